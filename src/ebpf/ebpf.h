@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_EBPF_H
+#define EBPF_EBPF_H
+
+/*
+ * The kernel executor: generates BPF programs from a program image, loads and attaches them, and hands out the
+ * matches they find. Nothing is pinned: when the process goes, however it goes, everything in the kernel goes.
+ * One session belongs to one thread at a time. docs/execution.md says what happens at an event.
+ */
+
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "program/load.h"
+#include "program/match.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ebpf;
+
+enum ebpf_scope {
+	EBPF_SCOPE_TREE, /* the processes added by ebpf_scope_add, and all their descendants */
+	EBPF_SCOPE_PIDS, /* only the processes added by ebpf_scope_add */
+	EBPF_SCOPE_ALL,  /* every process but the caller's own */
+};
+
+struct ebpf_options {
+	enum ebpf_scope scope;
+	bool test_run;              /* no tracepoints: events come through ebpf_feed */
+	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
+	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
+	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
+	void *context;
+};
+
+/* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
+int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
+
+/* Bytes of kernel memory that rule's pool and index take. */
+uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
+
+/*
+ * Generates, loads and (unless test_run) attaches. Returns 0; -EPERM (no privilege), -EOPNOTSUPP (the kernel lacks
+ * BTF, a tracepoint or a feature), -EINVAL (the verifier refused: a defect of ours; the diag holds its words), -ENOMEM,
+ * -E2BIG. The diag always has one clear sentence.
+ */
+int ebpf_new(const struct program *program, struct event_catalog *catalog, const struct ebpf_options *options,
+             struct asterism_diag *diag, struct ebpf **made);
+void ebpf_free(struct ebpf *ebpf);
+
+/* Adds a process to the scope. */
+int ebpf_scope_add(struct ebpf *ebpf, pid_t pid);
+
+/* A descriptor that polls readable when ebpf_poll has something to do. */
+int ebpf_fd(const struct ebpf *ebpf);
+
+/*
+ * Handles what is pending: matches, deadlines, expired runs, loss. Never blocks. Stores in *wait_ns how long the caller
+ * may sleep at most if ebpf_fd stays silent (UINT64_MAX: for ever). Returns 0, or what on_match returned, or -errno.
+ */
+int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
+
+/* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
+int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
+
+/* The counters of rule, and over all programs the number of events seen in scope. */
+void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats);
+uint64_t ebpf_events(const struct ebpf *ebpf);
+
+/* Events the kernel did not hand to us (recursion, ring full), all rules together. */
+uint64_t ebpf_lost(const struct ebpf *ebpf);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+/*
+ * The user-space executor: runs the rules of one program over a stream of event records. All memory is taken when
+ * the engine is made (or while runs first grow into it, bounded by the rules' pools); the event path does not allocate.
+ * One engine belongs to one thread at a time. docs/execution.md says what it does with an event.
+ */
+
+#include "base/diag.h"
+#include "program/load.h"
+#include "program/match.h"
+
+struct engine;
+
+struct engine_options {
+	program_match_fn *on_match;
+	void *context;
+};
+
+/* The program must outlive the engine. Returns 0, -ENOMEM. */
+int engine_new(const struct program *program, const struct engine_options *options, struct asterism_diag *diag,
+               struct engine **made);
+void engine_free(struct engine *engine);
+
+/*
+ * Feeds one event. record->type is the index of its type in the program, or PROGRAM_NONE for a type that the program does
+ * not know (it still is part of an OVER { * } stream and lets time pass). Time must not go back: an earlier ts is
+ * taken as the latest seen. Returns 0 or what on_match returned.
+ */
+int engine_feed(struct engine *engine, const struct event_header *record);
+
+/* Lets time pass up to now (exclusive of deadlines at now itself) without an event. */
+int engine_advance(struct engine *engine, uint64_t now_ns);
+
+/*
+ * Says that events may have been lost before the next one: every open run of every rule is marked. lost is added to
+ * the rules' counters.
+ */
+void engine_lose(struct engine *engine, uint64_t lost);
+
+/* The counters of rule (index in the program). */
+void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EVENT_CATALOG_H
+#define EVENT_CATALOG_H
+
+/*
+ * The set of event types in force: what the catalogs hold, what rule files declare, and, on request, tracepoints of
+ * this machine that no catalog mentions. Types live as long as the set and never move. Not thread-safe.
+ */
+
+#include "base/diag.h"
+#include "event/type.h"
+
+struct event_catalog;
+
+struct event_catalog *event_catalog_new(void);
+void event_catalog_free(struct event_catalog *catalog);
+
+/*
+ * Reads a catalog text (grammar: docs/formats/catalog.md). A type already present under the same name with the same
+ * fields is fine, with others an error. Returns 0 or -EINVAL, -ENOMEM; messages carry file:line:column.
+ */
+int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
+                        struct asterism_diag *diag);
+
+/*
+ * Reads the catalog called name: as a path relative to folder (NULL: none) first, then from the installed catalogs
+ * (directory of the ASTERISM_CATALOGS environment variable, else the built-in data directory).
+ * Reading one twice is fine. Returns 0, -ENOENT, -EINVAL, -ENOMEM. Adds no message for -ENOENT.
+ */
+int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name,
+                       struct asterism_diag *diag);
+
+/* One field of a type being declared. bytes 0: the default capacity of a string. */
+struct event_field_spec {
+	const char *name;
+	enum event_value value;
+	uint32_t bytes;
+	const char *unit, *doc, *path;
+};
+
+struct event_type_spec {
+	const char *name;
+	const struct event_field_spec *fields;
+	uint32_t field_count;
+	enum event_origin origin;
+	const char *doc, *tracepoint, *when, *scope;
+};
+
+/*
+ * Adds a type, lays out its record, copies all texts. Stores the type in *added. Returns 0, -EEXIST (a type of this
+ * name is there with other fields), -E2BIG (too many fields or bytes), -ENOMEM. Adds no message.
+ */
+int event_catalog_add(struct event_catalog *catalog, const struct event_type_spec *spec,
+                      const struct event_type **added);
+
+/*
+ * The type called name, or NULL. A name that no catalog has is looked up among this machine's tracepoints (as
+ * "name" or "system:name" or "system__name") through tracefs and added; this needs privilege and is silent without.
+ */
+const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name);
+
+/* Types in the order they were added; NULL past the end. */
+const struct event_type *event_catalog_get(const struct event_catalog *catalog, size_t index);
+
+/* The name nearest to wanted among the types, or NULL. */
+const char *event_catalog_nearest(const struct event_catalog *catalog, const char *wanted);
+
+/* Adds every tracepoint of this machine that no type mentions. Returns how many were added, or -errno. */
+int event_catalog_add_tracefs(struct event_catalog *catalog);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EVENT_TYPE_H
+#define EVENT_TYPE_H
+
+/*
+ * Event types and the one layout that every executor and every source agrees on, the event record:
+ *
+ *   offset  0  ts     u64   ns, CLOCK_MONOTONIC
+ *           8  seq    u64   ordinal in the input, from 1
+ *          16  type   u32   index in the table of types of whoever holds the record
+ *          20  cpu    u32
+ *          24  pid    u32   process (thread group)
+ *          28  tid    u32   thread
+ *          32  comm   16 bytes, NUL-filled
+ *          48  body: every scalar in 8 bytes (integers sign- or zero-extended to 64 bits by their type, bool 0 or 1,
+ *              f64 as IEEE bits), every string in its capacity, NUL-terminated and NUL-filled, all in field order.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum event_value {
+	EVENT_U8 = 1,
+	EVENT_U16,
+	EVENT_U32,
+	EVENT_U64,
+	EVENT_I8,
+	EVENT_I16,
+	EVENT_I32,
+	EVENT_I64,
+	EVENT_F64,
+	EVENT_BOOL,
+	EVENT_TIME, /* ns, signed 64 bit */
+	EVENT_ADDR, /* unsigned 64 bit */
+	EVENT_STRING,
+};
+
+enum {
+	EVENT_COMM_BYTES = 16,
+	EVENT_STRING_BYTES = 256,    /* capacity of a string field that says nothing else: 255 bytes and a NUL */
+	EVENT_RECORD_BYTES_MAX = 8192,
+	EVENT_FIELDS_MAX = 128,
+	EVENT_HEADER_FIELDS = 5,
+};
+
+struct event_header {
+	uint64_t ts;
+	uint64_t seq;
+	uint32_t type;
+	uint32_t cpu;
+	uint32_t pid;
+	uint32_t tid;
+	char comm[EVENT_COMM_BYTES];
+};
+
+_Static_assert(sizeof(struct event_header) == 48, "the record header is a fixed layout");
+
+struct event_field {
+	const char *name;
+	enum event_value value;
+	uint32_t offset; /* in the record */
+	uint32_t bytes;  /* in the record: 4 (header integers), 8, or a string's capacity */
+	const char *unit; /* "ns", "bytes", "pages", ... or NULL */
+	const char *doc;  /* or NULL */
+	const char *path; /* how a live source obtains it (docs/formats/catalog.md), or NULL */
+};
+
+enum event_origin {
+	EVENT_DECLARED, /* an EVENT declaration of a rule file */
+	EVENT_CATALOG,  /* a catalog file */
+	EVENT_TRACEFS,  /* read from a tracefs format file of this machine */
+};
+
+struct event_type {
+	const char *name;
+	const struct event_field *fields; /* body fields only */
+	uint32_t field_count;
+	uint32_t record_bytes;
+	enum event_origin origin;
+	const char *doc;        /* or NULL */
+	const char *tracepoint; /* "system:name", or NULL where no kernel raises it */
+	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
+	const char *scope;      /* extra paths to thread-group ids the event is about, comma-separated, or NULL */
+};
+
+/* The header fields ts, cpu, pid, tid, comm, in this order. */
+extern const struct event_field event_header_fields[EVENT_HEADER_FIELDS];
+
+/*
+ * The field called name of type (body first, then header, then the aliases TimeStamp CpuId ProcessId ThreadId),
+ * or NULL.
+ */
+const struct event_field *event_field_find(const struct event_type *type, const char *name);
+
+/* True for one of the five header fields. */
+bool event_field_is_header(const struct event_field *field);
+
+/* "u32", "string", ... as the language writes it. */
+const char *event_value_name(enum event_value value);
+
+/* The value type called name in any case, or 0. */
+enum event_value event_value_find(const char *name);
+
+/* True for u64 and addr, whose arithmetic is unsigned. */
+bool event_value_is_unsigned64(enum event_value value);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_IMAGE_H
+#define PROGRAM_IMAGE_H
+
+/*
+ * The program image: rules compiled to automata in a flat, position-independent form, little-endian, every reference
+ * an index into a table of the image. What each executor must do with it is told in docs/execution.md; program/load.h
+ * is the only way to get one, and validates everything said here, so executors may index without checks.
+ */
+
+#include <stdint.h>
+
+#define PROGRAM_MAGIC "ASTC"
+#define PROGRAM_NONE UINT32_MAX
+
+enum { PROGRAM_VERSION = 1 };
+
+enum program_section_id {
+	PROGRAM_STRINGS,     /* bytes: NUL-terminated texts; a text reference is a byte offset here */
+	PROGRAM_TYPES,       /* struct program_type */
+	PROGRAM_FIELDS,      /* struct program_field; 0..4 are the header fields ts cpu pid tid comm, of no type */
+	PROGRAM_RULES,       /* struct program_rule */
+	PROGRAM_ELEMENTS,    /* struct program_element */
+	PROGRAM_SLOTS,       /* struct program_slot */
+	PROGRAM_STATES,      /* struct program_state */
+	PROGRAM_TRANSITIONS, /* struct program_transition */
+	PROGRAM_ACTIONS,     /* struct program_action */
+	PROGRAM_NODES,       /* struct program_node */
+	PROGRAM_CLASSES,     /* struct program_class */
+	PROGRAM_KEYS,        /* struct program_key */
+	PROGRAM_INDICES,     /* uint32_t: lists that the other tables point into */
+	PROGRAM_RETURNS,     /* struct program_return */
+	PROGRAM_STATEMENTS,  /* struct program_statement */
+	PROGRAM_ARGS,        /* struct program_arg */
+	PROGRAM_SECTION_COUNT,
+};
+
+struct program_section {
+	uint32_t offset; /* from the start of the image, multiple of 8 */
+	uint32_t count;  /* items; bytes for PROGRAM_STRINGS */
+};
+
+struct program_header {
+	char magic[4];
+	uint16_t version;
+	uint16_t header_bytes;
+	uint32_t total_bytes;
+	uint32_t checksum; /* CRC-32 (IEEE 802.3) of all bytes after the header */
+	struct program_section sections[PROGRAM_SECTION_COUNT];
+};
+
+struct program_type {
+	uint32_t name;
+	uint32_t first_field, field_count; /* body fields */
+	uint32_t record_bytes;
+};
+
+struct program_field {
+	uint32_t name;
+	uint32_t value;  /* enum event_value */
+	uint32_t offset; /* in the event record */
+	uint32_t bytes;
+};
+
+enum program_semantics {
+	PROGRAM_STRICT_SEQUENCE = 1,
+	PROGRAM_STRICT_PARTITION,
+	PROGRAM_SKIP_TILL_NEXT,
+	PROGRAM_SKIP_TILL_ANY,
+};
+
+enum program_mode { PROGRAM_ANY_MODE, PROGRAM_SYNCHRONOUS, PROGRAM_ASYNCHRONOUS };
+enum program_loss { PROGRAM_TAINT, PROGRAM_DISCARD, PROGRAM_KEEP };
+
+enum program_rule_flag {
+	PROGRAM_RULE_DROP = 1 << 0,      /* AFTER MATCH DROP; every class is then keyed by the join slots alone */
+	PROGRAM_RULE_SEQUENCE = 1 << 1,  /* RETURN SEQUENCE */
+	PROGRAM_RULE_DEADLINE = 1 << 2,  /* has a state that matches when the time is up */
+	PROGRAM_RULE_OVER_ALL = 1 << 3,  /* OVER { * }: types outside the image are part of the stream too */
+};
+
+struct program_rule {
+	uint32_t name;
+	uint8_t semantics, mode, loss, flags;
+	uint64_t pool;      /* runs */
+	uint64_t within_ns; /* 0: no limit */
+	uint32_t first_element, element_count;
+	uint32_t first_slot, slot_count, slot_bytes; /* slot_bytes: size of a run's slot area, multiple of 8 */
+	uint32_t first_state, state_count;           /* the first one is the start state */
+	uint32_t first_class, class_count;
+	uint32_t first_over, over_count;             /* in INDICES: the stream's types */
+	uint32_t first_return, return_count;
+	uint32_t first_statement, statement_count;
+	uint32_t context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event; else NONE */
+	uint32_t place;        /* text "file:line" */
+	uint32_t source;       /* text: the rule's source on one line, for people */
+};
+
+enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
+
+struct program_element {
+	uint32_t type;
+	uint32_t name; /* NONE where it has none */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+enum program_kind { PROGRAM_I64 = 1, PROGRAM_U64, PROGRAM_F64, PROGRAM_BOOL, PROGRAM_STRING };
+
+struct program_slot {
+	uint32_t name;   /* text, for people: "a.ts", "count of b" */
+	uint32_t kind;
+	uint32_t offset; /* in the slot area, multiple of 8 */
+	uint32_t bytes;  /* 8, or a string's capacity */
+};
+
+enum program_state_flag {
+	PROGRAM_STATE_DEADLINE = 1 << 0, /* a run here matches at first.ts + within_ns */
+};
+
+struct program_state {
+	uint32_t label;                              /* text, for people */
+	uint32_t first_transition, transition_count; /* grouped by type; within a type in the order to try */
+	uint32_t class;                              /* of the rule (from 0): where runs here wait; NONE for the start state */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+#define PROGRAM_TARGET_END (UINT32_MAX - 1)   /* the run ends without a match */
+#define PROGRAM_TARGET_MATCH (UINT32_MAX - 2) /* the run matches and ends */
+
+enum program_transition_flag {
+	PROGRAM_FORBID = 1 << 0,   /* target END; under SKIPTILLANY it ends the original too */
+	PROGRAM_IN_PLACE = 1 << 1, /* progress of a negated sequence: no copy under SKIPTILLANY, not a positive event */
+};
+
+struct program_transition {
+	uint32_t type;
+	uint32_t target;  /* state of the rule (from 0), or PROGRAM_TARGET_* */
+	uint32_t fit;     /* node, kind BOOL, or NONE (fits always): over the event and the slots as they were */
+	uint32_t hold;    /* node, kind BOOL, or NONE: over the event and the slots after the actions */
+	uint32_t first_action, action_count;
+	uint32_t element; /* of the rule (from 0): the event becomes part of the match as this; NONE: it does not */
+	uint32_t flags;
+	uint32_t note;    /* text, for people */
+	uint32_t reserved;
+};
+
+enum program_action_op {
+	PROGRAM_SET = 1, /* slot = value */
+	PROGRAM_MIN,     /* slot = value if value < slot, in the slot's kind */
+	PROGRAM_MAX,
+};
+
+struct program_action {
+	uint32_t op;
+	uint32_t slot; /* of the rule (from 0) */
+	uint32_t node; /* kind = the slot's kind */
+	uint32_t reserved;
+};
+
+enum program_op {
+	PROGRAM_OP_CONST = 1, /* imm: bits of the kind */
+	PROGRAM_OP_TEXT,      /* a = text, b = its length; kind STRING */
+	PROGRAM_OP_FIELD,     /* a = index in FIELDS, of the current event; kind by its value type */
+	PROGRAM_OP_SLOT,      /* a = slot of the rule (from 0) */
+	PROGRAM_OP_ADD,       /* arithmetic on a and b, which have the node's kind (I64, U64; ADD SUB MUL DIV also F64) */
+	PROGRAM_OP_SUB,
+	PROGRAM_OP_MUL,
+	PROGRAM_OP_DIV,       /* integers: truncates towards zero; by zero: the condition is false, counted */
+	PROGRAM_OP_MOD,
+	PROGRAM_OP_AND,       /* bits; BOOL operands allowed with kind BOOL (strict, not lazy) */
+	PROGRAM_OP_OR,
+	PROGRAM_OP_XOR,
+	PROGRAM_OP_SHL,       /* b I64 or U64, taken modulo 64 */
+	PROGRAM_OP_SHR,       /* arithmetic for I64, logical for U64 */
+	PROGRAM_OP_CONVERT,   /* a (I64, U64, F64, BOOL) to the node's kind (I64, U64, F64) */
+	PROGRAM_OP_EQ,        /* a, b: any mix of I64 and U64 compares the numbers; or both F64, BOOL or STRING */
+	PROGRAM_OP_NE,
+	PROGRAM_OP_LT,        /* I64/U64 mixes or F64 */
+	PROGRAM_OP_LE,
+	PROGRAM_OP_GT,
+	PROGRAM_OP_GE,
+	PROGRAM_OP_LIKE,      /* a STRING, b a TEXT node: glob with `*` only */
+	PROGRAM_OP_LAND,      /* lazy, left to right */
+	PROGRAM_OP_LOR,
+	PROGRAM_OP_LNOT,      /* a */
+	PROGRAM_OP_COUNT,
+};
+
+/* Operands have smaller indices than the node: expressions cannot be cyclic. Depth at most PROGRAM_DEPTH_MAX. */
+struct program_node {
+	uint8_t op;
+	uint8_t kind;
+	uint16_t depth; /* 1 for a leaf */
+	uint32_t a, b;
+	uint32_t reserved;
+	uint64_t imm;
+};
+
+enum { PROGRAM_DEPTH_MAX = 128, PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096 };
+
+/*
+ * A key class: the runs that wait in states of this class are found by the values of these slots. No slots: they all
+ * wait under one key.
+ */
+struct program_class {
+	uint32_t first_slot, slot_count; /* in INDICES: slots of the rule */
+	uint32_t first_key, key_count;   /* in KEYS: the event types that concern runs of this class */
+	uint32_t label;                  /* text, for people: "tid", "x.tid = f.child_pid", "all runs" */
+	uint32_t reserved;
+};
+
+/*
+ * For one event type, which of its fields carry the key of the class. Kinds match the slots'.
+ * type NONE (only with header fields or no slots, and only with OVER_ALL): any type that has no entry of its own.
+ */
+struct program_key {
+	uint32_t type;
+	uint32_t first_field; /* in INDICES: as many FIELDS indices as the class has slots */
+};
+
+struct program_return {
+	uint32_t name;
+	uint32_t node; /* over slots only */
+};
+
+struct program_statement {
+	uint32_t type;     /* EMIT: the event type; NONE for CALL */
+	uint32_t function; /* CALL: text */
+	uint32_t first_arg, arg_count;
+};
+
+struct program_arg {
+	uint32_t node;  /* over slots only */
+	uint32_t field; /* EMIT: index in FIELDS; NONE for CALL */
+};
+
+_Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");
+_Static_assert(sizeof(struct program_rule) == 96, "on-disk layout");
+_Static_assert(sizeof(struct program_transition) == 40, "on-disk layout");
+_Static_assert(sizeof(struct program_node) == 24, "on-disk layout");
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_MATCH_H
+#define PROGRAM_MATCH_H
+
+/* What every executor tells about a match and about its rules, so that one writer serves all of them. */
+
+#include "event/type.h"
+#include "program/image.h"
+
+#include <stdbool.h>
+
+/* One event of RETURN SEQUENCE: a full record and the element of the rule that it became. */
+struct program_match_event {
+	const struct event_header *record; /* type = index in the image's types */
+	uint32_t element;                  /* of the rule, from 0 */
+};
+
+/* A match, borrowed by the callee for the length of the call. */
+struct program_match {
+	uint32_t rule; /* index in the image */
+	bool tainted;
+	uint64_t ts; /* of the completing event; first.ts + within when the time was up */
+	uint32_t cpu, pid, tid;
+	const char *comm;                         /* NUL-terminated, at most 15 bytes */
+	const void *slots;                        /* the run's slot area, for the RETURN nodes */
+	const struct program_match_event *events; /* RETURN SEQUENCE: in stream order */
+	uint32_t event_count;
+};
+
+/* Receives matches in order. A negative result stops the executor, which passes it on. */
+typedef int program_match_fn(void *context, const struct program_match *match);
+
+struct program_rule_stats {
+	uint64_t matches;
+	uint64_t runs_opened;
+	uint64_t runs_live_max;
+	uint64_t pool_exhausted; /* runs refused because the pool was full */
+	uint64_t lost;           /* everything lost for this rule: refused runs, ring, map and lock losses */
+	uint64_t divisions_by_zero;
+};
+
+#endif
