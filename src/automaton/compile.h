@@ -14,6 +14,6 @@
  * Returns 0, -EINVAL (the diag says why), -E2BIG, -ENOMEM.
  */
 int automaton_compile(const struct lang_unit *unit, const struct event_catalog *catalog, struct asterism_diag *diag,
-                      void **bytes, size_t *length);
+		      void **bytes, size_t *length);
 
 #endif

@@ -78,7 +78,7 @@ static const char *line_of(struct arena *arena, const struct diag_place *place)
 }
 
 static int keep(struct asterism_diag *diag, struct asterism_message *message, const struct diag_place *place,
-                const char *hint, const char *text)
+		const char *hint, const char *text)
 {
 	if (!diag->arena && !(diag->arena = arena_new()))
 		return -ENOMEM;
@@ -106,7 +106,7 @@ static int keep(struct asterism_diag *diag, struct asterism_message *message, co
 }
 
 static void add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
-                const char *hint, const char *format, va_list args)
+		const char *hint, const char *format, va_list args)
 {
 	struct asterism_message message = { .severity = severity };
 	char text[1024];
@@ -119,7 +119,7 @@ static void add(struct asterism_diag *diag, enum asterism_severity severity, con
 }
 
 void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
-              const char *hint, const char *format, ...)
+	      const char *hint, const char *format, ...)
 {
 	va_list args;
 

@@ -24,7 +24,7 @@ struct diag_place {
 
 /* Adds a message; hint may be NULL. The diag copies everything it keeps. */
 void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
-              const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
+	      const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Adds an error without a hint and returns code, so that callers can `return diag_error(diag, place, -EINVAL, ...)`. */
 int diag_error(struct asterism_diag *diag, const struct diag_place *place, int code, const char *format, ...)

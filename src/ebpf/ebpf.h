@@ -45,7 +45,7 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
  * -E2BIG. The diag always has one clear sentence.
  */
 int ebpf_new(const struct program *program, struct event_catalog *catalog, const struct ebpf_options *options,
-             struct asterism_diag *diag, struct ebpf **made);
+	     struct asterism_diag *diag, struct ebpf **made);
 void ebpf_free(struct ebpf *ebpf);
 
 /* Adds a process to the scope. */

@@ -21,12 +21,12 @@ struct engine_options {
 
 /* The program must outlive the engine. Returns 0, -ENOMEM. */
 int engine_new(const struct program *program, const struct engine_options *options, struct asterism_diag *diag,
-               struct engine **made);
+	       struct engine **made);
 void engine_free(struct engine *engine);
 
 /*
- * Feeds one event. record->type is the index of its type in the program, or PROGRAM_NONE for a type that the program does
- * not know (it still is part of an OVER { * } stream and lets time pass). Time must not go back: an earlier ts is
+ * Feeds one event. record->type is the index of its type in the program, or PROGRAM_NONE for a type that the program
+ * does not know (it still is part of an OVER { * } stream and lets time pass). Time must not go back: an earlier ts is
  * taken as the latest seen. Returns 0 or what on_match returned.
  */
 int engine_feed(struct engine *engine, const struct event_header *record);

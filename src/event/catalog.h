@@ -20,15 +20,14 @@ void event_catalog_free(struct event_catalog *catalog);
  * fields is fine, with others an error. Returns 0 or -EINVAL, -ENOMEM; messages carry file:line:column.
  */
 int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
-                        struct asterism_diag *diag);
+			struct asterism_diag *diag);
 
 /*
  * Reads the catalog called name: as a path relative to folder (NULL: none) first, then from the installed catalogs
  * (directory of the ASTERISM_CATALOGS environment variable, else the built-in data directory).
  * Reading one twice is fine. Returns 0, -ENOENT, -EINVAL, -ENOMEM. Adds no message for -ENOENT.
  */
-int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name,
-                       struct asterism_diag *diag);
+int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
 
 /* One field of a type being declared. bytes 0: the default capacity of a string. */
 struct event_field_spec {
@@ -51,7 +50,7 @@ struct event_type_spec {
  * name is there with other fields), -E2BIG (too many fields or bytes), -ENOMEM. Adds no message.
  */
 int event_catalog_add(struct event_catalog *catalog, const struct event_type_spec *spec,
-                      const struct event_type **added);
+		      const struct event_type **added);
 
 /*
  * The type called name, or NULL. A name that no catalog has is looked up among this machine's tracepoints (as

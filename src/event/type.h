@@ -38,7 +38,7 @@ enum event_value {
 
 enum {
 	EVENT_COMM_BYTES = 16,
-	EVENT_STRING_BYTES = 256,    /* capacity of a string field that says nothing else: 255 bytes and a NUL */
+	EVENT_STRING_BYTES = 256, /* capacity of a string field that says nothing else: 255 bytes and a NUL */
 	EVENT_RECORD_BYTES_MAX = 8192,
 	EVENT_FIELDS_MAX = 128,
 	EVENT_HEADER_FIELDS = 5,
@@ -59,8 +59,8 @@ _Static_assert(sizeof(struct event_header) == 48, "the record header is a fixed 
 struct event_field {
 	const char *name;
 	enum event_value value;
-	uint32_t offset; /* in the record */
-	uint32_t bytes;  /* in the record: 4 (header integers), 8, or a string's capacity */
+	uint32_t offset;  /* in the record */
+	uint32_t bytes;   /* in the record: 4 (header integers), 8, or a string's capacity */
 	const char *unit; /* "ns", "bytes", "pages", ... or NULL */
 	const char *doc;  /* or NULL */
 	const char *path; /* how a live source obtains it (docs/formats/catalog.md), or NULL */

@@ -30,7 +30,7 @@ enum lang_op {
 	LANG_LEN,       /* number of events in array element; kind I64 */
 	LANG_MIN,       /* array functions over element's field */
 	LANG_MAX,
-	LANG_AVG,       /* kind F64 */
+	LANG_AVG, /* kind F64 */
 	LANG_SUM,
 	LANG_FIRST,
 	LANG_LAST,
@@ -102,16 +102,18 @@ struct lang_element {
 	struct diag_place place;
 	struct lang_structure *structure; /* its SPEC node */
 	bool is_array;
-	bool is_negated; /* lies under a NEGATION */
+	bool is_negated;                 /* lies under a NEGATION */
 	uint64_t length_min, length_max; /* arrays: inclusive; others 1, 1 */
 	struct lang_structure *negation; /* the NEGATION it lies under, or NULL */
-	struct lang_structure *group;    /* the innermost repeated (not {1,1}) SEQUENCE or ALTERNATIVE around it, or NULL */
+	struct lang_structure
+		*group; /* the innermost repeated (not {1,1}) SEQUENCE or ALTERNATIVE around it, or NULL */
 };
 
 /* A condition of WHERE: the commas and top-level ANDs are already taken apart. */
 enum lang_condition_kind {
-	LANG_GUARD = 1,   /* names one element (plain fields; array: of each of its events), or none at all (constant) */
-	LANG_CORRELATION, /* EQ with a bare field of `element` (the latest) on one side, the rest on the other; no array fn */
+	LANG_GUARD = 1, /* names one element (plain fields; array: of each of its events), or none at all (constant) */
+	LANG_CORRELATION, /* EQ with a bare field of `element` (the latest) on one side, the rest on the other; no array
+			     fn */
 	LANG_RELATION,    /* every other relation between events; every condition on an array function */
 	LANG_NEGATED,     /* names a negated element: part of what makes an event the forbidden one */
 };
@@ -190,7 +192,7 @@ struct lang_rule {
 	uint32_t value_count;
 	struct lang_statement *statements;
 	uint32_t statement_count;
-	bool over_all; /* OVER { * } */
+	bool over_all;                  /* OVER { * } */
 	const struct event_type **over; /* else: every type of the stream, no doubles, pattern types included */
 	uint32_t over_count;
 	struct diag_place over_place;

@@ -23,7 +23,7 @@ struct lang_program;
  * Returns 0 and the program, or -EINVAL (the diag says why), -ENOMEM.
  */
 int lang_read(const struct lang_input *inputs, size_t input_count, struct event_catalog *catalog,
-              struct asterism_diag *diag, struct lang_program **program);
+	      struct asterism_diag *diag, struct lang_program **program);
 
 const struct lang_unit *lang_program_unit(const struct lang_program *program);
 void lang_program_free(struct lang_program *program);

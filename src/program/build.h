@@ -18,7 +18,7 @@ void program_build_free(struct program_build *build);
 
 /* Appends count items of the section's type and returns the index of the first. Not for PROGRAM_STRINGS. */
 uint32_t program_build_add(struct program_build *build, enum program_section_id section, const void *items,
-                           uint32_t count);
+			   uint32_t count);
 
 /* The number of items in the section so far. */
 uint32_t program_build_count(const struct program_build *build, enum program_section_id section);

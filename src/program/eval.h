@@ -41,6 +41,6 @@ bool program_like(const char *text, const char *pattern);
 
 /* The expression as text, for people, written NUL-terminated into the size bytes at buffer. */
 void program_print_node(const struct program *program, const struct program_rule *rule, uint32_t node, char *buffer,
-                        size_t size);
+			size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PROGRAM_MAGIC "ASTC"
-#define PROGRAM_NONE UINT32_MAX
+#define PROGRAM_NONE  UINT32_MAX
 
 enum { PROGRAM_VERSION = 1 };
 
@@ -73,10 +73,10 @@ enum program_mode { PROGRAM_ANY_MODE, PROGRAM_SYNCHRONOUS, PROGRAM_ASYNCHRONOUS 
 enum program_loss { PROGRAM_TAINT, PROGRAM_DISCARD, PROGRAM_KEEP };
 
 enum program_rule_flag {
-	PROGRAM_RULE_DROP = 1 << 0,      /* AFTER MATCH DROP; every class is then keyed by the join slots alone */
-	PROGRAM_RULE_SEQUENCE = 1 << 1,  /* RETURN SEQUENCE */
-	PROGRAM_RULE_DEADLINE = 1 << 2,  /* has a state that matches when the time is up */
-	PROGRAM_RULE_OVER_ALL = 1 << 3,  /* OVER { * }: types outside the image are part of the stream too */
+	PROGRAM_RULE_DROP = 1 << 0,     /* AFTER MATCH DROP; every class is then keyed by the join slots alone */
+	PROGRAM_RULE_SEQUENCE = 1 << 1, /* RETURN SEQUENCE */
+	PROGRAM_RULE_DEADLINE = 1 << 2, /* has a state that matches when the time is up */
+	PROGRAM_RULE_OVER_ALL = 1 << 3, /* OVER { * }: types outside the image are part of the stream too */
 };
 
 struct program_rule {
@@ -88,12 +88,13 @@ struct program_rule {
 	uint32_t first_slot, slot_count, slot_bytes; /* slot_bytes: size of a run's slot area, multiple of 8 */
 	uint32_t first_state, state_count;           /* the first one is the start state */
 	uint32_t first_class, class_count;
-	uint32_t first_over, over_count;             /* in INDICES: the stream's types */
+	uint32_t first_over, over_count; /* in INDICES: the stream's types */
 	uint32_t first_return, return_count;
 	uint32_t first_statement, statement_count;
-	uint32_t context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event; else NONE */
-	uint32_t place;        /* text "file:line" */
-	uint32_t source;       /* text: the rule's source on one line, for people */
+	uint32_t
+		context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event; else NONE */
+	uint32_t place;       /* text "file:line" */
+	uint32_t source;      /* text: the rule's source on one line, for people */
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -108,7 +109,7 @@ struct program_element {
 enum program_kind { PROGRAM_I64 = 1, PROGRAM_U64, PROGRAM_F64, PROGRAM_BOOL, PROGRAM_STRING };
 
 struct program_slot {
-	uint32_t name;   /* text, for people: "a.ts", "count of b" */
+	uint32_t name; /* text, for people: "a.ts", "count of b" */
 	uint32_t kind;
 	uint32_t offset; /* in the slot area, multiple of 8 */
 	uint32_t bytes;  /* 8, or a string's capacity */
@@ -121,12 +122,12 @@ enum program_state_flag {
 struct program_state {
 	uint32_t label;                              /* text, for people */
 	uint32_t first_transition, transition_count; /* grouped by type; within a type in the order to try */
-	uint32_t class;                              /* of the rule (from 0): where runs here wait; NONE for the start state */
+	uint32_t class; /* of the rule (from 0): where runs here wait; NONE for the start state */
 	uint32_t flags;
 	uint32_t reserved;
 };
 
-#define PROGRAM_TARGET_END (UINT32_MAX - 1)   /* the run ends without a match */
+#define PROGRAM_TARGET_END   (UINT32_MAX - 1) /* the run ends without a match */
 #define PROGRAM_TARGET_MATCH (UINT32_MAX - 2) /* the run matches and ends */
 
 enum program_transition_flag {
@@ -136,13 +137,13 @@ enum program_transition_flag {
 
 struct program_transition {
 	uint32_t type;
-	uint32_t target;  /* state of the rule (from 0), or PROGRAM_TARGET_* */
-	uint32_t fit;     /* node, kind BOOL, or NONE (fits always): over the event and the slots as they were */
-	uint32_t hold;    /* node, kind BOOL, or NONE: over the event and the slots after the actions */
+	uint32_t target; /* state of the rule (from 0), or PROGRAM_TARGET_* */
+	uint32_t fit;    /* node, kind BOOL, or NONE (fits always): over the event and the slots as they were */
+	uint32_t hold;   /* node, kind BOOL, or NONE: over the event and the slots after the actions */
 	uint32_t first_action, action_count;
 	uint32_t element; /* of the rule (from 0): the event becomes part of the match as this; NONE: it does not */
 	uint32_t flags;
-	uint32_t note;    /* text, for people */
+	uint32_t note; /* text, for people */
 	uint32_t reserved;
 };
 
@@ -164,27 +165,27 @@ enum program_op {
 	PROGRAM_OP_TEXT,      /* a = text, b = its length; kind STRING */
 	PROGRAM_OP_FIELD,     /* a = index in FIELDS, of the current event; kind by its value type */
 	PROGRAM_OP_SLOT,      /* a = slot of the rule (from 0) */
-	PROGRAM_OP_ADD,       /* arithmetic on a and b, which have the node's kind (I64, U64; ADD SUB MUL DIV also F64) */
+	PROGRAM_OP_ADD, /* arithmetic on a and b, which have the node's kind (I64, U64; ADD SUB MUL DIV also F64) */
 	PROGRAM_OP_SUB,
 	PROGRAM_OP_MUL,
-	PROGRAM_OP_DIV,       /* integers: truncates towards zero; by zero: the condition is false, counted */
+	PROGRAM_OP_DIV, /* integers: truncates towards zero; by zero: the condition is false, counted */
 	PROGRAM_OP_MOD,
-	PROGRAM_OP_AND,       /* bits; BOOL operands allowed with kind BOOL (strict, not lazy) */
+	PROGRAM_OP_AND, /* bits; BOOL operands allowed with kind BOOL (strict, not lazy) */
 	PROGRAM_OP_OR,
 	PROGRAM_OP_XOR,
-	PROGRAM_OP_SHL,       /* b I64 or U64, taken modulo 64 */
-	PROGRAM_OP_SHR,       /* arithmetic for I64, logical for U64 */
-	PROGRAM_OP_CONVERT,   /* a (I64, U64, F64, BOOL) to the node's kind (I64, U64, F64) */
-	PROGRAM_OP_EQ,        /* a, b: any mix of I64 and U64 compares the numbers; or both F64, BOOL or STRING */
+	PROGRAM_OP_SHL,     /* b I64 or U64, taken modulo 64 */
+	PROGRAM_OP_SHR,     /* arithmetic for I64, logical for U64 */
+	PROGRAM_OP_CONVERT, /* a (I64, U64, F64, BOOL) to the node's kind (I64, U64, F64) */
+	PROGRAM_OP_EQ,      /* a, b: any mix of I64 and U64 compares the numbers; or both F64, BOOL or STRING */
 	PROGRAM_OP_NE,
-	PROGRAM_OP_LT,        /* I64/U64 mixes or F64 */
+	PROGRAM_OP_LT, /* I64/U64 mixes or F64 */
 	PROGRAM_OP_LE,
 	PROGRAM_OP_GT,
 	PROGRAM_OP_GE,
-	PROGRAM_OP_LIKE,      /* a STRING, b a TEXT node: glob with `*` only */
-	PROGRAM_OP_LAND,      /* lazy, left to right */
+	PROGRAM_OP_LIKE, /* a STRING, b a TEXT node: glob with `*` only */
+	PROGRAM_OP_LAND, /* lazy, left to right */
 	PROGRAM_OP_LOR,
-	PROGRAM_OP_LNOT,      /* a */
+	PROGRAM_OP_LNOT, /* a */
 	PROGRAM_OP_COUNT,
 };
 

@@ -39,7 +39,7 @@ struct program {
  * offset. Returns 0, -EINVAL (not an image, truncated, altered, wrong version, or inconsistent), -ENOMEM.
  */
 int program_load(const void *bytes, size_t length, const char *origin, struct asterism_diag *diag,
-                 struct program **loaded);
+		 struct program **loaded);
 
 void program_free(struct program *program);
 
