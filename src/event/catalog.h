@@ -34,7 +34,7 @@ struct event_field_spec {
 	const char *name;
 	enum event_value value;
 	uint32_t bytes;
-	const char *unit, *doc, *path;
+	const char *unit, *doc;
 };
 
 struct event_type_spec {
@@ -42,7 +42,9 @@ struct event_type_spec {
 	const struct event_field_spec *fields;
 	uint32_t field_count;
 	enum event_origin origin;
-	const char *doc, *tracepoint, *when, *scope;
+	const char *doc;
+	const struct event_source *sources;
+	uint32_t source_count;
 };
 
 /*

@@ -63,7 +63,6 @@ struct event_field {
 	uint32_t bytes;   /* in the record: 4 (header integers), 8, or a string's capacity */
 	const char *unit; /* "ns", "bytes", "pages", ... or NULL */
 	const char *doc;  /* or NULL */
-	const char *path; /* how a live source obtains it (docs/formats/catalog.md), or NULL */
 };
 
 enum event_origin {
@@ -72,16 +71,26 @@ enum event_origin {
 	EVENT_TRACEFS,  /* read from a tracefs format file of this machine */
 };
 
+/*
+ * One way a live kernel raises events of a type: a tracepoint, and how its raw arguments become fields. All texts are
+ * in the notation of docs/formats/catalog.md.
+ */
+struct event_source {
+	const char *tracepoint; /* "system:name" */
+	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
+	const char *scope;      /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
+	const char *const *paths; /* per body field: how it is obtained */
+};
+
 struct event_type {
 	const char *name;
 	const struct event_field *fields; /* body fields only */
 	uint32_t field_count;
 	uint32_t record_bytes;
 	enum event_origin origin;
-	const char *doc;        /* or NULL */
-	const char *tracepoint; /* "system:name", or NULL where no kernel raises it */
-	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
-	const char *scope;      /* extra paths to thread-group ids the event is about, comma-separated, or NULL */
+	const char *doc;                    /* or NULL */
+	const struct event_source *sources; /* none: no kernel raises it */
+	uint32_t source_count;
 };
 
 /* The header fields ts, cpu, pid, tid, comm, in this order. */
