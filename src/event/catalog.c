@@ -33,6 +33,7 @@ void event_catalog_free(struct event_catalog *catalog)
 		return;
 	alloc_free(catalog->slots);
 	alloc_free(catalog->types);
+	alloc_free(catalog->files);
 	arena_free(catalog->arena);
 	alloc_free(catalog);
 }
@@ -75,18 +76,6 @@ static int widen_slots(struct event_catalog *catalog)
 	return 0;
 }
 
-static char *copy_text(struct event_catalog *catalog, const char *text, int *failed)
-{
-	char *copy;
-
-	if (!text)
-		return NULL;
-	copy = arena_text(catalog->arena, text, strlen(text));
-	if (!copy)
-		*failed = -ENOMEM;
-	return copy;
-}
-
 /* Bytes in the record; string capacities are whole words, so that every field is aligned. 0: impossible. */
 static uint32_t field_bytes(const struct event_field_spec *spec)
 {
@@ -126,7 +115,6 @@ static int lay_out(struct event_catalog *catalog, const struct event_type_spec *
 {
 	struct event_field *fields = arena_zero(catalog->arena, spec->field_count, sizeof *fields);
 	uint32_t offset = sizeof(struct event_header);
-	int failed = 0;
 
 	if (!fields)
 		return -ENOMEM;
@@ -134,12 +122,12 @@ static int lay_out(struct event_catalog *catalog, const struct event_type_spec *
 		const struct event_field_spec *from = &spec->fields[i];
 
 		fields[i] = (struct event_field){
-			.name = copy_text(catalog, from->name, &failed),
+			.name = from->name,
 			.value = from->value,
 			.offset = offset,
 			.bytes = field_bytes(from),
-			.unit = copy_text(catalog, from->unit, &failed),
-			.doc = copy_text(catalog, from->doc, &failed),
+			.unit = from->unit,
+			.doc = from->doc,
 		};
 		if (!fields[i].bytes || fields[i].bytes > EVENT_RECORD_BYTES_MAX - offset)
 			return -E2BIG;
@@ -148,10 +136,67 @@ static int lay_out(struct event_catalog *catalog, const struct event_type_spec *
 	type->fields = fields;
 	type->field_count = spec->field_count;
 	type->record_bytes = offset;
+	return 0;
+}
+
+int event_catalog_insert(struct event_catalog *catalog, const struct event_type_spec *spec,
+			 const struct event_type **added)
+{
+	const struct event_type *known = event_catalog_known(catalog, spec->name);
+	struct event_type *type;
+	int result;
+
+	if (known) {
+		if (!same_fields(known, spec))
+			return -EEXIST;
+		*added = known;
+		return 0;
+	}
+	type = arena_zero(catalog->arena, 1, sizeof *type);
+	if (!type || widen_slots(catalog) ||
+	    alloc_grow(&catalog->types, &catalog->type_capacity, catalog->type_count, sizeof *catalog->types))
+		return -ENOMEM;
+	type->name = spec->name;
+	type->doc = spec->doc;
+	type->origin = spec->origin;
+	type->sources = spec->sources;
+	type->source_count = spec->source_count;
+	result = lay_out(catalog, spec, type);
+	if (result)
+		return result;
+	*slot_of(catalog, type->name) = (uint32_t)catalog->type_count + 1;
+	catalog->types[catalog->type_count++] = type;
+	*added = type;
+	return 0;
+}
+
+static const char *copy_text(struct event_catalog *catalog, const char *text, int *failed)
+{
+	const char *copy = text ? arena_text(catalog->arena, text, strlen(text)) : NULL;
+
+	if (text && !copy)
+		*failed = -ENOMEM;
+	return copy;
+}
+
+static int copy_fields(struct event_catalog *catalog, struct event_type_spec *spec)
+{
+	struct event_field_spec *fields = arena_zero(catalog->arena, spec->field_count, sizeof *fields);
+	int failed = 0;
+
+	if (!fields)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		fields[i] = spec->fields[i];
+		fields[i].name = copy_text(catalog, fields[i].name, &failed);
+		fields[i].unit = copy_text(catalog, fields[i].unit, &failed);
+		fields[i].doc = copy_text(catalog, fields[i].doc, &failed);
+	}
+	spec->fields = fields;
 	return failed;
 }
 
-static int copy_sources(struct event_catalog *catalog, const struct event_type_spec *spec, struct event_type *type)
+static int copy_sources(struct event_catalog *catalog, struct event_type_spec *spec)
 {
 	struct event_source *sources = arena_zero(catalog->arena, spec->source_count, sizeof *sources);
 	int failed = 0;
@@ -173,41 +218,25 @@ static int copy_sources(struct event_catalog *catalog, const struct event_type_s
 			.paths = paths,
 		};
 	}
-	type->sources = sources;
-	type->source_count = spec->source_count;
+	spec->sources = sources;
 	return failed;
 }
 
 int event_catalog_add(struct event_catalog *catalog, const struct event_type_spec *spec,
 		      const struct event_type **added)
 {
-	const struct event_type *known = event_catalog_known(catalog, spec->name);
-	struct event_type *type;
-	int result, failed = 0;
+	struct event_type_spec copy = *spec;
+	int failed = 0;
 
-	if (known) {
-		if (!same_fields(known, spec))
-			return -EEXIST;
-		*added = known;
-		return 0;
-	}
 	if (spec->field_count > EVENT_FIELDS_MAX)
 		return -E2BIG;
 	if (has_doubles(spec))
 		return -EINVAL;
-	type = arena_zero(catalog->arena, 1, sizeof *type);
-	if (!type || widen_slots(catalog) ||
-	    alloc_grow(&catalog->types, &catalog->type_capacity, catalog->type_count, sizeof *catalog->types))
+	copy.name = copy_text(catalog, spec->name, &failed);
+	copy.doc = copy_text(catalog, spec->doc, &failed);
+	if (failed || copy_fields(catalog, &copy) || copy_sources(catalog, &copy))
 		return -ENOMEM;
-	type->name = copy_text(catalog, spec->name, &failed);
-	type->doc = copy_text(catalog, spec->doc, &failed);
-	type->origin = spec->origin;
-	if (failed || (result = lay_out(catalog, spec, type)) || (result = copy_sources(catalog, spec, type)))
-		return failed ? failed : result;
-	*slot_of(catalog, type->name) = (uint32_t)catalog->type_count + 1;
-	catalog->types[catalog->type_count++] = type;
-	*added = type;
-	return 0;
+	return event_catalog_insert(catalog, &copy, added);
 }
 
 const struct event_type *event_catalog_known(const struct event_catalog *catalog, const char *name)
