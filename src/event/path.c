@@ -6,9 +6,6 @@
 
 #include "event/path-priv.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { DEPTH_MAX = 16 };
 
 static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind);
@@ -32,6 +29,13 @@ static const struct function {
 	{ "ctxs", TWO_INTEGERS, EVENT_PATH_NUMBER, 65536 },   { "ctxstr", TWO_INTEGERS, EVENT_PATH_STRING, 65536 },
 	{ "ctxloc", ONE_INTEGER, EVENT_PATH_STRING, 65536 },
 };
+
+/* The byte that comes next, or NUL at the end of the text. */
+static char peek(struct event_scan *scan)
+{
+	event_scan_blank(scan);
+	return scan->at < scan->end ? *scan->at : '\0';
+}
 
 static int scan_limited(struct event_scan *scan, uint64_t limit)
 {
@@ -80,22 +84,24 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 
 static int scan_steps(struct event_scan *scan)
 {
-	for (;;) {
+	for (char c; (c = peek(scan)) == '[' || c == '.' || c == '-';) {
 		int result;
 
-		if (event_scan_char(scan, '[')) {
+		if (c == '[') {
+			scan->at++;
 			result = scan_limited(scan, 65536);
 			if (result)
 				return result;
 			if (!event_scan_char(scan, ']'))
 				return event_scan_expected(scan, "']'");
-		} else if (event_scan_sign(scan, "->") || event_scan_char(scan, '.')) {
+		} else if (event_scan_char(scan, '.') || event_scan_sign(scan, "->")) {
 			if (!event_scan_name(scan).length)
 				return event_scan_expected(scan, "a member's name");
 		} else {
-			return 0;
+			break; /* a minus */
 		}
 	}
+	return 0;
 }
 
 static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, enum event_path_kind *kind)
@@ -115,8 +121,19 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 
 static bool scan_compare(struct event_scan *scan)
 {
-	return event_scan_sign(scan, "==") || event_scan_sign(scan, "!=") || event_scan_sign(scan, "<=") ||
-	       event_scan_sign(scan, ">=") || event_scan_char(scan, '<') || event_scan_char(scan, '>');
+	switch (peek(scan)) {
+	case '=':
+	case '!':
+		return event_scan_sign(scan, "==") || event_scan_sign(scan, "!=");
+	case '<':
+	case '>':
+		scan->at++;
+		if (scan->at < scan->end && *scan->at == '=')
+			scan->at++;
+		return true;
+	default:
+		return false;
+	}
 }
 
 static int not_a_number(struct event_scan *scan, struct event_span span)
@@ -173,9 +190,21 @@ static int scan_term(struct event_scan *scan, unsigned depth, enum event_path_ki
 
 static bool scan_operator(struct event_scan *scan)
 {
-	return event_scan_char(scan, '&') || event_scan_char(scan, '|') || event_scan_sign(scan, "<<") ||
-	       event_scan_sign(scan, ">>") || event_scan_char(scan, '+') || event_scan_char(scan, '-') ||
-	       event_scan_char(scan, '*');
+	switch (peek(scan)) {
+	case '&':
+	case '|':
+	case '+':
+	case '-':
+	case '*':
+		scan->at++;
+		return true;
+	case '<':
+		return event_scan_sign(scan, "<<");
+	case '>':
+		return event_scan_sign(scan, ">>");
+	default:
+		return false;
+	}
 }
 
 static int scan_sum(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)

@@ -29,8 +29,14 @@ struct event_span {
 void event_scan_init(struct event_scan *scan, const struct diag_source *source, struct asterism_diag *diag,
 		     struct arena *arena);
 
-/* Passes over blanks and comments. */
-void event_scan_blank(struct event_scan *scan);
+void event_scan_pass_blank(struct event_scan *scan);
+
+/* Passes over blanks and comments; mostly there are none. */
+static inline void event_scan_blank(struct event_scan *scan)
+{
+	if (scan->at < scan->end && (*scan->at <= ' ' || *scan->at == '#'))
+		event_scan_pass_blank(scan);
+}
 
 /* Takes c if it is next. */
 bool event_scan_char(struct event_scan *scan, char c);

@@ -52,7 +52,7 @@ static const char *after_blank(const char *at, const char *end)
 	return at;
 }
 
-void event_scan_blank(struct event_scan *scan)
+void event_scan_pass_blank(struct event_scan *scan)
 {
 	scan->at = after_blank(scan->at, scan->end);
 }
