@@ -48,8 +48,9 @@ struct event_type_spec {
 };
 
 /*
- * Adds a type, lays out its record, copies all texts. Stores the type in *added. Returns 0, -EEXIST (a type of this
- * name is there with other fields), -E2BIG (too many fields or bytes), -ENOMEM. Adds no message.
+ * Adds a type, lays out its record, copies all texts. Stores the type in *added. A type that is already
+ * there with the same fields is stored as it is. Returns 0, -EEXIST (a type of this name is there with other fields),
+ * -EINVAL (two fields of one name), -E2BIG (too many fields or bytes), -ENOMEM. Adds no message.
  */
 int event_catalog_add(struct event_catalog *catalog, const struct event_type_spec *spec,
 		      const struct event_type **added);
