@@ -475,7 +475,7 @@ void *sample_image(size_t *length)
 	/* Nobody's: for tests that take another key or close the circle of emissions. */
 	INDICES(build, FIELD_PID);
 	add(build, PROGRAM_STATEMENTS,
-	    &(struct program_statement){ TYPE_A, PROGRAM_NONE, program_build_count(build, PROGRAM_ARGS), 0 });
+	    &(struct program_statement){ TYPE_C, PROGRAM_NONE, program_build_count(build, PROGRAM_ARGS), 0 });
 	if (program_build_finish(build, &image, length))
 		abort();
 	program_build_free(build);
