@@ -17,6 +17,8 @@
 #include <string.h>
 
 /* Header fields, as event_header_fields. */
+enum { COUNTER_BYTES = 8 };
+
 enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4, ALL_HEADER = 31 };
 
 struct emission {
@@ -24,8 +26,7 @@ struct emission {
 	const struct source_unit *unit;
 	const struct source_emit_options *options;
 	int16_t context_slot; /* the context, for entries after a body */
-	int16_t record_slot;
-	int16_t record; /* on the stack, where it is there */
+	int16_t record;       /* on the stack, where it is there */
 	uint32_t scratch;
 	uint32_t out;
 };
@@ -59,21 +60,45 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 	return bytes <= SOURCE_RECORD_STACK_BYTES ? 0 : (bytes + 7) / 8 * 8;
 }
 
+/* reg = this CPU's part of the unit's memory; goes to label should there be none. r0 is lost. */
+static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
+{
+	struct ebpf_asm *as = emission->as;
+
+	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emission->options->cpu_count, label);
+	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emission->options->stride);
+	ebpf_load_value(as, reg, emission->options->memory_map, 0);
+	ebpf_alu(as, BPF_ADD, reg, R0);
+}
+
 /* r6 = where the records are built. */
 static void emit_record_place(struct emission *emission)
 {
 	struct ebpf_asm *as = emission->as;
 
-	if (!emission->scratch) {
-		ebpf_mov(as, SOURCE_REG_RECORD, R10);
-		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, emission->record);
+	if (emission->scratch) {
+		emit_memory(emission, SOURCE_REG_RECORD, emission->out);
+		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, COUNTER_BYTES);
 		return;
 	}
-	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
-	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emission->options->cpu_count, emission->out);
-	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emission->scratch);
-	ebpf_load_value(as, SOURCE_REG_RECORD, emission->options->scratch_map, 0);
-	ebpf_alu(as, BPF_ADD, SOURCE_REG_RECORD, R0);
+	ebpf_mov(as, SOURCE_REG_RECORD, R10);
+	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, emission->record);
+}
+
+static void emit_count(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+	uint32_t uncounted = ebpf_label(as);
+	uint8_t reg = emission->scratch ? SOURCE_REG_RECORD : R1;
+	int32_t offset = emission->scratch ? -COUNTER_BYTES : 0;
+
+	if (!emission->scratch)
+		emit_memory(emission, reg, uncounted);
+	ebpf_load(as, BPF_DW, R0, reg, offset);
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_DW, reg, offset, R0);
+	ebpf_bind(as, uncounted);
 }
 
 static void emit_ids(struct emission *emission, uint32_t wanted, bool have_ids)
@@ -145,6 +170,8 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 			source_emit_field(as, style, entry->paths[i], &type->fields[i]);
 		}
 	}
+	if (entry->want->counted)
+		emit_count(emission);
 	emission->options->body(emission->options->context, as, entry);
 	ebpf_bind(as, next);
 	if (item->undecided == 0)

@@ -27,7 +27,12 @@ struct source_emit_options {
 	struct source_style style;
 	source_body_fn *body;
 	void *context;
-	int scratch_map; /* one value of source_scratch_bytes for every CPU in a row; unused where that is 0 */
+	/*
+	 * The unit's own memory: an array map of one value, in it for every CPU stride bytes: a counter of events, then
+	 * source_scratch_bytes for the record.
+	 */
+	int memory_map;
+	uint32_t stride;
 	uint32_t cpu_count;
 };
 

@@ -15,6 +15,7 @@ struct source_want {
 	const struct event_type *type;
 	uint32_t index;                 /* the type's number for the record */
 	uint32_t group;                 /* wants of different groups never share a program */
+	bool counted;                   /* its events count for the statistics */
 	const struct ebpf_needs *needs; /* NULL: the whole record, everything unknown zero */
 };
 
