@@ -167,6 +167,15 @@ void print_error(const char *format, ...)
 	va_end(args);
 }
 
+void print_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_one(ASTERISM_WARNING, format, args);
+	va_end(args);
+}
+
 void print_note(const char *format, ...)
 {
 	va_list args;

@@ -24,8 +24,9 @@ void print_quiet(bool quiet);
  */
 void print_diag(const struct asterism_diag *diag);
 
-/* "asterism: error: ...", "asterism: note: ...", "help: ..."; one line each. */
+/* "asterism: error: ...", "asterism: note: ...", "help: ..."; one line each. Hints follow what they explain. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
