@@ -14,6 +14,7 @@
  *          32  comm   16 bytes, NUL-filled
  *          48  body: every scalar in 8 bytes (integers sign- or zero-extended to 64 bits by their type, bool 0 or 1,
  *              f64 as IEEE bits), every string in its capacity, NUL-terminated and NUL-filled, all in field order.
+ * Capacities are rounded up to multiples of 8, so every field is aligned.
  */
 
 #include <stdbool.h>

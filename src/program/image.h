@@ -189,7 +189,10 @@ enum program_op {
 	PROGRAM_OP_COUNT,
 };
 
-/* Operands have smaller indices than the node: expressions cannot be cyclic. Depth at most PROGRAM_DEPTH_MAX. */
+/*
+ * Operands have smaller indices than the node: expressions cannot be cyclic. Depth at most PROGRAM_DEPTH_MAX. Operands
+ * may be shared, but evaluating a node visits at most PROGRAM_EXPANSION_MAX nodes, counted without sharing.
+ */
 struct program_node {
 	uint8_t op;
 	uint8_t kind;
@@ -199,7 +202,12 @@ struct program_node {
 	uint64_t imm;
 };
 
-enum { PROGRAM_DEPTH_MAX = 128, PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096 };
+enum {
+	PROGRAM_DEPTH_MAX = 128,
+	PROGRAM_EXPANSION_MAX = 4096,
+	PROGRAM_KEY_SLOTS_MAX = 8,
+	PROGRAM_SLOT_BYTES_MAX = 4096,
+};
 
 /*
  * A key class: the runs that wait in states of this class are found by the values of these slots. No slots: they all

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a command line means. Options and operands may be mixed; `--` ends the options. Long options may be
+ * written --name value and --name=value, letters may be joined (-qv, -oFILE). A wrong one is explained with the nearest
+ * right one.
+ */
+
+#include "cmd/command.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "cmd/print.h"
+#include "cmd/status.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum option_id always[] = { OPTION_COLOR, OPTION_HELP };
+
+struct parser {
+	struct arguments *arguments;
+	int argc, next;
+	char **argv;
+	size_t number_capacity, operand_capacity;
+};
+
+static bool takes(const struct command *command, enum option_id id)
+{
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+		if (id == always[i])
+			return true;
+	}
+	for (size_t i = 0; i < COMMAND_OPTIONS_MAX && command->options[i] != OPTION_NONE; i++) {
+		if (id == command->options[i])
+			return true;
+	}
+	return false;
+}
+
+static int usage_error(const struct command *command)
+{
+	print_hint("`asterism %s --help` shows how it is used", command->name);
+	return -STATUS_USAGE;
+}
+
+static int unknown_option(const struct command *command, const char *written, const char *name)
+{
+	const char *names[OPTION_COUNT];
+	size_t count = 0;
+
+	for (enum option_id id = 1; id < OPTION_COUNT; id++) {
+		if (takes(command, id))
+			names[count++] = option_rows[id].name;
+	}
+	const char *nearest = diag_nearest(name, names, count);
+
+	print_error("`asterism %s` has no option %s", command->name, written);
+	if (!nearest)
+		return usage_error(command);
+	print_hint("did you mean --%s?", nearest);
+	return -STATUS_USAGE;
+}
+
+static int choose(const struct option_row *row, const char *text, uint64_t *number)
+{
+	size_t count = 0;
+
+	for (; row->choices[count]; count++) {
+		if (strcmp(row->choices[count], text) == 0) {
+			*number = count;
+			return 0;
+		}
+	}
+	const char *nearest = diag_nearest(text, row->choices, count);
+
+	print_error("--%s cannot be `%s`", row->name, text);
+	if (nearest)
+		print_hint("did you mean `%s`?", nearest);
+	else
+		print_hint("it is one of: %s", print_choices(row->choices));
+	return -STATUS_USAGE;
+}
+
+static const struct {
+	const char *unit;
+	double ns;
+} time_units[] = { { "", 1e9 },  { "ns", 1 },     { "us", 1e3 }, { "ms", 1e6 },
+		   { "s", 1e9 }, { "min", 6e10 }, { "m", 6e10 }, { "h", 3.6e12 } };
+
+static int read_time(const struct option_row *row, const char *text, uint64_t *number)
+{
+	char *end;
+	double value = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
+
+	for (size_t i = 0; value >= 0 && i < sizeof time_units / sizeof *time_units; i++) {
+		double ns = value * time_units[i].ns;
+
+		if (strcmp(end, time_units[i].unit) == 0 && ns >= 1 && ns < 9e18) {
+			*number = (uint64_t)ns;
+			return 0;
+		}
+	}
+	print_error("--%s: `%s` is not a length of time", row->name, text);
+	print_hint("write a number with a unit: 500ms, 10s, 2min, 1h");
+	return -STATUS_USAGE;
+}
+
+static int read_number(struct parser *parser, const struct option_row *row, const char *text, uint64_t *number)
+{
+	struct arguments *arguments = parser->arguments;
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || *number == 0 || *number > INT32_MAX) {
+		print_error("--%s: `%s` is not a %s", row->name, text, row->value);
+		return -STATUS_USAGE;
+	}
+	if (alloc_grow(&arguments->numbers, &parser->number_capacity, arguments->number_count,
+		       sizeof *arguments->numbers)) {
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	arguments->numbers[arguments->number_count++] = *number;
+	return 0;
+}
+
+/* Gives option id its value; text is NULL for flags. */
+static int set(struct parser *parser, enum option_id id, const char *text)
+{
+	const struct option_row *row = &option_rows[id];
+	struct option_value *value = &parser->arguments->options[id];
+	int status = 0;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		value->number++;
+		break;
+	case OPTION_TEXT:
+		break;
+	case OPTION_CHOICE:
+		status = choose(row, text, &value->number);
+		break;
+	case OPTION_TIME:
+		status = read_time(row, text, &value->number);
+		break;
+	case OPTION_NUMBER:
+		status = read_number(parser, row, text, &value->number);
+		break;
+	}
+	value->text = text ? text : "";
+	return status;
+}
+
+static int needs_value(const struct command *command, const struct option_row *row)
+{
+	print_error("--%s needs a value: %s", row->name, row->value);
+	return usage_error(command);
+}
+
+static int parse_long(struct parser *parser, const char *written)
+{
+	const struct command *command = parser->arguments->command;
+	const char *equals = strchr(written, '=');
+	char name[64];
+	size_t length = equals ? (size_t)(equals - written) : strlen(written);
+
+	if (length - 2 >= sizeof name)
+		return unknown_option(command, written, "");
+	memcpy(name, written + 2, length - 2);
+	name[length - 2] = 0;
+	for (enum option_id id = 1; id < OPTION_COUNT; id++) {
+		const struct option_row *row = &option_rows[id];
+
+		if (!row->name || strcmp(row->name, name) != 0 || !takes(command, id))
+			continue;
+		if (row->kind == OPTION_FLAG) {
+			if (!equals)
+				return set(parser, id, NULL);
+			print_error("--%s takes no value", name);
+			return usage_error(command);
+		}
+		if (equals)
+			return set(parser, id, equals + 1);
+		if (parser->next >= parser->argc)
+			return needs_value(command, row);
+		return set(parser, id, parser->argv[parser->next++]);
+	}
+	return unknown_option(command, written, name);
+}
+
+static enum option_id find_letter(const struct command *command, char letter)
+{
+	for (enum option_id id = 1; id < OPTION_COUNT; id++) {
+		if (letter && option_rows[id].letter == letter && takes(command, id))
+			return id;
+	}
+	return OPTION_NONE;
+}
+
+static int parse_letters(struct parser *parser, const char *written)
+{
+	const struct command *command = parser->arguments->command;
+
+	for (const char *letter = written + 1; *letter; letter++) {
+		enum option_id id = find_letter(command, *letter);
+		int status;
+
+		if (id == OPTION_NONE) {
+			print_error("`asterism %s` has no option -%c", command->name, *letter);
+			return usage_error(command);
+		}
+		if (option_rows[id].kind != OPTION_FLAG) {
+			if (letter[1])
+				return set(parser, id, letter + 1);
+			if (parser->next >= parser->argc)
+				return needs_value(command, &option_rows[id]);
+			return set(parser, id, parser->argv[parser->next++]);
+		}
+		status = set(parser, id, NULL);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+static int add_operand(struct parser *parser, const char *operand)
+{
+	struct arguments *arguments = parser->arguments;
+
+	if (alloc_grow(&arguments->operands, &parser->operand_capacity, arguments->operand_count,
+		       sizeof *arguments->operands)) {
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	arguments->operands[arguments->operand_count++] = operand;
+	return 0;
+}
+
+static int parse_rest(struct parser *parser)
+{
+	struct arguments *arguments = parser->arguments;
+	int status = 0;
+
+	if (arguments->command->launches) {
+		if (parser->next == parser->argc) {
+			print_error("no command follows the `--`");
+			return usage_error(arguments->command);
+		}
+		arguments->launched = parser->argv + parser->next;
+		return 0;
+	}
+	while (parser->next < parser->argc && !status)
+		status = add_operand(parser, parser->argv[parser->next++]);
+	return status;
+}
+
+int arguments_parse(const struct command *command, int argc, char **argv, struct arguments *arguments)
+{
+	struct parser parser = { .arguments = arguments, .argc = argc, .argv = argv };
+	int status = 0;
+
+	*arguments = (struct arguments){ .command = command };
+	while (parser.next < argc && !status) {
+		const char *word = argv[parser.next++];
+
+		if (strcmp(word, "--") == 0) {
+			status = parse_rest(&parser);
+			break;
+		}
+		if (word[0] != '-' || word[1] == 0)
+			status = add_operand(&parser, word);
+		else
+			status = word[1] == '-' ? parse_long(&parser, word) : parse_letters(&parser, word);
+		if (arguments_has(arguments, OPTION_HELP))
+			return 0;
+	}
+	if (!status && arguments->operand_count < command->operands_min) {
+		print_error("`asterism %s` needs %s", command->name, command->operands);
+		status = usage_error(command);
+	}
+	return status;
+}
+
+void arguments_fini(struct arguments *arguments)
+{
+	alloc_free(arguments->numbers);
+	alloc_free(arguments->operands);
+}

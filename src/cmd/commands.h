@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+/* The descriptors that table.c lists, each in the file of its command. */
+
+#include "cmd/command.h"
+
+extern const struct command command_check;
+extern const struct command command_compile;
+extern const struct command command_events;
+extern const struct command command_explain;
+extern const struct command command_replay;
+extern const struct command command_run;
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how help looks. All that it says comes from the tables of commands and options. */
+
+#include "cmd/help.h"
+
+#include <string.h>
+
+enum { OPTION_COLUMN = 26 };
+
+const struct help_status help_statuses[] = {
+	{ "0", "all went well" },
+	{ "1", "a rule matched, and --fail-on-match was given" },
+	{ "2", "the command line, a rule or an input is wrong" },
+	{ "3", "events were lost: matches may be missing or tainted" },
+	{ "4", "a privilege or a feature of the kernel is missing" },
+	{ "other", "under `run -- CMD`: the status of CMD (128 + signal if one ended it)" },
+	{ NULL, NULL },
+};
+
+static void put_statuses(FILE *stream)
+{
+	fputs("\nExit status:\n", stream);
+	for (const struct help_status *row = help_statuses; row->status; row++)
+		fprintf(stream, "  %-6s %s\n", row->status, row->text);
+}
+
+static void put_option(enum option_id id, FILE *stream)
+{
+	const struct option_row *row = &option_rows[id];
+	char left[64];
+
+	snprintf(left, sizeof left, "%c%c%s--%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+		 row->letter ? ", " : "  ", row->name, row->value ? " " : "", row->value ? row->value : "");
+	fprintf(stream, "  %-*s %s\n", OPTION_COLUMN, left, row->help);
+}
+
+void help_program(FILE *stream)
+{
+	fputs("asterism finds constellations of events - multi-event patterns - in a running Linux system,\n"
+	      "inside its kernel, and in recorded events.\n\n"
+	      "Usage: asterism COMMAND [OPTION...] FILE...\n\nCommands:\n",
+	      stream);
+	for (const struct command *const *command = commands; *command; command++)
+		fprintf(stream, "  %-10s %s\n", (*command)->name, (*command)->summary);
+	fputs("\nOptions:\n", stream);
+	put_option(OPTION_HELP, stream);
+	put_option(OPTION_VERSION, stream);
+	put_statuses(stream);
+	fputs("\n`asterism COMMAND --help` tells more; the language is described in asterism-rules(5).\n", stream);
+}
+
+void help_command(const struct command *command, FILE *stream)
+{
+	fprintf(stream, "Usage: asterism %s [OPTION...] %s\n\n%s\n\nOptions:\n", command->name, command->operands,
+		command->description);
+	for (size_t i = 0; i < COMMAND_OPTIONS_MAX && command->options[i] != OPTION_NONE; i++)
+		put_option(command->options[i], stream);
+	put_option(OPTION_COLOR, stream);
+	put_option(OPTION_HELP, stream);
+	if (!command->examples)
+		return;
+	fputs("\nExamples:\n", stream);
+	for (const struct command_example *example = command->examples; example->line; example++)
+		fprintf(stream, "  %s\n      %s\n", example->line, example->says);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which command runs, and answers --help and --version. */
+
+#include "cmd/command.h"
+#include "cmd/help.h"
+#include "cmd/print.h"
+#include "cmd/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int unknown_command(const char *name)
+{
+	const char *nearest = command_nearest(name);
+
+	print_error(name[0] == '-' ? "there is no option %s" : "there is no command `%s`", name);
+	if (nearest)
+		print_hint("did you mean `asterism %s`?", nearest);
+	else
+		print_hint("`asterism --help` lists the commands");
+	return STATUS_USAGE;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct arguments arguments;
+	int status = arguments_parse(command, argc, argv, &arguments);
+
+	print_color(arguments.options[OPTION_COLOR].text);
+	print_quiet(arguments_has(&arguments, OPTION_QUIET));
+	if (status)
+		status = -status;
+	else if (arguments_has(&arguments, OPTION_HELP))
+		help_command(command, stdout);
+	else
+		status = command->run(&arguments);
+	arguments_fini(&arguments);
+	return status;
+}
+
+static int help_about(int argc, char **argv)
+{
+	const struct command *command = argc > 2 ? command_find(argv[2]) : NULL;
+
+	if (command)
+		help_command(command, stdout);
+	else if (argc > 2)
+		return unknown_command(argv[2]);
+	else
+		help_program(stdout);
+	return STATUS_FINE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	int status;
+
+	print_color(NULL);
+	if (argc < 2) {
+		help_program(stderr);
+		return STATUS_USAGE;
+	}
+	command = command_find(argv[1]);
+	if (command) {
+		status = run_command(command, argc - 2, argv + 2);
+	} else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+		status = help_about(argc, argv);
+	} else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("asterism " ASTERISM_VERSION);
+		status = STATUS_FINE;
+	} else {
+		status = unknown_command(argv[1]);
+	}
+	if (fflush(stdout) && status == STATUS_FINE) {
+		print_error("standard output cannot be written: %m");
+		status = STATUS_USAGE;
+	}
+	return status;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which options exist and how they are spelled. */
+
+#include "cmd/options.h"
+
+#include <stddef.h>
+
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+static const char *const engine_choices[] = { "user", "kernel", NULL };
+static const char *const format_choices[] = { "text", "json", NULL };
+static const char *const graph_choices[] = { "text", "dot", "json", NULL };
+static const char *const input_choices[] = { "jsonl", NULL };
+
+const struct option_row option_rows[OPTION_COUNT] = {
+	[OPTION_ALL] = { "all", 'a', OPTION_FLAG, .help = "observe every process of the machine" },
+	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,
+			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
+	[OPTION_ENGINE] = { "engine", 0, OPTION_CHOICE, "ENGINE", engine_choices,
+			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },
+	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, OPTION_FLAG, .help = "exit with status 1 when a rule matched" },
+	[OPTION_FOR] = { "for", 0, OPTION_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
+	[OPTION_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
+			    "how matches are written: text (default), or json: one object per line" },
+	[OPTION_GRAPH_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", graph_choices,
+				  "what is written: text (default), dot (for Graphviz) or json" },
+	[OPTION_HELP] = { "help", 'h', OPTION_FLAG, .help = "show this help and exit" },
+	[OPTION_INPUT] = { "input", 0, OPTION_CHOICE, "FORMAT", input_choices,
+			   "format of the events: jsonl (default): one JSON object per line" },
+	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
+	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
+			 "observe the process PID until it ends; may be given several times" },
+	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "no summary, notes or progress on standard error" },
+	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },
+	[OPTION_VERSION] = { "version", 'V', OPTION_FLAG, .help = "show the version and exit" },
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+/*
+ * Every option of every command, in one table: the parser, --help, the manual pages and the shell completion all read
+ * it. A new option is a new id here and a new row in options.c; a command takes it by naming the id.
+ */
+
+#include <stdint.h>
+
+enum option_id {
+	OPTION_NONE, /* ends a command's list */
+	OPTION_ALL,
+	OPTION_COLOR,
+	OPTION_ENGINE,
+	OPTION_FAIL_ON_MATCH,
+	OPTION_FOR,
+	OPTION_FORMAT,
+	OPTION_GRAPH_FORMAT,
+	OPTION_HELP,
+	OPTION_INPUT,
+	OPTION_OUTPUT,
+	OPTION_PID,
+	OPTION_QUIET,
+	OPTION_VERBOSE,
+	OPTION_VERSION,
+	OPTION_COUNT,
+};
+
+enum option_kind {
+	OPTION_FLAG,   /* takes no value; may be repeated where that means more of it */
+	OPTION_TEXT,   /* any value */
+	OPTION_CHOICE, /* one of choices */
+	OPTION_TIME,   /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
+	OPTION_NUMBER, /* a positive decimal number; may be repeated */
+};
+
+struct option_row {
+	const char *name; /* without the dashes */
+	char letter;      /* or 0 */
+	enum option_kind kind;
+	const char *value; /* what --help calls the value; NULL for flags */
+	const char *const *choices;
+	const char *help; /* one clause, no full stop */
+};
+
+extern const struct option_row option_rows[OPTION_COUNT];
+
+#endif

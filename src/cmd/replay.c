@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism replay`: finds constellations in recorded events. */
+
+#include "cmd/commands.h"
+#include "cmd/print.h"
+#include "cmd/rules.h"
+#include "cmd/sink.h"
+#include "cmd/status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Progress is shown no more often than this. */
+#define PROGRESS_NS 200000000ull
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	stop = 1;
+}
+
+/* The first signal ends the replay with its statistics, the next one the process. */
+static void take_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+struct replay {
+	struct sink sink; /* first: the context of matches is the context of progress */
+	uint64_t shown_ns;
+	bool shown;
+};
+
+static void on_progress(void *context, const struct session_progress *progress)
+{
+	struct replay *replay = context;
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (replay->shown_ns == 0)
+		replay->shown_ns = now_ns;
+	if (now_ns - replay->shown_ns < PROGRESS_NS)
+		return;
+	replay->shown_ns = now_ns;
+	replay->shown = true;
+	fprintf(stderr, "\r\033[K%" PRIu64 " events, %" PRIu64 " matches", progress->events, replay->sink.matches);
+	if (progress->bytes_total)
+		fprintf(stderr, ", %u %%", (unsigned)(progress->bytes_read * 100 / progress->bytes_total));
+	fflush(stderr);
+}
+
+static int replay_events(const struct arguments *arguments, const struct session_rules *rules)
+{
+	bool shows = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET);
+	struct asterism_diag *diag = asterism_diag_new();
+	struct session_totals totals;
+	struct replay replay = { .shown = false };
+	int status = sink_open(&replay.sink, arguments, session_rules_program(rules), false);
+
+	if (status) {
+		asterism_diag_free(diag);
+		return status;
+	}
+	struct session_replay_options options = {
+		.file = arguments->operands[arguments->operand_count - 1],
+		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
+		.on_match = sink_match,
+		.on_progress = shows ? on_progress : NULL,
+		.context = &replay,
+		.stop = &stop,
+	};
+	int result = session_replay(rules, &options, diag, &totals);
+
+	if (replay.shown)
+		fputs("\r\033[K", stderr);
+	if (diag)
+		print_diag(diag);
+	asterism_diag_free(diag);
+	if (result && result != -EPIPE) {
+		sink_abandon(&replay.sink);
+		status = cmd_status_of(result);
+	} else {
+		status = sink_close(&replay.sink, &totals);
+		if (!status)
+			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
+	}
+	session_totals_fini(&totals);
+	return status;
+}
+
+static int run(const struct arguments *arguments)
+{
+	struct session_rules *rules;
+	int status = cmd_read_rules(arguments->operands, arguments->operand_count - 1, &rules);
+
+	if (status)
+		return status;
+	take_signals();
+	status = replay_events(arguments, rules);
+	session_rules_free(rules);
+	return status;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism replay slow-syscall.rule events.jsonl", "Runs the rule over recorded events." },
+	{ "generate-events | asterism replay -f json slow-syscall.rule -", "Reads events from standard input." },
+	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
+	  "Feeds the same events through the programs that `asterism run` would load." },
+	{ NULL, NULL },
+};
+
+const struct command command_replay = {
+	.name = "replay",
+	.summary = "find constellations in recorded events",
+	.operands = "RULE... FILE",
+	.description =
+		"Runs the rules of all files but the last over the events of the last one; `-` is standard input. The matches are "
+		"those that `asterism run` finds when the same events happen.\n\n"
+		"An event is one JSON object per line: {\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. "
+		"Header fields that are missing are 0, the fields of the event's type must all be there, and ts must not go "
+		"back. An event that is wrong ends the replay with its line.",
+	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_INPUT, OPTION_OUTPUT, OPTION_QUIET },
+	.examples = examples,
+	.operands_min = 2,
+	.run = run,
+};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the commands that take rule files do with them first. */
+
+#include "cmd/rules.h"
+
+#include "cmd/print.h"
+#include "cmd/status.h"
+
+#include <errno.h>
+
+int cmd_status_of(int result)
+{
+	switch (result) {
+	case 0:
+		return STATUS_FINE;
+	case -EPERM:
+	case -EACCES:
+	case -EOPNOTSUPP:
+		return STATUS_KERNEL;
+	default:
+		return STATUS_USAGE;
+	}
+}
+
+/* Prints and frees the diag, gives the status. */
+static int tell(struct asterism_diag *diag, int result)
+{
+	if (!diag)
+		print_error("out of memory");
+	else
+		print_diag(diag);
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}
+
+int cmd_read_rules(const char *const *files, size_t count, struct session_rules **rules)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+
+	return tell(diag, session_rules_read(files, count, diag, rules));
+}
+
+int cmd_read_catalog(struct event_catalog **catalog)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+
+	return tell(diag, session_catalog_new(diag, catalog));
+}

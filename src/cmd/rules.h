@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_RULES_H
+#define CMD_RULES_H
+
+#include "session/rules.h"
+
+/*
+ * Reads the rule files and prints what the diag holds, warnings included. Returns STATUS_FINE and the rules, or the
+ * status to end with.
+ */
+int cmd_read_rules(const char *const *files, size_t count, struct session_rules **rules);
+
+/* The same for the catalog of Linux events alone. */
+int cmd_read_catalog(struct event_catalog **catalog);
+
+/* The exit status that stands for a negative result of a session function. */
+int cmd_status_of(int result);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides where matches and statistics are written. */
+
+#include "cmd/sink.h"
+
+#include "cmd/print.h"
+#include "cmd/status.h"
+#include "session/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live)
+{
+	const char *file = arguments->options[OPTION_OUTPUT].text;
+
+	if (file && strcmp(file, "-") == 0)
+		file = NULL;
+	*sink = (struct sink){ .stream = stdout, .file = file, .program = program };
+	sink->json = arguments->options[OPTION_FORMAT].number == 1;
+	if (file)
+		sink->stream = fopen(file, "we");
+	if (!sink->stream) {
+		print_error("%s cannot be written: %m", file);
+		return STATUS_USAGE;
+	}
+	sink->live = live || isatty(fileno(sink->stream));
+	return STATUS_FINE;
+}
+
+static int write_error(const struct sink *sink)
+{
+	int error = errno ? errno : EIO;
+
+	if (error != EPIPE)
+		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output", strerror(error));
+	return -error;
+}
+
+int sink_match(void *context, const struct program_match *match)
+{
+	struct sink *sink = context;
+
+	sink->matches++;
+	errno = 0;
+	if (sink->json)
+		result_write_json(sink->stream, sink->program, match);
+	else
+		result_write_text(sink->stream, sink->program, match);
+	if (sink->live)
+		fflush(sink->stream);
+	return ferror(sink->stream) ? write_error(sink) : 0;
+}
+
+static void put_losses(const struct sink *sink, const struct session_totals *totals)
+{
+	if (totals->lost == 0)
+		return;
+	print_warning("%" PRIu64 " events or runs were lost; matches may be missing", totals->lost);
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		const struct program_rule_stats *rule = &totals->rules[i];
+		const char *name = program_text(sink->program, sink->program->rules[i].name);
+
+		if (rule->lost == 0)
+			continue;
+		print_warning("rule %s lost %" PRIu64 " (%" PRIu64 " runs refused by a full pool)", name, rule->lost,
+			      rule->pool_exhausted);
+		if (rule->pool_exhausted)
+			print_hint("`POOL n` sets how many runs of a rule may be open at once; it is %" PRIu64
+				   " for %s",
+				   sink->program->rules[i].pool, name);
+	}
+}
+
+static void put_summary(const struct sink *sink, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+
+	print_note("%" PRIu64 " matches, %" PRIu64 " events in %.3g s, %" PRIu64 " lost", sink->matches,
+		   totals->events, seconds, totals->lost);
+}
+
+int sink_close(struct sink *sink, const struct session_totals *totals)
+{
+	bool failed;
+
+	errno = 0;
+	if (sink->json)
+		result_write_stats(sink->stream, sink->program, totals);
+	else
+		put_summary(sink, totals);
+	failed = fflush(sink->stream) != 0 || ferror(sink->stream);
+	if (failed)
+		write_error(sink);
+	if (sink->file)
+		fclose(sink->stream);
+	put_losses(sink, totals);
+	return failed && errno != EPIPE ? STATUS_USAGE : STATUS_FINE;
+}
+
+void sink_abandon(struct sink *sink)
+{
+	if (sink->file)
+		fclose(sink->stream);
+}
+
+int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+		int otherwise)
+{
+	if (sink->matches && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+		return STATUS_MATCH;
+	return totals->lost ? STATUS_LOST : otherwise;
+}

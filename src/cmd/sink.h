@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_SINK_H
+#define CMD_SINK_H
+
+/*
+ * Where the matches of a session go: standard output or the file of -o, as text or JSON lines. A reader that has gone
+ * away (a closed pipe) ends the session quietly.
+ */
+
+#include "cmd/command.h"
+#include "session/session.h"
+
+#include <stdio.h>
+
+struct sink {
+	FILE *stream;
+	const char *file; /* NULL: standard output */
+	const struct program *program;
+	bool json;
+	bool live;        /* a match is written out at once */
+	uint64_t matches;
+};
+
+/* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live);
+
+/* A program_match_fn; context is the sink. Returns 0, or -errno when the output cannot be written. */
+int sink_match(void *context, const struct program_match *match);
+
+/*
+ * Writes the line of statistics (JSON) or a summary on standard error (text), the losses on standard error, and closes.
+ * Returns STATUS_FINE, or the status to end with after saying why.
+ */
+int sink_close(struct sink *sink, const struct session_totals *totals);
+
+/* Closes without statistics, after an error. */
+void sink_abandon(struct sink *sink);
+
+/* The status of a session that ran to its end: STATUS_MATCH, STATUS_LOST or otherwise. */
+int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+		int otherwise);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how code reaches the kernel. BTF goes with it: the kernel wants it for callbacks, people for function names
+ * and line texts.
+ */
+
+#include "ebpf/load.h"
+
+#include "base/alloc.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than the kernel keeps of a log; since 6.4 it keeps the end, before that the log must fit as a whole. */
+enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30 };
+
+struct names {
+	struct btf *btf;
+	int fd;
+	struct bpf_func_info *functions;
+	struct bpf_line_info *lines;
+};
+
+static void names_fini(struct names *names)
+{
+	btf__free(names->btf);
+	if (names->fd >= 0)
+		close(names->fd);
+	alloc_free(names->functions);
+	alloc_free(names->lines);
+}
+
+/* int function(void *): the kernel wants some prototype, and looks closer only at global functions. */
+static int add_functions(struct names *names, const struct ebpf_code *code)
+{
+	int integer = btf__add_int(names->btf, "int", 4, BTF_INT_SIGNED);
+	int pointer = btf__add_ptr(names->btf, 0);
+	int prototype = btf__add_func_proto(names->btf, integer);
+
+	if (integer < 0 || pointer < 0 || prototype < 0)
+		return -ENOMEM;
+	if (btf__add_func_param(names->btf, "context", pointer))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < code->function_count; i++) {
+		int id = btf__add_func(names->btf, code->functions[i].name, BTF_FUNC_STATIC, prototype);
+
+		if (id < 0)
+			return id;
+		names->functions[i] =
+			(struct bpf_func_info){ .insn_off = code->functions[i].insn, .type_id = (uint32_t)id };
+	}
+	return 0;
+}
+
+static int add_lines(struct names *names, const struct ebpf_code *code, const char *file)
+{
+	int file_text = btf__add_str(names->btf, file);
+
+	if (file_text < 0)
+		return file_text;
+	for (uint32_t i = 0; i < code->line_count; i++) {
+		int text = btf__add_str(names->btf, code->lines[i].text);
+
+		if (text < 0)
+			return text;
+		names->lines[i] = (struct bpf_line_info){
+			.insn_off = code->lines[i].insn,
+			.file_name_off = (uint32_t)file_text,
+			.line_off = (uint32_t)text,
+			.line_col = (i + 1) << 10 | 1,
+		};
+	}
+	return 0;
+}
+
+static int names_init(struct names *names, const struct ebpf_code *code, const char *file)
+{
+	*names = (struct names){ .fd = -1 };
+	names->btf = btf__new_empty();
+	names->functions = alloc_zero(code->function_count, sizeof *names->functions);
+	names->lines = alloc_zero(code->line_count, sizeof *names->lines);
+	if (!names->btf || !names->functions || !names->lines)
+		return -ENOMEM;
+	int error = add_functions(names, code);
+
+	if (!error)
+		error = add_lines(names, code, file);
+	if (error)
+		return error;
+	uint32_t size;
+	const void *data = btf__raw_data(names->btf, &size);
+
+	if (!data)
+		return -ENOMEM;
+	names->fd = bpf_btf_load(data, size, NULL);
+	return names->fd < 0 ? names->fd : 0;
+}
+
+/* Puts the last lines of the log into the diag (all of them where asked for), one note each. */
+static void show_log(struct asterism_diag *diag, char *log, bool whole)
+{
+	size_t length = strlen(log), start = length;
+	int lines = 0;
+
+	while (start > 0 && log[start - 1] == '\n')
+		start--;
+	log[start] = '\0';
+	while (start > 0 && (whole || lines < LOG_LINES_SHOWN))
+		if (log[--start] == '\n' && ++lines == LOG_LINES_SHOWN && !whole)
+			start++;
+	for (char *line = log + start, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		diag_add(diag, ASTERISM_NOTE, NULL, NULL, "verifier: %s", line);
+	}
+}
+
+static int explain(const struct ebpf_load_options *options, const struct ebpf_code *code, int error, char *log,
+		   struct asterism_diag *diag)
+{
+	if (error == -EPERM)
+		return diag_error(diag, NULL, -EPERM,
+				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
+	if (error == -ENOMEM)
+		return diag_no_memory(diag);
+	int code_to_return = error == -E2BIG ? -E2BIG : -EINVAL;
+
+	diag_add(diag, ASTERISM_ERROR, NULL, NULL, "the kernel refused the program %s (%u instructions): %s",
+		 options->name, code->insn_count, strerror(-error));
+	if (log)
+		show_log(diag, log, options->log_level > 1);
+	return code_to_return;
+}
+
+static int load_code(const struct ebpf_code *code, const struct ebpf_load_options *options, struct asterism_diag *diag)
+{
+	struct names names;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = options->attach_type,
+		    .attach_btf_id = options->attach_btf_id);
+	int error = names_init(&names, code, options->file ? options->file : options->name);
+
+	if (error) {
+		names_fini(&names);
+		return explain(options, code, error, NULL, diag);
+	}
+	opts.prog_btf_fd = (uint32_t)names.fd;
+	opts.func_info = names.functions;
+	opts.func_info_cnt = code->function_count;
+	opts.func_info_rec_size = sizeof *names.functions;
+	opts.line_info = names.lines;
+	opts.line_info_cnt = code->line_count;
+	opts.line_info_rec_size = sizeof *names.lines;
+	int fd = bpf_prog_load(options->type, options->name, "Dual BSD/GPL", code->insns, code->insn_count, &opts);
+
+	if (fd < 0) {
+		char *log = alloc_zero(LOG_BYTES, 1);
+
+		error = fd;
+		if (log && error != -EPERM) {
+			opts.log_buf = log;
+			opts.log_size = LOG_BYTES;
+			opts.log_level = options->log_level ? options->log_level : 1;
+			fd = bpf_prog_load(options->type, options->name, "Dual BSD/GPL", code->insns, code->insn_count,
+					   &opts);
+		}
+		if (fd < 0)
+			fd = explain(options, code, error, log, diag);
+		alloc_free(log);
+	}
+	names_fini(&names);
+	return fd;
+}
+
+int ebpf_load_program(struct ebpf_asm *as, const struct ebpf_load_options *options, struct asterism_diag *diag)
+{
+	struct ebpf_code code;
+	int error = ebpf_asm_finish(as, options->features->long_jump, &code);
+
+	if (error == -ENOMEM)
+		return diag_no_memory(diag);
+	if (error == -E2BIG)
+		return error;
+	if (error)
+		return diag_error(diag, NULL, error, "the program %s could not be assembled", options->name);
+	int fd = load_code(&code, options, diag);
+
+	ebpf_code_fini(&code);
+	return fd;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_MATCHER_H
+#define EBPF_MATCHER_H
+
+/*
+ * The rules of a program that run in the kernel: their maps, and the code that steps them at an event. The matcher
+ * knows event records only; where records come from (a tracepoint's arguments, a test run) is the business of
+ * whoever wraps its code into programs.
+ *
+ * Frame. Before the code of ebpf_matcher_emit, r6 points to the record (on the stack or in a map value), in which the
+ * fields of ebpf_matcher_needs are filled; fields beyond those may hold anything. The code falls through to its end
+ * and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes at most
+ * EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its callbacks, so
+ * main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for one program.
+ */
+
+#include "base/diag.h"
+#include "ebpf/asm.h"
+#include "ebpf/feature.h"
+#include "event/type.h"
+#include "program/load.h"
+#include "program/match.h"
+
+#include <stdbool.h>
+
+enum { EBPF_MATCHER_STACK_BYTES = 128, EBPF_CALL_STACK_BYTES = 192 };
+
+struct ebpf_matcher;
+
+struct ebpf_matcher_options {
+	const bool *excluded;          /* per rule, or NULL: none */
+	const bool *from_interrupt;    /* per type of the program: its events may interrupt a program; NULL: none may */
+	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
+	const struct ebpf_features *features;
+	program_match_fn *on_match;
+	void *context;
+};
+
+/* Makes the maps. Returns 0, -EPERM, -ENOMEM, -E2BIG (a pool beyond what the kernel can hold); the diag says why. */
+int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_options *options,
+		     struct asterism_diag *diag, struct ebpf_matcher **made);
+void ebpf_matcher_free(struct ebpf_matcher *matcher);
+
+/* What an event type's record must hold for the rules that run here. */
+struct ebpf_needs {
+	bool header[EVENT_HEADER_FIELDS]; /* as event_header_fields: ts cpu pid tid comm */
+	bool body[EVENT_FIELDS_MAX];      /* by index of the body field */
+};
+
+/*
+ * The code for one event type comes in parts, each small enough for one program (rules are spread over parts). 0: no
+ * rule wants the type. Parts of one type must see the same events; their order does not matter.
+ */
+uint32_t ebpf_matcher_parts(const struct ebpf_matcher *matcher, uint32_t type);
+void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint32_t part, struct ebpf_needs *needs);
+
+/* Emits the code of one part to as, whose current function is main. Errors stick to as. */
+void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
+
+/* Readable when ebpf_matcher_poll has matches to hand out. */
+int ebpf_matcher_fd(const struct ebpf_matcher *matcher);
+
+/* Hands out matches and lets time pass up to now. Stores how long to wait at most. Returns 0, what on_match returned,
+ * -errno. */
+int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns);
+
+/* Events may have been lost: marks every open run of every rule, adds lost to the rules' counters. */
+void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost);
+
+void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struct program_rule_stats *stats);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EVENT_CATALOG_PRIV_H
+#define EVENT_CATALOG_PRIV_H
+
+#include "base/alloc.h"
+#include "event/catalog.h"
+
+struct event_catalog {
+	struct arena *arena; /* every type and text */
+	struct event_type **types;
+	size_t type_count, type_capacity;
+	uint32_t *slots;    /* hash table by name: index of the type + 1, 0 = free */
+	size_t slot_count;  /* a power of two */
+	const char **files; /* paths of the catalogs read so far */
+	size_t file_count, file_capacity;
+	const char *tracefs; /* where it is mounted; NULL: not looked for yet, or nowhere */
+	unsigned reading;    /* how deep includes are nested right now */
+};
+
+/*
+ * event_catalog_add for a spec whose texts and sources lie in the catalog's arena already and whose fields have
+ * different names. The array of fields itself is only read.
+ */
+int event_catalog_insert(struct event_catalog *catalog, const struct event_type_spec *spec,
+			 const struct event_type **added);
+
+/* The type that the catalog already has under this name, or NULL; never asks the kernel. */
+const struct event_type *event_catalog_known(const struct event_catalog *catalog, const char *name);
+
+#endif

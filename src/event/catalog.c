@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how event types are kept, found and laid out. The vector of types and the hash table hold the same
+ * types at all times; a type is in neither before it is complete.
+ */
+
+#include "event/tracefs-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SLOTS_FIRST = 64 };
+
+struct event_catalog *event_catalog_new(void)
+{
+	struct event_catalog *catalog = alloc_zero(1, sizeof *catalog);
+
+	if (!catalog)
+		return NULL;
+	catalog->arena = arena_new();
+	catalog->slots = alloc_zero(SLOTS_FIRST, sizeof *catalog->slots);
+	catalog->slot_count = SLOTS_FIRST;
+	if (!catalog->arena || !catalog->slots) {
+		event_catalog_free(catalog);
+		return NULL;
+	}
+	return catalog;
+}
+
+void event_catalog_free(struct event_catalog *catalog)
+{
+	if (!catalog)
+		return;
+	alloc_free(catalog->slots);
+	alloc_free(catalog->types);
+	alloc_free(catalog->files);
+	arena_free(catalog->arena);
+	alloc_free(catalog);
+}
+
+/* FNV-1a. */
+static uint32_t hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h;
+}
+
+/* The slot that holds name, or the free one where it belongs. The table is never full. */
+static uint32_t *slot_of(const struct event_catalog *catalog, const char *name)
+{
+	for (size_t i = hash(name);; i++) {
+		uint32_t *slot = &catalog->slots[i & (catalog->slot_count - 1)];
+
+		if (!*slot || !strcmp(catalog->types[*slot - 1]->name, name))
+			return slot;
+	}
+}
+
+static int widen_slots(struct event_catalog *catalog)
+{
+	uint32_t *wider;
+
+	if (catalog->type_count + 1 <= catalog->slot_count / 2)
+		return 0;
+	wider = alloc_zero(catalog->slot_count * 2, sizeof *wider);
+	if (!wider)
+		return -ENOMEM;
+	alloc_free(catalog->slots);
+	catalog->slots = wider;
+	catalog->slot_count *= 2;
+	for (size_t i = 0; i < catalog->type_count; i++)
+		*slot_of(catalog, catalog->types[i]->name) = (uint32_t)i + 1;
+	return 0;
+}
+
+/* Bytes in the record; string capacities are whole words, so that every field is aligned. 0: impossible. */
+static uint32_t field_bytes(const struct event_field_spec *spec)
+{
+	uint32_t bytes = spec->bytes ? spec->bytes : EVENT_STRING_BYTES;
+
+	if (spec->value != EVENT_STRING)
+		return 8;
+	return bytes <= EVENT_RECORD_BYTES_MAX ? (bytes + 7) / 8 * 8 : 0;
+}
+
+static bool same_fields(const struct event_type *type, const struct event_type_spec *spec)
+{
+	if (type->field_count != spec->field_count)
+		return false;
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+
+		if (strcmp(field->name, spec->fields[i].name) || field->value != spec->fields[i].value ||
+		    field->bytes != field_bytes(&spec->fields[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool has_doubles(const struct event_type_spec *spec)
+{
+	for (uint32_t i = 1; i < spec->field_count; i++) {
+		for (uint32_t j = 0; j < i; j++) {
+			if (!strcmp(spec->fields[i].name, spec->fields[j].name))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int lay_out(struct event_catalog *catalog, const struct event_type_spec *spec, struct event_type *type)
+{
+	struct event_field *fields = arena_zero(catalog->arena, spec->field_count, sizeof *fields);
+	uint32_t offset = sizeof(struct event_header);
+
+	if (!fields)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct event_field_spec *from = &spec->fields[i];
+
+		fields[i] = (struct event_field){
+			.name = from->name,
+			.value = from->value,
+			.offset = offset,
+			.bytes = field_bytes(from),
+			.unit = from->unit,
+			.doc = from->doc,
+		};
+		if (!fields[i].bytes || fields[i].bytes > EVENT_RECORD_BYTES_MAX - offset)
+			return -E2BIG;
+		offset += fields[i].bytes;
+	}
+	type->fields = fields;
+	type->field_count = spec->field_count;
+	type->record_bytes = offset;
+	return 0;
+}
+
+int event_catalog_insert(struct event_catalog *catalog, const struct event_type_spec *spec,
+			 const struct event_type **added)
+{
+	const struct event_type *known = event_catalog_known(catalog, spec->name);
+	struct event_type *type;
+	int result;
+
+	if (known) {
+		if (!same_fields(known, spec))
+			return -EEXIST;
+		*added = known;
+		return 0;
+	}
+	type = arena_zero(catalog->arena, 1, sizeof *type);
+	if (!type || widen_slots(catalog) ||
+	    alloc_grow(&catalog->types, &catalog->type_capacity, catalog->type_count, sizeof *catalog->types))
+		return -ENOMEM;
+	type->name = spec->name;
+	type->doc = spec->doc;
+	type->origin = spec->origin;
+	type->sources = spec->sources;
+	type->source_count = spec->source_count;
+	result = lay_out(catalog, spec, type);
+	if (result)
+		return result;
+	*slot_of(catalog, type->name) = (uint32_t)catalog->type_count + 1;
+	catalog->types[catalog->type_count++] = type;
+	*added = type;
+	return 0;
+}
+
+static const char *copy_text(struct event_catalog *catalog, const char *text, int *failed)
+{
+	const char *copy = text ? arena_text(catalog->arena, text, strlen(text)) : NULL;
+
+	if (text && !copy)
+		*failed = -ENOMEM;
+	return copy;
+}
+
+static int copy_fields(struct event_catalog *catalog, struct event_type_spec *spec)
+{
+	struct event_field_spec *fields = arena_zero(catalog->arena, spec->field_count, sizeof *fields);
+	int failed = 0;
+
+	if (!fields)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		fields[i] = spec->fields[i];
+		fields[i].name = copy_text(catalog, fields[i].name, &failed);
+		fields[i].unit = copy_text(catalog, fields[i].unit, &failed);
+		fields[i].doc = copy_text(catalog, fields[i].doc, &failed);
+	}
+	spec->fields = fields;
+	return failed;
+}
+
+static int copy_sources(struct event_catalog *catalog, struct event_type_spec *spec)
+{
+	struct event_source *sources = arena_zero(catalog->arena, spec->source_count, sizeof *sources);
+	int failed = 0;
+
+	if (!sources)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < spec->source_count; i++) {
+		const struct event_source *from = &spec->sources[i];
+		const char **paths = arena_zero(catalog->arena, spec->field_count, sizeof *paths);
+
+		if (!paths)
+			return -ENOMEM;
+		for (uint32_t j = 0; j < spec->field_count; j++)
+			paths[j] = copy_text(catalog, from->paths[j], &failed);
+		sources[i] = (struct event_source){
+			.tracepoint = copy_text(catalog, from->tracepoint, &failed),
+			.when = copy_text(catalog, from->when, &failed),
+			.scope = copy_text(catalog, from->scope, &failed),
+			.paths = paths,
+		};
+	}
+	spec->sources = sources;
+	return failed;
+}
+
+int event_catalog_add(struct event_catalog *catalog, const struct event_type_spec *spec,
+		      const struct event_type **added)
+{
+	struct event_type_spec copy = *spec;
+	int failed = 0;
+
+	if (spec->field_count > EVENT_FIELDS_MAX)
+		return -E2BIG;
+	if (has_doubles(spec))
+		return -EINVAL;
+	copy.name = copy_text(catalog, spec->name, &failed);
+	copy.doc = copy_text(catalog, spec->doc, &failed);
+	if (failed || copy_fields(catalog, &copy) || copy_sources(catalog, &copy))
+		return -ENOMEM;
+	return event_catalog_insert(catalog, &copy, added);
+}
+
+const struct event_type *event_catalog_known(const struct event_catalog *catalog, const char *name)
+{
+	uint32_t index = *slot_of(catalog, name);
+
+	return index ? catalog->types[index - 1] : NULL;
+}
+
+const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name)
+{
+	const struct event_type *known = event_catalog_known(catalog, name);
+
+	return known ? known : event_tracefs_find(catalog, name);
+}
+
+const struct event_type *event_catalog_get(const struct event_catalog *catalog, size_t index)
+{
+	return index < catalog->type_count ? catalog->types[index] : NULL;
+}
+
+const char *event_catalog_nearest(const struct event_catalog *catalog, const char *wanted)
+{
+	const char **names = alloc_zero(catalog->type_count, sizeof *names);
+	const char *nearest;
+
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < catalog->type_count; i++)
+		names[i] = catalog->types[i]->name;
+	nearest = diag_nearest(wanted, names, catalog->type_count);
+	alloc_free(names);
+	return nearest;
+}

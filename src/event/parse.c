@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a catalog text declares. One paragraph is read completely into the parser before it becomes a type, so
+ * a broken one leaves nothing behind. After an error the next paragraph is read, so that one run tells of many.
+ */
+
+#include "event/catalog-priv.h"
+#include "event/path-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { ERRORS_MAX = 20, INCLUDES_MAX = 16 };
+
+struct parser {
+	struct event_scan scan;
+	struct event_catalog *catalog;
+	const char *folder; /* of the file, NULL: none */
+	struct event_type_spec type;
+	struct event_field_spec fields[EVENT_FIELDS_MAX];
+	struct event_source *sources;
+	size_t source_count, source_capacity;
+};
+
+static int no_memory(struct parser *parser)
+{
+	return diag_no_memory(parser->scan.diag);
+}
+
+static int scan_optional_text(struct parser *parser, const char **text)
+{
+	int result = event_scan_text(&parser->scan, text);
+
+	return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
+}
+
+static const char *copy_span(struct parser *parser, struct event_span span)
+{
+	const char *copy = event_scan_copy(&parser->scan, span);
+
+	if (!copy)
+		no_memory(parser);
+	return copy;
+}
+
+static int scan_value_type(struct parser *parser, struct event_field_spec *field)
+{
+	static const char *const names[] = { "u8",  "u16", "u32",  "u64",  "i8",   "i16",   "i32",
+					     "i64", "f64", "bool", "time", "addr", "string" };
+	struct event_span span = event_scan_name(&parser->scan);
+	char name[16] = "";
+
+	if (!span.length)
+		return event_scan_expected(&parser->scan, "a type");
+	memcpy(name, span.start, span.length < sizeof name ? span.length : sizeof name - 1);
+	field->value = event_value_find(name);
+	if (!field->value)
+		return event_scan_error(&parser->scan, span, diag_nearest(name, names, sizeof names / sizeof *names),
+					"there is no type '%.*s'", (int)(span.length < 80 ? span.length : 80),
+					span.start);
+	return 0;
+}
+
+static int scan_capacity(struct parser *parser, struct event_field_spec *field)
+{
+	struct event_span span;
+	uint64_t bytes = 0;
+	int result;
+
+	event_scan_blank(&parser->scan);
+	span = (struct event_span){ parser->scan.at, 1 };
+	if (!event_scan_char(&parser->scan, '['))
+		return 0;
+	if (field->value != EVENT_STRING)
+		return event_scan_error(&parser->scan, span, NULL, "only strings have a capacity");
+	result = event_scan_integer(&parser->scan, &bytes);
+	if (result < 0)
+		return result;
+	if (!result)
+		return event_scan_expected(&parser->scan, "a number of bytes");
+	if (bytes < 2 || bytes > EVENT_RECORD_BYTES_MAX / 2)
+		return event_scan_error(&parser->scan, span, NULL, "a string holds 2 to %d bytes",
+					EVENT_RECORD_BYTES_MAX / 2);
+	field->bytes = (uint32_t)bytes;
+	return event_scan_char(&parser->scan, ']') ? 0 : event_scan_expected(&parser->scan, "']'");
+}
+
+/* A field's name must be new, and must not hide a header field. */
+static int check_field_name(struct parser *parser, struct event_span span)
+{
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++) {
+		if (event_span_is(span, event_header_fields[i].name))
+			return event_scan_error(&parser->scan, span, "name it by what it means, as in target_pid",
+						"every event has the header field '%s' already",
+						event_header_fields[i].name);
+	}
+	for (uint32_t i = 0; i < parser->type.field_count; i++) {
+		if (event_span_is(span, parser->fields[i].name))
+			return event_scan_error(&parser->scan, span, NULL, "field '%s' is declared twice",
+						parser->fields[i].name);
+	}
+	if (parser->type.field_count == EVENT_FIELDS_MAX)
+		return event_scan_error(&parser->scan, span, NULL, "an event has at most %d fields", EVENT_FIELDS_MAX);
+	return 0;
+}
+
+static int scan_field(struct parser *parser)
+{
+	struct event_scan *scan = &parser->scan;
+	struct event_span name = event_scan_name(scan), unit;
+	struct event_field_spec *field;
+	int result;
+
+	if (!name.length)
+		return event_scan_expected(scan, "a field's name");
+	result = check_field_name(parser, name);
+	if (result)
+		return result;
+	if (!event_scan_char(scan, ':'))
+		return event_scan_expected(scan, "':' and a type");
+	field = &parser->fields[parser->type.field_count];
+	*field = (struct event_field_spec){ .name = copy_span(parser, name) };
+	if (!field->name)
+		return -ENOMEM;
+	if ((result = scan_value_type(parser, field)) || (result = scan_capacity(parser, field)))
+		return result;
+	if (event_scan_keyword(scan, "UNIT")) {
+		unit = event_scan_name(scan);
+		if (!unit.length)
+			return event_scan_expected(scan, "a unit");
+		if (!(field->unit = copy_span(parser, unit)))
+			return -ENOMEM;
+	}
+	parser->type.field_count++;
+	return scan_optional_text(parser, &field->doc);
+}
+
+static int scan_fields(struct parser *parser)
+{
+	struct event_scan *scan = &parser->scan;
+
+	if (!event_scan_char(scan, '{'))
+		return event_scan_expected(scan, "'{'");
+	while (!event_scan_char(scan, '}')) {
+		int result = scan_field(parser);
+
+		if (result)
+			return result;
+		if (!event_scan_char(scan, ',')) {
+			if (!event_scan_char(scan, '}'))
+				return event_scan_expected(scan, "',' or '}'");
+			break;
+		}
+	}
+	return 0;
+}
+
+/* The index of the field that span names; most paragraphs give the fields in order, so next is tried first. */
+static int field_index(struct parser *parser, struct event_span span, uint32_t next)
+{
+	const char *names[EVENT_FIELDS_MAX];
+	const char *hint;
+	char name[64] = "";
+
+	if (next < parser->type.field_count && event_span_is(span, parser->fields[next].name))
+		return (int)next;
+	for (uint32_t i = 0; i < parser->type.field_count; i++) {
+		if (event_span_is(span, parser->fields[i].name))
+			return (int)i;
+		names[i] = parser->fields[i].name;
+	}
+	memcpy(name, span.start, span.length < sizeof name ? span.length : sizeof name - 1);
+	hint = diag_nearest(name, names, parser->type.field_count);
+	return event_scan_error(&parser->scan, span, hint, "event '%s' has no field '%s'", parser->type.name, name);
+}
+
+static int scan_assignment(struct parser *parser, const char **paths, uint32_t next)
+{
+	struct event_scan *scan = &parser->scan;
+	struct event_span name = event_scan_name(scan), path;
+	enum event_path_kind kind;
+	int index, result;
+
+	if (!name.length)
+		return event_scan_expected(scan, "a field's name or '}'");
+	index = field_index(parser, name, next);
+	if (index < 0)
+		return index;
+	if (paths[index])
+		return event_scan_error(scan, name, NULL, "field '%s' is given twice", parser->fields[index].name);
+	if (!event_scan_char(scan, '='))
+		return event_scan_expected(scan, "'='");
+	result = event_path_scan(scan, &path, &kind);
+	if (result)
+		return result;
+	if (kind != EVENT_PATH_ANY && (kind == EVENT_PATH_STRING) != (parser->fields[index].value == EVENT_STRING))
+		return event_scan_error(scan, path, NULL, "field '%s' is of type %s, this path gives a %s",
+					parser->fields[index].name, event_value_name(parser->fields[index].value),
+					kind == EVENT_PATH_STRING ? "string" : "number");
+	paths[index] = copy_span(parser, path);
+	return paths[index] ? 0 : -ENOMEM;
+}
+
+static int scan_assignments(struct parser *parser, struct event_source *source, struct event_span tracepoint)
+{
+	struct event_scan *scan = &parser->scan;
+	const char **paths = arena_zero(scan->arena, parser->type.field_count, sizeof *paths);
+	uint32_t next = 0;
+
+	if (!paths)
+		return no_memory(parser);
+	source->paths = paths;
+	if (!event_scan_char(scan, '{'))
+		return event_scan_expected(scan, "'{'");
+	while (!event_scan_char(scan, '}')) {
+		int result = scan_assignment(parser, paths, next++);
+
+		if (result)
+			return result;
+		if (!event_scan_char(scan, ',')) {
+			if (!event_scan_char(scan, '}'))
+				return event_scan_expected(scan, "',' or '}'");
+			break;
+		}
+	}
+	for (uint32_t i = 0; i < parser->type.field_count; i++) {
+		if (!paths[i])
+			return event_scan_error(scan, tracepoint, NULL, "field '%s' of event '%s' is not given here",
+						parser->fields[i].name, parser->type.name);
+	}
+	return 0;
+}
+
+static int scan_scope(struct parser *parser, struct event_source *source)
+{
+	struct event_span all, path;
+	enum event_path_kind kind;
+
+	event_scan_blank(&parser->scan);
+	all.start = parser->scan.at;
+	do {
+		int result = event_path_scan(&parser->scan, &path, &kind);
+
+		if (result)
+			return result;
+		if (kind == EVENT_PATH_STRING)
+			return event_scan_error(&parser->scan, path, NULL, "a process id is a number, not a string");
+		all.length = (size_t)(parser->scan.at - all.start);
+	} while (event_scan_char(&parser->scan, ','));
+	source->scope = copy_span(parser, all);
+	return source->scope ? 0 : -ENOMEM;
+}
+
+static int scan_tracepoint(struct parser *parser, struct event_span *span)
+{
+	struct event_span system = event_scan_name(&parser->scan), name;
+
+	*span = system;
+	if (!system.length)
+		return event_scan_expected(&parser->scan, "a tracepoint");
+	if (parser->scan.at == parser->scan.end || *parser->scan.at != ':')
+		return event_scan_error(&parser->scan, system, NULL, "a tracepoint is written system:name");
+	parser->scan.at++;
+	name = event_scan_name(&parser->scan);
+	if (!name.length || name.start != system.start + system.length + 1)
+		return event_scan_error(&parser->scan, system, NULL, "a tracepoint is written system:name");
+	span->length += 1 + name.length;
+	return 0;
+}
+
+static int scan_source(struct parser *parser)
+{
+	struct event_span tracepoint, when;
+	struct event_source *source;
+	int result = scan_tracepoint(parser, &tracepoint);
+
+	if (result)
+		return result;
+	if (alloc_grow(&parser->sources, &parser->source_capacity, parser->source_count, sizeof *source))
+		return no_memory(parser);
+	source = &parser->sources[parser->source_count++];
+	*source = (struct event_source){ .tracepoint = copy_span(parser, tracepoint) };
+	if (!source->tracepoint)
+		return -ENOMEM;
+	if (event_scan_keyword(&parser->scan, "WHEN")) {
+		result = event_path_scan_when(&parser->scan, &when);
+		if (result)
+			return result;
+		if (!(source->when = copy_span(parser, when)))
+			return -ENOMEM;
+	}
+	if (event_scan_keyword(&parser->scan, "SCOPE") && (result = scan_scope(parser, source)))
+		return result;
+	return scan_assignments(parser, source, tracepoint);
+}
+
+/* The vector of sources is the parser's own and is used again; the type gets a copy. */
+static int keep_type(struct parser *parser, struct event_span name)
+{
+	struct event_source *sources = arena_zero(parser->scan.arena, parser->source_count, sizeof *sources);
+	const struct event_type *added;
+	int result;
+
+	if (!sources)
+		return no_memory(parser);
+	if (parser->source_count)
+		memcpy(sources, parser->sources, parser->source_count * sizeof *sources);
+	parser->type.sources = sources;
+	parser->type.source_count = (uint32_t)parser->source_count;
+	result = event_catalog_insert(parser->catalog, &parser->type, &added);
+	if (result == -EEXIST)
+		return event_scan_error(&parser->scan, name, NULL, "event '%s' is declared already, with other fields",
+					parser->type.name);
+	if (result == -E2BIG)
+		return event_scan_error(&parser->scan, name, NULL, "a record of '%s' would exceed %d bytes",
+					parser->type.name, EVENT_RECORD_BYTES_MAX);
+	return result ? no_memory(parser) : 0;
+}
+
+static int scan_event(struct parser *parser)
+{
+	struct event_span name = event_scan_name(&parser->scan);
+	int result;
+
+	parser->type = (struct event_type_spec){ .fields = parser->fields, .origin = EVENT_CATALOG };
+	parser->source_count = 0;
+	if (!name.length)
+		return event_scan_expected(&parser->scan, "the event's name");
+	if (!(parser->type.name = copy_span(parser, name)))
+		return -ENOMEM;
+	if ((result = scan_optional_text(parser, &parser->type.doc)) || (result = scan_fields(parser)))
+		return result;
+	while (event_scan_keyword(&parser->scan, "FROM")) {
+		if ((result = scan_source(parser)))
+			return result;
+	}
+	return keep_type(parser, name);
+}
+
+static int scan_include(struct parser *parser)
+{
+	struct event_scan *scan = &parser->scan;
+	struct event_span span;
+	const char *name;
+	int result;
+
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	result = event_scan_text(scan, &name);
+	if (result <= 0)
+		return result == -ENOMEM ? no_memory(parser)
+		       : result          ? result
+					 : event_scan_expected(scan, "the name of a catalog in quotes");
+	if (parser->catalog->reading == INCLUDES_MAX)
+		return event_scan_error(scan, span, NULL, "catalogs include each other more than %d deep",
+					INCLUDES_MAX);
+	parser->catalog->reading++;
+	result = event_catalog_read(parser->catalog, parser->folder, name, scan->diag);
+	parser->catalog->reading--;
+	if (result == -ENOENT)
+		return event_scan_error(scan, span, NULL, "there is no catalog '%s'", name);
+	return result;
+}
+
+/* Moves on to the next paragraph: a line that begins with EVENT or EVENTS. At least one byte is passed over. */
+static void skip_paragraph(struct event_scan *scan)
+{
+	while (scan->at < scan->end) {
+		const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
+
+		scan->at = newline ? newline + 1 : scan->end;
+		if (scan->end - scan->at >= 5 && !memcmp(scan->at, "EVENT", 5))
+			return;
+	}
+}
+
+static int scan_paragraph(struct parser *parser)
+{
+	if (event_scan_keyword(&parser->scan, "EVENT"))
+		return scan_event(parser);
+	if (event_scan_keyword(&parser->scan, "EVENTS"))
+		return scan_include(parser);
+	return event_scan_expected(&parser->scan, "EVENT, EVENTS or FROM");
+}
+
+static int scan_all(struct parser *parser)
+{
+	struct event_scan *scan = &parser->scan;
+	int failed = 0;
+
+	for (unsigned errors = 0;;) {
+		int result;
+
+		event_scan_blank(scan);
+		if (scan->at == scan->end)
+			return failed;
+		result = scan_paragraph(parser);
+		if (result == -ENOMEM)
+			return result;
+		if (result) {
+			failed = result;
+			if (++errors == ERRORS_MAX)
+				return diag_error(scan->diag, NULL, failed, "%s: too many errors, giving up",
+						  scan->source->file);
+			skip_paragraph(scan);
+		}
+	}
+}
+
+int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
+			struct asterism_diag *diag)
+{
+	struct diag_source source = { .file = file, .text = text, .length = length };
+	const char *slash = strrchr(file, '/');
+	struct parser *parser = alloc_zero(1, sizeof *parser);
+	int result = -ENOMEM;
+
+	if (!parser)
+		return diag_no_memory(diag);
+	parser->catalog = catalog;
+	event_scan_init(&parser->scan, &source, diag, catalog->arena);
+	parser->folder = slash ? arena_text(catalog->arena, file, slash == file ? 1 : (size_t)(slash - file)) : ".";
+	if (parser->folder)
+		result = scan_all(parser);
+	else
+		diag_no_memory(diag);
+	alloc_free(parser->sources);
+	alloc_free(parser);
+	return result;
+}

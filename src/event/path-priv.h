@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EVENT_PATH_PRIV_H
+#define EVENT_PATH_PRIV_H
+
+/* Whether a path is well-formed. What it means on a kernel is for those who evaluate it. */
+
+#include "event/scan-priv.h"
+
+/* What a path yields, as far as its text tells. */
+enum event_path_kind {
+	EVENT_PATH_ANY, /* what lies in the kernel's types decides */
+	EVENT_PATH_NUMBER,
+	EVENT_PATH_STRING,
+};
+
+/*
+ * Takes a path. Stores the piece of text it takes and what it yields. Returns 0 or -EINVAL (reported).
+ */
+int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind);
+
+/* Takes a condition of WHEN. Returns 0 or -EINVAL (reported). */
+int event_path_scan_when(struct event_scan *scan, struct event_span *span);
+
+#endif

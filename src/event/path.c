@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides the syntax of paths: recursive descent with a bounded depth, no memory. The grammar stands in
+ * docs/formats/catalog.md, each function here is one line of it.
+ */
+
+#include "event/path-priv.h"
+
+enum { DEPTH_MAX = 16 };
+
+static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind);
+
+/* The arguments that a function takes. */
+enum shape {
+	ONE_PATH,
+	ONE_INTEGER,
+	TWO_INTEGERS,
+};
+
+static const struct function {
+	const char *name;
+	enum shape shape;
+	enum event_path_kind gives;
+	uint64_t limit; /* integers must be below */
+} functions[] = {
+	{ "kstr", ONE_PATH, EVENT_PATH_STRING, 0 },           { "ustr", ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "be16", ONE_PATH, EVENT_PATH_NUMBER, 0 },           { "be32", ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "syscall_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 }, { "ctx", TWO_INTEGERS, EVENT_PATH_NUMBER, 65536 },
+	{ "ctxs", TWO_INTEGERS, EVENT_PATH_NUMBER, 65536 },   { "ctxstr", TWO_INTEGERS, EVENT_PATH_STRING, 65536 },
+	{ "ctxloc", ONE_INTEGER, EVENT_PATH_STRING, 65536 },
+};
+
+/* The byte that comes next, or NUL at the end of the text. */
+static char peek(struct event_scan *scan)
+{
+	event_scan_blank(scan);
+	return scan->at < scan->end ? *scan->at : '\0';
+}
+
+static int scan_limited(struct event_scan *scan, uint64_t limit)
+{
+	struct event_span span;
+	uint64_t value;
+	int result;
+
+	event_scan_blank(scan);
+	span.start = scan->at;
+	result = event_scan_integer(scan, &value);
+	if (result < 0)
+		return result;
+	if (!result)
+		return event_scan_expected(scan, "a number");
+	span.length = (size_t)(scan->at - span.start);
+	if (value >= limit)
+		return event_scan_error(scan, span, NULL, "this number must be below %llu", (unsigned long long)limit);
+	return 0;
+}
+
+static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth)
+{
+	enum event_path_kind kind;
+	struct event_span span;
+	int result;
+
+	if (function->shape == ONE_PATH) {
+		event_scan_blank(scan);
+		span = (struct event_span){ scan->at, 1 };
+		result = scan_choice(scan, depth + 1, &kind);
+		if (!result && kind == EVENT_PATH_STRING)
+			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
+						  function->name);
+	} else {
+		result = scan_limited(scan, function->limit);
+		if (!result && function->shape == TWO_INTEGERS) {
+			if (!event_scan_char(scan, ','))
+				return event_scan_expected(scan, "','");
+			result = scan_limited(scan, function->limit);
+		}
+	}
+	if (result)
+		return result;
+	return event_scan_char(scan, ')') ? 0 : event_scan_expected(scan, "')'");
+}
+
+static int scan_steps(struct event_scan *scan)
+{
+	for (char c; (c = peek(scan)) == '[' || c == '.' || c == '-';) {
+		int result;
+
+		if (c == '[') {
+			scan->at++;
+			result = scan_limited(scan, 65536);
+			if (result)
+				return result;
+			if (!event_scan_char(scan, ']'))
+				return event_scan_expected(scan, "']'");
+		} else if (event_scan_char(scan, '.') || event_scan_sign(scan, "->")) {
+			if (!event_scan_name(scan).length)
+				return event_scan_expected(scan, "a member's name");
+		} else {
+			break; /* a minus */
+		}
+	}
+	return 0;
+}
+
+static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, enum event_path_kind *kind)
+{
+	*kind = EVENT_PATH_ANY;
+	if (!event_scan_char(scan, '('))
+		return scan_steps(scan);
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		if (event_span_is(name, functions[i].name)) {
+			*kind = functions[i].gives;
+			return scan_call(scan, &functions[i], depth);
+		}
+	}
+	return event_scan_error(scan, name, "kstr, ustr, be16, be32, syscall_arg, ctx, ctxs, ctxstr, ctxloc",
+				"there is no function of this name in paths");
+}
+
+static bool scan_compare(struct event_scan *scan)
+{
+	switch (peek(scan)) {
+	case '=':
+	case '!':
+		return event_scan_sign(scan, "==") || event_scan_sign(scan, "!=");
+	case '<':
+	case '>':
+		scan->at++;
+		if (scan->at < scan->end && *scan->at == '=')
+			scan->at++;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int not_a_number(struct event_scan *scan, struct event_span span)
+{
+	return event_scan_error(scan, span, NULL, "a string cannot be calculated with");
+}
+
+static int scan_parentheses(struct event_scan *scan, struct event_span span, unsigned depth, enum event_path_kind *kind)
+{
+	enum event_path_kind right;
+	int result;
+
+	if (depth >= DEPTH_MAX)
+		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
+	result = scan_choice(scan, depth + 1, kind);
+	if (result)
+		return result;
+	if (scan_compare(scan)) {
+		result = scan_choice(scan, depth + 1, &right);
+		if (result)
+			return result;
+		if (*kind == EVENT_PATH_STRING || right == EVENT_PATH_STRING)
+			return not_a_number(scan, span);
+		*kind = EVENT_PATH_NUMBER;
+	}
+	return event_scan_char(scan, ')') ? 0 : event_scan_expected(scan, "')'");
+}
+
+static int scan_signed(struct event_scan *scan)
+{
+	uint64_t value;
+	bool negative = event_scan_char(scan, '-');
+	int result = event_scan_integer(scan, &value);
+
+	return result || !negative ? result : event_scan_expected(scan, "a number");
+}
+
+static int scan_term(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+{
+	struct event_span span;
+	int result;
+
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	if (event_scan_char(scan, '('))
+		return scan_parentheses(scan, span, depth, kind);
+	span = event_scan_name(scan);
+	if (span.length)
+		return scan_named(scan, span, depth, kind);
+	*kind = EVENT_PATH_NUMBER;
+	result = scan_signed(scan);
+	return result > 0 ? 0 : result ? result : event_scan_expected(scan, "a path");
+}
+
+static bool scan_operator(struct event_scan *scan)
+{
+	switch (peek(scan)) {
+	case '&':
+	case '|':
+	case '+':
+	case '-':
+	case '*':
+		scan->at++;
+		return true;
+	case '<':
+		return event_scan_sign(scan, "<<");
+	case '>':
+		return event_scan_sign(scan, ">>");
+	default:
+		return false;
+	}
+}
+
+static int scan_sum(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+{
+	struct event_span span;
+	int result;
+
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	result = scan_term(scan, depth, kind);
+	while (!result && scan_operator(scan)) {
+		enum event_path_kind right;
+
+		result = scan_term(scan, depth, &right);
+		if (!result && (*kind == EVENT_PATH_STRING || right == EVENT_PATH_STRING))
+			return not_a_number(scan, span);
+		*kind = EVENT_PATH_NUMBER;
+	}
+	return result;
+}
+
+static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+{
+	enum event_path_kind other;
+	int result;
+
+	if (depth > DEPTH_MAX)
+		return event_scan_error(scan, (struct event_span){ scan->at, 0 }, NULL,
+					"parentheses nest more than %d deep here", DEPTH_MAX);
+	result = scan_sum(scan, depth, kind);
+	while (!result && event_scan_char(scan, '?')) {
+		result = scan_sum(scan, depth, &other);
+		if (!result && other != *kind)
+			*kind = *kind == EVENT_PATH_ANY ? other : *kind;
+	}
+	return result;
+}
+
+int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind)
+{
+	int result;
+
+	event_scan_blank(scan);
+	span->start = scan->at;
+	result = scan_choice(scan, 0, kind);
+	span->length = (size_t)(scan->at - span->start);
+	return result;
+}
+
+int event_path_scan_when(struct event_scan *scan, struct event_span *span)
+{
+	enum event_path_kind kind;
+	struct event_span path;
+
+	event_scan_blank(scan);
+	span->start = scan->at;
+	do {
+		int result = event_path_scan(scan, &path, &kind);
+
+		if (result)
+			return result;
+		if (kind == EVENT_PATH_STRING)
+			return event_scan_error(scan, path, NULL, "conditions of WHEN compare numbers, not strings");
+		if (!scan_compare(scan))
+			return event_scan_expected(scan, "a comparison");
+		result = scan_signed(scan);
+		if (result <= 0)
+			return result ? result : event_scan_expected(scan, "an integer");
+		span->length = (size_t)(scan->at - span->start);
+	} while (event_scan_keyword(scan, "AND"));
+	return 0;
+}

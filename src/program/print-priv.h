@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_PRINT_PRIV_H
+#define PROGRAM_PRINT_PRIV_H
+
+#include "base/text.h"
+#include "program/load.h"
+
+/* program_print_node into a text of any length. */
+void program_print(struct text_buffer *text, const struct program *program, const struct program_rule *rule,
+		   uint32_t node);
+
+#endif

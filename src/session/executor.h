@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_EXECUTOR_H
+#define SESSION_EXECUTOR_H
+
+/*
+ * The rules of a live session at work: the kernel programs of those that run in the kernel and, where there are others,
+ * the kernel programs that ship events and the engine that they feed. To the event loop it is one thing with one
+ * descriptor.
+ */
+
+#include "ebpf/ebpf.h"
+#include "session/session.h"
+
+struct executor;
+
+struct executor_options {
+	enum ebpf_scope scope;
+	program_match_fn *on_match;
+	void *context;
+};
+
+/* Loads and attaches. Returns 0, -EINVAL (a rule that must run in the kernel cannot), -EPERM, -EOPNOTSUPP, -ENOMEM. */
+int executor_new(const struct session_rules *rules, const struct executor_options *options, struct asterism_diag *diag,
+		 struct executor **made);
+void executor_free(struct executor *executor);
+
+/* Adds a process to the scope. */
+int executor_add(struct executor *executor, pid_t pid);
+
+/* Polls readable when executor_poll has something to do. */
+int executor_fd(const struct executor *executor);
+
+/* As ebpf_poll, for everything. */
+int executor_poll(struct executor *executor, uint64_t *wait_ns);
+
+/* The counts so far; totals->rules must have room for every rule. */
+void executor_count(const struct executor *executor, struct session_totals *totals);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_INPUT_H
+#define SESSION_INPUT_H
+
+#include "base/diag.h"
+
+#include <stddef.h>
+
+/*
+ * Reads the whole file, "-" for standard input, into NUL-terminated memory that the caller frees with alloc_free.
+ * Directories, unreadable files and files of more than limit bytes give a message that names them.
+ * Returns 0, -EINVAL, -ENOMEM.
+ */
+int session_input_read(const char *file, size_t limit, struct asterism_diag *diag, char **text, size_t *length);
+
+/* What messages call the file. */
+const char *session_input_name(const char *file);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how the observed command is found, started and reaped. */
+
+#include "session/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127 };
+
+static int check_executable(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/* As execvp looks: a name with a slash is a path, else the first executable in PATH. */
+static int find_executable(const char *name)
+{
+	const char *path = getenv("PATH");
+	int found = -ENOENT;
+
+	if (strchr(name, '/'))
+		return check_executable(name);
+	for (const char *part = path ? path : "/bin:/usr/bin"; found && *name;) {
+		size_t length = strcspn(part, ":");
+		char candidate[PATH_MAX];
+
+		snprintf(candidate, sizeof candidate, "%.*s/%s", length ? (int)length : 1, length ? part : ".", name);
+		int result = check_executable(candidate);
+
+		if (result == 0 || (result == -EACCES && found == -ENOENT))
+			found = result;
+		if (!part[length])
+			break;
+		part += length + 1;
+	}
+	return found;
+}
+
+static int explain(struct asterism_diag *diag, const char *name, int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return diag_error(diag, NULL, -EINVAL, "the command `%s` was not found", name);
+	case -EISDIR:
+		return diag_error(diag, NULL, -EINVAL, "`%s` is a directory, not a command", name);
+	case -EACCES:
+		return diag_error(diag, NULL, -EINVAL, "`%s` may not be run (permission denied)", name);
+	default:
+		return diag_error(diag, NULL, -EINVAL, "`%s` cannot be run: %s", name, strerror(-error));
+	}
+}
+
+__attribute__((noreturn)) static void be_child(char *const *command, const sigset_t *mask, int go_fd, int error_fd)
+{
+	char go;
+
+	if (read(go_fd, &go, 1) != 1)
+		_exit(STATUS_NOT_RUN);
+	signal(SIGPIPE, SIG_DFL);
+	if (mask)
+		sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(command[0], command);
+	int error = errno;
+
+	if (write(error_fd, &error, sizeof error) != sizeof error)
+		_exit(STATUS_NOT_RUN);
+	_exit(STATUS_NOT_RUN);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_diag *diag, struct launch *launch)
+{
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	int result = find_executable(command[0]);
+	pid_t pid;
+
+	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1 };
+	if (result)
+		return explain(diag, command[0], result);
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
+		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for `%s`: %s", command[0],
+				    strerror(errno));
+		goto out;
+	}
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		be_child(command, mask, go[0], error[1]);
+	}
+	launch->pid = pid;
+	launch->go_fd = go[1];
+	launch->error_fd = error[0];
+	go[1] = error[0] = -1;
+	launch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (launch->pidfd < 0) {
+		result = diag_error(diag, NULL, -EOPNOTSUPP, "this kernel has no pidfd_open: %s", strerror(errno));
+		launch_fini(launch);
+	}
+out:
+	close_fd(&go[0]);
+	close_fd(&go[1]);
+	close_fd(&error[0]);
+	close_fd(&error[1]);
+	return result;
+}
+
+int launch_go(struct launch *launch, const char *name, struct asterism_diag *diag)
+{
+	int error = 0;
+	ssize_t got;
+
+	if (write(launch->go_fd, "", 1) != 1)
+		return diag_error(diag, NULL, -EINVAL, "`%s` ended before it could be run", name);
+	close_fd(&launch->go_fd);
+	do
+		got = read(launch->error_fd, &error, sizeof error);
+	while (got < 0 && errno == EINTR);
+	close_fd(&launch->error_fd);
+	if (got != sizeof error)
+		return 0;
+	waitpid(launch->pid, NULL, 0);
+	launch->reaped = true;
+	return explain(diag, name, -error);
+}
+
+int launch_reap(struct launch *launch, int *status)
+{
+	int raw;
+
+	if (launch->pid == 0 || launch->reaped || waitpid(launch->pid, &raw, WNOHANG) != launch->pid)
+		return 0;
+	launch->reaped = true;
+	*status = WIFSIGNALED(raw) ? STATUS_SIGNAL + WTERMSIG(raw) : WEXITSTATUS(raw);
+	return 1;
+}
+
+void launch_fini(struct launch *launch)
+{
+	bool waits = launch->go_fd >= 0;
+
+	if (launch->pid == 0)
+		return;
+	close_fd(&launch->go_fd);
+	close_fd(&launch->error_fd);
+	close_fd(&launch->pidfd);
+	if (waits && !launch->reaped)
+		waitpid(launch->pid, NULL, 0);
+	launch->pid = 0;
+}

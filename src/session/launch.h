@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_LAUNCH_H
+#define SESSION_LAUNCH_H
+
+/*
+ * Starting the command to observe in two steps, so that everything is attached before its first instruction: the child
+ * exists and waits, and only launch_go lets it become the command. When the parent dies in between, so does the child.
+ */
+
+#include "base/diag.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct launch {
+	pid_t pid; /* 0: nothing launched */
+	int pidfd; /* polls readable when the command has ended */
+	int go_fd, error_fd;
+	bool reaped;
+};
+
+/*
+ * Looks the command up and forks the waiting child; mask is the signal mask that it gets (NULL: the caller's). Returns
+ * 0, or -EINVAL (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
+ */
+int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_diag *diag, struct launch *launch);
+
+/* Lets the child run the command. Returns 0, or -EINVAL with a message when the system refused to run it. */
+int launch_go(struct launch *launch, const char *name, struct asterism_diag *diag);
+
+/*
+ * Reaps the command if it has ended. Returns 1 and its status as a shell has it (128 + signal), or 0 while it runs.
+ */
+int launch_reap(struct launch *launch, int *status);
+
+/* Ends a child that still waits, closes everything; a running command is left alone. */
+void launch_fini(struct launch *launch);
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a live session begins, waits and ends. Order of the beginning: what is to be observed is checked and held
+ * (the command exists and waits, the processes are there), then everything is attached, then the scope is filled, and
+ * only then does the command run; so a wrong command line attaches nothing, and the first event is not missed.
+ */
+
+#include "session/session.h"
+
+#include "base/alloc.h"
+#include "session/executor.h"
+#include "session/launch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a command that was told to end is waited for. */
+#define GRACE_NS 2000000000ull
+
+enum watch { WATCH_EXECUTOR, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID };
+
+struct live {
+	const struct session_live_options *options;
+	struct asterism_diag *diag;
+	struct session_outcome *outcome;
+	struct executor *executor;
+	struct launch launch;
+	int *pidfds; /* of options->pids; -1 once ended */
+	size_t pids_left;
+	int epoll_fd, timer_fd;
+	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
+	bool done;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void end(struct live *live, enum session_end why)
+{
+	live->outcome->end = why;
+	live->done = true;
+}
+
+static int watch(struct live *live, int fd, enum watch what, size_t index)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)index << 8 | what };
+
+	if (fd < 0 || epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	return diag_error(live->diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
+}
+
+static int open_pid(struct live *live, pid_t pid)
+{
+	int fd;
+
+	if (pid == getpid())
+		return diag_error(live->diag, NULL, -EINVAL, "a session does not observe itself (process %d)", pid);
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd >= 0)
+		return fd;
+	if (errno == ESRCH)
+		return diag_error(live->diag, NULL, -EINVAL, "there is no process %d", pid);
+	if (errno == EINVAL || errno == ENOENT)
+		return diag_error(live->diag, NULL, -EINVAL, "%d is a thread, not a process", pid);
+	return diag_error(live->diag, NULL, -EOPNOTSUPP, "process %d cannot be watched: %s", pid, strerror(errno));
+}
+
+static int open_pids(struct live *live)
+{
+	size_t count = live->options->pid_count;
+
+	live->pidfds = alloc_zero(count, sizeof *live->pidfds);
+	if (!live->pidfds)
+		return diag_no_memory(live->diag);
+	memset(live->pidfds, -1, count * sizeof *live->pidfds);
+	for (size_t i = 0; i < count; i++) {
+		int fd = open_pid(live, live->options->pids[i]), result;
+
+		if (fd < 0)
+			return fd;
+		live->pidfds[i] = fd;
+		live->pids_left++;
+		result = watch(live, fd, WATCH_PID, i);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int fill_scope(struct live *live)
+{
+	int result = 0;
+
+	if (live->launch.pid)
+		result = executor_add(live->executor, live->launch.pid);
+	for (size_t i = 0; i < live->options->pid_count && !result; i++)
+		result = executor_add(live->executor, live->options->pids[i]);
+	if (result)
+		return diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
+				  strerror(-result));
+	return 0;
+}
+
+static int begin(struct live *live, const struct session_rules *rules)
+{
+	const struct session_live_options *options = live->options;
+	const struct executor_options how = {
+		.scope = options->command ? EBPF_SCOPE_TREE
+			 : options->all   ? EBPF_SCOPE_ALL
+					  : EBPF_SCOPE_PIDS,
+		.on_match = options->on_match,
+		.context = options->context,
+	};
+	int result = 0;
+
+	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (live->epoll_fd < 0 || live->timer_fd < 0)
+		return diag_error(live->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+	if (options->command)
+		result = launch_prepare(options->command, options->child_mask, live->diag, &live->launch);
+	if (!result)
+		result = open_pids(live);
+	if (!result)
+		result = executor_new(rules, &how, live->diag, &live->executor);
+	if (!result)
+		result = fill_scope(live);
+	if (!result)
+		result = watch(live, executor_fd(live->executor), WATCH_EXECUTOR, 0);
+	if (!result)
+		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
+	if (!result)
+		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);
+	if (!result && options->command)
+		result = watch(live, live->launch.pidfd, WATCH_COMMAND, 0);
+	if (!result && options->command)
+		result = launch_go(&live->launch, options->command[0], live->diag);
+	return result;
+}
+
+static void on_signal(struct live *live)
+{
+	struct signalfd_siginfo info;
+
+	if (read(live->options->signal_fd, &info, sizeof info) != sizeof info)
+		return;
+	if (!live->launch.pid || live->outcome->signal) {
+		live->outcome->signal = (int)info.ssi_signo;
+		return end(live, SESSION_SIGNALLED);
+	}
+	/* The terminal has sent it to the command as well; anybody else meant us alone. Its last events still count. */
+	live->outcome->signal = (int)info.ssi_signo;
+	if (info.ssi_code != SI_KERNEL)
+		kill(live->launch.pid, (int)info.ssi_signo);
+	if (now_ns() + GRACE_NS < live->end_ns)
+		live->end_ns = now_ns() + GRACE_NS;
+}
+
+static void on_pid_end(struct live *live, size_t index)
+{
+	close(live->pidfds[index]);
+	live->pidfds[index] = -1;
+	if (--live->pids_left == 0)
+		end(live, SESSION_PIDS_ENDED);
+}
+
+static void on_event(struct live *live, uint64_t data)
+{
+	uint64_t expirations;
+
+	switch ((enum watch)(data & 0xff)) {
+	case WATCH_EXECUTOR:
+		break;
+	case WATCH_TIMER:
+		if (read(live->timer_fd, &expirations, sizeof expirations) < 0)
+			break;
+		break;
+	case WATCH_SIGNAL:
+		on_signal(live);
+		break;
+	case WATCH_COMMAND:
+		if (launch_reap(&live->launch, &live->outcome->command_status))
+			end(live, live->outcome->signal ? SESSION_SIGNALLED : SESSION_COMMAND_ENDED);
+		break;
+	case WATCH_PID:
+		on_pid_end(live, data >> 8);
+		break;
+	}
+}
+
+/* Arms the timer for the earlier of the executor's wish and the session's end. */
+static void arm(const struct live *live, uint64_t now, uint64_t wait_ns)
+{
+	uint64_t at = wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
+	struct itimerspec when = { 0 };
+
+	if (live->end_ns < at)
+		at = live->end_ns;
+	if (at != UINT64_MAX) {
+		when.it_value.tv_sec = (time_t)(at / 1000000000);
+		when.it_value.tv_nsec = (long)(at % 1000000000);
+	}
+	timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static int wait_once(struct live *live)
+{
+	struct epoll_event events[16];
+	int count = epoll_wait(live->epoll_fd, events, sizeof events / sizeof *events, -1);
+
+	if (count < 0 && errno != EINTR)
+		return diag_error(live->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
+	for (int i = 0; i < count; i++)
+		on_event(live, events[i].data.u64);
+	return 0;
+}
+
+static int observe(struct live *live)
+{
+	int result = 0;
+
+	while (!result) {
+		uint64_t wait_ns = UINT64_MAX, now;
+
+		result = executor_poll(live->executor, &wait_ns);
+		now = now_ns();
+		if (live->done || result)
+			break;
+		if (now >= live->end_ns) {
+			end(live, live->outcome->signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
+			continue;
+		}
+		arm(live, now, wait_ns);
+		result = wait_once(live);
+	}
+	if (result)
+		live->outcome->end = SESSION_STOPPED;
+	return result;
+}
+
+/* Waits until the command ends, limit_ns at most (UINT64_MAX: no limit), or a signal comes. */
+static void await_command(struct live *live, uint64_t limit_ns)
+{
+	uint64_t until = limit_ns == UINT64_MAX ? UINT64_MAX : now_ns() + limit_ns;
+	struct pollfd fds[] = {
+		{ .fd = live->launch.pidfd, .events = POLLIN },
+		{ .fd = live->options->signal_fd, .events = POLLIN },
+	};
+
+	while (!launch_reap(&live->launch, &live->outcome->command_status)) {
+		uint64_t now = now_ns();
+
+		if (now >= until || fds[1].revents)
+			break;
+		poll(fds, 2, until == UINT64_MAX ? -1 : (int)((until - now) / 1000000 + 1));
+	}
+}
+
+/* What becomes of a launched command after the observation. */
+static void part_from_command(struct live *live)
+{
+	struct session_outcome *outcome = live->outcome;
+
+	outcome->command_pid = live->launch.pid;
+	if (live->launch.pid == 0 || live->launch.reaped)
+		return;
+	if (outcome->end == SESSION_TIME_UP) {
+		kill(live->launch.pid, SIGTERM);
+		await_command(live, GRACE_NS);
+	} else if (outcome->end == SESSION_STOPPED) {
+		await_command(live, UINT64_MAX);
+	}
+	outcome->command_alive = !live->launch.reaped;
+}
+
+static void close_all(struct live *live)
+{
+	executor_free(live->executor);
+	for (size_t i = 0; live->pidfds && i < live->options->pid_count; i++) {
+		if (live->pidfds[i] >= 0)
+			close(live->pidfds[i]);
+	}
+	alloc_free(live->pidfds);
+	launch_fini(&live->launch);
+	if (live->timer_fd >= 0)
+		close(live->timer_fd);
+	if (live->epoll_fd >= 0)
+		close(live->epoll_fd);
+}
+
+int session_live(const struct session_rules *rules, const struct session_live_options *options,
+		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome)
+{
+	struct live live = { .options = options, .diag = diag, .outcome = outcome, .epoll_fd = -1, .timer_fd = -1 };
+	uint32_t rule_count = session_rules_program(rules)->rule_count;
+	uint64_t start_ns;
+	int result;
+
+	*outcome = (struct session_outcome){ 0 };
+	*totals = (struct session_totals){ .rule_count = rule_count };
+	totals->rules = alloc_zero(rule_count, sizeof *totals->rules);
+	if (!totals->rules)
+		return diag_no_memory(diag);
+	result = begin(&live, rules);
+	if (!result) {
+		start_ns = now_ns();
+		live.end_ns = options->for_ns ? start_ns + options->for_ns : UINT64_MAX;
+		result = observe(&live);
+		totals->elapsed_ns = now_ns() - start_ns;
+		executor_count(live.executor, totals);
+		executor_free(live.executor);
+		live.executor = NULL;
+		part_from_command(&live);
+	}
+	close_all(&live);
+	return result;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how files become a program: rule texts are read as one unit and compiled, an image is taken as it is. Either
+ * way what comes out went through program_load, so nothing later has to care where it came from.
+ */
+
+#include "session/rules.h"
+
+#include "automaton/compile.h"
+#include "base/alloc.h"
+#include "lang/parse.h"
+#include "session/input.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINUX_CATALOG "linux.events"
+
+struct session_rules {
+	struct event_catalog *catalog;
+	struct lang_input *inputs;
+	size_t input_count;
+	void *image;
+	size_t image_length;
+	struct program *program;
+};
+
+void session_rules_free(struct session_rules *rules)
+{
+	if (!rules)
+		return;
+	program_free(rules->program);
+	alloc_free(rules->image);
+	for (size_t i = 0; i < rules->input_count; i++) {
+		alloc_free((void *)rules->inputs[i].folder);
+		alloc_free((void *)rules->inputs[i].text);
+	}
+	alloc_free(rules->inputs);
+	event_catalog_free(rules->catalog);
+	alloc_free(rules);
+}
+
+static bool is_image(const struct lang_input *input)
+{
+	return input->length >= 4 && memcmp(input->text, PROGRAM_MAGIC, 4) == 0;
+}
+
+/* The folder part of file, "." where there is none; NULL when memory is short. */
+static char *folder_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *folder = alloc_text(slash ? file : ".");
+
+	if (folder && slash)
+		folder[slash == file ? 1 : slash - file] = 0;
+	return folder;
+}
+
+static int read_inputs(struct session_rules *rules, const char *const *files, size_t count, struct asterism_diag *diag)
+{
+	rules->inputs = alloc_zero(count, sizeof *rules->inputs);
+	if (!rules->inputs)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < count; i++) {
+		struct lang_input *input = &rules->inputs[i];
+		char *text;
+		int result = session_input_read(files[i], LANG_FILE_BYTES_MAX, diag, &text, &input->length);
+
+		if (result)
+			return result;
+		rules->input_count++;
+		input->text = text;
+		input->file = session_input_name(files[i]);
+		input->folder = folder_of(files[i]);
+		if (!input->folder)
+			return diag_no_memory(diag);
+	}
+	return 0;
+}
+
+int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
+{
+	struct event_catalog *catalog = event_catalog_new();
+	int result;
+
+	if (!catalog)
+		return diag_no_memory(diag);
+	result = event_catalog_read(catalog, NULL, LINUX_CATALOG, diag);
+	if (result == -ENOENT) {
+		diag_add(diag, ASTERISM_ERROR, NULL,
+			 "set ASTERISM_CATALOGS to the folder that holds " LINUX_CATALOG ", or install asterism",
+			 "the catalog of Linux events, " LINUX_CATALOG ", was not found");
+		result = -EINVAL;
+	}
+	if (result)
+		event_catalog_free(catalog);
+	else
+		*made = catalog;
+	return result;
+}
+
+static int compile(struct session_rules *rules, struct asterism_diag *diag)
+{
+	struct lang_program *unit = NULL;
+	int result = lang_read(rules->inputs, rules->input_count, rules->catalog, diag, &unit);
+
+	if (result)
+		return result;
+	result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image, &rules->image_length);
+	lang_program_free(unit);
+	return result == -E2BIG ? -EINVAL : result;
+}
+
+/* The image's own types join the catalog, so that events can be read and named without its rule text. */
+static int declare_type(struct event_catalog *catalog, const struct program *program, const struct program_type *type,
+			struct asterism_diag *diag)
+{
+	struct event_field_spec fields[EVENT_FIELDS_MAX];
+	const char *name = program_text(program, type->name);
+	const struct event_type *added;
+	int result;
+
+	if (type->field_count > EVENT_FIELDS_MAX)
+		return diag_error(diag, NULL, -EINVAL, "the image's event type %s has too many fields", name);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program->fields[type->first_field + i];
+
+		fields[i] = (struct event_field_spec){ .name = program_text(program, field->name),
+						       .value = field->value,
+						       .bytes = field->value == EVENT_STRING ? field->bytes : 0 };
+	}
+	event_catalog_find(catalog, name);
+	result = event_catalog_add(
+		catalog,
+		&(struct event_type_spec){
+			.name = name, .fields = fields, .field_count = type->field_count, .origin = EVENT_DECLARED },
+		&added);
+	if (result == -EEXIST)
+		return diag_error(diag, NULL, -EINVAL,
+				  "the image was compiled for another catalog: its event type %s has other fields",
+				  name);
+	if (result == -ENOMEM)
+		return diag_no_memory(diag);
+	if (result)
+		return diag_error(diag, NULL, -EINVAL, "the image's event type %s is too large", name);
+	return 0;
+}
+
+static int declare_types(struct session_rules *rules, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < rules->program->type_count && !result; i++)
+		result = declare_type(rules->catalog, rules->program, &rules->program->types[i], diag);
+	return result;
+}
+
+static int make_program(struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct lang_input *first = &rules->inputs[0];
+	int result;
+
+	for (size_t i = 0; i < rules->input_count; i++) {
+		struct diag_source source = { .file = rules->inputs[i].file };
+
+		if (rules->input_count > 1 && is_image(&rules->inputs[i]))
+			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
+					  "a compiled image cannot be combined with other rule files");
+	}
+	if (is_image(first)) {
+		result = program_load(first->text, first->length, first->file, diag, &rules->program);
+		return result ? result : declare_types(rules, diag);
+	}
+	result = compile(rules, diag);
+	if (result)
+		return result;
+	return program_load(rules->image, rules->image_length, first->file, diag, &rules->program);
+}
+
+int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
+		       struct session_rules **read_rules)
+{
+	struct session_rules *rules = alloc_zero(1, sizeof *rules);
+	int result;
+
+	if (!rules)
+		return diag_no_memory(diag);
+	result = read_inputs(rules, files, count, diag);
+	if (!result)
+		result = session_catalog_new(diag, &rules->catalog);
+	if (!result)
+		result = make_program(rules, diag);
+	if (result) {
+		session_rules_free(rules);
+		return result;
+	}
+	*read_rules = rules;
+	return 0;
+}
+
+const struct program *session_rules_program(const struct session_rules *rules)
+{
+	return rules->program;
+}
+
+const void *session_rules_image(const struct session_rules *rules, size_t *length)
+{
+	*length = rules->image ? rules->image_length : rules->inputs[0].length;
+	return rules->image ? rules->image : rules->inputs[0].text;
+}
+
+struct event_catalog *session_rules_catalog(const struct session_rules *rules)
+{
+	return rules->catalog;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_RULES_H
+#define SESSION_RULES_H
+
+/* Rules made ready to run: read from files, checked, compiled to an image, and the image validated. */
+
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "program/load.h"
+
+struct session_rules;
+
+/* A new catalog that holds the Linux events. Returns 0, -EINVAL, -ENOMEM; the diag says why. */
+int session_catalog_new(struct asterism_diag *diag, struct event_catalog **catalog);
+
+/*
+ * Reads files, each rule text or a program image (known by its magic); "-" is standard input. Rule texts make one unit;
+ * an image stands alone. The Linux catalog is always there.
+ * Returns 0, -EINVAL (the diag says why; also for files that cannot be read), -ENOMEM.
+ */
+int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
+		       struct session_rules **rules);
+void session_rules_free(struct session_rules *rules);
+
+/* All borrowed from rules. The catalog may still gain types. */
+const struct program *session_rules_program(const struct session_rules *rules);
+const void *session_rules_image(const struct session_rules *rules, size_t *length);
+struct event_catalog *session_rules_catalog(const struct session_rules *rules);
+
+/* Where one rule runs in a live session. */
+enum session_place {
+	SESSION_KERNEL,
+	SESSION_USER,    /* over events that the kernel ships */
+	SESSION_NOWHERE, /* SYNCHRONOUS, but the kernel cannot */
+};
+
+struct session_placement {
+	enum session_place place;
+	char reason[200]; /* why not in the kernel, one clause; empty for SESSION_KERNEL */
+};
+
+/* Decides where rule (index in the program) runs. */
+void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+/*
+ * A session binds rules to a source of events and hands out matches: live, from the running kernel, or replayed, from
+ * recorded events. A session call runs to its end in the calling thread; matches come through the callback, in order,
+ * the counts afterwards.
+ */
+
+#include "base/diag.h"
+#include "program/match.h"
+#include "session/rules.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What a session counted. */
+struct session_totals {
+	uint64_t events;
+	uint64_t lost; /* everything lost, all rules together */
+	uint64_t elapsed_ns;
+	struct program_rule_stats *rules; /* one per rule of the program */
+	uint32_t rule_count;
+};
+
+void session_totals_fini(struct session_totals *totals);
+
+enum session_engine { SESSION_ENGINE_USER, SESSION_ENGINE_KERNEL };
+
+struct session_progress {
+	uint64_t events;
+	uint64_t bytes_read, bytes_total; /* total 0: unknown */
+};
+
+struct session_replay_options {
+	const char *file; /* of events; "-" is standard input */
+	enum session_engine engine;
+	program_match_fn *on_match;
+	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
+	void *context;                                                               /* of both */
+	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
+};
+
+/*
+ * Replays a file of events. Returns 0 with *totals, also when stopped; -EINVAL (an input is wrong, the diag says
+ * where), -ENOMEM, what on_match returned, or, with SESSION_ENGINE_KERNEL, -EPERM or -EOPNOTSUPP. *totals is always
+ * valid and to be freed with session_totals_fini.
+ */
+int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
+		   struct asterism_diag *diag, struct session_totals *totals);
+
+struct session_live_options {
+	/* Exactly one of these says what is observed. */
+	char *const *command; /* launched; it and its descendants */
+	const pid_t *pids;    /* these processes, until the last one ends */
+	size_t pid_count;
+	bool all; /* every process but the own one */
+
+	uint64_t for_ns;            /* how long at most; 0: no limit */
+	int signal_fd;              /* a signalfd whose signals end the session; -1: none */
+	const sigset_t *child_mask; /* signal mask for the command; NULL: the caller's */
+	program_match_fn *on_match;
+	void *context;
+};
+
+/* How a live session ended. */
+enum session_end {
+	SESSION_COMMAND_ENDED, /* the command has ended; see command_status */
+	SESSION_PIDS_ENDED,
+	SESSION_TIME_UP,
+	SESSION_SIGNALLED,
+	SESSION_STOPPED, /* on_match wanted it */
+};
+
+struct session_outcome {
+	enum session_end end;
+	int signal;         /* SIGNALLED: which */
+	bool command_alive; /* a launched command goes on without the session */
+	pid_t command_pid;
+	int command_status; /* as a shell has it: exit status, or 128 + signal */
+};
+
+/*
+ * Observes the running system. Notes on rules that run in user space go to the diag before the first event. Returns 0
+ * with *totals and *outcome; -EINVAL (no such command, process gone, a SYNCHRONOUS rule that cannot run in the kernel),
+ * -EPERM, -EOPNOTSUPP (the kernel lacks something), -ENOMEM, what on_match returned. Nothing stays attached either way.
+ * *totals is always valid and to be freed with session_totals_fini.
+ */
+int session_live(const struct session_rules *rules, const struct session_live_options *options,
+		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome);
+
+#endif

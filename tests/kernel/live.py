@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Live tests: plants a constellation in a process of its own, or a near miss, and counts what the kernel finds.
+
+usage: live.py ASTERISM PLANT [NAME...]
+
+Every case traces only the process it starts. Ends with `N passed, N failed, N skipped`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CALLS = {"pid": 39, "uid": 102, "gid": 104, "ppid": 110, "nanosleep": 35}
+
+SLOW = """
+RULE slow PATTERN { [sys_enter:a, sys_exit:b] }
+WHERE { [tid], a.id == %(nanosleep)d, b.ts - a.ts > 200ms } RETURN { a.id AS nr, b.ts - a.ts AS took }
+""" % CALLS
+
+CHAIN = """
+RULE chain PATTERN { [sched_process_fork:f, sched_process_exec:x, sched_process_exit:e] }
+WHERE { f.child_pid == x.tid, x.tid == e.tid, x.filename == "/bin/true" } RETURN { f.tid AS parent, e.tid AS child }
+"""
+
+TIMEOUT = """
+RULE timeout PATTERN { [sys_enter_futex:a, sys_exit_futex:b] } WHERE { [tid], b.ret == -110 } RETURN { b.ret }
+"""
+
+BURST = """
+RULE burst PATTERN { page_fault_user[>1000]:p } WHERE { [pid] } WITHIN 1s AFTER MATCH DROP RETURN { p.len AS n }
+"""
+
+BETWEEN = """
+RULE between PATTERN { [sys_enter:a, ~sys_enter:n, sys_enter:c] }
+WHERE { [tid], a.id == %(pid)d, n.id == %(uid)d, c.id == %(gid)d } RETURN { c.id }
+""" % CALLS
+
+TWO = """
+RULE two PATTERN { [sys_enter:a, sys_enter:c] } WHERE { [tid], a.id == %(pid)d, c.id == %(gid)d } RETURN { c.id }
+""" % CALLS
+
+SILENCE = """
+RULE silence PATTERN { [sys_enter:a, ~sys_enter:n] } WHERE { [tid], a.id == %(pid)d, n.id == %(gid)d } WITHIN 300ms
+RETURN { a.tid AS who }
+""" % CALLS
+
+ARRAY = """
+RULE three PATTERN { [sys_enter:a, sys_enter[=3]:m, sys_enter:z] }
+WHERE { [tid], a.id == %(pid)d, m.id == %(ppid)d, z.id == %(gid)d } RETURN { m.len, m.first.id }
+""" % CALLS
+
+STRICT = """
+RULE strict STRICTPARTITION PATTERN { [sys_enter:a, sys_enter:b] }
+WHERE { [tid], a.id == %(pid)d, b.id == %(gid)d } RETURN { b.id }
+""" % CALLS
+
+SIGNAL = """
+RULE sent PATTERN { [sys_enter_kill:k, signal_deliver:d] } WHERE { k.sig == d.sig, d.sig == 10 } RETURN { d.sig }
+"""
+
+REPEAT = """
+RULE again PATTERN { [sys_enter:a, [sys_enter:b, sys_enter:c]{2,3}, sys_enter:z] }
+WHERE { [tid], a.id == %(pid)d, b.id == %(uid)d, c.id == %(ppid)d, z.id == %(gid)d }
+""" % CALLS
+
+EITHER = """
+RULE either PATTERN { [sys_enter:a, (sys_enter:u | sys_enter:p), sys_enter:z] }
+WHERE { [tid], a.id == %(pid)d, u.id == %(uid)d, p.id == %(ppid)d, z.id == %(gid)d }
+""" % CALLS
+
+SEQUENCE = """
+RULE story PATTERN { [sys_enter:a, sys_enter:b] }
+WHERE { [tid], a.id == %(pid)d, b.id == %(gid)d } RETURN SEQUENCE
+""" % CALLS
+
+SWITCH = """
+RULE offcpu PATTERN { [sched_switch:out, sched_switch:in] }
+WHERE { out.prev_pid == out.tid, in.next_pid == out.prev_pid, in.ts - out.ts > 200ms } RETURN { in.ts - out.ts AS away }
+"""
+
+# name, rule, command after the plant, number of matches, check on the matches
+CASES = [
+    ("slow call", SLOW, ["sleep", "300"], 1, lambda m: m[0]["return"]["took"] > 200_000_000),
+    ("slow call, near miss: many short ones", SLOW, ["sleep", "20", "20"], 0, None),
+    ("fork, exec, exit", CHAIN, ["fork", "/bin/true"], 1, lambda m: m[0]["return"]["child"] == m[0]["tid"]),
+    ("fork, exec, exit, near miss: no exec", CHAIN, ["fork"], 0, None),
+    ("fork, exec, exit, near miss: another program", CHAIN, ["fork", "/bin/false"], 0, None),
+    ("futex wait times out", TIMEOUT, ["futex", "timeout"], 1, lambda m: m[0]["return"]["b.ret"] == -110),
+    ("futex, near miss: value changed", TIMEOUT, ["futex", "mismatch"], 0, None),
+    ("page-fault burst", BURST, ["faults", "1500"], 1, lambda m: m[0]["return"]["n"] == 1001),
+    ("page-fault burst, near miss: too few", BURST, ["faults", "500"], 0, None),
+    ("page-fault burst, near miss: too slow", BURST, ["faults", "1500", "150"], 0, None),
+    ("nothing forbidden in between", BETWEEN, ["calls", "pid", "ppid", "gid"], 1, None),
+    ("forbidden event in between", BETWEEN, ["calls", "pid", "uid", "gid"], 0, None),
+    ("two processes on one CPU", TWO, ["interleave", "0", "0", "both"], 2, lambda m: m[0]["tid"] != m[1]["tid"]),
+    ("two processes on two CPUs", TWO, ["interleave", "0", "1", "both"], 2, lambda m: m[0]["tid"] != m[1]["tid"]),
+    ("two processes on one CPU, near miss", TWO, ["interleave", "0", "0", "split"], 0, None),
+    ("two processes on two CPUs, near miss", TWO, ["interleave", "0", "1", "split"], 0, None),
+    ("nothing follows in time", SILENCE, ["calls", "pid", "600"], 1, lambda m: m[0]["return"]["who"] == m[0]["tid"]),
+    ("nothing follows in time, near miss", SILENCE, ["calls", "pid", "gid", "600"], 0, None),
+    ("array of three", ARRAY, ["calls", "pid", "ppid", "ppid", "ppid", "gid"], 1,
+     lambda m: m[0]["return"] == {"m.len": 3, "m.first.id": CALLS["ppid"]}),
+    ("array of three, near miss: two", ARRAY, ["calls", "pid", "ppid", "ppid", "gid"], 0, None),
+    ("array of three, near miss: four", ARRAY, ["calls", "pid", "ppid", "ppid", "ppid", "ppid", "gid"], 0, None),
+    ("strict in the thread", STRICT, ["calls", "pid", "gid"], 1, None),
+    ("strict in the thread, near miss", STRICT, ["calls", "pid", "uid", "gid"], 0, None),
+    ("signal between processes", SIGNAL, ["signal"], 1, None),
+    ("signal, near miss: none sent", SIGNAL, ["calls", "pid"], 0, None),
+    ("repeated group", REPEAT, ["calls", "pid", "uid", "ppid", "uid", "ppid", "gid"], 1, None),
+    ("repeated group, near miss: once", REPEAT, ["calls", "pid", "uid", "ppid", "gid"], 0, None),
+    ("alternative, first", EITHER, ["calls", "pid", "uid", "gid"], 1, None),
+    ("alternative, second", EITHER, ["calls", "pid", "ppid", "gid"], 1, None),
+    ("alternative, near miss", EITHER, ["calls", "pid", "gid"], 0, None),
+    ("the sequence is told", SEQUENCE, ["calls", "pid", "uid", "gid"], 1,
+     lambda m: [e["id"] for e in m[0]["sequence"]] == [CALLS["pid"], CALLS["gid"]]),
+    ("off the CPU", SWITCH, ["sleep", "400"], 1, lambda m: m[0]["return"]["away"] > 200_000_000),
+    ("off the CPU, near miss", SWITCH, ["sleep", "20", "10"], 0, None),
+]
+
+
+def run_case(asterism, plant, rule, command):
+    """The match lines and the stats of one live run, and what went wrong if something did."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "case.rule")
+        out = os.path.join(folder, "out.jsonl")
+        with open(path, "w") as file:
+            file.write(rule)
+        done = subprocess.run([asterism, "run", path, "-f", "json", "-o", out, "--", plant, *command],
+                              capture_output=True, text=True, timeout=120)
+        lines = [json.loads(line) for line in open(out)] if os.path.exists(out) else []
+    if done.returncode != 0:
+        return None, None, f"exit status {done.returncode}: {done.stderr.strip()}"
+    if not lines or "stats" not in lines[-1]:
+        return None, None, "no stats line"
+    return lines[:-1], lines[-1]["stats"], None
+
+
+def judge(matches, stats, wanted, check):
+    if len(matches) != wanted:
+        return f"{len(matches)} matches instead of {wanted}: {matches[:3]}"
+    if stats["lost"] or any(rule["lost"] for rule in stats["rules"].values()):
+        return f"events were lost: {stats}"
+    if any(rule["matches"] != wanted for rule in stats["rules"].values()):
+        return f"the statistics disagree: {stats}"
+    if wanted and check and not check(matches):
+        return f"wrong content: {matches}"
+    return None
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    asterism, plant, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if os.geteuid() != 0:
+        print("live tests need root")
+        print(f"0 passed, 0 failed, {len(CASES)} skipped")
+        return 0
+    failed = passed = 0
+    for name, rule, command, wanted, check in CASES:
+        if names and not any(part in name for part in names):
+            continue
+        matches, stats, wrong = run_case(asterism, plant, rule, command)
+        wrong = wrong or judge(matches, stats, wanted, check)
+        passed += wrong is None
+        failed += wrong is not None
+        if wrong:
+            print(f"FAILED {name}: {wrong}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The assembler: labels, functions, long jumps, notes, errors that stick. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "ebpf/asm.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void resolves_jumps_both_ways(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t back = ebpf_label(as), out = ebpf_label(as);
+
+	ebpf_bind(as, back);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 7, out);
+	ebpf_alu_imm(as, BPF_ADD, R1, 1);
+	ebpf_jump(as, back);
+	ebpf_bind(as, out);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 5);
+	assert_int_equal(code.insns[0].off, 2);
+	assert_int_equal(code.insns[2].off, -3);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
+static void picks_the_shortest_constant(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+
+	ebpf_mov_imm(as, R0, UINT64_MAX);
+	ebpf_mov_imm(as, R1, UINT32_MAX);
+	ebpf_mov_imm(as, R2, 0x123456789abcdefULL);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 5);
+	assert_int_equal(code.insns[0].code, BPF_ALU64 | BPF_MOV | BPF_K);
+	assert_int_equal(code.insns[1].code, BPF_ALU | BPF_MOV | BPF_K);
+	assert_int_equal(code.insns[2].code, BPF_LD | BPF_IMM | BPF_DW);
+	assert_int_equal((uint32_t)code.insns[2].imm, 0x89abcdef);
+	assert_int_equal((uint32_t)code.insns[3].imm, 0x01234567);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
+static void lays_functions_after_main_and_drops_unused_ones(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t unused = ebpf_asm_function(as, "unused"), used = ebpf_asm_function(as, "used");
+
+	ebpf_call_function(as, used);
+	ebpf_asm_enter(as, unused);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	ebpf_asm_enter(as, used);
+	ebpf_note(as, "first %d", 1);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	ebpf_load_function(as, R2, used);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 6);
+	assert_int_equal(code.function_count, 2);
+	assert_string_equal(code.functions[0].name, "main");
+	assert_string_equal(code.functions[1].name, "used");
+	assert_int_equal(code.functions[1].insn, 4);
+	assert_int_equal(code.insns[0].imm, 3);
+	assert_int_equal(code.insns[0].src_reg, BPF_PSEUDO_CALL);
+	assert_int_equal(code.insns[1].imm, 2);
+	assert_int_equal(code.insns[1].src_reg, BPF_PSEUDO_FUNC);
+	assert_int_equal(code.line_count, 2);
+	assert_string_equal(code.lines[0].text, "main");
+	assert_string_equal(code.lines[1].text, "first 1");
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
+/* "if r1 == 0 goto out" over `distance` instructions. */
+static int far_program(uint32_t distance, bool long_jumps, struct ebpf_code *code, bool conditional)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	uint32_t out = ebpf_label(as);
+
+	if (conditional)
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
+	else
+		ebpf_jump(as, out);
+	for (uint32_t i = 0; i < distance; i++)
+		ebpf_alu_imm(as, BPF_ADD, R1, 1);
+	ebpf_bind(as, out);
+	ebpf_exit(as);
+	int error = ebpf_asm_finish(as, long_jumps, code);
+
+	ebpf_asm_free(as);
+	return error;
+}
+
+static void stretches_jumps_that_are_too_far(void **state)
+{
+	struct ebpf_code code;
+	(void)state;
+
+	assert_int_equal(far_program(INT16_MAX, false, &code, true), 0);
+	assert_int_equal(code.insns[0].off, INT16_MAX);
+	ebpf_code_fini(&code);
+	assert_int_equal(far_program(INT16_MAX + 1, false, &code, true), -E2BIG);
+	assert_int_equal(far_program(INT16_MAX + 1, true, &code, true), 0);
+	assert_int_equal(code.insn_count, INT16_MAX + 1 + 4);
+	assert_int_equal(code.insns[0].code, BPF_JMP | BPF_JEQ | BPF_K);
+	assert_int_equal(code.insns[0].off, 1);
+	assert_int_equal(code.insns[1].off, 1);
+	assert_int_equal(code.insns[2].code, BPF_JMP32 | BPF_JA);
+	assert_int_equal(code.insns[2].imm, INT16_MAX + 1);
+	ebpf_code_fini(&code);
+	assert_int_equal(far_program(INT16_MAX + 1, true, &code, false), 0);
+	assert_int_equal(code.insn_count, INT16_MAX + 1 + 2);
+	assert_int_equal(code.insns[0].code, BPF_JMP32 | BPF_JA);
+	assert_int_equal(code.insns[0].imm, INT16_MAX + 1);
+	ebpf_code_fini(&code);
+}
+
+static void an_unbound_label_is_an_error(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+
+	ebpf_jump(as, ebpf_label(as));
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), -EINVAL);
+	ebpf_asm_free(as);
+}
+
+static void labels_do_not_cross_functions(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	(void)state;
+	uint32_t label = ebpf_label(as);
+
+	ebpf_asm_enter(as, ebpf_asm_function(as, "other"));
+	ebpf_jump(as, label);
+	assert_int_equal(ebpf_asm_error(as), -EINVAL);
+	ebpf_asm_free(as);
+}
+
+static void the_stack_is_bounded_and_reused(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	(void)state;
+	uint32_t mark = ebpf_stack_mark(as);
+
+	assert_int_equal(ebpf_stack_take(as, 5), -8);
+	assert_int_equal(ebpf_stack_take(as, 16), -24);
+	ebpf_stack_release(as, mark);
+	assert_int_equal(ebpf_stack_take(as, 512), -512);
+	assert_int_equal(ebpf_asm_error(as), 0);
+	ebpf_stack_take(as, 1);
+	assert_int_equal(ebpf_asm_error(as), -E2BIG);
+	ebpf_asm_free(as);
+}
+
+/* Whatever allocation fails, the error arrives at the end and nothing leaks or crashes. */
+static void survives_every_failing_allocation(void **state)
+{
+	(void)state;
+	for (unsigned long n = 1;; n++) {
+		struct ebpf_code code;
+
+		alloc_fail_at(n);
+		struct ebpf_asm *as = ebpf_asm_new();
+
+		if (!as) {
+			alloc_fail_at(0);
+			continue;
+		}
+		uint32_t out = ebpf_label(as), other = ebpf_asm_function(as, "other");
+
+		for (int i = 0; i < 20; i++) {
+			ebpf_note(as, "line %d", i);
+			ebpf_jump_if_imm(as, BPF_JNE, R1, i, out);
+		}
+		ebpf_call_function(as, other);
+		ebpf_asm_enter(as, other);
+		ebpf_exit(as);
+		ebpf_asm_leave(as);
+		ebpf_bind(as, out);
+		ebpf_exit(as);
+		int error = ebpf_asm_finish(as, false, &code);
+
+		alloc_fail_at(0);
+		ebpf_asm_free(as);
+		if (!error) {
+			ebpf_code_fini(&code);
+			assert_true(n > 5);
+			return;
+		}
+		assert_int_equal(error, -ENOMEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(resolves_jumps_both_ways),
+		cmocka_unit_test(picks_the_shortest_constant),
+		cmocka_unit_test(lays_functions_after_main_and_drops_unused_ones),
+		cmocka_unit_test(stretches_jumps_that_are_too_far),
+		cmocka_unit_test(an_unbound_label_is_an_error),
+		cmocka_unit_test(labels_do_not_cross_functions),
+		cmocka_unit_test(the_stack_is_bounded_and_reused),
+		cmocka_unit_test(survives_every_failing_allocation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
