@@ -13,7 +13,8 @@ struct event_catalog {
 	size_t slot_count;  /* a power of two */
 	const char **files; /* paths of the catalogs read so far */
 	size_t file_count, file_capacity;
-	unsigned reading; /* how deep includes are nested right now */
+	const char *tracefs; /* where it is mounted; NULL: not looked for yet, or nowhere */
+	unsigned reading;    /* how deep includes are nested right now */
 };
 
 /*

@@ -4,7 +4,7 @@
  * types at all times; a type is in neither before it is complete.
  */
 
-#include "event/catalog-priv.h"
+#include "event/tracefs-priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -248,7 +248,9 @@ const struct event_type *event_catalog_known(const struct event_catalog *catalog
 
 const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name)
 {
-	return event_catalog_known(catalog, name);
+	const struct event_type *known = event_catalog_known(catalog, name);
+
+	return known ? known : event_tracefs_find(catalog, name);
 }
 
 const struct event_type *event_catalog_get(const struct event_catalog *catalog, size_t index)

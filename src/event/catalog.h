@@ -58,6 +58,7 @@ int event_catalog_add(struct event_catalog *catalog, const struct event_type_spe
 /*
  * The type called name, or NULL. A name that no catalog has is looked up among this machine's tracepoints (as
  * "name" or "system:name" or "system__name") through tracefs and added; this needs privilege and is silent without.
+ * The type is then called "name", or "system__name" where "name" is taken by another type.
  */
 const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name);
 
@@ -67,7 +68,9 @@ const struct event_type *event_catalog_get(const struct event_catalog *catalog, 
 /* The name nearest to wanted among the types, or NULL. */
 const char *event_catalog_nearest(const struct event_catalog *catalog, const char *wanted);
 
-/* Adds every tracepoint of this machine that no type mentions. Returns how many were added, or -errno. */
+/*
+ * Adds every tracepoint of this machine that has no type of its name. Returns how many were added, or -errno.
+ */
 int event_catalog_add_tracefs(struct event_catalog *catalog);
 
 #endif

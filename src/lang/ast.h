@@ -198,7 +198,15 @@ struct lang_rule {
 	struct diag_place over_place;
 };
 
-enum { LANG_POOL_DEFAULT = 16384, LANG_POOL_MAX = 1 << 24, LANG_DEPTH_MAX = 64, LANG_FILE_BYTES_MAX = 1 << 24 };
+enum {
+	LANG_POOL_DEFAULT = 16384,
+	LANG_POOL_MAX = 1 << 24,
+	LANG_DEPTH_MAX = 64, /* of structures and of every struct lang_expr */
+	LANG_FILE_BYTES_MAX = 1 << 24,
+	LANG_ELEMENTS_MAX = 1024,        /* of one rule */
+	LANG_LENGTH_MAX = 1000000000,    /* largest finite length or repeat */
+	LANG_EXPRESSION_MAX = 1 << 16,   /* nodes of one expression */
+};
 
 /* What one or several rule files hold together. */
 struct lang_unit {

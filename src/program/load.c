@@ -7,6 +7,7 @@
 #include "program/load.h"
 
 #include "base/alloc.h"
+#include "program/check-priv.h"
 #include "program/section.h"
 
 #include <errno.h>
@@ -121,8 +122,10 @@ int program_load(const void *bytes, size_t length, const char *origin, struct as
 	result = check_header(image, length, &source, diag);
 	if (!result)
 		result = check_sections(image, &source, diag);
-	if (!result)
+	if (!result) {
 		set_tables(program);
+		result = check_program(program, &source, diag);
+	}
 	if (result)
 		program_free(program);
 	else

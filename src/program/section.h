@@ -11,6 +11,8 @@
 enum {
 	PROGRAM_SECTION_ALIGN = 8,
 	PROGRAM_BYTES_MAX = 1 << 28, /* of a whole image; keeps every index and offset far from overflow */
+	PROGRAM_TYPES_MAX = 1 << 16,
+	PROGRAM_RULES_MAX = 1 << 16,
 };
 
 /* How one section looks. */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what stands in RETURN and DO. */
+
+#include "lang/parser-priv.h"
+
+/* A value in a list whose items go on with what expect says. */
+static struct lang_syntax_expr *parse_item_value(struct lang_parser *p, const char *expect)
+{
+	struct lang_syntax_expr *expr = lang_parse_value(p);
+	enum lang_token_kind kind = p->token.kind;
+
+	if (expr && kind >= LANG_TOKEN_EQ && kind <= LANG_TOKEN_GE) {
+		lang_unexpected(p, expect, "a condition that is to be a value stands in parentheses");
+		return NULL;
+	}
+	return expr;
+}
+
+static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
+{
+	struct lang_syntax_value *value = lang_node(p, sizeof *value);
+	uint64_t start = p->token.place.offset;
+
+	if (!value || !(value->expr = parse_item_value(p, "',' or '}'")))
+		return false;
+	value->name.place = value->expr->place;
+	if (lang_accept_word(p, "AS")) {
+		if (!lang_take_word(p, &value->name, "a name for the value"))
+			return false;
+	} else {
+		value->name.text = arena_text(p->arena, p->lexer.source->text + start, value->expr->end - start);
+		if (!value->name.text) {
+			lang_no_memory(p->report);
+			return false;
+		}
+	}
+	**end = value;
+	*end = &value->next;
+	rule->value_count++;
+	return true;
+}
+
+bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "a value",
+				  .expect = "',' or '}'",
+				  .recovers = true };
+	struct lang_syntax_value **end = &rule->values;
+	bool parsed;
+
+	if (lang_accept_word(p, "SEQUENCE")) {
+		rule->return_sequence = true;
+		return true;
+	}
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "SEQUENCE or '{'", NULL))
+		return false;
+	if (!lang_list_begin(p, &list))
+		return true;
+	do {
+		parsed = parse_value(p, rule, &end);
+	} while (lang_list_next(p, &list, parsed));
+	return true;
+}
+
+/* TID or PID of an event, after the '#'. */
+static bool parse_context(struct lang_parser *p, struct lang_syntax_arg *arg)
+{
+	lang_advance(p);
+	if (lang_accept_word(p, "TID"))
+		arg->kind = LANG_ARG_TID;
+	else if (lang_accept_word(p, "PID"))
+		arg->kind = LANG_ARG_PID;
+	else
+		return lang_unexpected(p, "TID or PID", NULL);
+	return true;
+}
+
+static bool parse_call_arg(struct lang_parser *p, struct lang_syntax_arg *arg)
+{
+	bool named = p->token.kind == LANG_TOKEN_WORD && p->ahead.kind == LANG_TOKEN_HASH;
+
+	if (named && !lang_take_word(p, &arg->element, "a name"))
+		return false;
+	if (p->token.kind == LANG_TOKEN_HASH)
+		return parse_context(p, arg);
+	arg->kind = LANG_ARG_VALUE;
+	arg->expr = parse_item_value(p, "',' or ')'");
+	return arg->expr != NULL;
+}
+
+static bool parse_emit_arg(struct lang_parser *p, struct lang_syntax_arg *arg)
+{
+	static const char hint[] = "EMIT takes 'field = value'";
+
+	if (!lang_take_word(p, &arg->field, "a field name") || !lang_expect(p, LANG_TOKEN_ASSIGN, "'='", hint))
+		return false;
+	arg->kind = LANG_ARG_VALUE;
+	arg->expr = parse_item_value(p, "',' or ')'");
+	return arg->expr != NULL;
+}
+
+/* The arguments behind '('. */
+static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *statement)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RPAREN,
+				  .item = "an argument",
+				  .expect = "',' or ')'" };
+	struct lang_syntax_arg **end = &statement->args;
+	bool parsed;
+
+	if (lang_accept(p, LANG_TOKEN_RPAREN))
+		return true;
+	do {
+		struct lang_syntax_arg *arg = lang_node(p, sizeof *arg);
+		struct diag_place first = p->token.place;
+
+		parsed = arg && (statement->is_emit ? parse_emit_arg(p, arg) : parse_call_arg(p, arg));
+		if (!parsed)
+			break;
+		arg->place = lang_place_to_end(p, &first);
+		*end = arg;
+		end = &arg->next;
+		statement->arg_count++;
+	} while (lang_list_next(p, &list, true));
+	return parsed && !list.broken;
+}
+
+static bool parse_statement(struct lang_parser *p, struct lang_syntax_rule *rule,
+			    struct lang_syntax_statement ***end)
+{
+	struct lang_syntax_statement *statement = lang_node(p, sizeof *statement);
+	struct diag_place first = p->token.place;
+
+	if (!statement)
+		return false;
+	statement->is_emit = lang_accept_word(p, "EMIT");
+	if (!statement->is_emit && !lang_accept_word(p, "CALL"))
+		return lang_unexpected(p, "EMIT or CALL", NULL);
+	if (!lang_take_word(p, &statement->name, statement->is_emit ? "an event type" : "a function name") ||
+	    !lang_expect(p, LANG_TOKEN_LPAREN, "'('", NULL) || !parse_args(p, statement))
+		return false;
+	statement->place = lang_place_to_end(p, &first);
+	**end = statement;
+	*end = &statement->next;
+	rule->statement_count++;
+	return true;
+}
+
+bool lang_parse_do(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_SEMICOLON,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "EMIT or CALL",
+				  .expect = "';' or '}'",
+				  .recovers = true };
+	struct lang_syntax_statement **end = &rule->statements;
+	bool parsed;
+
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "write 'DO { EMIT type(field = value); CALL f(x) }'"))
+		return false;
+	if (!lang_list_begin(p, &list))
+		return true;
+	do {
+		parsed = parse_statement(p, rule, &end);
+	} while (lang_list_next(p, &list, parsed));
+	return true;
+}

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Laying a pattern over the events taken so far. The events' roles - which element, in which round of each repeated
+group around it - form a word; laid() walks the pattern tree along the word by plain backtracking and says what the
+definitions allow next: the roles a further event may take, what is forbidden meanwhile, whether the pattern may
+end here. No state is kept between words: everything is found anew from the tree (a cache only saves time).
+"""
+
+from model import Alt, Neg, Seq, Spec, is_repeated, walk_nodes
+
+
+def groups_of(node):
+    """The repeated groups around a node, outermost first."""
+    out, node = [], node.parent
+    while node is not None:
+        if is_repeated(node):
+            out.insert(0, node)
+        node = node.parent
+    return out
+
+
+def possibly_empty(node):
+    if isinstance(node, Spec):
+        return False
+    if isinstance(node, Neg):
+        return True
+    if node.low == 0:
+        return True
+    test = all if isinstance(node, Seq) else any
+    return test(possibly_empty(c) for c in node.children)
+
+
+def first_specs(node):
+    """The elements that may come first in a structure."""
+    if isinstance(node, Spec):
+        return [node]
+    if isinstance(node, Neg):
+        return []
+    out = []
+    for child in node.children:
+        out += first_specs(child)
+        if isinstance(node, Seq) and not possibly_empty(child):
+            break
+    return out
+
+
+class Word:
+    """What is known of one word."""
+
+    def __init__(self):
+        self.next = []  # (priority, spec, role): what the next event may become; smaller priority wins
+        self.overflow = []  # (spec, role): an event that fits one is one more than a full array or group holds
+        self.forbidden = {}  # negation -> number of events taken before it came into force
+        self.ends = []  # for each way to end here: the negations that trail it
+
+
+class Pattern:
+    def __init__(self, rule):
+        self.rule = rule
+        self.words = {}
+        self.eager = {}
+        for node in walk_nodes(rule.pattern):  # outer ones first: followers() asks for them
+            if isinstance(node, Spec) and node.is_array or is_repeated(node):
+                self.eager[node] = self.closes_early(node)
+
+    # -- closing (settled meaning 6)
+
+    def most(self, node):
+        """How many rounds a group can have: one that closes early never exceeds its minimum."""
+        return node.low if self.eager.get(node) else node.high
+
+    def followers(self, node):
+        """The positive elements that may come right after node is closed."""
+        out, parent = [], node.parent
+        while parent is not None:
+            if isinstance(parent, Seq):
+                for sibling in parent.children[node.index + 1:]:
+                    out += first_specs(sibling)
+                    if not isinstance(sibling, Neg) and not possibly_empty(sibling):
+                        return out
+            if is_repeated(parent) and (self.most(parent) is None or self.most(parent) > 1):
+                out += first_specs(parent)
+            node, parent = parent, parent.parent
+        return out
+
+    def closes_early(self, node):
+        after = self.followers(node)
+        kinds = {s.type for s in first_specs(node)}
+        return not after or any(f.type in kinds and not self.rule.guards(f) for f in after)
+
+    # -- walking
+
+    def laid(self, word):
+        if word not in self.words:
+            result = Word()
+            for out in self.walk(self.rule.pattern, word, 0, 0, (), ()):
+                what = out[0]
+                if what == "end" and out[1] == len(word):
+                    result.ends.append(out[4])
+                elif what == "next":
+                    result.next.append((out[3], out[1], (out[1].id, out[2])))
+                elif what == "over":
+                    result.overflow.append((out[1], (out[1].id, out[2])))
+                elif what == "forbid":
+                    result.forbidden[out[1]] = min(out[2], result.forbidden.get(out[1], out[2]))
+            self.words[word] = result
+        return self.words[word]
+
+    # Every walk yields ("end", i, early, priority, trail): the node is laid over word[..i), and might have ended at
+    # `early` events already (arrays and groups beyond their minimum); or, with the word used up, what may follow.
+
+    def walk(self, node, word, i, early, path, priority):
+        if isinstance(node, Spec):
+            yield from self.walk_spec(node, word, i, path, priority)
+        elif is_repeated(node):
+            yield from self.walk_rounds(node, word, (0, i, early, early, ()), path, priority)
+        else:
+            yield from self.walk_body(node, word, i, early, path, priority)
+
+    def walk_spec(self, spec, word, i, path, priority):
+        role = (spec.id, path)
+        count = 0
+        while i + count < len(word) and word[i + count] == role and (spec.is_array or count == 0):
+            count += 1
+        rest = i + count < len(word)
+        if not spec.is_array:
+            if count:
+                yield "end", i + 1, i + 1, priority, ()
+            elif not rest:
+                yield "next", spec, path, priority
+            return
+        high = self.most_of_array(spec)
+        if count >= spec.low:
+            yield "end", i + count, i + spec.low, priority + (0,), ()
+        if rest:
+            return
+        if high is None or count < high:
+            yield "next", spec, path, priority + (1,)
+        elif not self.eager[spec]:
+            yield "over", spec, path
+
+    def most_of_array(self, spec):
+        return spec.low if self.eager[spec] else spec.high
+
+    def walk_body(self, node, word, i, early, path, priority):
+        if isinstance(node, Alt):
+            for child in node.children:
+                yield from self.walk(child, word, i, early, path, priority)
+        else:
+            yield from self.walk_sequence(node.children, word, (i, early, ()), path, priority)
+
+    def walk_sequence(self, children, word, at, path, priority):
+        i, early, trail = at
+        if not children:
+            yield "end", i, early, priority, trail
+            return
+        child, rest = children[0], children[1:]
+        if isinstance(child, Neg):
+            if i == len(word):
+                yield "forbid", child, early
+                trail += (child,)
+            yield from self.walk_sequence(rest, word, (i, early, trail), path, priority)
+            return
+        for out in self.walk(child, word, i, early, path, priority):
+            if out[0] != "end":
+                yield out
+                continue
+            _, j, child_early, child_priority, child_trail = out
+            then = (j, child_early, child_trail) if j > i else (i, early, trail + child_trail)
+            yield from self.walk_sequence(rest, word, then, path, child_priority)
+
+    def walk_rounds(self, node, word, at, path, priority):
+        """at: rounds done, events used, where the last round may have ended, where the minimum was, trail."""
+        rounds, i, early, minimum, trail = at
+        most = self.most(node)
+        if rounds >= node.low:
+            yield "end", i, minimum, priority + (0,), trail
+        if most is not None and rounds >= most:
+            if i == len(word) and not self.eager[node]:
+                for spec in first_specs(node):
+                    deeper = len(groups_of(spec)) - len(path) - 1
+                    yield "over", spec, path + (rounds,) + (0,) * deeper
+            return
+        for out in self.walk_body(node, word, i, early, path + (rounds,), priority + (1,)):
+            if out[0] == "end":
+                _, j, round_early, round_priority, round_trail = out
+                if j > i:
+                    then = (rounds + 1, j, round_early, round_early if rounds < node.low else minimum, round_trail)
+                    yield from self.walk_rounds(node, word, then, path, round_priority)
+                continue
+            yield out
+            if out[0] == "next" and len(word) > i and rounds >= node.low:
+                for negation in self.negations_after(node):
+                    yield "forbid", negation, minimum
+
+    def negations_after(self, node):
+        """The negations between a group and its positive followers."""
+        out, parent = [], node.parent
+        while parent is not None:
+            if isinstance(parent, Seq):
+                for sibling in parent.children[node.index + 1:]:
+                    if not isinstance(sibling, Neg):
+                        return out
+                    out.append(sibling)
+            if is_repeated(parent):
+                return out
+            node, parent = parent, parent.parent
+        return out
