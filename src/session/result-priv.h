@@ -7,6 +7,7 @@
 #include "event/type.h"
 #include "program/eval.h"
 #include "program/load.h"
+#include "program/match.h"
 
 #include <stdio.h>
 
