@@ -87,7 +87,7 @@ static const char *const good[] = {
 	"RULE r PATTERN { [A, [B, C]*, E] }",
 	"RULE r PATTERN { [A, [B]?, C] }",
 	"RULE r PATTERN { [[A, [B]{2}]{3}, C] }",
-	"RULE r PATTERN { [[A]*, [B]*]+ }",
+	"RULE r PATTERN { [D, [A, [B]*]+, C] }",
 	"RULE r PATTERN { [([A, B] | [A, C]), E] }",
 	"RULE r PATTERN { ([A, B, C] | [A, B, D] | [A, E]) }",
 	"RULE r PATTERN { [(A:a | B:b), C:c] } WHERE { c.x > a.x, c.x == b.x }",
