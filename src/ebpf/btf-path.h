@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_BTF_PATH_H
+#define EBPF_BTF_PATH_H
+
+/*
+ * Turns `->member`, `.member` and `[index]` steps, starting at a value of a known kernel type, into the loads that
+ * follow them.
+ */
+
+#include "ebpf/btf-kernel.h"
+
+struct btf_hop {
+	const char *member; /* NULL: element index */
+	uint32_t index;
+};
+
+enum btf_end {
+	BTF_END_SELF,    /* the value that the steps start at, there were none */
+	BTF_END_LOAD,    /* an integer, or a pointer as one, in memory */
+	BTF_END_ADDRESS, /* the address of something that is neither */
+	BTF_END_CHARS,   /* a char array in memory */
+};
+
+/*
+ * Memory is always named as an offset from the last pointer. direct: the verifier knows that pointer's type, and finds
+ * at this offset what is meant, so that a plain load will do.
+ */
+struct btf_spot {
+	uint32_t offset;
+	bool direct;
+};
+
+enum { BTF_POINTERS_MAX = 16 };
+
+struct btf_access {
+	struct btf_spot pointers[BTF_POINTERS_MAX]; /* to fetch one after the other, 8 bytes each */
+	uint32_t pointer_count;
+	enum btf_end end;
+	struct btf_spot spot; /* LOAD, ADDRESS, CHARS */
+	uint32_t bytes;       /* SELF, LOAD: 1, 2, 4, 8; CHARS: of the array */
+	bool is_signed;       /* SELF, LOAD */
+	bool is_pointer;      /* SELF, LOAD */
+	bool is_padded;       /* CHARS: the kernel keeps everything after the NUL zero */
+	uint8_t shift, bits;  /* LOAD of a bit-field: bits of them from bit shift on; else bits is 0 */
+};
+
+/*
+ * Follows count hops from a value of type. known: where that value is a pointer, the verifier knows its type.
+ * Returns 0, or -ENOENT (no such member on this kernel) or -EINVAL (nothing to follow there) with one clause in reason.
+ */
+int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, bool known, const struct btf_hop *hops,
+		     uint32_t count, struct btf_access *access, char *reason, size_t size);
+
+/* The same from a pointer to struct type, the one type of value that may have no name of its own. */
+int btf_path_resolve_struct(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
+			    struct btf_access *access, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_PATH_H
+#define EBPF_SOURCE_PATH_H
+
+/*
+ * Catalog paths as trees (notation: docs/formats/catalog.md). source-parse.c makes them from text, without knowing any
+ * kernel; source-resolve.c binds them to the running kernel's types; source-value.c generates the code.
+ */
+
+#include "base/alloc.h"
+#include "ebpf/btf-path.h"
+
+enum source_op {
+	SOURCE_CONST, /* value */
+	SOURCE_ACCESS,
+	/* left and right; integers of 64 bits */
+	SOURCE_AND,
+	SOURCE_OR,
+	SOURCE_SHL,
+	SOURCE_SHR, /* zeros come in */
+	SOURCE_ADD,
+	SOURCE_SUB,
+	SOURCE_MUL,
+	SOURCE_EQ, /* comparisons are signed and give 1 or 0 */
+	SOURCE_NE,
+	SOURCE_LT,
+	SOURCE_LE,
+	SOURCE_GT,
+	SOURCE_GE,
+	SOURCE_CHOICE, /* left, or right where the kernel lacks left; gone after resolving */
+	/* of left */
+	SOURCE_KSTR,
+	SOURCE_USTR,
+	SOURCE_BE16,
+	SOURCE_BE32,
+	SOURCE_SYSCALL_ARG, /* argument number value; becomes SOURCE_ACCESS */
+	/* of a classic tracepoint's record: at offset value */
+	SOURCE_CTX,
+	SOURCE_CTXS,
+	SOURCE_CTXSTR,
+	SOURCE_CTXLOC,
+};
+
+struct source_node {
+	enum source_op op;
+	struct source_node *left, *right;
+	int64_t value;
+	uint32_t bytes; /* CTX, CTXS, CTXSTR */
+
+	const char *name; /* ACCESS: the argument, or "current" */
+	struct btf_hop *hops;
+	uint32_t hop_count;
+
+	/* Set by resolving. */
+	bool is_current;
+	uint32_t argument; /* from 0, the leading `void *` not counted */
+	bool by_helper;    /* the verifier does not let the argument be loaded as it is */
+	struct btf_access access;
+};
+
+/* path compare constant */
+struct source_condition {
+	struct source_node *path;
+	enum source_op compare; /* SOURCE_EQ .. SOURCE_GE */
+	int64_t value;
+};
+
+struct source_conditions {
+	struct source_condition *items;
+	uint32_t count;
+};
+
+struct source_paths {
+	struct source_node **items;
+	uint32_t count;
+};
+
+/*
+ * Parse a path, the condition of a WHEN, and the list of a SCOPE into arena. Return 0; -EINVAL with one clause in
+ * reason; -ENOMEM. NULL conditions and lists are empty.
+ */
+int source_parse_path(const char *text, struct arena *arena, struct source_node **parsed, char *reason, size_t size);
+int source_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason,
+		      size_t size);
+int source_parse_scope(const char *text, struct arena *arena, struct source_paths *parsed, char *reason, size_t size);
+
+/* True for paths that give a string; only for parsed, and rather for resolved, ones. */
+bool source_is_string(const struct source_node *node);
+
+/* True when both resolved paths give the same value at the same event. */
+bool source_same(const struct source_node *a, const struct source_node *b);
+
+#endif

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which instructions fetch a value. The result of everything is in r0. A plain load is taken wherever the
+ * verifier is known to accept it; behind everything else stands bpf_probe_read_kernel. A pointer that is null or
+ * cannot be read gives 0.
+ */
+
+#include "ebpf/source-value.h"
+
+#include <errno.h>
+
+enum { WORD = 8 };
+
+static void add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
+{
+	if (offset)
+		ebpf_alu_imm(as, BPF_ADD, reg, (int32_t)offset);
+}
+
+/* Two negations change nothing, but to the verifier the result of the first is a number and no pointer any more. */
+static void make_number(struct ebpf_asm *as)
+{
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
+}
+
+/* r0 = the bytes at r3 in kernel memory, zero-extended; 0 where they cannot be read. */
+static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
+{
+	uint32_t mark = ebpf_stack_mark(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	ebpf_store_imm(as, BPF_DW, R10, slot, 0);
+	ebpf_mov(as, R1, R10);
+	ebpf_alu_imm(as, BPF_ADD, R1, slot);
+	ebpf_mov_imm(as, R2, bytes);
+	ebpf_call(as, BPF_FUNC_probe_read_kernel);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
+}
+
+/* r0 = the bytes at spot from pointer r0. */
+static void load_spot(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		      uint32_t bytes)
+{
+	if (spot->direct && !style->cautious) {
+		ebpf_load(as, ebpf_width(bytes), R0, R0, (int32_t)spot->offset);
+		return;
+	}
+	ebpf_mov(as, R3, R0);
+	add_offset(as, R3, spot->offset);
+	read_kernel(as, bytes);
+}
+
+/* Where r0 is null it becomes the number 0, and the code goes on at label. */
+static void leave_if_null(struct ebpf_asm *as, uint32_t label)
+{
+	uint32_t good = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, good);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_jump(as, label);
+	ebpf_bind(as, good);
+}
+
+/* r0 = what the access starts at. */
+static void load_start(struct ebpf_asm *as, const struct source_node *node)
+{
+	if (node->is_current) {
+		ebpf_call(as, BPF_FUNC_get_current_task_btf);
+	} else if (node->by_helper) {
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		add_offset(as, R3, node->argument * WORD);
+		read_kernel(as, WORD);
+	} else {
+		ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
+	}
+}
+
+/* r0 = the last pointer of the access; goes to null with r0 == 0 where there is none. */
+static void load_pointers(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node,
+			  uint32_t null)
+{
+	const struct btf_access *access = &node->access;
+
+	load_start(as, node);
+	for (uint32_t i = 0; i < access->pointer_count; i++) {
+		leave_if_null(as, null);
+		load_spot(as, style, &access->pointers[i], WORD);
+	}
+	if (access->end != BTF_END_SELF)
+		leave_if_null(as, null);
+}
+
+static void extend(struct ebpf_asm *as, uint32_t bits, bool is_signed)
+{
+	if (bits >= 64)
+		return;
+	if (bits == 32 && !is_signed) {
+		ebpf_emit(as, insn_alu32(BPF_MOV, R0, R0));
+		return;
+	}
+	if (bits < 32 && !is_signed) {
+		ebpf_alu_imm(as, BPF_AND, R0, (int32_t)((1u << bits) - 1));
+		return;
+	}
+	ebpf_alu_imm(as, BPF_LSH, R0, (int32_t)(64 - bits));
+	ebpf_alu_imm(as, is_signed ? BPF_ARSH : BPF_RSH, R0, (int32_t)(64 - bits));
+}
+
+/* What an integer is before it is extended to 64 bits. */
+struct width {
+	uint32_t bytes;
+	bool is_signed;
+};
+
+static void emit_access(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	const struct btf_access *access = &node->access;
+	uint32_t null = ebpf_label(as);
+
+	load_pointers(as, style, node, null);
+	switch (access->end) {
+	case BTF_END_SELF:
+		if (access->is_pointer)
+			make_number(as);
+		break;
+	case BTF_END_LOAD:
+		load_spot(as, style, &access->spot, access->bytes);
+		if (access->is_pointer)
+			make_number(as);
+		break;
+	default:
+		make_number(as);
+		add_offset(as, R0, access->spot.offset);
+	}
+	if (access->bits) {
+		if (access->shift)
+			ebpf_alu_imm(as, BPF_RSH, R0, access->shift);
+		extend(as, access->bits, access->is_signed);
+	}
+	ebpf_bind(as, null);
+}
+
+/* As source_emit_value, but what is above the returned width is still as it was loaded. */
+static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	const struct btf_access *access = &path->access;
+
+	if (path->op != SOURCE_ACCESS || access->bits || access->is_pointer || access->end > BTF_END_LOAD) {
+		source_emit_value(as, style, path);
+		return (struct width){ WORD, true };
+	}
+	emit_access(as, style, path);
+	return (struct width){ access->bytes, access->is_signed };
+}
+
+static const struct {
+	uint8_t alu, jump;
+} codes[] = {
+	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },    [SOURCE_SHL] = { .alu = BPF_LSH },
+	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },  [SOURCE_SUB] = { .alu = BPF_SUB },
+	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },  [SOURCE_NE] = { .jump = BPF_JNE },
+	[SOURCE_LT] = { .jump = BPF_JSLT }, [SOURCE_LE] = { .jump = BPF_JSLE }, [SOURCE_GT] = { .jump = BPF_JSGT },
+	[SOURCE_GE] = { .jump = BPF_JSGE },
+};
+
+static bool is_immediate(int64_t value)
+{
+	return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+/* r0 = left, r1 = right; or only r0 where right is a small constant. */
+static bool emit_operands(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	if (node->right->op == SOURCE_CONST) {
+		source_emit_value(as, style, node->left);
+		if (is_immediate(node->right->value))
+			return true;
+		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
+		return false;
+	}
+	uint32_t mark = ebpf_stack_mark(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, node->left);
+	ebpf_store(as, BPF_DW, R10, slot, R0);
+	source_emit_value(as, style, node->right);
+	ebpf_mov(as, R1, R0);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
+	return false;
+}
+
+static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	bool immediate = emit_operands(as, style, node), is_shift = node->op == SOURCE_SHL || node->op == SOURCE_SHR;
+	uint8_t op = codes[node->op].alu;
+
+	if (immediate) {
+		int32_t value = (int32_t)node->right->value;
+
+		ebpf_alu_imm(as, op, R0, is_shift ? value & 63 : value);
+		return;
+	}
+	if (is_shift)
+		ebpf_alu_imm(as, BPF_AND, R1, 63);
+	ebpf_alu(as, op, R0, R1);
+}
+
+static void emit_comparison(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	uint32_t yes = ebpf_label(as), end = ebpf_label(as);
+
+	if (emit_operands(as, style, node))
+		ebpf_jump_if_imm(as, codes[node->op].jump, R0, (int32_t)node->right->value, yes);
+	else
+		ebpf_jump_if(as, codes[node->op].jump, R0, R1, yes);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_jump(as, end);
+	ebpf_bind(as, yes);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_bind(as, end);
+}
+
+/* r0 = the integer at an offset of a tracefs record. Packed records are read in pieces that the verifier takes. */
+static void emit_ctx(struct ebpf_asm *as, const struct source_node *node)
+{
+	bool aligned = node->value % node->bytes == 0;
+
+	if (aligned) {
+		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_REG_CONTEXT, (int32_t)node->value);
+	} else {
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		add_offset(as, R3, (uint32_t)node->value);
+		read_kernel(as, node->bytes);
+	}
+	if (node->op == SOURCE_CTXS)
+		extend(as, node->bytes * 8, true);
+}
+
+void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	switch (path->op) {
+	case SOURCE_CONST:
+		ebpf_mov_imm(as, R0, (uint64_t)path->value);
+		break;
+	case SOURCE_ACCESS:
+		emit_access(as, style, path);
+		if (!path->access.bits && !path->access.is_pointer && path->access.end <= BTF_END_LOAD &&
+		    (path->access.is_signed || path->access.end == BTF_END_SELF))
+			extend(as, path->access.bytes * 8, path->access.is_signed);
+		break;
+	case SOURCE_BE16:
+	case SOURCE_BE32:
+		source_emit_value(as, style, path->left);
+		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
+		break;
+	case SOURCE_CTX:
+	case SOURCE_CTXS:
+		emit_ctx(as, path);
+		break;
+	default:
+		if (path->op >= SOURCE_AND && path->op <= SOURCE_MUL)
+			emit_arithmetic(as, style, path);
+		else if (path->op >= SOURCE_EQ && path->op <= SOURCE_GE)
+			emit_comparison(as, style, path);
+		else
+			ebpf_asm_fail(as, -EINVAL);
+	}
+}
+
+void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
+			   const struct source_condition *condition, uint32_t label)
+{
+	static const uint8_t opposite[] = {
+		[SOURCE_EQ] = BPF_JNE,  [SOURCE_NE] = BPF_JEQ,  [SOURCE_LT] = BPF_JSGE,
+		[SOURCE_LE] = BPF_JSGT, [SOURCE_GT] = BPF_JSLE, [SOURCE_GE] = BPF_JSLT,
+	};
+	uint8_t op = opposite[condition->compare];
+
+	source_emit_value(as, style, condition->path);
+	if (is_immediate(condition->value)) {
+		ebpf_jump_if_imm(as, op, R0, (int32_t)condition->value, label);
+		return;
+	}
+	ebpf_mov_imm(as, R1, (uint64_t)condition->value);
+	ebpf_jump_if(as, op, R0, R1, label);
+}
+
+/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
+ */
+static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
+{
+	while (bytes > 0) {
+		uint32_t piece = WORD;
+
+		while (piece > bytes || offset % piece != 0)
+			piece /= 2;
+		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
+		offset += piece;
+		bytes -= piece;
+	}
+}
+
+/* Reads the string at r3 into field by helper. The rest of the field is zero already. */
+static void read_string(struct ebpf_asm *as, int32_t helper, const struct event_field *field, uint32_t bytes)
+{
+	ebpf_mov(as, R1, SOURCE_REG_RECORD);
+	add_offset(as, R1, field->offset);
+	ebpf_mov_imm(as, R2, bytes < field->bytes ? bytes : field->bytes);
+	ebpf_call(as, helper);
+}
+
+/* Copies an array that ends in zeros word by word. */
+static void copy_padded(struct ebpf_asm *as, const struct source_node *path, const struct event_field *field)
+{
+	uint32_t bytes = path->access.bytes < field->bytes ? path->access.bytes : field->bytes;
+
+	bytes -= bytes % WORD;
+	for (uint32_t i = 0; i < bytes; i += WORD) {
+		ebpf_load(as, BPF_DW, R1, R0, (int32_t)(path->access.spot.offset + i));
+		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)(field->offset + i), R1);
+	}
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
+}
+
+static void emit_chars(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field)
+{
+	uint32_t null = ebpf_label(as);
+	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious &&
+		    field->offset % WORD == 0 && field->bytes % WORD == 0;
+
+	load_pointers(as, style, path, null);
+	if (copy) {
+		copy_padded(as, path, field);
+	} else {
+		ebpf_mov(as, R3, R0);
+		add_offset(as, R3, path->access.spot.offset);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field,
+			    path->access.bytes ? path->access.bytes : UINT32_MAX);
+	}
+	ebpf_bind(as, null);
+}
+
+/* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */
+static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
+{
+	ebpf_load(as, BPF_W, R3, SOURCE_REG_CONTEXT, (int32_t)path->value);
+	ebpf_alu_imm(as, BPF_AND, R3, 0xffff);
+	ebpf_mov(as, R1, SOURCE_REG_CONTEXT);
+	ebpf_alu(as, BPF_ADD, R1, R3);
+	ebpf_mov(as, R3, R1);
+}
+
+static void emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			const struct event_field *field)
+{
+	zero(as, field->offset, field->bytes);
+	switch (path->op) {
+	case SOURCE_CONST:
+		break;
+	case SOURCE_ACCESS:
+		emit_chars(as, style, path, field);
+		break;
+	case SOURCE_KSTR:
+	case SOURCE_USTR:
+		source_emit_value(as, style, path->left);
+		ebpf_mov(as, R3, R0);
+		read_string(as, path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
+			    field, UINT32_MAX);
+		break;
+	case SOURCE_CTXSTR:
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		add_offset(as, R3, (uint32_t)path->value);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field, path->bytes);
+		break;
+	case SOURCE_CTXLOC:
+		emit_data_loc(as, path);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field, UINT32_MAX);
+		break;
+	default:
+		ebpf_asm_fail(as, -EINVAL);
+	}
+}
+
+static struct width width_of(enum event_value value)
+{
+	switch (value) {
+	case EVENT_U8:
+		return (struct width){ 1, false };
+	case EVENT_U16:
+		return (struct width){ 2, false };
+	case EVENT_U32:
+		return (struct width){ 4, false };
+	case EVENT_I8:
+		return (struct width){ 1, true };
+	case EVENT_I16:
+		return (struct width){ 2, true };
+	case EVENT_I32:
+		return (struct width){ 4, true };
+	default:
+		return (struct width){ WORD, true };
+	}
+}
+
+void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field)
+{
+	struct width wanted = width_of(field->value), loaded;
+
+	if (field->value == EVENT_STRING) {
+		emit_string(as, style, path, field);
+		return;
+	}
+	loaded = emit_narrow(as, style, path);
+	if (field->value == EVENT_BOOL) {
+		uint32_t end = ebpf_label(as);
+
+		extend(as, loaded.bytes * 8, loaded.is_signed);
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
+		ebpf_mov_imm(as, R0, 1);
+		ebpf_bind(as, end);
+	} else {
+		/* The narrower of both decides what the value is; a wider field may still cut a sign off. */
+		if (loaded.bytes < wanted.bytes)
+			extend(as, loaded.bytes * 8, loaded.is_signed);
+		if (loaded.bytes >= wanted.bytes || (loaded.is_signed && !wanted.is_signed))
+			extend(as, wanted.bytes * 8, wanted.is_signed);
+	}
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)field->offset, R0);
+}

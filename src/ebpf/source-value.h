@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_VALUE_H
+#define EBPF_SOURCE_VALUE_H
+
+/*
+ * Code for resolved paths. While it runs, SOURCE_REG_CONTEXT holds the program's context and SOURCE_REG_RECORD the
+ * record; r0-r5 are lost, r7 and r8 are left alone.
+ */
+
+#include "ebpf/asm.h"
+#include "ebpf/source-path.h"
+#include "event/type.h"
+
+enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
+
+struct source_style {
+	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
+};
+
+/* r0 = the value of path, an integer of 64 bits. */
+void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
+
+/* Goes to label unless the condition holds. */
+void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
+			   const struct source_condition *condition, uint32_t label);
+
+/* Stores path in the record as field. path must be a string exactly where field is, or the constant 0. */
+void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field);
+
+#endif
