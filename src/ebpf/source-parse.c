@@ -16,7 +16,7 @@ enum {
 	NESTING_MAX = 16,
 	TEXT_BYTES_MAX = 4096,
 	HOPS_MAX = 64,
-	CONDITIONS_MAX = 32,
+	CONDITIONS_MAX = 31,
 	SCOPE_PATHS_MAX = 8,
 	CTX_BYTES_MAX = 8192,
 };
@@ -96,8 +96,7 @@ static size_t name_length(struct parser *parser)
 static bool is_number(struct parser *parser)
 {
 	skip_blanks(parser);
-	return isdigit((unsigned char)*parser->at) ||
-	       (*parser->at == '-' && isdigit((unsigned char)parser->at[1]));
+	return isdigit((unsigned char)*parser->at) || (*parser->at == '-' && isdigit((unsigned char)parser->at[1]));
 }
 
 static int parse_number(struct parser *parser, int64_t *number)

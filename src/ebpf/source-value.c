@@ -69,11 +69,11 @@ static void load_start(struct ebpf_asm *as, const struct source_node *node)
 	if (node->is_current) {
 		ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	} else if (node->by_helper) {
-		ebpf_mov(as, R3, SOURCE_CTX);
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
 		add_offset(as, R3, node->argument * WORD);
 		read_kernel(as, WORD);
 	} else {
-		ebpf_load(as, BPF_DW, R0, SOURCE_CTX, (int32_t)(node->argument * WORD));
+		ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
 	}
 }
 
@@ -158,9 +158,9 @@ static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *
 static const struct {
 	uint8_t alu, jump;
 } codes[] = {
-	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },	[SOURCE_SHL] = { .alu = BPF_LSH },
-	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },	[SOURCE_SUB] = { .alu = BPF_SUB },
-	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },	[SOURCE_NE] = { .jump = BPF_JNE },
+	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },    [SOURCE_SHL] = { .alu = BPF_LSH },
+	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },  [SOURCE_SUB] = { .alu = BPF_SUB },
+	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },  [SOURCE_NE] = { .jump = BPF_JNE },
 	[SOURCE_LT] = { .jump = BPF_JSLT }, [SOURCE_LE] = { .jump = BPF_JSLE }, [SOURCE_GT] = { .jump = BPF_JSGT },
 	[SOURCE_GE] = { .jump = BPF_JSGE },
 };
@@ -229,9 +229,9 @@ static void emit_ctx(struct ebpf_asm *as, const struct source_node *node)
 	bool aligned = node->value % node->bytes == 0;
 
 	if (aligned) {
-		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_CTX, (int32_t)node->value);
+		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_REG_CONTEXT, (int32_t)node->value);
 	} else {
-		ebpf_mov(as, R3, SOURCE_CTX);
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
 		add_offset(as, R3, (uint32_t)node->value);
 		read_kernel(as, node->bytes);
 	}
@@ -274,7 +274,7 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 			   const struct source_condition *condition, uint32_t label)
 {
 	static const uint8_t opposite[] = {
-		[SOURCE_EQ] = BPF_JNE,	[SOURCE_NE] = BPF_JEQ,	[SOURCE_LT] = BPF_JSGE,
+		[SOURCE_EQ] = BPF_JNE,  [SOURCE_NE] = BPF_JEQ,  [SOURCE_LT] = BPF_JSGE,
 		[SOURCE_LE] = BPF_JSGT, [SOURCE_GT] = BPF_JSLE, [SOURCE_GE] = BPF_JSLT,
 	};
 	uint8_t op = opposite[condition->compare];
@@ -288,7 +288,8 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 	ebpf_jump_if(as, op, R0, R1, label);
 }
 
-/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at. */
+/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
+ */
 static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 {
 	while (bytes > 0) {
@@ -296,7 +297,7 @@ static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 
 		while (piece > bytes || offset % piece != 0)
 			piece /= 2;
-		ebpf_store_imm(as, ebpf_width(piece), SOURCE_RECORD, (int32_t)offset, 0);
+		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
 		offset += piece;
 		bytes -= piece;
 	}
@@ -305,7 +306,7 @@ static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 /* Reads the string at r3 into field by helper. The rest of the field is zero already. */
 static void read_string(struct ebpf_asm *as, int32_t helper, const struct event_field *field, uint32_t bytes)
 {
-	ebpf_mov(as, R1, SOURCE_RECORD);
+	ebpf_mov(as, R1, SOURCE_REG_RECORD);
 	add_offset(as, R1, field->offset);
 	ebpf_mov_imm(as, R2, bytes < field->bytes ? bytes : field->bytes);
 	ebpf_call(as, helper);
@@ -319,17 +320,17 @@ static void copy_padded(struct ebpf_asm *as, const struct source_node *path, con
 	bytes -= bytes % WORD;
 	for (uint32_t i = 0; i < bytes; i += WORD) {
 		ebpf_load(as, BPF_DW, R1, R0, (int32_t)(path->access.spot.offset + i));
-		ebpf_store(as, BPF_DW, SOURCE_RECORD, (int32_t)(field->offset + i), R1);
+		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)(field->offset + i), R1);
 	}
-	ebpf_store_imm(as, BPF_B, SOURCE_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
 }
 
 static void emit_chars(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		       const struct event_field *field)
 {
 	uint32_t null = ebpf_label(as);
-	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious && field->offset % WORD == 0 &&
-		    field->bytes % WORD == 0;
+	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious &&
+		    field->offset % WORD == 0 && field->bytes % WORD == 0;
 
 	load_pointers(as, style, path, null);
 	if (copy) {
@@ -346,9 +347,9 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 /* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */
 static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
 {
-	ebpf_load(as, BPF_W, R3, SOURCE_CTX, (int32_t)path->value);
+	ebpf_load(as, BPF_W, R3, SOURCE_REG_CONTEXT, (int32_t)path->value);
 	ebpf_alu_imm(as, BPF_AND, R3, 0xffff);
-	ebpf_mov(as, R1, SOURCE_CTX);
+	ebpf_mov(as, R1, SOURCE_REG_CONTEXT);
 	ebpf_alu(as, BPF_ADD, R1, R3);
 	ebpf_mov(as, R3, R1);
 }
@@ -367,12 +368,11 @@ static void emit_string(struct ebpf_asm *as, const struct source_style *style, c
 	case SOURCE_USTR:
 		source_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
-		read_string(as,
-			    path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
+		read_string(as, path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
 			    field, UINT32_MAX);
 		break;
 	case SOURCE_CTXSTR:
-		ebpf_mov(as, R3, SOURCE_CTX);
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
 		add_offset(as, R3, (uint32_t)path->value);
 		read_string(as, BPF_FUNC_probe_read_kernel_str, field, path->bytes);
 		break;
@@ -429,5 +429,5 @@ void source_emit_field(struct ebpf_asm *as, const struct source_style *style, co
 		if (loaded.bytes >= wanted.bytes || (loaded.is_signed && !wanted.is_signed))
 			extend(as, wanted.bytes * 8, wanted.is_signed);
 	}
-	ebpf_store(as, BPF_DW, SOURCE_RECORD, (int32_t)field->offset, R0);
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)field->offset, R0);
 }

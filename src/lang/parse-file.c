@@ -128,7 +128,8 @@ struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
 	bool empty = p->token.kind == LANG_TOKEN_END;
 
 	if (empty && !lang_report_full(p->report))
-		lang_error(p->report, &p->token.place, "a rule is written 'RULE name PATTERN { ... }'", "no rules here");
+		lang_error(p->report, &p->token.place, "a rule is written 'RULE name PATTERN { ... }'",
+			   "no rules here");
 	while (p->token.kind != LANG_TOKEN_END) {
 		struct lang_syntax_item *item = lang_node(p, sizeof *item);
 

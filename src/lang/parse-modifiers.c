@@ -119,10 +119,14 @@ static const struct modifier {
 	const char *keyword;
 	parse_fn *parse;
 } modifiers[LANG_MODIFIER_COUNT] = {
-	[LANG_WHERE] = { "WHERE", lang_parse_where }, [LANG_WITHIN] = { "WITHIN", parse_within },
-	[LANG_RETURN] = { "RETURN", lang_parse_return }, [LANG_DO] = { "DO", lang_parse_do },
-	[LANG_OVER] = { "OVER", parse_over },         [LANG_AFTER] = { "AFTER", parse_after },
-	[LANG_POOL] = { "POOL", parse_pool },         [LANG_ON] = { "ON", parse_on },
+	[LANG_WHERE] = { "WHERE", lang_parse_where },
+	[LANG_WITHIN] = { "WITHIN", parse_within },
+	[LANG_RETURN] = { "RETURN", lang_parse_return },
+	[LANG_DO] = { "DO", lang_parse_do },
+	[LANG_OVER] = { "OVER", parse_over },
+	[LANG_AFTER] = { "AFTER", parse_after },
+	[LANG_POOL] = { "POOL", parse_pool },
+	[LANG_ON] = { "ON", parse_on },
 };
 
 static bool unknown_modifier(struct lang_parser *p)

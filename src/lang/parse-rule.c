@@ -69,9 +69,9 @@ static void parse_pattern(struct lang_parser *p, struct lang_syntax_rule *rule)
 		return;
 	}
 	struct lang_syntax_structure *pattern = lang_parse_structure(p, rule);
-	const char *hint = p->token.kind == LANG_TOKEN_COMMA ? "a sequence is written '[A, B]'" :
-			   p->token.kind == LANG_TOKEN_BAR   ? "an alternative is written '(A | B)'" :
-							       NULL;
+	const char *hint = p->token.kind == LANG_TOKEN_COMMA ? "a sequence is written '[A, B]'"
+			   : p->token.kind == LANG_TOKEN_BAR ? "an alternative is written '(A | B)'"
+							     : NULL;
 
 	if (pattern && p->ahead.kind == LANG_TOKEN_RBRACE)
 		lang_accept_end(p);

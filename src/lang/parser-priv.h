@@ -17,9 +17,9 @@ struct lang_parser {
 	struct arena *arena;   /* for words and strings */
 	struct lang_lexer lexer;
 	struct lang_token token, ahead;
-	uint64_t end;          /* offset behind the token consumed last */
-	uint32_t braces;       /* open ones before token */
-	uint32_t depth;        /* of nested structures or expressions */
+	uint64_t end;    /* offset behind the token consumed last */
+	uint32_t braces; /* open ones before token */
+	uint32_t depth;  /* of nested structures or expressions */
 };
 
 /* The parser of one source, at its first token. */

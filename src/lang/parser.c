@@ -121,7 +121,8 @@ bool lang_at_statement(const struct lang_parser *p)
 		return lang_token_is(ahead, "RULE");
 	if (lang_token_is(token, "EVENTS"))
 		return ahead->kind == LANG_TOKEN_STRING;
-	return named && (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") || lang_token_is(token, "MACHINE"));
+	return named &&
+	       (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") || lang_token_is(token, "MACHINE"));
 }
 
 bool lang_at_modifier(const struct lang_parser *p)

@@ -150,8 +150,8 @@ int lang_report_flush(struct lang_report *report)
 		diag_add(report->diag, message->severity, &message->place, message->hint, "%s", message->text);
 	}
 	if (report->more_warnings)
-		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL, "there are more warnings; only the first %d are shown",
-			 LANG_ERRORS_MAX);
+		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL,
+			 "there are more warnings; only the first %d are shown", LANG_ERRORS_MAX);
 	if (report->more_errors)
 		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL, "there are more errors; only the first %d are shown",
 			 LANG_ERRORS_MAX);

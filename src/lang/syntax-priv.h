@@ -55,8 +55,8 @@ struct lang_syntax_structure {
 
 struct lang_syntax_condition {
 	struct lang_syntax_condition *next;
-	struct lang_word join;          /* [join], or */
-	struct lang_syntax_expr *expr;  /* a boolean expression */
+	struct lang_word join;         /* [join], or */
+	struct lang_syntax_expr *expr; /* a boolean expression */
 };
 
 struct lang_syntax_value {
