@@ -9,11 +9,13 @@ const struct event_type *lang_find_type(struct lang_check *c, const struct lang_
 {
 	const struct event_type *type = event_catalog_find(c->catalog, word->text);
 
-	if (!type && !lang_report_full(c->report))
+	if (type || lang_report_full(c->report) || c->catalog_failed)
+		return type;
+	if (lang_names_find(c->broken_types, word->text) == LANG_NO_NAME)
 		lang_error(c->report, &word->place,
-			   lang_did_you_mean(c->report, event_catalog_nearest(c->catalog, word->text)),
+			   lang_did_you_mean(c->report, word->text, event_catalog_nearest(c->catalog, word->text)),
 			   "unknown event type '%s'", word->text);
-	return type;
+	return NULL;
 }
 
 const struct event_field *lang_find_field(struct lang_check *c, const struct event_type *type,
@@ -29,7 +31,8 @@ const struct event_field *lang_find_field(struct lang_check *c, const struct eve
 		names[count++] = type->fields[i].name;
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		names[count++] = event_header_fields[i].name;
-	lang_error(c->report, &word->place, lang_did_you_mean(c->report, diag_nearest(word->text, names, count)),
+	lang_error(c->report, &word->place,
+		   lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count)),
 		   "event '%s' has no field '%s'", type->name, word->text);
 	return NULL;
 }
@@ -43,7 +46,7 @@ static const char *hint_for_name(struct lang_check *c, const struct lang_word *w
 		if (element->type && !element->name && strcmp(element->type->name, word->text) == 0)
 			return lang_hint(c->report, "give the event a name: '%s:a'", word->text);
 	}
-	return lang_did_you_mean(c->report, lang_names_nearest(c->names, word->text));
+	return lang_did_you_mean(c->report, word->text, lang_names_nearest(c->names, word->text));
 }
 
 uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word)
@@ -86,7 +89,8 @@ static struct lang_expr *no_function(struct lang_check *c, const struct lang_wor
 
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		names[i + 1] = functions[i].name;
-	const char *hint = lang_did_you_mean(c->report, diag_nearest(word->text, names, FUNCTION_COUNT + 1));
+	const char *hint =
+		lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, FUNCTION_COUNT + 1));
 
 	if (!hint)
 		hint = "the array functions are len and, of a field, min max avg sum first last";

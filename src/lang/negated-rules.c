@@ -119,7 +119,7 @@ static void check_negations(struct lang_check *c, const struct lang_structure *s
 			check_negations(c, structure->children[i], conditioned);
 		return;
 	}
-	if (!c->syntax->broken[LANG_WHERE])
+	if (!c->syntax->broken[LANG_WHERE] && !c->syntax->unsure)
 		check_followers(c, structure, conditioned);
 	if (lang_is_strict(c->rule) && find_sequence(structure))
 		lang_warn(c->report, &structure->place, "negate the single events, or use SKIPTILLNEXT",
@@ -131,9 +131,9 @@ static void check_trailing(struct lang_check *c)
 {
 	const struct lang_structure *negation = lang_last_negation(c->rule->root);
 
-	if (!negation)
+	if (!negation || negation == c->rule->root)
 		return;
-	if (!c->syntax->given[LANG_WITHIN].line)
+	if (!c->syntax->given[LANG_WITHIN].line && !c->syntax->unsure)
 		lang_error(c->report, &negation->place, "it matches when the time of WITHIN is up without the event",
 			   "a pattern that ends in a negation needs WITHIN");
 	if (lang_is_strict(c->rule))
@@ -148,7 +148,8 @@ static void check_partition(struct lang_check *c)
 
 	for (const struct lang_syntax_condition *at = c->syntax->conditions; at; at = at->next)
 		joined |= at->join.text != NULL;
-	if (c->rule->semantics == LANG_STRICT_PARTITION && !joined && !c->syntax->broken[LANG_WHERE])
+	if (c->rule->semantics == LANG_STRICT_PARTITION && !joined && !c->syntax->broken[LANG_WHERE] &&
+	    !c->syntax->unsure)
 		lang_warn(c->report, &c->syntax->semantics_place,
 			  "add a join field such as [tid], or use STRICTSEQUENCE",
 			  "STRICTPARTITION without a join field takes the whole stream as one partition");

@@ -37,8 +37,8 @@ static char *explained(explain_fn *explain, const struct program *program, uint3
 
 static void assert_holds(const char *text, const char *part)
 {
-	if (!strstr(text, part))
-		fail_msg("no \"%s\" in:\n%s", part, text);
+	if (!text || !strstr(text, part))
+		fail_msg("no \"%s\" in:\n%s", part, text ? text : "");
 }
 
 static void text_tells_the_automaton(void **context)
