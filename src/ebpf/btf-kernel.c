@@ -61,12 +61,9 @@ static size_t tail_bytes(const struct btf_type *type)
 		[BTF_KIND_DECL_TAG] = 4,
 	};
 	static const uint8_t each[] = {
-		[BTF_KIND_STRUCT] = sizeof(struct btf_member),
-		[BTF_KIND_UNION] = sizeof(struct btf_member),
-		[BTF_KIND_ENUM] = sizeof(struct btf_enum),
-		[BTF_KIND_FUNC_PROTO] = sizeof(struct btf_param),
-		[BTF_KIND_DATASEC] = sizeof(struct btf_var_secinfo),
-		[BTF_KIND_ENUM64] = 12,
+		[BTF_KIND_STRUCT] = sizeof(struct btf_member),       [BTF_KIND_UNION] = sizeof(struct btf_member),
+		[BTF_KIND_ENUM] = sizeof(struct btf_enum),           [BTF_KIND_FUNC_PROTO] = sizeof(struct btf_param),
+		[BTF_KIND_DATASEC] = sizeof(struct btf_var_secinfo), [BTF_KIND_ENUM64] = 12,
 	};
 	uint32_t kind = BTF_INFO_KIND(type->info);
 
@@ -221,8 +218,7 @@ int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened)
 
 	if (fd < 0)
 		return diag_error(diag, NULL, errno == ENOENT ? -EOPNOTSUPP : -errno,
-				  "this kernel offers no type information at " BTF_PATH
-				  " (CONFIG_DEBUG_INFO_BTF): %s",
+				  "this kernel offers no type information at " BTF_PATH " (CONFIG_DEBUG_INFO_BTF): %s",
 				  strerror(errno));
 	if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > BYTES_MAX) {
 		result = diag_error(diag, NULL, -EINVAL, "%s has no usable size", BTF_PATH);

@@ -42,7 +42,7 @@ uint32_t btf_kernel_size(const struct btf_kernel *btf, uint32_t id);
 
 /* A raw tracepoint's prototype; the leading `void *` is not among the parameters. */
 struct btf_tracepoint {
-	uint32_t id; /* of the typedef btf_trace_<name>, what a program attaches to */
+	uint32_t id;                    /* of the typedef btf_trace_<name>, what a program attaches to */
 	const struct btf_param *params; /* unnamed on kernels that keep no names */
 	uint32_t param_count;
 };

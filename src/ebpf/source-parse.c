@@ -96,8 +96,7 @@ static size_t name_length(struct parser *parser)
 static bool is_number(struct parser *parser)
 {
 	skip_blanks(parser);
-	return isdigit((unsigned char)*parser->at) ||
-	       (*parser->at == '-' && isdigit((unsigned char)parser->at[1]));
+	return isdigit((unsigned char)*parser->at) || (*parser->at == '-' && isdigit((unsigned char)parser->at[1]));
 }
 
 static int parse_number(struct parser *parser, int64_t *number)

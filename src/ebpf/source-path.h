@@ -54,7 +54,7 @@ struct source_node {
 	/* Set by resolving. */
 	bool is_current;
 	uint32_t argument; /* from 0, the leading `void *` not counted */
-	bool by_helper;	   /* the verifier does not let the argument be loaded as it is */
+	bool by_helper;    /* the verifier does not let the argument be loaded as it is */
 	struct btf_access access;
 };
 

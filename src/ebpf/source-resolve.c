@@ -13,7 +13,7 @@ enum { SYSCALL_ARGS = 6 };
 /* Where the registers of a system call keep its arguments: members of struct pt_regs, an index where it is an array. */
 static const struct btf_hop syscall_args[SYSCALL_ARGS][2] = {
 #if defined(__x86_64__)
-	{ { .member = "di" } }, { { .member = "si" } }, { { .member = "dx" } },
+	{ { .member = "di" } },  { { .member = "si" } }, { { .member = "dx" } },
 	{ { .member = "r10" } }, { { .member = "r8" } }, { { .member = "r9" } },
 #elif defined(__aarch64__)
 	/* x0 is overwritten by the result; the kernel keeps the argument beside. */
@@ -66,7 +66,8 @@ static int find_argument(struct source_binding *binding, const char *name, uint3
 	return 0;
 }
 
-/* What the verifier makes of an argument: by_helper where it refuses to load it, known where it knows what it points to. */
+/* What the verifier makes of an argument: by_helper where it refuses to load it, known where it knows what it points
+ * to. */
 static void classify(const struct btf_kernel *btf, uint32_t type, bool *by_helper, bool *known)
 {
 	const struct btf_type *bare = btf_kernel_bare(btf, &type);

@@ -8,9 +8,9 @@
 struct source_binding {
 	const struct btf_kernel *btf;
 	struct arena *arena;
-	bool classic;			  /* a record as tracefs describes it instead of raw arguments */
+	bool classic;                     /* a record as tracefs describes it instead of raw arguments */
 	struct btf_tracepoint tracepoint; /* unless classic */
-	uint32_t task_struct;		  /* type id; looked up when first needed */
+	uint32_t task_struct;             /* type id; looked up when first needed */
 	char *reason;
 	size_t size;
 };

@@ -158,9 +158,9 @@ static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *
 static const struct {
 	uint8_t alu, jump;
 } codes[] = {
-	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },	[SOURCE_SHL] = { .alu = BPF_LSH },
-	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },	[SOURCE_SUB] = { .alu = BPF_SUB },
-	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },	[SOURCE_NE] = { .jump = BPF_JNE },
+	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },    [SOURCE_SHL] = { .alu = BPF_LSH },
+	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },  [SOURCE_SUB] = { .alu = BPF_SUB },
+	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },  [SOURCE_NE] = { .jump = BPF_JNE },
 	[SOURCE_LT] = { .jump = BPF_JSLT }, [SOURCE_LE] = { .jump = BPF_JSLE }, [SOURCE_GT] = { .jump = BPF_JSGT },
 	[SOURCE_GE] = { .jump = BPF_JSGE },
 };
@@ -274,7 +274,7 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 			   const struct source_condition *condition, uint32_t label)
 {
 	static const uint8_t opposite[] = {
-		[SOURCE_EQ] = BPF_JNE,	[SOURCE_NE] = BPF_JEQ,	[SOURCE_LT] = BPF_JSGE,
+		[SOURCE_EQ] = BPF_JNE,  [SOURCE_NE] = BPF_JEQ,  [SOURCE_LT] = BPF_JSGE,
 		[SOURCE_LE] = BPF_JSGT, [SOURCE_GT] = BPF_JSLE, [SOURCE_GE] = BPF_JSLT,
 	};
 	uint8_t op = opposite[condition->compare];
@@ -288,7 +288,8 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 	ebpf_jump_if(as, op, R0, R1, label);
 }
 
-/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at. */
+/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
+ */
 static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 {
 	while (bytes > 0) {
@@ -328,8 +329,8 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 		       const struct event_field *field)
 {
 	uint32_t null = ebpf_label(as);
-	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious && field->offset % WORD == 0 &&
-		    field->bytes % WORD == 0;
+	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious &&
+		    field->offset % WORD == 0 && field->bytes % WORD == 0;
 
 	load_pointers(as, style, path, null);
 	if (copy) {
@@ -367,8 +368,7 @@ static void emit_string(struct ebpf_asm *as, const struct source_style *style, c
 	case SOURCE_USTR:
 		source_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
-		read_string(as,
-			    path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
+		read_string(as, path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
 			    field, UINT32_MAX);
 		break;
 	case SOURCE_CTXSTR:
