@@ -3,17 +3,18 @@
 #define EBPF_SOURCE_VALUE_H
 
 /*
- * Code for resolved paths. While it runs, SOURCE_CTX holds the program's context and SOURCE_RECORD the record; r0-r5
- * are lost, r7 and r8 are left alone.
+ * Code for resolved paths. While it runs, SOURCE_REG_CONTEXT holds the program's context and SOURCE_REG_RECORD the
+ * record; r0-r5 are lost, r7 and r8 are left alone.
  */
 
 #include "ebpf/asm.h"
 #include "ebpf/source-path.h"
 #include "event/type.h"
 
-enum { SOURCE_RECORD = R6, SOURCE_CTX = R9 };
+enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
 
 struct source_style {
+	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
 };
 

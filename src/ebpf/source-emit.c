@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides the shape of a program: leave as early as possible. First the scope, then the conditions that all entries
+ * share, then entries without or with few conditions one by one, then those that differ in one constant (system call
+ * numbers) in a binary tree. The clock is read once per firing, and only where somebody wants to know; all types raised
+ * by one firing have the same ts.
+ *
+ * Registers: r6 record, r7 pid_tgid until the first body, r8 the value that a tree decides over, r9 context.
+ */
+
+#include "ebpf/source-emit.h"
+
+#include "ebpf/source-dispatch.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Header fields, as event_header_fields. */
+enum { COUNTER_BYTES = 8 };
+
+enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4, ALL_HEADER = 31 };
+
+struct emission {
+	struct ebpf_asm *as;
+	const struct source_unit *unit;
+	const struct source_emit_options *options;
+	int16_t context_slot; /* the context, for entries after a body */
+	int16_t record;       /* on the stack, where it is there */
+	uint32_t scratch;
+	uint32_t out;
+};
+
+/* What holds at a point of the code. */
+struct state {
+	uint32_t have; /* header fields in the record */
+	bool dirty;    /* a body has run: r7-r9 are lost */
+};
+
+static uint32_t header_needs(const struct source_entry *entry)
+{
+	const struct ebpf_needs *needs = entry->want->needs;
+	uint32_t bits = 0;
+
+	if (!needs)
+		return ALL_HEADER;
+	for (int i = 0; i < EVENT_HEADER_FIELDS; i++)
+		bits |= needs->header[i] ? 1u << i : 0;
+	return bits;
+}
+
+uint32_t source_scratch_bytes(const struct source_unit *unit)
+{
+	uint32_t bytes = 0;
+
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		if (unit->entries[i].extent > bytes)
+			bytes = unit->entries[i].extent;
+	}
+	return bytes <= SOURCE_RECORD_STACK_BYTES ? 0 : (bytes + 7) / 8 * 8;
+}
+
+/* reg = this CPU's part of the unit's memory; goes to label should there be none. r0 is lost. */
+static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
+{
+	struct ebpf_asm *as = emission->as;
+
+	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emission->options->cpu_count, label);
+	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emission->options->stride);
+	ebpf_load_value(as, reg, emission->options->memory_map, 0);
+	ebpf_alu(as, BPF_ADD, reg, R0);
+}
+
+/* r6 = where the records are built. */
+static void emit_record_place(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+
+	if (emission->scratch) {
+		emit_memory(emission, SOURCE_REG_RECORD, emission->out);
+		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, COUNTER_BYTES);
+		return;
+	}
+	ebpf_mov(as, SOURCE_REG_RECORD, R10);
+	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, emission->record);
+}
+
+static void emit_count(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+	uint32_t uncounted = ebpf_label(as);
+	uint8_t reg = emission->scratch ? SOURCE_REG_RECORD : R1;
+	int32_t offset = emission->scratch ? -COUNTER_BYTES : 0;
+
+	if (!emission->scratch)
+		emit_memory(emission, reg, uncounted);
+	ebpf_load(as, BPF_DW, R0, reg, offset);
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_DW, reg, offset, R0);
+	ebpf_bind(as, uncounted);
+}
+
+static void emit_ids(struct emission *emission, uint32_t wanted, bool have_ids)
+{
+	struct ebpf_asm *as = emission->as;
+
+	if (have_ids)
+		ebpf_mov(as, R0, R7);
+	else
+		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	if (wanted & TID)
+		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, tid), R0);
+	if (wanted & PID) {
+		ebpf_alu_imm(as, BPF_RSH, R0, 32);
+		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, pid), R0);
+	}
+}
+
+/* Fills those header fields of wanted that the record lacks. */
+static void emit_header(struct emission *emission, struct state *state, uint32_t wanted)
+{
+	struct ebpf_asm *as = emission->as;
+
+	wanted &= ~state->have;
+	state->have |= wanted;
+	if (wanted & TS) {
+		ebpf_call(as, BPF_FUNC_ktime_get_ns);
+		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
+	}
+	if (wanted & (PID | TID))
+		emit_ids(emission, wanted, !state->dirty);
+	if (wanted & CPU) {
+		ebpf_call(as, BPF_FUNC_get_smp_processor_id);
+		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, cpu), R0);
+	}
+	if (wanted & COMM) {
+		ebpf_mov(as, R1, SOURCE_REG_RECORD);
+		ebpf_alu_imm(as, BPF_ADD, R1, offsetof(struct event_header, comm));
+		ebpf_mov_imm(as, R2, EVENT_COMM_BYTES);
+		ebpf_call(as, BPF_FUNC_get_current_comm);
+	}
+}
+
+/* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
+ */
+static void emit_entry(struct emission *emission, struct state *state, const struct dispatch_entry *item)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct source_entry *entry = item->entry;
+	const struct event_type *type = entry->want->type;
+	const struct source_style *style = &emission->options->style;
+	uint32_t next = ebpf_label(as);
+	struct state after = *state;
+
+	ebpf_note(as, "%s", type->name);
+	if (state->dirty)
+		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
+	for (uint32_t i = 0; i < entry->when.count; i++) {
+		if (!(item->decided & UINT32_C(1) << i))
+			source_emit_condition(as, style, &entry->when.items[i], next);
+	}
+	emit_header(emission, &after, header_needs(entry));
+	ebpf_store_imm(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, type), (int32_t)entry->want->index);
+	if (!entry->want->needs)
+		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, seq), 0);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		if (entry->paths[i]) {
+			ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
+			source_emit_field(as, style, entry->paths[i], &type->fields[i]);
+		}
+	}
+	if (entry->want->counted)
+		emit_count(emission);
+	emission->options->body(emission->options->context, as, entry);
+	ebpf_bind(as, next);
+	if (item->undecided == 0)
+		state->have = after.have;
+	state->dirty = true;
+}
+
+/* The leaf for one constant: several entries may share it. */
+static void emit_leaf(struct emission *emission, struct state state, const struct dispatch_entry *items, size_t count)
+{
+	uint32_t wanted = 0;
+
+	for (size_t i = 0; i < count && count > 1; i++)
+		wanted |= header_needs(items[i].entry) & TS;
+	emit_header(emission, &state, wanted);
+	for (size_t i = 0; i < count; i++)
+		emit_entry(emission, &state, &items[i]);
+	ebpf_jump(emission->as, emission->out);
+}
+
+/* Entries are sorted by constant; r8 holds the value. Halves until one constant is left. */
+static void emit_tree(struct emission *emission, struct state state, const struct dispatch_entry *items, size_t count)
+{
+	struct ebpf_asm *as = emission->as;
+	size_t middle = count / 2;
+
+	while (middle > 0 && items[middle - 1].constant == items[middle].constant)
+		middle--;
+	if (middle == 0) {
+		/* The left half is one constant; see whether the right one goes beyond. */
+		while (middle < count && items[middle].constant == items[0].constant)
+			middle++;
+	}
+	if (middle == count) {
+		ebpf_jump_if_imm(as, BPF_JNE, R8, (int32_t)items[0].constant, emission->out);
+		emit_leaf(emission, state, items, count);
+		return;
+	}
+	uint32_t right = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JSGE, R8, (int32_t)items[middle].constant, right);
+	emit_tree(emission, state, items, middle);
+	ebpf_bind(as, right);
+	emit_tree(emission, state, items + middle, count - middle);
+}
+
+static void emit_dispatch(struct emission *emission, const struct dispatch *dispatch)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct source_style *style = &emission->options->style;
+	struct state state = { 0 };
+	uint32_t clock_wants = 0;
+	bool sure = false;
+
+	for (uint32_t i = 0; i < dispatch->shared_count; i++) {
+		ebpf_note(as, "what all types here have in common");
+		source_emit_condition(as, style, &dispatch->shared[i], emission->out);
+	}
+	for (size_t i = 0; i < dispatch->line_count; i++) {
+		bool wants = header_needs(dispatch->line[i].entry) & TS;
+
+		clock_wants += wants;
+		sure = sure || (wants && dispatch->line[i].undecided == 0);
+	}
+	for (size_t i = 0; i < dispatch->tree_count; i++)
+		clock_wants += (header_needs(dispatch->tree[i].entry) & TS) && i == 0;
+	if (sure || (clock_wants > 1 && dispatch->line_count > 0))
+		emit_header(emission, &state, TS);
+	for (size_t i = 0; i < dispatch->line_count; i++)
+		emit_entry(emission, &state, &dispatch->line[i]);
+	if (dispatch->tree_count == 0)
+		return;
+	ebpf_note(as, "which of %zu types is it?", dispatch->tree_count);
+	if (state.dirty)
+		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
+	source_emit_value(as, style, dispatch->path);
+	ebpf_mov(as, R8, R0);
+	emit_tree(emission, state, dispatch->tree, dispatch->tree_count);
+}
+
+/* r7 = pid_tgid; goes out unless the current process or one that the event names is in scope. */
+static void emit_scope(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct source_unit *unit = emission->unit;
+	const struct scope *scope = emission->options->scope;
+	uint32_t in = ebpf_label(as);
+
+	ebpf_note(as, "in scope?");
+	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
+	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	ebpf_mov(as, R7, R0);
+	ebpf_mov(as, R8, R0);
+	ebpf_alu_imm(as, BPF_RSH, R8, 32);
+	for (uint32_t i = 0; i <= unit->scope.count; i++) {
+		uint32_t next = i < unit->scope.count ? ebpf_label(as) : emission->out;
+
+		scope_emit_test(scope, as, R8, next);
+		if (next == emission->out)
+			break;
+		ebpf_jump(as, in);
+		ebpf_bind(as, next);
+		source_emit_value(as, &emission->options->style, unit->scope.items[i]);
+		ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
+	}
+	ebpf_bind(as, in);
+}
+
+void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options)
+{
+	struct emission emission = {
+		.as = as,
+		.unit = unit,
+		.options = options,
+		.scratch = source_scratch_bytes(unit),
+		.out = ebpf_label(as),
+	};
+	struct dispatch *dispatch;
+	int result = dispatch_new(unit, &dispatch);
+	uint32_t extent = 0;
+
+	if (result) {
+		ebpf_asm_fail(as, result);
+		return;
+	}
+	for (size_t i = 0; i < unit->entry_count; i++)
+		extent = unit->entries[i].extent > extent ? unit->entries[i].extent : extent;
+	emission.context_slot = ebpf_stack_take(as, 8);
+	if (!emission.scratch)
+		emission.record = ebpf_stack_take(as, extent);
+	emit_scope(&emission);
+	if (unit->entry_count > 1)
+		ebpf_store(as, BPF_DW, R10, emission.context_slot, SOURCE_REG_CONTEXT);
+	emit_record_place(&emission);
+	emit_dispatch(&emission, dispatch);
+	ebpf_bind(as, emission.out);
+	ebpf_note(as, "done");
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	dispatch_free(dispatch);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_EMIT_H
+#define EBPF_SOURCE_EMIT_H
+
+/*
+ * Code for a whole unit: scope test, conditions, extraction, and for every entry the caller's body.
+ *
+ * A body finds the frame that matcher.h describes: r6 points to the record, in which type and the needed fields are
+ * filled. Records of all entries of a unit lie at the same place, one after the other in time, so a body must be done
+ * with its record when it ends.
+ */
+
+#include "ebpf/scope.h"
+#include "ebpf/source-plan.h"
+#include "ebpf/source-value.h"
+
+typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry);
+
+enum {
+	/* What of main's stack is left to records: all but the body's, its callbacks' and our own few words. */
+	SOURCE_OWN_STACK_BYTES = 32,
+	SOURCE_RECORD_STACK_BYTES = 512 - EBPF_MATCHER_STACK_BYTES - EBPF_CALL_STACK_BYTES - SOURCE_OWN_STACK_BYTES,
+};
+
+struct source_emit_options {
+	const struct scope *scope;
+	struct source_style style;
+	source_body_fn *body;
+	void *context;
+	/*
+	 * The unit's own memory: an array map of one value, in it for every CPU stride bytes: a counter of events, then
+	 * source_scratch_bytes for the record.
+	 */
+	int memory_map;
+	uint32_t stride;
+	uint32_t cpu_count;
+};
+
+/* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. */
+uint32_t source_scratch_bytes(const struct source_unit *unit);
+
+void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options);
+
+#endif

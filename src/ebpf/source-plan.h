@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_PLAN_H
+#define EBPF_SOURCE_PLAN_H
+
+/*
+ * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope.
+ * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
+ */
+
+#include "ebpf/matcher.h"
+#include "ebpf/source-resolve.h"
+
+/* One event type and what somebody wants to know of its events. */
+struct source_want {
+	const struct event_type *type;
+	uint32_t index;                 /* the type's number for the record */
+	uint32_t group;                 /* wants of different groups never share a program */
+	bool counted;                   /* its events count for the statistics */
+	const struct ebpf_needs *needs; /* NULL: the whole record, everything unknown zero */
+};
+
+/* A want as one of its type's sources serves it. */
+struct source_entry {
+	const struct source_want *want;
+	struct source_conditions when;
+	struct source_node **paths; /* per body field; NULL: not needed */
+	uint32_t extent;            /* bytes of the record that are filled, from its start */
+};
+
+struct source_unit {
+	const char *tracepoint; /* "system:name" */
+	bool classic;
+	uint32_t attach_id; /* type id of the prototype; of the tracepoint in tracefs where classic */
+	const char *scope_text;
+	struct source_paths scope;
+	uint32_t group;
+	struct source_entry *entries;
+	size_t entry_count, entry_capacity;
+};
+
+struct source_plan {
+	struct arena *arena;
+	struct source_unit *units;
+	size_t unit_count, unit_capacity;
+};
+
+/*
+ * The wants must outlive the plan. A type with at least one source that this kernel can serve is served by those;
+ * -EOPNOTSUPP and a sentence for one with none; -ENOMEM.
+ */
+int source_plan_new(const struct btf_kernel *btf, const struct source_want *wants, size_t count,
+		    struct asterism_diag *diag, struct source_plan **made);
+void source_plan_free(struct source_plan *plan);
+
+/* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
+int source_plan_split(struct source_plan *plan, size_t unit);
+
+/*
+ * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason that names the
+ * source that comes nearest. -ENOMEM, or -EOPNOTSUPP where the kernel has no BTF at all.
+ */
+int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
+
+/* The same for one source of it, against an opened BTF. */
+int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		     size_t size);
+
+/* Whether events of type may be raised while another program runs on the same CPU. */
+bool source_may_interrupt(const struct event_type *type);
+
+#endif

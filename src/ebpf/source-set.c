@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides when programs are made, attached and closed. A program that is too large is split into two; one that the
+ * verifier refuses is tried again without loads through kernel pointers, since what it lets pass has changed more than
+ * once. Each program has memory of its own: per CPU a counter of its events and, where the stack is too small, room for
+ * a record. The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
+ */
+
+#include "ebpf/source-set.h"
+
+#include "ebpf/attach.h"
+#include "ebpf/load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = 8 };
+
+/* How often misses are asked for at least. */
+static const uint64_t misses_wait_ns = 100 * 1000 * 1000;
+
+struct loaded {
+	const char *tracepoint;
+	bool classic;
+	uint32_t attach_id;
+	int program, link, memory;
+	void *page; /* memory, mapped */
+	uint32_t stride;
+	size_t bytes;
+	int64_t misses; /* -1: the kernel does not count */
+};
+
+struct source_set {
+	struct source_set_options options;
+	uint32_t cpu_count;
+	uint32_t cast;
+	struct source_plan *plan;
+	struct scope *scope;
+	struct ship *ship;
+	struct loaded *programs;
+	size_t program_count, program_capacity;
+	uint64_t missed;
+};
+
+/* Both kinds of wants meet here. */
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry)
+{
+	struct source_set *set = context;
+
+	if (entry->want->needs)
+		set->options.body(set->options.body_context, as, entry);
+	else
+		ship_emit(set->ship, as, entry->want->type->record_bytes);
+}
+
+static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	program->stride = (COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+	program->memory =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, program->stride * set->cpu_count, 1, &options);
+	if (program->memory < 0)
+		return diag_error(diag, NULL, program->memory, "memory for a program cannot be had: %s",
+				  strerror(-program->memory));
+	program->bytes = ((size_t)program->stride * set->cpu_count + page - 1) / page * page;
+	program->page = mmap(NULL, program->bytes, PROT_READ, MAP_SHARED, program->memory, 0);
+	if (program->page == MAP_FAILED) {
+		program->page = NULL;
+		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+	}
+	return 0;
+}
+
+static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
+		     struct asterism_diag *diag)
+{
+	const char *colon = strchr(unit->tracepoint, ':');
+	struct source_emit_options emit = {
+		.scope = set->scope,
+		.style = { .cast = set->cast, .cautious = cautious },
+		.body = emit_body,
+		.context = set,
+		.memory_map = program->memory,
+		.stride = program->stride,
+		.cpu_count = set->cpu_count,
+	};
+	struct ebpf_load_options load = {
+		.name = colon ? colon + 1 : unit->tracepoint,
+		.file = unit->tracepoint,
+		.type = unit->classic ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_TRACING,
+		.attach_type = unit->classic ? 0 : BPF_TRACE_RAW_TP,
+		.attach_btf_id = unit->classic ? 0 : unit->attach_id,
+		.features = set->options.features,
+		.log_level = set->options.log_level,
+	};
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return diag_no_memory(diag);
+	source_emit_unit(as, unit, &emit);
+	program->program = ebpf_load_program(as, &load, diag);
+	ebpf_asm_free(as);
+	return program->program < 0 ? program->program : 0;
+}
+
+static void close_program(struct loaded *program)
+{
+	if (program->page)
+		munmap(program->page, program->bytes);
+	if (program->program >= 0)
+		close(program->program);
+	if (program->memory >= 0)
+		close(program->memory);
+}
+
+/* Loads unit number index, in as many programs as it takes: the rest is then a unit further on. */
+static int load_unit(struct source_set *set, size_t index, struct asterism_diag *diag)
+{
+	for (;;) {
+		const struct source_unit *unit = &set->plan->units[index];
+		struct loaded program = {
+			.tracepoint = unit->tracepoint,
+			.classic = unit->classic,
+			.attach_id = unit->attach_id,
+			.program = -1,
+			.link = -1,
+			.memory = -1,
+		};
+		int result = make_memory(set, &program, source_scratch_bytes(unit), diag);
+
+		if (!result)
+			result = load_once(set, unit, &program, false, NULL);
+		if (result == -EINVAL)
+			result = load_once(set, unit, &program, true, diag);
+		else if (result == -EPERM)
+			result = load_once(set, unit, &program, false, diag);
+		if (!result) {
+			set->programs[set->program_count++] = program;
+			return 0;
+		}
+		close_program(&program);
+		if (result != -E2BIG)
+			return result == -ENOMEM ? diag_no_memory(diag) : result;
+		result = source_plan_split(set->plan, index);
+		if (result < 0)
+			return diag_no_memory(diag);
+		if (result == 0)
+			return diag_error(diag, NULL, -E2BIG,
+					  "the rules on %s are too much for one program of this kernel",
+					  set->plan->units[index].entries[0].want->type->name);
+	}
+}
+
+static int load_all(struct source_set *set, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < set->plan->unit_count; i++) {
+		if (alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
+			return diag_no_memory(diag);
+		int result = load_unit(set, i, diag);
+
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
+{
+	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
+	struct source_set *set = alloc_zero(1, sizeof *set);
+	int result, cpus = libbpf_num_possible_cpus();
+
+	if (!set)
+		return diag_no_memory(diag);
+	set->options = *options;
+	set->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
+	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
+	result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
+	if (!result)
+		result = scope_new(&scope, diag, &set->scope);
+	if (!result && options->ship.on_event)
+		result = ship_new(&options->ship, diag, &set->ship);
+	if (!result)
+		result = load_all(set, diag);
+	if (result)
+		source_set_free(set);
+	else
+		*made = set;
+	return result;
+}
+
+void source_set_free(struct source_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->program_count; i++) {
+		if (set->programs[i].link >= 0)
+			close(set->programs[i].link);
+	}
+	scope_free(set->scope);
+	for (size_t i = 0; i < set->program_count; i++)
+		close_program(&set->programs[i]);
+	ship_free(set->ship);
+	source_plan_free(set->plan);
+	alloc_free(set->programs);
+	alloc_free(set);
+}
+
+int source_set_attach(struct source_set *set, struct asterism_diag *diag)
+{
+	int result = scope_attach(set->scope, diag);
+
+	for (size_t i = 0; i < set->program_count && !result; i++) {
+		struct loaded *program = &set->programs[i];
+
+		program->link = program->classic ? attach_classic(program->program, program->tracepoint,
+								  program->attach_id, diag)
+						 : attach_raw(program->program, program->tracepoint, diag);
+		if (program->link < 0)
+			result = program->link;
+	}
+	return result;
+}
+
+int source_set_add(struct source_set *set, pid_t pid)
+{
+	return scope_add(set->scope, pid);
+}
+
+int source_set_fd(const struct source_set *set)
+{
+	return set->ship ? ship_fd(set->ship) : -1;
+}
+
+/* Firings that programs missed since the last time. */
+static uint64_t new_misses(struct source_set *set)
+{
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < set->program_count; i++) {
+		struct loaded *program = &set->programs[i];
+		int64_t misses = program->misses < 0 ? -1 : attach_misses(program->program);
+
+		if (misses > program->misses)
+			more += (uint64_t)(misses - program->misses);
+		program->misses = misses;
+	}
+	return more;
+}
+
+int source_set_poll(struct source_set *set, uint64_t *lost, uint64_t *wait_ns)
+{
+	uint64_t before = source_set_lost(set), missed = new_misses(set);
+	int result = 0;
+
+	set->missed += missed;
+	if (missed && set->options.ship.on_lost)
+		set->options.ship.on_lost(set->options.ship.context, missed);
+	if (set->ship)
+		result = ship_poll(set->ship);
+	*lost = source_set_lost(set) - before;
+	*wait_ns = set->ship ? SHIP_WAIT_NS : misses_wait_ns;
+	return result;
+}
+
+uint64_t source_set_events(const struct source_set *set)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < set->program_count; i++) {
+		const struct loaded *program = &set->programs[i];
+
+		for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
+			const uint64_t *count =
+				(const void *)((const char *)program->page + (size_t)cpu * program->stride);
+
+			events += __atomic_load_n(count, __ATOMIC_RELAXED);
+		}
+	}
+	return events;
+}
+
+uint64_t source_set_lost(const struct source_set *set)
+{
+	return set->missed + (set->ship ? ship_lost(set->ship) : 0);
+}
+
+size_t source_set_programs(const struct source_set *set)
+{
+	return set->program_count;
+}
+
+const char *source_set_tracepoint(const struct source_set *set, size_t program)
+{
+	return program < set->program_count ? set->programs[program].tracepoint : NULL;
+}
