@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides in which bucket a key belongs: multiplicative hashing (Knuth), whose upper bits spread well even for numbers
+ * given out in a row, as thread ids are. An event's key and a run's must hash alike although the fields of one may be
+ * wider than the slots of the other: numbers are extended to 64 bits, texts hashed up to the first word that is zero.
+ */
+
+#include "ebpf/emit-priv.h"
+
+static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15;
+
+enum { MIX_SHIFT = 29 };
+
+/* Where a piece of a key is. */
+struct piece {
+	uint8_t base;
+	int32_t off;
+	uint32_t bytes;
+	bool is_text;
+};
+
+static const struct program_slot *slot_at(const struct emit *emit, const struct program_class *class, uint32_t i)
+{
+	return &emit->program->slots[emit->rule->first_slot + emit->program->indices[class->first_slot + i]];
+}
+
+static const struct program_class *class_of(const struct emit *emit, uint32_t group)
+{
+	return matcher_class(emit->program, emit->rule, emit->place->groups[group].class);
+}
+
+static struct piece piece_of_run(const struct emit *emit, uint32_t group, uint32_t i)
+{
+	const struct program_slot *slot = slot_at(emit, class_of(emit, group), i);
+
+	return (struct piece){ .base = R7,
+			       .off = (int32_t)(sizeof(struct matcher_run) + slot->offset),
+			       .bytes = slot->bytes,
+			       .is_text = slot->kind == PROGRAM_STRING };
+}
+
+static struct piece piece_of_event(const struct emit *emit, const struct program_key *key, uint32_t i)
+{
+	const struct program_field *field = &emit->program->fields[emit->program->indices[key->first_field + i]];
+
+	return (struct piece){ .base = R6,
+			       .off = (int32_t)field->offset,
+			       .bytes = field->bytes,
+			       .is_text = field->value == EVENT_STRING };
+}
+
+/* r1 = (r1 ^ r0) * r2, mixed */
+static void mix(struct ebpf_asm *as)
+{
+	ebpf_alu(as, BPF_XOR, R1, R0);
+	ebpf_alu(as, BPF_MUL, R1, R2);
+	ebpf_mov(as, R0, R1);
+	ebpf_alu_imm(as, BPF_RSH, R0, MIX_SHIFT);
+	ebpf_alu(as, BPF_XOR, R1, R0);
+}
+
+static void hash_piece(struct ebpf_asm *as, const struct piece *piece)
+{
+	uint32_t done = ebpf_label(as);
+
+	if (!piece->is_text) {
+		ebpf_load(as, ebpf_width(piece->bytes), R0, piece->base, piece->off);
+		mix(as);
+		return;
+	}
+	for (uint32_t off = 0; off < piece->bytes; off += 8) {
+		ebpf_load(as, BPF_DW, R0, piece->base, piece->off + (int32_t)off);
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
+		mix(as);
+	}
+	ebpf_bind(as, done);
+}
+
+/* r1 = its upper bits, the bucket's number. */
+static void fold(struct emit *emit)
+{
+	if (emit->place->bucket_bits)
+		ebpf_alu_imm(emit->as, BPF_RSH, R1, 64 - (int32_t)emit->place->bucket_bits);
+	else
+		ebpf_mov_imm(emit->as, R1, 0);
+}
+
+static bool is_one_number(const struct piece *pieces, uint32_t count)
+{
+	return count == 1 && !pieces[0].is_text;
+}
+
+static void hash_pieces(struct emit *emit, uint32_t group, const struct piece *pieces, uint32_t count)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (count == 0 || emit->place->bucket_bits == 0) {
+		uint64_t hash = (uint64_t)(group + 1) * MULTIPLIER;
+
+		ebpf_mov_imm(as, R1, emit->place->bucket_bits ? hash >> (64 - emit->place->bucket_bits) : 0);
+		return;
+	}
+	ebpf_mov_imm(as, R2, MULTIPLIER);
+	if (is_one_number(pieces, count)) { /* the commonest key, in the fewest instructions */
+		ebpf_load(as, ebpf_width(pieces[0].bytes), R1, pieces[0].base, pieces[0].off);
+		if (group)
+			ebpf_alu_imm(as, BPF_XOR, R1, (int32_t)(group << 24));
+		ebpf_alu(as, BPF_MUL, R1, R2);
+		fold(emit);
+		return;
+	}
+	ebpf_mov_imm(as, R1, group);
+	for (uint32_t i = 0; i < count; i++)
+		hash_piece(as, &pieces[i]);
+	ebpf_alu(as, BPF_MUL, R1, R2);
+	fold(emit);
+}
+
+void emit_hash_event(struct emit *emit, const struct emit_walk *walk)
+{
+	uint32_t count = class_of(emit, walk->group)->slot_count;
+	struct piece pieces[PROGRAM_KEY_SLOTS_MAX];
+
+	for (uint32_t i = 0; i < count; i++)
+		pieces[i] = piece_of_event(emit, walk->key, i);
+	hash_pieces(emit, walk->group, pieces, count);
+}
+
+void emit_hash_run(struct emit *emit, uint32_t group)
+{
+	uint32_t count = class_of(emit, group)->slot_count;
+	struct piece pieces[PROGRAM_KEY_SLOTS_MAX];
+
+	for (uint32_t i = 0; i < count; i++)
+		pieces[i] = piece_of_run(emit, group, i);
+	hash_pieces(emit, group, pieces, count);
+}
+
+static void compare_piece(struct ebpf_asm *as, const struct piece *run, const struct piece *event, uint32_t differ)
+{
+	uint32_t bytes = run->bytes < event->bytes ? run->bytes : event->bytes;
+
+	if (!run->is_text) {
+		ebpf_load(as, ebpf_width(run->bytes), R1, run->base, run->off);
+		ebpf_load(as, ebpf_width(event->bytes), R0, event->base, event->off);
+		ebpf_jump_if(as, BPF_JNE, R1, R0, differ);
+		return;
+	}
+	for (uint32_t off = 0; off < bytes; off += 8) {
+		ebpf_load(as, BPF_DW, R1, run->base, run->off + (int32_t)off);
+		ebpf_load(as, BPF_DW, R0, event->base, event->off + (int32_t)off);
+		ebpf_jump_if(as, BPF_JNE, R1, R0, differ);
+	}
+}
+
+void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t differ)
+{
+	uint32_t count = class_of(emit, walk->group)->slot_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct piece run = piece_of_run(emit, walk->group, i), event = piece_of_event(emit, walk->key, i);
+
+		compare_piece(emit->as, &run, &event, differ);
+	}
+}
+
+void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ)
+{
+	uint32_t count = class_of(emit, group)->slot_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct piece run = piece_of_run(emit, group, i), other = run;
+
+		other.base = R6;
+		compare_piece(emit->as, &run, &other, differ);
+	}
+}
