@@ -40,11 +40,11 @@ static size_t make_room(struct text_buffer *text, size_t more)
 		text->failure = -E2BIG;
 		return room;
 	}
-	if (more > SIZE_MAX / 4 || alloc_grow(&text->bytes, &text->capacity, text->length + more, 1)) {
-		text->failure = -ENOMEM;
-		return 0;
-	}
-	return more;
+	if (more > TEXT_BYTES_MAX - text->length)
+		text->failure = -E2BIG;
+	else
+		text->failure = alloc_grow(&text->bytes, &text->capacity, text->length + more, 1);
+	return text->failure ? 0 : more;
 }
 
 void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length)
@@ -187,10 +187,12 @@ void text_quote(struct text_buffer *text, const char *string)
 
 int text_take(struct text_buffer *text, char **taken)
 {
-	make_room(text, 0);
-	if (text->failure) {
+	make_room(text, 0); /* for the NUL of an empty one */
+	int failure = text->failure;
+
+	if (failure) {
 		text_fini(text);
-		return -ENOMEM;
+		return failure;
 	}
 	*taken = text->bytes;
 	*text = (struct text_buffer){ 0 };

@@ -4,11 +4,14 @@
 
 /*
  * Text that grows as it is written. Writing reports nothing: the first failure sticks, what comes after it is
- * dropped, and text_take tells. Always NUL-terminated.
+ * dropped, and text_take tells. Always NUL-terminated. Nothing grows beyond TEXT_BYTES_MAX, so what is derived from
+ * outside data cannot eat all memory.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
+
+enum { TEXT_BYTES_MAX = 1 << 26 };
 
 /* Zeroed, it is an empty text that grows. */
 struct text_buffer {
@@ -38,8 +41,8 @@ void text_json(struct text_buffer *text, const char *string);
 void text_quote(struct text_buffer *text, const char *string);
 
 /*
- * Hands the text over, to be freed with alloc_free, and leaves an empty one. Returns 0 or -ENOMEM, in which case
- * nothing is left to free. Growing texts only.
+ * Hands the text over, to be freed with alloc_free, and leaves an empty one. Returns 0, or the failure that stuck
+ * (-ENOMEM, -E2BIG), in which case nothing is left to free. Growing texts only.
  */
 int text_take(struct text_buffer *text, char **taken);
 

@@ -125,12 +125,14 @@ const struct command command_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... FILE",
-	.description =
-		"Runs the rules of all files but the last over the events of the last one; `-` is standard input. The matches are "
-		"those that `asterism run` finds when the same events happen.\n\n"
-		"An event is one JSON object per line: {\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. "
-		"Header fields that are missing are 0, the fields of the event's type must all be there, and ts must not go "
-		"back. An event that is wrong ends the replay with its line.",
+	.description = "Runs the rules of all files but the last over the events of the last one; `-` is standard "
+		       "input. The matches are "
+		       "those that `asterism run` finds when the same events happen.\n\n"
+		       "An event is one JSON object per line: "
+		       "{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. "
+		       "Header fields that are missing are 0, the fields of the event's type must all be there, and ts "
+		       "must not go "
+		       "back. An event that is wrong ends the replay with its line.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_INPUT, OPTION_OUTPUT, OPTION_QUIET },
 	.examples = examples,
 	.operands_min = 2,

@@ -34,7 +34,8 @@ static int take_signals(sigset_t *before)
 /* Exactly one of a command, processes and --all says what is observed. */
 static int check_scope(const struct arguments *arguments)
 {
-	int ways = (arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
+	int ways =
+		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
 
 	if (ways == 1)
 		return STATUS_FINE;
@@ -44,6 +45,12 @@ static int check_scope(const struct arguments *arguments)
 		print_error("only one of `-- CMD`, -p PID and -a can be given");
 	print_hint("add `-- CMD` to launch a command, `-p PID` for a process, or `-a` for the whole machine");
 	return STATUS_USAGE;
+}
+
+static void tell_start(void *context)
+{
+	(void)context;
+	print_note("observing");
 }
 
 static void tell_end(const struct session_outcome *outcome)
@@ -66,6 +73,7 @@ static int observe(const struct arguments *arguments, const struct session_rules
 		return status;
 	}
 	options->on_match = sink_match;
+	options->on_start = arguments_has(arguments, OPTION_VERBOSE) ? tell_start : NULL;
 	options->context = &sink;
 	int result = session_live(rules, options, diag, &totals, &outcome);
 
@@ -132,17 +140,21 @@ const struct command command_run = {
 	.summary = "find constellations in the running system, inside its kernel",
 	.operands = "FILE... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
-		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. What is "
+		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. "
+		"What is "
 		"observed is a command that is launched, with all its descendants; processes that run already (-p); or "
 		"the whole machine (-a). asterism's own threads are never observed. This needs root, or CAP_BPF and "
 		"CAP_PERFMON.\n\n"
-		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C or SIGTERM; nothing "
-		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C the "
+		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C or SIGTERM; "
+		"nothing "
+		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C "
+		"the "
 		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once.\n\n"
-		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json the last "
+		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json "
+		"the last "
 		"line holds the statistics.",
-	.options = { OPTION_ALL, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT, OPTION_OUTPUT, OPTION_PID, OPTION_QUIET,
-		     OPTION_VERBOSE },
+	.options = { OPTION_ALL, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT, OPTION_OUTPUT, OPTION_PID,
+		     OPTION_QUIET, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

@@ -78,8 +78,8 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
-	print_note("%" PRIu64 " matches, %" PRIu64 " events in %.3g s, %" PRIu64 " lost", sink->matches,
-		   totals->events, seconds, totals->lost);
+	print_note("%" PRIu64 " matches, %" PRIu64 " events in %.3g s, %" PRIu64 " lost", sink->matches, totals->events,
+		   seconds, totals->lost);
 }
 
 int sink_close(struct sink *sink, const struct session_totals *totals)

@@ -17,7 +17,7 @@ struct sink {
 	const char *file; /* NULL: standard output */
 	const struct program *program;
 	bool json;
-	bool live;        /* a match is written out at once */
+	bool live; /* a match is written out at once */
 	uint64_t matches;
 };
 

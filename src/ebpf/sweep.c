@@ -126,6 +126,20 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 	return next;
 }
 
+int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
+{
+	int result = matcher_inbox_drain(matcher);
+	uint64_t next;
+
+	*wait_ns = 0;
+	if (!result)
+		result = matcher_sweep_to(matcher, now_ns);
+	next = matcher_sweep_next(matcher);
+	if (!result)
+		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
+	return result;
+}
+
 static bool any_expires(const struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++)

@@ -19,7 +19,7 @@ struct engine_options {
 	void *context;
 };
 
-/* The program must outlive the engine. Returns 0, -ENOMEM. */
+/* The program must outlive the engine. Returns 0, -ENOMEM, -E2BIG (shared actions unfold to too much code). */
 int engine_new(const struct program *program, const struct engine_options *options, struct asterism_diag *diag,
 	       struct engine **made);
 void engine_free(struct engine *engine);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENTS_MAX = 16, OFFSET_MAX = 65535, NAME_BYTES = 64 };
+enum { ELEMENTS_MAX = 16, OFFSET_MAX = 8191, NAME_BYTES = 64 };
 
 /* One line, taken apart. */
 struct line {

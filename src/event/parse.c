@@ -231,26 +231,6 @@ static int scan_assignments(struct parser *parser, struct event_source *source, 
 	return 0;
 }
 
-static int scan_scope(struct parser *parser, struct event_source *source)
-{
-	struct event_span all, path;
-	enum event_path_kind kind;
-
-	event_scan_blank(&parser->scan);
-	all.start = parser->scan.at;
-	do {
-		int result = event_path_scan(&parser->scan, &path, &kind);
-
-		if (result)
-			return result;
-		if (kind == EVENT_PATH_STRING)
-			return event_scan_error(&parser->scan, path, NULL, "a process id is a number, not a string");
-		all.length = (size_t)(parser->scan.at - all.start);
-	} while (event_scan_char(&parser->scan, ','));
-	source->scope = copy_span(parser, all);
-	return source->scope ? 0 : -ENOMEM;
-}
-
 static int scan_tracepoint(struct parser *parser, struct event_span *span)
 {
 	struct event_span system = event_scan_name(&parser->scan), name;
@@ -270,7 +250,7 @@ static int scan_tracepoint(struct parser *parser, struct event_span *span)
 
 static int scan_source(struct parser *parser)
 {
-	struct event_span tracepoint, when;
+	struct event_span tracepoint, extra;
 	struct event_source *source;
 	int result = scan_tracepoint(parser, &tracepoint);
 
@@ -283,14 +263,19 @@ static int scan_source(struct parser *parser)
 	if (!source->tracepoint)
 		return -ENOMEM;
 	if (event_scan_keyword(&parser->scan, "WHEN")) {
-		result = event_path_scan_when(&parser->scan, &when);
+		result = event_path_scan_when(&parser->scan, &extra);
 		if (result)
 			return result;
-		if (!(source->when = copy_span(parser, when)))
+		if (!(source->when = copy_span(parser, extra)))
 			return -ENOMEM;
 	}
-	if (event_scan_keyword(&parser->scan, "SCOPE") && (result = scan_scope(parser, source)))
-		return result;
+	if (event_scan_keyword(&parser->scan, "SCOPE")) {
+		result = event_path_scan_scope(&parser->scan, &extra);
+		if (result)
+			return result;
+		if (!(source->scope = copy_span(parser, extra)))
+			return -ENOMEM;
+	}
 	return scan_assignments(parser, source, tracepoint);
 }
 

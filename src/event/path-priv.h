@@ -18,7 +18,8 @@ enum event_path_kind {
  */
 int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind);
 
-/* Takes a condition of WHEN. Returns 0 or -EINVAL (reported). */
+/* Take what follows WHEN and SCOPE. Return 0 or -EINVAL (reported). */
 int event_path_scan_when(struct event_scan *scan, struct event_span *span);
+int event_path_scan_scope(struct event_scan *scan, struct event_span *span);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "event/path-priv.h"
 
-enum { DEPTH_MAX = 16 };
+enum { DEPTH_MAX = 12, TEXT_BYTES_MAX = 4000, CONDITIONS_MAX = 31, SCOPE_PATHS_MAX = 8, INDEX_MAX = 65536 };
 
 static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind);
 
@@ -14,7 +14,8 @@ static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_
 enum shape {
 	ONE_PATH,
 	ONE_INTEGER,
-	TWO_INTEGERS,
+	OFFSET_AND_BYTES,  /* bytes of an integer */
+	OFFSET_AND_LENGTH, /* bytes of a string */
 };
 
 static const struct function {
@@ -23,10 +24,14 @@ static const struct function {
 	enum event_path_kind gives;
 	uint64_t limit; /* integers must be below */
 } functions[] = {
-	{ "kstr", ONE_PATH, EVENT_PATH_STRING, 0 },           { "ustr", ONE_PATH, EVENT_PATH_STRING, 0 },
-	{ "be16", ONE_PATH, EVENT_PATH_NUMBER, 0 },           { "be32", ONE_PATH, EVENT_PATH_NUMBER, 0 },
-	{ "syscall_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 }, { "ctx", TWO_INTEGERS, EVENT_PATH_NUMBER, 65536 },
-	{ "ctxs", TWO_INTEGERS, EVENT_PATH_NUMBER, 65536 },   { "ctxstr", TWO_INTEGERS, EVENT_PATH_STRING, 65536 },
+	{ "kstr", ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "ustr", ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "be16", ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "be32", ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "syscall_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
+	{ "ctx", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
+	{ "ctxs", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
+	{ "ctxstr", OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
 	{ "ctxloc", ONE_INTEGER, EVENT_PATH_STRING, 65536 },
 };
 
@@ -37,22 +42,43 @@ static char peek(struct event_scan *scan)
 	return scan->at < scan->end ? *scan->at : '\0';
 }
 
-static int scan_limited(struct event_scan *scan, uint64_t limit)
+static int scan_limited(struct event_scan *scan, uint64_t limit, uint64_t *value)
 {
 	struct event_span span;
-	uint64_t value;
 	int result;
 
 	event_scan_blank(scan);
 	span.start = scan->at;
-	result = event_scan_integer(scan, &value);
+	result = event_scan_integer(scan, value);
 	if (result < 0)
 		return result;
 	if (!result)
 		return event_scan_expected(scan, "a number");
 	span.length = (size_t)(scan->at - span.start);
-	if (value >= limit)
+	if (*value >= limit)
 		return event_scan_error(scan, span, NULL, "this number must be below %llu", (unsigned long long)limit);
+	return 0;
+}
+
+static int scan_numbers(struct event_scan *scan, const struct function *function)
+{
+	struct event_span span;
+	uint64_t value;
+	int result = scan_limited(scan, function->limit, &value);
+
+	if (result || function->shape == ONE_INTEGER)
+		return result;
+	if (!event_scan_char(scan, ','))
+		return event_scan_expected(scan, "','");
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	result = scan_limited(scan, function->limit, &value);
+	if (result)
+		return result;
+	if (value == 0 || (function->shape == OFFSET_AND_BYTES && (value > 8 || (value & (value - 1)))))
+		return event_scan_error(scan, span, NULL, "%s() reads %s", function->name,
+					function->shape == OFFSET_AND_BYTES ? "1, 2, 4 or 8 bytes"
+									    : "at least one byte");
 	return 0;
 }
 
@@ -62,20 +88,15 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 	struct event_span span;
 	int result;
 
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
 	if (function->shape == ONE_PATH) {
-		event_scan_blank(scan);
-		span = (struct event_span){ scan->at, 1 };
 		result = scan_choice(scan, depth + 1, &kind);
 		if (!result && kind == EVENT_PATH_STRING)
 			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
 						  function->name);
 	} else {
-		result = scan_limited(scan, function->limit);
-		if (!result && function->shape == TWO_INTEGERS) {
-			if (!event_scan_char(scan, ','))
-				return event_scan_expected(scan, "','");
-			result = scan_limited(scan, function->limit);
-		}
+		result = scan_numbers(scan, function);
 	}
 	if (result)
 		return result;
@@ -84,12 +105,14 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 
 static int scan_steps(struct event_scan *scan)
 {
+	uint64_t index;
+
 	for (char c; (c = peek(scan)) == '[' || c == '.' || c == '-';) {
 		int result;
 
 		if (c == '[') {
 			scan->at++;
-			result = scan_limited(scan, 65536);
+			result = scan_limited(scan, INDEX_MAX, &index);
 			if (result)
 				return result;
 			if (!event_scan_char(scan, ']'))
@@ -228,19 +251,33 @@ static int scan_sum(struct event_scan *scan, unsigned depth, enum event_path_kin
 
 static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
 {
+	struct event_span span;
 	enum event_path_kind other;
 	int result;
 
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
 	if (depth > DEPTH_MAX)
-		return event_scan_error(scan, (struct event_span){ scan->at, 0 }, NULL,
-					"parentheses nest more than %d deep here", DEPTH_MAX);
+		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
 	result = scan_sum(scan, depth, kind);
 	while (!result && event_scan_char(scan, '?')) {
 		result = scan_sum(scan, depth, &other);
-		if (!result && other != *kind)
-			*kind = *kind == EVENT_PATH_ANY ? other : *kind;
+		if (result || other == EVENT_PATH_ANY)
+			continue;
+		if (*kind != EVENT_PATH_ANY && *kind != other)
+			return event_scan_error(scan, span, NULL, "some choices give a string and some a number");
+		*kind = other;
 	}
 	return result;
+}
+
+/* Evaluators need not take longer texts than this. */
+static int check_length(struct event_scan *scan, struct event_span span)
+{
+	if (span.length < TEXT_BYTES_MAX)
+		return 0;
+	return event_scan_error(scan, (struct event_span){ span.start, 1 }, NULL, "this is longer than %d bytes",
+				TEXT_BYTES_MAX);
 }
 
 int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind)
@@ -251,13 +288,49 @@ int event_path_scan(struct event_scan *scan, struct event_span *span, enum event
 	span->start = scan->at;
 	result = scan_choice(scan, 0, kind);
 	span->length = (size_t)(scan->at - span->start);
-	return result;
+	return result ? result : check_length(scan, *span);
+}
+
+static int scan_condition(struct event_scan *scan)
+{
+	enum event_path_kind kind;
+	struct event_span path;
+	int result = event_path_scan(scan, &path, &kind);
+
+	if (result)
+		return result;
+	if (kind == EVENT_PATH_STRING)
+		return event_scan_error(scan, path, NULL, "conditions of WHEN compare numbers, not strings");
+	if (!scan_compare(scan))
+		return event_scan_expected(scan, "a comparison");
+	result = scan_signed(scan);
+	return result > 0 ? 0 : result ? result : event_scan_expected(scan, "an integer");
 }
 
 int event_path_scan_when(struct event_scan *scan, struct event_span *span)
 {
+	unsigned count = 0;
+
+	event_scan_blank(scan);
+	span->start = scan->at;
+	do {
+		int result = count++ < CONDITIONS_MAX
+				     ? scan_condition(scan)
+				     : event_scan_error(scan, (struct event_span){ scan->at, 1 }, NULL,
+							"a WHEN has at most %d conditions", CONDITIONS_MAX);
+
+		if (result)
+			return result;
+		span->length = (size_t)(scan->at - span->start);
+	} while (event_scan_keyword(scan, "AND"));
+	return check_length(scan, *span);
+}
+
+int event_path_scan_scope(struct event_scan *scan, struct event_span *span)
+{
 	enum event_path_kind kind;
 	struct event_span path;
+	unsigned count = 0;
 
 	event_scan_blank(scan);
 	span->start = scan->at;
@@ -267,13 +340,10 @@ int event_path_scan_when(struct event_scan *scan, struct event_span *span)
 		if (result)
 			return result;
 		if (kind == EVENT_PATH_STRING)
-			return event_scan_error(scan, path, NULL, "conditions of WHEN compare numbers, not strings");
-		if (!scan_compare(scan))
-			return event_scan_expected(scan, "a comparison");
-		result = scan_signed(scan);
-		if (result <= 0)
-			return result ? result : event_scan_expected(scan, "an integer");
+			return event_scan_error(scan, path, NULL, "a process id is a number, not a string");
+		if (++count > SCOPE_PATHS_MAX)
+			return event_scan_error(scan, path, NULL, "a SCOPE has at most %d paths", SCOPE_PATHS_MAX);
 		span->length = (size_t)(scan->at - span->start);
-	} while (event_scan_keyword(scan, "AND"));
-	return 0;
+	} while (event_scan_char(scan, ','));
+	return check_length(scan, *span);
 }

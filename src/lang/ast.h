@@ -59,7 +59,8 @@ enum lang_op {
 	LANG_LNOT, /* left only */
 };
 
-/* IN { a, b } arrives as LOR of EQs. A time literal is a CONST of kind I64 in ns, a size literal in bytes. */
+/* IN { a, b } arrives as LOR of EQs that share their left side. A time literal is a CONST of kind I64 in ns, a size
+ * literal in bytes. */
 struct lang_expr {
 	enum lang_op op;
 	enum lang_kind kind;
@@ -112,10 +113,13 @@ struct lang_element {
 /* A condition of WHERE: the commas and top-level ANDs are already taken apart. */
 enum lang_condition_kind {
 	LANG_GUARD = 1, /* names one element (plain fields; array: of each of its events), or none at all (constant) */
-	LANG_CORRELATION, /* EQ with a bare field of `element` (the latest) on one side, the rest on the other; no array
-			     fn */
-	LANG_RELATION,    /* every other relation between events; every condition on an array function */
-	LANG_NEGATED,     /* names a negated element: part of what makes an event the forbidden one */
+	/*
+	 * EQ with a bare field of `element` (the latest) on one side, under a CONVERT where the other side is F64; no
+	 * array function on either side
+	 */
+	LANG_CORRELATION,
+	LANG_RELATION, /* every other relation between events; every condition on an array function */
+	LANG_NEGATED,  /* names a negated element: part of what makes an event the forbidden one */
 };
 
 struct lang_condition {
@@ -203,9 +207,9 @@ enum {
 	LANG_POOL_MAX = 1 << 24,
 	LANG_DEPTH_MAX = 64, /* of structures and of every struct lang_expr */
 	LANG_FILE_BYTES_MAX = 1 << 24,
-	LANG_ELEMENTS_MAX = 1024,        /* of one rule */
-	LANG_LENGTH_MAX = 1000000000,    /* largest finite length or repeat */
-	LANG_EXPRESSION_MAX = 1 << 16,   /* nodes of one expression */
+	LANG_ELEMENTS_MAX = 1024,      /* of one rule */
+	LANG_LENGTH_MAX = 1000000000,  /* largest finite length or repeat */
+	LANG_EXPRESSION_MAX = 1 << 16, /* nodes of one expression */
 };
 
 /* What one or several rule files hold together. */

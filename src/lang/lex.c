@@ -15,18 +15,18 @@ struct punctuation {
 
 /* Longer ones first: the first that fits is taken. */
 static const struct punctuation punctuations[] = {
-	{ "..", LANG_TOKEN_DOTS },     { "<<", LANG_TOKEN_SHL },      { ">>", LANG_TOKEN_SHR },
-	{ "<=", LANG_TOKEN_LE },       { ">=", LANG_TOKEN_GE },       { "==", LANG_TOKEN_EQ },
-	{ "!=", LANG_TOKEN_NE },       { "->", LANG_TOKEN_ARROW },    { "&&", LANG_TOKEN_LAND_C },
-	{ "||", LANG_TOKEN_LOR_C },    { "{", LANG_TOKEN_LBRACE },    { "}", LANG_TOKEN_RBRACE },
-	{ "[", LANG_TOKEN_LBRACKET },  { "]", LANG_TOKEN_RBRACKET },  { "(", LANG_TOKEN_LPAREN },
-	{ ")", LANG_TOKEN_RPAREN },    { ",", LANG_TOKEN_COMMA },     { ";", LANG_TOKEN_SEMICOLON },
-	{ ":", LANG_TOKEN_COLON },     { ".", LANG_TOKEN_DOT },       { "~", LANG_TOKEN_TILDE },
-	{ "#", LANG_TOKEN_HASH },      { "?", LANG_TOKEN_QUESTION },  { "*", LANG_TOKEN_STAR },
-	{ "/", LANG_TOKEN_SLASH },     { "%", LANG_TOKEN_PERCENT },   { "+", LANG_TOKEN_PLUS },
-	{ "-", LANG_TOKEN_MINUS },     { "&", LANG_TOKEN_AMPERSAND }, { "|", LANG_TOKEN_BAR },
-	{ "^", LANG_TOKEN_CARET },     { "=", LANG_TOKEN_ASSIGN },    { "<", LANG_TOKEN_LT },
-	{ ">", LANG_TOKEN_GT },        { "!", LANG_TOKEN_LNOT_C },
+	{ "..", LANG_TOKEN_DOTS },    { "<<", LANG_TOKEN_SHL },      { ">>", LANG_TOKEN_SHR },
+	{ "<=", LANG_TOKEN_LE },      { ">=", LANG_TOKEN_GE },       { "==", LANG_TOKEN_EQ },
+	{ "!=", LANG_TOKEN_NE },      { "->", LANG_TOKEN_ARROW },    { "&&", LANG_TOKEN_LAND_C },
+	{ "||", LANG_TOKEN_LOR_C },   { "{", LANG_TOKEN_LBRACE },    { "}", LANG_TOKEN_RBRACE },
+	{ "[", LANG_TOKEN_LBRACKET }, { "]", LANG_TOKEN_RBRACKET },  { "(", LANG_TOKEN_LPAREN },
+	{ ")", LANG_TOKEN_RPAREN },   { ",", LANG_TOKEN_COMMA },     { ";", LANG_TOKEN_SEMICOLON },
+	{ ":", LANG_TOKEN_COLON },    { ".", LANG_TOKEN_DOT },       { "~", LANG_TOKEN_TILDE },
+	{ "#", LANG_TOKEN_HASH },     { "?", LANG_TOKEN_QUESTION },  { "*", LANG_TOKEN_STAR },
+	{ "/", LANG_TOKEN_SLASH },    { "%", LANG_TOKEN_PERCENT },   { "+", LANG_TOKEN_PLUS },
+	{ "-", LANG_TOKEN_MINUS },    { "&", LANG_TOKEN_AMPERSAND }, { "|", LANG_TOKEN_BAR },
+	{ "^", LANG_TOKEN_CARET },    { "=", LANG_TOKEN_ASSIGN },    { "<", LANG_TOKEN_LT },
+	{ ">", LANG_TOKEN_GT },       { "!", LANG_TOKEN_LNOT_C },
 };
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -106,7 +106,8 @@ static bool skip_comment(struct lang_lexer *lexer)
 static void skip_blanks(struct lang_lexer *lexer)
 {
 	while (lexer->offset < lexer->source->length) {
-		unsigned char byte = lang_lex_byte(lexer, lexer->offset), next = lang_lex_byte(lexer, lexer->offset + 1);
+		unsigned char byte = lang_lex_byte(lexer, lexer->offset),
+			      next = lang_lex_byte(lexer, lexer->offset + 1);
 
 		if (byte == '/' && next == '*') {
 			if (!skip_comment(lexer))
@@ -136,14 +137,15 @@ static void lex_word(struct lang_lexer *lexer, struct lang_token *token)
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
 }
 
-/* Bytes that begin no token are taken together, so that a run of them gives one error. */
+/* A run of the same byte, or of bytes beyond ASCII, is taken together and gives one error. */
 static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 {
 	size_t start = lexer->offset;
 
 	do {
 		lexer->offset++;
-	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80);
+	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80 ||
+		 lang_lex_byte(lexer, lexer->offset) == lang_lex_byte(lexer, start));
 	token->kind = LANG_TOKEN_BAD;
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
 	size_t shown = token->place.length < 32 ? token->place.length : 32;

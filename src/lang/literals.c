@@ -192,7 +192,8 @@ bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token)
 	if (n.exponent_end != n.whole_end)
 		return lex_real(lexer, token, &n);
 	if (n.whole_end - n.start > 1 && lang_lex_byte(lexer, n.start) == '0')
-		return bad(lexer, token, "there are no octal numbers; write it in decimal or with 0x", "starts with a zero");
+		return bad(lexer, token, "there are no octal numbers; write it in decimal or with 0x",
+			   "starts with a zero");
 	if (!whole_value(lexer, n.start, n.whole_end, 10, &token->integer))
 		return bad(lexer, token, largest, "is too large");
 	return true;
@@ -268,7 +269,8 @@ bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 	lexer->offset = closed ? end + 1 : end;
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
 	if (!closed) {
-		lang_error(lexer->report, &token->place, "end it with '\"' on the same line", "the string does not end");
+		lang_error(lexer->report, &token->place, "end it with '\"' on the same line",
+			   "the string does not end");
 		return false;
 	}
 	char *text = arena_zero(lexer->arena, end - start, 1);

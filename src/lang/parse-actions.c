@@ -128,8 +128,7 @@ static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *stat
 	return parsed && !list.broken;
 }
 
-static bool parse_statement(struct lang_parser *p, struct lang_syntax_rule *rule,
-			    struct lang_syntax_statement ***end)
+static bool parse_statement(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_statement ***end)
 {
 	struct lang_syntax_statement *statement = lang_node(p, sizeof *statement);
 	struct diag_place first = p->token.place;

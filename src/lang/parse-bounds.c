@@ -74,10 +74,9 @@ static bool parse_bound(struct lang_parser *p, struct bounds *bounds)
 
 static bool parse_bounds(struct lang_parser *p, struct bounds *bounds)
 {
-	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
-				  .closer = LANG_TOKEN_RBRACKET,
-				  .item = "a bound",
-				  .expect = "',' or ']'" };
+	struct lang_list list = {
+		.separator = LANG_TOKEN_COMMA, .closer = LANG_TOKEN_RBRACKET, .item = "a bound", .expect = "',' or ']'"
+	};
 	bool parsed;
 
 	do {

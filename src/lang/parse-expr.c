@@ -11,15 +11,13 @@ static const struct binary_operator {
 	enum lang_op op;
 	int level; /* the higher, the tighter; 0: a comparison */
 } operators[] = {
-	{ LANG_TOKEN_STAR, LANG_MUL, 6 },      { LANG_TOKEN_SLASH, LANG_DIV, 6 },
-	{ LANG_TOKEN_PERCENT, LANG_MOD, 6 },   { LANG_TOKEN_PLUS, LANG_ADD, 5 },
-	{ LANG_TOKEN_MINUS, LANG_SUB, 5 },     { LANG_TOKEN_SHL, LANG_SHL, 4 },
-	{ LANG_TOKEN_SHR, LANG_SHR, 4 },       { LANG_TOKEN_AMPERSAND, LANG_AND, 3 },
-	{ LANG_TOKEN_CARET, LANG_XOR, 2 },     { LANG_TOKEN_BAR, LANG_OR, 1 },
-	{ LANG_TOKEN_EQ, LANG_EQ, 0 },         { LANG_TOKEN_NE, LANG_NE, 0 },
-	{ LANG_TOKEN_LT, LANG_LT, 0 },         { LANG_TOKEN_LE, LANG_LE, 0 },
-	{ LANG_TOKEN_GT, LANG_GT, 0 },         { LANG_TOKEN_GE, LANG_GE, 0 },
-	{ LANG_TOKEN_ASSIGN, LANG_EQ, 0 }, /* read as == after the error that says so */
+	{ LANG_TOKEN_STAR, LANG_MUL, 6 }, { LANG_TOKEN_SLASH, LANG_DIV, 6 },     { LANG_TOKEN_PERCENT, LANG_MOD, 6 },
+	{ LANG_TOKEN_PLUS, LANG_ADD, 5 }, { LANG_TOKEN_MINUS, LANG_SUB, 5 },     { LANG_TOKEN_SHL, LANG_SHL, 4 },
+	{ LANG_TOKEN_SHR, LANG_SHR, 4 },  { LANG_TOKEN_AMPERSAND, LANG_AND, 3 }, { LANG_TOKEN_CARET, LANG_XOR, 2 },
+	{ LANG_TOKEN_BAR, LANG_OR, 1 },   { LANG_TOKEN_EQ, LANG_EQ, 0 },         { LANG_TOKEN_NE, LANG_NE, 0 },
+	{ LANG_TOKEN_LT, LANG_LT, 0 },    { LANG_TOKEN_LE, LANG_LE, 0 },         { LANG_TOKEN_GT, LANG_GT, 0 },
+	{ LANG_TOKEN_GE, LANG_GE, 0 },    { LANG_TOKEN_ASSIGN, LANG_EQ, 0 }, /* read as == after the error that says so
+									      */
 };
 
 static const struct binary_operator *find_operator(const struct lang_parser *p)
@@ -245,7 +243,7 @@ static struct lang_syntax_expr *parse_arithmetic(struct lang_parser *p, int leve
 	struct lang_syntax_expr *left = parse_unary(p);
 	const struct binary_operator *operator;
 
-	while (left && (operator = find_operator(p)) && operator->level >= level) {
+	while (left && (operator= find_operator(p)) && operator->level >= level) {
 		struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_BINARY);
 
 		if (expr)
@@ -264,10 +262,9 @@ struct lang_syntax_expr *lang_parse_value(struct lang_parser *p)
 /* left IN { value, ... }; IN is next */
 static struct lang_syntax_expr *parse_in(struct lang_parser *p, struct lang_syntax_expr *left)
 {
-	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
-				  .closer = LANG_TOKEN_RBRACE,
-				  .item = "a value",
-				  .expect = "',' or '}'" };
+	struct lang_list list = {
+		.separator = LANG_TOKEN_COMMA, .closer = LANG_TOKEN_RBRACE, .item = "a value", .expect = "',' or '}'"
+	};
 	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_IN), **end, *value;
 
 	lang_advance(p);
@@ -293,11 +290,11 @@ static struct lang_syntax_expr *parse_in(struct lang_parser *p, struct lang_synt
 /* The operator behind a value, where it is a comparison. */
 static bool is_comparison(struct lang_parser *p, enum lang_op *op)
 {
-	const struct binary_operator *operator = find_operator(p);
+	const struct binary_operator *operator= find_operator(p);
 
 	if (lang_token_is(&p->token, "LIKE"))
 		*op = LANG_LIKE;
-	else if (operator && operator->level == 0)
+	else if (operator&& operator->level == 0)
 		*op = operator->op;
 	else
 		return false;
@@ -326,7 +323,8 @@ static struct lang_syntax_expr *parse_comparison(struct lang_parser *p)
 		return NULL;
 	}
 	if (left && (is_comparison(p, &op) || lang_token_is(&p->token, "IN"))) {
-		lang_error(p->report, &p->token.place, "join two comparisons with AND", "comparisons cannot be chained");
+		lang_error(p->report, &p->token.place, "join two comparisons with AND",
+			   "comparisons cannot be chained");
 		return NULL;
 	}
 	return left;

@@ -119,24 +119,23 @@ static const struct modifier {
 	const char *keyword;
 	parse_fn *parse;
 } modifiers[LANG_MODIFIER_COUNT] = {
-	[LANG_WHERE] = { "WHERE", lang_parse_where }, [LANG_WITHIN] = { "WITHIN", parse_within },
-	[LANG_RETURN] = { "RETURN", lang_parse_return }, [LANG_DO] = { "DO", lang_parse_do },
-	[LANG_OVER] = { "OVER", parse_over },         [LANG_AFTER] = { "AFTER", parse_after },
-	[LANG_POOL] = { "POOL", parse_pool },         [LANG_ON] = { "ON", parse_on },
+	[LANG_WHERE] = { "WHERE", lang_parse_where },
+	[LANG_WITHIN] = { "WITHIN", parse_within },
+	[LANG_RETURN] = { "RETURN", lang_parse_return },
+	[LANG_DO] = { "DO", lang_parse_do },
+	[LANG_OVER] = { "OVER", parse_over },
+	[LANG_AFTER] = { "AFTER", parse_after },
+	[LANG_POOL] = { "POOL", parse_pool },
+	[LANG_ON] = { "ON", parse_on },
 };
 
 static bool unknown_modifier(struct lang_parser *p)
 {
-	const char *words[LANG_MODIFIER_COUNT], *nearest = NULL;
+	const char *words[LANG_MODIFIER_COUNT];
 
 	for (size_t i = 0; i < LANG_MODIFIER_COUNT; i++)
 		words[i] = modifiers[i].keyword;
-	if (p->token.kind == LANG_TOKEN_WORD) {
-		const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
-
-		nearest = word ? diag_nearest(word, words, LANG_MODIFIER_COUNT) : NULL;
-	}
-	const char *hint = lang_did_you_mean(p->report, nearest);
+	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
 
 	if (!hint)
 		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON";
@@ -185,6 +184,7 @@ void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
 			parse_modifier(p, rule, (enum lang_modifier)which);
 			continue;
 		}
+		rule->unsure = true;
 		unknown_modifier(p);
 		lang_skip_to_modifier(p);
 	}

@@ -17,9 +17,9 @@ struct lang_parser {
 	struct arena *arena;   /* for words and strings */
 	struct lang_lexer lexer;
 	struct lang_token token, ahead;
-	uint64_t end;          /* offset behind the token consumed last */
-	uint32_t braces;       /* open ones before token */
-	uint32_t depth;        /* of nested structures or expressions */
+	uint64_t end;    /* offset behind the token consumed last */
+	uint32_t braces; /* open ones before token */
+	uint32_t depth;  /* of nested structures or expressions */
 };
 
 /* The parser of one source, at its first token. */
@@ -37,6 +37,9 @@ bool lang_expect(struct lang_parser *p, enum lang_token_kind kind, const char *w
 
 /* Reports that the token is not what was expected; silent after a bad token. Returns false. */
 bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint);
+
+/* The word among words that the token's word is near to, as a hint, or NULL. */
+const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count);
 
 /* Consumes a word into *word; what names it in the error. */
 bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *what);
@@ -74,6 +77,9 @@ struct lang_list {
 
 /* Behind the opener. False: the list is empty, which is an error. */
 bool lang_list_begin(struct lang_parser *p, struct lang_list *list);
+
+/* Whether a separator or the closer comes next, and an error otherwise: an item that goes on is not worth judging. */
+bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list);
 
 /* Behind an item; parsed tells whether it was one. True when another one follows. */
 bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed);

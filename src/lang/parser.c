@@ -82,6 +82,15 @@ bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *w
 	return word->text != NULL;
 }
 
+const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count)
+{
+	if (p->token.kind != LANG_TOKEN_WORD)
+		return NULL;
+	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
+
+	return word ? lang_did_you_mean(p->report, word, diag_nearest(word, words, count)) : NULL;
+}
+
 void lang_accept_end(struct lang_parser *p)
 {
 	if (p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA)
@@ -121,7 +130,8 @@ bool lang_at_statement(const struct lang_parser *p)
 		return lang_token_is(ahead, "RULE");
 	if (lang_token_is(token, "EVENTS"))
 		return ahead->kind == LANG_TOKEN_STRING;
-	return named && (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") || lang_token_is(token, "MACHINE"));
+	return named &&
+	       (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") || lang_token_is(token, "MACHINE"));
 }
 
 bool lang_at_modifier(const struct lang_parser *p)
@@ -202,14 +212,18 @@ static bool give_up(struct lang_parser *p, struct lang_list *list)
 	return false;
 }
 
-bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
+bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
 {
 	bool between = p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA;
 
-	if (parsed && p->token.kind != list->closer && p->token.kind != list->separator &&
-	    !(between && p->ahead.kind == list->closer))
-		parsed = lang_unexpected(p, list->expect, NULL);
-	if (!parsed) {
+	if (p->token.kind == list->closer || p->token.kind == list->separator)
+		return true;
+	return (between && p->ahead.kind == list->closer) || lang_unexpected(p, list->expect, NULL);
+}
+
+bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
+{
+	if (!parsed || !lang_list_item_ends(p, list)) {
 		if (!list->recovers)
 			return give_up(p, list);
 		list->broken = true;

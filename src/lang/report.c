@@ -116,9 +116,12 @@ const char *lang_hint(struct lang_report *report, const char *format, ...)
 	return hint;
 }
 
-const char *lang_did_you_mean(struct lang_report *report, const char *nearest)
+const char *lang_did_you_mean(struct lang_report *report, const char *wanted, const char *nearest)
 {
-	return nearest ? lang_hint(report, "did you mean '%s'?", nearest) : NULL;
+	bool telling = nearest && (wanted[0] == 0 || wanted[1] != 0 || nearest[1] != 0 ||
+				   (wanted[0] | 0x20) == (nearest[0] | 0x20));
+
+	return telling ? lang_hint(report, "did you mean '%s'?", nearest) : NULL;
 }
 
 /* Sources lie in one array in the order of the inputs, so their addresses order the files. */
@@ -150,8 +153,8 @@ int lang_report_flush(struct lang_report *report)
 		diag_add(report->diag, message->severity, &message->place, message->hint, "%s", message->text);
 	}
 	if (report->more_warnings)
-		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL, "there are more warnings; only the first %d are shown",
-			 LANG_ERRORS_MAX);
+		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL,
+			 "there are more warnings; only the first %d are shown", LANG_ERRORS_MAX);
 	if (report->more_errors)
 		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL, "there are more errors; only the first %d are shown",
 			 LANG_ERRORS_MAX);

@@ -55,8 +55,8 @@ struct lang_syntax_structure {
 
 struct lang_syntax_condition {
 	struct lang_syntax_condition *next;
-	struct lang_word join;          /* [join], or */
-	struct lang_syntax_expr *expr;  /* a boolean expression */
+	struct lang_word join;         /* [join], or */
+	struct lang_syntax_expr *expr; /* a boolean expression */
 };
 
 struct lang_syntax_value {
@@ -110,6 +110,7 @@ struct lang_syntax_rule {
 	struct diag_place semantics_place;
 	struct lang_syntax_structure *pattern; /* NULL: it could not be read */
 	uint32_t element_count;
+	bool unsure;                                  /* some modifier was not recognised: it could have been any */
 	struct diag_place given[LANG_MODIFIER_COUNT]; /* the keyword, line 0 where the modifier is not given */
 	bool broken[LANG_MODIFIER_COUNT];
 	struct lang_syntax_condition *conditions;
@@ -141,6 +142,7 @@ struct lang_syntax_item {
 	uint32_t field_count;
 	struct lang_syntax_rule *rule; /* RULE */
 	size_t input;                  /* index of the file */
+	bool broken;                   /* EVENT: could not be read, but the name is known */
 };
 
 #endif

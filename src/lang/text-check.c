@@ -5,7 +5,7 @@
 #include "lang/lex-priv.h"
 
 struct utf8_row {
-	unsigned char first, last;        /* range of the leading byte */
+	unsigned char first, last; /* range of the leading byte */
 	unsigned char second_low, second_high;
 	unsigned char length;
 };
@@ -50,8 +50,8 @@ bool lang_text_check(const struct diag_source *source, struct lang_report *repor
 		step = character_length(text + offset, source->length - offset);
 		if (step == 0) {
 			place.offset = offset;
-			lang_error(report, &place, "a rule file is UTF-8 text", "this is not text: byte 0x%02x at offset %zu",
-				   text[offset], offset);
+			lang_error(report, &place, "a rule file is UTF-8 text",
+				   "this is not text: byte 0x%02x at offset %zu", text[offset], offset);
 			return false;
 		}
 	}

@@ -108,10 +108,12 @@ static uint32_t follow(const struct graph *graph, struct step *step)
 	return PROGRAM_NONE;
 }
 
-static const char *vertex_name(const struct program *program, uint32_t vertex)
+static void name_vertex(struct text_buffer *text, const struct program *program, uint32_t vertex)
 {
-	return program_text(program, vertex < program->type_count ? program->types[vertex].name
-								  : program->rules[vertex - program->type_count].name);
+	bool type = vertex < program->type_count;
+	uint32_t name = type ? program->types[vertex].name : program->rules[vertex - program->type_count].name;
+
+	text_printf(text, "%s%s", type ? "" : "rule ", program_text(program, name));
 }
 
 /* The stack from vertex on is the circle. */
@@ -126,11 +128,10 @@ static int report(struct graph *graph, uint32_t vertex)
 	while (graph->stack[from - 1].vertex != vertex)
 		from--;
 	for (uint32_t i = from - 1; i < graph->depth; i++) {
-		uint32_t at = graph->stack[i].vertex;
-
-		text_printf(&text, "%s%s -> ", at < program->type_count ? "" : "rule ", vertex_name(program, at));
+		name_vertex(&text, program, graph->stack[i].vertex);
+		text_append(&text, " -> ");
 	}
-	text_append(&text, vertex_name(program, vertex));
+	name_vertex(&text, program, vertex);
 	/* A circle has a rule in it: it is the last vertex or the one that vertex is reached from. */
 	uint32_t last = graph->stack[graph->depth - 1].vertex;
 	uint32_t rule = (last < program->type_count ? vertex : last) - program->type_count;

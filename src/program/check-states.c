@@ -6,7 +6,7 @@
 enum { TRANSITION_FLAGS = PROGRAM_FORBID | PROGRAM_IN_PLACE };
 
 /* The order of transitions of one type within a state. */
-enum rank { RANK_FORBID, RANK_PROGRESS, RANK_OVERFLOW, RANK_IN_PLACE };
+enum rank { RANK_FORBID, RANK_POSITIVE, RANK_IN_PLACE };
 
 /* Where the checks of one state stand. */
 struct place {
@@ -117,9 +117,7 @@ static enum rank rank_of(const struct program_transition *transition)
 {
 	if (transition->flags & PROGRAM_FORBID)
 		return RANK_FORBID;
-	if (transition->flags & PROGRAM_IN_PLACE)
-		return RANK_IN_PLACE;
-	return transition->target == PROGRAM_TARGET_END ? RANK_OVERFLOW : RANK_PROGRESS;
+	return transition->flags & PROGRAM_IN_PLACE ? RANK_IN_PLACE : RANK_POSITIVE;
 }
 
 static int check_order(struct check *check, struct place *place, struct check_item item,

@@ -154,18 +154,19 @@ static int eval_arithmetic(const struct program_operand *operand, const struct p
 /* The nearest integer towards zero; what does not fit gives the bound on its side, what is no number 0. */
 static uint64_t real_to_integer(double real, enum program_kind kind)
 {
-	const double two_63 = 9223372036854775808.0, two_64 = 18446744073709551616.0;
+	/* the greatest doubles below 2^63 and 2^64 */
+	const double most_i64 = 0x1.fffffffffffffp62, most_u64 = 0x1.fffffffffffffp63;
 
 	if (real != real)
 		return 0;
 	if (kind == PROGRAM_I64) {
-		if (real >= two_63)
-			return INT64_MAX;
-		return real <= -two_63 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)real;
+		if (real < -most_i64)
+			return (uint64_t)INT64_MIN;
+		return real <= most_i64 ? (uint64_t)(int64_t)real : INT64_MAX;
 	}
-	if (real >= two_64)
-		return UINT64_MAX;
-	return real <= 0 ? 0 : (uint64_t)real;
+	if (real <= 0)
+		return 0;
+	return real <= most_u64 ? (uint64_t)real : UINT64_MAX;
 }
 
 static int eval_convert(const struct program_operand *operand, const struct program_node *node,

@@ -91,10 +91,9 @@ struct program_rule {
 	uint32_t first_over, over_count; /* in INDICES: the stream's types */
 	uint32_t first_return, return_count;
 	uint32_t first_statement, statement_count;
-	uint32_t
-		context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event; else NONE */
-	uint32_t place;       /* text "file:line" */
-	uint32_t source;      /* text: the rule's source on one line, for people */
+	uint32_t context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event */
+	uint32_t place;        /* text "file:line" */
+	uint32_t source;       /* text: the rule's source on one line, for people */
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -190,8 +189,8 @@ enum program_op {
 };
 
 /*
- * Operands have smaller indices than the node: expressions cannot be cyclic. Depth at most PROGRAM_DEPTH_MAX. Operands
- * may be shared, but evaluating a node visits at most PROGRAM_EXPANSION_MAX nodes, counted without sharing.
+ * Operands have smaller indices than the node. Depth at most PROGRAM_DEPTH_MAX. Operands may be shared, but evaluating
+ * a node visits at most PROGRAM_EXPANSION_MAX nodes.
  */
 struct program_node {
 	uint8_t op;
@@ -202,12 +201,8 @@ struct program_node {
 	uint64_t imm;
 };
 
-enum {
-	PROGRAM_DEPTH_MAX = 128,
-	PROGRAM_EXPANSION_MAX = 4096,
-	PROGRAM_KEY_SLOTS_MAX = 8,
-	PROGRAM_SLOT_BYTES_MAX = 4096,
-};
+enum { PROGRAM_DEPTH_MAX = 128, PROGRAM_EXPANSION_MAX = 4096 };
+enum { PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096 };
 
 /*
  * A key class: the runs that wait in states of this class are found by the values of these slots. No slots: they all

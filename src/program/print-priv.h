@@ -9,4 +9,8 @@
 void program_print(struct text_buffer *text, const struct program *program, const struct program_rule *rule,
 		   uint32_t node);
 
+/* The name of rule's slot, or what stands for one. */
+void program_print_slot(struct text_buffer *text, const struct program *program, const struct program_rule *rule,
+			uint32_t slot);
+
 #endif

@@ -84,15 +84,15 @@ static void print_constant(struct text_buffer *text, const struct program_node *
 	}
 }
 
-static void print_slot(const struct printer *printer, uint32_t slot)
+void program_print_slot(struct text_buffer *text, const struct program *program, const struct program_rule *rule,
+			uint32_t slot)
 {
-	const char *name =
-		program_text(printer->program, printer->program->slots[printer->rule->first_slot + slot].name);
+	const char *name = program_text(program, program->slots[rule->first_slot + slot].name);
 
 	if (*name)
-		text_append(printer->text, name);
+		text_append(text, name);
 	else
-		text_printf(printer->text, "slot%" PRIu32, slot);
+		text_printf(text, "slot%" PRIu32, slot);
 }
 
 static void print_leaf(const struct printer *printer, const struct program_node *node)
@@ -110,7 +110,7 @@ static void print_leaf(const struct printer *printer, const struct program_node 
 		text_append(printer->text, program_text(program, program->fields[node->a].name));
 		break;
 	default:
-		print_slot(printer, node->a);
+		program_print_slot(printer->text, program, printer->rule, node->a);
 		break;
 	}
 }

@@ -146,6 +146,8 @@ static int begin(struct live *live, const struct session_rules *rules)
 		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);
 	if (!result && options->command)
 		result = watch(live, live->launch.pidfd, WATCH_COMMAND, 0);
+	if (!result && options->on_start)
+		options->on_start(options->context);
 	if (!result && options->command)
 		result = launch_go(&live->launch, options->command[0], live->diag);
 	return result;

@@ -62,7 +62,8 @@ struct session_live_options {
 	int signal_fd;              /* a signalfd whose signals end the session; -1: none */
 	const sigset_t *child_mask; /* signal mask for the command; NULL: the caller's */
 	program_match_fn *on_match;
-	void *context;
+	void (*on_start)(void *context); /* everything is attached, nothing runs yet; NULL: nobody wants to know */
+	void *context;                   /* of both */
 };
 
 /* How a live session ended. */

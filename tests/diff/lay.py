@@ -90,10 +90,12 @@ class Pattern:
 
     # -- walking
 
-    def laid(self, word):
-        if word not in self.words:
+    def laid(self, word, node=None):
+        """What the words of the whole pattern, or of one structure in it, allow next."""
+        node = node or self.rule.pattern
+        if (node, word) not in self.words:
             result = Word()
-            for out in self.walk(self.rule.pattern, word, 0, 0, (), ()):
+            for out in self.walk(node, word, 0, 0, (), ()):
                 what = out[0]
                 if what == "end" and out[1] == len(word):
                     result.ends.append(out[4])
@@ -103,8 +105,8 @@ class Pattern:
                     result.overflow.append((out[1], (out[1].id, out[2])))
                 elif what == "forbid":
                     result.forbidden[out[1]] = min(out[2], result.forbidden.get(out[1], out[2]))
-            self.words[word] = result
-        return self.words[word]
+            self.words[node, word] = result
+        return self.words[node, word]
 
     # Every walk yields ("end", i, early, priority, trail): the node is laid over word[..i), and might have ended at
     # `early` events already (arrays and groups beyond their minimum); or, with the word used up, what may follow.

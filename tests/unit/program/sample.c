@@ -472,9 +472,10 @@ void *sample_image(size_t *length)
 	add_silence(build);
 	add_strict(build);
 	add_dropping(build);
-	/* Nobody's: for tests that close the circle of emissions. */
+	/* Nobody's: for tests that take another key or close the circle of emissions. */
+	INDICES(build, FIELD_PID);
 	add(build, PROGRAM_STATEMENTS,
-	    &(struct program_statement){ TYPE_A, PROGRAM_NONE, program_build_count(build, PROGRAM_ARGS), 0 });
+	    &(struct program_statement){ TYPE_C, PROGRAM_NONE, program_build_count(build, PROGRAM_ARGS), 0 });
 	if (program_build_finish(build, &image, length))
 		abort();
 	program_build_free(build);

@@ -155,12 +155,12 @@ static const struct corruption corruptions[] = {
 	BAD(TRANSITIONS, 0, transition, note, 1, "no printable text"),
 	BAD(TRANSITIONS, 0, transition, reserved, 1, "reserved"),
 	BAD(TRANSITIONS, 1, transition, flags, PROGRAM_FORBID, "does not end the run"),
-	BAD(TRANSITIONS, 3, transition, type, TYPE_C, "behind transitions", PROGRAM_TRANSITIONS, 4),
 	BAD(TRANSITIONS, 4, transition, flags, PROGRAM_IN_PLACE, "leaves the states"),
 	BAD(TRANSITIONS, 6, transition, flags, PROGRAM_FORBID | PROGRAM_IN_PLACE, "not possible"),
 	BAD(TRANSITIONS, 6, transition, element, 1, "negated event"),
 	BAD(TRANSITIONS, 7, transition, element, 3, "negated event"),
 	BAD(TRANSITIONS, 7, transition, target, PROGRAM_TARGET_MATCH, "does not end the run"),
+	BAD(TRANSITIONS, 7, transition, type, TYPE_B, "behind transitions"),
 	BAD(TRANSITIONS, 7, transition, type, TYPE_A, "do not find the runs"),
 	BAD(TRANSITIONS, 8, transition, type, TYPE_C, "reads fields"),
 	/* actions */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * usage: load CPU
+ * The load that is measured: one thread on one CPU that makes system calls when told to. Commands on standard input,
+ * one answer per line on standard output:
+ *
+ *   calls N        N times getppid; answers CPU ns per call
+ *   open FIRST N   N times getppid(MAGIC, key) with keys from FIRST on, to open runs; answers N
+ *   spin           getppid until the process is killed
+ */
+
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC 0x5eedul
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void call(unsigned long count)
+{
+	uint64_t start = cpu_ns();
+
+	for (unsigned long i = 0; i < count; i++)
+		syscall(SYS_getppid, 0ul, 0ul);
+	printf("%.2f\n", (double)(cpu_ns() - start) / (double)count);
+}
+
+static void open_runs(unsigned long first, unsigned long count)
+{
+	for (unsigned long i = 0; i < count; i++)
+		syscall(SYS_getppid, MAGIC, first + i);
+	printf("%lu\n", count);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long first, count;
+	char line[128];
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(argc > 1 ? atoi(argv[1]) : 0, &cpus);
+	sched_setaffinity(0, sizeof cpus, &cpus);
+	while (fgets(line, sizeof line, stdin)) {
+		if (sscanf(line, "calls %lu", &count) == 1)
+			call(count);
+		else if (sscanf(line, "open %lu %lu", &first, &count) == 2)
+			open_runs(first, count);
+		else if (line[0] == 's')
+			for (;;)
+				syscall(SYS_getppid, 0ul, 0ul);
+		fflush(stdout);
+	}
+	return 0;
+}

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows of the benchmark. A row is a name, what its numbers are, and a function that measures all its variants."""
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+from tools import Load, Missing, wait_for
+
+LONG_SYSCALL = """RULE long_syscall PATTERN { [sys_enter:a, sys_exit:b] }
+WHERE { [tid], b.ts - a.ts > 10ms } RETURN { a.id AS id, b.ts - a.ts AS took }
+"""
+BPFTRACE_PAIR = """tracepoint:raw_syscalls:sys_enter /pid == %d/ { @s[tid] = nsecs; }
+tracepoint:raw_syscalls:sys_exit /@s[tid]/ {
+ if (nsecs - @s[tid] > 10000000) { printf("%%d %%d\\n", tid, args->id); } delete(@s[tid]); }"""
+
+
+@dataclass
+class Row:
+    name: str
+    title: str
+    unit: str
+    against: str  # the variant that ratios are taken to
+    target: str
+    measure: Callable  # (bench, rounds) -> {variant: [value per round]}
+
+
+def added_cost(bench, rounds, starters):
+    """CPU ns that each tool adds to a system call: per round bare first, then every tool in turn."""
+    bench.need_root()
+    samples = {name: [] for name in starters}
+    samples_bare = []
+    load = Load(bench)
+    try:
+        load.ask(f"calls {bench.calls}")
+        for turn in range(rounds):
+            names = list(starters)
+            names = names[turn % len(names):] + names[:turn % len(names)]
+            bare = load.ask(f"calls {bench.calls}")
+            for name in names:
+                process = starters[name](load)
+                try:
+                    cost = load.ask(f"calls {bench.calls}")
+                finally:
+                    bench.stop(process)
+                again = load.ask(f"calls {bench.calls}")
+                samples[name].append(cost - (bare + again) / 2)
+                bare = again
+            samples_bare.append(bare)
+    finally:
+        load.close()
+    return {"bare call": samples_bare, **samples}
+
+
+def measure_pair(bench, rounds):
+    rule = bench.rule_file("long", LONG_SYSCALL)
+    return added_cost(bench, rounds, {
+        "empty programs": lambda load: bench.start_peer("empty-pair", load.pid),
+        "hand-written C": lambda load: bench.start_peer("pair", load.pid),
+        "bpftrace": lambda load: bench.start_bpftrace(BPFTRACE_PAIR % load.pid),
+        "asterism": lambda load: bench.start_asterism(rule, load.pid),
+    })
+
+
+def measure_unwanted(bench, rounds):
+    rule = bench.rule_file("unwanted", "RULE never PATTERN { sys_enter:a } WHERE { a.id == 9999 }\n")
+    return added_cost(bench, rounds, {
+        "empty program": lambda load: bench.start_peer("empty-enter", load.pid),
+        "asterism": lambda load: bench.start_asterism(rule, load.pid),
+    })
+
+
+def measure_rule_count(bench, rounds):
+    def rules(count):
+        text = "".join(f"RULE r{i} PATTERN {{ sys_enter:a }} WHERE {{ a.id == {1000 + i} }}\n" for i in range(count))
+        return bench.rule_file(f"rules{count}", text)
+
+    files = {f"{count} rule{'s' * (count > 1)}": rules(count) for count in (1, 10, 100)}
+    return added_cost(bench, rounds, {name: lambda load, file=file: bench.start_asterism(file, load.pid)
+                                      for name, file in files.items()})
+
+
+def measure_open_runs(bench, rounds):
+    rule = bench.rule_file("open", """RULE open PATTERN { [sys_enter:a, sys_enter:b] }
+WHERE { a.id == 110, a.arg0 == 0x5eed, b.id == 110, b.arg0 == a.arg1 } POOL 131072
+""")
+
+    def start(count):
+        def starter(load):
+            process = bench.start_asterism(rule, load.pid)
+            load.ask(f"open 1000000 {count}")
+            return process
+        return starter
+
+    return added_cost(bench, rounds, {f"{count:,} runs": start(count) for count in (10, 1_000, 100_000)})
+
+
+def measure_conditions(bench, rounds):
+    """Conditions that all hold for the load's calls, before a last one that does not."""
+    def rule(count):
+        always = "".join(f"a.arg{i % 2} < {1000 + i}, " for i in range(count))
+        return bench.rule_file(f"conditions{count}",
+                               f"RULE c PATTERN {{ sys_enter:a }} WHERE {{ {always}a.arg0 == 9999 }}\n")
+
+    files = {f"{count} condition{'s' * (count > 1)}": rule(count - 1) for count in (1, 4, 16)}
+    return added_cost(bench, rounds, {name: lambda load, file=file: bench.start_asterism(file, load.pid)
+                                      for name, file in files.items()})
+
+
+def resident_kib(pid):
+    with open(f"/proc/{pid}/status") as file:
+        for line in file:
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+    return 0
+
+
+def life_of(bench, command, environment):
+    """Starts the command on a process that calls all the time; ms to the first match, KiB resident, ms to stop."""
+    begin = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               env=environment)
+    try:
+        wait_for(process.stdout, "tid")
+        first = (time.monotonic() - begin) * 1000
+        time.sleep(0.3)
+        resident = resident_kib(process.pid)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        return first, resident, (time.monotonic() - begin) * 1000
+    except Missing:
+        process.kill()
+        process.communicate()
+        raise
+
+
+def lives(bench, rounds, which):
+    bench.need_root()
+    rule = bench.rule_file("first", "RULE first PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] }\n"
+                                    "RETURN { a.tid AS tid }\n")
+    samples = {"bpftrace": [], "asterism": []}
+    for _ in range(rounds):
+        load = Load(bench)
+        try:
+            # A slow trickle of calls: what is measured is the start, not the printing.
+            script = ("tracepoint:syscalls:sys_enter_getppid /pid == %d/ { @s[tid] = nsecs; } "
+                      "tracepoint:syscalls:sys_exit_getppid /@s[tid]/ { printf(\"tid %%d\\n\", tid); delete(@s[tid]); }"
+                      % load.pid)
+            trickle = subprocess.Popen(["sh", "-c", "while :; do echo calls 1; sleep 0.001; done"],
+                                       stdout=load.process.stdin, stderr=subprocess.DEVNULL)
+            try:
+                samples["bpftrace"].append(life_of(bench, ["bpftrace", "-B", "line", "-e", script], os.environ)[which])
+                samples["asterism"].append(life_of(bench, [bench.asterism, "run", "-q", "-f", "json", rule, "-p",
+                                                           str(load.pid)], bench.environment)[which])
+            finally:
+                trickle.kill()
+                trickle.wait()
+        finally:
+            load.close()
+    return samples
+
+
+def measure_installed(bench, _rounds):
+    folder = os.path.join(bench.folder, "installed")
+    done = subprocess.run(["meson", "install", "-C", bench.build, "--no-rebuild", "--quiet", "--strip", "--destdir", folder],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Missing("meson install failed: " + done.stderr.strip()[-200:])
+    total = sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names)
+    return {"asterism": [total / 2**20]}
+
+
+REPLAYS = {
+    "one event": "RULE r PATTERN { sys_enter:a } WHERE { a.id == 9999 } RETURN { a.id }\n",
+    "long system calls": "RULE r PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [pid], [tid], b.ts - a.ts > 1s }\n"
+                         "RETURN { a.id }\n",
+    "negation": "RULE r PATTERN { [sys_enter:a, ~(sys_exit | sched_process_exit), sys_enter] }\n"
+                "WHERE { [pid], [tid], a.id < 300 } RETURN { a.id, a.ts }\n",
+}
+
+
+def measure_replay(bench, rounds):
+    engine = os.path.join(bench.build, "bench", "engine-rate")
+    if not os.path.exists(engine):
+        raise Missing("bench/engine-rate was not built")
+    samples = {}
+    for _ in range(rounds):
+        for name, text in REPLAYS.items():
+            rule = bench.rule_file("replay", text)
+            image = rule.replace(".rule", ".astc")
+            subprocess.run([bench.asterism, "compile", "-q", rule, "-o", image], env=bench.environment, check=True)
+            done = subprocess.run([engine, image, "200000" if bench.quick else "5000000"], capture_output=True, text=True,
+                                  check=True)
+            samples.setdefault(name, []).append(float(done.stdout) / 1e6)
+    return samples
+
+
+def measure_jsonl(bench, rounds):
+    events = os.path.join(bench.folder, "events.jsonl")
+    count = 20_000 if bench.quick else 500_000
+    with open(events, "w") as file:
+        for i in range(count // 2):
+            tid = 100 + i % 64
+            file.write(f'{{"event":"sys_enter","ts":{i * 1000},"cpu":0,"pid":{tid},"tid":{tid},"comm":"app","id":{i % 300},'
+                       '"arg0":1,"arg1":2,"arg2":3,"arg3":4,"arg4":5,"arg5":6}\n'
+                       f'{{"event":"sys_exit","ts":{i * 1000 + 500},"cpu":0,"pid":{tid},"tid":{tid},"comm":"app",'
+                       f'"id":{i % 300},"ret":0}}\n')
+    samples = {}
+    for _ in range(rounds):
+        for name, text in REPLAYS.items():
+            begin = time.monotonic()
+            subprocess.run([bench.asterism, "replay", "-q", bench.rule_file("jsonl", text), events],
+                           env=bench.environment, check=True, stdout=subprocess.DEVNULL)
+            samples.setdefault(name, []).append(count / (time.monotonic() - begin) / 1e6)
+    return samples
+
+
+ROWS = [
+    Row("pair", "long-syscall pair rule in the kernel, added per call", "CPU ns", "bpftrace",
+        "<= 0.45x bpftrace, <= 1.15x hand-written", measure_pair),
+    Row("unwanted", "event that no rule wants further, added per call", "CPU ns", "empty program",
+        "<= empty program + 30 ns", measure_unwanted),
+    Row("rules", "rules on sys_enter with distinct constants, added per call", "CPU ns", "1 rule",
+        "100 rules <= 2x 1 rule", measure_rule_count),
+    Row("runs", "open runs, added per call", "CPU ns", "10 runs", "100,000 <= 1.5x 10", measure_open_runs),
+    Row("conditions", "conditions on one event, added per call", "CPU ns", "1 condition", "", measure_conditions),
+    Row("start", "rule text to first match", "ms", "bpftrace", "<= 20 ms",
+        lambda bench, rounds: lives(bench, rounds, 0)),
+    Row("memory", "resident memory", "KiB", "bpftrace", "<= 10 MiB", lambda bench, rounds: lives(bench, rounds, 1)),
+    Row("stop", "from Ctrl-C to the end", "ms", "bpftrace", "<= 5 ms", lambda bench, rounds: lives(bench, rounds, 2)),
+    Row("size", "installed, stripped", "MiB", "", "<= 5 MiB", measure_installed),
+    Row("replay", "engine over records in memory, one core", "million events/s", "one event",
+        ">= 30 / 15 / 15", measure_replay),
+    Row("jsonl", "replay of a JSON-lines file, reading included", "million events/s", "one event", "", measure_jsonl),
+]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The load, and the tools that observe it: each can be started on a process, is ready when start returns, and stops."""
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+READY_SECONDS = 20
+
+
+class Missing(Exception):
+    """Something that a row needs is not there; the row is left out."""
+
+
+def wait_for(stream, text):
+    """Reads the stream of a process until text shows up."""
+    got, end = "", time.monotonic() + READY_SECONDS
+    while text not in got:
+        if not select.select([stream], [], [], max(0, end - time.monotonic()))[0]:
+            raise Missing(f"no `{text}` within {READY_SECONDS} s: {got.strip()[-200:]}")
+        piece = os.read(stream.fileno(), 65536).decode(errors="replace")
+        if not piece:
+            raise Missing(f"ended before it was ready: {got.strip()[-200:]}")
+        got += piece
+    return got
+
+
+class Load:
+    """bench/load on one CPU."""
+
+    def __init__(self, bench):
+        self.process = subprocess.Popen([bench.compiled("load", "load.c"), str(bench.cpu)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def spin(self):
+        self.process.stdin.write("spin\n")
+        self.process.stdin.flush()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Bench:
+    """Folders, compiled helpers and the way to start each tool."""
+
+    cpu = 1 if (os.cpu_count() or 1) > 1 else 0
+
+    def __init__(self, build, quick):
+        self.build = os.path.abspath(build)
+        self.asterism = os.path.join(self.build, "src", "cmd", "asterism")
+        self.calls = 50_000 if quick else 400_000
+        self.quick = quick
+        self.environment = {**os.environ, "ASTERISM_CATALOGS": os.path.join(HERE, "..", "catalogs"), "NO_COLOR": "1"}
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="asterism-bench-")
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+    def need_root(self):
+        if os.geteuid() != 0:
+            raise Missing("needs root")
+
+    def compiled(self, name, source, *libraries):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", os.path.join(HERE, source), "-o", path, *libraries], check=True)
+        return path
+
+    def peer(self, name):
+        """A hand-written kernel program, compiled."""
+        if not shutil.which("clang"):
+            raise Missing("clang is not installed")
+        path = os.path.join(self.folder, name + ".o")
+        if not os.path.exists(path):
+            subprocess.run(["clang", "-target", "bpf", "-O2", "-g", f"-I/usr/include/{os.uname().machine}-linux-gnu",
+                            "-c", os.path.join(HERE, "peers", name + ".bpf.c"), "-o", path], check=True)
+        return path
+
+    def rule_file(self, name, text):
+        path = os.path.join(self.folder, name + ".rule")
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def start_peer(self, name, pid):
+        process = subprocess.Popen([self.compiled("loader", "peers/loader.c", "-lbpf"), self.peer(name), str(pid)],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        wait_for(process.stdout, "ready")
+        return process
+
+    def start_asterism(self, rule, pid):
+        process = subprocess.Popen([self.asterism, "run", "-v", rule, "-p", str(pid), "-o", "/dev/null"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env=self.environment)
+        wait_for(process.stderr, "observing")
+        return process
+
+    def start_bpftrace(self, script):
+        if not shutil.which("bpftrace"):
+            raise Missing("bpftrace is not installed")
+        process = subprocess.Popen(["bpftrace", "-B", "line", "-e", script], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        wait_for(process.stdout, "Attaching")
+        # It says so before it attaches, and nothing afterwards.
+        time.sleep(1.5)
+        return process
+
+    @staticmethod
+    def stop(process):
+        """Ends a tool as its user would; how long that takes, in ms."""
+        begin = time.monotonic()
+        if process.stdin:
+            process.stdin.close()
+        else:
+            process.send_signal(signal.SIGINT)
+        process.wait(timeout=READY_SECONDS)
+        took = (time.monotonic() - begin) * 1000
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+        return took

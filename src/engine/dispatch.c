@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides, once per engine, everything about an event that depends on its type alone: which rules it means something
+ * to, which classes of theirs it concerns and where it carries the key, and which transitions each state has for it. A
+ * rule that can do nothing with a type does not appear under it.
+ */
+
+#include "engine/engine-priv.h"
+
+#include <errno.h>
+
+/* An entry on its way to the table of its type. */
+struct draft {
+	uint32_t type; /* program->type_count: types that the program does not know */
+	struct engine_entry entry;
+};
+
+struct builder {
+	struct engine *engine;
+	const struct program *program;
+	struct engine_rule *rule; /* at work */
+	struct draft *drafts;
+	size_t draft_count, draft_room;
+	uint32_t key_count_max;
+};
+
+static bool is_key_slot(const struct builder *builder, const struct program_class *class, uint32_t slot)
+{
+	for (uint32_t i = 0; i < class->slot_count; i++) {
+		if (builder->program->indices[class->first_slot + i] == slot)
+			return true;
+	}
+	return false;
+}
+
+static bool leaves(const struct builder *builder, const struct program_state *from,
+		   const struct program_transition *transition)
+{
+	const struct program *program = builder->program;
+	const struct program_rule *rule = builder->rule->image;
+
+	if (transition->target >= PROGRAM_TARGET_MATCH)
+		return true;
+	uint32_t class = program->states[rule->first_state + transition->target].class;
+	if (class != from->class)
+		return true;
+	for (uint32_t i = 0; i < transition->action_count; i++) {
+		if (is_key_slot(builder, &program->classes[rule->first_class + class],
+				program->actions[transition->first_action + i].slot))
+			return true;
+	}
+	return false;
+}
+
+/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
+static const struct engine_op *as_pointer(uint32_t index)
+{
+	return (const struct engine_op *)((uintptr_t)index + 1);
+}
+
+static void build_transition(struct builder *builder, const struct program_state *from,
+			     const struct program_transition *transition, struct engine_transition *built)
+{
+	struct engine_code *code = &builder->engine->code;
+	const struct program_rule *rule = builder->rule->image;
+	bool keeps_history = rule->flags & PROGRAM_RULE_SEQUENCE;
+
+	*built = (struct engine_transition){
+		.target = transition->target,
+		.element = keeps_history ? transition->element : PROGRAM_NONE,
+		.forbid = transition->flags & PROGRAM_FORBID,
+		.in_place = transition->flags & PROGRAM_IN_PLACE,
+		.leaves = leaves(builder, from, transition),
+	};
+	if (transition->fit != PROGRAM_NONE)
+		built->fit = as_pointer(engine_compile_condition(code, builder->program, rule, transition->fit));
+	if (transition->action_count || transition->hold != PROGRAM_NONE)
+		built->effect = as_pointer(engine_compile_effect(code, builder->program, rule, transition));
+}
+
+static void link_transition(const struct engine_code *code, struct engine_transition *built)
+{
+	if (built->fit)
+		built->fit = &code->ops[(uintptr_t)built->fit - 1];
+	if (built->effect)
+		built->effect = &code->ops[(uintptr_t)built->effect - 1];
+}
+
+static int build_state(struct builder *builder, const struct program_state *state, struct engine_state *built,
+		       struct engine_transition *transitions)
+{
+	const struct program_transition *from = builder->program->transitions + state->first_transition;
+	uint32_t count = state->transition_count;
+	struct engine_group *groups = arena_zero(builder->engine->arena, count, sizeof *groups);
+	struct engine_group *group = groups;
+
+	if (!groups)
+		return -ENOMEM;
+	built->class = state->class;
+	built->deadline = state->flags & PROGRAM_STATE_DEADLINE;
+	built->groups = groups;
+	for (uint32_t i = 0; i < count; i++) {
+		build_transition(builder, state, &from[i], &transitions[i]);
+		if (!built->group_count || group->type != from[i].type) {
+			group = &groups[built->group_count++];
+			group->type = from[i].type;
+			group->transitions = &transitions[i];
+		}
+		group->count++;
+	}
+	return 0;
+}
+
+static int build_states(struct builder *builder, struct engine_transition *transitions)
+{
+	const struct program_rule *rule = builder->rule->image;
+	const struct program_state *states = builder->program->states + rule->first_state;
+	struct engine_state *built = arena_zero(builder->engine->arena, rule->state_count, sizeof *built);
+	int result = 0;
+
+	if (!built)
+		return -ENOMEM;
+	builder->rule->states = built;
+	for (uint32_t i = 0; i < rule->state_count && !result; i++)
+		result = build_state(builder, &states[i], &built[i], &transitions[states[i].first_transition]);
+	return result;
+}
+
+/* The parts of a key, with fields from the list at first_field. */
+static const struct engine_part *build_parts(struct builder *builder, const struct program_class *class,
+					     const uint32_t *fields)
+{
+	const struct program *program = builder->program;
+	struct engine_part *parts = arena_zero(builder->engine->arena, class->slot_count, sizeof *parts);
+
+	for (uint32_t i = 0; parts && i < class->slot_count; i++) {
+		uint32_t index = builder->rule->image->first_slot + program->indices[class->first_slot + i];
+		const struct program_slot *slot = &program->slots[index];
+
+		parts[i].slot = slot->offset;
+		parts[i].field_bytes = slot->kind == PROGRAM_STRING ? 0 : sizeof(uint64_t);
+		if (!fields)
+			continue;
+		const struct program_field *field = &program->fields[fields[i]];
+		parts[i].field = field->offset;
+		if (slot->kind != PROGRAM_STRING)
+			parts[i].field_bytes = field->bytes;
+	}
+	return parts;
+}
+
+static int build_classes(struct builder *builder)
+{
+	const struct program_rule *rule = builder->rule->image;
+	struct engine_class *built = arena_zero(builder->engine->arena, rule->class_count, sizeof *built);
+
+	if (!built)
+		return -ENOMEM;
+	builder->rule->classes = built;
+	for (uint32_t i = 0; i < rule->class_count; i++) {
+		const struct program_class *class = &builder->program->classes[rule->first_class + i];
+
+		built[i].index = i;
+		built[i].part_count = class->slot_count;
+		built[i].seed = (builder->engine->seed + i) * UINT64_C(0xd6e8feb86659fd93);
+		built[i].parts = build_parts(builder, class, NULL);
+		if (!built[i].parts)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The class's own key for type, else the one for all other types; NULL where events of type do not concern it. */
+static const struct program_key *key_of(const struct builder *builder, const struct program_class *class, uint32_t type)
+{
+	const struct program_key *keys = builder->program->keys + class->first_key, *other = NULL;
+
+	for (uint32_t i = 0; i < class->key_count; i++) {
+		if (keys[i].type == type)
+			return &keys[i];
+		if (keys[i].type == PROGRAM_NONE)
+			other = &keys[i];
+	}
+	return other;
+}
+
+static int build_key(struct builder *builder, uint32_t class_index, const struct program_key *key,
+		     struct engine_key *built)
+{
+	const struct program_class *class = &builder->program->classes[builder->rule->image->first_class + class_index];
+
+	built->class = &builder->rule->classes[class_index];
+	built->parts = build_parts(builder, class, builder->program->indices + key->first_field);
+	return built->parts ? 0 : -ENOMEM;
+}
+
+static int build_keys(struct builder *builder, uint32_t type, struct engine_entry *entry)
+{
+	const struct program_rule *rule = builder->rule->image;
+	const struct program_class *classes = builder->program->classes + rule->first_class;
+	uint32_t count = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < rule->class_count; i++)
+		count += key_of(builder, &classes[i], type) != NULL;
+	struct engine_key *keys = arena_zero(builder->engine->arena, count, sizeof *keys);
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rule->class_count && !result; i++) {
+		const struct program_key *key = key_of(builder, &classes[i], type);
+
+		if (key)
+			result = build_key(builder, i, key, &keys[entry->key_count++]);
+	}
+	entry->keys = keys;
+	if (count > builder->key_count_max)
+		builder->key_count_max = count;
+	return result;
+}
+
+static int build_entry(struct builder *builder, uint32_t type)
+{
+	const struct engine_state *start = builder->rule->states;
+	struct draft draft = { .type = type, .entry.rule = builder->rule };
+	int result = build_keys(builder, type, &draft.entry);
+
+	for (uint32_t i = 0; i < start->group_count; i++) {
+		if (start->groups[i].type == type)
+			draft.entry.start = start->groups[i];
+	}
+	if (result || (!draft.entry.key_count && !draft.entry.start.count))
+		return result;
+	if (alloc_grow(&builder->drafts, &builder->draft_room, builder->draft_count, sizeof draft))
+		return -ENOMEM;
+	builder->drafts[builder->draft_count++] = draft;
+	return 0;
+}
+
+static int build_entries(struct builder *builder)
+{
+	const struct program_rule *rule = builder->rule->image;
+	const uint32_t *over = builder->program->indices + rule->first_over;
+	bool all = rule->flags & PROGRAM_RULE_OVER_ALL;
+	uint32_t count = all ? builder->program->type_count + 1 : rule->over_count;
+	int result = 0;
+
+	/* The type after the last one finds no entry of its own anywhere, so it stands for every unknown one. */
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = build_entry(builder, all ? i : over[i]);
+	return result;
+}
+
+static int build_rule(struct builder *builder, struct engine_transition *transitions)
+{
+	int result = build_states(builder, transitions);
+
+	if (!result)
+		result = build_classes(builder);
+	return result ? result : build_entries(builder);
+}
+
+/* Sorts the drafts, which come in rule order, by type. */
+static int build_table(struct builder *builder)
+{
+	struct engine *engine = builder->engine;
+	uint32_t types = builder->program->type_count + 1;
+	struct engine_entry *entries = arena_zero(engine->arena, builder->draft_count, sizeof *entries);
+	struct engine_dispatch *table = arena_zero(engine->arena, types, sizeof *table);
+
+	if (!entries || !table)
+		return -ENOMEM;
+	for (size_t i = 0; i < builder->draft_count; i++)
+		table[builder->drafts[i].type].count++;
+	for (uint32_t i = 0; i < types; i++) {
+		table[i].entries = entries;
+		entries += table[i].count;
+		table[i].count = 0;
+	}
+	for (size_t i = 0; i < builder->draft_count; i++) {
+		struct engine_dispatch *row = &table[builder->drafts[i].type];
+
+		((struct engine_entry *)row->entries)[row->count++] = builder->drafts[i].entry;
+	}
+	engine->dispatch = table;
+	return 0;
+}
+
+int engine_dispatch_build(struct engine *engine)
+{
+	const struct program *program = engine->program;
+	uint32_t count = program->header->sections[PROGRAM_TRANSITIONS].count;
+	struct engine_transition *transitions = arena_zero(engine->arena, count, sizeof *transitions);
+	struct builder builder = { .engine = engine, .program = program };
+	int result = transitions ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
+		builder.rule = &engine->rules[i];
+		result = build_rule(&builder, transitions);
+	}
+	if (!result)
+		result = engine_code_link(&engine->code);
+	for (uint32_t i = 0; i < count && !result; i++)
+		link_transition(&engine->code, &transitions[i]);
+	if (!result)
+		result = build_table(&builder);
+	alloc_free(builder.drafts);
+	if (result)
+		return result;
+	engine->cursors = arena_zero(engine->arena, builder.key_count_max, sizeof(struct engine_run *));
+	return engine->cursors ? 0 : -ENOMEM;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a match is told and what it raises. An emitted event goes through all rules before the next match or
+ * event; the loader has excluded circles, so the depth is bounded, by the number of rules that emit and by a constant.
+ */
+
+#include "engine/engine-priv.h"
+
+#include "event/type.h"
+#include "program/eval.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+int engine_emit_init(struct engine *engine)
+{
+	const struct program *program = engine->program;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		for (uint32_t j = 0; j < rule->statement_count; j++) {
+			uint32_t type = program->statements[rule->first_statement + j].type;
+
+			if (type == PROGRAM_NONE)
+				continue;
+			engine->rules[i].emits = true;
+			if (program->types[type].record_bytes > engine->emit_bytes)
+				engine->emit_bytes = program->types[type].record_bytes;
+		}
+		engine->emit_levels += engine->rules[i].emits;
+	}
+	if (engine->emit_levels > ENGINE_EMIT_DEPTH_MAX)
+		engine->emit_levels = ENGINE_EMIT_DEPTH_MAX;
+	engine->emit_bytes = (engine->emit_bytes + 7) / 8 * 8;
+	engine->emitted = arena_zero(engine->arena, engine->emit_levels, engine->emit_bytes);
+	return engine->emitted ? 0 : -ENOMEM;
+}
+
+/* The lowest bits of value that the type has, extended to 64 as records have them. */
+static uint64_t narrow(enum event_value type, uint64_t value)
+{
+	switch (type) {
+	case EVENT_U8:
+		return (uint8_t)value;
+	case EVENT_U16:
+		return (uint16_t)value;
+	case EVENT_U32:
+		return (uint32_t)value;
+	case EVENT_I8:
+		return (uint64_t)(int8_t)value;
+	case EVENT_I16:
+		return (uint64_t)(int16_t)value;
+	case EVENT_I32:
+		return (uint64_t)(int32_t)value;
+	default:
+		return value;
+	}
+}
+
+static void set_field(char *record, const struct program_field *field, const struct program_value *value)
+{
+	uint64_t word;
+
+	if (field->value == EVENT_STRING) {
+		memcpy(record + field->offset, value->text, strnlen(value->text, field->bytes - 1));
+		return;
+	}
+	word = value->kind == PROGRAM_BOOL ? value->boolean : narrow(field->value, value->u64);
+	memcpy(record + field->offset, &word, sizeof word);
+}
+
+static void emit(struct engine *engine, struct engine_rule *rule, const char *slots,
+		 const struct program_statement *statement, const struct event_header *header)
+{
+	const struct program *program = engine->program;
+	struct program_operand operand = { .program = program, .rule = rule->image, .slots = slots };
+	struct engine_event event = {
+		.record_bytes = program->types[statement->type].record_bytes,
+		.number = ++engine->number,
+	};
+
+	if (engine->emit_depth == engine->emit_levels) {
+		rule->stats.lost++;
+		rule->epoch++;
+		return;
+	}
+	char *record = engine->emitted + engine->emit_depth * engine->emit_bytes;
+	memset(record, 0, event.record_bytes);
+	memcpy(record, header, sizeof *header);
+	memcpy(record + offsetof(struct event_header, type), &statement->type, sizeof statement->type);
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		const struct program_arg *arg = &program->args[statement->first_arg + i];
+		struct program_value value;
+
+		if (!program_eval(&operand, arg->node, &value)) /* what has no value stays 0 */
+			set_field(record, &program->fields[arg->field], &value);
+	}
+	event.record = (const struct event_header *)record;
+	engine->emit_depth++;
+	engine_pass(engine, &event);
+	engine->emit_depth--;
+}
+
+/* Fills engine->events with the run's history. Returns how many, or -ENOMEM. */
+static int64_t list_events(struct engine *engine, const struct engine_run *run)
+{
+	uint32_t count = engine_history_count(run->history);
+
+	if (count && alloc_grow(&engine->events, &engine->event_room, count - 1, sizeof *engine->events))
+		return -ENOMEM;
+	engine_history_list(run->history, engine->events);
+	return count;
+}
+
+bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		   const struct event_header *header, uint64_t epoch)
+{
+	bool tainted = run->epoch < epoch;
+	const struct program_rule *image = rule->image;
+	struct program_match match = {
+		.rule = rule->index,
+		.tainted = tainted && image->loss == PROGRAM_TAINT,
+		.ts = header->ts,
+		.cpu = header->cpu,
+		.pid = header->pid,
+		.tid = header->tid,
+		.comm = header->comm,
+		.slots = run->slots,
+	};
+
+	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD))
+		return false;
+	if (run->history) {
+		int64_t count = list_events(engine, run);
+
+		if (count < 0) {
+			engine_refuse(rule);
+			return false;
+		}
+		match.events = engine->events;
+		match.event_count = (uint32_t)count;
+	}
+	rule->stats.matches++;
+	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, &match) : 0;
+	if (result < 0)
+		engine->failed = result;
+	for (uint32_t i = 0; i < image->statement_count && rule->emits && !engine->failed; i++) {
+		const struct program_statement *statement = &engine->program->statements[image->first_statement + i];
+
+		if (statement->type != PROGRAM_NONE)
+			emit(engine, rule, run->slots, statement, header);
+	}
+	return true;
+}

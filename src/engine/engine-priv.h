@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ENGINE_ENGINE_PRIV_H
+#define ENGINE_ENGINE_PRIV_H
+
+/*
+ * What the files of the engine share. The tables (dispatch, states, classes) are built once by dispatch.c and live in
+ * the engine's arena; runs, index entries and history grow lazily, bounded by the rules' pools.
+ *
+ * Order is told by ordinals: every run gets the next one of the engine when it is opened or copied, so "in the order
+ * they were opened" is ascending ordinals, across rules too.
+ */
+
+#include "engine/code-priv.h"
+#include "engine/engine.h"
+
+struct engine_history;
+struct engine_history_node;
+
+/* The event being processed. */
+struct engine_event {
+	const struct event_header *record;
+	uint32_t record_bytes;
+	uint64_t number; /* every event has its own, emitted ones too */
+};
+
+/*
+ * A run. It is parked (in the index, in the timers if the rule has a limit, counted as live) or in the hands of the
+ * step that opened, copied or ended it.
+ */
+struct engine_run {
+	struct engine_run *later, *earlier; /* timers: by first_ts */
+	struct engine_history_node *history;
+	uint64_t first_ts;
+	uint64_t epoch;          /* the rule's loss epoch at the opening */
+	struct engine_run *prev; /* chain of its key: the first one's prev is the last one */
+	struct engine_run *next; /* chain, free list, list of matched runs; the last one's is NULL */
+	uint64_t ordinal;
+	uint32_t state;
+	uint32_t hash; /* of its key, while in the index */
+	char slots[];
+};
+
+/* The runs of one class that wait under one key, in opening order unless disordered. */
+struct engine_chain {
+	uint32_t hash;
+	uint32_t class : 31; /* of the rule */
+	uint32_t disordered : 1;
+	struct engine_run *head; /* NULL: an empty entry of the table */
+};
+
+/* One value of a key: where an event carries it and where a run keeps it. */
+struct engine_part {
+	uint32_t field, slot; /* offsets in the record, in the slot area */
+	uint32_t field_bytes; /* 4 or 8; 0 for a text */
+};
+
+struct engine_class {
+	uint32_t index;                  /* in the rule */
+	uint32_t part_count;             /* 0: all runs wait in the one chain here */
+	const struct engine_part *parts; /* slot offsets; fields are those of the class's first key */
+	uint64_t seed;
+	struct engine_chain all;
+};
+
+/* How events of one type carry the key of a class. */
+struct engine_key {
+	struct engine_class *class;
+	const struct engine_part *parts; /* as many as the class has */
+};
+
+struct engine_transition {
+	const struct engine_op *fit;    /* NULL: fits always */
+	const struct engine_op *effect; /* actions, then hold; NULL: none, holds */
+	uint32_t target;
+	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
+	bool forbid, in_place;
+	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
+};
+
+/* The transitions of one state for one type, in the order to try. */
+struct engine_group {
+	uint32_t type;
+	uint32_t count;
+	const struct engine_transition *transitions;
+};
+
+struct engine_state {
+	const struct engine_group *groups;
+	uint32_t group_count;
+	uint32_t class; /* of the rule */
+	bool deadline;
+};
+
+/* What an event of one type means to one rule. */
+struct engine_entry {
+	struct engine_rule *rule;
+	const struct engine_key *keys; /* the classes that it concerns */
+	uint32_t key_count;
+	struct engine_group start; /* the start state's transitions */
+};
+
+struct engine_dispatch {
+	const struct engine_entry *entries; /* in image order */
+	uint32_t count;
+};
+
+enum { ENGINE_CHUNKS_MAX = 32, ENGINE_EMIT_DEPTH_MAX = 64 };
+
+/* The memory of a rule's runs: chunks of doubling size, a free list, and what no run has used yet. */
+struct engine_runs {
+	void *chunks[ENGINE_CHUNKS_MAX];
+	uint32_t chunk_count;
+	size_t run_bytes;
+	struct engine_run *free;
+	char *fresh;
+	size_t fresh_count;
+};
+
+/* Open addressing by the hash of class and key; never more than half full. */
+struct engine_index {
+	struct engine_chain *chains;
+	size_t mask; /* size - 1; the size is a power of two */
+};
+
+/* Parked runs by first_ts. Copies join behind their originals, so equal ones may be out of opening order. */
+struct engine_timers {
+	struct engine_run *first, *last;
+	bool in_heap;
+	bool sorted; /* the runs with first_ts == sorted_ts at the front are in opening order */
+	uint64_t sorted_ts;
+};
+
+struct engine_rule {
+	const struct program_rule *image;
+	uint32_t index; /* in the image */
+	bool strict, any, drop, emits;
+	bool defers; /* matches are told when all runs have been stepped, not at once */
+	const struct engine_state *states;
+	struct engine_class *classes;
+	uint64_t live; /* parked runs */
+	uint64_t epoch;
+	struct engine_runs runs;
+	struct engine_index by_key;
+	struct engine_timers timers;
+	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
+	struct program_rule_stats stats;
+};
+
+/* A rule with a limit and a lower bound of (deadline, ordinal) of its first overdue run. */
+struct engine_deadline {
+	uint64_t at, ordinal;
+	struct engine_rule *rule;
+};
+
+struct engine {
+	const struct program *program;
+	struct engine_options options;
+	struct arena *arena;
+	struct engine_code code;
+	struct engine_frame frame;
+	struct engine_rule *rules;
+	struct engine_dispatch *dispatch; /* per type; the last one for types that the program does not know */
+	const char *zeros;                /* the slots of a run that no transition has touched */
+	struct engine_run **cursors;      /* one per class that an event can concern */
+	uint64_t seed;                    /* of all hashes */
+	uint64_t now, seq;
+	uint64_t ordinal;  /* of the next run */
+	uint64_t number;   /* of the event last processed */
+	uint64_t deadline; /* no run is overdue before time has passed this; UINT64_MAX: none at all */
+	struct engine_deadline *heap;
+	uint32_t heap_count;
+	int failed; /* what on_match returned, while it was negative */
+	uint32_t emit_depth;
+	uint32_t emit_levels; /* buffers in emitted */
+	size_t emit_bytes;
+	char *emitted;                      /* a record per level of EMIT */
+	struct event_header *late;          /* room for a copy of a record whose ts went back */
+	struct program_match_event *events; /* of the match being told */
+	size_t event_room;
+};
+
+/* dispatch.c: the tables. Return 0, -ENOMEM. */
+int engine_dispatch_build(struct engine *engine);
+
+/* runs.c */
+int engine_runs_init(struct engine_rule *rule);
+void engine_runs_fini(struct engine_rule *rule);
+/* A run that is nobody's yet, slots and history not set; NULL when memory is short. */
+struct engine_run *engine_runs_take(struct engine_rule *rule);
+/* Gives a run's place and history back. */
+void engine_runs_give(struct engine_rule *rule, struct engine_run *run);
+/* Sorts a list by ordinal; the link of a run is the pointer link_offset bytes into it. Returns the new first run. */
+struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset);
+
+/* index.c */
+/* Makes sure that one more run can be inserted. Returns 0, -ENOMEM. */
+int engine_index_reserve(struct engine_rule *rule);
+/* The chain that an event concerns, in order, or NULL. */
+struct engine_chain *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
+				       const struct event_header *record);
+/* The chain of the runs of class whose key is that of slots, or NULL. */
+struct engine_chain *engine_index_find_slots(struct engine_rule *rule, struct engine_class *class, const char *slots);
+/* By the run's state and slots. Neither may change while it is in. */
+void engine_index_insert(struct engine_rule *rule, struct engine_run *run);
+void engine_index_remove(struct engine_rule *rule, struct engine_run *run);
+
+/* timers.c */
+/* original: the run that this one is a copy of, or NULL. */
+void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		       struct engine_run *original);
+void engine_timers_remove(struct engine_rule *rule, struct engine_run *run);
+/* Handles every run that is overdue at now. */
+void engine_timers_expire(struct engine *engine, uint64_t now);
+
+/* step.c */
+void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
+/* Takes a parked run out of everything but its memory. */
+void engine_unpark(struct engine_rule *rule, struct engine_run *run);
+/* Counts a run that could not be kept. */
+void engine_refuse(struct engine_rule *rule);
+/* Ends the parked runs of the join key in slots that were opened before limit, except those spared. */
+struct engine_spared {
+	uint64_t limit, opened; /* ordinals: from here on; this one */
+	bool deadline;          /* and those that match when the time is up, opened at first_ts */
+	uint64_t first_ts;
+};
+void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared);
+
+/* emit.c: tells a match and does its statements. Returns whether it counts as a match. */
+bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		   const struct event_header *header, uint64_t epoch);
+int engine_emit_init(struct engine *engine);
+
+/* engine.c: hands an event to every rule that it means something to. */
+void engine_pass(struct engine *engine, const struct engine_event *event);
+
+/* history.c */
+int engine_history_new(struct engine_history **made);
+void engine_history_free(struct engine_history *history);
+/* Adds the event as element to the run's history. Returns 0, -ENOMEM (or its bound is reached). */
+int engine_history_append(struct engine_history *history, struct engine_run *run, const struct engine_event *event,
+			  uint32_t element);
+void engine_history_share(struct engine_history_node *node);
+void engine_history_release(struct engine_history *history, struct engine_history_node *node);
+uint32_t engine_history_count(const struct engine_history_node *node);
+/* Fills events (as many as count says) in stream order. */
+void engine_history_list(const struct engine_history_node *node, struct program_match_event *events);
+
+#endif

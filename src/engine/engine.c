@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how an engine is made, and what happens in which order when an event arrives: time first, then the rules. */
+
+#include "engine/engine-priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+void engine_pass(struct engine *engine, const struct engine_event *event)
+{
+	const struct program *program = engine->program;
+	uint32_t type = event->record->type < program->type_count ? event->record->type : program->type_count;
+	const struct engine_dispatch *row = &engine->dispatch[type];
+
+	for (uint32_t i = 0; i < row->count && !engine->failed; i++)
+		engine_step(engine, &row->entries[i], event);
+}
+
+/* A record whose ts went back is read as if it had come now. */
+static const struct event_header *make_late(struct engine *engine, const struct event_header *record, uint32_t bytes)
+{
+	memcpy(engine->late, record, bytes);
+	engine->late->ts = engine->now;
+	return engine->late;
+}
+
+static int take_result(struct engine *engine)
+{
+	int result = engine->failed;
+
+	engine->failed = 0;
+	return result;
+}
+
+int engine_feed(struct engine *engine, const struct event_header *record)
+{
+	const struct program *program = engine->program;
+	struct engine_event event = { .record = record, .record_bytes = sizeof *record };
+
+	if (record->type < program->type_count)
+		event.record_bytes = program->types[record->type].record_bytes;
+	if (record->ts < engine->now)
+		event.record = make_late(engine, record, event.record_bytes);
+	if (record->ts > engine->deadline)
+		engine_timers_expire(engine, record->ts);
+	if (engine->failed)
+		return take_result(engine);
+	engine->now = event.record->ts;
+	engine->seq = record->seq;
+	event.number = ++engine->number;
+	engine_pass(engine, &event);
+	return engine->failed ? take_result(engine) : 0;
+}
+
+int engine_advance(struct engine *engine, uint64_t now_ns)
+{
+	if (now_ns > engine->deadline)
+		engine_timers_expire(engine, now_ns);
+	if (!engine->failed && now_ns > engine->now)
+		engine->now = now_ns;
+	return take_result(engine);
+}
+
+void engine_lose(struct engine *engine, uint64_t lost)
+{
+	for (uint32_t i = 0; i < engine->program->rule_count; i++) {
+		engine->rules[i].epoch++;
+		engine->rules[i].stats.lost += lost;
+	}
+}
+
+void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats)
+{
+	*stats = engine->rules[rule].stats;
+}
+
+static int init_rule(struct engine *engine, uint32_t index)
+{
+	struct engine_rule *rule = &engine->rules[index];
+	const struct program_rule *image = &engine->program->rules[index];
+	int result;
+
+	rule->image = image;
+	rule->index = index;
+	rule->strict = image->semantics <= PROGRAM_STRICT_PARTITION;
+	rule->any = image->semantics == PROGRAM_SKIP_TILL_ANY;
+	rule->drop = image->flags & PROGRAM_RULE_DROP;
+	result = engine_runs_init(rule);
+	if (!result)
+		result = engine_index_reserve(rule);
+	if (!result && image->flags & PROGRAM_RULE_SEQUENCE)
+		result = engine_history_new(&rule->history);
+	return result;
+}
+
+static int init_rules(struct engine *engine)
+{
+	const struct program *program = engine->program;
+	int result = 0;
+
+	engine->rules = arena_zero(engine->arena, program->rule_count, sizeof *engine->rules);
+	engine->heap = arena_zero(engine->arena, program->rule_count, sizeof *engine->heap);
+	if (!engine->rules || !engine->heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count && !result; i++)
+		result = init_rule(engine, i);
+	if (!result)
+		result = engine_emit_init(engine);
+	for (uint32_t i = 0; i < program->rule_count && !result; i++)
+		engine->rules[i].defers = engine->rules[i].emits || engine->rules[i].drop;
+	return result;
+}
+
+/* Room that fits any record and any slot area of the program. */
+static int init_rooms(struct engine *engine)
+{
+	const struct program *program = engine->program;
+	size_t record = sizeof(struct event_header), slots = 0;
+
+	for (uint32_t i = 0; i < program->type_count; i++) {
+		if (program->types[i].record_bytes > record)
+			record = program->types[i].record_bytes;
+	}
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (program->rules[i].slot_bytes > slots)
+			slots = program->rules[i].slot_bytes;
+	}
+	engine->late = arena_zero(engine->arena, 1, record);
+	engine->zeros = arena_zero(engine->arena, 1, slots);
+	return engine->late && engine->zeros ? 0 : -ENOMEM;
+}
+
+static int init(struct engine *engine)
+{
+	int result;
+
+	engine->deadline = UINT64_MAX;
+	engine->arena = arena_new();
+	if (!engine->arena)
+		return -ENOMEM;
+	/* Without randomness hashes are merely predictable. */
+	if (getrandom(&engine->seed, sizeof engine->seed, GRND_NONBLOCK) < 0)
+		engine->seed = (uintptr_t)engine;
+	result = init_rooms(engine);
+	if (!result)
+		result = init_rules(engine);
+	if (!result)
+		result = engine_dispatch_build(engine);
+	if (!result)
+		engine_frame_init(&engine->frame, engine->program, &engine->code);
+	return result;
+}
+
+int engine_new(const struct program *program, const struct engine_options *options, struct asterism_diag *diag,
+	       struct engine **made)
+{
+	struct engine *engine = alloc_zero(1, sizeof *engine);
+	int result = engine ? 0 : -ENOMEM;
+
+	if (!result) {
+		engine->program = program;
+		engine->options = *options;
+		result = init(engine);
+	}
+	if (result) {
+		engine_free(engine);
+		return result == -ENOMEM ? diag_no_memory(diag)
+					 : diag_error(diag, NULL, result, "the rules unfold to too much code");
+	}
+	*made = engine;
+	return 0;
+}
+
+void engine_free(struct engine *engine)
+{
+	if (!engine)
+		return;
+	for (uint32_t i = 0; engine->rules && i < engine->program->rule_count; i++) {
+		engine_runs_fini(&engine->rules[i]);
+		alloc_free(engine->rules[i].by_key.chains);
+		engine_history_free(engine->rules[i].history);
+	}
+	alloc_free(engine->events);
+	engine_code_fini(&engine->code);
+	arena_free(engine->arena);
+	alloc_free(engine);
+}

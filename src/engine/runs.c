@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides where runs live. A rule's pool costs what it has been used for: chunks double, and what a chunk holds is
+ * carved off when it is first needed. How many runs a rule may have is not decided here but where they are parked; a
+ * step holds a few more for the moment (the opened run, copies that match, matches not told yet).
+ */
+
+#include "engine/engine-priv.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { FIRST_CHUNK_RUNS = 16 };
+
+static int grow(struct engine_runs *runs)
+{
+	size_t count = (size_t)FIRST_CHUNK_RUNS << runs->chunk_count;
+	void *chunk;
+
+	if (runs->chunk_count == ENGINE_CHUNKS_MAX)
+		return -ENOMEM;
+	chunk = alloc_zero(count, runs->run_bytes);
+	if (!chunk)
+		return -ENOMEM;
+	runs->chunks[runs->chunk_count++] = chunk;
+	runs->fresh = chunk;
+	runs->fresh_count = count;
+	return 0;
+}
+
+int engine_runs_init(struct engine_rule *rule)
+{
+	rule->runs.run_bytes = sizeof(struct engine_run) + rule->image->slot_bytes;
+	return grow(&rule->runs);
+}
+
+void engine_runs_fini(struct engine_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->runs.chunk_count; i++)
+		alloc_free(rule->runs.chunks[i]);
+}
+
+struct engine_run *engine_runs_take(struct engine_rule *rule)
+{
+	struct engine_runs *runs = &rule->runs;
+	struct engine_run *run = runs->free;
+
+	if (run) {
+		runs->free = run->next;
+	} else {
+		if (!runs->fresh_count && grow(runs))
+			return NULL;
+		run = (struct engine_run *)runs->fresh;
+		runs->fresh += runs->run_bytes;
+		runs->fresh_count--;
+	}
+	run->history = NULL;
+	return run;
+}
+
+void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
+{
+	if (run->history)
+		engine_history_release(rule->history, run->history);
+	run->next = rule->runs.free;
+	rule->runs.free = run;
+}
+
+static struct engine_run **link_of(struct engine_run *run, size_t link_offset)
+{
+	return (struct engine_run **)((char *)run + link_offset);
+}
+
+static struct engine_run *merge(struct engine_run *a, struct engine_run *b, size_t link_offset)
+{
+	struct engine_run *first = NULL, **tail = &first;
+
+	while (a && b) {
+		struct engine_run **least = a->ordinal < b->ordinal ? &a : &b;
+
+		*tail = *least;
+		tail = link_of(*tail, link_offset);
+		*least = *tail;
+	}
+	*tail = a ? a : b;
+	return first;
+}
+
+/* Bottom-up merge sort: bins[i] holds a sorted list of 2^i runs. */
+struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset)
+{
+	struct engine_run *bins[40] = { NULL }, *sorted = NULL;
+	size_t i;
+
+	while (first) {
+		struct engine_run *run = first;
+
+		first = *link_of(run, link_offset);
+		*link_of(run, link_offset) = NULL;
+		for (i = 0; bins[i]; i++) {
+			run = merge(bins[i], run, link_offset);
+			bins[i] = NULL;
+		}
+		bins[i] = run;
+	}
+	for (i = 0; i < sizeof bins / sizeof *bins; i++)
+		sorted = merge(bins[i], sorted, link_offset);
+	return sorted;
+}

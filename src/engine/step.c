@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what an event does to the runs of one rule: which it concerns, in which order they are stepped, which
+ * transition each takes, what opens and what is dropped. docs/execution.md is the text, this its letter.
+ *
+ * Runs are visited along their chains while steps change those very chains. That is safe because a step only takes its
+ * own run out and only appends at the ends, and what it appends is known by its ordinal: a copy's is not below the
+ * limit taken at the start, a moved run's not above that of the run just stepped.
+ */
+
+#include "engine/engine-priv.h"
+
+#include <string.h>
+
+struct step {
+	struct engine *engine;
+	struct engine_rule *rule;
+	const struct engine_event *event;
+	uint64_t limit;                     /* ordinals from here on are of this event */
+	uint64_t epoch;                     /* the rule's loss epoch before this event */
+	struct engine_run *matched, **tail; /* runs whose match is to be told */
+	uint32_t known_state;               /* the state whose transitions are these */
+	const struct engine_group *known;
+};
+
+static const struct engine_group no_group;
+
+void engine_refuse(struct engine_rule *rule)
+{
+	rule->stats.pool_exhausted++;
+	rule->stats.lost++;
+	rule->epoch++;
+}
+
+void engine_unpark(struct engine_rule *rule, struct engine_run *run)
+{
+	engine_index_remove(rule, run);
+	if (rule->image->within_ns)
+		engine_timers_remove(rule, run);
+	rule->live--;
+}
+
+/* Parks a run that was opened or copied, or refuses it. */
+static void park(struct step *step, struct engine_run *run, struct engine_run *original)
+{
+	struct engine_rule *rule = step->rule;
+
+	if (rule->live >= rule->image->pool || engine_index_reserve(rule)) {
+		engine_refuse(rule);
+		engine_runs_give(rule, run);
+		return;
+	}
+	engine_index_insert(rule, run);
+	if (rule->image->within_ns)
+		engine_timers_add(step->engine, rule, run, original);
+	if (++rule->live > rule->stats.runs_live_max)
+		rule->stats.runs_live_max = rule->live;
+}
+
+/* The run, in nobody's hands, has matched. */
+static void match(struct step *step, struct engine_run *run)
+{
+	struct engine_rule *rule = step->rule;
+
+	if (rule->defers) {
+		run->next = NULL;
+		*step->tail = run;
+		step->tail = &run->next;
+		return;
+	}
+	engine_report(step->engine, rule, run, step->event->record, step->epoch);
+	engine_runs_give(rule, run);
+}
+
+static inline bool fits(struct step *step, const struct engine_transition *transition)
+{
+	return !transition->fit || engine_code_holds(transition->fit, &step->engine->frame);
+}
+
+/* The first transition of the group that fits, judged on slots; or NULL. */
+static inline const struct engine_transition *find(struct step *step, const struct engine_group *group,
+						   const char *slots)
+{
+	const struct engine_transition *transition = group->transitions;
+
+	step->engine->frame.base[ENGINE_BASE_SLOTS] = (char *)slots;
+	for (uint32_t i = 0; i < group->count; i++, transition++) {
+		if (fits(step, transition))
+			return transition;
+	}
+	return NULL;
+}
+
+/*
+ * Lets the run take the transition as far as it concerns itself: actions, hold, history. Returns the new state or
+ * PROGRAM_TARGET_*. A run that cannot keep its history is refused.
+ */
+static inline uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+{
+	struct engine_rule *rule = step->rule;
+
+	if (transition->effect) {
+		step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
+		if (!engine_code_holds(transition->effect, &step->engine->frame))
+			return PROGRAM_TARGET_END;
+	}
+	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
+	    engine_history_append(rule->history, run, step->event, transition->element)) {
+		engine_refuse(rule);
+		return PROGRAM_TARGET_END;
+	}
+	return transition->target;
+}
+
+/* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
+ * it. */
+static void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+{
+	struct engine_rule *rule = step->rule;
+
+	if (transition->leaves)
+		engine_index_remove(rule, run);
+	uint32_t target = take(step, run, transition);
+	if (target < PROGRAM_TARGET_MATCH) {
+		run->state = target;
+		if (transition->leaves)
+			engine_index_insert(rule, run);
+		return;
+	}
+	if (!transition->leaves)
+		engine_index_remove(rule, run);
+	if (rule->image->within_ns)
+		engine_timers_remove(rule, run);
+	rule->live--;
+	if (target == PROGRAM_TARGET_MATCH)
+		match(step, run);
+	else
+		engine_runs_give(rule, run);
+}
+
+/* A run that was just opened or copied takes its first transition and is parked if it lives. */
+static void begin(struct step *step, struct engine_run *run, struct engine_run *original,
+		  const struct engine_transition *transition)
+{
+	step->rule->stats.runs_opened++;
+	run->ordinal = step->engine->ordinal++;
+	run->state = take(step, run, transition);
+	if (run->state == PROGRAM_TARGET_MATCH)
+		match(step, run);
+	else if (run->state == PROGRAM_TARGET_END)
+		engine_runs_give(step->rule, run);
+	else
+		park(step, run, original);
+}
+
+static void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
+{
+	struct engine_rule *rule = step->rule;
+	struct engine_run *run = engine_runs_take(rule);
+
+	if (!run) {
+		rule->stats.runs_opened++;
+		engine_refuse(rule);
+		return;
+	}
+	memcpy(run->slots, original->slots, rule->image->slot_bytes);
+	run->first_ts = original->first_ts;
+	run->epoch = original->epoch;
+	run->history = original->history;
+	engine_history_share(run->history);
+	begin(step, run, original, transition);
+}
+
+/* SKIPTILLANY: what is forbidden ends the run; progress is a copy's; what is in place the run does itself. */
+static void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
+{
+	const struct engine_transition *transition = group->transitions, *progress = NULL, *in_place = NULL;
+
+	step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
+	for (uint32_t i = 0; i < group->count; i++, transition++) {
+		const struct engine_transition **found = transition->in_place ? &in_place : &progress;
+
+		if ((*found && !transition->forbid) || !fits(step, transition))
+			continue;
+		if (transition->forbid) {
+			advance(step, run, transition);
+			return;
+		}
+		*found = transition;
+	}
+	if (progress)
+		copy(step, run, progress);
+	if (in_place)
+		advance(step, run, in_place);
+}
+
+static const struct engine_group *group_of(const struct engine_state *state, uint32_t type)
+{
+	for (uint32_t i = 0; i < state->group_count; i++) {
+		if (state->groups[i].type == type)
+			return &state->groups[i];
+	}
+	return &no_group;
+}
+
+static inline void step_run(struct step *step, struct engine_run *run)
+{
+	struct engine_rule *rule = step->rule;
+
+	if (run->state != step->known_state) {
+		step->known_state = run->state;
+		step->known = group_of(&rule->states[run->state], step->event->record->type);
+	}
+	if (rule->any) {
+		step_any(step, run, step->known);
+		return;
+	}
+	const struct engine_transition *transition = find(step, step->known, run->slots);
+	if (transition) {
+		advance(step, run, transition);
+	} else if (rule->strict) {
+		engine_unpark(rule, run);
+		engine_runs_give(rule, run);
+	}
+}
+
+/* Whether a run met on a chain was there before this event and has not been stepped: see the head of this file. */
+static inline bool is_due(const struct step *step, const struct engine_run *run, uint64_t stepped)
+{
+	return run && run->ordinal < step->limit && run->ordinal >= stepped;
+}
+
+/* stepped is one more than the ordinal of the run stepped last. */
+static void step_chain(struct step *step, struct engine_run *run)
+{
+	uint64_t stepped = 0;
+
+	while (is_due(step, run, stepped)) {
+		struct engine_run *next = run->next;
+
+		stepped = run->ordinal + 1;
+		step_run(step, run);
+		run = next;
+	}
+}
+
+/* Steps the runs of several chains in opening order. */
+static void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
+{
+	uint64_t stepped = 0;
+
+	for (;;) {
+		struct engine_run **least = NULL;
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (is_due(step, cursors[i], stepped) && (!least || cursors[i]->ordinal < (*least)->ordinal))
+				least = &cursors[i];
+		}
+		if (!least)
+			return;
+		struct engine_run *run = *least;
+		*least = run->next;
+		stepped = run->ordinal + 1;
+		step_run(step, run);
+	}
+}
+
+static void step_concerned(struct step *step, const struct engine_entry *entry)
+{
+	struct engine_run **cursors = step->engine->cursors;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < entry->key_count; i++) {
+		struct engine_chain *chain = engine_index_find(step->rule, &entry->keys[i], step->event->record);
+
+		if (chain)
+			cursors[count++] = chain->head;
+	}
+	if (count == 1)
+		step_chain(step, cursors[0]);
+	else if (count)
+		step_chains(step, cursors, count);
+}
+
+/* Returns the ordinal of the run that was opened, or that of none. */
+static uint64_t open_run(struct step *step, const struct engine_group *start)
+{
+	struct engine_rule *rule = step->rule;
+	const struct engine_transition *transition = find(step, start, step->engine->zeros);
+
+	if (!transition)
+		return UINT64_MAX;
+	struct engine_run *run = engine_runs_take(rule);
+	if (!run) {
+		rule->stats.runs_opened++;
+		engine_refuse(rule);
+		return UINT64_MAX;
+	}
+	memset(run->slots, 0, rule->image->slot_bytes);
+	run->first_ts = step->event->record->ts;
+	run->epoch = rule->epoch;
+	begin(step, run, NULL, transition);
+	return step->engine->ordinal - 1;
+}
+
+void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
+{
+	for (uint32_t i = 0; i < rule->image->class_count; i++) {
+		struct engine_chain *chain = engine_index_find_slots(rule, &rule->classes[i], slots);
+		struct engine_run *run = chain ? chain->head : NULL, *next;
+
+		for (; run; run = next) {
+			next = run->next;
+			if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
+				continue;
+			if (spared->deadline && run->first_ts == spared->first_ts && rule->states[run->state].deadline)
+				continue;
+			engine_unpark(rule, run);
+			engine_runs_give(rule, run);
+		}
+	}
+}
+
+/* All runs that matched have the join key of the event, so any of them tells which others to drop. */
+static void tell(struct step *step, uint64_t opened)
+{
+	struct engine_rule *rule = step->rule;
+	struct engine_run *run = step->matched, *next;
+	struct engine_spared spared = { .limit = step->engine->ordinal, .opened = opened };
+	bool has_match = false;
+
+	for (; run; run = run->next)
+		has_match |= engine_report(step->engine, rule, run, step->event->record, step->epoch);
+	if (has_match && rule->drop)
+		engine_drop(rule, step->matched->slots, &spared);
+	for (run = step->matched; run; run = next) {
+		next = run->next;
+		engine_runs_give(rule, run);
+	}
+}
+
+void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+{
+	struct engine_rule *rule = entry->rule;
+	uint64_t opened = UINT64_MAX;
+	struct step step = {
+		.engine = engine,
+		.rule = rule,
+		.event = event,
+		.limit = engine->ordinal,
+		.epoch = rule->epoch,
+		.known_state = PROGRAM_NONE,
+	};
+
+	step.tail = &step.matched;
+	engine->frame.base[ENGINE_BASE_RECORD] = (char *)event->record; /* read only */
+	engine->frame.divisions = &rule->stats.divisions_by_zero;
+	if (rule->live && entry->key_count)
+		step_concerned(&step, entry);
+	if (entry->start.count)
+		opened = open_run(&step, &entry->start);
+	if (step.matched)
+		tell(&step, opened);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what RETURN and DO may say: names of values, events to emit with their fields, arguments of calls. */
+
+#include "lang/check-priv.h"
+
+#include <string.h>
+
+static void check_values(struct lang_check *c)
+{
+	struct lang_names *names = lang_names_new(c->scratch, c->syntax->value_count);
+
+	c->rule->return_sequence = c->syntax->return_sequence;
+	c->rule->values = lang_keep(c, c->syntax->value_count, sizeof *c->rule->values);
+	if (!names || !c->rule->values) {
+		lang_no_memory(c->report);
+		return;
+	}
+	for (const struct lang_syntax_value *at = c->syntax->values; at; at = at->next) {
+		uint32_t other = lang_names_add(names, at->name.text, c->rule->value_count);
+		struct lang_expr *expr = lang_check_value(c, at->expr);
+
+		if (other != LANG_NO_NAME) {
+			lang_error(c->report, &at->name.place, "give one of them another name with AS",
+				   "two values of RETURN are named '%s'", at->name.text);
+			continue;
+		}
+		c->rule->values[c->rule->value_count++] = (struct lang_value){
+			.expr = expr,
+			.name = at->name.text,
+			.place = at->expr->place,
+		};
+	}
+}
+
+static bool check_context_arg(struct lang_check *c, const struct lang_syntax_arg *syntax, struct lang_arg *arg)
+{
+	arg->element = UINT32_MAX;
+	if (!syntax->element.text)
+		return true;
+	arg->element = lang_find_element(c, &syntax->element);
+	if (arg->element == LANG_NO_NAME)
+		return false;
+	const struct lang_element *element = &c->rule->elements[arg->element];
+
+	if (!lang_is_part_of_match(c, &syntax->element, element))
+		return false;
+	if (element->is_array)
+		lang_error(c->report, &syntax->place, NULL, "'%s' is an array, so its events may have many threads",
+			   element->name);
+	return !element->is_array;
+}
+
+static bool check_emit_arg(struct lang_check *c, const struct lang_syntax_arg *syntax, const struct event_type *type,
+			   struct lang_arg *arg)
+{
+	arg->field = lang_find_field(c, type, &syntax->field);
+	arg->expr = lang_check_value(c, syntax->expr);
+	if (!arg->field)
+		return false;
+	if (event_field_is_header(arg->field)) {
+		lang_error(c->report, &syntax->field.place, "an emitted event happens where the match was completed",
+			   "the header field '%s' cannot be set", syntax->field.text);
+		return false;
+	}
+	if (arg->expr)
+		arg->expr = lang_type_assign(c, arg->expr, arg->field);
+	return arg->expr != NULL;
+}
+
+static bool is_set(struct lang_check *c, const struct lang_statement *statement, const struct lang_syntax_arg *arg,
+		   const struct event_field *field)
+{
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		if (statement->args[i].field != field)
+			continue;
+		lang_error(c->report, &arg->field.place, NULL, "'%s' is set twice", field->name);
+		return true;
+	}
+	return false;
+}
+
+static void check_arg(struct lang_check *c, const struct lang_syntax_arg *syntax, struct lang_statement *statement)
+{
+	struct lang_arg arg = { .kind = syntax->kind, .place = syntax->place };
+	bool fine = true;
+
+	if (syntax->kind != LANG_ARG_VALUE)
+		fine = check_context_arg(c, syntax, &arg);
+	else if (statement->is_emit)
+		fine = statement->type && check_emit_arg(c, syntax, statement->type, &arg);
+	else
+		fine = (arg.expr = lang_check_value(c, syntax->expr)) != NULL;
+	if (fine && !(arg.field && is_set(c, statement, syntax, arg.field)))
+		statement->args[statement->arg_count++] = arg;
+}
+
+static void check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax)
+{
+	struct lang_statement *statement = &c->rule->statements[c->rule->statement_count++];
+
+	statement->is_emit = syntax->is_emit;
+	statement->place = syntax->place;
+	if (syntax->is_emit)
+		statement->type = lang_find_type(c, &syntax->name);
+	else
+		statement->function = syntax->name.text;
+	statement->args = lang_keep(c, syntax->arg_count, sizeof *statement->args);
+	for (const struct lang_syntax_arg *arg = syntax->args; arg && statement->args; arg = arg->next)
+		check_arg(c, arg, statement);
+}
+
+void lang_check_actions(struct lang_check *c)
+{
+	c->context = LANG_IN_VALUE;
+	check_values(c);
+	c->rule->statements = lang_keep(c, c->syntax->statement_count, sizeof *c->rule->statements);
+	for (const struct lang_syntax_statement *at = c->syntax->statements; at && c->rule->statements; at = at->next)
+		check_statement(c, at);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what EVENTS and EVENT do to the catalog. */
+
+#include "lang/check-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *item, const char *folder)
+{
+	int result = event_catalog_read(c->catalog, folder, item->name.text, c->report->diag);
+
+	if (result == -ENOMEM) {
+		lang_no_memory(c->report);
+	} else if (result == -ENOENT) {
+		lang_error(c->report, &item->name.place,
+			   "catalogs are looked for beside the rule file and among the installed ones",
+			   "there is no catalog '%s'", item->name.text);
+	} else if (result) {
+		lang_error(c->report, &item->name.place, NULL, "the catalog '%s' cannot be used", item->name.text);
+	}
+	c->catalog_failed |= result != 0;
+	return result == 0;
+}
+
+/* A field that every event has anyway, under the one name that it has everywhere. */
+static bool is_header_name(const char *name)
+{
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++) {
+		if (strcmp(event_header_fields[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The fields as the catalog wants them. False: some are wrong and left out. */
+static bool check_fields(struct lang_check *c, const struct lang_syntax_item *item, struct event_field_spec *specs,
+			 uint32_t *count)
+{
+	struct lang_names *names = lang_names_new(c->scratch, item->field_count);
+	bool fine = true;
+
+	if (!names) {
+		lang_no_memory(c->report);
+		return false;
+	}
+	for (const struct lang_syntax_field *field = item->fields; field; field = field->next) {
+		bool twice = lang_names_add(names, field->name.text, *count) != LANG_NO_NAME;
+		bool header = is_header_name(field->name.text);
+
+		if (twice)
+			lang_error(c->report, &field->name.place, NULL, "'%s' is declared twice", field->name.text);
+		else if (header)
+			lang_error(c->report, &field->name.place, "leave it out, or give it another name",
+				   "every event has the header field '%s' already", field->name.text);
+		else
+			specs[(*count)++] =
+				(struct event_field_spec){ .name = field->name.text, .value = field->value };
+		fine &= !twice && !header;
+	}
+	return fine;
+}
+
+static bool declare_event(struct lang_check *c, const struct lang_syntax_item *item, const struct event_type **type)
+{
+	struct event_field_spec *specs = arena_zero(c->scratch, item->field_count, sizeof *specs);
+	struct event_type_spec spec = {
+		.name = item->name.text,
+		.fields = specs,
+		.field_count = item->field_count,
+		.origin = EVENT_DECLARED,
+	};
+
+	if (!specs) {
+		lang_no_memory(c->report);
+		return false;
+	}
+	spec.field_count = 0;
+	if (item->broken || !check_fields(c, item, specs, &spec.field_count)) {
+		lang_names_add(c->broken_types, item->name.text, 0);
+		return false;
+	}
+	int result = event_catalog_add(c->catalog, &spec, type);
+
+	if (result)
+		lang_names_add(c->broken_types, item->name.text, 0);
+	if (result == -ENOMEM)
+		lang_no_memory(c->report);
+	else if (result == -E2BIG)
+		lang_error(c->report, &item->name.place,
+			   "at most 128 fields in 8192 bytes; a string takes 256, others 8", "event '%s' is too large",
+			   item->name.text);
+	else if (result)
+		lang_error(c->report, &item->name.place, NULL, "event '%s' exists already with other fields",
+			   item->name.text);
+	return result == 0;
+}
+
+bool lang_declare(struct lang_check *c, const struct lang_syntax_item *item, const char *folder,
+		  const struct event_type **type)
+{
+	if (item->kind == LANG_ITEM_EVENTS)
+		return read_catalog(c, item, folder);
+	return declare_event(c, item, type);
+}

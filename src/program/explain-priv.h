@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_EXPLAIN_PRIV_H
+#define PROGRAM_EXPLAIN_PRIV_H
+
+/* The words that all explanations share. */
+
+#include "program/explain.h"
+#include "program/print-priv.h"
+
+struct explain {
+	struct text_buffer *out;
+	const struct program *program;
+	const struct program_rule *rule;
+	const struct program_explain_facts *facts;
+};
+
+/* "SKIPTILLNEXT", "TAINT", "SYNCHRONOUS" as the language has them; "" for a mode left to the compiler. */
+const char *explain_semantics(const struct program_rule *rule);
+const char *explain_loss(const struct program_rule *rule);
+const char *explain_mode(const struct program_rule *rule);
+
+/* "i64", "string", ... */
+const char *explain_kind(uint32_t kind);
+
+const char *explain_type_name(const struct explain *explain, uint32_t type);
+const struct program_state *explain_state(const struct explain *explain, uint32_t state);
+
+/* A time as the language writes it: 250ms. */
+void explain_time(struct text_buffer *out, uint64_t ns);
+
+/* The event of a transition as a pattern writes it: B[]:b. */
+void explain_event(const struct explain *explain, const struct program_transition *transition);
+
+/* An action: a.x = x. */
+void explain_action(const struct explain *explain, const struct program_action *action);
+
+/* A statement as a rule writes it. */
+void explain_statement(const struct explain *explain, const struct program_statement *statement);
+
+/* How runs of a class are found: "runs wait under tid = a.tid". */
+void explain_class(const struct explain *explain, uint32_t class);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a rule's automaton is told to people. */
+
+#include "program/explain-priv.h"
+
+#include <inttypes.h>
+
+/* 1.5 MiB; exact below 1 KiB. */
+static void print_bytes(struct text_buffer *out, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double amount = (double)bytes;
+	size_t i = 0;
+
+	while (amount >= 1024 && i + 1 < sizeof units / sizeof *units) {
+		amount /= 1024;
+		i++;
+	}
+	text_printf(out, amount >= 100 || i == 0 ? "%.0f %s" : "%.3g %s", amount, units[i]);
+}
+
+static void print_head(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+	struct text_buffer *out = explain->out;
+	const char *place = program_text(explain->program, rule->place);
+	const char *source = program_text(explain->program, rule->source);
+
+	text_printf(out, "rule %s", program_text(explain->program, rule->name));
+	if (*place)
+		text_printf(out, " (%s)", place);
+	text_append(out, "\n");
+	if (*source)
+		text_printf(out, "  %s\n", source);
+	text_printf(out, "  semantics  %s", explain_semantics(rule));
+	if (rule->within_ns) {
+		text_append(out, ", WITHIN ");
+		explain_time(out, rule->within_ns);
+	}
+	text_printf(out, ", AFTER MATCH %s, ON LOSS %s", rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP",
+		    explain_loss(rule));
+	if (*explain_mode(rule))
+		text_printf(out, ", %s", explain_mode(rule));
+	text_append(out, "\n");
+}
+
+static void print_stream(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+
+	text_append(explain->out, "  stream     ");
+	if (rule->flags & PROGRAM_RULE_OVER_ALL)
+		text_append(explain->out, "every event");
+	for (uint32_t i = 0; i < rule->over_count && !(rule->flags & PROGRAM_RULE_OVER_ALL); i++)
+		text_printf(explain->out, "%s%s", i ? ", " : "",
+			    explain_type_name(explain, explain->program->indices[rule->first_over + i]));
+	text_append(explain->out, "\n");
+}
+
+static void print_place(const struct explain *explain)
+{
+	const struct program_explain_facts *facts = explain->facts;
+	const struct program_rule *rule = explain->rule;
+	struct text_buffer *out = explain->out;
+
+	if (facts->where) {
+		text_printf(out, "  executed   %s", facts->where);
+		if (facts->why)
+			text_printf(out, ": %s", facts->why);
+		text_append(out, "\n");
+	}
+	text_printf(out, "  pool       %" PRIu64 " run%s, each remembers %" PRIu32 " bytes", rule->pool,
+		    rule->pool == 1 ? "" : "s", rule->slot_bytes);
+	if (facts->kernel_bytes) {
+		text_append(out, "; ");
+		print_bytes(out, facts->kernel_bytes);
+		text_append(out, " in the kernel");
+	}
+	if (facts->user_space_bytes) {
+		text_append(out, "; ");
+		print_bytes(out, facts->user_space_bytes);
+		text_append(out, " in user space");
+	}
+	text_append(out, "\n");
+}
+
+static void print_target(const struct explain *explain, const struct program_transition *transition)
+{
+	switch (transition->target) {
+	case PROGRAM_TARGET_END:
+		text_append(explain->out, transition->flags & PROGRAM_FORBID ? "-> end, forbidden" : "-> end");
+		break;
+	case PROGRAM_TARGET_MATCH:
+		text_append(explain->out, "-> match");
+		break;
+	default:
+		text_printf(explain->out, "-> state %" PRIu32 "%s", transition->target,
+			    transition->flags & PROGRAM_IN_PLACE ? ", in place" : "");
+		break;
+	}
+}
+
+static void print_condition(const struct explain *explain, const char *word, uint32_t node)
+{
+	if (node == PROGRAM_NONE)
+		return;
+	text_printf(explain->out, "      %-5s ", word);
+	program_print(explain->out, explain->program, explain->rule, node);
+	text_append(explain->out, "\n");
+}
+
+static void print_transition(const struct explain *explain, const struct program_transition *transition)
+{
+	const char *note = program_text(explain->program, transition->note);
+
+	text_append(explain->out, "    ");
+	explain_event(explain, transition);
+	text_append(explain->out, " ");
+	print_target(explain, transition);
+	if (*note)
+		text_printf(explain->out, "   (%s)", note);
+	text_append(explain->out, "\n");
+	print_condition(explain, "if", transition->fit);
+	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
+		text_append(explain->out, i ? "            " : "      set   ");
+		explain_action(explain, &explain->program->actions[transition->first_action + i]);
+		text_append(explain->out, "\n");
+	}
+	print_condition(explain, "hold", transition->hold);
+}
+
+static void print_state(const struct explain *explain, uint32_t index)
+{
+	const struct program_state *state = explain_state(explain, index);
+	const char *label = program_text(explain->program, state->label);
+	struct text_buffer *out = explain->out;
+
+	text_printf(out, "\n  state %" PRIu32, index);
+	if (*label)
+		text_printf(out, " \"%s\"", label);
+	text_append(out, ": ");
+	if (index == 0)
+		text_append(out, "an event that fits opens a run");
+	else
+		explain_class(explain, state->class);
+	if (index != 0 && explain->rule->semantics <= PROGRAM_STRICT_PARTITION)
+		text_append(out, "; any other event ends them");
+	if (state->flags & PROGRAM_STATE_DEADLINE)
+		text_append(out, "; they match when the time is up");
+	text_append(out, "\n");
+	for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
+		print_transition(explain, &explain->program->transitions[state->first_transition + i]);
+}
+
+static void print_results(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+	const struct program *program = explain->program;
+	struct text_buffer *out = explain->out;
+
+	if (rule->return_count || rule->statement_count || rule->flags & PROGRAM_RULE_SEQUENCE)
+		text_append(out, "\n  a match\n");
+	if (rule->flags & PROGRAM_RULE_SEQUENCE)
+		text_append(out, "    returns its events\n");
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		const struct program_return *value = &program->returns[rule->first_return + i];
+
+		text_printf(out, "    returns %s = ", program_text(program, value->name));
+		program_print(out, program, rule, value->node);
+		text_append(out, "\n");
+	}
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		text_append(out, "    does ");
+		explain_statement(explain, &program->statements[rule->first_statement + i]);
+		text_append(out, "\n");
+	}
+}
+
+void program_explain_text(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
+			  struct text_buffer *out)
+{
+	struct explain explain = { .out = out, .program = program, .rule = &program->rules[rule], .facts = facts };
+
+	print_head(&explain);
+	print_stream(&explain);
+	print_place(&explain);
+	for (uint32_t i = 0; i < explain.rule->state_count && !out->failure; i++)
+		print_state(&explain, i);
+	print_results(&explain);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the words for the parts of an automaton. */
+
+#include "program/explain-priv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *explain_semantics(const struct program_rule *rule)
+{
+	static const char *const names[] = {
+		[PROGRAM_STRICT_SEQUENCE] = "STRICTSEQUENCE",
+		[PROGRAM_STRICT_PARTITION] = "STRICTPARTITION",
+		[PROGRAM_SKIP_TILL_NEXT] = "SKIPTILLNEXT",
+		[PROGRAM_SKIP_TILL_ANY] = "SKIPTILLANY",
+	};
+
+	return names[rule->semantics];
+}
+
+const char *explain_loss(const struct program_rule *rule)
+{
+	static const char *const names[] = {
+		[PROGRAM_TAINT] = "TAINT",
+		[PROGRAM_DISCARD] = "DISCARD",
+		[PROGRAM_KEEP] = "KEEP",
+	};
+
+	return names[rule->loss];
+}
+
+const char *explain_mode(const struct program_rule *rule)
+{
+	static const char *const names[] = {
+		[PROGRAM_ANY_MODE] = "",
+		[PROGRAM_SYNCHRONOUS] = "SYNCHRONOUS",
+		[PROGRAM_ASYNCHRONOUS] = "ASYNCHRONOUS",
+	};
+
+	return names[rule->mode];
+}
+
+const char *explain_kind(uint32_t kind)
+{
+	static const char *const names[] = {
+		[PROGRAM_I64] = "i64",   [PROGRAM_U64] = "u64",       [PROGRAM_F64] = "f64",
+		[PROGRAM_BOOL] = "bool", [PROGRAM_STRING] = "string",
+	};
+
+	return names[kind];
+}
+
+const char *explain_type_name(const struct explain *explain, uint32_t type)
+{
+	return program_text(explain->program, explain->program->types[type].name);
+}
+
+const struct program_state *explain_state(const struct explain *explain, uint32_t state)
+{
+	return &explain->program->states[explain->rule->first_state + state];
+}
+
+void explain_time(struct text_buffer *out, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} units[] = {
+		{ UINT64_C(3600000000000), "h" },
+		{ UINT64_C(60000000000), "min" },
+		{ 1000000000, "s" },
+		{ 1000000, "ms" },
+		{ 1000, "us" },
+		{ 1, "ns" },
+	};
+	size_t i = 0;
+
+	while (ns % units[i].ns || ns < units[i].ns) {
+		if (units[i].ns == 1)
+			break;
+		i++;
+	}
+	text_printf(out, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
+}
+
+void explain_event(const struct explain *explain, const struct program_transition *transition)
+{
+	text_append(explain->out, explain_type_name(explain, transition->type));
+	if (transition->element == PROGRAM_NONE)
+		return;
+	const struct program_element *element =
+		&explain->program->elements[explain->rule->first_element + transition->element];
+	if (element->flags & PROGRAM_ELEMENT_ARRAY)
+		text_append(explain->out, "[]");
+	if (element->name != PROGRAM_NONE)
+		text_printf(explain->out, ":%s", program_text(explain->program, element->name));
+}
+
+void explain_action(const struct explain *explain, const struct program_action *action)
+{
+	struct text_buffer *out = explain->out;
+
+	program_print_slot(out, explain->program, explain->rule, action->slot);
+	text_append(out, " = ");
+	if (action->op == PROGRAM_SET) {
+		program_print(out, explain->program, explain->rule, action->node);
+		return;
+	}
+	text_append(out, action->op == PROGRAM_MIN ? "min(" : "max(");
+	program_print_slot(out, explain->program, explain->rule, action->slot);
+	text_append(out, ", ");
+	program_print(out, explain->program, explain->rule, action->node);
+	text_append(out, ")");
+}
+
+void explain_statement(const struct explain *explain, const struct program_statement *statement)
+{
+	const struct program *program = explain->program;
+	bool emits = statement->type != PROGRAM_NONE;
+
+	text_append(explain->out, emits ? "EMIT " : "CALL ");
+	text_append(explain->out,
+		    emits ? explain_type_name(explain, statement->type) : program_text(program, statement->function));
+	text_append(explain->out, "(");
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		const struct program_arg *arg = &program->args[statement->first_arg + i];
+
+		text_append(explain->out, i ? ", " : "");
+		if (emits)
+			text_printf(explain->out, "%s = ", program_text(program, program->fields[arg->field].name));
+		program_print(explain->out, program, explain->rule, arg->node);
+	}
+	text_append(explain->out, ")");
+}
+
+static uint32_t key_field(const struct explain *explain, const struct program_key *key, uint32_t slot)
+{
+	return explain->program->indices[key->first_field + slot];
+}
+
+/* Whether all keys of class take their values from fields of the same names. */
+static bool keys_agree(const struct explain *explain, const struct program_class *class)
+{
+	const struct program *program = explain->program;
+	const struct program_key *keys = program->keys + class->first_key;
+
+	for (uint32_t i = 1; i < class->key_count; i++) {
+		for (uint32_t j = 0; j < class->slot_count; j++) {
+			uint32_t mine = key_field(explain, &keys[i], j), first = key_field(explain, &keys[0], j);
+
+			if (strcmp(program_text(program, program->fields[mine].name),
+				   program_text(program, program->fields[first].name)) != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* tid = a.tid, x = a.x */
+static void explain_key(const struct explain *explain, const struct program_class *class, const struct program_key *key)
+{
+	const struct program *program = explain->program;
+
+	for (uint32_t i = 0; i < class->slot_count; i++) {
+		const struct program_field *field = &program->fields[key_field(explain, key, i)];
+
+		text_printf(explain->out, "%s%s = ", i ? ", " : "", program_text(program, field->name));
+		program_print_slot(explain->out, program, explain->rule, program->indices[class->first_slot + i]);
+	}
+}
+
+void explain_class(const struct explain *explain, uint32_t class)
+{
+	const struct program_class *row = &explain->program->classes[explain->rule->first_class + class];
+	const struct program_key *keys = explain->program->keys + row->first_key;
+
+	if (!row->key_count) {
+		text_append(explain->out, "runs wait for no event");
+		return;
+	}
+	if (!row->slot_count) {
+		text_append(explain->out, "runs wait all together");
+		return;
+	}
+	text_append(explain->out, "runs wait under ");
+	if (keys_agree(explain, row)) {
+		explain_key(explain, row, &keys[0]);
+		return;
+	}
+	for (uint32_t i = 0; i < row->key_count; i++) {
+		text_append(explain->out, i ? "; " : "");
+		explain_key(explain, row, &keys[i]);
+		text_printf(explain->out, " of %s",
+			    keys[i].type == PROGRAM_NONE ? "any other event"
+							 : explain_type_name(explain, keys[i].type));
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_RESULT_PRIV_H
+#define SESSION_RESULT_PRIV_H
+
+/* How single values are written, shared by both forms of output. */
+
+#include "event/type.h"
+#include "program/eval.h"
+#include "program/load.h"
+#include "program/match.h"
+
+#include <stdio.h>
+
+/* text as a JSON string with its quotes. Bytes that are not UTF-8 come out as U+FFFD each. */
+void result_put_string(FILE *stream, const char *text);
+
+/* text as it is, but for what a terminal could take for a command: octal escapes. */
+void result_put_plain(FILE *stream, const char *text);
+
+/* The shortest decimal that reads back as real; null for what JSON has no number for. */
+void result_put_real(FILE *stream, double real);
+
+void result_put_value(FILE *stream, const struct program_value *value);
+
+/* The field of the record, as a value of its type. */
+void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
+
+/* The node over the match's slots; null for a division by zero. */
+void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
+
+#endif

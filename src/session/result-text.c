@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how matches and statistics look to people: one line each, the same things below each other. */
+
+#include "session/result.h"
+
+#include "session/result-priv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_WIDTH_MAX = 32, WHO_WIDTH = 28 };
+
+static int name_width(const struct program *program)
+{
+	size_t width = 4;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		size_t length = strlen(program_text(program, program->rules[i].name));
+
+		if (length > width)
+			width = length;
+	}
+	return width > NAME_WIDTH_MAX ? NAME_WIDTH_MAX : (int)width;
+}
+
+static void put_time(FILE *stream, uint64_t ts)
+{
+	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
+}
+
+/* "comm[pid/tid]  cpu n", padded. A thread that leads its process is told by one number. */
+static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
+{
+	char who[64];
+	int length;
+
+	if (ids[1] == ids[2])
+		length = snprintf(who, sizeof who, "[%" PRIu32 "]", ids[1]);
+	else
+		length = snprintf(who, sizeof who, "[%" PRIu32 "/%" PRIu32 "]", ids[1], ids[2]);
+	result_put_plain(stream, comm);
+	length += (int)strlen(comm);
+	fprintf(stream, "%s%*s  cpu %-3" PRIu32, who, length < WHO_WIDTH ? WHO_WIDTH - length : 0, "", ids[0]);
+}
+
+/* As in JSON, but strings show what they hold. */
+static void put_value(FILE *stream, const struct program_value *value)
+{
+	if (value->kind != PROGRAM_STRING) {
+		result_put_value(stream, value);
+		return;
+	}
+	putc('"', stream);
+	result_put_plain(stream, value->text);
+	putc('"', stream);
+}
+
+static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->slots };
+
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		const struct program_return *row = &program->returns[rule->first_return + i];
+		struct program_value value;
+
+		fprintf(stream, "  %s=", program_text(program, row->name));
+		if (program_eval(&operand, row->node, &value))
+			fputs("(division by zero)", stream);
+		else
+			put_value(stream, &value);
+	}
+}
+
+static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+
+		if (statement->type != PROGRAM_NONE)
+			continue;
+		fprintf(stream, "  %s(", program_text(program, statement->function));
+		for (uint32_t j = 0; j < statement->arg_count; j++) {
+			fputs(j ? ", " : "", stream);
+			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
+		}
+		putc(')', stream);
+	}
+}
+
+static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
+		      const struct program_match_event *event)
+{
+	const struct event_header *header = event->record;
+	const struct program_type *type = &program->types[header->type];
+	uint32_t name = program->elements[rule->first_element + event->element].name;
+
+	fputs("    ", stream);
+	put_time(stream, header->ts);
+	fprintf(stream, "  %s%s%s  ", program_text(program, name), name == PROGRAM_NONE ? "" : ": ",
+		program_text(program, type->name));
+	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program->fields[type->first_field + i];
+		struct program_value value;
+
+		result_read_field(field, header, &value);
+		fprintf(stream, "  %s=", program_text(program, field->name));
+		put_value(stream, &value);
+	}
+	putc('\n', stream);
+}
+
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	put_time(stream, match->ts);
+	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
+	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
+	put_returns(stream, program, match);
+	put_calls(stream, program, match);
+	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
+	for (uint32_t i = 0; i < match->event_count; i++)
+		put_event(stream, program, rule, &match->events[i]);
+}
+
+void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+	int width = name_width(program);
+
+	fprintf(stream, "%-*s  %12s  %12s  %12s  %12s  %12s\n", width, "rule", "matches", "runs opened", "most open",
+		"refused", "lost");
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		const struct program_rule_stats *stats = &totals->rules[i];
+
+		fprintf(stream, "%-*s  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "\n",
+			width, program_text(program, program->rules[i].name), stats->matches, stats->runs_opened,
+			stats->runs_live_max, stats->pool_exhausted, stats->lost);
+	}
+	fprintf(stream, "%" PRIu64 " events in %.3f s (%.0f per second), %" PRIu64 " lost\n", totals->events, seconds,
+		seconds > 0 ? (double)totals->events / seconds : 0.0, totals->lost);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the JSON form of matches and statistics. */
+
+#include "session/result.h"
+
+#include "session/result-priv.h"
+
+#include <inttypes.h>
+
+static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	fputs(",\"return\":{", stream);
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		const struct program_return *value = &program->returns[rule->first_return + i];
+
+		if (i)
+			putc(',', stream);
+		result_put_string(stream, program_text(program, value->name));
+		putc(':', stream);
+		result_put_node(stream, program, match, value->node);
+	}
+	putc('}', stream);
+}
+
+/* comm stands only where there is one: recorded events need not have it. */
+static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
+		      const struct program_match_event *event)
+{
+	const struct event_header *header = event->record;
+	const struct program_type *type = &program->types[header->type];
+	uint32_t name = program->elements[rule->first_element + event->element].name;
+
+	fputs("{\"event\":", stream);
+	result_put_string(stream, program_text(program, type->name));
+	fputs(",\"name\":", stream);
+	if (name == PROGRAM_NONE)
+		fputs("null", stream);
+	else
+		result_put_string(stream, program_text(program, name));
+	fprintf(stream,
+		",\"seq\":%" PRIu64 ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+		header->seq, header->ts, header->cpu, header->pid, header->tid);
+	if (*header->comm) {
+		fputs(",\"comm\":", stream);
+		result_put_string(stream, header->comm);
+	}
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program->fields[type->first_field + i];
+		struct program_value value;
+
+		putc(',', stream);
+		result_put_string(stream, program_text(program, field->name));
+		putc(':', stream);
+		result_read_field(field, header, &value);
+		result_put_value(stream, &value);
+	}
+	putc('}', stream);
+}
+
+static void put_sequence(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	fputs(",\"sequence\":[", stream);
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		if (i)
+			putc(',', stream);
+		put_event(stream, program, &program->rules[match->rule], &match->events[i]);
+	}
+	putc(']', stream);
+}
+
+static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+
+		if (statement->type != PROGRAM_NONE)
+			continue;
+		fputs(count++ ? ",{\"function\":" : ",\"calls\":[{\"function\":", stream);
+		result_put_string(stream, program_text(program, statement->function));
+		fputs(",\"args\":[", stream);
+		for (uint32_t j = 0; j < statement->arg_count; j++) {
+			if (j)
+				putc(',', stream);
+			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
+		}
+		fputs("]}", stream);
+	}
+	if (count)
+		putc(']', stream);
+}
+
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	fputs("{\"match\":", stream);
+	result_put_string(stream, program_text(program, rule->name));
+	fprintf(stream,
+		",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", match->ts,
+		match->cpu, match->pid, match->tid);
+	result_put_string(stream, match->comm);
+	put_returns(stream, program, match);
+	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
+	if (rule->flags & PROGRAM_RULE_SEQUENCE)
+		put_sequence(stream, program, match);
+	put_calls(stream, program, match);
+	fputs("}\n", stream);
+}
+
+static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
+{
+	fprintf(stream,
+		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
+		",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64,
+		stats->matches, stats->runs_opened, stats->runs_live_max, stats->pool_exhausted, stats->lost);
+	if (stats->divisions_by_zero)
+		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
+	putc('}', stream);
+}
+
+void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+
+	fprintf(stream, "{\"stats\":{\"events\":%" PRIu64 ",\"seconds\":", totals->events);
+	result_put_real(stream, seconds);
+	fputs(",\"events_per_second\":", stream);
+	fprintf(stream, "%" PRIu64, seconds > 0 ? (uint64_t)((double)totals->events / seconds) : 0);
+	fprintf(stream, ",\"lost\":%" PRIu64 ",\"rules\":{", totals->lost);
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		if (i)
+			putc(',', stream);
+		result_put_string(stream, program_text(program, program->rules[i].name));
+		putc(':', stream);
+		put_rule_stats(stream, &totals->rules[i]);
+	}
+	fputs("}}}\n", stream);
+}

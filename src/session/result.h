@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_RESULT_H
+#define SESSION_RESULT_H
+
+/*
+ * What a session found, written: a match as one JSON object per line (docs/language.md, "Results") or as text for
+ * people, and the counts at the end. Nothing here fails by itself: an output that cannot be written shows in
+ * ferror(stream).
+ */
+
+#include "program/load.h"
+#include "program/match.h"
+#include "session/session.h"
+
+#include <stdio.h>
+
+/* One line; "sequence" only where the rule returns it, "calls" only where the rule has CALL statements. */
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* The last line of a JSON output. totals->rules are those of program. */
+void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
+
+/* A line per match, its events indented below it. */
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* A short table of the counts per rule. */
+void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals);
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# replay and compile: where output goes and how they end.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	cat >pair.rule <<-'END'
+		EVENT A { x: i64 }
+		EVENT B { x: i64 }
+		RULE pair PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x AS x }
+	END
+	cat >pair.jsonl <<-'END'
+		{"event":"A","ts":1,"x":7}
+		{"event":"B","ts":2,"x":8}
+		{"event":"B","ts":3,"x":7}
+	END
+	match='{"match":"pair","ts":3,"cpu":0,"pid":0,"tid":0,"comm":"","return":{"x":7},"tainted":false}'
+}
+
+@test "json: matches, then the statistics, on standard output; nothing else" {
+	run --separate-stderr -0 "$ASTERISM" replay -f json pair.rule pair.jsonl
+	[ "${lines[0]}" = "$match" ]
+	[[ ${lines[1]} == '{"stats":{"events":3,"seconds":'*',"lost":0,"rules":{"pair":{"matches":1,"runs_opened":1,"runs_live_max":1,"pool_exhausted":0,"lost":0}}}}' ]]
+	[ ${#lines[@]} = 2 ]
+	[ -z "$stderr" ]
+}
+
+@test "text: the match on standard output, a summary on standard error" {
+	run --separate-stderr -0 "$ASTERISM" replay pair.rule pair.jsonl
+	[ ${#lines[@]} = 1 ]
+	[[ $output == *pair* && $output == *7* ]]
+	[[ $stderr == "asterism: note: 1 match, 3 events in "* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -q pair.rule pair.jsonl
+	[ -z "$stderr" ]
+}
+
+@test "events from standard input" {
+	run --separate-stderr -0 "$ASTERISM" replay -f json pair.rule - <pair.jsonl
+	[ "${lines[0]}" = "$match" ]
+}
+
+@test "-o writes a file and leaves standard output empty" {
+	run --separate-stderr -0 "$ASTERISM" replay -f json -o out.jsonl pair.rule pair.jsonl
+	[ -z "$output" ]
+	[ "$(head -n 1 out.jsonl)" = "$match" ]
+	[ "$(wc -l <out.jsonl)" = 2 ]
+}
+
+@test "output that cannot be written: status 2" {
+	run --separate-stderr -2 "$ASTERISM" replay -o missing/out pair.rule pair.jsonl
+	[[ $stderr == *"missing/out cannot be written: No such file or directory" ]]
+	if [ -e /dev/full ]; then
+		run --separate-stderr -2 "$ASTERISM" replay -f json -o /dev/full pair.rule pair.jsonl
+		[[ $stderr == *"/dev/full cannot be written: No space left on device"* ]]
+		[ -e /dev/full ]
+	fi
+}
+
+@test "a reader that goes away ends the replay quietly" {
+	seq 1 200000 | sed 's/.*/{"event":"A","ts":&,"x":&}/' >many.jsonl
+	printf 'EVENT A { x: i64 }\nRULE all PATTERN { A:a } RETURN { a.x }\n' >all.rule
+	run --separate-stderr bash -c '"$0" replay -q -f json all.rule many.jsonl | head -n 1; exit ${PIPESTATUS[0]}' "$ASTERISM"
+	[ "$status" = 0 ]
+	[ ${#lines[@]} = 1 ]
+	[ -z "$stderr" ]
+}
+
+@test "--fail-on-match: status 1 with a match, 0 without" {
+	run -1 "$ASTERISM" replay -q --fail-on-match pair.rule pair.jsonl
+	head -n 2 pair.jsonl >none.jsonl
+	run -0 "$ASTERISM" replay -q --fail-on-match pair.rule none.jsonl
+}
+
+@test "a full pool: counted, told, status 3" {
+	printf 'EVENT A { x: i64 }\nEVENT B { x: i64 }\nRULE pair PATTERN { [A:a, B:b] } WHERE { [x] } POOL 2\n' >small.rule
+	seq 1 5 | sed 's/.*/{"event":"A","ts":&,"x":&}/' >five.jsonl
+	run --separate-stderr -3 "$ASTERISM" replay -f json small.rule five.jsonl
+	[[ ${lines[0]} == *'"pair":{"matches":0,"runs_opened":'*'"runs_live_max":2,"pool_exhausted":3,"lost":3}'* ]]
+	[[ $stderr == *"rule pair lost 3"* ]]
+	[[ $stderr == *"POOL n"* ]]
+}
+
+@test "wrong events: the line is named, status 2, no statistics" {
+	while IFS='|' read -r line what; do
+		{ head -n 1 pair.jsonl; echo "$line"; } >bad.jsonl
+		run --separate-stderr -2 "$ASTERISM" replay -f json pair.rule bad.jsonl
+		[[ $stderr == "bad.jsonl:2"*"error: "* ]] || { echo "$what: $stderr"; false; }
+		[ -z "$output" ]
+	done <<-'END'
+		{"event":"C","ts":2,"x":1}|unknown type
+		{"event":"A","ts":2}|missing field
+		{"event":"A","ts":2,"x":"seven"}|wrong type
+		{"event":"A","ts":0,"x":1}|time goes back
+		{"event":"A","ts":2,"x":1|broken JSON
+		[1,2]|not an object
+	END
+}
+
+@test "SIGINT: clean end with the statistics, status 0" {
+	mkfifo pipe
+	"$ASTERISM" replay -f json pair.rule pipe >out 2>err &
+	local pid=$!
+	exec 7>pipe
+	cat pair.jsonl >&7
+	sleep 0.3
+	# A background job of a shell without job control ignores SIGINT; SIGTERM means the same here.
+	kill -TERM $pid
+	sleep 0.2
+	exec 7>&-
+	wait $pid
+	[ "$(head -n 1 out)" = "$match" ]
+	[[ $(tail -n 1 out) == '{"stats":{"events":3,'* ]]
+}
+
+@test "compile: the image does what the text does" {
+	run --separate-stderr -0 "$ASTERISM" compile pair.rule -o pair.astc
+	[ -z "$output$stderr" ]
+	[ "$(head -c 4 pair.astc)" = ASTC ]
+	run --separate-stderr -0 "$ASTERISM" replay -f json pair.astc pair.jsonl
+	[ "${lines[0]}" = "$match" ]
+	run -0 "$ASTERISM" check pair.astc
+	"$ASTERISM" compile pair.rule -o - | cmp - pair.astc
+}
+
+@test "compile: no -o, damaged and combined images: status 2" {
+	"$ASTERISM" compile pair.rule -o pair.astc
+	run --separate-stderr -2 "$ASTERISM" compile pair.rule
+	[[ $stderr == *"needs -o FILE"* ]]
+	head -c 200 pair.astc >short.astc
+	run --separate-stderr -2 "$ASTERISM" replay short.astc pair.jsonl
+	[[ $stderr == "short.astc:"*"error: "* ]]
+	run --separate-stderr -2 "$ASTERISM" check pair.astc pair.rule
+	[[ $stderr == *"cannot be combined"* ]]
+}
+
+@test "rules of several files are one unit" {
+	printf 'EVENT A { x: i64 }\nRULE one PATTERN { A:a } RETURN { a.x }\n' >one.rule
+	printf 'RULE two PATTERN { A:a } RETURN { a.x AS y }\n' >two.rule
+	head -n 1 pair.jsonl >a.jsonl
+	run --separate-stderr -0 "$ASTERISM" replay -f json one.rule two.rule a.jsonl
+	[[ ${lines[0]} == *'"match":"one"'* && ${lines[1]} == *'"match":"two"'* ]]
+	run --separate-stderr -2 "$ASTERISM" check one.rule one.rule
+}

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Which rules the compiler must reject (settled meaning 3, 5, 6, 8 and 13). verdict() says "accept", "reject" or
+"unclear" with a reason; unclear rules are those on whose legality the language page can be read both ways, and the
+generator leaves them out.
+"""
+
+from lay import Pattern, groups_of, possibly_empty
+from model import Alt, Field, Func, Neg, Seq, Spec, children_of, is_repeated, leaves, walk_nodes
+
+
+class Verdict(Exception):
+    def __init__(self, word, reason):
+        super().__init__(word, reason)
+        self.word, self.reason = word, reason
+
+
+def reject(reason):
+    raise Verdict("reject", reason)
+
+
+def unclear(reason):
+    raise Verdict("unclear", reason)
+
+
+def siblings(node):
+    return node.parent.children if node.parent else [node]
+
+
+def begins_with_negation(node):
+    if isinstance(node, Neg):
+        return True
+    if isinstance(node, Seq):
+        return begins_with_negation(node.children[0])
+    return isinstance(node, Alt) and any(begins_with_negation(c) for c in node.children)
+
+
+def ends_with_negation(node):
+    if isinstance(node, Neg):
+        return True
+    if isinstance(node, Seq):
+        return ends_with_negation(node.children[-1])
+    return isinstance(node, Alt) and any(ends_with_negation(c) for c in node.children)
+
+
+def check_lengths(root):
+    for node in walk_nodes(root):
+        if isinstance(node, Spec) and (node.low < 1 or node.high is not None and node.high < node.low):
+            reject("an array's bounds are empty")
+        if is_repeated(node):
+            if node.high is not None and node.high < max(node.low, 1):
+                unclear("a group that never occurs")
+            if any(possibly_empty(c) for c in ([node.children[0]] if isinstance(node, Seq) else node.children)):
+                unclear("a repeated group whose round is possibly empty or begins with something possibly empty")
+        if isinstance(node, Alt) and any(possibly_empty(c) for c in node.children):
+            unclear("a branch that is possibly empty")
+    first = root
+    while not isinstance(first, Spec):
+        if possibly_empty(first):
+            reject("the first element is possibly empty")
+        first = children_of(first)[0]
+
+
+def check_negation_shape(negation):
+    for node in walk_nodes(negation.child):
+        if isinstance(node, Neg):
+            reject("double negation")
+        if isinstance(node, Spec) and node.is_array:
+            reject("a negated array")
+        if is_repeated(node):
+            unclear("a repeat under a negation")
+
+
+def check_negations(rule, pattern):
+    root = rule.pattern
+    if begins_with_negation(root):
+        reject("the pattern begins with a negation")
+    for node in walk_nodes(root):
+        if isinstance(node, Alt) and any(begins_with_negation(c) for c in node.children):
+            reject("a branch begins with a negation")
+        if isinstance(node, Neg):
+            check_negation_shape(node)
+            check_neighbours(node)
+            check_followers(rule, pattern, node)
+    if ends_with_negation(root):
+        if rule.within_ns is None:
+            reject("a pattern that ends in a negation needs WITHIN")
+        check_trailing(pattern, root)
+
+
+def check_trailing(pattern, root):
+    for node in walk_nodes(root):
+        if is_repeated(node) and not any(isinstance(p, Neg) for p in chain(node)) and not pattern.followers(node):
+            unclear("a pattern that ends in a repeated group and a negation")
+
+
+def chain(node):
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def check_neighbours(negation):
+    around = siblings(negation)
+    if not isinstance(negation.parent, Seq):
+        reject("a negation alone")
+    before = [s for s in around[:negation.index] if not isinstance(s, Neg)]
+    after = [s for s in around[negation.index + 1:] if not isinstance(s, Neg)]
+    if not before:
+        unclear("an inner sequence that begins with a negation")
+    if possibly_empty(before[-1]) or after and possibly_empty(after[0]):
+        reject("a neighbour of a negation is possibly empty")
+    node = negation
+    while not after and node.parent is not None:
+        node = node.parent
+        if isinstance(node.parent, Seq):
+            after = [s for s in siblings(node)[node.index + 1:] if not isinstance(s, Neg)]
+            if after and possibly_empty(after[0]):
+                unclear("a possibly empty structure after a sequence that ends in a negation")
+
+
+def check_followers(rule, pattern, negation):
+    conditioned = {c.id for c in rule.conditions if c.kind == "negated"}
+    child = negation.child
+    if isinstance(child, Seq):
+        return
+    specs = [child] if isinstance(child, Spec) else [c for c in child.children if isinstance(c, Spec)]
+    hard = {s.type for s in specs if s.id not in conditioned}
+    after = pattern.followers(negation)
+    if after and all(f.type in hard for f in after):
+        reject("every follower is forbidden unconditionally")
+
+
+def check_ambiguity(rule, pattern):
+    for node in walk_nodes(rule.pattern):
+        if not isinstance(node, Alt) or any(isinstance(p, Neg) for p in chain(node)):
+            continue
+        for i, a in enumerate(node.children):
+            for b in node.children[i + 1:]:
+                check_pair(rule, pattern, a, b)
+
+
+def check_pair(rule, pattern, a, b):
+    """Walks both branches along every event they share."""
+    todo = [((), ())]
+    while todo:
+        left, right = todo.pop()
+        x, y = pattern.laid(left, a), pattern.laid(right, b)
+        if left and (x.ends or y.ends):
+            reject("a branch is the beginning of another, or equal to it")
+        for priority, s, role in x.next:
+            for other_priority, t, other in y.next:
+                if s.type != t.type:
+                    continue
+                if any(is_marked(rule, spec) for spec in (s, t)) or priority or other_priority:
+                    reject("branches begin with the same event, and it has a name, length or guard")
+                todo.append((left + (role,), right + (other,)))
+
+
+def is_marked(rule, spec):
+    return spec.name or spec.is_array or rule.guards(spec)
+
+
+def check_conditions(rule):
+    for c in rule.conditions:
+        if not c.ids:
+            unclear("a condition that names no event")
+        negated = [i for i in c.ids if rule.specs[i].negated]
+        if len(negated) > 1:
+            reject("a condition between negated elements")
+        if negated and c.ids[-1] > negated[0]:
+            reject("a condition between a negated and a later event")
+        named = [x for x in leaves(c.expr) if isinstance(x, (Field, Func))]
+        for x in named:
+            if isinstance(x, Field) and rule.by_name[x.name].is_array and (
+                    len(c.ids) > 1 or any(isinstance(o, Func) for o in named)):
+                reject("a plain field of an array in a condition with another event")
+        if len({groups_of(rule.specs[i])[-1] if groups_of(rule.specs[i]) else None for i in c.ids}) > 1:
+            unclear("a name inside a repeated group together with one outside")
+    for expr, _, _ in rule.returns if isinstance(rule.returns, list) else []:
+        for x in leaves(expr):
+            if isinstance(x, (Field, Func)):
+                check_returned(rule, x)
+
+
+def check_returned(rule, leaf):
+    spec = rule.by_name[leaf.name]
+    if spec.negated or groups_of(spec):
+        reject("a returned value of a negated element or of one inside a repeated group")
+    if isinstance(leaf, Field) and spec.is_array:
+        reject("a returned plain field of an array")
+
+
+def check_fields(rule):
+    for f in rule.joins:
+        if any(rule.field_type(s.type, f) is None for s in rule.specs):
+            reject("a join field that a type of the pattern lacks")
+    if isinstance(rule.over, list) and not {s.type for s in rule.specs} <= set(rule.over):
+        reject("OVER lacks a type of the pattern")
+
+
+def verdict(rule):
+    """("accept" | "reject" | "unclear", reason)"""
+    try:
+        check_lengths(rule.pattern)
+        check_fields(rule)
+        check_conditions(rule)
+        pattern = Pattern(rule)
+        check_negations(rule, pattern)
+        check_ambiguity(rule, pattern)
+    except Verdict as found:
+        return found.word, found.reason
+    return "accept", ""

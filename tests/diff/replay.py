@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs `asterism replay` and compares what it prints with what is expected."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+
+class Result:
+    """What one replay printed: result lines, the stats line's content, the exit status and stderr."""
+
+    def __init__(self, process):
+        self.status, self.stderr = process.returncode, process.stderr
+        self.lines, self.stats, self.broken = [], {}, None
+        for text in process.stdout.splitlines():
+            try:
+                line = json.loads(text)
+            except ValueError:
+                self.broken = f"not JSON: {text[:200]}"
+                continue
+            if "match" in line:
+                self.lines.append(line)
+            elif "stats" in line:
+                self.stats = line["stats"]
+
+    def failure(self):
+        """Why the replay as a whole cannot be used; None when it can."""
+        if self.broken:
+            return self.broken
+        if self.status not in (0, 1) or not self.stats:
+            return f"exit status {self.status}: {self.stderr.strip()[:2000]}"
+        return None
+
+
+class Binary:
+    def __init__(self, path, engine=None, timeout=120):
+        self.path, self.engine, self.timeout = os.path.abspath(path), engine, timeout
+
+    def replay_files(self, rule_path, events_path):
+        command = [self.path, "replay", rule_path, events_path, "--input", "jsonl", "-f", "json"]
+        if self.engine:
+            command += ["--engine", self.engine]
+        try:
+            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False))
+        except subprocess.TimeoutExpired:
+            return Result(subprocess.CompletedProcess(command, 124, "", f"no end after {self.timeout} s"))
+
+    def replay(self, rule_text, events):
+        with tempfile.TemporaryDirectory(prefix="asterism-diff-") as folder:
+            rule_path, events_path = os.path.join(folder, "rule.rule"), os.path.join(folder, "events.jsonl")
+            with open(rule_path, "w", encoding="utf-8") as out:
+                out.write(rule_text)
+            with open(events_path, "w", encoding="utf-8") as out:
+                out.writelines(json.dumps(e) + "\n" for e in events)
+            return self.replay_files(rule_path, events_path)
+
+
+def same(want, got):
+    """Equal, where `got` may have more members than `want`, and floats need not agree in the last bits."""
+    if isinstance(want, dict):
+        return isinstance(got, dict) and all(k in got and same(v, got[k]) for k, v in want.items())
+    if isinstance(want, list):
+        return isinstance(got, list) and len(want) == len(got) and all(same(a, b) for a, b in zip(want, got))
+    if isinstance(want, bool) or isinstance(got, bool) or want is None or isinstance(want, str):
+        return type(want) is type(got) and want == got
+    if isinstance(want, float) or isinstance(got, float):
+        return isinstance(got, (int, float)) and abs(want - got) <= 1e-9 * max(1.0, abs(want))
+    return want == got
+
+
+def brief(line):
+    """A result line on one short line, for people."""
+    if "sequence" in line:
+        return f"ts {line['ts']}, events {[e['seq'] for e in line['sequence']]}"
+    return f"ts {line['ts']} tid {line['tid']}, {json.dumps(line.get('return', {}))}"
+
+
+def difference(want, got):
+    """What differs between two lists of result lines, or None."""
+    if same(want, got):
+        return None
+    out = ["    expected:"] + [f"      {brief(m)}" for m in want] + ["    got:"] + [f"      {brief(m)}" for m in got]
+    if [brief(m) for m in want] == [brief(m) for m in got]:
+        at = next(i for i, (a, b) in enumerate(zip(want, got)) if not same(a, b))
+        out += ["    in full:", f"      {json.dumps(want[at])}", f"      {json.dumps(got[at])}"]
+    return "\n".join(out)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The differential suite: generated rules and streams through `asterism replay` and through the oracle. Compared are,
+per rule, the match lines with their order and all their members, the counts of matches and of opened runs. Many
+rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
+others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
+
+Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--save] [--jobs J]
+"""
+
+import argparse
+import glob
+import json
+import os
+import sys
+import time
+from multiprocessing import Pool
+
+import generate
+import legal
+import oracle
+import ruletext
+from replay import Binary, difference
+from shrink import shrink
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
+RULES, STREAMS, LIMIT = 16, 3, 400
+
+
+def source(types, rules):
+    return ruletext.print_types(types) + "".join(ruletext.print_rule(r) for r in rules)
+
+
+def judge(rule, events, result):
+    """What differs between the oracle and a replay for one rule: text, or None; raises TooMany."""
+    want, opened = oracle.matches(rule, events, LIMIT)
+    got = [line for line in result.lines if line["match"] == rule.name]
+    found = difference(want, got)
+    if found:
+        return found
+    stats = result.stats["rules"].get(rule.name)
+    if stats is None:
+        return "    the stats lack the rule"
+    if stats["matches"] != len(want):
+        return f"    the stats count {stats['matches']} matches of {len(want)}"
+    if stats["runs_opened"] != opened:
+        return f"    runs_opened is {stats['runs_opened']}, expected {opened}"
+    return None
+
+
+class Tally:
+    def __init__(self):
+        self.passed, self.skipped, self.failures, self.matched = 0, 0, [], 0
+
+    def add(self, other):
+        self.passed += other.passed
+        self.skipped += other.skipped
+        self.matched += other.matched
+        self.failures += other.failures
+
+
+class Batch:
+    """Some rules in one file, run over some streams."""
+
+    def __init__(self, binary, seed):
+        self.binary, self.tally = binary, Tally()
+        self.made = generate.Generator(seed)
+        self.rules = [self.made.rule(f"r{i}") for i in range(RULES)]
+
+    def fail(self, what, rules, events):
+        self.tally.failures.append((what, source(self.made.types, rules), events))
+
+    def run(self):
+        self.refuse()
+        first = self.made.stream(self.rules)
+        streams = [first] + [self.made.near_miss(first) for _ in range(STREAMS - 1)]
+        for events in streams:
+            self.stream(events)
+        self.alone(first)
+        return self.tally
+
+    def refuse(self):
+        """One rule that the compiler must refuse."""
+        rule = self.made.rejected_rule("bad")
+        result = self.binary.replay(source(self.made.types, [rule]), [])
+        if result.status == 2:
+            self.tally.passed += 1
+        else:
+            self.fail(f"    not refused: {legal.verdict(rule)[1]}", [rule], None)
+
+    def stream(self, events):
+        result = self.binary.replay(source(self.made.types, self.rules), events)
+        if result.failure():
+            for rule in list(self.rules):
+                self.one(rule, events)
+            return
+        for rule in self.rules:
+            self.compare(rule, events, result)
+
+    def one(self, rule, events):
+        result = self.binary.replay(source(self.made.types, [rule]), events)
+        if not result.failure():
+            self.compare(rule, events, result)
+            return
+        if result.status == 2:
+            self.rules.remove(rule)
+        self.fail("    " + result.failure(), [rule], events)
+
+    def compare(self, rule, events, result):
+        try:
+            wrong = judge(rule, events, result)
+        except oracle.TooMany:
+            self.tally.skipped += 1
+            return
+        if wrong:
+            self.fail(wrong, [rule], events)
+        else:
+            self.tally.passed += 1
+            self.tally.matched += bool(result.stats["rules"][rule.name]["matches"])
+
+    def alone(self, events):
+        if self.rules:
+            self.one(self.made.rng.choice(self.rules), events)
+
+
+def run_batch(task):
+    binary, seed = task
+    return Batch(binary, seed).run()
+
+
+# --- kept cases
+
+
+def kept_cases():
+    for path in sorted(glob.glob(os.path.join(FOLDER, "*.json"))):
+        with open(path, encoding="utf-8") as text:
+            yield os.path.basename(path), json.load(text)
+
+
+def run_kept(binary, case):
+    """What is wrong with a kept case, or None. Both the oracle and the binary must give what it expects."""
+    _, rules = ruletext.parse(case["rule"])
+    if case.get("rejected"):
+        result = binary.replay(case["rule"], [])
+        return None if result.status == 2 else f"    not refused: exit status {result.status}"
+    result = binary.replay(case["rule"], case["events"])
+    if result.failure():
+        return "    " + result.failure()
+    for rule in rules:
+        want = [m for m in case["expected"] if m["match"] == rule.name]
+        wrong = difference(want, oracle.matches(rule, case["events"])[0])
+        if wrong:
+            return "    the oracle disagrees\n" + wrong
+        wrong = judge(rule, case["events"], result)
+        if wrong:
+            return wrong
+    return None
+
+
+# --- reporting
+
+
+def fails_with(binary):
+    def fails(text, events):
+        _, (rule,) = ruletext.parse(text)
+        result = binary.replay(text, events)
+        try:
+            return bool(result.failure() or judge(rule, events, result))
+        except oracle.TooMany:
+            return False
+    return fails
+
+
+def report(binary, failure, save):
+    what, text, events = failure
+    print("FAIL")
+    if events is None:
+        print(text + what)
+        return
+    fails = fails_with(binary)
+    if fails(text, events):
+        text, events = shrink(text, events, fails)
+        _, (rule,) = ruletext.parse(text)
+        result = binary.replay(text, events)
+        what = "    " + result.failure() if result.failure() else judge(rule, events, result)
+    else:
+        what += "\n    (only together with other rules)"
+    print(text + "\n".join(json.dumps(e) for e in events) + "\n" + what + "\n", flush=True)
+    if save:
+        keep(text, events)
+
+
+def keep(text, events):
+    _, (rule,) = ruletext.parse(text)
+    os.makedirs(FOLDER, exist_ok=True)
+    number = len(glob.glob(os.path.join(FOLDER, "*.json"))) + 1
+    case = {"note": "", "rule": text, "events": events, "expected": oracle.matches(rule, events)[0]}
+    with open(os.path.join(FOLDER, f"new-{number:03}.json"), "w", encoding="utf-8") as out:
+        json.dump(case, out, indent=1)
+        out.write("\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--engine")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--shown", type=int, default=5, help="how many failures to make small and print")
+    options = parser.parse_args()
+    binary, total, begun = Binary(options.binary, options.engine), Tally(), time.time()
+    for name, case in kept_cases():
+        wrong = run_kept(binary, case)
+        if wrong:
+            print(f"FAIL {name}: {case['note']}\n{wrong}")
+            total.failures.append(None)
+        else:
+            total.passed += 1
+    batches = -(-options.cases // (RULES * STREAMS + 2))
+    tasks = [(binary, f"{options.seed}:{i}") for i in range(batches)]
+    with Pool(options.jobs) as pool:
+        for tally in pool.imap_unordered(run_batch, tasks):
+            total.add(tally)
+    for failure in [f for f in total.failures if f][: options.shown]:
+        report(binary, failure, options.save)
+    print(f"seed {options.seed}, {total.matched} cases with matches, {time.time() - begun:.1f} s")
+    print(f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped")
+    return 1 if total.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
