@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism explain`: what the compiler made of rules, and where they will run. */
+
+#include "cmd/commands.h"
+#include "cmd/print.h"
+#include "cmd/rules.h"
+#include "cmd/status.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "ebpf/ebpf.h"
+#include "program/explain.h"
+
+#include <stdio.h>
+
+static const char *const place_words[] = {
+	[SESSION_KERNEL] = "in the kernel",
+	[SESSION_USER] = "in user space, over events that the kernel ships",
+	[SESSION_NOWHERE] = "nowhere: it is SYNCHRONOUS",
+};
+
+typedef void explain_fn(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
+			struct text_buffer *out);
+
+/* In the order of the choices of --format. */
+static explain_fn *const formats[] = { program_explain_text, program_explain_dot, program_explain_json };
+
+static void explain_rule(const struct program *program, uint32_t rule, explain_fn *explain, struct text_buffer *out)
+{
+	struct session_placement placement;
+	struct program_explain_facts facts = { .where = NULL };
+
+	session_place(program, rule, &placement);
+	facts.where = place_words[placement.place];
+	facts.why = placement.reason[0] ? placement.reason : NULL;
+	if (placement.place == SESSION_KERNEL)
+		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
+	explain(program, rule, &facts, out);
+}
+
+static int run(const struct arguments *arguments)
+{
+	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
+	struct session_rules *rules;
+	struct text_buffer out = { 0 };
+	char *text = NULL;
+	int status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+
+	if (status)
+		return status;
+	const struct program *program = session_rules_program(rules);
+
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		explain_rule(program, i, explain, &out);
+	if (text_take(&out, &text)) {
+		print_error("out of memory");
+		status = STATUS_USAGE;
+	} else {
+		fputs(text, stdout);
+		alloc_free(text);
+	}
+	session_rules_free(rules);
+	return status;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism explain slow-syscall.rule", "Says how the rule matches, where it runs and what it costs." },
+	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
+	{ NULL, NULL },
+};
+
+const struct command command_explain = {
+	.name = "explain",
+	.summary = "show the automaton of rules and where they run",
+	.operands = "FILE...",
+	.description =
+		"Shows what the compiler made of each rule: states and transitions with their conditions, the key "
+		"under which runs "
+		"wait in each state, whether the rule will run in the kernel or in user space and why, and how much "
+		"memory its "
+		"pool takes.\n\n"
+		"With -f dot there is one graph per rule for Graphviz, with -f json one object per rule and line.",
+	.options = { OPTION_GRAPH_FORMAT, OPTION_QUIET },
+	.examples = examples,
+	.operands_min = 1,
+	.run = run,
+};
