@@ -66,9 +66,10 @@ static const char *line_of(struct arena *arena, const struct diag_place *place)
 {
 	const struct diag_source *source = place->source;
 
-	if (!source->text || place->line == 0 || place->offset > source->length)
+	if (!source->text || place->line == 0 || place->offset < source->text_offset ||
+	    place->offset - source->text_offset > source->length)
 		return NULL;
-	size_t start = place->offset - (place->column - 1), end = place->offset;
+	size_t end = place->offset - source->text_offset, start = end - (place->column - 1);
 
 	while (end < source->length && source->text[end] != '\n' && end - start < SHOWN_LINE_BYTES)
 		end++;

@@ -11,6 +11,7 @@ struct diag_source {
 	const char *file; /* as the user named it */
 	const char *text; /* not NUL-terminated; NULL where there is none */
 	size_t length;
+	uint64_t text_offset; /* where text begins in the input, when it is a part of it */
 };
 
 /* A piece of an input. line 0: only offset counts (images, traces). */

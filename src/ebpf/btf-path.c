@@ -3,7 +3,7 @@
  * Decides which loads a path of members means. The walker stands on a place: an offset from the last pointer, and the
  * type of what is there. Stepping into structs and arrays moves the offset, stepping over a pointer is one more load.
  * The verifier walks types in its own simple way (first member of a union wins, no flexible arrays); wherever it might
- * see something else than we do the place is marked as not direct.
+ * see something else than we do, the spot is marked as not plain.
  */
 
 #include "ebpf/btf-path.h"
@@ -35,7 +35,7 @@ struct found {
 	uint32_t type;
 	uint64_t bit_offset;
 	uint8_t bits;
-	bool direct;
+	bool is_plain;
 };
 
 static const char *kind_word(const struct btf_type *type)
@@ -85,12 +85,12 @@ static bool find_member(const struct btf_kernel *btf, uint32_t id, const char *n
 		if (*own == '\0' && find_member(btf, member->type, name, depth + 1, found)) {
 			found->bit_offset += bit_offset;
 		} else if (*own != '\0' && strcmp(own, name) == 0) {
-			*found = (struct found){ .type = member->type, .bit_offset = bit_offset, .direct = true };
+			*found = (struct found){ .type = member->type, .bit_offset = bit_offset, .is_plain = true };
 			found->bits = has_bits ? BTF_MEMBER_BITFIELD_SIZE(member->offset) : 0;
 		} else {
 			continue;
 		}
-		found->direct = found->direct && (!is_union || i == 0);
+		found->is_plain = found->is_plain && (!is_union || i == 0);
 		return true;
 	}
 	return false;
@@ -104,7 +104,6 @@ static int follow(struct walk *walk, const struct btf_type *pointer)
 	bool tagged = tag && BTF_INFO_KIND(tag->info) == BTF_KIND_TYPE_TAG;
 	const struct btf_type *type = btf_kernel_bare(walk->btf, &pointee);
 	bool is_struct = type && BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT;
-	bool direct = walk->spot.direct;
 
 	if (walk->in_register) {
 		walk->in_register = false;
@@ -116,7 +115,7 @@ static int follow(struct walk *walk, const struct btf_type *pointer)
 		walk->access->pointers[walk->access->pointer_count++] = walk->spot;
 	}
 	walk->type = pointee;
-	walk->spot = (struct btf_spot){ .direct = direct && is_struct && !tagged };
+	walk->spot = (struct btf_spot){ .pointee = is_struct && !tagged ? pointee : 0, .is_plain = true };
 	return 0;
 }
 
@@ -129,7 +128,7 @@ static int move(struct walk *walk, uint64_t offset)
 			snprintf(walk->reason, walk->size, "the path leads too far away");
 			return -EINVAL;
 		}
-		walk->spot.direct = false;
+		walk->spot.is_plain = false;
 	}
 	walk->spot.offset += (uint32_t)offset;
 	return 0;
@@ -162,7 +161,7 @@ static int step_member(struct walk *walk, const char *name)
 	walk->is_comm = strcmp(name, "comm") == 0 && strcmp(name_of(walk, type), "task_struct") == 0;
 	walk->type = found.type;
 	btf_kernel_bare(walk->btf, &walk->type);
-	walk->spot.direct = walk->spot.direct && found.direct;
+	walk->spot.is_plain = walk->spot.is_plain && found.is_plain;
 	walk->bits = found.bits;
 	walk->bit = found.bit_offset;
 	return found.bits ? 0 : move(walk, found.bit_offset / 8);
@@ -198,7 +197,7 @@ static int step_index(struct walk *walk, uint32_t index)
 	}
 	if (!result)
 		result = move(walk, (uint64_t)index * bytes);
-	walk->spot.direct = walk->spot.direct && index == 0 && kind == BTF_KIND_PTR;
+	walk->spot.is_plain = walk->spot.is_plain && index == 0 && kind == BTF_KIND_PTR;
 	walk->is_comm = false;
 	walk->bits = 0;
 	return result;
@@ -301,15 +300,14 @@ static int walk_hops(struct walk *walk, const struct btf_hop *hops, uint32_t cou
 	return result ? result : end(walk);
 }
 
-int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, bool known, const struct btf_hop *hops,
-		     uint32_t count, struct btf_access *access, char *reason, size_t size)
+int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
+		     struct btf_access *access, char *reason, size_t size)
 {
 	struct walk walk = {
 		.btf = btf,
 		.access = access,
 		.type = type,
 		.in_register = true,
-		.spot.direct = known,
 		.reason = reason,
 		.size = size,
 	};
@@ -326,7 +324,7 @@ int btf_path_resolve_struct(const struct btf_kernel *btf, uint32_t type, const s
 		.btf = btf,
 		.access = access,
 		.type = type,
-		.spot.direct = true,
+		.spot = { .pointee = type, .is_plain = true },
 		.reason = reason,
 		.size = size,
 	};

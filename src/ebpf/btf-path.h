@@ -21,13 +21,11 @@ enum btf_end {
 	BTF_END_CHARS,   /* a char array in memory */
 };
 
-/*
- * Memory is always named as an offset from the last pointer. direct: the verifier knows that pointer's type, and finds
- * at this offset what is meant, so that a plain load will do.
- */
+/* Memory is always named as an offset from the last pointer. */
 struct btf_spot {
 	uint32_t offset;
-	bool direct;
+	uint32_t pointee; /* the struct that this pointer points to; 0 where it is none that the verifier would know */
+	bool is_plain;    /* the verifier finds the same at this offset as we do, so that a plain load will do */
 };
 
 enum { BTF_POINTERS_MAX = 16 };
@@ -45,11 +43,11 @@ struct btf_access {
 };
 
 /*
- * Follows count hops from a value of type. known: where that value is a pointer, the verifier knows its type.
- * Returns 0, or -ENOENT (no such member on this kernel) or -EINVAL (nothing to follow there) with one clause in reason.
+ * Follows count hops from a value of type. Returns 0, or -ENOENT (no such member on this kernel) or -EINVAL (nothing to
+ * follow there) with one clause in reason.
  */
-int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, bool known, const struct btf_hop *hops,
-		     uint32_t count, struct btf_access *access, char *reason, size_t size);
+int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
+		     struct btf_access *access, char *reason, size_t size);
 
 /* The same from a pointer to struct type, the one type of value that may have no name of its own. */
 int btf_path_resolve_struct(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,

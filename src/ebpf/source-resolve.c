@@ -66,35 +66,29 @@ static int find_argument(struct source_binding *binding, const char *name, uint3
 	return 0;
 }
 
-/* What the verifier makes of an argument: by_helper where it refuses to load it, known where it knows what it points
- * to. */
-static void classify(const struct btf_kernel *btf, uint32_t type, bool *by_helper, bool *known)
+/* The verifier lets numbers be loaded, and pointers to void, to integers and to what it can describe. */
+static bool needs_helper(const struct btf_kernel *btf, uint32_t type)
 {
 	const struct btf_type *bare = btf_kernel_bare(btf, &type);
 
-	*by_helper = *known = false;
 	if (!bare || BTF_INFO_KIND(bare->info) != BTF_KIND_PTR)
-		return;
+		return false;
 	type = bare->type;
 	bare = btf_kernel_bare(btf, &type);
 	switch (bare ? BTF_INFO_KIND(bare->info) : BTF_KIND_UNKN) {
 	case BTF_KIND_UNKN:
 	case BTF_KIND_INT:
-		break;
 	case BTF_KIND_STRUCT:
-		*known = true;
-		break;
 	case BTF_KIND_UNION:
-		break;
+		return false;
 	default:
-		*by_helper = true;
+		return true;
 	}
 }
 
 static int resolve_access(struct source_binding *binding, struct source_node *node)
 {
 	uint32_t type;
-	bool known = true;
 	int result;
 
 	node->is_current = strcmp(node->name, "current") == 0;
@@ -110,12 +104,12 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 		if (result)
 			return result;
 		type = binding->tracepoint.params[node->argument].type;
-		classify(binding->btf, type, &node->by_helper, &known);
+		node->by_helper = needs_helper(binding->btf, type);
 	}
 	result = node->is_current ? btf_path_resolve_struct(binding->btf, type, node->hops, node->hop_count,
 							    &node->access, binding->reason, binding->size)
-				  : btf_path_resolve(binding->btf, type, known, node->hops, node->hop_count,
-						     &node->access, binding->reason, binding->size);
+				  : btf_path_resolve(binding->btf, type, node->hops, node->hop_count, &node->access,
+						     binding->reason, binding->size);
 	return result;
 }
 

@@ -37,6 +37,7 @@ struct loaded {
 struct source_set {
 	struct source_set_options options;
 	uint32_t cpu_count;
+	uint32_t cast;
 	struct source_plan *plan;
 	struct scope *scope;
 	struct ship *ship;
@@ -82,7 +83,7 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 	const char *colon = strchr(unit->tracepoint, ':');
 	struct source_emit_options emit = {
 		.scope = set->scope,
-		.style.cautious = cautious,
+		.style = { .cast = set->cast, .cautious = cautious },
 		.body = emit_body,
 		.context = set,
 		.memory_map = program->memory,
@@ -179,6 +180,7 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 		return diag_no_memory(diag);
 	set->options = *options;
 	set->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
+	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
 	if (!result)
 		result = scope_new(&scope, diag, &set->scope);

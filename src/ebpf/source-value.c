@@ -11,6 +11,13 @@
 
 enum { WORD = 8 };
 
+/* What the verifier knows about a pointer. */
+enum knowledge {
+	UNKNOWN,
+	ARGUMENT, /* what the tracepoint's prototype promises */
+	KNOWN,    /* its type, and that loads through it cannot fail */
+};
+
 static void add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
 {
 	if (offset)
@@ -39,17 +46,39 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 	ebpf_stack_release(as, mark);
 }
 
-/* r0 = the bytes at spot from pointer r0. */
-static void load_spot(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
-		      uint32_t bytes)
+/*
+ * Makes the verifier know that r0 points to what spot says, and returns whether it now does, so that plain loads work.
+ * Arguments of a tracepoint are cast although their type is known: to the verifier they are valid pointers, but some
+ * tracepoints pass NULL or small numbers, and only loads through a cast pointer (or on kernels that lack the cast,
+ * through any) survive that.
+ */
+static bool make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		       enum knowledge knowledge)
 {
-	if (spot->direct && !style->cautious) {
+	if (style->cautious || !spot->is_plain || !spot->pointee)
+		return false;
+	if (knowledge == KNOWN || (knowledge == ARGUMENT && !style->cast))
+		return true;
+	if (!style->cast)
+		return false;
+	ebpf_mov(as, R1, R0);
+	ebpf_mov_imm(as, R2, spot->pointee);
+	ebpf_call_kernel(as, (int32_t)style->cast);
+	return true;
+}
+
+/* r0 = the bytes at spot from pointer r0. Returns what the verifier knows about them if they are a pointer. */
+static enum knowledge load_spot(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+				uint32_t bytes, enum knowledge knowledge)
+{
+	if (make_plain(as, style, spot, knowledge)) {
 		ebpf_load(as, ebpf_width(bytes), R0, R0, (int32_t)spot->offset);
-		return;
+		return KNOWN;
 	}
 	ebpf_mov(as, R3, R0);
 	add_offset(as, R3, spot->offset);
 	read_kernel(as, bytes);
+	return UNKNOWN;
 }
 
 /* Where r0 is null it becomes the number 0, and the code goes on at label. */
@@ -64,32 +93,36 @@ static void leave_if_null(struct ebpf_asm *as, uint32_t label)
 }
 
 /* r0 = what the access starts at. */
-static void load_start(struct ebpf_asm *as, const struct source_node *node)
+static enum knowledge load_start(struct ebpf_asm *as, const struct source_node *node)
 {
 	if (node->is_current) {
 		ebpf_call(as, BPF_FUNC_get_current_task_btf);
-	} else if (node->by_helper) {
+		return KNOWN;
+	}
+	if (node->by_helper) {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
 		add_offset(as, R3, node->argument * WORD);
 		read_kernel(as, WORD);
-	} else {
-		ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
+		return UNKNOWN;
 	}
+	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
+	return ARGUMENT;
 }
 
 /* r0 = the last pointer of the access; goes to null with r0 == 0 where there is none. */
-static void load_pointers(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node,
-			  uint32_t null)
+static enum knowledge load_pointers(struct ebpf_asm *as, const struct source_style *style,
+				    const struct source_node *node, uint32_t null)
 {
 	const struct btf_access *access = &node->access;
+	enum knowledge knowledge = load_start(as, node);
 
-	load_start(as, node);
 	for (uint32_t i = 0; i < access->pointer_count; i++) {
 		leave_if_null(as, null);
-		load_spot(as, style, &access->pointers[i], WORD);
+		knowledge = load_spot(as, style, &access->pointers[i], WORD, knowledge);
 	}
 	if (access->end != BTF_END_SELF)
 		leave_if_null(as, null);
+	return knowledge;
 }
 
 static void extend(struct ebpf_asm *as, uint32_t bits, bool is_signed)
@@ -119,14 +152,15 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	const struct btf_access *access = &node->access;
 	uint32_t null = ebpf_label(as);
 
-	load_pointers(as, style, node, null);
+	enum knowledge knowledge = load_pointers(as, style, node, null);
+
 	switch (access->end) {
 	case BTF_END_SELF:
 		if (access->is_pointer)
 			make_number(as);
 		break;
 	case BTF_END_LOAD:
-		load_spot(as, style, &access->spot, access->bytes);
+		load_spot(as, style, &access->spot, access->bytes, knowledge);
 		if (access->is_pointer)
 			make_number(as);
 		break;
@@ -329,11 +363,10 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 		       const struct event_field *field)
 {
 	uint32_t null = ebpf_label(as);
-	bool copy = path->access.is_padded && path->access.spot.direct && !style->cautious &&
-		    field->offset % WORD == 0 && field->bytes % WORD == 0;
+	bool words = path->access.is_padded && field->offset % WORD == 0 && field->bytes % WORD == 0;
+	enum knowledge knowledge = load_pointers(as, style, path, null);
 
-	load_pointers(as, style, path, null);
-	if (copy) {
+	if (words && make_plain(as, style, &path->access.spot, knowledge)) {
 		copy_padded(as, path, field);
 	} else {
 		ebpf_mov(as, R3, R0);

@@ -104,7 +104,7 @@ struct engine_dispatch {
 	uint32_t count;
 };
 
-enum { ENGINE_CHUNKS_MAX = 32 };
+enum { ENGINE_CHUNKS_MAX = 32, ENGINE_EMIT_DEPTH_MAX = 64 };
 
 /* The memory of a rule's runs: chunks of doubling size, a free list, and what no run has used yet. */
 struct engine_runs {
@@ -151,8 +151,6 @@ struct engine_deadline {
 	uint64_t at, ordinal;
 	struct engine_rule *rule;
 };
-
-enum { ENGINE_EMIT_DEPTH_MAX = 64 };
 
 struct engine {
 	const struct program *program;

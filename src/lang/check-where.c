@@ -46,7 +46,6 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 {
 	const struct lang_element *model = NULL;
 	const struct event_field *first = NULL;
-	bool fine = true;
 
 	for (uint32_t i = 0; i < c->rule->element_count; i++) {
 		const struct lang_element *element = &c->rule->elements[i];
@@ -55,10 +54,9 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 			continue;
 		const struct event_field *field = lang_find_field(c, element->type, word);
 
-		join->fields[i] = field;
-		fine &= field != NULL;
 		if (!field)
-			continue;
+			return false;
+		join->fields[i] = field;
 		if (first && strcmp(sort_of(field->value), sort_of(first->value)) != 0) {
 			lang_error(c->report, &word->place, NULL, "'%s' is %s in '%s' but %s in '%s'", word->text,
 				   sort_of(first->value), model->type->name, sort_of(field->value),
@@ -70,7 +68,7 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 			model = element;
 		}
 	}
-	return fine;
+	return true;
 }
 
 static bool is_known(const struct lang_check *c, const char *name)

@@ -19,6 +19,7 @@ static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *it
 	} else if (result) {
 		lang_error(c->report, &item->name.place, NULL, "the catalog '%s' cannot be used", item->name.text);
 	}
+	c->catalog_failed |= result != 0;
 	return result == 0;
 }
 
@@ -32,10 +33,11 @@ static bool is_header_name(const char *name)
 	return false;
 }
 
-static bool check_fields(struct lang_check *c, const struct lang_syntax_item *item, struct event_field_spec *specs)
+/* The fields as the catalog wants them. False: some are wrong and left out. */
+static bool check_fields(struct lang_check *c, const struct lang_syntax_item *item, struct event_field_spec *specs,
+			 uint32_t *count)
 {
 	struct lang_names *names = lang_names_new(c->scratch, item->field_count);
-	uint32_t count = 0;
 	bool fine = true;
 
 	if (!names) {
@@ -43,15 +45,18 @@ static bool check_fields(struct lang_check *c, const struct lang_syntax_item *it
 		return false;
 	}
 	for (const struct lang_syntax_field *field = item->fields; field; field = field->next) {
-		if (lang_names_add(names, field->name.text, count) != LANG_NO_NAME) {
+		bool twice = lang_names_add(names, field->name.text, *count) != LANG_NO_NAME;
+		bool header = is_header_name(field->name.text);
+
+		if (twice)
 			lang_error(c->report, &field->name.place, NULL, "'%s' is declared twice", field->name.text);
-			fine = false;
-		} else if (is_header_name(field->name.text)) {
+		else if (header)
 			lang_error(c->report, &field->name.place, "leave it out, or give it another name",
 				   "every event has the header field '%s' already", field->name.text);
-			fine = false;
-		}
-		specs[count++] = (struct event_field_spec){ .name = field->name.text, .value = field->value };
+		else
+			specs[(*count)++] =
+				(struct event_field_spec){ .name = field->name.text, .value = field->value };
+		fine &= !twice && !header;
 	}
 	return fine;
 }
@@ -70,14 +75,15 @@ static bool declare_event(struct lang_check *c, const struct lang_syntax_item *i
 		lang_no_memory(c->report);
 		return false;
 	}
-	if (!check_fields(c, item, specs)) {
-		/* Declared all the same as far as it can be, or every use of it would be one more error. */
-		spec.field_count = 0;
-		event_catalog_add(c->catalog, &spec, type);
+	spec.field_count = 0;
+	if (item->broken || !check_fields(c, item, specs, &spec.field_count)) {
+		lang_names_add(c->broken_types, item->name.text, 0);
 		return false;
 	}
 	int result = event_catalog_add(c->catalog, &spec, type);
 
+	if (result)
+		lang_names_add(c->broken_types, item->name.text, 0);
 	if (result == -ENOMEM)
 		lang_no_memory(c->report);
 	else if (result == -E2BIG)

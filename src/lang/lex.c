@@ -137,14 +137,15 @@ static void lex_word(struct lang_lexer *lexer, struct lang_token *token)
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
 }
 
-/* Bytes that begin no token are taken together, so that a run of them gives one error. */
+/* A run of the same byte, or of bytes beyond ASCII, is taken together and gives one error. */
 static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 {
 	size_t start = lexer->offset;
 
 	do {
 		lexer->offset++;
-	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80);
+	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80 ||
+		 lang_lex_byte(lexer, lexer->offset) == lang_lex_byte(lexer, start));
 	token->kind = LANG_TOKEN_BAD;
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
 	size_t shown = token->place.length < 32 ? token->place.length : 32;

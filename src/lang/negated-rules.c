@@ -84,19 +84,13 @@ static void visit_next(struct outlook *outlook, const struct lang_structure *str
 
 static void check_followers(struct lang_check *c, const struct lang_structure *negation, const bool *conditioned)
 {
-	struct outlook *outlook = arena_zero(c->scratch, 1, sizeof *outlook);
+	struct outlook outlook = { .c = c, .conditioned = conditioned };
 
-	if (!outlook) {
-		lang_no_memory(c->report);
+	collect_forbidden(&outlook, negation->children[0]);
+	if (outlook.forbidden_count == 0)
 		return;
-	}
-	outlook->c = c;
-	outlook->conditioned = conditioned;
-	collect_forbidden(outlook, negation->children[0]);
-	if (outlook->forbidden_count == 0)
-		return;
-	visit_next(outlook, negation);
-	if (outlook->follower_seen && !outlook->allowed_seen)
+	visit_next(&outlook, negation);
+	if (outlook.follower_seen && !outlook.allowed_seen)
 		lang_error(c->report, &negation->place, "give the negated event a condition",
 			   "this negation forbids every event that could follow it");
 }
@@ -119,7 +113,7 @@ static void check_negations(struct lang_check *c, const struct lang_structure *s
 			check_negations(c, structure->children[i], conditioned);
 		return;
 	}
-	if (!c->syntax->broken[LANG_WHERE])
+	if (!c->syntax->broken[LANG_WHERE] && !c->syntax->unsure)
 		check_followers(c, structure, conditioned);
 	if (lang_is_strict(c->rule) && find_sequence(structure))
 		lang_warn(c->report, &structure->place, "negate the single events, or use SKIPTILLNEXT",
@@ -131,9 +125,9 @@ static void check_trailing(struct lang_check *c)
 {
 	const struct lang_structure *negation = lang_last_negation(c->rule->root);
 
-	if (!negation)
+	if (!negation || negation == c->rule->root)
 		return;
-	if (!c->syntax->given[LANG_WITHIN].line)
+	if (!c->syntax->given[LANG_WITHIN].line && !c->syntax->unsure)
 		lang_error(c->report, &negation->place, "it matches when the time of WITHIN is up without the event",
 			   "a pattern that ends in a negation needs WITHIN");
 	if (lang_is_strict(c->rule))
@@ -148,7 +142,8 @@ static void check_partition(struct lang_check *c)
 
 	for (const struct lang_syntax_condition *at = c->syntax->conditions; at; at = at->next)
 		joined |= at->join.text != NULL;
-	if (c->rule->semantics == LANG_STRICT_PARTITION && !joined && !c->syntax->broken[LANG_WHERE])
+	if (c->rule->semantics == LANG_STRICT_PARTITION && !joined && !c->syntax->broken[LANG_WHERE] &&
+	    !c->syntax->unsure)
 		lang_warn(c->report, &c->syntax->semantics_place,
 			  "add a join field such as [tid], or use STRICTSEQUENCE",
 			  "STRICTPARTITION without a join field takes the whole stream as one partition");

@@ -11,7 +11,7 @@ static const char *const statements[] = { "RULE", "SYNCHRONOUS", "ASYNCHRONOUS",
 
 enum { VALUE_TYPE_COUNT = sizeof value_types / sizeof *value_types };
 
-static bool parse_value_type(struct lang_parser *p, struct lang_syntax_field *field)
+static bool parse_value_type(struct lang_parser *p, struct lang_syntax_item *item, struct lang_syntax_field *field)
 {
 	struct lang_word type;
 
@@ -20,12 +20,13 @@ static bool parse_value_type(struct lang_parser *p, struct lang_syntax_field *fi
 	field->value = event_value_find(type.text);
 	if (field->value)
 		return true;
-	const char *hint = lang_did_you_mean(p->report, diag_nearest(type.text, value_types, VALUE_TYPE_COUNT));
+	const char *hint =
+		lang_did_you_mean(p->report, type.text, diag_nearest(type.text, value_types, VALUE_TYPE_COUNT));
 
 	if (!hint)
 		hint = "the types are u8 u16 u32 u64 i8 i16 i32 i64 f64 bool time addr string";
 	lang_error(p->report, &type.place, hint, "'%s' is not a field type", type.text);
-	field->value = EVENT_I64; /* good enough to go on with */
+	item->broken = true;
 	return true;
 }
 
@@ -34,7 +35,8 @@ static bool parse_field(struct lang_parser *p, struct lang_syntax_item *item, st
 	struct lang_syntax_field *field = lang_node(p, sizeof *field);
 
 	if (!field || !lang_take_word(p, &field->name, "a field name") ||
-	    !lang_expect(p, LANG_TOKEN_COLON, "':'", "a field is written 'name: type'") || !parse_value_type(p, field))
+	    !lang_expect(p, LANG_TOKEN_COLON, "':'", "a field is written 'name: type'") ||
+	    !parse_value_type(p, item, field))
 		return false;
 	**end = field;
 	*end = &field->next;
@@ -42,8 +44,8 @@ static bool parse_field(struct lang_parser *p, struct lang_syntax_item *item, st
 	return true;
 }
 
-/* EVENT name { field: type, ... } */
-static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
+/* The fields behind the name: { field: type, ... } */
+static bool parse_fields(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
 				  .closer = LANG_TOKEN_RBRACE,
@@ -53,18 +55,27 @@ static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
 	struct lang_syntax_field **end = &item->fields;
 	bool parsed;
 
-	lang_advance(p);
-	item->kind = LANG_ITEM_EVENT;
-	if (!lang_take_word(p, &item->name, "a name for the event") ||
-	    !lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "an event is declared as 'EVENT name { field: type, ... }'"))
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "an event is declared as 'EVENT name { field: type, ... }'"))
 		return false;
 	if (lang_accept(p, LANG_TOKEN_RBRACE))
 		return true;
-	if (!lang_list_begin(p, &list))
-		return false;
+	lang_list_begin(p, &list);
 	do {
 		parsed = parse_field(p, item, &end);
 	} while (lang_list_next(p, &list, parsed));
+	return !list.broken;
+}
+
+/* An event with wrong fields is kept for its name, or every use of it would be one more error. */
+static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	lang_advance(p);
+	item->kind = LANG_ITEM_EVENT;
+	if (!lang_take_word(p, &item->name, "a name for the event"))
+		return false;
+	item->broken |= !parse_fields(p, item);
+	if (item->broken)
+		lang_skip_to_statement(p);
 	return true;
 }
 
@@ -112,14 +123,8 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 			   "'%.*s' does not belong to a rule", (int)token->place.length, lang_token_bytes(token));
 		return false;
 	}
-	const char *hint = NULL;
-
-	if (token->kind == LANG_TOKEN_WORD) {
-		const char *word = arena_text(p->scratch, lang_token_bytes(token), token->place.length);
-
-		hint = word ? diag_nearest(word, statements, sizeof statements / sizeof *statements) : NULL;
-	}
-	return lang_unexpected(p, "RULE, EVENT or EVENTS", lang_did_you_mean(p->report, hint));
+	return lang_unexpected(p, "RULE, EVENT or EVENTS",
+			       lang_nearest_word(p, statements, sizeof statements / sizeof *statements));
 }
 
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)

@@ -131,16 +131,11 @@ static const struct modifier {
 
 static bool unknown_modifier(struct lang_parser *p)
 {
-	const char *words[LANG_MODIFIER_COUNT], *nearest = NULL;
+	const char *words[LANG_MODIFIER_COUNT];
 
 	for (size_t i = 0; i < LANG_MODIFIER_COUNT; i++)
 		words[i] = modifiers[i].keyword;
-	if (p->token.kind == LANG_TOKEN_WORD) {
-		const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
-
-		nearest = word ? diag_nearest(word, words, LANG_MODIFIER_COUNT) : NULL;
-	}
-	const char *hint = lang_did_you_mean(p->report, nearest);
+	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
 
 	if (!hint)
 		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON";
@@ -189,6 +184,7 @@ void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
 			parse_modifier(p, rule, (enum lang_modifier)which);
 			continue;
 		}
+		rule->unsure = true;
 		unknown_modifier(p);
 		lang_skip_to_modifier(p);
 	}

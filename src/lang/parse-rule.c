@@ -28,16 +28,6 @@ static bool is_semantics(const struct lang_token *token, enum lang_semantics *se
 	return false;
 }
 
-/* The near names among words for the token, as a hint. */
-static const char *nearest_hint(struct lang_parser *p, const char *const *words, size_t count)
-{
-	if (p->token.kind != LANG_TOKEN_WORD)
-		return NULL;
-	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
-
-	return word ? lang_did_you_mean(p->report, diag_nearest(word, words, count)) : NULL;
-}
-
 static bool parse_semantics(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	static const char *const words[] = { "STRICTSEQUENCE", "STRICTPARTITION", "SKIPTILLNEXT", "SKIPTILLANY",
@@ -49,14 +39,14 @@ static bool parse_semantics(struct lang_parser *p, struct lang_syntax_rule *rule
 		rule->semantics_place = p->token.place;
 		lang_advance(p);
 	} else if (p->token.kind == LANG_TOKEN_WORD && lang_token_is(&p->ahead, "PATTERN")) {
-		lang_error(p->report, &p->token.place, nearest_hint(p, words, SEMANTICS_COUNT),
+		lang_error(p->report, &p->token.place, lang_nearest_word(p, words, SEMANTICS_COUNT),
 			   "'%.*s' is not one of STRICTSEQUENCE, STRICTPARTITION, SKIPTILLNEXT, SKIPTILLANY",
 			   (int)p->token.place.length, lang_token_bytes(&p->token));
 		lang_advance(p);
 	}
 	if (lang_accept_word(p, "PATTERN"))
 		return true;
-	return lang_unexpected(p, "PATTERN", nearest_hint(p, words, sizeof words / sizeof *words));
+	return lang_unexpected(p, "PATTERN", lang_nearest_word(p, words, sizeof words / sizeof *words));
 }
 
 /* PATTERN is read already. */
@@ -115,5 +105,6 @@ struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)
 	else
 		lang_skip_to_modifier(p);
 	lang_parse_modifiers(p, rule);
+	rule->unsure |= p->stopped;
 	return rule;
 }

@@ -14,10 +14,14 @@ static bool parse_join(struct lang_parser *p, struct lang_syntax_condition *cond
 		hint = "several join fields are written '[f], [g]'";
 	else if (p->token.kind == LANG_TOKEN_DOT)
 		hint = "a join field is a field of all events, without a name before it";
-	return lang_expect(p, LANG_TOKEN_RBRACKET, "']'", hint);
+	if (lang_expect(p, LANG_TOKEN_RBRACKET, "']'", hint))
+		return true;
+	while (p->token.kind != LANG_TOKEN_RBRACKET && p->token.kind != LANG_TOKEN_RBRACE && !lang_at_statement(p))
+		lang_advance(p);
+	return false;
 }
 
-static bool parse_condition(struct lang_parser *p, struct lang_syntax_condition ***end)
+static bool parse_condition(struct lang_parser *p, const struct lang_list *list, struct lang_syntax_condition ***end)
 {
 	struct lang_syntax_condition *condition = lang_node(p, sizeof *condition);
 
@@ -28,7 +32,7 @@ static bool parse_condition(struct lang_parser *p, struct lang_syntax_condition 
 			return false;
 	} else {
 		condition->expr = lang_parse_condition(p);
-		if (!condition->expr)
+		if (!condition->expr || !lang_list_item_ends(p, list))
 			return false;
 	}
 	**end = condition;
@@ -55,7 +59,7 @@ bool lang_parse_where(struct lang_parser *p, struct lang_syntax_rule *rule)
 	while (*end)
 		end = &(*end)->next;
 	do {
-		parsed = parse_condition(p, &end);
+		parsed = parse_condition(p, &list, &end);
 	} while (lang_list_next(p, &list, parsed));
 	rule->broken[LANG_WHERE] |= list.broken;
 	return true;

@@ -20,6 +20,8 @@ struct lang_parser {
 	uint64_t end;    /* offset behind the token consumed last */
 	uint32_t braces; /* open ones before token */
 	uint32_t depth;  /* of nested structures or expressions */
+	uint32_t nodes;  /* made so far */
+	bool stopped;    /* at LANG_NODES_MAX; what is missing from here on is no error */
 };
 
 /* The parser of one source, at its first token. */
@@ -38,13 +40,16 @@ bool lang_expect(struct lang_parser *p, enum lang_token_kind kind, const char *w
 /* Reports that the token is not what was expected; silent after a bad token. Returns false. */
 bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint);
 
+/* The word among words that the token's word is near to, as a hint, or NULL. */
+const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count);
+
 /* Consumes a word into *word; what names it in the error. */
 bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *what);
 
 /* Consumes one ';' or ',' where a statement may end with it. */
 void lang_accept_end(struct lang_parser *p);
 
-/* A zeroed node of size bytes, or NULL; then the report knows. */
+/* A zeroed node of size bytes, or NULL; then the report knows, and after too many nodes the input is at its end. */
 void *lang_node(struct lang_parser *p, size_t size);
 
 /* The place from first to the end of the token consumed last, cut at the end of the first line. */
@@ -74,6 +79,9 @@ struct lang_list {
 
 /* Behind the opener. False: the list is empty, which is an error. */
 bool lang_list_begin(struct lang_parser *p, struct lang_list *list);
+
+/* Whether a separator or the closer comes next, and an error otherwise: an item that goes on is not worth judging. */
+bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list);
 
 /* Behind an item; parsed tells whether it was one. True when another one follows. */
 bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed);

@@ -53,7 +53,7 @@ bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
 {
 	int shown = p->token.place.length < 48 ? (int)p->token.place.length : 48;
 
-	if (p->token.kind == LANG_TOKEN_BAD || lang_report_full(p->report))
+	if (p->token.kind == LANG_TOKEN_BAD || p->stopped || lang_report_full(p->report))
 		return false;
 	if (p->token.kind == LANG_TOKEN_END)
 		lang_error(p->report, &p->token.place, hint, "expected %s but the file ends", what);
@@ -82,6 +82,15 @@ bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *w
 	return word->text != NULL;
 }
 
+const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count)
+{
+	if (p->token.kind != LANG_TOKEN_WORD)
+		return NULL;
+	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
+
+	return word ? lang_did_you_mean(p->report, word, diag_nearest(word, words, count)) : NULL;
+}
+
 void lang_accept_end(struct lang_parser *p)
 {
 	if (p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA)
@@ -90,6 +99,15 @@ void lang_accept_end(struct lang_parser *p)
 
 void *lang_node(struct lang_parser *p, size_t size)
 {
+	if (p->nodes == LANG_NODES_MAX) {
+		lang_error(p->report, &p->token.place, "split it into several files", "the file has more than %d parts",
+			   LANG_NODES_MAX);
+		p->stopped = true;
+		p->lexer.offset = p->lexer.source->length;
+		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
+	}
+	if (p->nodes++ >= LANG_NODES_MAX)
+		return NULL;
 	void *node = arena_zero(p->scratch, 1, size);
 
 	if (!node)
@@ -203,14 +221,18 @@ static bool give_up(struct lang_parser *p, struct lang_list *list)
 	return false;
 }
 
-bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
+bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
 {
 	bool between = p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA;
 
-	if (parsed && p->token.kind != list->closer && p->token.kind != list->separator &&
-	    !(between && p->ahead.kind == list->closer))
-		parsed = lang_unexpected(p, list->expect, NULL);
-	if (!parsed) {
+	if (p->token.kind == list->closer || p->token.kind == list->separator)
+		return true;
+	return (between && p->ahead.kind == list->closer) || lang_unexpected(p, list->expect, NULL);
+}
+
+bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
+{
+	if (!parsed || !lang_list_item_ends(p, list)) {
 		if (!list->recovers)
 			return give_up(p, list);
 		list->broken = true;

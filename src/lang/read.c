@@ -84,8 +84,9 @@ static void declare(struct reading *reading)
 	struct lang_unit *unit = &reading->program->unit;
 	struct lang_names *names = lang_names_new(reading->scratch, reading->event_count);
 
+	reading->check.broken_types = lang_names_new(reading->scratch, reading->event_count);
 	unit->declared = lang_keep(&reading->check, reading->event_count, sizeof *unit->declared);
-	if (!names)
+	if (!names || !reading->check.broken_types)
 		lang_no_memory(&reading->report);
 	for (const struct lang_syntax_item *item = reading->items; item; item = item->next) {
 		const struct event_type *type = NULL;

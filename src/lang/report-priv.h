@@ -46,8 +46,8 @@ void lang_note(struct lang_report *report, const struct diag_place *place, const
 /* printf into the report's memory, for hints; NULL when memory is short (which the report remembers). */
 const char *lang_hint(struct lang_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "did you mean 'nearest'?", or NULL where nearest is NULL. */
-const char *lang_did_you_mean(struct lang_report *report, const char *nearest);
+/* "did you mean 'nearest'?", or NULL where nearest is NULL or one letter stands for another. */
+const char *lang_did_you_mean(struct lang_report *report, const char *wanted, const char *nearest);
 
 void lang_no_memory(struct lang_report *report);
 

@@ -74,7 +74,10 @@ class Generator:
 
     def make_pattern(self):
         self.free_names = list("abcdefghijkmnpqr")
+        self.palette = self.rng.sample(list(self.types), self.rng.choice([2, 2, 3, 3]))
         items = [self.item(0) for _ in range(self.rng.choice([1, 2, 2, 2, 3, 3, 4]))]
+        if self.chance(0.3):
+            items = self.closing()
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
                 items.insert(at, self.negation())
@@ -82,11 +85,27 @@ class Generator:
             items.append(self.negation())
         return items[0] if len(items) == 1 and isinstance(items[0], Spec) else Seq(items)
 
+    def closing(self):
+        """Something of several events, perhaps a negation, and a follower, often of the same type."""
+        first = Spec(self.type(), self.name(0.6), *self.rng.choice(LENGTHS))
+        if self.chance(0.3):
+            first = Seq([Spec(first.type, self.name(0.3)), self.item(1)][: self.rng.choice([1, 2])],
+                        *self.rng.choice(REPEATS))
+        follower = Spec(first.type if isinstance(first, Spec) and self.chance(0.5) else self.type(), self.name())
+        items = [first, follower]
+        if self.chance(0.35):
+            items.insert(1, self.negation())
+        if self.chance(0.5) or getattr(first, "low", 1) == 0:
+            items.insert(0, Spec(self.type(), self.name()))
+        if self.chance(0.4):
+            items.append(self.item(1))
+        return items
+
     def name(self, p=0.85):
         return self.free_names.pop(0) if self.free_names and self.chance(p) else None
 
     def type(self):
-        return self.rng.choice(list(self.types))
+        return self.rng.choice(self.palette if self.chance(0.9) else list(self.types))
 
     def item(self, depth):
         pick = self.rng.random()
@@ -142,6 +161,9 @@ class Generator:
         value = constant(r.choice(self.values_of(spec, field)))
         kind = KINDS.get({**HEADER, **self.types[spec.type]}[field], "i")
         f = Field(spec.name, field, spec.is_array and self.chance(0.2))
+        if kind in "iuf" and self.chance(0.15):
+            value = Field(spec.name, r.choice(self.fields(spec, "iuf")))
+            return Bin(r.choice(["<", "<=", "==", "!=", ">", ">="]), f, value)
         if kind == "s":
             return r.choice([Bin("==", f, value), Bin("!=", f, value), Like(f, "a*"), In(f, [value, constant("b")])])
         if kind == "b":
@@ -212,6 +234,9 @@ class Generator:
                 out.append(self.guard(s))
             if s.is_array and self.chance(0.3):
                 out.append(self.array_condition(s))
+            before = rule.specs[s.id - 1] if s.id else None
+            if before and before.is_array and before.type == s.type and self.chance(0.5):
+                out.append(self.guard(s))
         for i, later in enumerate(named):
             for earlier in named[:i]:
                 if self.chance(0.3):
@@ -306,7 +331,7 @@ class Generator:
     # -- streams
 
     def random_event(self, type_name=None):
-        name = type_name or self.type()
+        name = type_name or self.rng.choice(list(self.types))
         event = {"event": name}
         for f, values in HEADER_VALUES.items():
             event[f] = self.rng.choice(values)
@@ -315,12 +340,13 @@ class Generator:
         return event
 
     def sample(self, node):
-        """One way to satisfy the structure, as a list of elements."""
+        """One way to satisfy the structure or nearly so, as a list of elements."""
         if isinstance(node, Spec):
             top = node.high if node.high is not None else node.low + 2
-            return [node] * self.rng.randint(node.low, max(top, node.low))
+            return [node] * (self.rng.randint(node.low, max(top, node.low)) + (node.is_array and self.chance(0.1)))
         if isinstance(node, Neg):
-            return []
+            forbidden = self.sample(node.child) if self.chance(0.3) else []
+            return forbidden[: len(forbidden) - self.rng.choice([0, 1, 1])]
         top = node.high if node.high is not None else node.low + 2
         rounds = self.rng.randint(node.low, top) if is_repeated(node) else 1
         out = []

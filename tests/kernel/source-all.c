@@ -59,8 +59,8 @@ static int load(const struct source_want *wants, size_t count, const struct btf_
 	return result;
 }
 
-static int check_type(const struct event_type *type, const struct btf_kernel *btf,
-		      const struct ebpf_features *features, int *missing)
+static int check_type(const struct event_type *type, const struct btf_kernel *btf, const struct ebpf_features *features,
+		      int *missing)
 {
 	struct source_want want = { .type = type };
 	struct source_set *set;

@@ -43,8 +43,13 @@ enum {
 
 enum { RULE_PAIR, RULE_SILENCE, RULE_STRICT, RULE_DROPPING, SAMPLE_RULES };
 
-/* Offsets in the records. */
-enum { AT_X = 48, AT_A_NAME = 56, AT_B_BIG = 56, AT_B_REAL = 64, AT_B_OK = 72, AT_B_NAME = 80, RECORD_BYTES = 96 };
+/* Short names, for tables. */
+#define I64      PROGRAM_I64
+#define U64      PROGRAM_U64
+#define F64      PROGRAM_F64
+#define BOOL     PROGRAM_BOOL
+#define STRING   PROGRAM_STRING
+#define OP(name) PROGRAM_OP_##name
 
 /* Adds the header fields and the types above. */
 void sample_types(struct program_build *build);

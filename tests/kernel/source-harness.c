@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "source-harness.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int check_failures;
+
+void check_failed(const char *file, int line, const char *text)
+{
+	printf("%s:%d: %s does not hold\n", file, line, text);
+	check_failures++;
+}
+
+void check_equal(const char *file, int line, const char *text, uint64_t got, uint64_t wanted)
+{
+	if (got == wanted)
+		return;
+	printf("%s:%d: %s is %lld (0x%llx), not %lld\n", file, line, text, (long long)got, (unsigned long long)got,
+	       (long long)wanted);
+	check_failures++;
+}
+
+void check_text(const char *file, int line, const char *text, const char *got, const char *wanted)
+{
+	if (got && strcmp(got, wanted) == 0)
+		return;
+	printf("%s:%d: %s is \"%s\", not \"%s\"\n", file, line, text, got ? got : "(none)", wanted);
+	check_failures++;
+}
+
+__attribute__((noreturn)) static void give_up(const char *what, int error, const struct asterism_diag *diag)
+{
+	const struct asterism_message *message;
+
+	printf("%s: %s\n", what, strerror(-error));
+	for (size_t i = 0; diag && (message = asterism_diag_get(diag, i)); i++)
+		printf("  %s\n", message->text);
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int harness_init(struct harness *harness, const char *catalog)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int result;
+
+	if (geteuid() != 0) {
+		printf("skipped: loading programs needs root\n");
+		return HARNESS_SKIPPED;
+	}
+	setvbuf(stdout, NULL, _IONBF, 0);
+	*harness = (struct harness){ .catalog = event_catalog_new() };
+	result = ebpf_features_probe(&harness->features);
+	if (result) {
+		printf("skipped: this kernel does not run our programs: %s\n", strerror(-result));
+		return HARNESS_SKIPPED;
+	}
+	result = event_catalog_read(harness->catalog, NULL, catalog, diag);
+	if (result)
+		give_up(catalog, result, diag);
+	result = btf_kernel_open(diag, &harness->btf);
+	if (result)
+		give_up("BTF", result, diag);
+	asterism_diag_free(diag);
+	return 0;
+}
+
+void harness_fini(struct harness *harness)
+{
+	btf_kernel_close(harness->btf);
+	event_catalog_free(harness->catalog);
+}
+
+/* A child that waits until a byte comes over the pipe, then does what is planted. */
+static pid_t start(const struct plan *plan, const char *name, int gate[2], struct told *told)
+{
+	char byte;
+	pid_t pid;
+
+	if (pipe(gate) < 0 || (pid = fork()) < 0)
+		give_up("fork", -errno, NULL);
+	if (pid > 0) {
+		close(gate[0]);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, name);
+	close(gate[1]);
+	if (read(gate[0], &byte, 1) != 1)
+		_exit(3);
+	plan->plant(told);
+	_exit(0);
+}
+
+static int on_event(void *context, const struct event_header *record)
+{
+	struct outcome *outcome = context;
+	uint32_t bytes = outcome->types[record->type]->record_bytes;
+
+	if (alloc_grow(&outcome->records, &outcome->capacity, outcome->count, sizeof *outcome->records))
+		return -ENOMEM;
+	outcome->records[outcome->count] = alloc_zero(bytes, 1);
+	memcpy(outcome->records[outcome->count++], record, bytes);
+	outcome->lost_before_last = outcome->lost;
+	return 0;
+}
+
+static void on_lost(void *context, uint64_t lost)
+{
+	((struct outcome *)context)->lost += lost;
+}
+
+static void drain(struct source_set *set)
+{
+	uint64_t lost, wait;
+	int result = source_set_poll(set, &lost, &wait);
+
+	if (result)
+		give_up("poll", result, NULL);
+}
+
+/* Opens the gates and reads events until both children are done. */
+static void observe(const struct plan *plan, struct source_set *set, struct outcome *outcome, const int gates[2])
+{
+	struct pollfd ready = { .fd = source_set_fd(set), .events = POLLIN };
+	int status, left = 2;
+
+	outcome->begin_ns = now_ns();
+	for (int i = 0; i < 2; i++) {
+		if (write(gates[i], "x", 1) != 1)
+			give_up("gate", -errno, NULL);
+	}
+	while (left > 0) {
+		pid_t pid = waitpid(-1, &status, WNOHANG);
+
+		if (pid == outcome->child || pid == outcome->other) {
+			left--;
+			if (!WIFEXITED(status) || WEXITSTATUS(status))
+				check_failed("plant", 0, "the child ends well");
+			continue;
+		}
+		poll(&ready, plan->late ? 0 : 1, 1);
+		if (!plan->late)
+			drain(set);
+	}
+	/* The last things that a process does come after its end can be waited for. */
+	usleep(20000);
+	drain(set);
+	outcome->end_ns = now_ns();
+}
+
+static void make_set(const struct harness *harness, const struct plan *plan, struct outcome *outcome,
+		     struct source_want *wants, struct source_set **set)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct source_set_options options = {
+		.wants = wants,
+		.scope = plan->scope,
+		.btf = harness->btf,
+		.features = &harness->features,
+		.ship = { .ring_bytes = plan->ring_bytes,
+			  .on_event = on_event,
+			  .on_lost = on_lost,
+			  .context = outcome },
+	};
+	int result;
+
+	for (; plan->types[options.count]; options.count++) {
+		size_t i = options.count;
+
+		outcome->types[i] = event_catalog_find(harness->catalog, plan->types[i]);
+		if (!outcome->types[i])
+			give_up(plan->types[i], -ENOENT, NULL);
+		wants[i] = (struct source_want){ .type = outcome->types[i], .index = (uint32_t)i, .counted = true };
+	}
+	result = source_set_new(&options, diag, set);
+	if (!result)
+		result = source_set_attach(*set, diag);
+	if (result)
+		give_up("the sources", result, diag);
+	asterism_diag_free(diag);
+}
+
+void harness_run(const struct harness *harness, const struct plan *plan, struct outcome *outcome)
+{
+	struct source_want wants[TYPES_MAX];
+	struct source_set *set;
+	int child_gate[2], other_gate[2];
+	struct told *told = mmap(NULL, 2 * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	*outcome = (struct outcome){ .told = told };
+	if (told == MAP_FAILED)
+		give_up("mmap", -errno, NULL);
+	outcome->child = start(plan, "planted", child_gate, told);
+	outcome->other = start(plan, "bystander", other_gate, told + 1);
+	make_set(harness, plan, outcome, wants, &set);
+	if (plan->scope != EBPF_SCOPE_ALL) {
+		int result = source_set_add(set, outcome->child);
+
+		if (result)
+			give_up("scope", result, NULL);
+	}
+	observe(plan, set, outcome, (const int[]){ child_gate[1], other_gate[1] });
+	outcome->events = source_set_events(set);
+	source_set_free(set);
+	close(child_gate[1]);
+	close(other_gate[1]);
+}
+
+void outcome_fini(struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->count; i++)
+		alloc_free(outcome->records[i]);
+	alloc_free(outcome->records);
+	munmap(outcome->told, 2 * sizeof *outcome->told);
+}
+
+static bool is_called(const struct outcome *outcome, const struct event_header *record, const char *name)
+{
+	return strcmp(outcome->types[record->type]->name, name) == 0;
+}
+
+const struct event_header *record_get(const struct outcome *outcome, const char *name, size_t n)
+{
+	for (size_t i = 0; i < outcome->count; i++) {
+		const struct event_header *record = (const void *)outcome->records[i];
+
+		if (is_called(outcome, record, name) && n-- == 0)
+			return record;
+	}
+	return NULL;
+}
+
+size_t record_count(const struct outcome *outcome, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < outcome->count; i++)
+		count += is_called(outcome, (const void *)outcome->records[i], name);
+	return count;
+}
+
+static const struct event_field *field_of(const struct outcome *outcome, const struct event_header *record,
+					  const char *name)
+{
+	const struct event_field *field = record ? event_field_find(outcome->types[record->type], name) : NULL;
+
+	if (!field)
+		give_up(name, record ? -ENOENT : -ESRCH, NULL);
+	return field;
+}
+
+uint64_t field_number(const struct outcome *outcome, const struct event_header *record, const char *name)
+{
+	const struct event_field *field = field_of(outcome, record, name);
+	uint64_t value = 0;
+
+	memcpy(&value, (const char *)record + field->offset, field->bytes < 8 ? field->bytes : 8);
+	return value;
+}
+
+const char *field_text(const struct outcome *outcome, const struct event_header *record, const char *name)
+{
+	return (const char *)record + field_of(outcome, record, name)->offset;
+}
+
+long plant_call(long number, long a, long b, long c, long d, long e)
+{
+	return syscall(number, a, b, c, d, e);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef KERNEL_SOURCE_HARNESS_H
+#define KERNEL_SOURCE_HARNESS_H
+
+/*
+ * Runs planted behaviour in a child process while the wanted events are shipped, and keeps the records. A second child,
+ * which is not in scope, does the same at the same time: none of its events may show.
+ */
+
+#include "ebpf/source-set.h"
+#include "event/catalog.h"
+
+#include <sys/types.h>
+
+enum { TYPES_MAX = 16, HARNESS_SKIPPED = 77 };
+
+struct harness {
+	struct event_catalog *catalog;
+	struct btf_kernel *btf;
+	struct ebpf_features features;
+};
+
+/* What a plant may tell the test: memory shared with the child. */
+struct told {
+	uint64_t numbers[16];
+};
+
+struct plan {
+	const char *types[TYPES_MAX]; /* ends with NULL */
+	enum ebpf_scope scope;
+	uint32_t ring_bytes;
+	bool late; /* the ring is read only when the child is done */
+	void (*plant)(struct told *told);
+};
+
+struct outcome {
+	const struct event_type *types[TYPES_MAX];
+	char **records; /* struct event_header, in stream order; type = index in types */
+	size_t count, capacity;
+	pid_t child, other;
+	struct told *told; /* by the child in scope */
+	uint64_t begin_ns, end_ns, lost, events;
+	uint64_t lost_before_last; /* told before the last record came */
+};
+
+/* Returns 0, or HARNESS_SKIPPED having said why. */
+int harness_init(struct harness *harness, const char *catalog);
+void harness_fini(struct harness *harness);
+
+/* Ends the process with a message where the machinery itself fails. */
+void harness_run(const struct harness *harness, const struct plan *plan, struct outcome *outcome);
+void outcome_fini(struct outcome *outcome);
+
+/* The n-th (from 0) record of the type called name, or NULL. */
+const struct event_header *record_get(const struct outcome *outcome, const char *name, size_t n);
+size_t record_count(const struct outcome *outcome, const char *name);
+
+/* The value of a field. An unknown one ends the process. */
+uint64_t field_number(const struct outcome *outcome, const struct event_header *record, const char *name);
+const char *field_text(const struct outcome *outcome, const struct event_header *record, const char *name);
+
+/* A system call for plants that must do exactly this one. */
+long plant_call(long number, long a, long b, long c, long d, long e);
+
+/* CHECK counts failures, tells where, and goes on. */
+extern int check_failures;
+void check_failed(const char *file, int line, const char *text);
+
+#define CHECK(condition)         ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+#define CHECK_EQUAL(got, wanted) check_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(wanted))
+#define CHECK_TEXT(got, wanted)  check_text(__FILE__, __LINE__, #got, (got), (wanted))
+void check_equal(const char *file, int line, const char *text, uint64_t got, uint64_t wanted);
+void check_text(const char *file, int line, const char *text, const char *got, const char *wanted);
+
+#endif

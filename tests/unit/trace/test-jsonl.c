@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Events as JSON lines: what is read, and for everything that is not, where and why. */
+
+#include "base/alloc.h"
+#include "trace/jsonl.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+static const char types[] =
+	"EVENT A { x: i64 }\n"
+	"EVENT all { u8: u8, u16: u16, u32: u32, u64: u64, i8: i8, i16: i16, i32: i32, i64: i64, f: f64, b: bool,\n"
+	"            t: time, p: addr, s: string[8] }\n";
+
+struct reading {
+	struct event_catalog *catalog;
+	struct asterism_diag *diag;
+	struct trace_source *source;
+	int fd;
+};
+
+static int file_of(const char *text, size_t length)
+{
+	int fd = memfd_create("events", 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, length), (ssize_t)length);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static void open_reading(struct reading *reading, int fd)
+{
+	reading->diag = asterism_diag_new();
+	reading->catalog = event_catalog_new();
+	reading->fd = fd;
+	assert_int_equal(event_catalog_parse(reading->catalog, "types", types, strlen(types), reading->diag), 0);
+	assert_int_equal(trace_jsonl_new(fd, "in.jsonl", reading->catalog, reading->diag, &reading->source), 0);
+}
+
+static void close_reading(struct reading *reading)
+{
+	trace_source_free(reading->source);
+	event_catalog_free(reading->catalog);
+	asterism_diag_free(reading->diag);
+	close(reading->fd);
+}
+
+static uint64_t word(const struct trace_event *event, const char *name)
+{
+	const struct event_field *field = event_field_find(event->type, name);
+	uint64_t value = 0;
+
+	assert_non_null(field);
+	memcpy(&value, (const char *)event->record + field->offset, field->bytes);
+	return value;
+}
+
+static void reads_every_type(void **state)
+{
+	static const char text[] =
+		"{\"event\":\"A\",\"ts\":100,\"cpu\":1,\"pid\":2,\"tid\":3,\"comm\":\"cp\",\"x\":-9223372036854775808}"
+		"\n"
+		"\n  \t\r\n"
+		"{\"u8\":255,\"u16\":65535,\"u32\":4294967295,\"u64\":18446744073709551615,\"i8\":-128,\"i16\":-32768,"
+		"\"i32\":-2147483648,\"i64\":9223372036854775807,\"f\":-0.5e1,\"b\":true,\"t\":-1,"
+		"\"p\":18446744073709551615,\"s\":\"a\\u00e9\\ud83d\\ude00\\n\\\"zz\",\"event\":\"all\",\"ts\":100}\r\n"
+		" { \"event\" : \"all\" , "
+		"\"u8\":0,\"u16\":0,\"u32\":0,\"u64\":0,\"i8\":127,\"i16\":0,\"i32\":0,\"i64\":-0,"
+		"\"f\":7,\"b\":false,\"t\":0,\"p\":0,\"s\":\"\",\"ts\":9223372036854775807}";
+	struct reading reading;
+	struct trace_event event;
+	double real;
+
+	(void)state;
+	open_reading(&reading, file_of(text, strlen(text)));
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_string_equal(event.type->name, "A");
+	assert_int_equal(event.record->type, 0);
+	assert_int_equal(event.record->ts, 100);
+	assert_int_equal(event.record->seq, 1);
+	assert_int_equal(event.record->cpu, 1);
+	assert_int_equal(event.record->pid, 2);
+	assert_int_equal(event.record->tid, 3);
+	assert_string_equal(event.record->comm, "cp");
+	assert_int_equal(word(&event, "x"), INT64_MIN);
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_string_equal(event.type->name, "all");
+	assert_int_equal(event.record->type, 1);
+	assert_int_equal(event.record->seq, 2);
+	assert_int_equal(event.record->pid, 0);
+	assert_string_equal(event.record->comm, "");
+	assert_int_equal(word(&event, "u8"), 255);
+	assert_int_equal(word(&event, "u32"), UINT32_MAX);
+	assert_int_equal(word(&event, "u64"), UINT64_MAX);
+	assert_int_equal(word(&event, "i8"), (uint64_t)-128);
+	assert_int_equal(word(&event, "i32"), (uint64_t)INT32_MIN);
+	assert_int_equal(word(&event, "i64"), INT64_MAX);
+	assert_int_equal(word(&event, "b"), 1);
+	assert_int_equal(word(&event, "t"), UINT64_MAX);
+	assert_int_equal(word(&event, "p"), UINT64_MAX);
+	memcpy(&real, (const char *)event.record + event_field_find(event.type, "f")->offset, sizeof real);
+	assert_true(real == -5);
+	/* 1 + 2 + 4 bytes fit the seven of the capacity, what follows is cut. */
+	assert_string_equal((const char *)event.record + event_field_find(event.type, "s")->offset,
+			    "a\xc3\xa9\xf0\x9f\x98\x80");
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event.record->type, 1);
+	assert_int_equal(word(&event, "i64"), 0);
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	assert_int_equal(trace_source_position(reading.source), strlen(text));
+	assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 0);
+	close_reading(&reading);
+}
+
+static const struct wrong {
+	const char *line;
+	unsigned column;
+	const char *text, *hint;
+} wrongs[] = {
+	{ "x", 1, "not JSON: an event is an object: '{' is expected", NULL },
+	{ "[1]", 1, "not JSON: an event is an object: '{' is expected", NULL },
+	{ "\"A\"", 1, "not JSON: an event is an object: '{' is expected", NULL },
+	{ "{", 2, "not JSON: a string is expected", NULL },
+	{ "{\"event\"", 9, "not JSON: ':' is expected", NULL },
+	{ "{\"event\":", 10, "not JSON: a value is expected", NULL },
+	{ "{\"event\":\"A\"", 13, "not JSON: ',' or '}' is expected", NULL },
+	{ "{\"event\":\"A\",}", 14, "not JSON: a string is expected", NULL },
+	{ "{\"event\":\"A\",\"x\":1}}", 20, "not JSON: something stands behind the object", NULL },
+	{ "{\"event\":\"A\",\"x\":01}", 19, "not JSON: a number does not begin with 0", NULL },
+	{ "{\"event\":\"A\",\"x\":1.}", 20, "not JSON: a digit is expected", NULL },
+	{ "{\"event\":\"A\",\"x\":1e}", 20, "not JSON: a digit is expected", NULL },
+	{ "{\"event\":\"A\",\"x\":nul}", 18, "not JSON: a value is expected", NULL },
+	{ "{\"event\":\"A", 12, "not JSON: the string has no end", NULL },
+	{ "{\"event\":\"A\\", 13, "not JSON: the string has no end", NULL },
+	{ "{\"event\":\"\\x\"}", 12, "not JSON: there is no such escape", NULL },
+	{ "{\"event\":\"\\u12g4\"}", 13, "not JSON: \\u takes four hexadecimal digits", NULL },
+	{ "{\"event\":\"\\ud800\"}", 17, "not JSON: half of a surrogate pair stands alone", NULL },
+	{ "{\"event\":\"\\udc00\"}", 13, "not JSON: half of a surrogate pair stands alone", NULL },
+	{ "{\"event\":\"\t\"}", 11, "not JSON: control characters in strings must be escaped", NULL },
+	{ "{\"event\":\"\xff\"}", 11, "not JSON: this is not UTF-8", NULL },
+	{ "{\"event\":\"\xc3", 11, "not JSON: this is not UTF-8", NULL },
+	{ "{\"x\":{\"y\":[1,2,}}}", 16, "not JSON: a value is expected", NULL },
+	{ "{}", 1, "the object does not say which event it is", "\"event\":\"NAME\" names its type" },
+	{ "{\"x\":1}", 1, "the object does not say which event it is", "\"event\":\"NAME\" names its type" },
+	{ "{\"event\":1}", 10, "the event's name is not a string", NULL },
+	{ "{\"event\":\"alll\"}", 11, "there is no event type 'alll'", "did you mean 'all'?" },
+	{ "{\"event\":\"\"}", 11, "there is no event type ''", NULL },
+	{ "{\"event\":\"A\"}", 11, "field 'x' of A is missing", NULL },
+	{ "{\"event\":\"A\",\"x\":\"1\"}", 19, "x is i64, not a string", NULL },
+	{ "{\"event\":\"A\",\"x\":1.0}", 18, "x is i64, not a number with a fraction", NULL },
+	{ "{\"event\":\"A\",\"x\":null}", 18, "x is i64, not null", NULL },
+	{ "{\"event\":\"A\",\"x\":{\"y\":[]}}", 18, "x is i64, not an object", NULL },
+	{ "{\"event\":\"A\",\"x\":[{}]}", 18, "x is i64, not an array", NULL },
+	{ "{\"event\":\"A\",\"x\":true}", 18, "x is i64, not true", NULL },
+	{ "{\"event\":\"A\",\"x\":9223372036854775808}", 18,
+	  "x is i64, from -9223372036854775808 to 9223372036854775807: 9223372036854775808 does not fit", NULL },
+	{ "{\"event\":\"A\",\"x\":-9223372036854775809}", 18,
+	  "x is i64, from -9223372036854775808 to 9223372036854775807: -9223372036854775809 does not fit", NULL },
+	{ "{\"event\":\"A\",\"x\":99999999999999999999}", 18,
+	  "x is i64, from -9223372036854775808 to 9223372036854775807: 99999999999999999999 does not fit", NULL },
+	{ "{\"event\":\"A\",\"ts\":-1,\"x\":1}", 19, "ts is time, from 0 to 9223372036854775807: -1 does not fit",
+	  NULL },
+	{ "{\"event\":\"A\",\"cpu\":-1,\"x\":1}", 20, "cpu is u32, from 0 to 4294967295: -1 does not fit", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"pidd\":1}", 21, "event A has no field 'pidd'", "did you mean 'pid'?" },
+	{ "{\"event\":\"A\",\"x\":1,\"qqqqqqq\":1}", 21, "event A has no field 'qqqqqqq'", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"x\":1}", 21, "field 'x' is given twice", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"\\u0078\":1}", 21, "field 'x' is given twice", NULL },
+	{ "{\"event\":\"A\",\"event\":\"A\",\"x\":1}", 15, "event A has no field 'event'", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"comm\":\"a\\u0000b\"}", 28, "comm holds a NUL, which strings cannot", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"comm\":1}", 27, "comm is string, not an integer", NULL },
+	{ "{\"event\":\"A\",\"x\":1,\"ts\":99}", 25, "time goes back: ts 99 after an event at 100", NULL },
+	{ "{\"event\":\"A\",\"x\":1}", 3, "time goes back: ts 0 after an event at 100", NULL },
+};
+
+/* Each wrong line stands between two right ones, which must be read all the same. */
+static void tells_what_is_wrong(void **state)
+{
+	static const char first[] = "{\"event\":\"A\",\"ts\":100,\"x\":1}\n\n",
+			  last[] = "\n{\"event\":\"A\",\"ts\":101,\"x\":2}\n";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+		const struct wrong *wrong = &wrongs[i];
+		char text[1024];
+		int length = snprintf(text, sizeof text, "%s%s%s", first, wrong->line, last);
+		struct reading reading;
+		struct trace_event event;
+
+		open_reading(&reading, file_of(text, (size_t)length));
+		assert_int_equal(trace_source_next(reading.source, &event), 1);
+		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 1);
+		const struct asterism_message *message = asterism_diag_get(reading.diag, 0);
+		assert_string_equal(message->text, wrong->text);
+		assert_string_equal(message->file, "in.jsonl");
+		assert_int_equal(message->line, 3);
+		assert_string_equal(message->source, wrong->line);
+		if (message->column != wrong->column)
+			print_error("%s\n", wrong->line);
+		assert_int_equal(message->column, wrong->column);
+		assert_int_equal(message->offset, strlen(first) + wrong->column - 1);
+		if (wrong->hint)
+			assert_string_equal(message->hint, wrong->hint);
+		else
+			assert_null(message->hint);
+		assert_int_equal(trace_source_next(reading.source, &event), 1);
+		assert_int_equal(event.record->seq, 2);
+		assert_int_equal(trace_source_next(reading.source, &event), 0);
+		close_reading(&reading);
+	}
+}
+
+/* Every integer type takes its bounds (reads_every_type) and nothing beyond them. */
+static void keeps_to_ranges(void **state)
+{
+	static const struct {
+		const char *field, *value;
+	} beyond[] = {
+		{ "u8", "256" },
+		{ "u8", "-1" },
+		{ "u16", "65536" },
+		{ "u32", "4294967296" },
+		{ "u64", "18446744073709551616" },
+		{ "u64", "-1" },
+		{ "i8", "128" },
+		{ "i8", "-129" },
+		{ "i16", "32768" },
+		{ "i16", "-32769" },
+		{ "i32", "2147483648" },
+		{ "i32", "-2147483649" },
+		{ "t", "9223372036854775808" },
+		{ "p", "-1" },
+		{ "f", "1e999" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+		char text[256];
+		int length =
+			snprintf(text, sizeof text, "{\"event\":\"all\",\"%s\":%s}", beyond[i].field, beyond[i].value);
+		struct reading reading;
+		struct trace_event event;
+
+		open_reading(&reading, file_of(text, (size_t)length));
+		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_non_null(strstr(asterism_diag_get(reading.diag, 0)->text, "does not fit"));
+		close_reading(&reading);
+	}
+}
+
+static char *long_line(size_t length)
+{
+	char *line = malloc(length + 1);
+
+	assert_non_null(line);
+	memset(line, ' ', length);
+	memcpy(line, "{\"event\":\"A\",\"x\":1", 18);
+	line[length - 1] = '}';
+	line[length] = '\n';
+	return line;
+}
+
+static void limits_lines(void **state)
+{
+	size_t most = TRACE_JSONL_LINE_BYTES_MAX;
+	static const char right[] = "{\"event\":\"A\",\"x\":3}\n";
+	struct reading reading;
+	struct trace_event event;
+	int fd = memfd_create("events", 0);
+	char *fits = long_line(most), *one_more = long_line(most + 1), *many_more = long_line(4 * most);
+
+	(void)state;
+	assert_int_equal(write(fd, fits, most + 1), (ssize_t)most + 1);
+	assert_int_equal(write(fd, one_more, most + 2), (ssize_t)most + 2);
+	assert_int_equal(write(fd, many_more, 4 * most + 1), (ssize_t)(4 * most + 1));
+	assert_int_equal(write(fd, right, strlen(right)), (ssize_t)strlen(right));
+	assert_int_equal(write(fd, many_more, 4 * most), (ssize_t)(4 * most));
+	lseek(fd, 0, SEEK_SET);
+	open_reading(&reading, fd);
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	for (unsigned line = 2; line <= 3; line++) {
+		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		const struct asterism_message *message = asterism_diag_get(reading.diag, line - 2);
+		assert_string_equal(message->text, "the line is longer than 1 MiB");
+		assert_int_equal(message->line, line);
+	}
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(word(&event, "x"), 3);
+	assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	close_reading(&reading);
+	free(fits);
+	free(one_more);
+	free(many_more);
+}
+
+/* What arrives byte by byte is the same stream. */
+static void reads_pipes(void **state)
+{
+	static const char text[] = "{\"event\":\"A\",\"x\":1}\n{\"event\":\"A\",\"x\":2}";
+	int ends[2];
+	struct reading reading;
+	struct trace_event event;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		for (size_t i = 0; i < strlen(text); i++) {
+			if (write(ends[1], &text[i], 1) != 1)
+				_exit(1);
+			usleep(100);
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	open_reading(&reading, ends[0]);
+	for (uint64_t x = 1; x <= 2; x++) {
+		assert_int_equal(trace_source_next(reading.source, &event), 1);
+		assert_int_equal(word(&event, "x"), x);
+	}
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	close_reading(&reading);
+}
+
+static void tells_read_errors(void **state)
+{
+	struct reading reading;
+	struct trace_event event;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	open_reading(&reading, ends[1]); /* the end that cannot be read */
+	assert_int_equal(trace_source_next(reading.source, &event), -EBADF);
+	assert_string_equal(asterism_diag_get(reading.diag, 0)->text, "reading stopped: Bad file descriptor");
+	close_reading(&reading);
+}
+
+/* Whichever allocation fails, the result is -ENOMEM or the right event. */
+static void stands_failing_allocations(void **state)
+{
+	static const char text[] =
+		"{\"event\":\"A\",\"x\":1,\"s\\u0041\":1}\n{\"event\":\"all\"}\n{\"event\":\"A\",\"x\":1}\n";
+
+	(void)state;
+	for (unsigned long n = 1; n < 60; n++) {
+		struct reading reading = { .diag = asterism_diag_new(), .catalog = event_catalog_new() };
+		struct trace_event event;
+		int result;
+
+		reading.fd = file_of(text, strlen(text));
+		assert_int_equal(event_catalog_parse(reading.catalog, "types", types, strlen(types), NULL), 0);
+		alloc_fail_at(n);
+		result = trace_jsonl_new(reading.fd, "in", reading.catalog, reading.diag, &reading.source);
+		for (int i = 0; !result && i < 3; i++) {
+			int got = trace_source_next(reading.source, &event);
+
+			assert_true(got == -ENOMEM || got == (i < 2 ? -EINVAL : 1));
+		}
+		alloc_fail_at(0);
+		if (result)
+			assert_int_equal(result, -ENOMEM);
+		close_reading(&reading);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_every_type),
+		cmocka_unit_test(tells_what_is_wrong),
+		cmocka_unit_test(keeps_to_ranges),
+		cmocka_unit_test(limits_lines),
+		cmocka_unit_test(reads_pipes),
+		cmocka_unit_test(tells_read_errors),
+		cmocka_unit_test(stands_failing_allocations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
