@@ -74,7 +74,13 @@ static void do_threads(void)
 	cpu_set_t cpus;
 	char byte = 0;
 
-	if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, ping, (int[]){ there[0], back[1] }))
+	int ends[2];
+
+	if (pipe(there) || pipe(back))
+		exit(4);
+	ends[0] = there[0];
+	ends[1] = back[1];
+	if (pthread_create(&thread, NULL, ping, ends))
 		exit(4);
 	for (int i = 0; i < 50; i++) {
 		(void)!write(there[1], &byte, 1);
