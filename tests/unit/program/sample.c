@@ -262,7 +262,7 @@ static void pair_states(struct program_build *build)
 						       .hold = PROGRAM_NONE,
 						       .element = 2,
 						       .note = PROGRAM_NONE });
-	state(build, "in \"b\"", 0, 0);
+	state(build, "in \"b\" & \\c", 0, 0);
 }
 
 static void pair_results(struct program_build *build)
