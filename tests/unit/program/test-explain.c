@@ -98,6 +98,7 @@ static void text_tells_deadlines_streams_and_keys(void **context)
 	assert_holds(silence, "  semantics  SKIPTILLANY, WITHIN 1s, AFTER MATCH KEEP, ON LOSS DISCARD, ASYNCHRONOUS\n");
 	assert_holds(silence, "state 1 \"quiet\": runs wait all together; they match when the time is up\n");
 	assert_holds(silence, "    B -> state 2, in place\n      if    x == a.x\n");
+	assert_holds(silence, "    C -> end, forbidden   (C:c is forbidden)\n");
 	assert_holds(silence, "    C -> end, forbidden\n");
 	assert_holds(strict, "WITHIN 5ns");
 	assert_holds(strict, "  stream     every event\n");
