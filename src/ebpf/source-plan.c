@@ -194,7 +194,8 @@ static int add_compat_condition(struct draft *draft)
 	if (!items)
 		return -ENOMEM;
 	items[0] = compat.items[0];
-	memcpy(items + 1, when->items, when->count * sizeof *items);
+	if (when->count)
+		memcpy(items + 1, when->items, when->count * sizeof *items);
 	*when = (struct source_conditions){ .items = items, .count = when->count + 1 };
 	return 0;
 }
