@@ -36,7 +36,7 @@ def by_binary(binary, name):
     rule_path = os.path.join(FOLDER, name, "rule.rule")
     if os.path.exists(os.path.join(FOLDER, name, "rejected")):
         result = binary.replay_files(rule_path, os.devnull)
-        if result.status == 2 and result.stderr.strip():
+        if result.refused():
             return None
         return f"    the rule must be refused, but: exit status {result.status} {result.stderr.strip()[:300]}"
     result = binary.replay_files(rule_path, os.path.join(FOLDER, name, "events.jsonl"))

@@ -7,6 +7,9 @@ import subprocess
 import tempfile
 
 
+CATALOGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "catalogs")
+
+
 class Result:
     """What one replay printed: result lines, the stats line's content, the exit status and stderr."""
 
@@ -23,6 +26,10 @@ class Result:
                 self.lines.append(line)
             elif "stats" in line:
                 self.stats = line["stats"]
+
+    def refused(self):
+        """Was it the rule that was found wrong?"""
+        return self.status == 2 and "rule.rule:" in self.stderr
 
     def failure(self):
         """Why the replay as a whole cannot be used; None when it can."""
@@ -41,8 +48,10 @@ class Binary:
         command = [self.path, "replay", rule_path, events_path, "--input", "jsonl", "-f", "json"]
         if self.engine:
             command += ["--engine", self.engine]
+        environment = {"ASTERISM_CATALOGS": os.path.abspath(CATALOGS), **os.environ}
         try:
-            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False))
+            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False,
+                                         env=environment))
         except subprocess.TimeoutExpired:
             return Result(subprocess.CompletedProcess(command, 124, "", f"no end after {self.timeout} s"))
 

@@ -83,7 +83,7 @@ class Batch:
         """One rule that the compiler must refuse."""
         rule = self.made.rejected_rule("bad")
         result = self.binary.replay(source(self.made.types, [rule]), [])
-        if result.status == 2:
+        if result.refused():
             self.tally.passed += 1
         else:
             self.fail(f"    not refused: {legal.verdict(rule)[1]}", [rule], None)
@@ -102,7 +102,7 @@ class Batch:
         if not result.failure():
             self.compare(rule, events, result)
             return
-        if result.status == 2:
+        if result.refused():
             self.rules.remove(rule)
         self.fail("    " + result.failure(), [rule], events)
 
@@ -142,7 +142,7 @@ def run_kept(binary, case):
     _, rules = ruletext.parse(case["rule"])
     if case.get("rejected"):
         result = binary.replay(case["rule"], [])
-        return None if result.status == 2 else f"    not refused: exit status {result.status}"
+        return None if result.refused() else f"    not refused: exit status {result.status}"
     result = binary.replay(case["rule"], case["events"])
     if result.failure():
         return "    " + result.failure()
