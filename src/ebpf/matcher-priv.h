@@ -111,7 +111,7 @@ struct matcher_rule {
 	bool locks_out_interrupts;
 	uint32_t stride;      /* bytes of a run */
 	uint32_t bucket_bits; /* 2^this buckets */
-	struct matcher_region control, runs, buckets;
+	struct matcher_region control, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
 	struct matcher_group *groups;
