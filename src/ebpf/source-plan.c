@@ -7,6 +7,7 @@
 #include "ebpf/source-plan.h"
 
 #include "ebpf/attach-tracefs.h"
+#include "ebpf/ebpf.h"
 
 #include <errno.h>
 #include <stdio.h>
