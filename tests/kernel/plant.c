@@ -189,7 +189,7 @@ static const struct scenario {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "calls", calls },   { "sleep", sleeps },          { "fork", forks },    { "futex", futex },
+	{ "calls", calls },   { "sleep", sleeps },          { "fork", forks },     { "futex", futex },
 	{ "faults", faults }, { "interleave", interleave }, { "signal", signals },
 };
 
