@@ -5,7 +5,7 @@ Which rules the compiler must reject (settled meaning 3, 5, 6, 8 and 13). verdic
 generator leaves them out.
 """
 
-from lay import Pattern, groups_of, possibly_empty
+from lay import Pattern, first_specs, groups_of, possibly_empty
 from model import Alt, Field, Func, Neg, Seq, Spec, children_of, is_repeated, leaves, walk_nodes
 
 
@@ -41,6 +41,20 @@ def ends_with_negation(node):
     if isinstance(node, Seq):
         return ends_with_negation(node.children[-1])
     return isinstance(node, Alt) and any(ends_with_negation(c) for c in node.children)
+
+
+def begins_possibly_empty(node):
+    if possibly_empty(node):
+        return True
+    parts = children_of(node)
+    return any(map(begins_possibly_empty, parts if isinstance(node, Alt) else parts[:1]))
+
+
+def ends_possibly_empty(node):
+    if possibly_empty(node) and not isinstance(node, Neg):
+        return True
+    parts = [c for c in children_of(node) if not isinstance(c, Neg)]
+    return any(map(ends_possibly_empty, parts if isinstance(node, Alt) else parts[-1:]))
 
 
 def check_lengths(root):
@@ -110,6 +124,8 @@ def check_neighbours(negation):
         unclear("an inner sequence that begins with a negation")
     if possibly_empty(before[-1]) or after and possibly_empty(after[0]):
         reject("a neighbour of a negation is possibly empty")
+    if ends_possibly_empty(before[-1]) or after and begins_possibly_empty(after[0]):
+        unclear("a neighbour of a negation whose end beside it is possibly empty")
     node = negation
     while not after and node.parent is not None:
         node = node.parent
@@ -135,9 +151,20 @@ def check_ambiguity(rule, pattern):
     for node in walk_nodes(rule.pattern):
         if not isinstance(node, Alt) or any(isinstance(p, Neg) for p in chain(node)):
             continue
+        if any(pattern.most(g) == 0 for g in chain(node) if is_repeated(g)):
+            unclear("an alternative in a group that never occurs")
         for i, a in enumerate(node.children):
             for b in node.children[i + 1:]:
                 check_pair(rule, pattern, a, b)
+        check_counted(pattern, node)
+
+
+def check_counted(pattern, node):
+    """A limit of the compiler: it does not determinise a shared first event inside a counted group."""
+    counted = [g for g in chain(node) if is_repeated(g) and (pattern.most(g) or g.low) > 1]
+    firsts = [s.type for c in node.children for s in first_specs(c)]
+    if counted and len(set(firsts)) < len(firsts):
+        unclear("branches that share their first event, in a counted group")
 
 
 def check_pair(rule, pattern, a, b):
@@ -148,6 +175,8 @@ def check_pair(rule, pattern, a, b):
         x, y = pattern.laid(left, a), pattern.laid(right, b)
         if left and (x.ends or y.ends):
             reject("a branch is the beginning of another, or equal to it")
+        if x.forbidden or y.forbidden:
+            unclear("a negation directly after an event that branches share")
         for priority, s, role in x.next:
             for other_priority, t, other in y.next:
                 if s.type != t.type:
@@ -171,6 +200,8 @@ def check_conditions(rule):
         if negated and c.ids[-1] > negated[0]:
             reject("a condition between a negated and a later event")
         named = [x for x in leaves(c.expr) if isinstance(x, (Field, Func))]
+        if any(isinstance(x, Func) and not rule.by_name[x.name].is_array for x in named):
+            reject("an array function of a single event")
         for x in named:
             if isinstance(x, Field) and rule.by_name[x.name].is_array and (
                     len(c.ids) > 1 or any(isinstance(o, Func) for o in named)):
@@ -187,8 +218,8 @@ def check_returned(rule, leaf):
     spec = rule.by_name[leaf.name]
     if spec.negated or groups_of(spec):
         reject("a returned value of a negated element or of one inside a repeated group")
-    if isinstance(leaf, Field) and spec.is_array:
-        reject("a returned plain field of an array")
+    if isinstance(leaf, Field) == spec.is_array:
+        reject("a returned plain field of an array, or an array function of a single event")
 
 
 def check_fields(rule):
