@@ -50,17 +50,17 @@ static int may_share(struct rule_build *build, const struct edge *a, const struc
 	const struct position *x = a->target, *y = b->target;
 	const struct pattern_node *alternative = pattern_shared_alternative(x, y);
 
+	if (!x->plain || !y->plain || a->path.tests || b->path.tests)
+		return explain(
+			build, x, y, "alternatives begin with the same event",
+			"they can share it only if it has no name, length or condition of its own; write it once, "
+			"before the alternative");
 	if (alternative && pattern_completes(x, alternative) && pattern_completes(y, alternative))
 		return explain(build, x, y, "two alternatives are equal", "remove one of them");
 	if (alternative && (pattern_completes(x, alternative) || pattern_completes(y, alternative)))
 		return explain(build, x, y, "one alternative is the beginning of the other",
 			       "it is unclear whether to match at once or to wait; make the longer part optional or "
 			       "drop it");
-	if (!x->plain || !y->plain || a->path.tests || b->path.tests)
-		return explain(
-			build, x, y, "alternatives begin with the same event",
-			"they can share it only if it has no name, length or condition of its own; write it once, "
-			"before the alternative");
 	return 0;
 }
 

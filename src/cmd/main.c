@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which command runs, and answers --help and --version. */
 
+#include "cmd/catalogs.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/print.h"
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 	int status;
 
 	print_color(NULL);
+	cmd_find_catalogs();
 	if (argc < 2) {
 		help_program(stderr);
 		return STATUS_USAGE;

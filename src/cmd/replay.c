@@ -133,7 +133,8 @@ const struct command command_replay = {
 		       "Header fields that are missing are 0, the fields of the event's type must all be there, and ts "
 		       "must not go "
 		       "back. An event that is wrong ends the replay with its line.",
-	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_INPUT, OPTION_OUTPUT, OPTION_QUIET },
+	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_INPUT, OPTION_OUTPUT, OPTION_QUIET,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
 	.run = run,

@@ -20,6 +20,8 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 		file = NULL;
 	*sink = (struct sink){ .stream = stdout, .file = file, .program = program };
 	sink->json = arguments->options[OPTION_FORMAT].number == 1;
+	sink->quiet = arguments_has(arguments, OPTION_QUIET);
+	sink->verbose = arguments_has(arguments, OPTION_VERBOSE);
 	if (file)
 		sink->stream = fopen(file, "we");
 	if (!sink->stream) {
@@ -78,8 +80,13 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
-	print_note("%" PRIu64 " matches, %" PRIu64 " events in %.3g s, %" PRIu64 " lost", sink->matches, totals->events,
-		   seconds, totals->lost);
+	if (sink->quiet)
+		return;
+	if (sink->verbose)
+		return result_write_table(stderr, sink->program, totals);
+	print_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", sink->matches,
+		   sink->matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
+		   totals->lost);
 }
 
 int sink_close(struct sink *sink, const struct session_totals *totals)

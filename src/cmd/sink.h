@@ -17,6 +17,7 @@ struct sink {
 	const char *file; /* NULL: standard output */
 	const struct program *program;
 	bool json;
+	bool quiet, verbose;
 	bool live; /* a match is written out at once */
 	uint64_t matches;
 };

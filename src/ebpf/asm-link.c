@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where code ends up: leaves out functions that nobody refers to, lays the others one after the other ("main"
+ * Decides where code ends up: leaves out what control cannot reach, which the kernel refuses - functions that nobody
+ * refers to and instructions behind a jump that nothing jumps to -, lays the others one after the other ("main"
  * first, as the kernel wants it) and fills in distances. A conditional jump that is too far becomes
  * "if cond goto +1; goto +1; gotol target", an unconditional one gotol; this may push others out of reach, so
  * sizes are settled by iteration, which ends because jumps only ever grow.
@@ -20,28 +21,95 @@ static bool is_plain_jump(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_JA);
 }
 
+static bool is_wide(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+/* Where each jump of the function leads; every label must be bound to an instruction of it. */
+static int find_targets(const struct ebpf_asm *as, const struct asm_function *function, uint32_t *targets)
+{
+	for (size_t i = 0; i < function->fixup_count; i++) {
+		const struct asm_fixup *fixup = &function->fixups[i];
+
+		if (fixup->kind != ASM_JUMP)
+			continue;
+		int64_t insn = as->labels[fixup->target].insn;
+
+		if (insn == ASM_UNBOUND || insn >= (int64_t)function->insn_count)
+			return -EINVAL;
+		targets[fixup->insn] = (uint32_t)insn;
+	}
+	return 0;
+}
+
+/* Follows control from the instruction at the top of the stack until it ends or joins what is known. */
+static int follow(struct asm_function *function, const uint32_t *targets, uint32_t *stack, size_t *depth)
+{
+	for (uint32_t at = stack[--*depth];;) {
+		if (at >= function->insn_count)
+			return -EINVAL; /* control runs off the end */
+		if (function->live[at])
+			return 0;
+		const struct bpf_insn *insn = &function->insns[at];
+		uint8_t class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
+
+		function->live[at] = 1;
+		if (is_wide(insn)) {
+			function->live[at + 1] = 1;
+			at += 2;
+		} else if (class == BPF_JMP && op == BPF_EXIT) {
+			return 0;
+		} else if (is_plain_jump(insn)) {
+			at = targets[at];
+		} else {
+			if (class == BPF_JMP && op != BPF_CALL)
+				stack[(*depth)++] = targets[at];
+			at++;
+		}
+	}
+}
+
+static int find_live(const struct ebpf_asm *as, struct asm_function *function)
+{
+	uint32_t *targets = alloc_zero(function->insn_count, sizeof *targets);
+	uint32_t *stack = alloc_zero(function->insn_count + 1, sizeof *stack);
+	size_t depth = 1;
+	int error;
+
+	function->live = alloc_zero(function->insn_count, 1);
+	if (targets && stack && function->live)
+		error = find_targets(as, function, targets);
+	else
+		error = -ENOMEM;
+	while (!error && depth > 0)
+		error = follow(function, targets, stack, &depth);
+	alloc_free(targets);
+	alloc_free(stack);
+	return error;
+}
+
 static int mark_reachable(struct ebpf_asm *as, uint32_t index, uint32_t depth)
 {
 	struct asm_function *function = &as->functions[index];
+	int error;
 
 	if (function->reachable)
 		return 0;
 	if (depth > CALL_DEPTH_MAX || function->insn_count == 0)
 		return -EINVAL;
 	function->reachable = true;
-	for (size_t i = 0; i < function->fixup_count; i++) {
+	error = find_live(as, function);
+	for (size_t i = 0; i < function->fixup_count && !error; i++) {
 		const struct asm_fixup *fixup = &function->fixups[i];
 
-		if (fixup->kind != ASM_CALL)
+		if (fixup->kind != ASM_CALL || !function->live[fixup->insn])
 			continue;
 		if (fixup->target >= as->function_count)
 			return -EINVAL;
-		int error = mark_reachable(as, fixup->target, depth + 1);
-
-		if (error)
-			return error;
+		error = mark_reachable(as, fixup->target, depth + 1);
 	}
-	return 0;
+	return error;
 }
 
 /* Where each instruction of the function lies, given which jumps are far. */
@@ -50,7 +118,8 @@ static void settle(struct asm_function *function)
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < function->insn_count; i++) {
-		function->moved[i] = at++;
+		function->moved[i] = at;
+		at += function->live[i];
 		if (function->far_jump[i] && !is_plain_jump(&function->insns[i]))
 			at += FAR_COND_EXTRA;
 	}
@@ -65,12 +134,9 @@ static int find_far_jumps(const struct ebpf_asm *as, struct asm_function *functi
 	for (size_t i = 0; i < function->fixup_count; i++) {
 		const struct asm_fixup *fixup = &function->fixups[i];
 
-		if (fixup->kind != ASM_JUMP)
+		if (fixup->kind != ASM_JUMP || !function->live[fixup->insn])
 			continue;
 		const struct asm_label *label = &as->labels[fixup->target];
-
-		if (label->insn == ASM_UNBOUND || label->insn >= (int64_t)function->insn_count)
-			return -EINVAL;
 		int64_t distance = (int64_t)function->moved[label->insn] - function->moved[fixup->insn] - 1;
 
 		if ((distance >= INT16_MIN && distance <= INT16_MAX) || function->far_jump[fixup->insn])
@@ -145,11 +211,14 @@ static void write_jump(const struct ebpf_asm *as, const struct asm_function *fun
 static void write_function(const struct ebpf_asm *as, const struct asm_function *function, struct ebpf_code *code)
 {
 	for (size_t i = 0; i < function->insn_count; i++)
-		code->insns[function->start + function->moved[i]] = function->insns[i];
+		if (function->live[i])
+			code->insns[function->start + function->moved[i]] = function->insns[i];
 	for (size_t i = 0; i < function->fixup_count; i++) {
 		const struct asm_fixup *fixup = &function->fixups[i];
 		uint32_t at = function->start + function->moved[fixup->insn];
 
+		if (!function->live[fixup->insn])
+			continue;
 		if (fixup->kind == ASM_JUMP)
 			write_jump(as, function, fixup, code->insns);
 		else
@@ -168,7 +237,7 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 	for (size_t i = 0; i < function->note_count; i++) {
 		const struct asm_note *note = &function->notes[i];
 
-		if (note->insn < function->insn_count)
+		if (note->insn < function->insn_count && function->live[note->insn])
 			code->lines[code->line_count++] =
 				(struct ebpf_code_line){ .text = note->text,
 							 .insn = function->start + function->moved[note->insn],
@@ -195,6 +264,8 @@ static void forget_layout(struct ebpf_asm *as)
 
 		alloc_free(function->moved);
 		alloc_free(function->far_jump);
+		alloc_free(function->live);
+		function->live = NULL;
 		function->moved = NULL;
 		function->far_jump = NULL;
 		function->reachable = false;

@@ -33,6 +33,7 @@ struct asm_function {
 	uint32_t stack_bytes;
 	/* While linking: */
 	bool reachable;
+	uint8_t *live;     /* per instruction: control can get there */
 	uint32_t start;    /* first instruction in the program */
 	uint32_t *moved;   /* where each instruction (and the end) lies, relative to start */
 	uint8_t *far_jump; /* per instruction: its jump needs the long form */

@@ -30,6 +30,14 @@ struct ebpf_options {
 	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
+	/*
+	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,
+	 * in order, with all its fields; type is the program's index, seq counts from 1. A result other than 0 ends the
+	 * poll. NULL: nobody wants them.
+	 */
+	int (*on_event)(void *context, const struct event_header *record);
+	/* Told before the next of these events: lost were not handed over in between. May be NULL. */
+	void (*on_lost)(void *context, uint64_t lost);
 	void *context;
 };
 

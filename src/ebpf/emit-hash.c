@@ -163,3 +163,15 @@ void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t 
 		compare_piece(emit->as, &run, &event, differ);
 	}
 }
+
+void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ)
+{
+	uint32_t count = class_of(emit, group)->slot_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct piece run = piece_of_run(emit, group, i), other = run;
+
+		other.base = R6;
+		compare_piece(emit->as, &run, &other, differ);
+	}
+}

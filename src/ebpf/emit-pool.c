@@ -4,7 +4,8 @@
  *
  * Lock: a bucket's word is 0 or 1 + CPU, taken by compare-and-exchange, which orders as a full barrier; given back by a
  * plain store where stores are never reordered with earlier accesses (x86), else by an exchange. Progress: an attempt
- * is bounded by SPIN_TURNS; a program that interrupts the holder on the same CPU gives up at once. Giving up is a counted loss.
+ * is bounded by SPIN_TURNS; a program that interrupts the holder on the same CPU gives up at once. Giving up is a
+ * counted loss.
  *
  * Places: a stack of free ones, {index, tag} in one word changed by compare-and-exchange. The tag changes with every
  * change, so a word that reads the same is the same. Only when the stack is empty is a place used that never was:
@@ -15,10 +16,10 @@
 
 enum { SPIN_TURNS = 1 << 14, STACK_TRIES = 64 };
 
-#define RUN(member)	offsetof(struct matcher_run, member)
-#define BUCKET(member)	offsetof(struct matcher_bucket, member)
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define BUCKET(member)  offsetof(struct matcher_bucket, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)
-#define FRAME(member)	offsetof(struct matcher_frame, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
 
 static void load_region(struct emit *emit, uint8_t dst, const struct matcher_region *region)
 {
@@ -109,9 +110,8 @@ void emit_unlink(struct emit *emit)
 }
 
 /* One turn of waiting: context is {bucket, me, 1 as long as it is not had}. */
-static uint32_t function_spin(struct emit *emit)
+static uint32_t function_spin(struct ebpf_asm *as)
 {
-	struct ebpf_asm *as = emit->as;
 	uint32_t function = ebpf_asm_function(as, "spin");
 
 	ebpf_asm_enter(as, function);
@@ -133,10 +133,9 @@ static uint32_t function_spin(struct emit *emit)
 	return function;
 }
 
-static uint32_t function_lock(struct emit *emit)
+uint32_t emit_function_lock(struct ebpf_asm *as)
 {
-	struct ebpf_asm *as = emit->as;
-	uint32_t spin = function_spin(emit), function = ebpf_asm_function(as, "lock");
+	uint32_t spin = function_spin(as), function = ebpf_asm_function(as, "lock");
 
 	ebpf_asm_enter(as, function);
 	uint32_t taken = ebpf_label(as), own = ebpf_label(as);
@@ -327,15 +326,7 @@ static uint32_t function_link(struct emit *emit)
 
 void emit_functions_new(struct emit *emit)
 {
-	emit->functions.lock = function_lock(emit);
 	emit->functions.take = function_take(emit);
 	emit->functions.release = function_release(emit);
 	emit->functions.link = function_link(emit);
-}
-
-/* dst = this CPU's piece of the rule's scratch area for the type. Overwrites r0-r5. */
-void emit_scratch(struct emit *emit, uint8_t dst)
-{
-	(void)emit;
-	(void)dst;
 }

@@ -10,24 +10,26 @@
  *   settle:         runs that now wait under another key go to their new buckets; so does the opened one
  *
  * Never are two buckets locked at once, and nothing that was linked during an event is stepped by it. A walk is a
- * callback of bpf_loop; it shares the frame (struct matcher_frame) on main's stack. Registers throughout: r6 record, r7 run
- * (or whatever holds the slots), r8 scratch between calls, r9 frame.
+ * callback of bpf_loop; it shares the frame (struct matcher_frame) on main's stack. Registers throughout: r6 record, r7
+ * run (or whatever holds the slots), r8 scratch between calls, r9 frame.
  */
 
 #include "ebpf/matcher-priv.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* On main's stack, 8 bytes per member; pointers are the kernel's. */
 struct matcher_frame {
 	uint64_t record;
-	uint64_t next;   /* the run to step next */
-	uint64_t bucket; /* address of the locked one */
-	uint64_t moved;  /* runs to link again, by their next; 0: none */
-	uint64_t matched; /* some run matched at this event (AFTER MATCH DROP) */
-	uint64_t epoch;  /* of losses when the event arrived */
-	uint64_t holder; /* address of a match's slots, for dropping by its key */
-	uint64_t spare;
+	uint64_t next;    /* the run to step next */
+	uint64_t current; /* the run being stepped */
+	uint64_t bucket;  /* address of the locked one */
+	uint64_t moved;   /* runs to link again, by their next; 0: none */
+	uint64_t opened;  /* the run that this event opened, if it is still to be linked; 0: none */
+	uint64_t matched; /* a run matched at this event (AFTER MATCH DROP) */
+	uint64_t now;     /* up to when the sweep lets time pass */
+	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
@@ -35,7 +37,7 @@ struct emit_functions {
 	uint32_t lock;    /* (bucket): 0, or 1 when it could not be had */
 	uint32_t take;    /* (): a free run; 0: the pool is full; more than the pool: too much contention */
 	uint32_t release; /* (run, index) */
-	uint32_t link;    /* (run, index, bucket index): appends to the chain; when that cannot be, gives the run back */
+	uint32_t link; /* (run, index, bucket index): appends to the chain; when that cannot be, gives the run back */
 };
 
 struct emit {
@@ -48,7 +50,6 @@ struct emit {
 	struct ebpf_lower lower;
 	struct emit_functions functions;
 	int16_t frame; /* offset from r10 in main */
-	uint32_t drop_walk;
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -63,10 +64,13 @@ struct emit_exits {
 struct emit_walk {
 	uint32_t group;
 	const struct program_key *key;
-	bool any; /* there is something to do */
 };
 
+/* Ready to generate code for rule at type. */
+struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type);
+
 /* emit-pool: locks, chains, places. */
+uint32_t emit_function_lock(struct ebpf_asm *as);
 void emit_functions_new(struct emit *emit);
 void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
@@ -74,38 +78,67 @@ void emit_lose(struct emit *emit);
 void emit_unlock(struct emit *emit, uint8_t bucket);
 void emit_unlink(struct emit *emit);
 void emit_control(struct emit *emit, uint8_t dst);
-void emit_scratch(struct emit *emit, uint8_t dst);
+
+/* emit-chain */
+void emit_fetch_run(struct emit *emit, uint32_t end);
+void emit_turn_end(struct emit *emit, uint32_t end);
+void emit_remove_run(struct emit *emit);
+void emit_check_key(struct emit *emit, const struct emit_walk *walk, uint32_t other);
+void emit_loop_turns(struct emit *emit);
+void emit_loop_chain(struct emit *emit, uint32_t function);
 
 /* emit-hash: r1 = the bucket of an event's key (record in r6), of a run's (slots in r7), given its group. */
 void emit_hash_event(struct emit *emit, const struct emit_walk *walk);
 void emit_hash_run(struct emit *emit, uint32_t group);
 /* Leaves for differ unless the run in r7 has the event's key. */
 void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t differ);
+/* Leaves for differ unless the runs in r7 and r6 have the same key. */
+void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ);
 void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index);
 
 /* emit-step: takes the run in r7 through the transitions of its state. */
 void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false);
 void emit_actions(struct emit *emit, const struct program_transition *transition);
-void emit_note_transition(struct emit *emit, const struct program_transition *transition);
+void emit_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			  const char *part, uint32_t node);
+uint32_t emit_group(const struct emit *emit, uint32_t state);
+void emit_overdue(struct emit *emit, uint32_t overdue);
 void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits);
 bool emit_moves(const struct emit *emit, uint32_t from, const struct program_transition *transition);
 
-/* emit-copy: SKIPTILLANY's copy of the run in r7. */
-void emit_copy(struct emit *emit, const struct program_transition *transition, uint32_t done);
+/* emit-copy: SKIPTILLANY's copy of the run in r7; whether a transition makes one that lives on. */
+bool emit_copies(const struct emit *emit, const struct program_transition *transition);
+void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
-/* emit-match */
-void emit_match_run(struct emit *emit, uint32_t end);
+/* emit-open: what opening and copying share. */
+void emit_count_opened(struct emit *emit);
+void emit_take(struct emit *emit, uint32_t none);
+void emit_link(struct emit *emit, uint32_t group);
+
+/*
+ * emit-match: r8 = room in the ring for a match, leaving for none (a counted loss) where there is none; fill everything
+ * but the slots (order in r7's run, or in r1 where there is no run) and hand it over, or give it back.
+ */
 void emit_match_reserve(struct emit *emit, uint32_t none);
-void emit_match_submit(struct emit *emit, uint8_t match);
-void emit_match_discard(struct emit *emit, uint8_t match);
+void emit_match_fill(struct emit *emit);
+void emit_match_submit(struct emit *emit);
+void emit_match_discard(struct emit *emit);
+void emit_tainted(struct emit *emit);
+/* The whole of it for the run in r7; fill as emit_match_fill. Overwrites r8. */
+void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 
-/* emit-walk, emit-open, emit-settle: the parts of a rule's code in main. */
-uint32_t emit_walks(const struct emit *emit, struct emit_walk *walks, uint32_t max);
-void emit_walk(struct emit *emit, const struct emit_walk *walk);
+/* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
+bool emit_has_walks(const struct emit *emit);
+void emit_walks(struct emit *emit);
+void emit_drop(struct emit *emit);
+
+/* emit-open, emit-settle: the rest of a rule's code in main. */
+bool emit_has_moves(const struct emit *emit);
 void emit_open(struct emit *emit);
 void emit_settle(struct emit *emit);
 
 /* emit-rule: everything one rule does at one type. */
+bool emit_rule_wants(const struct emit *emit);
 void emit_rule(struct emit *emit);
 
 #endif

@@ -41,7 +41,9 @@ static bool can_lower(const struct program *program, const struct program_node *
 static struct ebpf_node_info node_info(const struct program *program, const struct ebpf_node_info *infos,
 				       const struct program_node *node)
 {
-	struct ebpf_node_info info = { .need = 1, .in_kernel = can_lower(program, node) };
+	struct ebpf_node_info info = { .need = 1,
+				       .in_kernel = can_lower(program, node),
+				       .reads_slots = node->op == PROGRAM_OP_SLOT };
 
 	if (is_leaf(node) || is_text_leaf(node))
 		return info;
@@ -50,6 +52,8 @@ static struct ebpf_node_info node_info(const struct program *program, const stru
 
 	info.need = a != b && a->need == b->need && more > 1 ? (uint8_t)(more + 1) : more;
 	info.divides = a->divides || b->divides || node->op == PROGRAM_OP_DIV || node->op == PROGRAM_OP_MOD;
+	info.has_pattern = a->has_pattern || b->has_pattern || node->op == PROGRAM_OP_LIKE;
+	info.reads_slots = a->reads_slots || b->reads_slots;
 	info.in_kernel = info.in_kernel && a->in_kernel && b->in_kernel;
 	return info;
 }

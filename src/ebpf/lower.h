@@ -16,9 +16,11 @@
 
 /* What is worth knowing of every node, by index. */
 struct ebpf_node_info {
-	uint8_t need;   /* registers that evaluating it takes without spilling */
-	bool divides;   /* it may divide by zero */
-	bool in_kernel; /* it and its operands can be lowered */
+	uint8_t need;     /* registers that evaluating it takes without spilling */
+	bool in_kernel;   /* it and its operands can be lowered */
+	bool divides;     /* it may divide by zero */
+	bool reads_slots; /* a slot is in it */
+	bool has_pattern; /* a LIKE is in it */
 };
 
 /* Information on all nodes of program; the caller frees it with alloc_free. NULL when memory is short. */

@@ -7,12 +7,13 @@
  * memory says "none" everywhere and needs no preparation.
  */
 
+#include "ebpf/load.h"
 #include "ebpf/lower.h"
 #include "ebpf/matcher.h"
 
 enum {
 	MATCHER_CACHE_LINE = 64,
-	MATCHER_MAPS_MAX = 16,
+	MATCHER_MAPS_MAX = 48,
 	MATCHER_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
 };
 
@@ -41,7 +42,7 @@ struct matcher_bucket {
 
 /* Of one rule. The first line changes with every run, the second one only with what is rarer. */
 struct matcher_control {
-	uint32_t free; /* the run given back last */
+	uint32_t free;     /* the run given back last */
 	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
 	uint64_t used;     /* places ever taken: runs_live_max, as a place given back is taken first */
 	uint64_t opened;
@@ -58,17 +59,23 @@ struct matcher_control {
 struct matcher_match {
 	uint32_t rule;
 	uint16_t tainted;
-	uint16_t reserved;
+	uint16_t at_deadline; /* not at an event */
 	uint64_t ts;
 	uint64_t order;
-	uint32_t cpu, pid, tid, reserved2;
+	uint32_t cpu, pid, tid, reserved;
 	char comm[EVENT_COMM_BYTES];
 };
 
-/* A run whose time may be up, for the sweeping program. */
+/* Runs whose time may be up, for the sweeping program. */
 struct matcher_overdue {
 	uint32_t rule, run;
-	uint64_t now;
+};
+
+enum { MATCHER_WORK_MAX = 1024 };
+
+struct matcher_work {
+	uint64_t count, now;
+	struct matcher_overdue items[MATCHER_WORK_MAX];
 };
 
 _Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
@@ -102,10 +109,11 @@ struct matcher_rule {
 	bool here;     /* runs in the kernel */
 	bool has_runs; /* some run outlives its first event */
 	bool locks_out_interrupts;
-	uint32_t stride;       /* bytes of a run */
-	uint32_t bucket_bits;  /* 2^this buckets */
-	struct matcher_region control, runs, buckets, scratch;
-	uint32_t *group_of;    /* per class of the rule */
+	uint32_t stride;      /* bytes of a run */
+	uint32_t bucket_bits; /* 2^this buckets */
+	struct matcher_region control, runs, buckets;
+	uint64_t look_again; /* until then no run can be overdue */
+	uint32_t *group_of;  /* per class of the rule */
 	struct matcher_group *groups;
 	uint32_t group_count;
 };
@@ -120,6 +128,27 @@ struct matcher_type {
 	size_t part_count, part_capacity;
 };
 
+/* Matches taken from the ring and not yet handed out: items are offsets in bytes. */
+struct matcher_inbox {
+	struct ring_buffer *ring;
+	uint8_t *bytes;
+	size_t used, capacity;
+	uint32_t *items;
+	size_t count, item_capacity, next;
+};
+
+struct matcher_due {
+	uint32_t rule, run;
+	uint64_t deadline, first_ts, order;
+};
+
+struct matcher_sweep {
+	int fd; /* of the program; -1: no rule has WITHIN */
+	struct matcher_region work;
+	struct matcher_due *due;
+	size_t due_count, due_capacity;
+};
+
 struct ebpf_matcher {
 	const struct program *program;
 	struct ebpf_matcher_options options;
@@ -130,15 +159,32 @@ struct ebpf_matcher {
 	uint32_t map_count;
 	uint32_t cpu_count;
 	int ring_fd;
-	struct ring_buffer *ring;
-	struct matcher_inbox *inbox; /* matches taken from the ring and not yet handed out */
-	struct matcher_sweep *sweep;
+	struct matcher_inbox inbox;
+	struct matcher_sweep sweep;
+	struct matcher_region feed; /* the record of a test run */
 };
+
+bool matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		     size_t size);
 
 /* layout: where everything is. Regions first, then the maps that hold them. */
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* inbox */
+int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag);
+void matcher_inbox_close(struct ebpf_matcher *matcher);
+/* Hands out all matches in the ring. Returns 0, what on_match returned, -errno. */
+int matcher_inbox_drain(struct ebpf_matcher *matcher);
+
+/* sweep */
+int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag);
+void matcher_sweep_close(struct ebpf_matcher *matcher);
+/* Lets time pass up to now, exclusive of deadlines at now itself. Returns as matcher_inbox_drain. */
+int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now);
+uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher);
+void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as);
 
 static inline void *matcher_at(const struct ebpf_matcher *matcher, const struct matcher_region *region)
 {
@@ -153,17 +199,16 @@ const struct program_transition *matcher_transitions(const struct program *progr
 						     uint32_t type, uint32_t *count);
 
 /* The key of class for type (its own or that for all types), or NULL. */
-const struct program_key *matcher_key(const struct program *program, const struct program_class *class,
-				      uint32_t type);
+const struct program_key *matcher_key(const struct program *program, const struct program_class *class, uint32_t type);
 
-static inline const struct program_state *matcher_state(const struct program *program,
-							const struct program_rule *rule, uint32_t state)
+static inline const struct program_state *matcher_state(const struct program *program, const struct program_rule *rule,
+							uint32_t state)
 {
 	return &program->states[rule->first_state + state];
 }
 
-static inline const struct program_class *matcher_class(const struct program *program,
-							const struct program_rule *rule, uint32_t class)
+static inline const struct program_class *matcher_class(const struct program *program, const struct program_rule *rule,
+							uint32_t class)
 {
 	return &program->classes[rule->first_class + class];
 }

@@ -32,6 +32,8 @@ struct ebpf_matcher_options {
 	const bool *from_interrupt;    /* per type of the program: its events may interrupt a program; NULL: none may */
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
+	uint32_t log_level;  /* as ebpf_options.verifier_log */
+	uint32_t ring_bytes; /* of the ring of matches: a power of two, at least a page */
 	program_match_fn *on_match;
 	void *context;
 };

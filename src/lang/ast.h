@@ -209,6 +209,7 @@ enum {
 	LANG_FILE_BYTES_MAX = 1 << 24,
 	LANG_ELEMENTS_MAX = 1024,      /* of one rule */
 	LANG_LENGTH_MAX = 1000000000,  /* largest finite length or repeat */
+	LANG_NODES_MAX = 1 << 20,      /* of one file: events, conditions, operators, ... */
 	LANG_EXPRESSION_MAX = 1 << 16, /* nodes of one expression */
 };
 

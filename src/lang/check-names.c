@@ -101,7 +101,7 @@ static struct lang_expr *no_function(struct lang_check *c, const struct lang_wor
 static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_expr *syntax, enum lang_op op,
 			       enum lang_kind kind)
 {
-	uint32_t element = lang_names_find(c->names, syntax->name.text);
+	uint32_t element = lang_names_find(c->names, syntax->reference->name.text);
 	struct lang_expr *expr = lang_new_expr(c, op, kind, &syntax->place);
 
 	if (expr)
@@ -113,15 +113,15 @@ static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_ex
 static struct lang_expr *check_function(struct lang_check *c, const struct lang_syntax_expr *syntax,
 					const struct lang_element *element)
 {
-	const struct array_function *function = find_function(&syntax->first);
+	const struct array_function *function = find_function(&syntax->reference->first);
 
-	if (!function && is_len(&syntax->first)) {
-		lang_error(c->report, &syntax->second.place, "write 'name.len'", "'len' takes no field");
+	if (!function && is_len(&syntax->reference->first)) {
+		lang_error(c->report, &syntax->reference->second.place, "write 'name.len'", "'len' takes no field");
 		return NULL;
 	}
 	if (!function)
-		return no_function(c, &syntax->first);
-	const struct event_field *field = lang_find_field(c, element->type, &syntax->second);
+		return no_function(c, &syntax->reference->first);
+	const struct event_field *field = lang_find_field(c, element->type, &syntax->reference->second);
 
 	if (!field)
 		return NULL;
@@ -129,7 +129,7 @@ static struct lang_expr *check_function(struct lang_check *c, const struct lang_
 	bool ordered = kind != LANG_STRING && kind != LANG_BOOL;
 
 	if (!ordered && function->op != LANG_FIRST && function->op != LANG_LAST) {
-		lang_error(c->report, &syntax->second.place, "first and last take any field",
+		lang_error(c->report, &syntax->reference->second.place, "first and last take any field",
 			   "'%s' needs a number, but '%s' is %s", function->name, field->name, lang_kind_name(kind));
 		return NULL;
 	}
@@ -153,7 +153,7 @@ bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, c
 static struct lang_expr *check_field(struct lang_check *c, const struct lang_syntax_expr *syntax,
 				     const struct lang_element *element)
 {
-	const struct event_field *field = lang_find_field(c, element->type, &syntax->first);
+	const struct event_field *field = lang_find_field(c, element->type, &syntax->reference->first);
 
 	if (!field)
 		return NULL;
@@ -172,29 +172,33 @@ static struct lang_expr *check_field(struct lang_check *c, const struct lang_syn
 
 static bool is_array_form(const struct lang_syntax_expr *syntax, const struct lang_element *element)
 {
-	return syntax->brackets || syntax->second.text || (element->is_array && is_len(&syntax->first));
+	return syntax->reference->brackets || syntax->reference->second.text ||
+	       (element->is_array && is_len(&syntax->reference->first));
 }
 
 struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
-	uint32_t index = lang_find_element(c, &syntax->name);
+	uint32_t index = lang_find_element(c, &syntax->reference->name);
 
 	if (index == LANG_NO_NAME)
 		return NULL;
 	const struct lang_element *element = &c->rule->elements[index];
 
-	if (!element->type || (c->context == LANG_IN_VALUE && !lang_is_part_of_match(c, &syntax->name, element)))
+	if (!element->type ||
+	    (c->context == LANG_IN_VALUE && !lang_is_part_of_match(c, &syntax->reference->name, element)))
 		return NULL;
 	if (!is_array_form(syntax, element)) {
-		if (element->is_array || !is_len(&syntax->first) || event_field_find(element->type, syntax->first.text))
+		if (element->is_array || !is_len(&syntax->reference->first) ||
+		    event_field_find(element->type, syntax->reference->first.text))
 			return check_field(c, syntax, element);
 	}
 	if (!element->is_array) {
-		lang_error(c->report, &syntax->name.place, "an array is written 'A[]:name'",
+		lang_error(c->report, &syntax->reference->name.place, "an array is written 'A[]:name'",
 			   "'%s' is not an array, so it has no array functions", element->name);
 		return NULL;
 	}
-	if (syntax->second.text)
+	if (syntax->reference->second.text)
 		return check_function(c, syntax, element);
-	return is_len(&syntax->first) ? refer(c, syntax, LANG_LEN, LANG_I64) : no_function(c, &syntax->first);
+	return is_len(&syntax->reference->first) ? refer(c, syntax, LANG_LEN, LANG_I64)
+						 : no_function(c, &syntax->reference->first);
 }

@@ -84,19 +84,13 @@ static void visit_next(struct outlook *outlook, const struct lang_structure *str
 
 static void check_followers(struct lang_check *c, const struct lang_structure *negation, const bool *conditioned)
 {
-	struct outlook *outlook = arena_zero(c->scratch, 1, sizeof *outlook);
+	struct outlook outlook = { .c = c, .conditioned = conditioned };
 
-	if (!outlook) {
-		lang_no_memory(c->report);
+	collect_forbidden(&outlook, negation->children[0]);
+	if (outlook.forbidden_count == 0)
 		return;
-	}
-	outlook->c = c;
-	outlook->conditioned = conditioned;
-	collect_forbidden(outlook, negation->children[0]);
-	if (outlook->forbidden_count == 0)
-		return;
-	visit_next(outlook, negation);
-	if (outlook->follower_seen && !outlook->allowed_seen)
+	visit_next(&outlook, negation);
+	if (outlook.follower_seen && !outlook.allowed_seen)
 		lang_error(c->report, &negation->place, "give the negated event a condition",
 			   "this negation forbids every event that could follow it");
 }

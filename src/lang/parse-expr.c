@@ -45,8 +45,10 @@ static struct lang_syntax_expr *new_expr(struct lang_parser *p, enum lang_syntax
 
 	if (expr) {
 		expr->syntax = syntax;
-		expr->place = expr->op_place = p->token.place;
+		expr->place = p->token.place;
 		expr->depth = expr->size = 1;
+		if (syntax != LANG_SYNTAX_CONST && syntax != LANG_SYNTAX_REFERENCE)
+			expr->op_place = p->token.place;
 	}
 	return expr;
 }
@@ -105,19 +107,21 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 {
 	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_REFERENCE);
+	struct lang_syntax_reference *reference = lang_node(p, sizeof *reference);
 
-	if (!expr || !lang_take_word(p, &expr->name, "a value"))
+	if (!expr || !reference || !lang_take_word(p, &reference->name, "a value"))
 		return NULL;
+	expr->reference = reference;
 	if (lang_accept(p, LANG_TOKEN_LBRACKET)) {
-		expr->brackets = true;
+		reference->brackets = true;
 		if (!lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "an array function is written 'name[].len'"))
 			return NULL;
 	}
 	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
 		return NULL;
-	if (!lang_take_word(p, &expr->first, "a field name"))
+	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;
-	if (lang_accept(p, LANG_TOKEN_DOT) && !lang_take_word(p, &expr->second, "a field name"))
+	if (lang_accept(p, LANG_TOKEN_DOT) && !lang_take_word(p, &reference->second, "a field name"))
 		return NULL;
 	return finish(p, expr, &expr->place);
 }

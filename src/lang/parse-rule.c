@@ -105,5 +105,6 @@ struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)
 	else
 		lang_skip_to_modifier(p);
 	lang_parse_modifiers(p, rule);
+	rule->unsure |= p->stopped;
 	return rule;
 }

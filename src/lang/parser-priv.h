@@ -20,6 +20,8 @@ struct lang_parser {
 	uint64_t end;    /* offset behind the token consumed last */
 	uint32_t braces; /* open ones before token */
 	uint32_t depth;  /* of nested structures or expressions */
+	uint32_t nodes;  /* made so far */
+	bool stopped;    /* at LANG_NODES_MAX; what is missing from here on is no error */
 };
 
 /* The parser of one source, at its first token. */
@@ -47,7 +49,7 @@ bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *w
 /* Consumes one ';' or ',' where a statement may end with it. */
 void lang_accept_end(struct lang_parser *p);
 
-/* A zeroed node of size bytes, or NULL; then the report knows. */
+/* A zeroed node of size bytes, or NULL; then the report knows, and after too many nodes the input is at its end. */
 void *lang_node(struct lang_parser *p, size_t size);
 
 /* The place from first to the end of the token consumed last, cut at the end of the first line. */

@@ -53,7 +53,7 @@ bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
 {
 	int shown = p->token.place.length < 48 ? (int)p->token.place.length : 48;
 
-	if (p->token.kind == LANG_TOKEN_BAD || lang_report_full(p->report))
+	if (p->token.kind == LANG_TOKEN_BAD || p->stopped || lang_report_full(p->report))
 		return false;
 	if (p->token.kind == LANG_TOKEN_END)
 		lang_error(p->report, &p->token.place, hint, "expected %s but the file ends", what);
@@ -99,6 +99,15 @@ void lang_accept_end(struct lang_parser *p)
 
 void *lang_node(struct lang_parser *p, size_t size)
 {
+	if (p->nodes == LANG_NODES_MAX) {
+		lang_error(p->report, &p->token.place, "split it into several files", "the file has more than %d parts",
+			   LANG_NODES_MAX);
+		p->stopped = true;
+		p->lexer.offset = p->lexer.source->length;
+		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
+	}
+	if (p->nodes++ >= LANG_NODES_MAX)
+		return NULL;
 	void *node = arena_zero(p->scratch, 1, size);
 
 	if (!node)

@@ -26,21 +26,33 @@ enum lang_syntax_op {
 	LANG_SYNTAX_CHAIN,     /* list joined by op LANG_LAND or LANG_LOR, at least two */
 };
 
+/* name.first or name.first.second; brackets: name[].first */
+struct lang_syntax_reference {
+	struct lang_word name, first, second;
+	bool brackets;
+};
+
 struct lang_syntax_expr {
 	enum lang_syntax_op syntax;
 	enum lang_op op;
-	struct diag_place place;    /* of the whole expression, on its first line */
-	struct diag_place op_place; /* of the operator, or of what a reference's function word is */
-	uint64_t end;               /* offset behind its last byte */
-	uint32_t depth, size;       /* of the tree; IN counts its left side once per value */
-	struct lang_syntax_expr *left, *right;
-	struct lang_syntax_expr *list, *next; /* first of the list; next in a list that holds this one */
-	enum lang_kind kind;                  /* CONST */
-	uint64_t integer;
-	double real;
-	const char *text;
-	struct lang_word name, first, second; /* REFERENCE: name.first or name.first.second */
-	bool brackets;                        /* REFERENCE: name[].first */
+	struct diag_place place;       /* of the whole expression, on its first line */
+	uint64_t end;                  /* offset behind its last byte */
+	uint32_t depth, size;          /* of the tree; IN counts its left side once per value */
+	struct lang_syntax_expr *next; /* in the list that holds this one */
+	union {
+		struct {
+			struct diag_place op_place; /* of the operator */
+			struct lang_syntax_expr *left, *right;
+			struct lang_syntax_expr *list; /* its first */
+		};
+		struct { /* CONST */
+			enum lang_kind kind;
+			uint64_t integer;
+			double real;
+			const char *text;
+		};
+		struct lang_syntax_reference *reference; /* REFERENCE */
+	};
 };
 
 struct lang_syntax_structure {

@@ -4,6 +4,7 @@
 #include "program/explain-priv.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* 1.5 MiB; exact below 1 KiB. */
 static void print_bytes(struct text_buffer *out, uint64_t bytes)
@@ -23,14 +24,15 @@ static void print_head(const struct explain *explain)
 {
 	const struct program_rule *rule = explain->rule;
 	struct text_buffer *out = explain->out;
+	const char *name = program_text(explain->program, rule->name);
 	const char *place = program_text(explain->program, rule->place);
 	const char *source = program_text(explain->program, rule->source);
 
-	text_printf(out, "rule %s", program_text(explain->program, rule->name));
+	text_printf(out, "rule %s", name);
 	if (*place)
 		text_printf(out, " (%s)", place);
 	text_append(out, "\n");
-	if (*source)
+	if (*source && strcmp(source, name) != 0)
 		text_printf(out, "  %s\n", source);
 	text_printf(out, "  semantics  %s", explain_semantics(rule));
 	if (rule->within_ns) {
@@ -109,12 +111,28 @@ static void print_condition(const struct explain *explain, const char *word, uin
 	text_append(explain->out, "\n");
 }
 
+/* What a note says beyond the event that it begins with. */
+static const char *behind(const char *note, const char *event)
+{
+	size_t length = strlen(event);
+
+	if (strncmp(note, event, length) != 0)
+		return note;
+	note += length;
+	return note + (*note == ' ');
+}
+
 static void print_transition(const struct explain *explain, const struct program_transition *transition)
 {
 	const char *note = program_text(explain->program, transition->note);
+	size_t start;
 
 	text_append(explain->out, "    ");
+	start = explain->out->length;
 	explain_event(explain, transition);
+	if (explain->out->failure)
+		return;
+	note = behind(note, explain->out->bytes + start);
 	text_append(explain->out, " ");
 	print_target(explain, transition);
 	if (*note)

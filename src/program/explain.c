@@ -156,16 +156,21 @@ static bool keys_agree(const struct explain *explain, const struct program_class
 	return true;
 }
 
-/* tid = a.tid, x = a.x */
+/* tid = a.tid, x = a.x; a join, whose slot is called as the field, by its name alone. */
 static void explain_key(const struct explain *explain, const struct program_class *class, const struct program_key *key)
 {
 	const struct program *program = explain->program;
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		const struct program_field *field = &program->fields[key_field(explain, key, i)];
+		uint32_t slot = program->indices[class->first_slot + i];
+		const char *field = program_text(program, program->fields[key_field(explain, key, i)].name);
+		const char *kept = program_text(program, program->slots[explain->rule->first_slot + slot].name);
 
-		text_printf(explain->out, "%s%s = ", i ? ", " : "", program_text(program, field->name));
-		program_print_slot(explain->out, program, explain->rule, program->indices[class->first_slot + i]);
+		text_printf(explain->out, "%s%s", i ? ", " : "", field);
+		if (!strcmp(field, kept))
+			continue;
+		text_append(explain->out, " = ");
+		program_print_slot(explain->out, program, explain->rule, slot);
 	}
 }
 

@@ -126,12 +126,61 @@ static void print_convert(const struct printer *printer, const struct program_no
 	text_append(printer->text, ")");
 }
 
+/* The field or slot that all alternatives below a node compare for equality with constants, or NULL. */
+static const struct program_node *listed(const struct program *program, const struct program_node *node)
+{
+	const struct program_node *a = &program->nodes[node->a], *b = &program->nodes[node->b];
+
+	if (node->op == PROGRAM_OP_EQ) {
+		bool leaf = a->op == PROGRAM_OP_FIELD || a->op == PROGRAM_OP_SLOT;
+
+		return leaf && (b->op == PROGRAM_OP_CONST || b->op == PROGRAM_OP_TEXT) ? a : NULL;
+	}
+	if (node->op != PROGRAM_OP_LOR)
+		return NULL;
+	a = listed(program, a);
+	b = a ? listed(program, b) : NULL;
+	return b && a->op == b->op && a->a == b->a ? a : NULL;
+}
+
+static void print_list(const struct printer *printer, const struct program_node *node)
+{
+	if (node->op == PROGRAM_OP_LOR) {
+		print_list(printer, &printer->program->nodes[node->a]);
+		text_append(printer->text, ", ");
+		print_list(printer, &printer->program->nodes[node->b]);
+	} else {
+		print_leaf(printer, &printer->program->nodes[node->b]);
+	}
+}
+
+/* x == 1 OR x == 2 as people write it: x IN { 1, 2 }. */
+static void print_in(const struct printer *printer, const struct program_node *node)
+{
+	print_leaf(printer, listed(printer->program, node));
+	text_append(printer->text, " IN { ");
+	print_list(printer, node);
+	text_append(printer->text, " }");
+}
+
+static void print_operation(const struct printer *printer, const struct program_node *node)
+{
+	const struct operator* operator= & operators[node->op];
+
+	if (node->op != PROGRAM_OP_LNOT)
+		print_node(printer, node->a, operator->precedence, operator->left_bare);
+	text_append(printer->text, operator->sign);
+	print_node(printer,
+		   node->op == PROGRAM_OP_LNOT ? node->a : node->b, operator->precedence, operator->right_bare);
+}
+
 /* around, bare: the operator this is an operand of, and whether it puts up with one of its own precedence here. */
 static void print_node(const struct printer *printer, uint32_t index, enum precedence around, bool bare)
 {
 	const struct program_node *node = &printer->program->nodes[index];
-	const struct operator* operator= & operators[node->op];
-	bool enclosed = operator->precedence<around ||(operator->precedence == around && !bare);
+	bool in = node->op == PROGRAM_OP_LOR && listed(printer->program, node);
+	enum precedence precedence = in ? COMPARISON : operators[node->op].precedence;
+	bool enclosed = precedence < around || (precedence == around && !bare);
 
 	if (printer->text->failure)
 		return;
@@ -139,17 +188,16 @@ static void print_node(const struct printer *printer, uint32_t index, enum prece
 		print_convert(printer, node);
 		return;
 	}
-	if (!operator->sign) {
+	if (!operators[node->op].sign) {
 		print_leaf(printer, node);
 		return;
 	}
 	if (enclosed)
 		text_append(printer->text, "(");
-	if (node->op != PROGRAM_OP_LNOT)
-		print_node(printer, node->a, operator->precedence, operator->left_bare);
-	text_append(printer->text, operator->sign);
-	print_node(printer,
-		   node->op == PROGRAM_OP_LNOT ? node->a : node->b, operator->precedence, operator->right_bare);
+	if (in)
+		print_in(printer, node);
+	else
+		print_operation(printer, node);
 	if (enclosed)
 		text_append(printer->text, ")");
 }

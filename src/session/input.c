@@ -40,7 +40,7 @@ static const char *describe(int error)
 	}
 }
 
-static int open_file(const char *file, struct asterism_diag *diag)
+int session_input_open(const char *file, struct asterism_diag *diag)
 {
 	struct stat status;
 	int fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
@@ -88,7 +88,7 @@ int session_input_read(const char *file, size_t limit, struct asterism_diag *dia
 {
 	char *read_text;
 	size_t read_length;
-	int fd = open_file(file, diag), result;
+	int fd = session_input_open(file, diag), result;
 
 	if (fd < 0)
 		return fd;

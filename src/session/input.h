@@ -7,6 +7,12 @@
 #include <stddef.h>
 
 /*
+ * Opens the file, "-" for a duplicate of standard input. Directories and unreadable files give a message that names
+ * them. Returns a descriptor or -EINVAL.
+ */
+int session_input_open(const char *file, struct asterism_diag *diag);
+
+/*
  * Reads the whole file, "-" for standard input, into NUL-terminated memory that the caller frees with alloc_free.
  * Directories, unreadable files and files of more than limit bytes give a message that names them.
  * Returns 0, -EINVAL, -ENOMEM.

@@ -159,8 +159,10 @@ static void observe(const struct plan *plan, struct source_set *set, struct outc
 				check_failed("plant", 0, "the child ends well");
 			continue;
 		}
-		poll(&ready, plan->late ? 0 : 1, 1);
-		if (!plan->late)
+		bool late = now_ns() < outcome->begin_ns + plan->late_ms * UINT64_C(1000000);
+
+		poll(&ready, late ? 0 : 1, 1);
+		if (!late)
 			drain(set);
 	}
 	/* The last things that a process does come after its end can be waited for. */

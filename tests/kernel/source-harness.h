@@ -29,7 +29,7 @@ struct plan {
 	const char *types[TYPES_MAX]; /* ends with NULL */
 	enum ebpf_scope scope;
 	uint32_t ring_bytes;
-	bool late; /* the ring is read only when the child is done */
+	uint32_t late_ms; /* the ring is not read before */
 	void (*plant)(struct told *told);
 };
 

@@ -96,12 +96,15 @@ static void lays_functions_after_main_and_drops_unused_ones(void **state)
 static int far_program(uint32_t distance, bool long_jumps, struct ebpf_code *code, bool conditional)
 {
 	struct ebpf_asm *as = ebpf_asm_new();
-	uint32_t out = ebpf_label(as);
+	uint32_t out = ebpf_label(as), middle = ebpf_label(as);
 
-	if (conditional)
+	if (conditional) {
 		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
-	else
+	} else {
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, middle);
 		ebpf_jump(as, out);
+	}
+	ebpf_bind(as, middle);
 	for (uint32_t i = 0; i < distance; i++)
 		ebpf_alu_imm(as, BPF_ADD, R1, 1);
 	ebpf_bind(as, out);
@@ -130,9 +133,9 @@ static void stretches_jumps_that_are_too_far(void **state)
 	assert_int_equal(code.insns[2].imm, INT16_MAX + 1);
 	ebpf_code_fini(&code);
 	assert_int_equal(far_program(INT16_MAX + 1, true, &code, false), 0);
-	assert_int_equal(code.insn_count, INT16_MAX + 1 + 2);
-	assert_int_equal(code.insns[0].code, BPF_JMP32 | BPF_JA);
-	assert_int_equal(code.insns[0].imm, INT16_MAX + 1);
+	assert_int_equal(code.insn_count, INT16_MAX + 1 + 3);
+	assert_int_equal(code.insns[1].code, BPF_JMP32 | BPF_JA);
+	assert_int_equal(code.insns[1].imm, INT16_MAX + 1);
 	ebpf_code_fini(&code);
 }
 
@@ -157,6 +160,46 @@ static void labels_do_not_cross_functions(void **state)
 	ebpf_asm_enter(as, ebpf_asm_function(as, "other"));
 	ebpf_jump(as, label);
 	assert_int_equal(ebpf_asm_error(as), -EINVAL);
+	ebpf_asm_free(as);
+}
+
+static void leaves_out_what_control_cannot_reach(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t out = ebpf_label(as), unused = ebpf_asm_function(as, "unused");
+
+	ebpf_jump(as, out);
+	ebpf_note(as, "never");
+	ebpf_call_function(as, unused);
+	ebpf_mov_imm(as, R3, UINT64_MAX / 3);
+	ebpf_bind(as, out);
+	ebpf_note(as, "always");
+	ebpf_mov_imm(as, R0, UINT64_MAX / 5);
+	ebpf_exit(as);
+	ebpf_asm_enter(as, unused);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 4);
+	assert_int_equal(code.function_count, 1);
+	assert_int_equal(code.insns[0].off, 0);
+	assert_int_equal(code.line_count, 2);
+	assert_string_equal(code.lines[1].text, "always");
+	assert_int_equal(code.lines[1].insn, 1);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
+static void running_off_the_end_is_an_error(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+
+	ebpf_mov_imm(as, R0, 0);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), -EINVAL);
 	ebpf_asm_free(as);
 }
 
@@ -224,6 +267,8 @@ int main(void)
 		cmocka_unit_test(stretches_jumps_that_are_too_far),
 		cmocka_unit_test(an_unbound_label_is_an_error),
 		cmocka_unit_test(labels_do_not_cross_functions),
+		cmocka_unit_test(leaves_out_what_control_cannot_reach),
+		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
 		cmocka_unit_test(survives_every_failing_allocation),
 	};

@@ -229,7 +229,7 @@ static void pair_states(struct program_build *build)
 						       .fit = fit,
 						       .hold = PROGRAM_NONE,
 						       .element = 0,
-						       .note = program_build_text(build, "a") });
+						       .note = program_build_text(build, "A:a opens") });
 	state(build, "start", PROGRAM_NONE, 0);
 
 	action(build, PROGRAM_SET, PAIR_COUNT, count);

@@ -56,7 +56,7 @@ static void text_tells_the_automaton(void **context)
 		      "  pool       1024 runs, each remembers 64 bytes; 1.5 KiB in the kernel; 3 MiB in user space\n"
 		      "\n"
 		      "  state 0 \"start\": an event that fits opens a run\n"
-		      "    A:a -> state 1   (a)\n"
+		      "    A:a -> state 1   (opens)\n"
 		      "      if    x > 3\n"
 		      "      set   a.tid = tid\n"
 		      "            a.x = x\n"
@@ -125,6 +125,30 @@ static void text_tells_keys_by_type(void **context)
 	assert_int_equal(program_load(image, length, "sample", NULL, &program), 0);
 	text = explained(program_explain_text, program, RULE_PAIR);
 	assert_holds(text, "runs wait under tid = a.tid of B; pid = a.tid of C\n");
+	alloc_free(text);
+	program_free(program);
+	alloc_free(image);
+}
+
+/* A join's slot is called as its field; a source that is no more than the name is not said twice. */
+static void text_does_not_say_things_twice(void **context)
+{
+	size_t length;
+	void *image = sample_image(&length);
+	struct program_slot *slot = sample_item(image, PROGRAM_SLOTS, 0);
+	struct program_rule *rule = sample_item(image, PROGRAM_RULES, RULE_PAIR);
+	const struct program_field *field = sample_item(image, PROGRAM_FIELDS, FIELD_TID);
+	struct program *program;
+	char *text;
+
+	(void)context;
+	slot->name = field->name;
+	rule->source = rule->name;
+	sample_seal(image, length);
+	assert_int_equal(program_load(image, length, "sample", NULL, &program), 0);
+	text = explained(program_explain_text, program, RULE_PAIR);
+	assert_holds(text, "rule pair (sample.rule:1)\n  semantics");
+	assert_holds(text, "state 1 \"after a\": runs wait under tid\n");
 	alloc_free(text);
 	program_free(program);
 	alloc_free(image);
@@ -275,9 +299,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_tells_the_automaton),  cmocka_unit_test(text_tells_deadlines_streams_and_keys),
-		cmocka_unit_test(text_tells_keys_by_type),   cmocka_unit_test(json_is_json_and_complete),
-		cmocka_unit_test(json_tells_transitions),    cmocka_unit_test(drawings_are_dot),
-		cmocka_unit_test(drawings_escape_and_style), cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(text_tells_keys_by_type),   cmocka_unit_test(text_does_not_say_things_twice),
+		cmocka_unit_test(json_is_json_and_complete), cmocka_unit_test(json_tells_transitions),
+		cmocka_unit_test(drawings_are_dot),          cmocka_unit_test(drawings_escape_and_style),
+		cmocka_unit_test(short_memory_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,27 @@ static void conditions(void **context)
 	assert_prints(test(OP(GT), a, b), "1 > 2");
 }
 
+static void lists(void **context)
+{
+	uint32_t x = sample_field(build, FIELD_A_X), y = sample_field(build, FIELD_B_X);
+	uint32_t one = test(OP(EQ), x, number(1)), two = test(OP(EQ), sample_field(build, FIELD_A_X), number(2));
+	uint32_t other = test(OP(EQ), y, number(3)), swapped = test(OP(EQ), number(4), x);
+	uint32_t name = test(OP(EQ), sample_field(build, FIELD_COMM), sample_text(build, "a"));
+	uint32_t both = test(OP(LOR), one, two);
+
+	(void)context;
+	assert_prints(both, "x IN { 1, 2 }");
+	assert_prints(test(OP(LOR), both, one), "x IN { 1, 2, 1 }");
+	assert_prints(test(OP(LOR), one, both), "x IN { 1, 1, 2 }");
+	assert_prints(test(OP(LOR), name, name), "comm IN { \"a\", \"a\" }");
+	assert_prints(test(OP(LNOT), both, 0), "NOT x IN { 1, 2 }");
+	assert_prints(test(OP(LAND), both, one), "x IN { 1, 2 } AND x == 1");
+	assert_prints(test(OP(EQ), both, one), "(x IN { 1, 2 }) == (x == 1)");
+	assert_prints(test(OP(LOR), both, other), "x IN { 1, 2 } OR x == 3");
+	assert_prints(test(OP(LOR), one, swapped), "x == 1 OR 4 == x");
+	assert_prints(test(OP(LOR), one, test(OP(LT), x, number(0))), "x == 1 OR x < 0");
+}
+
 static void short_buffers_are_told(void **context)
 {
 	uint32_t node = op(OP(ADD), number(1000), sample_text(build, "\303\244\303\244\303\244"));
@@ -175,6 +196,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leaves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(parentheses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(conditions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(short_buffers_are_told, set_up, tear_down),
 	};
 

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how an executor is put together: a matcher, and either the kernel's tracepoints or test runs to feed it. */
+
+#include "ebpf/ebpf.h"
+
+#include "base/alloc.h"
+#include "ebpf/btf-kernel.h"
+#include "ebpf/feed.h"
+#include "ebpf/probe.h"
+#include "ebpf/source-plan.h"
+#include "ebpf/source-set.h"
+
+#include <errno.h>
+#include <linux/btf.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIVE_RING_BYTES = 1 << 20, TEST_RING_BYTES = 1 << 24 };
+
+/*
+ * An event is processed within this time after its clock was read, unless the machine stops: only then a deadline is
+ * taken to be over, so that an event in time is not beaten by the sweep.
+ */
+static const uint64_t grace_ns = 1000 * 1000;
+
+struct ebpf {
+	const struct program *program;
+	struct ebpf_features features;
+	struct btf_kernel *btf;
+	struct ebpf_matcher *matcher;
+	struct feed *feed; /* test runs */
+	struct source_set *sources;
+	struct source_want *wants;
+	struct ebpf_needs *needs;
+	size_t want_count;
+	bool *from_interrupt;
+	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
+	uint64_t fed;
+	bool ships;
+	int both_fd; /* where ships: readable when there are matches or events */
+};
+
+/* Whether a rule that runs here, or rather one that is excluded, wants events of type. */
+static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type, bool is_excluded)
+{
+	for (uint32_t i = 0; i < ebpf->program->rule_count; i++) {
+		const struct program_rule *rule = &ebpf->program->rules[i];
+
+		if ((options->excluded && options->excluded[i]) != is_excluded)
+			continue;
+		if (is_excluded && rule->flags & PROGRAM_RULE_OVER_ALL)
+			return true;
+		for (uint32_t j = 0; j < rule->over_count; j++)
+			if (ebpf->program->indices[rule->first_over + j] == type)
+				return true;
+	}
+	return false;
+}
+
+static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
+{
+	return options->on_event && wanted(ebpf, options, type, true);
+}
+
+/* The catalog's types behind the program's, and which of them may be raised in an interrupt. */
+static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
+		      struct asterism_diag *diag)
+{
+	const struct program *program = ebpf->program;
+
+	ebpf->types = alloc_zero(program->type_count, sizeof *ebpf->types);
+	ebpf->from_interrupt = alloc_zero(program->type_count, sizeof *ebpf->from_interrupt);
+	if (!ebpf->types || !ebpf->from_interrupt)
+		return diag_no_memory(diag);
+	for (uint32_t i = 0; i < program->type_count; i++) {
+		const char *name = program_text(program, program->types[i].name);
+
+		if (!wanted(ebpf, options, i, false) && !is_shipped(ebpf, options, i))
+			continue;
+		ebpf->types[i] = event_catalog_find(catalog, name);
+		if (!ebpf->types[i])
+			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s", name);
+		if (ebpf->types[i]->field_count != program->types[i].field_count ||
+		    ebpf->types[i]->record_bytes != program->types[i].record_bytes)
+			return diag_error(diag, NULL, -EINVAL,
+					  "the rules were compiled for another event %s than the catalog has", name);
+		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
+	}
+	return 0;
+}
+
+static int32_t kernel_function(const struct ebpf *ebpf, const char *name)
+{
+	return ebpf->btf ? (int32_t)btf_kernel_find(ebpf->btf, BTF_KIND_FUNC, name) : 0;
+}
+
+static bool any(const bool *flags, uint32_t count)
+{
+	for (uint32_t i = 0; flags && i < count; i++)
+		if (flags[i])
+			return true;
+	return false;
+}
+
+static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+{
+	struct ebpf_matcher_options matcher = {
+		.excluded = options->excluded,
+		.from_interrupt = ebpf->from_interrupt,
+		.features = &ebpf->features,
+		.log_level = options->verifier_log,
+		.ring_bytes = options->test_run ? TEST_RING_BYTES : LIVE_RING_BYTES,
+		.on_match = options->on_match,
+		.context = options->context,
+	};
+
+	if (any(ebpf->from_interrupt, ebpf->program->type_count)) {
+		matcher.irq_save = kernel_function(ebpf, "bpf_local_irq_save");
+		matcher.irq_restore = kernel_function(ebpf, "bpf_local_irq_restore");
+	}
+	return ebpf_matcher_new(ebpf->program, &matcher, diag, &ebpf->matcher);
+}
+
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry)
+{
+	struct ebpf *ebpf = context;
+
+	ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
+}
+
+/* One want per type and part of its code, and one per type whose whole events go to user space. */
+static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+{
+	size_t count = ebpf->program->type_count;
+
+	for (uint32_t type = 0; type < ebpf->program->type_count; type++)
+		count += ebpf_matcher_parts(ebpf->matcher, type);
+	ebpf->wants = alloc_zero(count, sizeof *ebpf->wants);
+	ebpf->needs = alloc_zero(count, sizeof *ebpf->needs);
+	if (!ebpf->wants || !ebpf->needs)
+		return diag_no_memory(diag);
+	for (uint32_t type = 0; type < ebpf->program->type_count; type++) {
+		uint32_t parts = ebpf_matcher_parts(ebpf->matcher, type);
+
+		if (is_shipped(ebpf, options, type)) {
+			ebpf->wants[ebpf->want_count++] = (struct source_want){
+				.type = ebpf->types[type],
+				.index = type,
+				.counted = parts == 0,
+			};
+			ebpf->ships = true;
+		}
+		for (uint32_t part = 0; part < parts; part++) {
+			struct ebpf_needs *needs = &ebpf->needs[ebpf->want_count];
+
+			ebpf_matcher_needs(ebpf->matcher, type, part, needs);
+			ebpf->wants[ebpf->want_count++] = (struct source_want){ .type = ebpf->types[type],
+										.index = type,
+										.group = part,
+										.counted = part == 0,
+										.needs = needs };
+		}
+	}
+	return 0;
+}
+
+/* Matches and shipped events come by descriptors of their own; ours is readable when one of them is. */
+static int join_fds(struct ebpf *ebpf, struct asterism_diag *diag)
+{
+	const int fds[] = { ebpf_matcher_fd(ebpf->matcher), source_set_fd(ebpf->sources) };
+	struct epoll_event event = { .events = EPOLLIN };
+
+	ebpf->both_fd = epoll_create1(EPOLL_CLOEXEC);
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+		if (ebpf->both_fd < 0 || (fds[i] >= 0 && epoll_ctl(ebpf->both_fd, EPOLL_CTL_ADD, fds[i], &event) < 0))
+			return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s",
+					  strerror(errno));
+	}
+	return 0;
+}
+
+static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+{
+	struct source_set_options sources = {
+		.scope = options->scope,
+		.btf = ebpf->btf,
+		.features = &ebpf->features,
+		.log_level = options->verifier_log,
+		.body = emit_body,
+		.body_context = ebpf,
+	};
+	int error = make_wants(ebpf, options, diag);
+
+	if (error)
+		return error;
+	sources.wants = ebpf->wants;
+	sources.count = ebpf->want_count;
+	if (ebpf->ships)
+		sources.ship = (struct ship_options){
+			.on_event = options->on_event,
+			.on_lost = options->on_lost,
+			.context = options->context,
+		};
+	error = source_set_new(&sources, diag, &ebpf->sources);
+	if (!error && ebpf->ships)
+		error = join_fds(ebpf, diag);
+	return error ? error : source_set_attach(ebpf->sources, diag);
+}
+
+static int probe(struct ebpf *ebpf, struct asterism_diag *diag)
+{
+	int error = probe_permission(diag);
+
+	if (error)
+		return error;
+	error = ebpf_features_probe(&ebpf->features);
+	if (error == -EPERM)
+		return diag_error(diag, NULL, -EPERM,
+				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
+	if (error == -EOPNOTSUPP)
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "this kernel's BPF is too old (bpf_loop, Linux 5.17, is missing)");
+	return error ? diag_no_memory(diag) : 0;
+}
+
+static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
+		struct asterism_diag *diag)
+{
+	int error = probe(ebpf, diag);
+
+	if (!error && !options->test_run)
+		error = btf_kernel_open(diag, &ebpf->btf);
+	if (!error && !options->test_run)
+		error = find_types(ebpf, catalog, options, diag);
+	if (!error)
+		error = make_matcher(ebpf, options, diag);
+	if (error)
+		return error;
+	return options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
+}
+
+int ebpf_new(const struct program *program, struct event_catalog *catalog, const struct ebpf_options *options,
+	     struct asterism_diag *diag, struct ebpf **made)
+{
+	struct ebpf *ebpf = alloc_zero(1, sizeof *ebpf);
+
+	if (!ebpf)
+		return diag_no_memory(diag);
+	ebpf->program = program;
+	ebpf->both_fd = -1;
+	int error = make(ebpf, catalog, options, diag);
+
+	btf_kernel_close(ebpf->btf);
+	ebpf->btf = NULL;
+	if (error)
+		ebpf_free(ebpf);
+	else
+		*made = ebpf;
+	return error;
+}
+
+void ebpf_free(struct ebpf *ebpf)
+{
+	if (!ebpf)
+		return;
+	source_set_free(ebpf->sources);
+	if (ebpf->both_fd >= 0)
+		close(ebpf->both_fd);
+	feed_free(ebpf->feed);
+	ebpf_matcher_free(ebpf->matcher);
+	alloc_free(ebpf->wants);
+	alloc_free(ebpf->needs);
+	alloc_free(ebpf->types);
+	alloc_free(ebpf->from_interrupt);
+	alloc_free(ebpf);
+}
+
+int ebpf_scope_add(struct ebpf *ebpf, pid_t pid)
+{
+	return ebpf->sources ? source_set_add(ebpf->sources, pid) : -EINVAL;
+}
+
+int ebpf_fd(const struct ebpf *ebpf)
+{
+	return ebpf->ships ? ebpf->both_fd : ebpf_matcher_fd(ebpf->matcher);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
+{
+	uint64_t lost = 0, matcher_wait_ns;
+	int result;
+
+	*wait_ns = UINT64_MAX;
+	if (ebpf->feed)
+		return 0;
+	result = source_set_poll(ebpf->sources, &lost, wait_ns);
+	if (result)
+		return result;
+	if (lost)
+		ebpf_matcher_lose(ebpf->matcher, lost);
+	result = ebpf_matcher_poll(ebpf->matcher, now() - grace_ns, &matcher_wait_ns);
+	if (matcher_wait_ns < *wait_ns)
+		*wait_ns = matcher_wait_ns;
+	return result;
+}
+
+int ebpf_feed(struct ebpf *ebpf, const struct event_header *record)
+{
+	if (!ebpf->feed)
+		return -EINVAL;
+	ebpf->fed++;
+	return feed_event(ebpf->feed, record);
+}
+
+void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats)
+{
+	ebpf_matcher_stats(ebpf->matcher, rule, stats);
+}
+
+uint64_t ebpf_events(const struct ebpf *ebpf)
+{
+	return ebpf->sources ? source_set_events(ebpf->sources) : ebpf->fed;
+}
+
+uint64_t ebpf_lost(const struct ebpf *ebpf)
+{
+	return ebpf->sources ? source_set_lost(ebpf->sources) : 0;
+}

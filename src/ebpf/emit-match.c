@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what user space is told of a match: who and when from the event, everything else through the slots. */
+
+#include "ebpf/emit-priv.h"
+
+#define MATCH(member)   offsetof(struct matcher_match, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define HEADER(member)  offsetof(struct event_header, member)
+
+void emit_match_reserve(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t there = ebpf_label(as);
+
+	ebpf_load_map(as, R1, emit->matcher->ring_fd);
+	ebpf_mov_imm(as, R2, sizeof(struct matcher_match) + emit->rule->slot_bytes);
+	ebpf_mov_imm(as, R3, 0);
+	ebpf_call(as, BPF_FUNC_ringbuf_reserve);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, there);
+	emit_count(emit, CONTROL(lost), 1);
+	ebpf_jump(as, none);
+	ebpf_bind(as, there);
+	ebpf_mov(as, R8, R0);
+}
+
+/* Everything of the record in r8 that comes from the event in r6. */
+void emit_match_fill(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	struct ebpf_words comm = { R8, R6, MATCH(comm), HEADER(comm), EVENT_COMM_BYTES / 8 };
+
+	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
+	ebpf_store_imm(as, BPF_W, R8, MATCH(reserved), 0);
+	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
+	ebpf_store(as, BPF_DW, R8, MATCH(ts), R0);
+	ebpf_load(as, BPF_W, R0, R6, HEADER(cpu));
+	ebpf_store(as, BPF_W, R8, MATCH(cpu), R0);
+	ebpf_load(as, BPF_W, R0, R6, HEADER(pid));
+	ebpf_store(as, BPF_W, R8, MATCH(pid), R0);
+	ebpf_load(as, BPF_W, R0, R6, HEADER(tid));
+	ebpf_store(as, BPF_W, R8, MATCH(tid), R0);
+	ebpf_lower_copy(as, &comm);
+}
+
+void emit_match_submit(struct emit *emit)
+{
+	emit_count(emit, CONTROL(matches), 1);
+	if (emit->rule->flags & PROGRAM_RULE_DROP)
+		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
+	ebpf_mov(emit->as, R1, R8);
+	ebpf_mov_imm(emit->as, R2, 0);
+	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
+}
+
+void emit_match_discard(struct emit *emit)
+{
+	ebpf_mov(emit->as, R1, R8);
+	ebpf_mov_imm(emit->as, R2, BPF_RB_NO_WAKEUP);
+	ebpf_call(emit->as, BPF_FUNC_ringbuf_discard);
+}
+
+/* r3 = whether a loss happened while the run in r7 was open, as it stood when this event arrived. */
+void emit_tainted(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as);
+
+	ebpf_mov_imm(as, R3, 0);
+	if (emit->rule->loss == PROGRAM_KEEP)
+		return;
+	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
+		ebpf_load(as, BPF_W, R1, R9, offsetof(struct matcher_frame, epoch));
+	} else {
+		emit_control(emit, R1);
+		ebpf_load(as, BPF_W, R1, R1, CONTROL(epoch));
+	}
+	ebpf_load(as, BPF_W, R2, R7, offsetof(struct matcher_run, epoch));
+	ebpf_jump_if(as, BPF_JEQ, R1, R2, done);
+	ebpf_mov_imm(as, R3, 1);
+	ebpf_bind(as, done);
+}
+
+/* Reports the run in r7, unless its rule discards what a loss may have spoiled. */
+void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as);
+	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
+				    emit->rule->slot_bytes / 8 };
+
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_tainted(emit);
+		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
+	}
+	emit_match_reserve(emit, done);
+	fill(emit);
+	emit_tainted(emit);
+	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
+	ebpf_load(as, BPF_DW, R0, R7, offsetof(struct matcher_run, order));
+	ebpf_store(as, BPF_DW, R8, MATCH(order), R0);
+	ebpf_lower_copy(as, &slots);
+	emit_match_submit(emit);
+	ebpf_bind(as, done);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how an event opens a run. A run that completes with its first event never takes a place: its slots are
+ * computed in the ring. Where a `hold` may end it at once, they are computed aside first, so that it takes no place
+ * either.
+ */
+
+#include "ebpf/emit-priv.h"
+
+#include <errno.h>
+
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define MATCH(member)   offsetof(struct matcher_match, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
+
+/* r1 = how many runs were opened before this one. */
+void emit_count_opened(struct emit *emit)
+{
+	emit_control(emit, R2);
+	ebpf_mov_imm(emit->as, R1, 1);
+	ebpf_emit(emit->as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R2, CONTROL(opened), R1));
+}
+
+/* Whether the first thing that happens to the slot is that it is set from the event alone. */
+static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
+{
+	const struct program_action *action = &emit->program->actions[transition->first_action];
+	const struct ebpf_node_info *nodes = emit->matcher->nodes;
+
+	for (uint32_t i = 0; i < transition->action_count; i++, action++) {
+		if (nodes[action->node].reads_slots)
+			return false;
+		if (action->slot == slot)
+			return action->op == PROGRAM_SET && !nodes[action->node].divides;
+	}
+	return false;
+}
+
+/* Zeroes what the opening actions do not set anyway. */
+static void clear_slots(struct emit *emit, const struct program_transition *transition)
+{
+	const struct program_slot *slots = &emit->program->slots[emit->rule->first_slot];
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < emit->rule->slot_count && at < emit->rule->slot_bytes; i++) {
+		if (slots[i].offset != at || !is_set_first(emit, transition, i))
+			break;
+		at += slots[i].bytes;
+	}
+	for (; at < emit->rule->slot_bytes; at += 8) {
+		bool skip = false;
+
+		for (uint32_t i = 0; i < emit->rule->slot_count && !skip; i++)
+			skip = slots[i].offset == at && slots[i].bytes == 8 && is_set_first(emit, transition, i);
+		if (!skip)
+			ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, emit->lower.slots_off + (int32_t)at, 0);
+	}
+}
+
+static void set_slots(struct emit *emit, uint8_t base, size_t off)
+{
+	emit->lower.slots = base;
+	emit->lower.slots_off = (int32_t)off;
+	emit->lower.slots_zero = false;
+}
+
+/* The opening event completes the run. */
+static void open_match(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t discard = ebpf_label(as);
+
+	emit_count_opened(emit);
+	ebpf_mov(as, R7, R1);
+	emit_match_reserve(emit, done);
+	ebpf_store(as, BPF_DW, R8, MATCH(order), R7);
+	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
+	set_slots(emit, R8, sizeof(struct matcher_match));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+	emit_condition(emit, transition->hold, discard);
+	emit_match_fill(emit);
+	emit_match_submit(emit);
+	ebpf_jump(as, done);
+	ebpf_bind(as, discard);
+	if (transition->hold != PROGRAM_NONE)
+		emit_match_discard(emit);
+}
+
+/* r8 = the number of a free place; leaves for none, with the refusal counted, where there is none. */
+void emit_take(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
+
+	ebpf_call_function(as, emit->functions.take);
+	ebpf_mov(as, R8, R0);
+	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, full);
+	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
+	ebpf_jump(as, busy);
+	ebpf_bind(as, full);
+	emit_count(emit, CONTROL(refused), 1);
+	ebpf_bind(as, busy);
+	emit_lose(emit);
+	ebpf_jump(as, none);
+	ebpf_bind(as, taken);
+}
+
+/* r7, the order of the new run number r8, becomes its address; its head is filled for the transition's target. */
+static void fill_head(struct emit *emit, const struct program_transition *transition)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_mov(as, R1, R7);
+	emit_run_address(emit, R7, R8);
+	ebpf_store(as, BPF_DW, R7, RUN(order), R1);
+	ebpf_store_imm(as, BPF_W, R7, RUN(bucket), 0);
+	ebpf_store_imm(as, BPF_W, R7, RUN(state),
+		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
+	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
+}
+
+/* The opened run, number r8 in r7, is linked; after dropping, where there is dropping. */
+static void link_opened(struct emit *emit, uint32_t state)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (emit->rule->flags & PROGRAM_RULE_DROP) {
+		ebpf_store(as, BPF_DW, R9, FRAME(opened), R8);
+		return;
+	}
+	emit_link(emit, emit_group(emit, state));
+}
+
+/* Lets the run number r8 in r7 wait in its bucket. */
+void emit_link(struct emit *emit, uint32_t group)
+{
+	emit_hash_run(emit, group);
+	ebpf_mov(emit->as, R3, R1);
+	ebpf_mov(emit->as, R1, R7);
+	ebpf_mov(emit->as, R2, R8);
+	ebpf_call_function(emit->as, emit->functions.link);
+}
+
+static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (transition->hold != PROGRAM_NONE) {
+		ebpf_asm_fail(as, -EOPNOTSUPP);
+		return;
+	}
+	emit_count_opened(emit);
+	ebpf_mov(as, R7, R1);
+	emit_take(emit, done);
+	fill_head(emit, transition);
+	set_slots(emit, R7, sizeof(struct matcher_run));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+	link_opened(emit, transition->target);
+}
+
+void emit_open(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t count, done = ebpf_label(as);
+	const struct program_transition *transitions =
+		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t next = ebpf_label(as);
+
+		emit->lower.slots_zero = true;
+		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
+		emit_condition(emit, transitions[i].fit, next);
+		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		if (transitions[i].target == PROGRAM_TARGET_END)
+			emit_count_opened(emit);
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
+			open_match(emit, &transitions[i], done);
+		else
+			open_run(emit, &transitions[i], done);
+		ebpf_jump(as, done);
+		ebpf_bind(as, next);
+	}
+	ebpf_bind(as, done);
+	set_slots(emit, R7, sizeof(struct matcher_run));
+}

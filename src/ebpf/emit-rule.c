@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the order in which a rule deals with an event. */
+
+#include "ebpf/emit-priv.h"
+
+#define FRAME(member) offsetof(struct matcher_frame, member)
+
+static bool has_openings(const struct emit *emit)
+{
+	uint32_t count;
+
+	matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	return count > 0;
+}
+
+bool emit_rule_wants(const struct emit *emit)
+{
+	return has_openings(emit) || emit_has_walks(emit);
+}
+
+/* The members of the frame that this rule goes by. */
+static void begin_frame(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_note(as, "rule %s", program_text(emit->program, emit->rule->name));
+	if (emit_has_moves(emit))
+		ebpf_store_imm(as, BPF_DW, R9, FRAME(moved), 0);
+	if (emit->rule->flags & PROGRAM_RULE_DROP) {
+		ebpf_store_imm(as, BPF_DW, R9, FRAME(matched), 0);
+		ebpf_store_imm(as, BPF_DW, R9, FRAME(opened), 0);
+	}
+	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
+		emit_control(emit, R1);
+		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
+		ebpf_store(as, BPF_DW, R9, FRAME(epoch), R0);
+	}
+}
+
+void emit_rule(struct emit *emit)
+{
+	emit_functions_new(emit);
+	begin_frame(emit);
+	emit_walks(emit);
+	if (has_openings(emit))
+		emit_open(emit);
+	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->place->has_runs)
+		emit_drop(emit);
+	emit_settle(emit);
+}

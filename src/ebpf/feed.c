@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how events from user space are run through the generated code: a program per type and part of its code. */
+
+#include "ebpf/feed.h"
+
+#include "base/alloc.h"
+#include "ebpf/matcher-priv.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct feed {
+	struct ebpf_matcher *matcher;
+	int **programs; /* per type, per part */
+	uint64_t latest;
+};
+
+static int load_part(struct feed *feed, uint32_t type, uint32_t part, struct asterism_diag *diag)
+{
+	struct ebpf_matcher *matcher = feed->matcher;
+	struct ebpf_load_options options = { .name = "asterism_feed",
+					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					     .features = matcher->options.features,
+					     .log_level = matcher->options.log_level };
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return diag_no_memory(diag);
+	ebpf_load_value(as, R6, matcher->maps[matcher->feed.map].fd, matcher->feed.off);
+	ebpf_matcher_emit(matcher, as, type, part);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	int fd = ebpf_load_program(as, &options, diag);
+
+	ebpf_asm_free(as);
+	feed->programs[type][part] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+static int load_type(struct feed *feed, uint32_t type, struct asterism_diag *diag)
+{
+	uint32_t parts = ebpf_matcher_parts(feed->matcher, type);
+	int error = 0;
+
+	feed->programs[type] = alloc_zero(parts, sizeof **feed->programs);
+	if (!feed->programs[type])
+		return diag_no_memory(diag);
+	for (uint32_t part = 0; part < parts; part++)
+		feed->programs[type][part] = -1;
+	for (uint32_t part = 0; part < parts && !error; part++)
+		error = load_part(feed, type, part, diag);
+	return error;
+}
+
+int feed_new(struct ebpf_matcher *matcher, struct asterism_diag *diag, struct feed **made)
+{
+	struct feed *feed = alloc_zero(1, sizeof *feed);
+	int error = 0;
+
+	if (!feed)
+		return diag_no_memory(diag);
+	feed->matcher = matcher;
+	feed->programs = alloc_zero(matcher->program->type_count, sizeof *feed->programs);
+	if (!feed->programs)
+		error = diag_no_memory(diag);
+	for (uint32_t type = 0; type < matcher->program->type_count && !error; type++)
+		error = load_type(feed, type, diag);
+	if (error)
+		feed_free(feed);
+	else
+		*made = feed;
+	return error;
+}
+
+void feed_free(struct feed *feed)
+{
+	if (!feed)
+		return;
+	for (uint32_t type = 0; feed->programs && type < feed->matcher->program->type_count; type++) {
+		uint32_t parts = feed->programs[type] ? ebpf_matcher_parts(feed->matcher, type) : 0;
+
+		for (uint32_t part = 0; part < parts; part++)
+			if (feed->programs[type][part] >= 0)
+				close(feed->programs[type][part]);
+		alloc_free(feed->programs[type]);
+	}
+	alloc_free(feed->programs);
+	alloc_free(feed);
+}
+
+static int run(struct feed *feed, const struct event_header *record)
+{
+	const struct program *program = feed->matcher->program;
+	struct event_header *copy = matcher_at(feed->matcher, &feed->matcher->feed);
+
+	if (program->types[record->type].record_bytes > EVENT_RECORD_BYTES_MAX)
+		return -EINVAL;
+	memcpy(copy, record, program->types[record->type].record_bytes);
+	copy->ts = feed->latest;
+	for (uint32_t part = 0; part < ebpf_matcher_parts(feed->matcher, record->type); part++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		int result = bpf_prog_test_run_opts(feed->programs[record->type][part], &opts);
+
+		if (result)
+			return result;
+	}
+	return matcher_inbox_drain(feed->matcher);
+}
+
+int feed_event(struct feed *feed, const struct event_header *record)
+{
+	int result;
+
+	if (record->ts > feed->latest)
+		feed->latest = record->ts;
+	result = matcher_sweep_to(feed->matcher, feed->latest);
+	if (result || record->type >= feed->matcher->program->type_count)
+		return result;
+	return run(feed, record);
+}

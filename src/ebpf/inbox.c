@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides in which order matches reach the caller. They are drained from the ring as far as the inbox has room, put
+ * into time order (rules in image order, runs in opening order; what was due at a deadline after all events of that
+ * instant) and handed out one by one.
+ */
+
+#include "ebpf/matcher-priv.h"
+
+#include "base/alloc.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct matcher_match *match_at(const struct matcher_inbox *inbox, uint32_t index)
+{
+	return (const struct matcher_match *)(inbox->bytes + inbox->items[index]);
+}
+
+/* Called by libbpf for each record. It is taken even when the answer is to stop. */
+static int keep(void *context, void *data, size_t size)
+{
+	struct matcher_inbox *inbox = context;
+	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX;
+
+	memcpy(inbox->bytes + inbox->used, data, size);
+	inbox->items[inbox->count++] = (uint32_t)inbox->used;
+	inbox->used += (size + 7) / 8 * 8;
+	return inbox->used + record_max > inbox->capacity || inbox->count == inbox->item_capacity ? -ECANCELED : 0;
+}
+
+#define COMPARE(member)             \
+	if (a->member != b->member) \
+	return a->member < b->member ? -1 : 1
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct matcher_inbox *inbox = context;
+	const uint32_t *x = left, *y = right;
+	const struct matcher_match *a = (const struct matcher_match *)(inbox->bytes + *x);
+	const struct matcher_match *b = (const struct matcher_match *)(inbox->bytes + *y);
+
+	COMPARE(ts);
+	COMPARE(at_deadline);
+	if (!a->at_deadline) {
+		COMPARE(cpu);
+		COMPARE(rule);
+		COMPARE(order);
+	}
+	return *x < *y ? -1 : *x > *y; /* as they came */
+}
+
+static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *match)
+{
+	struct program_match told = {
+		.rule = match->rule,
+		.tainted = match->tainted != 0,
+		.ts = match->ts,
+		.cpu = match->cpu,
+		.pid = match->pid,
+		.tid = match->tid,
+		.comm = match->comm,
+		.slots = match + 1,
+	};
+
+	return matcher->options.on_match ? matcher->options.on_match(matcher->options.context, &told) : 0;
+}
+
+/* Hands out what the inbox holds. What a negative answer leaves behind stays for the next time. */
+static int empty(struct ebpf_matcher *matcher)
+{
+	struct matcher_inbox *inbox = &matcher->inbox;
+
+	while (inbox->next < inbox->count) {
+		int result = hand_out(matcher, match_at(inbox, inbox->next++));
+
+		if (result < 0)
+			return result;
+	}
+	inbox->next = inbox->count = 0;
+	inbox->used = 0;
+	return 0;
+}
+
+int matcher_inbox_drain(struct ebpf_matcher *matcher)
+{
+	struct matcher_inbox *inbox = &matcher->inbox;
+	int result = empty(matcher), taken;
+
+	while (!result) {
+		taken = ring_buffer__consume(matcher->inbox.ring);
+		if (taken < 0 && taken != -ECANCELED)
+			return taken;
+		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare, inbox);
+		result = empty(matcher);
+		if (taken >= 0)
+			break;
+	}
+	return result;
+}
+
+int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	struct matcher_inbox *inbox = &matcher->inbox;
+
+	inbox->capacity = matcher->options.ring_bytes;
+	inbox->item_capacity = inbox->capacity / sizeof(struct matcher_match);
+	inbox->bytes = alloc_zero(inbox->capacity, 1);
+	inbox->items = alloc_zero(inbox->item_capacity, sizeof *inbox->items);
+	if (!inbox->bytes || !inbox->items)
+		return diag_no_memory(diag);
+	inbox->ring = ring_buffer__new(matcher->ring_fd, keep, inbox, NULL);
+	return inbox->ring
+		       ? 0
+		       : diag_error(diag, NULL, -errno, "the ring of matches cannot be mapped: %s", strerror(errno));
+}
+
+void matcher_inbox_close(struct ebpf_matcher *matcher)
+{
+	ring_buffer__free(matcher->inbox.ring);
+	alloc_free(matcher->inbox.bytes);
+	alloc_free(matcher->inbox.items);
+}
+
+int ebpf_matcher_fd(const struct ebpf_matcher *matcher)
+{
+	return ring_buffer__epoll_fd(matcher->inbox.ring);
+}

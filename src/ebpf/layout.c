@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides where runs, buckets and counters lie: all rules share as few array maps as possible, whose only value is
+ * addressed directly, without a lookup. Sizes are settled before anything is created.
+ */
+
+#include "ebpf/ebpf.h"
+#include "ebpf/matcher-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	VALUE_BYTES_SMALL = 4 << 20,   /* what every kernel takes */
+	VALUE_BYTES_LARGE = 256 << 20, /* below the verifier's limit for offsets, 512 MiB */
+	BUCKET_BITS_MAX = 24,
+};
+
+bool matcher_rule_has(const struct program *program, const struct program_rule *rule, uint32_t type)
+{
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (program->indices[rule->first_over + i] == type)
+			return true;
+	return rule->flags & PROGRAM_RULE_OVER_ALL;
+}
+
+const struct program_transition *matcher_transitions(const struct program *program, const struct program_state *state,
+						     uint32_t type, uint32_t *count)
+{
+	const struct program_transition *first = &program->transitions[state->first_transition], *end;
+
+	end = first + state->transition_count;
+	while (first < end && first->type != type)
+		first++;
+	for (*count = 0; first + *count < end && first[*count].type == type;)
+		++*count;
+	return first;
+}
+
+const struct program_key *matcher_key(const struct program *program, const struct program_class *class, uint32_t type)
+{
+	const struct program_key *any = NULL;
+
+	for (uint32_t i = 0; i < class->key_count; i++) {
+		const struct program_key *key = &program->keys[class->first_key + i];
+
+		if (key->type == type)
+			return key;
+		if (key->type == PROGRAM_NONE)
+			any = key;
+	}
+	return any;
+}
+
+static uint64_t value_bytes_max(const struct ebpf_matcher *matcher)
+{
+	return matcher->options.features->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
+}
+
+/* Finds room for bytes; -E2BIG where no map could hold them. */
+static int place(struct ebpf_matcher *matcher, uint64_t bytes, struct matcher_region *region)
+{
+	uint64_t most = value_bytes_max(matcher);
+	struct matcher_map *map = matcher->map_count ? &matcher->maps[matcher->map_count - 1] : NULL;
+
+	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+	if (bytes > most)
+		return -E2BIG;
+	if (!map || map->bytes + bytes > most) {
+		if (matcher->map_count == MATCHER_MAPS_MAX)
+			return -E2BIG;
+		map = &matcher->maps[matcher->map_count++];
+		*map = (struct matcher_map){ .fd = -1 };
+	}
+	*region = (struct matcher_region){ .map = (uint32_t)(map - matcher->maps), .off = (uint32_t)map->bytes };
+	map->bytes += bytes;
+	return 0;
+}
+
+static bool same_slots(const struct program *program, const struct program_class *a, const struct program_class *b)
+{
+	return a->slot_count == b->slot_count &&
+	       memcmp(program->indices + a->first_slot, program->indices + b->first_slot,
+		      a->slot_count * sizeof *program->indices) == 0;
+}
+
+static void group_classes(const struct program *program, struct matcher_rule *rule)
+{
+	for (uint32_t class = 0; class < rule->rule->class_count; class ++) {
+		const struct program_class *wanted = matcher_class(program, rule->rule, class);
+		uint32_t group = 0;
+
+		while (group < rule->group_count &&
+		       !same_slots(program, wanted, matcher_class(program, rule->rule, rule->groups[group].class)))
+			group++;
+		if (group == rule->group_count)
+			rule->groups[rule->group_count++] = (struct matcher_group){ .class = class };
+		rule->group_of[class] = group;
+	}
+}
+
+static uint32_t bits_for(uint64_t count)
+{
+	uint32_t bits = 0;
+
+	while (bits < BUCKET_BITS_MAX && (uint64_t)1 << bits < count)
+		bits++;
+	return bits;
+}
+
+static bool has_keys(const struct program *program, const struct program_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->class_count; i++)
+		if (matcher_class(program, rule, i)->slot_count)
+			return true;
+	return false;
+}
+
+/* What a rule's runs take, computed without a matcher. */
+struct sizes {
+	uint32_t stride, bucket_bits;
+	uint64_t runs_bytes, buckets_bytes;
+};
+
+static struct sizes sizes_of(const struct program *program, const struct program_rule *rule)
+{
+	struct sizes sizes = { 0 };
+
+	if (rule->state_count <= 1)
+		return sizes;
+	sizes.stride = (uint32_t)sizeof(struct matcher_run) + rule->slot_bytes;
+	sizes.bucket_bits = bits_for(has_keys(program, rule) ? rule->pool : rule->class_count);
+	sizes.runs_bytes = (rule->pool + 1) * sizes.stride;
+	sizes.buckets_bytes = sizeof(struct matcher_bucket) << sizes.bucket_bits;
+	return sizes;
+}
+
+uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
+{
+	struct sizes sizes = sizes_of(program, &program->rules[rule]);
+
+	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes;
+}
+
+static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)
+{
+	struct sizes sizes = sizes_of(matcher->program, rule->rule);
+	int error;
+
+	rule->has_runs = sizes.stride != 0;
+	if (!rule->has_runs)
+		return 0;
+	rule->stride = sizes.stride;
+	rule->bucket_bits = sizes.bucket_bits;
+	rule->group_of = alloc_zero(rule->rule->class_count, sizeof *rule->group_of);
+	rule->groups = alloc_zero(rule->rule->class_count, sizeof *rule->groups);
+	if (!rule->group_of || !rule->groups)
+		return diag_no_memory(diag);
+	group_classes(matcher->program, rule);
+	error = place(matcher, sizes.runs_bytes, &rule->runs);
+	if (!error)
+		error = place(matcher, sizes.buckets_bytes, &rule->buckets);
+	if (error)
+		return diag_error(diag, NULL, error,
+				  "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
+				  program_text(matcher->program, rule->rule->name),
+				  (unsigned long long)rule->rule->pool, rule->stride);
+	return 0;
+}
+
+int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	if (place(matcher, sizeof(struct matcher_work), &matcher->sweep.work) ||
+	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed))
+		return diag_error(diag, NULL, -E2BIG, "the kernel's maps are too small");
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		struct matcher_rule *rule = &matcher->rules[i];
+		int error;
+
+		if (!rule->here)
+			continue;
+		if (place(matcher, sizeof(struct matcher_control), &rule->control))
+			return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
+		error = lay_out_runs(matcher, rule, diag);
+		if (error)
+			return error;
+	}
+	return 0;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which rules a matcher holds and how their code is divided into parts. */
+
+#include "ebpf/matcher-priv.h"
+
+#include "base/alloc.h"
+#include "ebpf/emit-priv.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+enum { PART_INSNS = 12000, REASON_BYTES = 200 };
+
+struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type)
+{
+	return (struct emit){
+		.matcher = matcher,
+		.as = as,
+		.program = matcher->program,
+		.place = &matcher->rules[rule],
+		.rule = &matcher->program->rules[rule],
+		.type = type,
+		.lower = { .as = as,
+			   .program = matcher->program,
+			   .rule = &matcher->program->rules[rule],
+			   .info = matcher->nodes,
+			   .slots = R7,
+			   .slots_off = sizeof(struct matcher_run) },
+	};
+}
+
+static bool wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
+{
+	struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
+
+	return emit.place->here && matcher_rule_has(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
+}
+
+/* Whether a program that holds a lock of this rule could be interrupted by one that wants it. */
+static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule)
+{
+	const bool *from_interrupt = matcher->options.from_interrupt;
+
+	for (uint32_t type = 0; from_interrupt && type < matcher->program->type_count; type++)
+		if (from_interrupt[type] && matcher_rule_has(matcher->program, &matcher->program->rules[rule], type))
+			return true;
+	return false;
+}
+
+static bool part_can_be_interrupted(const struct ebpf_matcher *matcher, const struct matcher_part *part)
+{
+	for (uint32_t i = part->first; i < part->end; i++)
+		if (matcher->rules[i].locks_out_interrupts)
+			return true;
+	return false;
+}
+
+static void toggle_interrupts(struct ebpf_asm *as, int32_t function, int16_t flags)
+{
+	ebpf_mov(as, R1, R10);
+	ebpf_alu_imm(as, BPF_ADD, R1, flags);
+	ebpf_call_kernel(as, function);
+}
+
+static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part)
+{
+	uint32_t mark = ebpf_stack_mark(as), lock = emit_function_lock(as);
+	bool lock_out =
+		matcher->options.irq_save && matcher->options.irq_restore && part_can_be_interrupted(matcher, part);
+	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame)), flags = 0;
+
+	if (lock_out) {
+		flags = ebpf_stack_take(as, 8);
+		toggle_interrupts(as, matcher->options.irq_save, flags);
+	}
+	ebpf_mov(as, R9, R10);
+	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	ebpf_store(as, BPF_DW, R9, offsetof(struct matcher_frame, record), R6);
+	for (uint32_t rule = part->first; rule < part->end && !ebpf_asm_error(as); rule++) {
+		struct emit emit = matcher_emit_of(matcher, as, rule, type);
+
+		emit.functions.lock = lock;
+		if (wants(matcher, rule, type))
+			emit_rule(&emit);
+	}
+	if (lock_out)
+		toggle_interrupts(as, matcher->options.irq_restore, flags);
+	ebpf_stack_release(as, mark);
+}
+
+void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
+{
+	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
+}
+
+/* Instructions that one rule adds to a part. */
+static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, size_t *count)
+{
+	struct matcher_part part = { rule, rule + 1 };
+	struct ebpf_asm *as = ebpf_asm_new();
+	int error;
+
+	if (!as)
+		return -ENOMEM;
+	emit_part(matcher, as, type, &part);
+	error = ebpf_asm_error(as);
+	*count = ebpf_asm_count(as);
+	ebpf_asm_free(as);
+	return error;
+}
+
+static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_diag *diag)
+{
+	struct matcher_type *divided = &matcher->types[type];
+	size_t used = 0, count;
+
+	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++) {
+		if (!wants(matcher, rule, type))
+			continue;
+		int error = measure(matcher, type, rule, &count);
+
+		if (error == -ENOMEM)
+			return diag_no_memory(diag);
+		if (error)
+			return diag_error(diag, NULL, error, "rule %s is too large for the kernel",
+					  program_text(matcher->program, matcher->program->rules[rule].name));
+		if (!divided->part_count || used + count > PART_INSNS) {
+			if (alloc_grow(&divided->parts, &divided->part_capacity, divided->part_count,
+				       sizeof *divided->parts))
+				return diag_no_memory(diag);
+			divided->parts[divided->part_count++].first = rule;
+			used = 0;
+		}
+		used += count;
+		divided->parts[divided->part_count - 1].end = rule + 1;
+	}
+	return 0;
+}
+
+uint32_t ebpf_matcher_parts(const struct ebpf_matcher *matcher, uint32_t type)
+{
+	return (uint32_t)matcher->types[type].part_count;
+}
+
+static int choose_rules(struct ebpf_matcher *matcher)
+{
+	const struct program *program = matcher->program;
+	char reason[REASON_BYTES];
+
+	matcher->nodes = ebpf_node_info_new(program);
+	matcher->rules = alloc_zero(program->rule_count, sizeof *matcher->rules);
+	matcher->types = alloc_zero(program->type_count, sizeof *matcher->types);
+	if (!matcher->nodes || !matcher->rules || !matcher->types)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
+
+		matcher->rules[i] = (struct matcher_rule){
+			.rule = &program->rules[i],
+			.index = i,
+			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
+			.locks_out_interrupts = can_be_interrupted(matcher, i),
+		};
+	}
+	return 0;
+}
+
+static int make(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	int error = choose_rules(matcher);
+
+	if (error)
+		return diag_no_memory(diag);
+	error = matcher_layout(matcher, diag);
+	if (!error)
+		error = matcher_make_maps(matcher, diag);
+	for (uint32_t type = 0; type < matcher->program->type_count && !error; type++)
+		error = divide(matcher, type, diag);
+	if (!error)
+		error = matcher_inbox_open(matcher, diag);
+	if (!error)
+		error = matcher_sweep_open(matcher, diag);
+	return error;
+}
+
+int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_options *options,
+		     struct asterism_diag *diag, struct ebpf_matcher **made)
+{
+	struct ebpf_matcher *matcher = alloc_zero(1, sizeof *matcher);
+
+	if (!matcher)
+		return diag_no_memory(diag);
+	matcher->program = program;
+	matcher->options = *options;
+	matcher->ring_fd = matcher->sweep.fd = -1;
+	matcher->cpu_count = (uint32_t)libbpf_num_possible_cpus();
+	int error = make(matcher, diag);
+
+	if (error)
+		ebpf_matcher_free(matcher);
+	else
+		*made = matcher;
+	return error;
+}
+
+void ebpf_matcher_free(struct ebpf_matcher *matcher)
+{
+	if (!matcher)
+		return;
+	matcher_sweep_close(matcher);
+	matcher_inbox_close(matcher);
+	matcher_close_maps(matcher);
+	for (uint32_t i = 0; matcher->rules && i < matcher->program->rule_count; i++) {
+		alloc_free(matcher->rules[i].group_of);
+		alloc_free(matcher->rules[i].groups);
+	}
+	for (uint32_t i = 0; matcher->types && i < matcher->program->type_count; i++)
+		alloc_free(matcher->types[i].parts);
+	alloc_free(matcher->rules);
+	alloc_free(matcher->types);
+	alloc_free(matcher->nodes);
+	alloc_free(matcher);
+}
+
+void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		if (!matcher->rules[i].here)
+			continue;
+		struct matcher_control *control = matcher_at(matcher, &matcher->rules[i].control);
+
+		__atomic_fetch_add(&control->lost, lost, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELEASE);
+	}
+}
+
+static uint64_t counter(const uint64_t *from)
+{
+	return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struct program_rule_stats *stats)
+{
+	*stats = (struct program_rule_stats){ 0 };
+	if (!matcher->rules[rule].here)
+		return;
+	const struct matcher_control *control = matcher_at(matcher, &matcher->rules[rule].control);
+
+	stats->matches = counter(&control->matches);
+	stats->runs_opened = counter(&control->opened);
+	stats->runs_live_max = counter(&control->used);
+	stats->pool_exhausted = counter(&control->refused);
+	stats->lost = counter(&control->lost);
+	stats->divisions_by_zero = counter(&control->divisions);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides when time passes. The pools are looked through from here, without locks: what seems overdue is put into the
+ * order of the deadlines and given to a program that looks again under the lock. A run opened after a look cannot be
+ * due before the time of the look plus its rule's WITHIN, so until then nobody needs to look again.
+ */
+
+#include "ebpf/matcher-priv.h"
+
+#include "base/alloc.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int compare(const void *left, const void *right)
+{
+	const struct matcher_due *a = left, *b = right;
+
+	if (a->deadline != b->deadline)
+		return a->deadline < b->deadline ? -1 : 1;
+	if (a->first_ts != b->first_ts)
+		return a->first_ts < b->first_ts ? -1 : 1;
+	if (a->rule != b->rule)
+		return a->rule < b->rule ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static uint64_t later(uint64_t time, uint64_t by)
+{
+	return time > UINT64_MAX - by ? UINT64_MAX : time + by;
+}
+
+/* Adds the overdue runs of rule and notes when it must be looked at again. */
+static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	const struct matcher_control *control = matcher_at(matcher, &rule->control);
+	const uint8_t *runs = matcher_at(matcher, &rule->runs);
+	uint64_t used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE), within = rule->rule->within_ns;
+
+	rule->look_again = later(now, within);
+	if (used > rule->rule->pool)
+		used = rule->rule->pool;
+	for (uint64_t i = 1; i <= used; i++) {
+		const struct matcher_run *run = (const struct matcher_run *)(runs + i * rule->stride);
+		uint64_t deadline = later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), within);
+
+		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
+			continue;
+		if (deadline >= now) {
+			if (deadline < rule->look_again)
+				rule->look_again = deadline;
+			continue;
+		}
+		if (alloc_grow(&sweep->due, &sweep->due_capacity, sweep->due_count, sizeof *sweep->due))
+			return -ENOMEM;
+		sweep->due[sweep->due_count++] = (struct matcher_due){ .rule = rule->index,
+								       .run = (uint32_t)i,
+								       .deadline = deadline,
+								       .first_ts = run->first_ts,
+								       .order = run->order };
+	}
+	return 0;
+}
+
+/* Gives the due runs to the program, as many at a time as it takes. */
+static int expire(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	struct matcher_work *work = matcher_at(matcher, &sweep->work);
+
+	for (size_t done = 0; done < sweep->due_count; done += work->count) {
+		size_t left = sweep->due_count - done;
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
+		work->now = now;
+		for (size_t i = 0; i < work->count; i++)
+			work->items[i] =
+				(struct matcher_overdue){ sweep->due[done + i].rule, sweep->due[done + i].run };
+		int result = bpf_prog_test_run_opts(sweep->fd, &opts);
+
+		if (!result)
+			result = matcher_inbox_drain(matcher);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+
+	sweep->due_count = 0;
+	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
+		struct matcher_rule *rule = &matcher->rules[i];
+
+		if (!rule->here || !rule->has_runs || !rule->rule->within_ns || rule->look_again >= now)
+			continue;
+		int result = look(matcher, rule, now);
+
+		if (result)
+			return result;
+	}
+	if (!sweep->due_count)
+		return 0;
+	qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
+	return expire(matcher, now);
+}
+
+/* When the next sweep is due, or UINT64_MAX. */
+uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct matcher_rule *rule = &matcher->rules[i];
+
+		if (rule->here && rule->has_runs && rule->rule->within_ns && rule->look_again < next)
+			next = rule->look_again;
+	}
+	return next;
+}
+
+int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
+{
+	int result = matcher_inbox_drain(matcher);
+	uint64_t next;
+
+	*wait_ns = 0;
+	if (!result)
+		result = matcher_sweep_to(matcher, now_ns);
+	next = matcher_sweep_next(matcher);
+	if (!result)
+		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
+	return result;
+}
+
+static bool any_expires(const struct ebpf_matcher *matcher)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
+		if (matcher->rules[i].here && matcher->rules[i].has_runs && matcher->rules[i].rule->within_ns)
+			return true;
+	return false;
+}
+
+int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	struct ebpf_load_options options = { .name = "asterism_sweep",
+					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					     .features = matcher->options.features };
+	struct ebpf_asm *as;
+
+	if (!any_expires(matcher))
+		return 0;
+	as = ebpf_asm_new();
+	if (!as)
+		return diag_no_memory(diag);
+	matcher_emit_sweep(matcher, as);
+	matcher->sweep.fd = ebpf_load_program(as, &options, diag);
+	ebpf_asm_free(as);
+	return matcher->sweep.fd < 0 ? matcher->sweep.fd : 0;
+}
+
+void matcher_sweep_close(struct ebpf_matcher *matcher)
+{
+	if (matcher->sweep.fd >= 0)
+		close(matcher->sweep.fd);
+	alloc_free(matcher->sweep.due);
+}
