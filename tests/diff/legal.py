@@ -160,11 +160,50 @@ def check_ambiguity(rule, pattern):
 
 
 def check_counted(pattern, node):
-    """A limit of the compiler: it does not determinise a shared first event inside a counted group."""
-    counted = [g for g in chain(node) if is_repeated(g) and (pattern.most(g) or g.low) > 1]
+    """A limit of the compiler: it does not determinise a shared first event right after or inside a counted round."""
     firsts = [s.type for c in node.children for s in first_specs(c)]
-    if counted and len(set(firsts)) < len(firsts):
+    if len(set(firsts)) == len(firsts):
+        return
+    if any(is_repeated(g) and (pattern.most(g) or g.low) > 1 for g in chain(node)):
         unclear("branches that share their first event, in a counted group")
+    if any(ends_counted(n) for n in before(node)):
+        unclear("branches that share their first event, right after something counted")
+
+
+def before(node):
+    """The structures that may end right before a node."""
+    out = []
+    for inner in chain(node):
+        if isinstance(inner.parent, Seq):
+            for sibling in reversed(siblings(inner)[: inner.index]):
+                out.append(sibling)
+                if not possibly_empty(sibling):
+                    return out
+    return out
+
+
+def ends_counted(node):
+    if isinstance(node, Neg):
+        return False
+    if (isinstance(node, Spec) or is_repeated(node)) and node.low > 1:
+        return True
+    parts = [c for c in children_of(node) if not isinstance(c, Neg)]
+    return any(map(ends_counted, parts if isinstance(node, Alt) else parts[-1:]))
+
+
+def check_round_ends(pattern, root):
+    """Is an array at the end of a round `last` when the group is? The oracle says no, the compiler yes."""
+    for node in walk_nodes(root):
+        if node in pattern.eager and pattern.followers(node) and may_end(node):
+            if any(is_repeated(g) for g in chain(node.parent)):
+                unclear("an array or group at the end of a round of a group that is last")
+
+
+def may_end(node):
+    for inner in chain(node):
+        if isinstance(inner.parent, Seq) and not all(map(possibly_empty, siblings(inner)[inner.index + 1:])):
+            return False
+    return True
 
 
 def check_pair(rule, pattern, a, b):
@@ -206,12 +245,21 @@ def check_conditions(rule):
             if isinstance(x, Field) and rule.by_name[x.name].is_array and (
                     len(c.ids) > 1 or any(isinstance(o, Func) for o in named)):
                 reject("a plain field of an array in a condition with another event")
+        if any(in_other_branches(rule.specs[i], rule.specs[j]) for i in c.ids for j in c.ids if i < j):
+            unclear("names of different branches in a repeated group")
         if len({groups_of(rule.specs[i])[-1] if groups_of(rule.specs[i]) else None for i in c.ids}) > 1:
             unclear("a name inside a repeated group together with one outside")
     for expr, _, _ in rule.returns if isinstance(rule.returns, list) else []:
         for x in leaves(expr):
             if isinstance(x, (Field, Func)):
                 check_returned(rule, x)
+
+
+def in_other_branches(a, b):
+    """Do two elements of one repeated group exclude each other in every round?"""
+    above = list(chain(b))
+    meet = next(n for n in chain(a) if n in above)
+    return isinstance(meet, Alt) and any(is_repeated(n) for n in chain(meet))
 
 
 def check_returned(rule, leaf):
@@ -239,6 +287,7 @@ def verdict(rule):
         pattern = Pattern(rule)
         check_negations(rule, pattern)
         check_ambiguity(rule, pattern)
+        check_round_ends(pattern, rule.pattern)
     except Verdict as found:
         return found.word, found.reason
     return "accept", ""
