@@ -145,6 +145,29 @@ static void test_large_file(void **state)
 	alloc_free(text);
 }
 
+/* The text may end anywhere: nothing behind it is read. */
+static void test_every_beginning(void **state)
+{
+	static const char whole[] =
+		"EVENT E { q: i64 } EVENTS \"x\" RULE one SKIPTILLANY PATTERN { [A:a, ~(B:n | [B, A]), (C | [A[>=2]:c, "
+		"B]{2})*] } "
+		"WHERE { [pid], a.x IN { 1, 0x2 }, NOT n.x == -a.x AND c.max.x > 1.5s /* c */ } RETURN { a.x AS y, "
+		"c[].len } "
+		"DO { EMIT B(x = a.x); CALL f(a#TID, \"\\x41\") } OVER { A, B } WITHIN 1s ON LOSS KEEP // end";
+	char text[sizeof whole];
+
+	(void)state;
+	for (size_t length = 0; length < sizeof whole; length++) {
+		struct reading reading;
+
+		memcpy(text, whole, length);
+		text[length] = 0;
+		read_text(&reading, text);
+		assert_int_equal(reading.result == 0, asterism_diag_count(reading.diag, ASTERISM_ERROR) == 0);
+		reading_fini(&reading);
+	}
+}
+
 static const char busy[] =
 	"EVENT A { x: i64, s: string } EVENT B { x: i64 }\n"
 	"RULE one STRICTPARTITION PATTERN { [A:a, ~(B:n | [B, A]), (B[>=2]:b | [A, B:c]{2})] } WHERE { [x], a.x IN { "
@@ -192,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_depth_with_conversions),
 		cmocka_unit_test(test_large_file),
 		cmocka_unit_test(test_every_allocation_fails),
+		cmocka_unit_test(test_every_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
