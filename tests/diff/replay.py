@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -29,7 +30,11 @@ class Result:
 
     def refused(self):
         """Was it the rule that was found wrong?"""
-        return self.status == 2 and "rule.rule:" in self.stderr
+        return self.status == 2 and "rule.rule:" in self.stderr and not self.not_for_kernel()
+
+    def not_for_kernel(self):
+        """Names of the rules that the kernel engine says it cannot run."""
+        return re.findall(r"rule (\w+) cannot run in the kernel", self.stderr)
 
     def failure(self):
         """Why the replay as a whole cannot be used; None when it can."""
