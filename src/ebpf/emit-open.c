@@ -193,6 +193,7 @@ void emit_open(struct emit *emit)
 		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
 		emit_condition(emit, transitions[i].fit, next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		emit_header_late(emit);
 		if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)

@@ -32,15 +32,17 @@ struct matcher_frame {
 	uint64_t order;   /* of the run being made */
 	uint64_t copied;  /* the number of the copy being made */
 	uint64_t aside;   /* address of slots computed before it is known whether they are kept */
+	uint64_t late;    /* the late part of the header is there */
 	uint64_t now;     /* up to when the sweep lets time pass */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
 struct emit_functions {
-	uint32_t lock;    /* (bucket): 0, or 1 when it could not be had */
-	uint32_t take;    /* (): a free run; 0: the pool is full; more than the pool: too much contention */
-	uint32_t release; /* (run, index) */
+	uint32_t lock;        /* (bucket): 0, or 1 when it could not be had */
+	uint32_t take;        /* (): a free run; 0: the pool is full; more than the pool: too much contention */
+	uint32_t release;     /* (run, index) */
+	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
 	uint32_t link; /* (run, index, bucket index): appends to the chain; when that cannot be, gives the run back */
 };
 
@@ -53,7 +55,7 @@ struct emit {
 	uint32_t type;
 	struct ebpf_lower lower;
 	struct emit_functions functions;
-	int16_t frame; /* offset from r10 in main */
+	struct matcher_header header;
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -82,6 +84,11 @@ void emit_lose(struct emit *emit);
 void emit_unlock(struct emit *emit, uint8_t bucket);
 void emit_unlink(struct emit *emit);
 void emit_control(struct emit *emit, uint8_t dst);
+
+/* emit-header */
+void emit_header_begin(struct ebpf_asm *as, const struct matcher_header *header, struct emit_functions *functions);
+void emit_header_late(struct emit *emit);
+void emit_header_match(struct emit *emit);
 
 /* emit-chain */
 void emit_fetch_run(struct emit *emit, uint32_t end);
