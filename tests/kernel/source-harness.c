@@ -180,6 +180,7 @@ static void make_set(const struct harness *harness, const struct plan *plan, str
 		.scope = plan->scope,
 		.btf = harness->btf,
 		.features = &harness->features,
+		.cautious = harness->cautious,
 		.ship = { .ring_bytes = plan->ring_bytes,
 			  .on_event = on_event,
 			  .on_lost = on_lost,

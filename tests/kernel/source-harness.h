@@ -18,6 +18,7 @@ struct harness {
 	struct event_catalog *catalog;
 	struct btf_kernel *btf;
 	struct ebpf_features features;
+	bool cautious;
 };
 
 /* What a plant may tell the test: memory shared with the child. */
