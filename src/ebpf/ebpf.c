@@ -110,6 +110,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.excluded = options->excluded,
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
+		.live = !options->test_run,
 		.log_level = options->verifier_log,
 		.ring_bytes = options->test_run ? TEST_RING_BYTES : LIVE_RING_BYTES,
 		.on_match = options->on_match,

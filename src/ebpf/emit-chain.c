@@ -76,6 +76,7 @@ void emit_loop_chain(struct emit *emit, uint32_t function)
 
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
+	emit_header_late(emit);
 	ebpf_mov(as, R1, R8);
 	ebpf_call_function(as, emit->functions.lock);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, busy);

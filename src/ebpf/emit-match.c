@@ -29,6 +29,7 @@ void emit_match_fill(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words comm = { R8, R6, MATCH(comm), HEADER(comm), EVENT_COMM_BYTES / 8 };
 
+	emit_header_match(emit);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(reserved), 0);

@@ -7,8 +7,6 @@
 
 #include "ebpf/emit-priv.h"
 
-#include <errno.h>
-
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define MATCH(member)   offsetof(struct matcher_match, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)
@@ -58,7 +56,7 @@ static void clear_slots(struct emit *emit, const struct program_transition *tran
 	}
 }
 
-static void set_slots(struct emit *emit, uint8_t base, size_t off)
+void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
 {
 	emit->lower.slots = base;
 	emit->lower.slots_off = (int32_t)off;
@@ -76,7 +74,7 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	emit_match_reserve(emit, done);
 	ebpf_store(as, BPF_DW, R8, MATCH(order), R7);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
-	set_slots(emit, R8, sizeof(struct matcher_match));
+	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
 	emit_condition(emit, transition->hold, discard);
@@ -130,7 +128,7 @@ static void link_opened(struct emit *emit, uint32_t state)
 {
 	struct ebpf_asm *as = emit->as;
 
-	if (emit->rule->flags & PROGRAM_RULE_DROP) {
+	if (emit_links_late(emit)) {
 		ebpf_store(as, BPF_DW, R9, FRAME(opened), R8);
 		return;
 	}
@@ -147,21 +145,37 @@ void emit_link(struct emit *emit, uint32_t group)
 	ebpf_call_function(emit->as, emit->functions.link);
 }
 
+/* The slots of a fresh run, in what looks like a run at base. */
+static void fill_slots(struct emit *emit, const struct program_transition *transition, uint8_t base)
+{
+	emit_set_slots(emit, base, sizeof(struct matcher_run));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
+	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
+				   emit->rule->slot_bytes / 8 };
 
-	if (transition->hold != PROGRAM_NONE) {
-		ebpf_asm_fail(as, -EOPNOTSUPP);
-		return;
-	}
 	emit_count_opened(emit);
 	ebpf_mov(as, R7, R1);
-	emit_take(emit, done);
-	fill_head(emit, transition);
-	set_slots(emit, R7, sizeof(struct matcher_run));
-	clear_slots(emit, transition);
-	emit_actions(emit, transition);
+	if (transition->hold != PROGRAM_NONE) {
+		emit_aside(emit, R8);
+		ebpf_store(as, BPF_DW, R9, FRAME(aside), R8);
+		fill_slots(emit, transition, R8);
+		emit_note_transition(emit, 0, transition, "hold", transition->hold);
+		emit_condition(emit, transition->hold, done);
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+		ebpf_lower_copy(as, &kept);
+	} else {
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		fill_slots(emit, transition, R7);
+	}
 	link_opened(emit, transition->target);
 }
 
@@ -179,6 +193,7 @@ void emit_open(struct emit *emit)
 		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
 		emit_condition(emit, transitions[i].fit, next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		emit_header_late(emit);
 		if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
@@ -189,5 +204,5 @@ void emit_open(struct emit *emit)
 		ebpf_bind(as, next);
 	}
 	ebpf_bind(as, done);
-	set_slots(emit, R7, sizeof(struct matcher_run));
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 }

@@ -111,16 +111,25 @@ struct matcher_rule {
 	bool locks_out_interrupts;
 	uint32_t stride;      /* bytes of a run */
 	uint32_t bucket_bits; /* 2^this buckets */
-	struct matcher_region control, runs, buckets;
+	struct matcher_region control, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
 	struct matcher_group *groups;
 	uint32_t group_count;
 };
 
+/*
+ * Header fields, bit i for event_header_fields[i], by when they are needed: to find out whether the event matters, once
+ * it does, only for a match. No field is in two of them.
+ */
+struct matcher_header {
+	uint8_t early, late, match;
+};
+
 /* The code for one type: rules [first, end) of the program. */
 struct matcher_part {
 	uint32_t first, end;
+	struct matcher_header header;
 };
 
 struct matcher_type {
@@ -171,6 +180,9 @@ bool matcher_can_run(const struct program *program, const struct ebpf_node_info 
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* needs */
+void matcher_header_needs(const struct ebpf_matcher *matcher, uint32_t type, struct matcher_part *part);
 
 /* inbox */
 int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag);

@@ -72,6 +72,15 @@ static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
 	ebpf_alu(as, BPF_ADD, reg, R0);
 }
 
+/* Whether some body reads the clock itself where ts is 0. */
+static bool has_late_ts(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (unit->entries[i].want->needs && unit->entries[i].want->needs->late_ts)
+			return true;
+	return false;
+}
+
 /* r6 = where the records are built. */
 static void emit_record_place(struct emission *emission)
 {
@@ -306,6 +315,8 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	if (unit->entry_count > 1)
 		ebpf_store(as, BPF_DW, R10, emission.context_slot, SOURCE_REG_CONTEXT);
 	emit_record_place(&emission);
+	if (has_late_ts(unit))
+		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
 	emit_dispatch(&emission, dispatch);
 	ebpf_bind(as, emission.out);
 	ebpf_note(as, "done");

@@ -160,7 +160,7 @@ class Generator:
         field = r.choice(self.fields(spec, "iufbs"))
         value = constant(r.choice(self.values_of(spec, field)))
         kind = KINDS.get({**HEADER, **self.types[spec.type]}[field], "i")
-        f = Field(spec.name, field, spec.is_array and self.chance(0.2))
+        f = Field(spec.name, field)
         if kind in "iuf" and self.chance(0.15):
             value = Field(spec.name, r.choice(self.fields(spec, "iuf")))
             return Bin(r.choice(["<", "<=", "==", "!=", ">", ">="]), f, value)
@@ -357,18 +357,18 @@ class Generator:
         return out
 
     def planted(self, rule):
-        out, base = [], self.random_event()
+        out, base = [], None
         for spec in self.sample(rule.pattern)[:10]:
             best = None
             for _ in range(6):
                 best = self.random_event(spec.type)
                 for f in rule.joins:
-                    if self.chance(0.93):
+                    if out and self.chance(0.93):
                         self.copy_field(best, base, f)
                 if all(holds(rule, c.expr, Event(spec.name, best)) for c in rule.guards(spec)):
                     break
             out.append(best)
-            if not out[1:]:
+            if len(out) == 1:
                 base = best
             if self.chance(0.25):
                 out.append(self.random_event())
@@ -418,9 +418,9 @@ class Generator:
                     e["ts"] += step
             elif len(events) < 30:
                 events.insert(at, {**self.random_event(), "ts": events[at]["ts"]})
+        events[0]["ts"] = max(0, events[0]["ts"])
         for before, e in zip(events, events[1:]):
             e["ts"] = max(e["ts"], before["ts"])
-        events[0]["ts"] = max(0, events[0]["ts"])
         return events
 
 

@@ -35,7 +35,7 @@ class Result:
         """Why the replay as a whole cannot be used; None when it can."""
         if self.broken:
             return self.broken
-        if self.status not in (0, 1) or not self.stats:
+        if self.status not in (0, 1, 3) or not self.stats:  # 3: events were lost, which the statistics tell
             return f"exit status {self.status}: {self.stderr.strip()[:2000]}"
         return None
 
