@@ -24,6 +24,7 @@ struct harness {
 /* What a plant may tell the test: memory shared with the child. */
 struct told {
 	uint64_t numbers[16];
+	bool ready; /* has its name and waits */
 };
 
 struct plan {
