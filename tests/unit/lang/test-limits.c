@@ -130,6 +130,18 @@ static void test_depth_with_conversions(void **state)
 	alloc_free(whole);
 }
 
+/* Shallow as text, but each list of five adds two levels to the tree. */
+static void test_too_deep_after_balancing(void **state)
+{
+	char *open = repeat("RULE r PATTERN { A:a } WHERE { ", "(", 40, "a.t");
+	char *whole = repeat(open, " OR a.t OR a.t OR a.t OR a.t)", 40, " == TRUE }");
+
+	(void)state;
+	expect_messages(whole, "1:32+1211: error: the expression nests more than 64 deep\n");
+	alloc_free(open);
+	alloc_free(whole);
+}
+
 static void test_large_file(void **state)
 {
 	struct lang_input input = { .file = "large", .length = LANG_FILE_BYTES_MAX + 1 };
@@ -214,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_depth_with_conversions),
 		cmocka_unit_test(test_large_file),
+		cmocka_unit_test(test_too_deep_after_balancing),
 		cmocka_unit_test(test_every_allocation_fails),
 		cmocka_unit_test(test_every_beginning),
 	};
