@@ -41,8 +41,7 @@ static void copy_to_match(struct emit *emit, const struct program_transition *tr
 	emit_match_fill(emit);
 	emit_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
-	ebpf_load(as, BPF_DW, R0, R7, RUN(order)); /* among the matches of this event, the place of its original */
-	ebpf_store(as, BPF_DW, R8, MATCH(order), R0);
+	emit_match_order(emit); /* among the matches of this event, the place of its original */
 	emit_match_submit(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, discard);
@@ -63,8 +62,10 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 {
 	struct ebpf_asm *as = emit->as;
 
-	ebpf_load(as, BPF_DW, R0, R9, FRAME(order));
-	ebpf_store(as, BPF_DW, R8, RUN(order), R0);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(ordinal));
+	ebpf_store(as, BPF_W, R8, RUN(ordinal), R0);
+	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+	ebpf_store(as, BPF_DW, R8, RUN(made_ts), R0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state),
 		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
@@ -105,8 +106,8 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 	uint32_t done = ebpf_label(emit->as);
 
 	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
-	emit_count_opened(emit);
-	ebpf_store(emit->as, BPF_DW, R9, FRAME(order), R1);
+	emit_count_opened(emit, done);
+	ebpf_store(emit->as, BPF_DW, R9, FRAME(ordinal), R2);
 	if (transition->target == PROGRAM_TARGET_MATCH)
 		copy_to_match(emit, transition, done);
 	else if (transition->target != PROGRAM_TARGET_END)

@@ -193,7 +193,8 @@ int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 
 		if (!rule->here)
 			continue;
-		if (place(matcher, sizeof(struct matcher_control), &rule->control))
+		if (place(matcher, sizeof(struct matcher_control), &rule->control) ||
+		    place(matcher, (uint64_t)matcher->cpu_count * sizeof(struct matcher_cpu), &rule->cpus))
 			return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
 		error = lay_out_runs(matcher, rule, diag);
 		if (error)

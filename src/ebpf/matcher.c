@@ -162,11 +162,14 @@ static int choose_rules(struct ebpf_matcher *matcher)
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
 
+		bool interrupted = can_be_interrupted(matcher, i);
+
 		matcher->rules[i] = (struct matcher_rule){
 			.rule = &program->rules[i],
 			.index = i,
 			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
-			.locks_out_interrupts = can_be_interrupted(matcher, i),
+			.locks_out_interrupts = interrupted,
+			.is_exclusive = !interrupted || (matcher->options.irq_save && matcher->options.irq_restore),
 		};
 	}
 	return 0;
@@ -253,8 +256,11 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 		return;
 	const struct matcher_control *control = matcher_at(matcher, &matcher->rules[rule].control);
 
+	const struct matcher_cpu *cpus = matcher_at(matcher, &matcher->rules[rule].cpus);
+
+	for (uint32_t i = 0; i < matcher->cpu_count; i++)
+		stats->runs_opened += counter(&cpus[i].opened);
 	stats->matches = counter(&control->matches);
-	stats->runs_opened = counter(&control->opened);
 	stats->runs_live_max = counter(&control->used);
 	stats->pool_exhausted = counter(&control->refused);
 	stats->lost = counter(&control->lost);

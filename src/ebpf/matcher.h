@@ -9,10 +9,11 @@
  *
  * Frame. Before the code of ebpf_matcher_emit, r6 points to the record (on the stack or in a map value), in which the
  * fields of ebpf_matcher_needs are filled; fields beyond those may hold anything. In a live program the code itself
- * fetches those header fields that only matter once a condition holds; it then reads the clock unless ts is not 0. The code falls through to its end
- * and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes at most
- * EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its callbacks, so
- * main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for one program.
+ * fetches those header fields that only matter once a condition holds; it then reads the clock unless ts is not 0. The
+ * code falls through to its end and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes
+ * at most EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its
+ * callbacks, so main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for
+ * one program.
  */
 
 #include "base/diag.h"

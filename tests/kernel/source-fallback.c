@@ -22,12 +22,13 @@ enum { ROUNDS = 200, SKIPPED = 77, RULES = 2 };
 
 static const char text[] = "RULE here PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.id == 110, b.id == 110 } "
 			   "RETURN { b.ret }\n"
-			   "RULE there PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.id == 110, b.id == 110 } "
+			   "RULE there PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] } "
 			   "RETURN { b.ret }\n";
 
 struct test {
 	struct engine *engine;
 	uint64_t matches[RULES][2]; /* by rule and executor: 0 kernel, 1 engine */
+	uint64_t ts[RULES];         /* of all matches, added up */
 	uint64_t events, lost, last_ts, back;
 	pid_t child;
 	int executor, wrong;
@@ -38,6 +39,7 @@ static int on_match(void *context, const struct program_match *match)
 	struct test *test = context;
 
 	test->matches[match->rule][test->executor]++;
+	test->ts[match->rule] += match->ts;
 	test->wrong += (pid_t)match->pid != test->child || match->tainted;
 	return 0;
 }
@@ -131,12 +133,14 @@ static int report(const struct ebpf *ebpf, const struct test *test)
 {
 	uint64_t kernel = test->matches[0][0], engine = test->matches[1][1];
 	int failed = kernel != ROUNDS || engine != ROUNDS || test->matches[1][0] || test->wrong || test->lost ||
-		     ebpf_lost(ebpf) || test->events < 4 * ROUNDS || ebpf_events(ebpf) != test->events;
+		     ebpf_lost(ebpf) || test->events != 2 * ROUNDS || test->ts[0] != test->ts[1] ||
+		     ebpf_events(ebpf) < test->events + 4 * ROUNDS;
 
-	printf("# kernel %llu, engine %llu of %d matches; %llu events (%llu counted), %llu lost, %d wrong, %llu back\n",
+	printf("# kernel %llu, engine %llu of %d matches; %llu events (%llu counted), %llu lost, %d wrong, %llu back, "
+	       "times differ by %lld\n",
 	       (unsigned long long)kernel, (unsigned long long)engine, ROUNDS, (unsigned long long)test->events,
 	       (unsigned long long)ebpf_events(ebpf), (unsigned long long)test->lost, test->wrong,
-	       (unsigned long long)test->back);
+	       (unsigned long long)test->back, (long long)(test->ts[0] - test->ts[1]));
 	printf("%s - the same rule in the kernel and over shipped events\n", failed ? "not ok" : "ok");
 	return failed;
 }

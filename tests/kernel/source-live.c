@@ -581,10 +581,12 @@ int main(int argc, char **argv)
 
 	if (result)
 		return result;
+	/* The other form of all programs: reading by helper calls only. */
+	harness.cautious = argc > 2 && strcmp(argv[2], "cautious") == 0;
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
 		int before = check_failures;
 
-		if (argc > 2 && strcmp(argv[2], tests[i].name) != 0)
+		if (argc > 2 && !harness.cautious && strcmp(argv[2], tests[i].name) != 0)
 			continue;
 		tests[i].run(&harness);
 		printf("%s - %s\n", check_failures > before ? "not ok" : "ok", tests[i].name);

@@ -37,6 +37,33 @@ struct sample {
 
 static char reason[256];
 
+static void add_tracepoint(struct btf *b, int data, int pointer, int s32)
+{
+	int bare = btf__add_func_proto(b, 0);
+
+	btf__add_func_param(b, NULL, data);
+	btf__add_func_param(b, NULL, pointer);
+	btf__add_func_param(b, NULL, s32);
+	btf__add_typedef(b, "btf_trace_thing", btf__add_ptr(b, bare));
+	int named = btf__add_func_proto(b, 0);
+
+	btf__add_func_param(b, "__data", data);
+	btf__add_func_param(b, "o", pointer);
+	btf__add_func_param(b, "n", s32);
+	btf__add_func(b, "__traceiter_thing", BTF_FUNC_STATIC, named);
+}
+
+/* Enough types to need more than one noted place. */
+static void add_many(struct btf *b, int u32, int inner)
+{
+	for (int i = 0; i < 300; i++) {
+		char many_name[16];
+
+		snprintf(many_name, sizeof many_name, "t%d", i);
+		btf__add_typedef(b, many_name, i % 2 ? inner : u32);
+	}
+}
+
 static int make(void **state)
 {
 	struct sample *sample = alloc_zero(1, sizeof *sample);
@@ -76,24 +103,8 @@ static int make(void **state)
 	btf__add_field(b, "data", data, 72 * 8, 0);
 	btf__add_field(b, "ins", ins, 80 * 8, 0);
 	btf__add_field(b, "text", text, 88 * 8, 0);
-	int bare = btf__add_func_proto(b, 0);
-
-	btf__add_func_param(b, NULL, data);
-	btf__add_func_param(b, NULL, pointer);
-	btf__add_func_param(b, NULL, s32);
-	btf__add_typedef(b, "btf_trace_thing", btf__add_ptr(b, bare));
-	int named = btf__add_func_proto(b, 0);
-
-	btf__add_func_param(b, "__data", data);
-	btf__add_func_param(b, "o", pointer);
-	btf__add_func_param(b, "n", s32);
-	btf__add_func(b, "__traceiter_thing", BTF_FUNC_STATIC, named);
-	for (int i = 0; i < 300; i++) {
-		char many_name[16];
-
-		snprintf(many_name, sizeof many_name, "t%d", i);
-		btf__add_typedef(b, many_name, i % 2 ? inner : u32);
-	}
+	add_tracepoint(b, data, pointer, s32);
+	add_many(b, u32, inner);
 	uint32_t bytes;
 	const void *raw = btf__raw_data(b, &bytes);
 

@@ -28,12 +28,17 @@ void read_inputs(struct reading *reading, const struct lang_input *inputs, size_
 
 void read_text(struct reading *reading, const char *text)
 {
+	/* Exactly the bytes of the text, so that a checker of memory sees whoever reads one more. */
+	char *bytes = alloc_zero(strlen(text), 1);
 	struct lang_input inputs[] = {
 		{ .file = "declarations.rule", .text = declarations, .length = strlen(declarations) },
-		{ .file = "t.rule", .text = text, .length = strlen(text) },
+		{ .file = "t.rule", .text = bytes, .length = strlen(text) },
 	};
 
+	assert_non_null(bytes);
+	memcpy(bytes, text, strlen(text));
 	read_inputs(reading, inputs, 2);
+	reading->bytes = bytes;
 }
 
 void reading_fini(struct reading *reading)
@@ -41,6 +46,7 @@ void reading_fini(struct reading *reading)
 	lang_program_free(reading->program);
 	event_catalog_free(reading->catalog);
 	asterism_diag_free(reading->diag);
+	alloc_free(reading->bytes);
 }
 
 char *show_messages(const struct asterism_diag *diag)

@@ -13,6 +13,7 @@ struct reading {
 	struct lang_program *program; /* NULL after an error */
 	const struct lang_unit *unit;
 	int result;
+	char *bytes; /* of read_text */
 };
 
 /* Reads text as the only file, "t.rule", after declarations of the event types A, B and C. */

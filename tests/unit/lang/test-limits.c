@@ -130,6 +130,18 @@ static void test_depth_with_conversions(void **state)
 	alloc_free(whole);
 }
 
+/* Shallow as text, but each list of five adds two levels to the tree. */
+static void test_too_deep_after_balancing(void **state)
+{
+	char *open = repeat("RULE r PATTERN { A:a } WHERE { ", "(", 40, "a.t");
+	char *whole = repeat(open, " OR a.t OR a.t OR a.t OR a.t)", 40, " == TRUE }");
+
+	(void)state;
+	expect_messages(whole, "1:32+1211: error: the expression nests more than 64 deep\n");
+	alloc_free(open);
+	alloc_free(whole);
+}
+
 static void test_large_file(void **state)
 {
 	struct lang_input input = { .file = "large", .length = LANG_FILE_BYTES_MAX + 1 };
@@ -143,6 +155,29 @@ static void test_large_file(void **state)
 	assert_string_equal(asterism_diag_get(reading.diag, 0)->text, "the file is larger than 16777216 bytes");
 	reading_fini(&reading);
 	alloc_free(text);
+}
+
+/* The text may end anywhere: nothing behind it is read. */
+static void test_every_beginning(void **state)
+{
+	static const char whole[] =
+		"EVENT E { q: i64 } EVENTS \"x\" RULE one SKIPTILLANY PATTERN { [A:a, ~(B:n | [B, A]), (C | [A[>=2]:c, "
+		"B]{2})*] } "
+		"WHERE { [pid], a.x IN { 1, 0x2 }, NOT n.x == -a.x AND c.max.x > 1.5s /* c */ } RETURN { a.x AS y, "
+		"c[].len } "
+		"DO { EMIT B(x = a.x); CALL f(a#TID, \"\\x41\") } OVER { A, B } WITHIN 1s ON LOSS KEEP // end";
+	char text[sizeof whole];
+
+	(void)state;
+	for (size_t length = 0; length < sizeof whole; length++) {
+		struct reading reading;
+
+		memcpy(text, whole, length);
+		text[length] = 0;
+		read_text(&reading, text);
+		assert_int_equal(reading.result == 0, asterism_diag_count(reading.diag, ASTERISM_ERROR) == 0);
+		reading_fini(&reading);
+	}
 }
 
 static const char busy[] =
@@ -191,7 +226,9 @@ int main(void)
 		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_depth_with_conversions),
 		cmocka_unit_test(test_large_file),
+		cmocka_unit_test(test_too_deep_after_balancing),
 		cmocka_unit_test(test_every_allocation_fails),
+		cmocka_unit_test(test_every_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
