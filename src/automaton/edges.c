@@ -50,17 +50,17 @@ static int may_share(struct rule_build *build, const struct edge *a, const struc
 	const struct position *x = a->target, *y = b->target;
 	const struct pattern_node *alternative = pattern_shared_alternative(x, y);
 
+	if (!x->plain || !y->plain || a->path.tests || b->path.tests)
+		return explain(
+			build, x, y, "alternatives begin with the same event",
+			"they can share it only if it has no name, length or condition of its own; write it once, "
+			"before the alternative");
 	if (alternative && pattern_completes(x, alternative) && pattern_completes(y, alternative))
 		return explain(build, x, y, "two alternatives are equal", "remove one of them");
 	if (alternative && (pattern_completes(x, alternative) || pattern_completes(y, alternative)))
 		return explain(build, x, y, "one alternative is the beginning of the other",
 			       "it is unclear whether to match at once or to wait; make the longer part optional or "
 			       "drop it");
-	if (!x->plain || !y->plain || a->path.tests || b->path.tests)
-		return explain(
-			build, x, y, "alternatives begin with the same event",
-			"they can share it only if it has no name, length or condition of its own; write it once, "
-			"before the alternative");
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static bool same_event(const struct merged_edge *a, const struct merged_edge *b)
 		return false;
 	if (a->edge.target->spec->type != b->edge.target->spec->type)
 		return false;
-	return a->origin != b->origin || (a->edge.group && a->edge.group == b->edge.group);
+	return a->origins[0] != b->origins[0] || (a->edge.group && a->edge.group == b->edge.group);
 }
 
 static int join(struct rule_build *build, struct merged_edge *into, const struct merged_edge *other)
@@ -92,6 +92,7 @@ static int join(struct rule_build *build, struct merged_edge *into, const struct
 		return diag_error(build->unit->diag, &into->edge.target->spec->place, -E2BIG,
 				  "more than %d alternatives begin with '%s'", SET_MAX,
 				  into->edge.target->spec->type->name);
+	into->origins[into->target_count] = other->origins[0];
 	into->targets[into->target_count++] = other->edge.target;
 	return 0;
 }
@@ -134,7 +135,7 @@ int edges_merge(struct rule_build *build, const struct state *state, struct merg
 				break;
 			all[used++] = (struct merged_edge){
 				.edge = edges.items[j],
-				.origin = state->position_count ? state->positions[i] : NULL,
+				.origins = { state->position_count ? state->positions[i] : NULL },
 				.targets = { edges.items[j].target },
 				.target_count = 1,
 			};

@@ -6,12 +6,16 @@
 #include "base/alloc.h"
 #include "ebpf/btf-kernel.h"
 #include "ebpf/feed.h"
+#include "ebpf/probe.h"
 #include "ebpf/source-plan.h"
 #include "ebpf/source-set.h"
 
 #include <errno.h>
 #include <linux/btf.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LIVE_RING_BYTES = 1 << 20, TEST_RING_BYTES = 1 << 24 };
 
@@ -34,20 +38,30 @@ struct ebpf {
 	bool *from_interrupt;
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint64_t fed;
+	bool ships;
+	int both_fd; /* where ships: readable when there are matches or events */
 };
 
-static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
+/* Whether a rule that runs here, or rather one that is excluded, wants events of type. */
+static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type, bool is_excluded)
 {
 	for (uint32_t i = 0; i < ebpf->program->rule_count; i++) {
 		const struct program_rule *rule = &ebpf->program->rules[i];
 
-		if (options->excluded && options->excluded[i])
+		if ((options->excluded && options->excluded[i]) != is_excluded)
 			continue;
+		if (is_excluded && rule->flags & PROGRAM_RULE_OVER_ALL)
+			return true;
 		for (uint32_t j = 0; j < rule->over_count; j++)
 			if (ebpf->program->indices[rule->first_over + j] == type)
 				return true;
 	}
 	return false;
+}
+
+static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
+{
+	return options->on_event && wanted(ebpf, options, type, true);
 }
 
 /* The catalog's types behind the program's, and which of them may be raised in an interrupt. */
@@ -63,7 +77,7 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const char *name = program_text(program, program->types[i].name);
 
-		if (!wanted(ebpf, options, i))
+		if (!wanted(ebpf, options, i, false) && !is_shipped(ebpf, options, i))
 			continue;
 		ebpf->types[i] = event_catalog_find(catalog, name);
 		if (!ebpf->types[i])
@@ -96,6 +110,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.excluded = options->excluded,
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
+		.live = !options->test_run,
 		.log_level = options->verifier_log,
 		.ring_bytes = options->test_run ? TEST_RING_BYTES : LIVE_RING_BYTES,
 		.on_match = options->on_match,
@@ -116,10 +131,10 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 	ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 }
 
-/* One want per type and part of its code. */
-static int make_wants(struct ebpf *ebpf, struct asterism_diag *diag)
+/* One want per type and part of its code, and one per type whose whole events go to user space. */
+static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
-	size_t count = 0;
+	size_t count = ebpf->program->type_count;
 
 	for (uint32_t type = 0; type < ebpf->program->type_count; type++)
 		count += ebpf_matcher_parts(ebpf->matcher, type);
@@ -127,8 +142,18 @@ static int make_wants(struct ebpf *ebpf, struct asterism_diag *diag)
 	ebpf->needs = alloc_zero(count, sizeof *ebpf->needs);
 	if (!ebpf->wants || !ebpf->needs)
 		return diag_no_memory(diag);
-	for (uint32_t type = 0; type < ebpf->program->type_count; type++)
-		for (uint32_t part = 0; part < ebpf_matcher_parts(ebpf->matcher, type); part++) {
+	for (uint32_t type = 0; type < ebpf->program->type_count; type++) {
+		uint32_t parts = ebpf_matcher_parts(ebpf->matcher, type);
+
+		if (is_shipped(ebpf, options, type)) {
+			ebpf->wants[ebpf->want_count++] = (struct source_want){
+				.type = ebpf->types[type],
+				.index = type,
+				.counted = parts == 0,
+			};
+			ebpf->ships = true;
+		}
+		for (uint32_t part = 0; part < parts; part++) {
 			struct ebpf_needs *needs = &ebpf->needs[ebpf->want_count];
 
 			ebpf_matcher_needs(ebpf->matcher, type, part, needs);
@@ -138,6 +163,22 @@ static int make_wants(struct ebpf *ebpf, struct asterism_diag *diag)
 										.counted = part == 0,
 										.needs = needs };
 		}
+	}
+	return 0;
+}
+
+/* Matches and shipped events come by descriptors of their own; ours is readable when one of them is. */
+static int join_fds(struct ebpf *ebpf, struct asterism_diag *diag)
+{
+	const int fds[] = { ebpf_matcher_fd(ebpf->matcher), source_set_fd(ebpf->sources) };
+	struct epoll_event event = { .events = EPOLLIN };
+
+	ebpf->both_fd = epoll_create1(EPOLL_CLOEXEC);
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+		if (ebpf->both_fd < 0 || (fds[i] >= 0 && epoll_ctl(ebpf->both_fd, EPOLL_CTL_ADD, fds[i], &event) < 0))
+			return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s",
+					  strerror(errno));
+	}
 	return 0;
 }
 
@@ -151,20 +192,31 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.body = emit_body,
 		.body_context = ebpf,
 	};
-	int error = make_wants(ebpf, diag);
+	int error = make_wants(ebpf, options, diag);
 
 	if (error)
 		return error;
 	sources.wants = ebpf->wants;
 	sources.count = ebpf->want_count;
+	if (ebpf->ships)
+		sources.ship = (struct ship_options){
+			.on_event = options->on_event,
+			.on_lost = options->on_lost,
+			.context = options->context,
+		};
 	error = source_set_new(&sources, diag, &ebpf->sources);
+	if (!error && ebpf->ships)
+		error = join_fds(ebpf, diag);
 	return error ? error : source_set_attach(ebpf->sources, diag);
 }
 
 static int probe(struct ebpf *ebpf, struct asterism_diag *diag)
 {
-	int error = ebpf_features_probe(&ebpf->features);
+	int error = probe_permission(diag);
 
+	if (error)
+		return error;
+	error = ebpf_features_probe(&ebpf->features);
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM,
 				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
@@ -198,6 +250,7 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	if (!ebpf)
 		return diag_no_memory(diag);
 	ebpf->program = program;
+	ebpf->both_fd = -1;
 	int error = make(ebpf, catalog, options, diag);
 
 	btf_kernel_close(ebpf->btf);
@@ -214,6 +267,8 @@ void ebpf_free(struct ebpf *ebpf)
 	if (!ebpf)
 		return;
 	source_set_free(ebpf->sources);
+	if (ebpf->both_fd >= 0)
+		close(ebpf->both_fd);
 	feed_free(ebpf->feed);
 	ebpf_matcher_free(ebpf->matcher);
 	alloc_free(ebpf->wants);
@@ -230,7 +285,7 @@ int ebpf_scope_add(struct ebpf *ebpf, pid_t pid)
 
 int ebpf_fd(const struct ebpf *ebpf)
 {
-	return ebpf_matcher_fd(ebpf->matcher);
+	return ebpf->ships ? ebpf->both_fd : ebpf_matcher_fd(ebpf->matcher);
 }
 
 static uint64_t now(void)

@@ -30,11 +30,26 @@ struct ebpf_options {
 	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
+	/*
+	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,
+	 * in order, with all its fields; type is the program's index, seq counts from 1. A result other than 0 ends the
+	 * poll. NULL: nobody wants them.
+	 */
+	int (*on_event)(void *context, const struct event_header *record);
+	/* Told before the next of these events: lost were not handed over in between. May be NULL. */
+	void (*on_lost)(void *context, uint64_t lost);
 	void *context;
 };
 
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
+
+/*
+ * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
+ * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
+ * millisecond): for many types there is source_available in source-plan.h.
+ */
+int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
 
 /* Bytes of kernel memory that rule's pool and index take. */
 uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);

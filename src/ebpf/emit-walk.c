@@ -127,10 +127,7 @@ static void leave_chain(struct emit *emit, const struct emit_exits *exits)
 	ebpf_bind(as, exits->moves);
 	ebpf_note(as, "rule %s: the run waits for another key", name);
 	emit_unlink(emit);
-	ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
-	ebpf_store(as, BPF_W, R7, RUN(next), R1);
-	ebpf_load(as, BPF_DW, R1, R9, FRAME(current));
-	ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+	emit_push_moved(emit, R7, FRAME(current));
 }
 
 /* bpf_loop's callback (turn, frame). */

@@ -5,7 +5,7 @@
  */
 
 #include "ebpf/ebpf.h"
-#include "ebpf/matcher-priv.h"
+#include "ebpf/emit-priv.h"
 
 #include "base/alloc.h"
 
@@ -144,6 +144,16 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes;
 }
 
+/* Room aside for every type that needs it, for every CPU: programs for different types may interrupt each other. */
+static uint64_t aside_bytes(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	uint64_t types = 0;
+
+	for (uint32_t type = 0; type < matcher->program->type_count; type++)
+		types += emit_needs_aside(matcher->program, rule->rule, type);
+	return types * matcher->cpu_count * rule->stride;
+}
+
 static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)
 {
 	struct sizes sizes = sizes_of(matcher->program, rule->rule);
@@ -162,6 +172,8 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 	error = place(matcher, sizes.runs_bytes, &rule->runs);
 	if (!error)
 		error = place(matcher, sizes.buckets_bytes, &rule->buckets);
+	if (!error)
+		error = place(matcher, aside_bytes(matcher, rule), &rule->aside);
 	if (error)
 		return diag_error(diag, NULL, error,
 				  "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
@@ -181,7 +193,8 @@ int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 
 		if (!rule->here)
 			continue;
-		if (place(matcher, sizeof(struct matcher_control), &rule->control))
+		if (place(matcher, sizeof(struct matcher_control), &rule->control) ||
+		    place(matcher, (uint64_t)matcher->cpu_count * sizeof(struct matcher_cpu), &rule->cpus))
 			return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
 		error = lay_out_runs(matcher, rule, diag);
 		if (error)

@@ -135,7 +135,7 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 		int result = make_memory(set, &program, source_scratch_bytes(unit), diag);
 
 		if (!result)
-			result = load_once(set, unit, &program, false, NULL);
+			result = load_once(set, unit, &program, set->options.cautious, NULL);
 		if (result == -EINVAL)
 			result = load_once(set, unit, &program, true, diag);
 		else if (result == -EPERM)
@@ -254,9 +254,9 @@ static uint64_t new_misses(struct source_set *set)
 	return more;
 }
 
-int source_set_poll(struct source_set *set, uint64_t *lost, uint64_t *wait_ns)
+int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns)
 {
-	uint64_t before = source_set_lost(set), missed = new_misses(set);
+	uint64_t missed = new_misses(set);
 	int result = 0;
 
 	set->missed += missed;
@@ -264,7 +264,7 @@ int source_set_poll(struct source_set *set, uint64_t *lost, uint64_t *wait_ns)
 		set->options.ship.on_lost(set->options.ship.context, missed);
 	if (set->ship)
 		result = ship_poll(set->ship);
-	*lost = source_set_lost(set) - before;
+	*missed_now = missed;
 	*wait_ns = set->ship ? SHIP_WAIT_NS : misses_wait_ns;
 	return result;
 }

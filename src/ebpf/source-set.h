@@ -22,6 +22,7 @@ struct source_set_options {
 	const struct btf_kernel *btf; /* needed while the set is made */
 	const struct ebpf_features *features;
 	uint32_t log_level;
+	bool cautious;        /* begin with the form for kernels that refuse the usual one; for tests */
 	source_body_fn *body; /* for wants with needs */
 	void *body_context;
 	struct ship_options ship; /* for wants without; on_event NULL where there are none */
@@ -46,11 +47,11 @@ int source_set_add(struct source_set *set, pid_t pid);
 int source_set_fd(const struct source_set *set);
 
 /*
- * Hands out shipped events, and stores in *lost how many firings the kernel has newly been found to have kept from us
- * (they are told to on_lost too), and in *wait_ns how long the caller may wait at most. Returns 0, what on_event
- * returned, -errno.
+ * Hands out shipped events, and stores in *missed_now how many firings the kernel has newly been found to have kept
+ * from us (they are told to on_lost too, beside what the ring had no room for), and in *wait_ns how long the caller may
+ * wait at most. Returns 0, what on_event returned, -errno.
  */
-int source_set_poll(struct source_set *set, uint64_t *lost, uint64_t *wait_ns);
+int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns);
 
 /* Events in scope so far, over all wants that are counted. */
 uint64_t source_set_events(const struct source_set *set);

@@ -15,7 +15,7 @@
 #include "ebpf/asm.h"
 #include "event/type.h"
 
-enum { SHIP_WAIT_NS = 5 * 1000 * 1000, SHIP_RING_BYTES = 8 * 1024 * 1024 };
+enum { SHIP_WAIT_NS = 5 * 1000 * 1000, SHIP_RING_BYTES = 2 * 1024 * 1024 };
 
 struct ship;
 

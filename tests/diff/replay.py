@@ -3,8 +3,12 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
+
+
+CATALOGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "catalogs")
 
 
 class Result:
@@ -24,11 +28,19 @@ class Result:
             elif "stats" in line:
                 self.stats = line["stats"]
 
+    def refused(self):
+        """Was it the rule that was found wrong?"""
+        return self.status == 2 and "rule.rule:" in self.stderr and not self.not_for_kernel()
+
+    def not_for_kernel(self):
+        """Names of the rules that the kernel engine says it cannot run."""
+        return re.findall(r"rule (\w+) cannot run in the kernel", self.stderr)
+
     def failure(self):
         """Why the replay as a whole cannot be used; None when it can."""
         if self.broken:
             return self.broken
-        if self.status not in (0, 1) or not self.stats:
+        if self.status not in (0, 1, 3) or not self.stats:  # 3: events were lost, which the statistics tell
             return f"exit status {self.status}: {self.stderr.strip()[:2000]}"
         return None
 
@@ -41,8 +53,10 @@ class Binary:
         command = [self.path, "replay", rule_path, events_path, "--input", "jsonl", "-f", "json"]
         if self.engine:
             command += ["--engine", self.engine]
+        environment = {"ASTERISM_CATALOGS": os.path.abspath(CATALOGS), **os.environ}
         try:
-            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False))
+            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False,
+                                         env=environment))
         except subprocess.TimeoutExpired:
             return Result(subprocess.CompletedProcess(command, 124, "", f"no end after {self.timeout} s"))
 

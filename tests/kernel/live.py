@@ -67,9 +67,8 @@ WHERE { [tid], a.id == %(pid)d, b.id == %(uid)d, c.id == %(ppid)d, z.id == %(gid
 """ % CALLS
 
 EITHER = """
-RULE either PATTERN { [sys_enter:a, (sys_enter:u | sys_enter:p), sys_enter:z] }
-WHERE { [tid], a.id == %(pid)d, u.id == %(uid)d, p.id == %(ppid)d, z.id == %(gid)d }
-""" % CALLS
+RULE either PATTERN { [sys_enter_getpid, (sys_enter_getuid | sys_enter_getppid), sys_enter_getgid] } WHERE { [tid] }
+"""
 
 SEQUENCE = """
 RULE story PATTERN { [sys_enter:a, sys_enter:b] }
@@ -77,8 +76,8 @@ WHERE { [tid], a.id == %(pid)d, b.id == %(gid)d } RETURN SEQUENCE
 """ % CALLS
 
 SWITCH = """
-RULE offcpu PATTERN { [sched_switch:out, sched_switch:in] }
-WHERE { out.prev_pid == out.tid, in.next_pid == out.prev_pid, in.ts - out.ts > 200ms } RETURN { in.ts - out.ts AS away }
+RULE offcpu PATTERN { [sched_switch:off, sched_switch:on] }
+WHERE { off.prev_pid == off.tid, on.next_pid == off.prev_pid, on.ts - off.ts > 200ms } RETURN { on.ts - off.ts AS away }
 """
 
 # name, rule, command after the plant, number of matches, check on the matches

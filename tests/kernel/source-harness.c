@@ -101,11 +101,14 @@ static pid_t start(const struct plan *plan, const char *name, int gate[2], struc
 		give_up("fork", -errno, NULL);
 	if (pid > 0) {
 		close(gate[0]);
+		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
+			usleep(100);
 		return pid;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
 	close(gate[1]);
+	__atomic_store_n(&told->ready, true, __ATOMIC_RELEASE);
 	if (read(gate[0], &byte, 1) != 1)
 		_exit(3);
 	plan->plant(told);
@@ -159,8 +162,10 @@ static void observe(const struct plan *plan, struct source_set *set, struct outc
 				check_failed("plant", 0, "the child ends well");
 			continue;
 		}
-		poll(&ready, plan->late ? 0 : 1, 1);
-		if (!plan->late)
+		bool late = now_ns() < outcome->begin_ns + plan->late_ms * UINT64_C(1000000);
+
+		poll(&ready, late ? 0 : 1, 1);
+		if (!late)
 			drain(set);
 	}
 	/* The last things that a process does come after its end can be waited for. */
@@ -178,6 +183,7 @@ static void make_set(const struct harness *harness, const struct plan *plan, str
 		.scope = plan->scope,
 		.btf = harness->btf,
 		.features = &harness->features,
+		.cautious = harness->cautious,
 		.ship = { .ring_bytes = plan->ring_bytes,
 			  .on_event = on_event,
 			  .on_lost = on_lost,

@@ -18,18 +18,20 @@ struct harness {
 	struct event_catalog *catalog;
 	struct btf_kernel *btf;
 	struct ebpf_features features;
+	bool cautious;
 };
 
 /* What a plant may tell the test: memory shared with the child. */
 struct told {
 	uint64_t numbers[16];
+	bool ready; /* has its name and waits */
 };
 
 struct plan {
 	const char *types[TYPES_MAX]; /* ends with NULL */
 	enum ebpf_scope scope;
 	uint32_t ring_bytes;
-	bool late; /* the ring is read only when the child is done */
+	uint32_t late_ms; /* the ring is not read before */
 	void (*plant)(struct told *told);
 };
 

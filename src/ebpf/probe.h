@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_PROBE_H
+#define EBPF_PROBE_H
+
+/*
+ * What the running kernel offers to programs, one row per feature, each asked only when somebody wants to know. Rows
+ * are for people and for choices with an alternative; features.h holds what generated code depends on.
+ */
+
+#include "base/diag.h"
+#include "ebpf/btf-kernel.h"
+
+struct probe {
+	const char *name;
+	const char *purpose; /* what is different without it */
+	bool is_required;    /* nothing runs without it */
+};
+
+/* The rows in the order to show them; NULL past the end. */
+const struct probe *probe_get(size_t index);
+
+/* Whether the kernel has it: 1, 0, or -errno where it cannot be told (-EPERM without privilege). btf may be NULL. */
+int probe_ask(size_t index, const struct btf_kernel *btf);
+
+/*
+ * Whether this process may load programs on this kernel at all, without loading one. Returns 0; -EPERM (privilege),
+ * -EOPNOTSUPP (locked down), with one sentence.
+ */
+int probe_permission(struct asterism_diag *diag);
+
+#endif
