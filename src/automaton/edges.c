@@ -70,7 +70,7 @@ static bool same_event(const struct merged_edge *a, const struct merged_edge *b)
 		return false;
 	if (a->edge.target->spec->type != b->edge.target->spec->type)
 		return false;
-	return a->origin != b->origin || (a->edge.group && a->edge.group == b->edge.group);
+	return a->origins[0] != b->origins[0] || (a->edge.group && a->edge.group == b->edge.group);
 }
 
 static int join(struct rule_build *build, struct merged_edge *into, const struct merged_edge *other)
@@ -92,6 +92,7 @@ static int join(struct rule_build *build, struct merged_edge *into, const struct
 		return diag_error(build->unit->diag, &into->edge.target->spec->place, -E2BIG,
 				  "more than %d alternatives begin with '%s'", SET_MAX,
 				  into->edge.target->spec->type->name);
+	into->origins[into->target_count] = other->origins[0];
 	into->targets[into->target_count++] = other->edge.target;
 	return 0;
 }
@@ -134,7 +135,7 @@ int edges_merge(struct rule_build *build, const struct state *state, struct merg
 				break;
 			all[used++] = (struct merged_edge){
 				.edge = edges.items[j],
-				.origin = state->position_count ? state->positions[i] : NULL,
+				.origins = { state->position_count ? state->positions[i] : NULL },
 				.targets = { edges.items[j].target },
 				.target_count = 1,
 			};

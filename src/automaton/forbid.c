@@ -18,6 +18,7 @@ struct inside {
 };
 
 struct negated {
+	const struct position *owner; /* in force after this position */
 	const struct pattern_node *negation;
 	const struct count_test *tests; /* in force when these hold */
 	struct inside items[INSIDE_MAX];
@@ -73,49 +74,59 @@ static void explore(struct rule_build *build, struct negated *negated, uint32_t 
 	alloc_free(edges.items);
 }
 
-static bool known(const struct negated *all, size_t count, const struct pattern_node *negation)
+static bool known(const struct negated *all, size_t count, const struct position *owner,
+		  const struct pattern_node *negation)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (all[i].negation == negation)
+		if (all[i].owner == owner && all[i].negation == negation)
 			return true;
 	}
 	return false;
 }
 
-/* The negations in force in state; the caller frees *all. */
-static void in_force(struct rule_build *build, const struct state *state, struct negated **all, size_t *count)
+/* Adds the negations in force after owner. */
+static void in_force_after(struct rule_build *build, const struct position *owner, struct negated **all, size_t *count)
 {
 	struct edges edges = { 0 };
-	size_t capacity = 0;
+	size_t capacity = *count;
 
-	*all = NULL;
-	*count = 0;
-	for (uint32_t i = 0; i < state->position_count; i++) {
-		if (state->open && state->positions[i]->node->eager)
-			continue;
-		if (pattern_follow(&build->pattern, state->positions[i], &edges))
-			rule_fail(build, -ENOMEM);
-	}
+	if (pattern_follow(&build->pattern, owner, &edges))
+		rule_fail(build, -ENOMEM);
 	for (size_t i = 0; i < edges.count && !build->error; i++) {
 		for (const struct crossed *at = edges.items[i].path.crossed; at; at = at->next) {
-			if (known(*all, *count, at->negation))
+			if (known(*all, *count, owner, at->negation))
 				continue;
 			if (alloc_grow(all, &capacity, *count, sizeof **all)) {
 				rule_fail(build, -ENOMEM);
 				break;
 			}
 			struct negated *negated = &(*all)[(*count)++];
-			*negated = (struct negated){ .negation = at->negation, .tests = at->tests };
+			*negated = (struct negated){ .owner = owner, .negation = at->negation, .tests = at->tests };
 			explore(build, negated, UINT32_MAX);
 			for (uint32_t j = 0; j < negated->count && !build->error; j++)
 				explore(build, negated, j);
 		}
 	}
 	alloc_free(edges.items);
-	if (*count && state->position_count > 1 && !build->error)
-		rule_fail(build, unsupported(build, (*all)[0].negation,
-					     "alternatives that begin with the same event cannot be told apart here, "
-					     "directly before a negation"));
+}
+
+/* The negations in force in state; the caller frees *all. */
+static void in_force(struct rule_build *build, const struct state *state, struct negated **all, size_t *count)
+{
+	*all = NULL;
+	*count = 0;
+	for (uint32_t i = 0; i < state->position_count; i++) {
+		if (!state->open || !state->positions[i]->node->eager)
+			in_force_after(build, state->positions[i], all, count);
+	}
+	for (size_t i = 0; state->position_count > 1 && i < *count && !build->error; i++) {
+		for (uint32_t j = 0; j < (*all)[i].count; j++) {
+			if ((*all)[i].items[j].goes_on)
+				rule_fail(build, unsupported(build, (*all)[i].negation,
+							     "a negated sequence cannot stand here, where alternatives "
+							     "that begin with the same event part"));
+		}
+	}
 }
 
 static uint32_t progress_slot(struct rule_build *build, const struct negated *negated)
@@ -167,6 +178,8 @@ void forbid_before(struct rule_build *build, uint32_t index)
 	struct negated *all;
 	size_t count;
 
+	if (state.position_count > 1)
+		return;
 	in_force(build, &state, &all, &count);
 	for (size_t i = 0; i < count && !build->error; i++) {
 		for (uint32_t j = 0; j < all[i].count; j++) {
@@ -275,6 +288,147 @@ static bool has_progress(const struct state *state, const struct event_type *typ
 	return false;
 }
 
+/* The condition under which an event of draft's type is forbidden to owner: NONE never, else *always or the node. */
+static uint32_t forbidden_to(struct rule_build *build, const struct state *state, const struct position *owner,
+			     struct draft *draft, bool *always)
+{
+	uint32_t forbidden = PROGRAM_NONE;
+	struct negated *all = NULL;
+	size_t count = 0;
+
+	*always = false;
+	in_force_after(build, owner, &all, &count);
+	for (size_t i = 0; i < count && !build->error; i++) {
+		for (uint32_t j = 0; j < all[i].count; j++) {
+			struct place_in_pattern place = { .current = all[i].items[j].position->element };
+			struct draft own = { .type = draft->type, .fit = PROGRAM_NONE };
+
+			if (all[i].items[j].position->spec->type != draft->type)
+				continue;
+			own.fit = conditions_tests(build, all[i].tests);
+			states_bound(build, state, &place);
+			conditions_fit(build, &own, &place, false);
+			own.fit = condition_of(build, draft, &own);
+			*always |= own.fit == PROGRAM_NONE;
+			forbidden = node_or(build, forbidden, own.fit);
+		}
+	}
+	alloc_free(all);
+	return forbidden;
+}
+
+bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
+		 struct draft *draft)
+{
+	for (uint32_t i = 0; i < merged->target_count; i++) {
+		struct draft joins = { .type = draft->type, .fit = PROGRAM_NONE };
+		bool always;
+		uint32_t forbidden = forbidden_to(build, state, merged->origins[i], &joins, &always);
+
+		if (always && merged->target_count == 1)
+			return false;
+		if (forbidden == PROGRAM_NONE && !always)
+			continue;
+		if (merged->target_count > 1) {
+			diag_error(
+				build->unit->diag, &merged->targets[i]->spec->place, 0,
+				"alternatives that begin with the same events cannot be told apart here: '%s' is also "
+				"forbidden to one of them",
+				draft->type->name);
+			rule_fail(build, -EINVAL);
+			return false;
+		}
+		forbidden = node_op(build, PROGRAM_OP_LNOT, PROGRAM_BOOL, forbidden, PROGRAM_NONE);
+		draft->fit = node_and(build, draft->fit, forbidden);
+	}
+	return true;
+}
+
+enum { PARTING_MAX = 4 };
+
+/* The members of the state to which events of type are forbidden; the others are not concerned. */
+static uint32_t concerned(struct rule_build *build, const struct state *state, const struct event_type *type,
+			  const struct position **members)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < state->position_count; i++) {
+		struct draft joins = { .type = type, .fit = PROGRAM_NONE };
+		bool always;
+		uint32_t forbidden = forbidden_to(build, state, state->positions[i], &joins, &always);
+
+		if (forbidden == PROGRAM_NONE && !always)
+			continue;
+		if (count < PARTING_MAX)
+			members[count] = state->positions[i];
+		count++;
+	}
+	return count;
+}
+
+/* What is left of state when an event of type is forbidden to the members in lost. */
+static void part(struct rule_build *build, uint32_t index, const struct event_type *type,
+		 const struct position *const *members, uint32_t count, uint32_t lost)
+{
+	const struct state from = build->states[index];
+	struct state left = { 0 };
+	uint32_t target = PROGRAM_TARGET_END;
+	struct draft *draft;
+
+	for (uint32_t i = 0; i < from.position_count; i++) {
+		bool gone = false;
+
+		for (uint32_t j = 0; j < count; j++)
+			gone |= lost >> j & 1 && members[j] == from.positions[i];
+		if (!gone)
+			left.positions[left.position_count++] = from.positions[i];
+	}
+	if (left.position_count)
+		target = states_find(build, &left);
+	draft = states_draft(build, index, type);
+	draft->target = target;
+	draft->flags = target == PROGRAM_TARGET_END ? PROGRAM_FORBID : PROGRAM_IN_PLACE;
+	draft->note = arena_format(build->arena, "%s is forbidden to some of the alternatives", type->name);
+	for (uint32_t j = 0; j < count; j++) {
+		bool always;
+		uint32_t forbidden;
+
+		if (!(lost >> j & 1))
+			continue;
+		forbidden = forbidden_to(build, &from, members[j], draft, &always);
+		if (!always)
+			draft->fit = node_and(build, draft->fit, forbidden);
+	}
+}
+
+static void forbid_some(struct rule_build *build, uint32_t index)
+{
+	const struct state state = build->states[index];
+	const struct position *members[PARTING_MAX];
+	struct negated *all;
+	size_t count;
+
+	in_force(build, &state, &all, &count);
+	for (size_t i = 0; i < count && !build->error; i++) {
+		for (uint32_t j = 0; j < all[i].count && !build->error; j++) {
+			const struct event_type *type = all[i].items[j].position->spec->type;
+			uint32_t parting;
+
+			if (has_progress(&build->states[index], type))
+				continue;
+			parting = concerned(build, &state, type, members);
+			if (parting > PARTING_MAX) {
+				rule_fail(build,
+					  unsupported(build, all[i].negation, "too many alternatives part here"));
+				break;
+			}
+			for (uint32_t lost = (1u << parting) - 1; lost && !build->error; lost--)
+				part(build, index, type, members, parting, lost);
+		}
+	}
+	alloc_free(all);
+}
+
 void forbid_after(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
@@ -283,6 +437,10 @@ void forbid_after(struct rule_build *build, uint32_t index)
 
 	if (is_strict(build))
 		return;
+	if (state.position_count > 1) {
+		forbid_some(build, index);
+		return;
+	}
 	in_force(build, &state, &all, &count);
 	for (size_t i = 0; i < count && !build->error; i++) {
 		for (uint32_t j = 0; j < all[i].count; j++) {

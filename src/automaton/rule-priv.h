@@ -158,8 +158,8 @@ void states_bound(const struct rule_build *build, const struct state *state, str
 /* edges.c: edges of state, with those that share an event type merged or diagnosed. */
 struct merged_edge {
 	struct edge edge;
-	const struct position *origin; /* NULL: the start */
 	const struct position *targets[SET_MAX];
+	const struct position *origins[SET_MAX]; /* of each target; NULL: the start */
 	uint32_t target_count;
 };
 int edges_merge(struct rule_build *build, const struct state *state, struct merged_edge **merged, size_t *count);
@@ -167,6 +167,12 @@ int edges_merge(struct rule_build *build, const struct state *state, struct merg
 /* forbid.c: what negations in force in state forbid; before the other drafts, and what they do in place, after. */
 void forbid_before(struct rule_build *build, uint32_t state);
 void forbid_after(struct rule_build *build, uint32_t state);
+/*
+ * In a state of several positions: adds to draft that the event is not forbidden to the edge's origin. False if it
+ * always is, so that the edge is never taken.
+ */
+bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
+		 struct draft *draft);
 void forbid_reset(struct rule_build *build, const struct state *target, struct draft *draft);
 
 /* keys.c: the class of every state. */

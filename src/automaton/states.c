@@ -243,6 +243,8 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 	draft->fit =
 		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, landing->tests));
 	conditions_fit(build, draft, &place, opens);
+	if (from.position_count > 1 && !forbid_edge(build, &from, merged, draft))
+		draft->fit = node_const(build, PROGRAM_BOOL, 0);
 	if (opens)
 		set_joins(build, draft, edge->target->element);
 	actions_take(build, draft, edge, context);

@@ -28,6 +28,7 @@ struct emission {
 	int16_t context_slot; /* the context, for entries after a body */
 	int16_t record;       /* on the stack, where it is there */
 	uint32_t scratch;
+	bool has_late_ts;
 	uint32_t out;
 };
 
@@ -126,6 +127,21 @@ static void emit_ids(struct emission *emission, uint32_t wanted, bool have_ids)
 	}
 }
 
+/* asked: a body may have read the clock for this firing already, and all its types have one ts. */
+static void emit_clock(struct emission *emission, bool asked)
+{
+	struct ebpf_asm *as = emission->as;
+	uint32_t known = ebpf_label(as);
+
+	if (asked) {
+		ebpf_load(as, BPF_DW, R0, SOURCE_REG_RECORD, offsetof(struct event_header, ts));
+		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
+	}
+	ebpf_call(as, BPF_FUNC_ktime_get_ns);
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
+	ebpf_bind(as, known);
+}
+
 /* Fills those header fields of wanted that the record lacks. */
 static void emit_header(struct emission *emission, struct state *state, uint32_t wanted)
 {
@@ -133,10 +149,8 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 
 	wanted &= ~state->have;
 	state->have |= wanted;
-	if (wanted & TS) {
-		ebpf_call(as, BPF_FUNC_ktime_get_ns);
-		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
-	}
+	if (wanted & TS)
+		emit_clock(emission, emission->has_late_ts && state->dirty);
 	if (wanted & (PID | TID))
 		emit_ids(emission, wanted, !state->dirty);
 	if (wanted & CPU) {
@@ -296,6 +310,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.unit = unit,
 		.options = options,
 		.scratch = source_scratch_bytes(unit),
+		.has_late_ts = has_late_ts(unit),
 		.out = ebpf_label(as),
 	};
 	struct dispatch *dispatch;
@@ -315,7 +330,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	if (unit->entry_count > 1)
 		ebpf_store(as, BPF_DW, R10, emission.context_slot, SOURCE_REG_CONTEXT);
 	emit_record_place(&emission);
-	if (has_late_ts(unit))
+	if (emission.has_late_ts)
 		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
 	emit_dispatch(&emission, dispatch);
 	ebpf_bind(as, emission.out);

@@ -135,7 +135,7 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 		int result = make_memory(set, &program, source_scratch_bytes(unit), diag);
 
 		if (!result)
-			result = load_once(set, unit, &program, false, NULL);
+			result = load_once(set, unit, &program, set->options.cautious, NULL);
 		if (result == -EINVAL)
 			result = load_once(set, unit, &program, true, diag);
 		else if (result == -EPERM)

@@ -104,13 +104,13 @@ static void emit(struct engine *engine, struct engine_rule *rule, const char *sl
 }
 
 /* Fills engine->events with the run's history. Returns how many, or -ENOMEM. */
-static int64_t list_events(struct engine *engine, const struct engine_run *run)
+static int64_t list_events(struct engine *engine, const struct engine_history_node *youngest)
 {
-	uint32_t count = engine_history_count(run->history);
+	uint32_t count = engine_history_count(youngest);
 
 	if (count && alloc_grow(&engine->events, &engine->event_room, count - 1, sizeof *engine->events))
 		return -ENOMEM;
-	engine_history_list(run->history, engine->events);
+	engine_history_list(youngest, engine->events);
 	return count;
 }
 
@@ -132,8 +132,8 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 
 	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD))
 		return false;
-	if (run->history) {
-		int64_t count = list_events(engine, run);
+	if (rule->history) {
+		int64_t count = list_events(engine, *engine_history_of(&rule->runs, run));
 
 		if (count < 0) {
 			engine_refuse(rule);

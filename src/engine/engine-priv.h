@@ -5,16 +5,13 @@
 /*
  * What the files of the engine share. The tables (dispatch, states, classes) are built once by dispatch.c and live in
  * the engine's arena; runs, index entries and history grow lazily, bounded by the rules' pools.
- *
- * Order is told by ordinals: every run gets the next one of the engine when it is opened or copied, so "in the order
- * they were opened" is ascending ordinals, across rules too.
  */
 
 #include "engine/code-priv.h"
 #include "engine/engine.h"
+#include "engine/run-priv.h"
 
 struct engine_history;
-struct engine_history_node;
 
 /* The event being processed. */
 struct engine_event {
@@ -23,30 +20,7 @@ struct engine_event {
 	uint64_t number; /* every event has its own, emitted ones too */
 };
 
-/*
- * A run. It is parked (in the index, in the timers if the rule has a limit, counted as live) or in the hands of the
- * step that opened, copied or ended it.
- */
-struct engine_run {
-	struct engine_run *later, *earlier; /* timers: by first_ts */
-	struct engine_history_node *history;
-	uint64_t first_ts;
-	uint64_t epoch;          /* the rule's loss epoch at the opening */
-	struct engine_run *prev; /* chain of its key: the first one's prev is the last one */
-	struct engine_run *next; /* chain, free list, list of matched runs; the last one's is NULL */
-	uint64_t ordinal;
-	uint32_t state;
-	uint32_t hash; /* of its key, while in the index */
-	char slots[];
-};
-
-/* The runs of one class that wait under one key, in opening order unless disordered. */
-struct engine_chain {
-	uint32_t hash;
-	uint32_t class : 31; /* of the rule */
-	uint32_t disordered : 1;
-	struct engine_run *head; /* NULL: an empty entry of the table */
-};
+enum { ENGINE_EMIT_DEPTH_MAX = 64 };
 
 /* One value of a key: where an event carries it and where a run keeps it. */
 struct engine_part {
@@ -102,32 +76,6 @@ struct engine_entry {
 struct engine_dispatch {
 	const struct engine_entry *entries; /* in image order */
 	uint32_t count;
-};
-
-enum { ENGINE_CHUNKS_MAX = 32, ENGINE_EMIT_DEPTH_MAX = 64 };
-
-/* The memory of a rule's runs: chunks of doubling size, a free list, and what no run has used yet. */
-struct engine_runs {
-	void *chunks[ENGINE_CHUNKS_MAX];
-	uint32_t chunk_count;
-	size_t run_bytes;
-	struct engine_run *free;
-	char *fresh;
-	size_t fresh_count;
-};
-
-/* Open addressing by the hash of class and key; never more than half full. */
-struct engine_index {
-	struct engine_chain *chains;
-	size_t mask; /* size - 1; the size is a power of two */
-};
-
-/* Parked runs by first_ts. Copies join behind their originals, so equal ones may be out of opening order. */
-struct engine_timers {
-	struct engine_run *first, *last;
-	bool in_heap;
-	bool sorted; /* the runs with first_ts == sorted_ts at the front are in opening order */
-	uint64_t sorted_ts;
 };
 
 struct engine_rule {
@@ -237,9 +185,9 @@ void engine_pass(struct engine *engine, const struct engine_event *event);
 /* history.c */
 int engine_history_new(struct engine_history **made);
 void engine_history_free(struct engine_history *history);
-/* Adds the event as element to the run's history. Returns 0, -ENOMEM (or its bound is reached). */
-int engine_history_append(struct engine_history *history, struct engine_run *run, const struct engine_event *event,
-			  uint32_t element);
+/* Adds the event as element in front of the history at *node. Returns 0, -ENOMEM (also when its bound is reached). */
+int engine_history_append(struct engine_history *history, struct engine_history_node **node,
+			  const struct engine_event *event, uint32_t element);
 void engine_history_share(struct engine_history_node *node);
 void engine_history_release(struct engine_history *history, struct engine_history_node *node);
 uint32_t engine_history_count(const struct engine_history_node *node);

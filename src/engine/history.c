@@ -150,8 +150,8 @@ static struct event_copy *copy_of(struct engine_history *history, const struct e
 	return copy;
 }
 
-int engine_history_append(struct engine_history *history, struct engine_run *run, const struct engine_event *event,
-			  uint32_t element)
+int engine_history_append(struct engine_history *history, struct engine_history_node **youngest,
+			  const struct engine_event *event, uint32_t element)
 {
 	struct event_copy *copy = copy_of(history, event);
 	struct engine_history_node *node = copy ? take(history, sizeof *node) : NULL;
@@ -162,13 +162,13 @@ int engine_history_append(struct engine_history *history, struct engine_run *run
 		return -ENOMEM;
 	}
 	*node = (struct engine_history_node){
-		.older = run->history, /* the run's reference moves from there to here */
+		.older = *youngest, /* the run's reference moves from there to here */
 		.event = copy,
 		.references = 1,
-		.count = run->history ? run->history->count + 1 : 1,
+		.count = *youngest ? (*youngest)->count + 1 : 1,
 		.element = element,
 	};
-	run->history = node;
+	*youngest = node;
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "engine/engine-priv.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { FIRST_CHUNK_RUNS = 16 };
@@ -20,19 +20,30 @@ static int grow(struct engine_runs *runs)
 
 	if (runs->chunk_count == ENGINE_CHUNKS_MAX)
 		return -ENOMEM;
-	chunk = alloc_zero(count, runs->run_bytes);
+	chunk = alloc_zero(count * runs->run_bytes + ENGINE_CACHE_LINE, 1);
 	if (!chunk)
 		return -ENOMEM;
 	runs->chunks[runs->chunk_count++] = chunk;
-	runs->fresh = chunk;
+	runs->fresh = (char *)(((uintptr_t)chunk + ENGINE_CACHE_LINE - 1) & ~(uintptr_t)(ENGINE_CACHE_LINE - 1));
 	runs->fresh_count = count;
 	return 0;
 }
 
 int engine_runs_init(struct engine_rule *rule)
 {
-	rule->runs.run_bytes = sizeof(struct engine_run) + rule->image->slot_bytes;
-	return grow(&rule->runs);
+	struct engine_runs *runs = &rule->runs;
+	size_t bytes = offsetof(struct engine_run, slots) + rule->image->slot_bytes;
+
+	if (rule->image->within_ns) {
+		runs->timer_offset = bytes;
+		bytes += sizeof(struct engine_timer);
+	}
+	if (rule->image->flags & PROGRAM_RULE_SEQUENCE) {
+		runs->history_offset = bytes;
+		bytes += sizeof(struct engine_history_node *);
+	}
+	runs->run_bytes = (bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
+	return grow(runs);
 }
 
 void engine_runs_fini(struct engine_rule *rule)
@@ -55,14 +66,15 @@ struct engine_run *engine_runs_take(struct engine_rule *rule)
 		runs->fresh += runs->run_bytes;
 		runs->fresh_count--;
 	}
-	run->history = NULL;
+	if (runs->history_offset)
+		*engine_history_of(runs, run) = NULL;
 	return run;
 }
 
 void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
 {
-	if (run->history)
-		engine_history_release(rule->history, run->history);
+	if (rule->runs.history_offset)
+		engine_history_release(rule->history, *engine_history_of(&rule->runs, run));
 	run->next = rule->runs.free;
 	rule->runs.free = run;
 }

@@ -105,7 +105,8 @@ static inline uint32_t take(struct step *step, struct engine_run *run, const str
 			return PROGRAM_TARGET_END;
 	}
 	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
-	    engine_history_append(rule->history, run, step->event, transition->element)) {
+	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
+				  transition->element)) {
 		engine_refuse(rule);
 		return PROGRAM_TARGET_END;
 	}
@@ -153,6 +154,11 @@ static void begin(struct step *step, struct engine_run *run, struct engine_run *
 		park(step, run, original);
 }
 
+static void set_first_ts(const struct engine_rule *rule, struct engine_run *run, uint64_t first_ts)
+{
+	engine_timer_of(&rule->runs, run)->first_ts = first_ts;
+}
+
 static void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
@@ -164,10 +170,13 @@ static void copy(struct step *step, struct engine_run *original, const struct en
 		return;
 	}
 	memcpy(run->slots, original->slots, rule->image->slot_bytes);
-	run->first_ts = original->first_ts;
 	run->epoch = original->epoch;
-	run->history = original->history;
-	engine_history_share(run->history);
+	if (rule->image->within_ns)
+		set_first_ts(rule, run, engine_timer_of(&rule->runs, original)->first_ts);
+	if (rule->history) {
+		*engine_history_of(&rule->runs, run) = *engine_history_of(&rule->runs, original);
+		engine_history_share(*engine_history_of(&rule->runs, run));
+	}
 	begin(step, run, original, transition);
 }
 
@@ -297,7 +306,8 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 		return UINT64_MAX;
 	}
 	memset(run->slots, 0, rule->image->slot_bytes);
-	run->first_ts = step->event->record->ts;
+	if (rule->image->within_ns)
+		set_first_ts(rule, run, step->event->record->ts);
 	run->epoch = rule->epoch;
 	begin(step, run, NULL, transition);
 	return step->engine->ordinal - 1;
@@ -313,7 +323,8 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 			next = run->next;
 			if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
 				continue;
-			if (spared->deadline && run->first_ts == spared->first_ts && rule->states[run->state].deadline)
+			if (spared->deadline && rule->states[run->state].deadline &&
+			    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
 				continue;
 			engine_unpark(rule, run);
 			engine_runs_give(rule, run);

@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <string.h>
 
-static uint64_t deadline_of(const struct engine_rule *rule, uint64_t first_ts)
+static uint64_t deadline_of(const struct engine_rule *rule, struct engine_run *run)
 {
 	uint64_t at;
 
-	return __builtin_add_overflow(first_ts, rule->image->within_ns, &at) ? UINT64_MAX : at;
+	if (__builtin_add_overflow(engine_timer_of(&rule->runs, run)->first_ts, rule->image->within_ns, &at))
+		return UINT64_MAX;
+	return at;
 }
 
 static bool is_before(const struct engine_deadline *a, const struct engine_deadline *b)
@@ -56,9 +58,9 @@ static void set_next(struct engine *engine)
 }
 
 /* The heap has room for every rule with a limit. */
-static void push(struct engine *engine, struct engine_rule *rule, const struct engine_run *run)
+static void push(struct engine *engine, struct engine_rule *rule, struct engine_run *run)
 {
-	struct engine_deadline deadline = { deadline_of(rule, run->first_ts), run->ordinal, rule };
+	struct engine_deadline deadline = { deadline_of(rule, run), run->ordinal, rule };
 
 	engine->heap[engine->heap_count] = deadline;
 	sift_up(engine, engine->heap_count++);
@@ -70,18 +72,19 @@ void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct e
 		       struct engine_run *original)
 {
 	struct engine_timers *timers = &rule->timers;
+	struct engine_timer *timer = engine_timer_of(&rule->runs, run);
 
-	run->earlier = original ? original : timers->last;
-	run->later = original ? original->later : NULL;
-	if (run->earlier)
-		run->earlier->later = run;
+	timer->earlier = original ? original : timers->last;
+	timer->later = original ? engine_timer_of(&rule->runs, original)->later : NULL;
+	if (timer->earlier)
+		engine_timer_of(&rule->runs, timer->earlier)->later = run;
 	else
 		timers->first = run;
-	if (run->later)
-		run->later->earlier = run;
+	if (timer->later)
+		engine_timer_of(&rule->runs, timer->later)->earlier = run;
 	else
 		timers->last = run;
-	if (timers->sorted && run->first_ts == timers->sorted_ts)
+	if (timers->sorted && timer->first_ts == timers->sorted_ts)
 		timers->sorted = false;
 	if (!timers->in_heap)
 		push(engine, rule, run);
@@ -89,39 +92,46 @@ void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct e
 
 void engine_timers_remove(struct engine_rule *rule, struct engine_run *run)
 {
-	if (run->earlier)
-		run->earlier->later = run->later;
+	struct engine_timer *timer = engine_timer_of(&rule->runs, run);
+
+	if (timer->earlier)
+		engine_timer_of(&rule->runs, timer->earlier)->later = timer->later;
 	else
-		rule->timers.first = run->later;
-	if (run->later)
-		run->later->earlier = run->earlier;
+		rule->timers.first = timer->later;
+	if (timer->later)
+		engine_timer_of(&rule->runs, timer->later)->earlier = timer->earlier;
 	else
-		rule->timers.last = run->earlier;
+		rule->timers.last = timer->earlier;
 }
 
 /* Puts the runs that share the earliest first_ts in opening order; only copies can have broken it. */
-static void sort_front(struct engine_timers *timers)
+static void sort_front(struct engine_rule *rule)
 {
-	struct engine_run *last = timers->first, *rest, *run;
+	struct engine_timers *timers = &rule->timers;
+	struct engine_timer *last = engine_timer_of(&rule->runs, timers->first);
+	uint64_t first_ts = last->first_ts;
+	struct engine_run *rest, *run;
 
-	if (timers->sorted && timers->sorted_ts == timers->first->first_ts)
+	if (timers->sorted && timers->sorted_ts == first_ts)
 		return;
-	while (last->later && last->later->first_ts == timers->first->first_ts)
-		last = last->later;
+	while (last->later && engine_timer_of(&rule->runs, last->later)->first_ts == first_ts)
+		last = engine_timer_of(&rule->runs, last->later);
 	rest = last->later;
 	last->later = NULL;
-	run = engine_runs_sort(timers->first, offsetof(struct engine_run, later));
+	run = engine_runs_sort(timers->first, rule->runs.timer_offset + offsetof(struct engine_timer, later));
 	timers->first = run;
-	run->earlier = NULL;
-	for (; run->later; run = run->later)
-		run->later->earlier = run;
-	run->later = rest;
+	engine_timer_of(&rule->runs, run)->earlier = NULL;
+	for (last = engine_timer_of(&rule->runs, run); last->later; last = engine_timer_of(&rule->runs, run)) {
+		engine_timer_of(&rule->runs, last->later)->earlier = run;
+		run = last->later;
+	}
+	last->later = rest;
 	if (rest)
-		rest->earlier = run;
+		engine_timer_of(&rule->runs, rest)->earlier = run;
 	else
 		timers->last = run;
 	timers->sorted = true;
-	timers->sorted_ts = run->first_ts;
+	timers->sorted_ts = first_ts;
 }
 
 /* Whether the heap's first entry is true; if not, puts it right. */
@@ -138,8 +148,8 @@ static bool settle(struct engine *engine)
 		return false;
 	}
 	if (top->rule->any)
-		sort_front(timers);
-	truth.at = deadline_of(top->rule, timers->first->first_ts);
+		sort_front(top->rule);
+	truth.at = deadline_of(top->rule, timers->first);
 	truth.ordinal = timers->first->ordinal;
 	if (truth.at == top->at && truth.ordinal == top->ordinal)
 		return true;
@@ -157,7 +167,7 @@ static void match(struct engine *engine, struct engine_rule *rule, struct engine
 		.limit = engine->ordinal,
 		.opened = UINT64_MAX,
 		.deadline = true,
-		.first_ts = run->first_ts,
+		.first_ts = engine_timer_of(&rule->runs, run)->first_ts,
 	};
 	struct event_header header = { .ts = engine->now, .seq = engine->seq, .type = PROGRAM_NONE };
 	uint64_t numbers[3];
@@ -182,7 +192,7 @@ void engine_timers_expire(struct engine *engine, uint64_t now)
 			continue;
 		struct engine_run *run = rule->timers.first;
 		bool matches = rule->states[run->state].deadline;
-		engine->now = deadline_of(rule, run->first_ts);
+		engine->now = deadline_of(rule, run);
 		engine_unpark(rule, run);
 		if (matches)
 			match(engine, rule, run);

@@ -14,8 +14,8 @@
 /* text as a JSON string with its quotes. Bytes that are not UTF-8 come out as U+FFFD each. */
 void result_put_string(FILE *stream, const char *text);
 
-/* text as it is, but for what a terminal could take for a command: octal escapes. */
-void result_put_plain(FILE *stream, const char *text);
+/* text as it is, but for what a terminal could take for a command: octal escapes. Returns the characters written. */
+int result_put_plain(FILE *stream, const char *text);
 
 /* The shortest decimal that reads back as real; null for what JSON has no number for. */
 void result_put_real(FILE *stream, double real);

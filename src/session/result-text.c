@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_WIDTH_MAX = 32, WHO_WIDTH = 28 };
+enum { NAME_WIDTH_MAX = 32, WHO_WIDTH = 28, LABEL_BYTES = 80 };
 
 static int name_width(const struct program *program)
 {
@@ -28,19 +28,16 @@ static void put_time(FILE *stream, uint64_t ts)
 	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-/* "comm[pid/tid]  cpu n", padded. A thread that leads its process is told by one number. */
+/* "comm[pid/tid]  cpu n", aligned. A thread that leads its process is told by one number. */
 static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 {
-	char who[64];
-	int length;
+	int width = result_put_plain(stream, comm);
 
 	if (ids[1] == ids[2])
-		length = snprintf(who, sizeof who, "[%" PRIu32 "]", ids[1]);
+		width += fprintf(stream, "[%" PRIu32 "]", ids[1]);
 	else
-		length = snprintf(who, sizeof who, "[%" PRIu32 "/%" PRIu32 "]", ids[1], ids[2]);
-	result_put_plain(stream, comm);
-	length += (int)strlen(comm);
-	fprintf(stream, "%s%*s  cpu %-3" PRIu32, who, length < WHO_WIDTH ? WHO_WIDTH - length : 0, "", ids[0]);
+		width += fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", ids[1], ids[2]);
+	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
 /* As in JSON, but strings show what they hold. */
@@ -90,17 +87,40 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	}
 }
 
+/* "a: sched_switch", or the type alone where the element has no name. */
+static void print_label(const struct program *program, const struct program_rule *rule,
+			const struct program_match_event *event, char label[LABEL_BYTES])
+{
+	uint32_t name = program->elements[rule->first_element + event->element].name;
+	const char *type = program_text(program, program->types[event->record->type].name);
+
+	snprintf(label, LABEL_BYTES, "%s%s%s", program_text(program, name), name == PROGRAM_NONE ? "" : ": ", type);
+}
+
+static int label_width(const struct program *program, const struct program_match *match)
+{
+	size_t width = 0;
+
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		char label[LABEL_BYTES];
+
+		print_label(program, &program->rules[match->rule], &match->events[i], label);
+		width = strlen(label) > width ? strlen(label) : width;
+	}
+	return (int)width;
+}
+
 static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
-		      const struct program_match_event *event)
+		      const struct program_match_event *event, int width)
 {
 	const struct event_header *header = event->record;
 	const struct program_type *type = &program->types[header->type];
-	uint32_t name = program->elements[rule->first_element + event->element].name;
+	char label[LABEL_BYTES];
 
+	print_label(program, rule, event, label);
 	fputs("    ", stream);
 	put_time(stream, header->ts);
-	fprintf(stream, "  %s%s%s  ", program_text(program, name), name == PROGRAM_NONE ? "" : ": ",
-		program_text(program, type->name));
+	fprintf(stream, "  %-*s  ", width, label);
 	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct program_field *field = &program->fields[type->first_field + i];
@@ -123,8 +143,10 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 	put_returns(stream, program, match);
 	put_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
+	int width = label_width(program, match);
+
 	for (uint32_t i = 0; i < match->event_count; i++)
-		put_event(stream, program, rule, &match->events[i]);
+		put_event(stream, program, rule, &match->events[i], width);
 }
 
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals)

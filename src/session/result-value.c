@@ -155,16 +155,21 @@ void result_put_node(FILE *stream, const struct program *program, const struct p
 		result_put_value(stream, &value);
 }
 
-void result_put_plain(FILE *stream, const char *text)
+int result_put_plain(FILE *stream, const char *text)
 {
+	int width = 0;
+
 	while (*text) {
 		unsigned char first = (unsigned char)*text;
 		size_t length = text_character(text);
 
-		if (length == 0 || first < 0x20 || first == 0x7f)
-			fprintf(stream, "\\%03o", first);
-		else
+		if (length == 0 || first < 0x20 || first == 0x7f) {
+			width += fprintf(stream, "\\%03o", first);
+		} else {
 			fwrite(text, 1, length, stream);
+			width++;
+		}
 		text += length ? length : 1;
 	}
+	return width;
 }

@@ -169,6 +169,8 @@ class Oracle:
             found = env.bound(spec)
             if not found or (isinstance(leaf, Func) and still_open and word[-1][0] == spec.id):
                 return None
+            if any(not self.same_round(*word[found[0]], word[other[0]]) for other in out):
+                return None
             out.append(tuple(found))
         return out
 

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is written about matches and counts, byte by byte. */
+
+#include "automaton/compile.h"
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "lang/parse.h"
+#include "session/result-priv.h"
+#include "session/result.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char types[] =
+	"EVENT A { x: i64, u: u64, f: f64, b: bool, s: string[16], n: u8 }\nEVENT B { }\nEVENT D { }\n";
+
+struct record {
+	struct event_header header;
+	int64_t x;
+	uint64_t u;
+	double f;
+	uint64_t b;
+	char s[16];
+	uint64_t n;
+};
+
+struct rig {
+	struct program *program;
+	FILE *stream;
+	char *text;
+	size_t length;
+	bool as_text;
+};
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct rig *rig = context;
+
+	if (rig->as_text)
+		result_write_text(rig->stream, rig->program, match);
+	else
+		result_write_json(rig->stream, rig->program, match);
+	return 0;
+}
+
+static void compile(struct rig *rig, const char *rules)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct event_catalog *catalog = event_catalog_new();
+	struct lang_input input = { .file = "test.rule", .text = rules, .length = strlen(rules) };
+	struct lang_program *unit;
+	void *bytes;
+	size_t length;
+	int result = event_catalog_parse(catalog, "types", types, strlen(types), diag);
+
+	if (!result)
+		result = lang_read(&input, 1, catalog, diag, &unit);
+	if (!result)
+		result = automaton_compile(lang_program_unit(unit), catalog, diag, &bytes, &length);
+	if (!result)
+		result = program_load(bytes, length, "test", diag, &rig->program);
+	if (result)
+		print_error("%s\n", asterism_diag_get(diag, 0)->text);
+	assert_int_equal(result, 0);
+	alloc_free(bytes);
+	lang_program_free(unit);
+	event_catalog_free(catalog);
+	asterism_diag_free(diag);
+	rig->stream = open_memstream(&rig->text, &rig->length);
+}
+
+static void close_rig(struct rig *rig)
+{
+	fclose(rig->stream);
+	free(rig->text);
+	program_free(rig->program);
+}
+
+/* An A and a B, and what is written about them. */
+static void assert_written(const char *rules, struct record record, bool as_text, const char *expected)
+{
+	struct rig rig = { .as_text = as_text };
+	struct engine_options options = { on_match, &rig };
+	struct engine *engine;
+	struct event_header b = { .ts = 2000000005, .seq = 2, .cpu = 3, .pid = 10, .tid = 11, .comm = "cp" };
+
+	compile(&rig, rules);
+	record.header.ts = 1000000000;
+	record.header.seq = 1;
+	record.header.pid = record.header.tid = 7;
+	record.header.type = program_type_find(rig.program, "A");
+	b.type = program_type_find(rig.program, "B");
+	assert_int_equal(engine_new(rig.program, &options, NULL, &engine), 0);
+	assert_int_equal(engine_feed(engine, &record.header), 0);
+	assert_int_equal(engine_feed(engine, &b), 0);
+	fflush(rig.stream);
+	assert_string_equal(rig.text, expected);
+	engine_free(engine);
+	close_rig(&rig);
+}
+
+static const struct record sample = {
+	.x = INT64_MIN, .u = UINT64_MAX, .f = 0.1, .b = 1, .s = "a\"\\\n\x01\xc3\xa9\xff", .n = 200
+};
+
+static void json_values(void **state)
+{
+	(void)state;
+	assert_written(
+		"RULE r PATTERN { [A:a, B:b] } RETURN { a.x, a.u AS big, a.f, a.b, a.s, a.n, b.ts - a.ts AS took, "
+		"10 / (a.n - 200) AS none, b.comm }",
+		sample, false,
+		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{"
+		"\"a.x\":-9223372036854775808,\"big\":18446744073709551615,\"a.f\":0.1,\"a.b\":true,"
+		"\"a.s\":\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\",\"a.n\":200,\"took\":1000000005,"
+		"\"none\":null,\"b.comm\":\"cp\"},\"tainted\":false}\n");
+	assert_written(
+		"RULE r PATTERN { [A, B] }", sample, false,
+		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
+		"\"tainted\":false}\n");
+}
+
+static void json_sequence(void **state)
+{
+	(void)state;
+	assert_written(
+		"RULE r PATTERN { [A:a, B] } RETURN SEQUENCE", sample, false,
+		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
+		"\"tainted\":false,\"sequence\":[{\"event\":\"A\",\"name\":\"a\",\"seq\":1,\"ts\":1000000000,\"cpu\":0,"
+		"\"pid\":7,\"tid\":7,\"x\":-9223372036854775808,\"u\":18446744073709551615,\"f\":0.1,\"b\":true,"
+		"\"s\":\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\",\"n\":200},{\"event\":\"B\",\"name\":null,\"seq\":2,"
+		"\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\"}]}\n");
+}
+
+static void json_calls(void **state)
+{
+	(void)state;
+	assert_written(
+		"RULE r PATTERN { [A:a, B:b] } DO { CALL f(a.n, \"x\\ty\", #TID, a#PID); EMIT D(); CALL g() }", sample,
+		false,
+		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
+		"\"tainted\":false,\"calls\":[{\"function\":\"f\",\"args\":[200,\"x\\ty\",11,7]},"
+		"{\"function\":\"g\",\"args\":[]}]}\n");
+}
+
+static void text_lines(void **state)
+{
+	(void)state;
+	assert_written("RULE r PATTERN { [A:a, B] } RETURN { a.x AS x, a.s, 1 / (a.n - 200) AS none }", sample, true,
+		       "     2.000000005  r     cp[10/11]                     cpu   3  x=-9223372036854775808"
+		       "  a.s=\"a\"\\\\012\\001\xc3\xa9\\377\"  none=(division by zero)\n");
+	assert_written("RULE long_name PATTERN { [A:a, B] } RETURN SEQUENCE DO { CALL f(a.n, a.b) }",
+		       (struct record){ .header.comm = "x\033[31m", .b = 1, .f = 2 }, true,
+		       "     2.000000005  long_name  cp[10/11]                     cpu   3  f(0, true)\n"
+		       "         1.000000000  a: A  x\\033[31m[7]                  cpu   0  x=0  u=0  f=2  b=true  "
+		       "s=\"\"  n=0\n"
+		       "         2.000000005  B     cp[10/11]                     cpu   3\n");
+}
+
+static void stats(void **state)
+{
+	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 5, 0 }, { 6, 7, 8, 9, 10, 11 } };
+	struct session_totals totals = {
+		.events = 3000, .lost = 15, .elapsed_ns = 1500000000, .rules = rows, .rule_count = 2
+	};
+	struct rig rig = { 0 };
+
+	(void)state;
+	compile(&rig, "RULE r PATTERN { A } RULE slow PATTERN { B }");
+	result_write_stats(rig.stream, rig.program, &totals);
+	totals.elapsed_ns = 0;
+	totals.rule_count = 0;
+	result_write_stats(rig.stream, rig.program, &totals);
+	fflush(rig.stream);
+	assert_string_equal(
+		rig.text,
+		"{\"stats\":{\"events\":3000,\"seconds\":1.5,\"events_per_second\":2000,\"lost\":15,\"rules\":{"
+		"\"r\":{\"matches\":1,\"runs_opened\":20,\"runs_live_max\":3,\"pool_exhausted\":4,\"lost\":5},"
+		"\"slow\":{\"matches\":6,\"runs_opened\":7,\"runs_live_max\":8,\"pool_exhausted\":9,\"lost\":10,"
+		"\"divisions_by_zero\":11}}}}\n"
+		"{\"stats\":{\"events\":3000,\"seconds\":0,\"events_per_second\":0,\"lost\":15,\"rules\":{}}}\n");
+	close_rig(&rig);
+}
+
+static void table(void **state)
+{
+	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 5, 0 }, { 6, 7, 8, 9, 10, 11 } };
+	struct session_totals totals = {
+		.events = 3000, .lost = 15, .elapsed_ns = 1500000000, .rules = rows, .rule_count = 2
+	};
+	struct rig rig = { 0 };
+
+	(void)state;
+	compile(&rig, "RULE r PATTERN { A } RULE slower PATTERN { B }");
+	result_write_table(rig.stream, rig.program, &totals);
+	fflush(rig.stream);
+	assert_string_equal(rig.text, "rule         matches   runs opened     most open       refused          lost\n"
+				      "r                  1            20             3             4             5\n"
+				      "slower             6             7             8             9            10\n"
+				      "3000 events in 1.500 s (2000 per second), 15 lost\n");
+	close_rig(&rig);
+}
+
+static void assert_real(double real, const char *expected)
+{
+	char *text;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	result_put_real(stream, real);
+	fclose(stream);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void reals_are_short_and_exact(void **state)
+{
+	/* Whatever the locale writes between units and tenths. */
+	static const char *const locales[] = { "C", "de_DE.UTF-8", "fa_IR.UTF-8" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+		setlocale(LC_ALL, locales[i]); /* stays as it is where there is no such locale */
+		assert_real(0, "0");
+		assert_real(-0.0, "-0");
+		assert_real(1, "1");
+		assert_real(-2.5, "-2.5");
+		assert_real(0.1, "0.1");
+		assert_real(0.1 + 0.2, "0.30000000000000004");
+		assert_real(1e21, "1e+21");
+		assert_real(5e-324, "5e-324");
+		assert_real(DBL_MAX, "1.7976931348623157e+308");
+		assert_real(DBL_MIN, "2.2250738585072014e-308");
+		assert_real(9007199254740993.0, "9007199254740992");
+		assert_real(NAN, "null");
+		assert_real(-INFINITY, "null");
+	}
+	setlocale(LC_ALL, "C");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_values),
+		cmocka_unit_test(json_sequence),
+		cmocka_unit_test(json_calls),
+		cmocka_unit_test(text_lines),
+		cmocka_unit_test(stats),
+		cmocka_unit_test(table),
+		cmocka_unit_test(reals_are_short_and_exact),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
