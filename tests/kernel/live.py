@@ -83,7 +83,7 @@ RULE hears PATTERN { Seen:s } RETURN { s.n AS who }
 
 SWITCH = """
 RULE offcpu PATTERN { [sched_switch:off, sched_switch:on] }
-WHERE { off.prev_pid == off.tid, on.next_pid == off.prev_pid, on.ts - off.ts > 200ms } RETURN { on.ts - off.ts AS away }
+WHERE { off.comm == "plant", off.prev_pid == off.tid, on.next_pid == off.prev_pid, on.ts - off.ts > 200ms } RETURN { on.ts - off.ts AS away }
 """
 
 # name, rule, command after the plant, number of matches, check on the matches
