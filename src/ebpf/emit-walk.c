@@ -191,7 +191,7 @@ uint32_t emit_walk_count(const struct emit *emit)
 	struct emit_walk walk;
 	uint32_t count = 0;
 
-	for (uint32_t class = 0; class < emit->rule->class_count; class++)
+	for (uint32_t class = 0; class < emit->rule->class_count; class ++)
 		count += walk_of(emit, class, &walk);
 	return count;
 }
