@@ -61,7 +61,7 @@ void emit_header_begin(struct ebpf_asm *as, const struct matcher_header *header,
 {
 	functions->late = function_fetch(as, "header", header->late);
 	functions->match = function_fetch(as, "header_of_match", header->match);
-	if (header->late)
+	if (header->late) /* dead code where every rule fetches in place */
 		ebpf_store_imm(as, BPF_DW, R9, FRAME(late), 0);
 }
 
@@ -73,6 +73,10 @@ void emit_header_late(struct emit *emit)
 
 	if (!emit->header.late)
 		return;
+	if (emit->is_late_once) {
+		fetch(as, emit->header.late);
+		return;
+	}
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(late));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, have);
 	ebpf_mov(as, R1, R6);

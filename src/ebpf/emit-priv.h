@@ -56,6 +56,8 @@ struct emit {
 	struct ebpf_lower lower;
 	struct emit_functions functions;
 	struct matcher_header header;
+	bool is_alone;     /* no other rule is in the part */
+	bool is_late_once; /* control passes at most once where the late part of the header is fetched */
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -155,7 +157,7 @@ void emit_match_order(struct emit *emit);
 void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 
 /* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
-bool emit_has_walks(const struct emit *emit);
+uint32_t emit_walk_count(const struct emit *emit);
 void emit_walks(struct emit *emit);
 void emit_drop(struct emit *emit);
 

@@ -15,7 +15,7 @@ static bool has_openings(const struct emit *emit)
 
 bool emit_rule_wants(const struct emit *emit)
 {
-	return has_openings(emit) || emit_has_walks(emit);
+	return has_openings(emit) || emit_walk_count(emit);
 }
 
 /* The members of the frame that this rule goes by. */
@@ -40,6 +40,8 @@ static void begin_frame(struct emit *emit)
 void emit_rule(struct emit *emit)
 {
 	emit_functions_new(emit);
+	emit->is_late_once = emit->is_alone && !(emit->rule->flags & PROGRAM_RULE_DROP) &&
+			     emit_walk_count(emit) + has_openings(emit) <= 1;
 	begin_frame(emit);
 	emit_walks(emit);
 	if (has_openings(emit))

@@ -186,14 +186,14 @@ static void walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t
 	emit_loop_chain(emit, function);
 }
 
-bool emit_has_walks(const struct emit *emit)
+uint32_t emit_walk_count(const struct emit *emit)
 {
 	struct emit_walk walk;
+	uint32_t count = 0;
 
-	for (uint32_t class = 0; class < emit->rule->class_count; class ++)
-		if (walk_of(emit, class, &walk))
-			return true;
-	return false;
+	for (uint32_t class = 0; class < emit->rule->class_count; class++)
+		count += walk_of(emit, class, &walk);
+	return count;
 }
 
 /* Whether some walk makes runs wait under another key. */

@@ -66,7 +66,7 @@ static void toggle_interrupts(struct ebpf_asm *as, int32_t function, int16_t fla
 static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part)
 {
 	struct emit_functions functions = { .lock = emit_function_lock(as) };
-	uint32_t mark = ebpf_stack_mark(as);
+	uint32_t mark = ebpf_stack_mark(as), wanting = 0;
 	bool lock_out =
 		matcher->options.irq_save && matcher->options.irq_restore && part_can_be_interrupted(matcher, part);
 	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame)), flags = 0;
@@ -75,6 +75,8 @@ static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_
 		flags = ebpf_stack_take(as, 8);
 		toggle_interrupts(as, matcher->options.irq_save, flags);
 	}
+	for (uint32_t rule = part->first; rule < part->end; rule++)
+		wanting += wants(matcher, rule, type);
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
 	ebpf_store(as, BPF_DW, R9, offsetof(struct matcher_frame, record), R6);
@@ -84,6 +86,7 @@ static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_
 
 		emit.functions = functions;
 		emit.header = part->header;
+		emit.is_alone = wanting == 1;
 		if (wants(matcher, rule, type))
 			emit_rule(&emit);
 	}

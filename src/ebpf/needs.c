@@ -3,7 +3,7 @@
 
 #include "ebpf/emit-priv.h"
 
-enum { HEADER_TS = 1 << 0, HEADER_ALL = (1 << EVENT_HEADER_FIELDS) - 1 };
+enum { HEADER_TS = 1 << 0, HEADER_IDS = 1 << 2 | 1 << 3, HEADER_ALL = (1 << EVENT_HEADER_FIELDS) - 1 };
 
 /* How one rule asks. */
 struct asking {
@@ -94,7 +94,9 @@ static void need_part(const struct ebpf_matcher *matcher, uint32_t type, const s
 		if (matcher->rules[i].here && matcher_rule_has(matcher->program, asking.rule, type))
 			need_rule(&asking, header);
 	}
-	if (!matcher->options.live)
+	if (matcher->options.live)
+		header->early |= header->late & HEADER_IDS; /* the scope asks for them anyway */
+	else
 		header->early |= header->late | header->match;
 	header->late &= (uint8_t)~header->early;
 	header->match &= (uint8_t) ~(header->early | header->late);

@@ -77,7 +77,8 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 
 	for (size_t done = 0; done < sweep->due_count; done += work->count) {
 		size_t left = sweep->due_count - done;
-		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		/* Where events are fed, on their CPU: places then go back to where they are taken from. */
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = matcher->options.live ? 0 : BPF_F_TEST_RUN_ON_CPU);
 
 		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
 		work->now = now;
