@@ -32,7 +32,7 @@ static uint64_t next_random(uint64_t *state)
 
 static bool holds_section(const struct program_header *header, size_t size, int section)
 {
-	size_t bytes = header->sections[section].count * program_section_shapes[section].item_bytes;
+	size_t bytes = (size_t)header->sections[section].count * program_section_shapes[section].item_bytes;
 
 	return header->sections[section].offset <= size && bytes <= size - header->sections[section].offset;
 }
@@ -235,7 +235,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	if (size < sizeof *header || size % 4 || next_random(&state) % 8 == 0 ||
 	    !holds_section(header, size, section) || !header->sections[section].count)
 		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) : size;
-	size_t bytes = header->sections[section].count * program_section_shapes[section].item_bytes;
+	size_t bytes = (size_t)header->sections[section].count * program_section_shapes[section].item_bytes;
 	uint8_t *items = data + header->sections[section].offset; /* perhaps over the header itself */
 
 	for (uint64_t n = next_random(&state) % 3; n < 3 && bytes >= 4; n++) {
