@@ -68,6 +68,24 @@ static bool judge_statements(struct judge *judge)
 	return true;
 }
 
+/* Events that are only emitted reach no tracepoint. */
+static bool judge_stream(struct judge *judge)
+{
+	const struct program *program = judge->program;
+	uint32_t statements = program->header->sections[PROGRAM_STATEMENTS].count;
+
+	for (uint32_t i = 0; i < statements; i++) {
+		uint32_t type = program->statements[i].type;
+
+		if (type == PROGRAM_NONE || !matcher_rule_has(program, judge->rule, type))
+			continue;
+		snprintf(judge->reason, judge->size, "its event %s is emitted by a rule",
+			 program_text(program, program->types[type].name));
+		return false;
+	}
+	return true;
+}
+
 /* Runs of an AFTER MATCH DROP rule that the dropping event could not find would live on. */
 static bool judge_drop(struct judge *judge)
 {
@@ -102,7 +120,7 @@ static bool judge_rule(struct judge *judge)
 		return no(judge, "its POOL is larger than 8388608");
 	if (rule->state_count > MATCHER_STATES_MAX || rule->class_count > INT16_MAX)
 		return no(judge, "its automaton is too large");
-	return judge_transitions(judge) && judge_statements(judge) && judge_drop(judge);
+	return judge_transitions(judge) && judge_statements(judge) && judge_stream(judge) && judge_drop(judge);
 }
 
 bool matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,

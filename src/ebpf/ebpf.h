@@ -38,11 +38,19 @@ struct ebpf_options {
 	int (*on_event)(void *context, const struct event_header *record);
 	/* Told before the next of these events: lost were not handed over in between. May be NULL. */
 	void (*on_lost)(void *context, uint64_t lost);
-	void *context;
+	void *context;       /* of on_match */
+	void *event_context; /* of on_event and on_lost */
 };
 
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
+
+/*
+ * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
+ * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
+ * millisecond): for many types there is source_available in source-plan.h.
+ */
+int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
 
 /* Bytes of kernel memory that rule's pool and index take. */
 uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);

@@ -45,9 +45,7 @@ void emit_turn_end(struct emit *emit, uint32_t end)
 void emit_remove_run(struct emit *emit)
 {
 	emit_unlink(emit);
-	ebpf_mov(emit->as, R1, R7);
-	ebpf_load(emit->as, BPF_DW, R2, R9, FRAME(current));
-	ebpf_call_function(emit->as, emit->functions.release);
+	emit_release(emit, FRAME(current));
 }
 
 /* Leaves for other unless the run in r7 has the event's key. */
@@ -72,21 +70,25 @@ void emit_loop_turns(struct emit *emit)
 void emit_loop_chain(struct emit *emit, uint32_t function)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as), busy = ebpf_label(as);
+	uint32_t done = ebpf_label(as), busy = ebpf_label(as), walked = ebpf_label(as);
 
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
-	ebpf_mov(as, R1, R8);
-	ebpf_call_function(as, emit->functions.lock);
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, busy);
+	emit_header_late(emit);
+	emit_lock(emit, R8, busy);
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	ebpf_mov_imm(as, R1, 0); /* mostly there is one run: it needs no loop */
+	ebpf_mov(as, R2, R9);
+	ebpf_call_function(as, function);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, walked);
 	emit_loop_turns(emit);
 	ebpf_load_function(as, R2, function);
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_bind(as, walked);
 	emit_unlock(emit, R8);
 	ebpf_jump(as, done);
 	ebpf_bind(as, busy);

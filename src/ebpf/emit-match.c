@@ -29,9 +29,9 @@ void emit_match_fill(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words comm = { R8, R6, MATCH(comm), HEADER(comm), EVENT_COMM_BYTES / 8 };
 
+	emit_header_match(emit);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
-	ebpf_store_imm(as, BPF_W, R8, MATCH(reserved), 0);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R0);
 	ebpf_load(as, BPF_W, R0, R6, HEADER(cpu));
@@ -81,6 +81,17 @@ void emit_tainted(struct emit *emit)
 	ebpf_bind(as, done);
 }
 
+/* The record in r8 takes the place of the run in r7 among the matches of its event. */
+void emit_match_order(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_load(as, BPF_DW, R0, R7, offsetof(struct matcher_run, made_ts));
+	ebpf_store(as, BPF_DW, R8, MATCH(made_ts), R0);
+	ebpf_load(as, BPF_W, R0, R7, offsetof(struct matcher_run, ordinal));
+	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R0);
+}
+
 /* Reports the run in r7, unless its rule discards what a loss may have spoiled. */
 void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 {
@@ -97,8 +108,7 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 	fill(emit);
 	emit_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
-	ebpf_load(as, BPF_DW, R0, R7, offsetof(struct matcher_run, order));
-	ebpf_store(as, BPF_DW, R8, MATCH(order), R0);
+	emit_match_order(emit);
 	ebpf_lower_copy(as, &slots);
 	emit_match_submit(emit);
 	ebpf_bind(as, done);

@@ -7,20 +7,10 @@
 
 #include "ebpf/emit-priv.h"
 
-#include <errno.h>
-
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define MATCH(member)   offsetof(struct matcher_match, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)
 #define FRAME(member)   offsetof(struct matcher_frame, member)
-
-/* r1 = how many runs were opened before this one. */
-void emit_count_opened(struct emit *emit)
-{
-	emit_control(emit, R2);
-	ebpf_mov_imm(emit->as, R1, 1);
-	ebpf_emit(emit->as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R2, CONTROL(opened), R1));
-}
 
 /* Whether the first thing that happens to the slot is that it is set from the event alone. */
 static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
@@ -58,7 +48,7 @@ static void clear_slots(struct emit *emit, const struct program_transition *tran
 	}
 }
 
-static void set_slots(struct emit *emit, uint8_t base, size_t off)
+void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
 {
 	emit->lower.slots = base;
 	emit->lower.slots_off = (int32_t)off;
@@ -71,12 +61,14 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	struct ebpf_asm *as = emit->as;
 	uint32_t discard = ebpf_label(as);
 
-	emit_count_opened(emit);
-	ebpf_mov(as, R7, R1);
+	emit_count_opened(emit, done);
+	ebpf_mov(as, R7, R2);
 	emit_match_reserve(emit, done);
-	ebpf_store(as, BPF_DW, R8, MATCH(order), R7);
+	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R7);
+	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+	ebpf_store(as, BPF_DW, R8, MATCH(made_ts), R0);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
-	set_slots(emit, R8, sizeof(struct matcher_match));
+	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
 	emit_condition(emit, transition->hold, discard);
@@ -88,38 +80,20 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 		emit_match_discard(emit);
 }
 
-/* r8 = the number of a free place; leaves for none, with the refusal counted, where there is none. */
-void emit_take(struct emit *emit, uint32_t none)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
-
-	ebpf_call_function(as, emit->functions.take);
-	ebpf_mov(as, R8, R0);
-	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, full);
-	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
-	ebpf_jump(as, busy);
-	ebpf_bind(as, full);
-	emit_count(emit, CONTROL(refused), 1);
-	ebpf_bind(as, busy);
-	emit_lose(emit);
-	ebpf_jump(as, none);
-	ebpf_bind(as, taken);
-}
-
-/* r7, the order of the new run number r8, becomes its address; its head is filled for the transition's target. */
+/* r7, the ordinal of the new run number r8, becomes its address; its head is filled for the transition's target. */
 static void fill_head(struct emit *emit, const struct program_transition *transition)
 {
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_mov(as, R1, R7);
 	emit_run_address(emit, R7, R8);
-	ebpf_store(as, BPF_DW, R7, RUN(order), R1);
+	ebpf_store(as, BPF_W, R7, RUN(ordinal), R1);
 	ebpf_store_imm(as, BPF_W, R7, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R7, RUN(state),
 		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
 	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
 	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
+	ebpf_store(as, BPF_DW, R7, RUN(made_ts), R0);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
@@ -130,7 +104,7 @@ static void link_opened(struct emit *emit, uint32_t state)
 {
 	struct ebpf_asm *as = emit->as;
 
-	if (emit->rule->flags & PROGRAM_RULE_DROP) {
+	if (emit_links_late(emit)) {
 		ebpf_store(as, BPF_DW, R9, FRAME(opened), R8);
 		return;
 	}
@@ -147,21 +121,37 @@ void emit_link(struct emit *emit, uint32_t group)
 	ebpf_call_function(emit->as, emit->functions.link);
 }
 
+/* The slots of a fresh run, in what looks like a run at base. */
+static void fill_slots(struct emit *emit, const struct program_transition *transition, uint8_t base)
+{
+	emit_set_slots(emit, base, sizeof(struct matcher_run));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
+	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
+				   emit->rule->slot_bytes / 8 };
 
+	emit_count_opened(emit, done);
+	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
-		ebpf_asm_fail(as, -EOPNOTSUPP);
-		return;
+		emit_aside(emit, R8);
+		ebpf_store(as, BPF_DW, R9, FRAME(aside), R8);
+		fill_slots(emit, transition, R8);
+		emit_note_transition(emit, 0, transition, "hold", transition->hold);
+		emit_condition(emit, transition->hold, done);
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+		ebpf_lower_copy(as, &kept);
+	} else {
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		fill_slots(emit, transition, R7);
 	}
-	emit_count_opened(emit);
-	ebpf_mov(as, R7, R1);
-	emit_take(emit, done);
-	fill_head(emit, transition);
-	set_slots(emit, R7, sizeof(struct matcher_run));
-	clear_slots(emit, transition);
-	emit_actions(emit, transition);
 	link_opened(emit, transition->target);
 }
 
@@ -179,8 +169,9 @@ void emit_open(struct emit *emit)
 		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
 		emit_condition(emit, transitions[i].fit, next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		emit_header_late(emit);
 		if (transitions[i].target == PROGRAM_TARGET_END)
-			emit_count_opened(emit);
+			emit_count_opened(emit, done);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
 			open_match(emit, &transitions[i], done);
 		else
@@ -189,5 +180,5 @@ void emit_open(struct emit *emit)
 		ebpf_bind(as, next);
 	}
 	ebpf_bind(as, done);
-	set_slots(emit, R7, sizeof(struct matcher_run));
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 }

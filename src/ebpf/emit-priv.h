@@ -25,18 +25,24 @@ struct matcher_frame {
 	uint64_t next;    /* the run to step next */
 	uint64_t current; /* the run being stepped */
 	uint64_t bucket;  /* address of the locked one */
-	uint64_t moved;   /* runs to link again, by their next; 0: none */
+	uint64_t moved;   /* the first of the runs to link again, by their next; 0: none */
+	uint64_t last;    /* the last of them (SKIPTILLANY) */
 	uint64_t opened;  /* the run that this event opened, if it is still to be linked; 0: none */
 	uint64_t matched; /* a run matched at this event (AFTER MATCH DROP) */
+	uint64_t ordinal; /* of the run being made */
+	uint64_t copied;  /* the number of the copy being made */
+	uint64_t aside;   /* address of slots computed before it is known whether they are kept */
+	uint64_t late;    /* the late part of the header is there */
 	uint64_t now;     /* up to when the sweep lets time pass */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
 struct emit_functions {
-	uint32_t lock;    /* (bucket): 0, or 1 when it could not be had */
-	uint32_t take;    /* (): a free run; 0: the pool is full; more than the pool: too much contention */
-	uint32_t release; /* (run, index) */
+	uint32_t lock;        /* (bucket): 0, or 1 when it could not be had */
+	uint32_t take;        /* (): a free run; 0: the pool is full; more than the pool: too much contention */
+	uint32_t release;     /* (run, index) */
+	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
 	uint32_t link; /* (run, index, bucket index): appends to the chain; when that cannot be, gives the run back */
 };
 
@@ -49,7 +55,10 @@ struct emit {
 	uint32_t type;
 	struct ebpf_lower lower;
 	struct emit_functions functions;
-	int16_t frame; /* offset from r10 in main */
+	struct matcher_header header;
+	int16_t irq_flags; /* room on the stack of the current function for the interrupt state */
+	bool is_alone;     /* no other rule is in the part */
+	bool is_late_once; /* control passes at most once where the late part of the header is fetched */
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -69,15 +78,33 @@ struct emit_walk {
 /* Ready to generate code for rule at type. */
 struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type);
 
-/* emit-pool: locks, chains, places. */
-uint32_t emit_function_lock(struct ebpf_asm *as);
-void emit_functions_new(struct emit *emit);
+/* emit-memory: addresses and counters. */
+void emit_control(struct emit *emit, uint8_t dst);
+void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown);
 void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
+void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
+
+/* emit-bucket: locks and chains. */
+uint32_t emit_function_lock(struct ebpf_asm *as);
+uint32_t emit_function_link(struct emit *emit);
+void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy);
 void emit_unlock(struct emit *emit, uint8_t bucket);
 void emit_unlink(struct emit *emit);
-void emit_control(struct emit *emit, uint8_t dst);
+
+/* emit-pool: places for runs. */
+void emit_functions_new(struct emit *emit);
+void emit_take(struct emit *emit, uint32_t none);
+void emit_release(struct emit *emit, size_t number);
+
+/* emit-header */
+void emit_header_begin(struct ebpf_asm *as, const struct matcher_header *header, struct emit_functions *functions);
+void emit_header_late(struct emit *emit);
+void emit_header_match(struct emit *emit);
 
 /* emit-chain */
 void emit_fetch_run(struct emit *emit, uint32_t end);
@@ -94,7 +121,6 @@ void emit_hash_run(struct emit *emit, uint32_t group);
 void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t differ);
 /* Leaves for differ unless the runs in r7 and r6 have the same key. */
 void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ);
-void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index);
 
 /* emit-step: takes the run in r7 through the transitions of its state. */
 void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false);
@@ -110,9 +136,12 @@ bool emit_moves(const struct emit *emit, uint32_t from, const struct program_tra
 bool emit_copies(const struct emit *emit, const struct program_transition *transition);
 void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
+/* emit-aside: a place per CPU for the slots of a run that may end before it is one. */
+bool emit_needs_aside(const struct program *program, const struct program_rule *rule, uint32_t type);
+void emit_aside(struct emit *emit, uint8_t dst);
+
 /* emit-open: what opening and copying share. */
-void emit_count_opened(struct emit *emit);
-void emit_take(struct emit *emit, uint32_t none);
+void emit_set_slots(struct emit *emit, uint8_t base, size_t off);
 void emit_link(struct emit *emit, uint32_t group);
 
 /*
@@ -124,18 +153,53 @@ void emit_match_fill(struct emit *emit);
 void emit_match_submit(struct emit *emit);
 void emit_match_discard(struct emit *emit);
 void emit_tainted(struct emit *emit);
+void emit_match_order(struct emit *emit);
 /* The whole of it for the run in r7; fill as emit_match_fill. Overwrites r8. */
 void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 
 /* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
-bool emit_has_walks(const struct emit *emit);
+uint32_t emit_walk_count(const struct emit *emit);
 void emit_walks(struct emit *emit);
 void emit_drop(struct emit *emit);
 
 /* emit-open, emit-settle: the rest of a rule's code in main. */
 bool emit_has_moves(const struct emit *emit);
+bool emit_links_late(const struct emit *emit);
+void emit_push_moved(struct emit *emit, uint8_t run, size_t number);
 void emit_open(struct emit *emit);
 void emit_settle(struct emit *emit);
+
+/* emit-part: the code of a part, under way. */
+struct emit_parts {
+	struct ebpf_matcher *matcher;
+	struct ebpf_asm *as;
+	uint32_t type;
+	const struct matcher_part *part;
+	struct emit_functions functions;
+	int16_t irq_flags;
+	uint32_t wanting; /* rules that want the type */
+};
+
+void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part);
+void emit_one_rule(struct emit_parts *parts, uint32_t rule);
+
+/* emit-guards: rules that are only concerned if a field has one value, sorted by it. */
+struct emit_guarded {
+	uint32_t field;
+	int32_t value;
+	uint32_t rule;
+};
+
+struct emit_guards {
+	struct emit_guarded *items;
+	uint32_t count;
+};
+
+int emit_guards_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
+		     struct emit_guards *guards);
+void emit_guards_fini(struct emit_guards *guards);
+bool emit_guards_has(const struct emit_guards *guards, uint32_t rule);
+void emit_guards(struct emit_parts *parts, const struct emit_guards *guards);
 
 /* emit-rule: everything one rule does at one type. */
 bool emit_rule_wants(const struct emit *emit);

@@ -15,7 +15,7 @@ static bool has_openings(const struct emit *emit)
 
 bool emit_rule_wants(const struct emit *emit)
 {
-	return has_openings(emit) || emit_has_walks(emit);
+	return has_openings(emit) || emit_walk_count(emit);
 }
 
 /* The members of the frame that this rule goes by. */
@@ -26,10 +26,10 @@ static void begin_frame(struct emit *emit)
 	ebpf_note(as, "rule %s", program_text(emit->program, emit->rule->name));
 	if (emit_has_moves(emit))
 		ebpf_store_imm(as, BPF_DW, R9, FRAME(moved), 0);
-	if (emit->rule->flags & PROGRAM_RULE_DROP) {
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(matched), 0);
+	if (emit_links_late(emit))
 		ebpf_store_imm(as, BPF_DW, R9, FRAME(opened), 0);
-	}
+	if (emit->rule->flags & PROGRAM_RULE_DROP)
+		ebpf_store_imm(as, BPF_DW, R9, FRAME(matched), 0);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
 		emit_control(emit, R1);
 		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
@@ -40,6 +40,8 @@ static void begin_frame(struct emit *emit)
 void emit_rule(struct emit *emit)
 {
 	emit_functions_new(emit);
+	emit->is_late_once = emit->is_alone && !(emit->rule->flags & PROGRAM_RULE_DROP) &&
+			     emit_walk_count(emit) + has_openings(emit) <= 1;
 	begin_frame(emit);
 	emit_walks(emit);
 	if (has_openings(emit))

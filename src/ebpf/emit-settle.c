@@ -9,6 +9,48 @@
 #define RUN(member)   offsetof(struct matcher_run, member)
 #define FRAME(member) offsetof(struct matcher_frame, member)
 
+/*
+ * Whether the opened run is linked after everything else: when others of its key may be dropped first, or when copies
+ * must come before it, since SKIPTILLANY steps runs in the order of their chain.
+ */
+bool emit_links_late(const struct emit *emit)
+{
+	return emit->rule->flags & PROGRAM_RULE_DROP ||
+	       (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY && emit_has_moves(emit));
+}
+
+/*
+ * Adds a run, which is in no chain, to those to be linked; its number is in the frame's member. Its address is in
+ * register run. They are kept in order only where order matters. Overwrites r0-r2.
+ */
+void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t first = ebpf_label(as), done = ebpf_label(as);
+
+	if (emit->rule->semantics != PROGRAM_SKIP_TILL_ANY) {
+		ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
+		ebpf_store(as, BPF_W, run, RUN(next), R1);
+		ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
+		ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+		return;
+	}
+	ebpf_store_imm(as, BPF_W, run, RUN(next), 0);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, first);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(last));
+	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->rule->pool, first);
+	emit_run_address(emit, R2, R1);
+	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
+	ebpf_store(as, BPF_W, R2, RUN(next), R1);
+	ebpf_jump(as, done);
+	ebpf_bind(as, first);
+	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
+	ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+	ebpf_bind(as, done);
+	ebpf_store(as, BPF_DW, R9, FRAME(last), R1);
+}
+
 /* Links the run number r8 in r7 under the key of the group it says it belongs to. */
 static void link_by_group(struct emit *emit)
 {
@@ -102,6 +144,6 @@ void emit_settle(struct emit *emit)
 {
 	if (emit_has_moves(emit))
 		settle_moved(emit);
-	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->place->has_runs)
+	if (emit_links_late(emit) && emit->place->has_runs)
 		settle_opened(emit);
 }

@@ -52,7 +52,6 @@ static void fill_context(struct emit *emit)
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R1);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 1);
-	ebpf_store_imm(as, BPF_W, R8, MATCH(reserved), 0);
 }
 
 static bool is_deadline(const struct emit *emit, uint32_t state)
@@ -139,9 +138,7 @@ static void lock_run(struct emit *emit, uint32_t out)
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R1);
 	emit_bucket_address(emit, R8, R1);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
-	ebpf_mov(as, R1, R8);
-	ebpf_call_function(as, emit->functions.lock);
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, out);
+	emit_lock(emit, R8, out);
 }
 
 /* With the bucket locked: leaves for stays unless the run in r7 is still in it and overdue. */
@@ -176,9 +173,7 @@ static void expire_run(struct emit *emit, uint32_t out)
 		match(emit);
 	}
 	ebpf_bind(as, release);
-	ebpf_mov(as, R1, R7);
-	ebpf_load(as, BPF_DW, R2, R9, FRAME(opened));
-	ebpf_call_function(as, emit->functions.release);
+	emit_release(emit, FRAME(opened));
 	ebpf_jump(as, out);
 	ebpf_bind(as, stays);
 	emit_unlock(emit, R8);
@@ -192,6 +187,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 
 	ebpf_asm_enter(as, function);
 	uint32_t out = ebpf_label(as);
+	int16_t irq_flags = ebpf_stack_take(as, 8);
 
 	ebpf_mov(as, R9, R2);
 	ebpf_jump_if_imm(as, BPF_JGE, R1, MATCHER_WORK_MAX, out);
@@ -206,6 +202,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 		if (!expires(emit.place))
 			continue;
 		emit.functions.lock = lock;
+		emit.irq_flags = irq_flags;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
 		expire_run(&emit, out);

@@ -127,10 +127,7 @@ static void leave_chain(struct emit *emit, const struct emit_exits *exits)
 	ebpf_bind(as, exits->moves);
 	ebpf_note(as, "rule %s: the run waits for another key", name);
 	emit_unlink(emit);
-	ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
-	ebpf_store(as, BPF_W, R7, RUN(next), R1);
-	ebpf_load(as, BPF_DW, R1, R9, FRAME(current));
-	ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+	emit_push_moved(emit, R7, FRAME(current));
 }
 
 /* bpf_loop's callback (turn, frame). */
@@ -189,14 +186,14 @@ static void walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t
 	emit_loop_chain(emit, function);
 }
 
-bool emit_has_walks(const struct emit *emit)
+uint32_t emit_walk_count(const struct emit *emit)
 {
 	struct emit_walk walk;
+	uint32_t count = 0;
 
 	for (uint32_t class = 0; class < emit->rule->class_count; class ++)
-		if (walk_of(emit, class, &walk))
-			return true;
-	return false;
+		count += walk_of(emit, class, &walk);
+	return count;
 }
 
 /* Whether some walk makes runs wait under another key. */

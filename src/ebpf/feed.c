@@ -100,7 +100,8 @@ static int run(struct feed *feed, const struct event_header *record)
 	memcpy(copy, record, program->types[record->type].record_bytes);
 	copy->ts = feed->latest;
 	for (uint32_t part = 0; part < ebpf_matcher_parts(feed->matcher, record->type); part++) {
-		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		/* Always the same CPU: counts per CPU then tell the order of runs. */
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
 		int result = bpf_prog_test_run_opts(feed->programs[record->type][part], &opts);
 
 		if (result)

@@ -47,7 +47,8 @@ static int compare(const void *left, const void *right, void *context)
 	if (!a->at_deadline) {
 		COMPARE(cpu);
 		COMPARE(rule);
-		COMPARE(order);
+		COMPARE(made_ts);
+		COMPARE(ordinal);
 	}
 	return *x < *y ? -1 : *x > *y; /* as they came */
 }

@@ -5,7 +5,7 @@
  */
 
 #include "ebpf/ebpf.h"
-#include "ebpf/matcher-priv.h"
+#include "ebpf/emit-priv.h"
 
 #include "base/alloc.h"
 
@@ -54,18 +54,25 @@ const struct program_key *matcher_key(const struct program *program, const struc
 	return any;
 }
 
-static uint64_t value_bytes_max(const struct ebpf_matcher *matcher)
+/* How large a map may grow that is to hold bytes. The kernel is asked only where it matters: asking takes long. */
+static uint64_t value_bytes_max(struct ebpf_matcher *matcher, uint64_t bytes)
 {
-	return matcher->options.features->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
+	if (bytes <= VALUE_BYTES_SMALL)
+		return VALUE_BYTES_SMALL;
+	if (!matcher->asked_large_values)
+		matcher->large_values = ebpf_has_large_values();
+	matcher->asked_large_values = true;
+	return matcher->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
 }
 
 /* Finds room for bytes; -E2BIG where no map could hold them. */
 static int place(struct ebpf_matcher *matcher, uint64_t bytes, struct matcher_region *region)
 {
-	uint64_t most = value_bytes_max(matcher);
 	struct matcher_map *map = matcher->map_count ? &matcher->maps[matcher->map_count - 1] : NULL;
 
 	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+	uint64_t most = value_bytes_max(matcher, map ? map->bytes + bytes : bytes);
+
 	if (bytes > most)
 		return -E2BIG;
 	if (!map || map->bytes + bytes > most) {
@@ -144,6 +151,16 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes;
 }
 
+/* Room aside for every type that needs it, for every CPU: programs for different types may interrupt each other. */
+static uint64_t aside_bytes(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	uint64_t types = 0;
+
+	for (uint32_t type = 0; type < matcher->program->type_count; type++)
+		types += emit_needs_aside(matcher->program, rule->rule, type);
+	return types * matcher->cpu_count * rule->stride;
+}
+
 static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)
 {
 	struct sizes sizes = sizes_of(matcher->program, rule->rule);
@@ -162,6 +179,8 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 	error = place(matcher, sizes.runs_bytes, &rule->runs);
 	if (!error)
 		error = place(matcher, sizes.buckets_bytes, &rule->buckets);
+	if (!error)
+		error = place(matcher, aside_bytes(matcher, rule), &rule->aside);
 	if (error)
 		return diag_error(diag, NULL, error,
 				  "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
@@ -181,7 +200,8 @@ int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 
 		if (!rule->here)
 			continue;
-		if (place(matcher, sizeof(struct matcher_control), &rule->control))
+		if (place(matcher, sizeof(struct matcher_control), &rule->control) ||
+		    place(matcher, (uint64_t)matcher->cpu_count * sizeof(struct matcher_cpu), &rule->cpus))
 			return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
 		error = lay_out_runs(matcher, rule, diag);
 		if (error)

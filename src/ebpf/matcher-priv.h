@@ -27,10 +27,10 @@ struct matcher_run {
 	uint16_t state;
 	uint16_t group;
 	uint64_t first_ts;
-	uint64_t order; /* runs_opened when it was opened */
-	uint32_t epoch; /* of losses, when it was opened */
-	uint32_t reserved;
-	/* the slot area follows */
+	uint64_t made_ts; /* of the event that opened or copied it */
+	uint32_t epoch;   /* of losses, when it was opened */
+	uint32_t ordinal; /* among those made by one CPU */
+			  /* the slot area follows */
 };
 
 /* A chain of runs whose keys have the same hash, in the order they came. */
@@ -40,19 +40,23 @@ struct matcher_bucket {
 	uint32_t reserved;
 };
 
-/* Of one rule. The first line changes with every run, the second one only with what is rarer. */
+/* Of one rule: what changes rarely. */
 struct matcher_control {
-	uint32_t free;     /* the run given back last */
-	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
-	uint64_t used;     /* places ever taken: runs_live_max, as a place given back is taken first */
-	uint64_t opened;
-	uint64_t pad[5];
+	uint64_t used; /* places ever taken */
 	uint64_t epoch;
 	uint64_t matches;
 	uint64_t refused; /* pool_exhausted */
 	uint64_t lost;
 	uint64_t divisions;
-	uint64_t pads[3];
+	uint64_t pad[2];
+};
+
+/* Of one rule and one CPU: what changes with every run. */
+struct matcher_cpu {
+	uint32_t free;     /* the run given back last */
+	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
+	uint64_t opened;
+	uint64_t pad[6];
 };
 
 /* What a match says in the ring. The slot area follows. */
@@ -61,8 +65,8 @@ struct matcher_match {
 	uint16_t tainted;
 	uint16_t at_deadline; /* not at an event */
 	uint64_t ts;
-	uint64_t order;
-	uint32_t cpu, pid, tid, reserved;
+	uint64_t made_ts; /* with ordinal: its place among the matches of one event */
+	uint32_t cpu, pid, tid, ordinal;
 	char comm[EVENT_COMM_BYTES];
 };
 
@@ -80,7 +84,8 @@ struct matcher_work {
 
 _Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
 _Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code");
-_Static_assert(sizeof(struct matcher_control) == 2 * MATCHER_CACHE_LINE, "shared with generated code");
+_Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
+_Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_match) == 56, "shared with generated code");
 
 /* A piece of the value of a map. */
@@ -106,21 +111,31 @@ struct matcher_group {
 struct matcher_rule {
 	const struct program_rule *rule;
 	uint32_t index;
-	bool here;     /* runs in the kernel */
-	bool has_runs; /* some run outlives its first event */
-	bool locks_out_interrupts;
-	uint32_t stride;      /* bytes of a run */
-	uint32_t bucket_bits; /* 2^this buckets */
-	struct matcher_region control, runs, buckets;
+	bool here;                 /* runs in the kernel */
+	bool has_runs;             /* some run outlives its first event */
+	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
+	bool locks_out_interrupts; /* ... but not while that one holds a lock */
+	uint32_t stride;           /* bytes of a run */
+	uint32_t bucket_bits;      /* 2^this buckets */
+	struct matcher_region control, cpus, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
 	struct matcher_group *groups;
 	uint32_t group_count;
 };
 
+/*
+ * Header fields, bit i for event_header_fields[i], by when they are needed: to find out whether the event matters, once
+ * it does, only for a match. No field is in two of them.
+ */
+struct matcher_header {
+	uint8_t early, late, match;
+};
+
 /* The code for one type: rules [first, end) of the program. */
 struct matcher_part {
 	uint32_t first, end;
+	struct matcher_header header;
 };
 
 struct matcher_type {
@@ -139,7 +154,8 @@ struct matcher_inbox {
 
 struct matcher_due {
 	uint32_t rule, run;
-	uint64_t deadline, first_ts, order;
+	uint64_t deadline, first_ts, made_ts;
+	uint32_t ordinal;
 };
 
 struct matcher_sweep {
@@ -157,6 +173,7 @@ struct ebpf_matcher {
 	struct matcher_type *types;
 	struct matcher_map maps[MATCHER_MAPS_MAX];
 	uint32_t map_count;
+	bool asked_large_values, large_values;
 	uint32_t cpu_count;
 	int ring_fd;
 	struct matcher_inbox inbox;
@@ -171,6 +188,12 @@ bool matcher_can_run(const struct program *program, const struct ebpf_node_info 
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* emit-part: whether rule has anything to do at an event of type. */
+bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type);
+
+/* needs */
+void matcher_header_needs(const struct ebpf_matcher *matcher, uint32_t type, struct matcher_part *part);
 
 /* inbox */
 int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag);

@@ -30,13 +30,6 @@ struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, u
 	};
 }
 
-static bool wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
-{
-	struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
-
-	return emit.place->here && matcher_rule_has(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
-}
-
 /* Whether a program that holds a lock of this rule could be interrupted by one that wants it. */
 static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule)
 {
@@ -48,47 +41,6 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 	return false;
 }
 
-static bool part_can_be_interrupted(const struct ebpf_matcher *matcher, const struct matcher_part *part)
-{
-	for (uint32_t i = part->first; i < part->end; i++)
-		if (matcher->rules[i].locks_out_interrupts)
-			return true;
-	return false;
-}
-
-static void toggle_interrupts(struct ebpf_asm *as, int32_t function, int16_t flags)
-{
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, flags);
-	ebpf_call_kernel(as, function);
-}
-
-static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part)
-{
-	uint32_t mark = ebpf_stack_mark(as), lock = emit_function_lock(as);
-	bool lock_out =
-		matcher->options.irq_save && matcher->options.irq_restore && part_can_be_interrupted(matcher, part);
-	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame)), flags = 0;
-
-	if (lock_out) {
-		flags = ebpf_stack_take(as, 8);
-		toggle_interrupts(as, matcher->options.irq_save, flags);
-	}
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	ebpf_store(as, BPF_DW, R9, offsetof(struct matcher_frame, record), R6);
-	for (uint32_t rule = part->first; rule < part->end && !ebpf_asm_error(as); rule++) {
-		struct emit emit = matcher_emit_of(matcher, as, rule, type);
-
-		emit.functions.lock = lock;
-		if (wants(matcher, rule, type))
-			emit_rule(&emit);
-	}
-	if (lock_out)
-		toggle_interrupts(as, matcher->options.irq_restore, flags);
-	ebpf_stack_release(as, mark);
-}
-
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
 	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
@@ -97,12 +49,13 @@ void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32
 /* Instructions that one rule adds to a part. */
 static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, size_t *count)
 {
-	struct matcher_part part = { rule, rule + 1 };
+	struct matcher_part part = { .first = rule, .end = rule + 1 };
 	struct ebpf_asm *as = ebpf_asm_new();
 	int error;
 
 	if (!as)
 		return -ENOMEM;
+	matcher_header_needs(matcher, type, &part);
 	emit_part(matcher, as, type, &part);
 	error = ebpf_asm_error(as);
 	*count = ebpf_asm_count(as);
@@ -116,7 +69,7 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 	size_t used = 0, count;
 
 	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++) {
-		if (!wants(matcher, rule, type))
+		if (!matcher_wants(matcher, rule, type))
 			continue;
 		int error = measure(matcher, type, rule, &count);
 
@@ -135,6 +88,8 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 		used += count;
 		divided->parts[divided->part_count - 1].end = rule + 1;
 	}
+	for (size_t i = 0; i < divided->part_count; i++)
+		matcher_header_needs(matcher, type, &divided->parts[i]);
 	return 0;
 }
 
@@ -156,11 +111,15 @@ static int choose_rules(struct ebpf_matcher *matcher)
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
 
+		bool interrupted = can_be_interrupted(matcher, i);
+
 		matcher->rules[i] = (struct matcher_rule){
 			.rule = &program->rules[i],
 			.index = i,
 			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
-			.locks_out_interrupts = can_be_interrupted(matcher, i),
+			.interrupted = interrupted,
+			.locks_out_interrupts =
+				interrupted && matcher->options.irq_save && matcher->options.irq_restore,
 		};
 	}
 	return 0;
@@ -247,8 +206,11 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 		return;
 	const struct matcher_control *control = matcher_at(matcher, &matcher->rules[rule].control);
 
+	const struct matcher_cpu *cpus = matcher_at(matcher, &matcher->rules[rule].cpus);
+
+	for (uint32_t i = 0; i < matcher->cpu_count; i++)
+		stats->runs_opened += counter(&cpus[i].opened);
 	stats->matches = counter(&control->matches);
-	stats->runs_opened = counter(&control->opened);
 	stats->runs_live_max = counter(&control->used);
 	stats->pool_exhausted = counter(&control->refused);
 	stats->lost = counter(&control->lost);

@@ -8,10 +8,12 @@
  * whoever wraps its code into programs.
  *
  * Frame. Before the code of ebpf_matcher_emit, r6 points to the record (on the stack or in a map value), in which the
- * fields of ebpf_matcher_needs are filled; fields beyond those may hold anything. The code falls through to its end
- * and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes at most
- * EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its callbacks, so
- * main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for one program.
+ * fields of ebpf_matcher_needs are filled; fields beyond those may hold anything. In a live program the code itself
+ * fetches those header fields that only matter once a condition holds; it then reads the clock unless ts is not 0. The
+ * code falls through to its end and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes
+ * at most EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its
+ * callbacks, so main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for
+ * one program.
  */
 
 #include "base/diag.h"
@@ -32,6 +34,7 @@ struct ebpf_matcher_options {
 	const bool *from_interrupt;    /* per type of the program: its events may interrupt a program; NULL: none may */
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
+	bool live; /* the events are those of the current task now: header fields may be fetched when they are needed */
 	uint32_t log_level;  /* as ebpf_options.verifier_log */
 	uint32_t ring_bytes; /* of the ring of matches: a power of two, at least a page */
 	program_match_fn *on_match;
@@ -46,6 +49,7 @@ void ebpf_matcher_free(struct ebpf_matcher *matcher);
 /* What an event type's record must hold for the rules that run here. */
 struct ebpf_needs {
 	bool header[EVENT_HEADER_FIELDS]; /* as event_header_fields: ts cpu pid tid comm */
+	bool late_ts;                     /* not in header, but must be 0 or the time of this firing */
 	bool body[EVENT_FIELDS_MAX];      /* by index of the body field */
 };
 

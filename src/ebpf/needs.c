@@ -3,21 +3,23 @@
 
 #include "ebpf/emit-priv.h"
 
-enum { HEADER_TS, HEADER_CPU, HEADER_PID, HEADER_TID, HEADER_COMM };
+enum { HEADER_TS = 1 << 0, HEADER_IDS = 1 << 2 | 1 << 3, HEADER_ALL = (1 << EVENT_HEADER_FIELDS) - 1 };
 
+/* How one rule asks. */
 struct asking {
 	const struct program *program;
 	const struct program_rule *rule;
 	uint32_t type;
-	struct ebpf_needs *needs;
+	bool *body;
+	uint8_t *when; /* where header fields are noted: one of struct matcher_header */
 };
 
 static void need_field(const struct asking *asking, uint32_t field)
 {
 	if (field < EVENT_HEADER_FIELDS)
-		asking->needs->header[field] = true;
+		*asking->when |= (uint8_t)(1u << field);
 	else
-		asking->needs->body[field - asking->program->types[asking->type].first_field] = true;
+		asking->body[field - asking->program->types[asking->type].first_field] = true;
 }
 
 /* Recursion is bounded by PROGRAM_DEPTH_MAX, its breadth by PROGRAM_EXPANSION_MAX. */
@@ -36,20 +38,26 @@ static void need_node(const struct asking *asking, uint32_t index)
 		need_node(asking, node->b);
 }
 
-static void need_transition(const struct asking *asking, const struct program_transition *transition)
+static void need_transition(struct asking *asking, const struct program_transition *transition, bool opens,
+			    struct matcher_header *header)
 {
+	asking->when = opens ? &header->early : &header->late;
 	need_node(asking, transition->fit);
+	asking->when = &header->late;
 	need_node(asking, transition->hold);
 	for (uint32_t i = 0; i < transition->action_count; i++)
 		need_node(asking, asking->program->actions[transition->first_action + i].node);
-	for (uint32_t field = 0; field < EVENT_HEADER_FIELDS && transition->target == PROGRAM_TARGET_MATCH; field++)
-		need_field(asking, field);
+	if (opens && transition->target != PROGRAM_TARGET_MATCH)
+		header->late |= HEADER_TS;
+	if (transition->target == PROGRAM_TARGET_MATCH)
+		header->match = HEADER_ALL;
 }
 
-static void need_keys(const struct asking *asking)
+static void need_keys(struct asking *asking, struct matcher_header *header)
 {
 	const struct program *program = asking->program;
 
+	asking->when = &header->early;
 	for (uint32_t i = 0; i < asking->rule->class_count; i++) {
 		const struct program_class *class = matcher_class(program, asking->rule, i);
 		const struct program_key *key = matcher_key(program, class, asking->type);
@@ -59,33 +67,55 @@ static void need_keys(const struct asking *asking)
 	}
 }
 
-static void need_rule(const struct asking *asking)
+static void need_rule(struct asking *asking, struct matcher_header *header)
 {
-	bool opens = false;
-
 	for (uint32_t i = 0; i < asking->rule->state_count; i++) {
 		uint32_t count;
 		const struct program_transition *transitions = matcher_transitions(
 			asking->program, matcher_state(asking->program, asking->rule, i), asking->type, &count);
 
-		opens = opens || (i == 0 && count);
 		for (uint32_t j = 0; j < count; j++)
-			need_transition(asking, &transitions[j]);
+			need_transition(asking, &transitions[j], i == 0, header);
 	}
-	if (opens || asking->rule->within_ns)
-		need_field(asking, HEADER_TS);
-	need_keys(asking);
+	if (asking->rule->within_ns)
+		header->late |= HEADER_TS;
+	need_keys(asking, header);
+}
+
+static void need_part(const struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part, bool *body,
+		      struct matcher_header *header)
+{
+	*header = (struct matcher_header){ 0 };
+	for (uint32_t i = part->first; i < part->end; i++) {
+		struct asking asking = {
+			.program = matcher->program, .rule = &matcher->program->rules[i], .type = type, .body = body
+		};
+
+		if (matcher->rules[i].here && matcher_rule_has(matcher->program, asking.rule, type))
+			need_rule(&asking, header);
+	}
+	if (matcher->options.live)
+		header->early |= header->late & HEADER_IDS; /* the scope asks for them anyway */
+	else
+		header->early |= header->late | header->match;
+	header->late &= (uint8_t)~header->early;
+	header->match &= (uint8_t) ~(header->early | header->late);
+}
+
+void matcher_header_needs(const struct ebpf_matcher *matcher, uint32_t type, struct matcher_part *part)
+{
+	bool body[EVENT_FIELDS_MAX];
+
+	need_part(matcher, type, part, body, &part->header);
 }
 
 void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint32_t part, struct ebpf_needs *needs)
 {
-	const struct matcher_part *rules = &matcher->types[type].parts[part];
+	struct matcher_header header;
 
 	*needs = (struct ebpf_needs){ 0 };
-	for (uint32_t i = rules->first; i < rules->end; i++) {
-		struct asking asking = { matcher->program, &matcher->program->rules[i], type, needs };
-
-		if (matcher->rules[i].here && matcher_rule_has(matcher->program, asking.rule, type))
-			need_rule(&asking);
-	}
+	need_part(matcher, type, &matcher->types[type].parts[part], needs->body, &header);
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+		needs->header[i] = header.early >> i & 1;
+	needs->late_ts = (header.late | header.match) & HEADER_TS;
 }

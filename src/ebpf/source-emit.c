@@ -5,7 +5,8 @@
  * numbers) in a binary tree. The clock is read once per firing, and only where somebody wants to know; all types raised
  * by one firing have the same ts.
  *
- * Registers: r6 record, r7 pid_tgid until the first body, r8 the value that a tree decides over, r9 context.
+ * Registers: r6 record, r7 the current task (where it cannot be looked into: pid_tgid) until the first body, r8 the
+ * value that a tree decides over, r9 context.
  */
 
 #include "ebpf/source-emit.h"
@@ -25,9 +26,12 @@ struct emission {
 	struct ebpf_asm *as;
 	const struct source_unit *unit;
 	const struct source_emit_options *options;
+	struct source_style style;
+	bool keeps_task;      /* r7 is the task, not pid_tgid */
 	int16_t context_slot; /* the context, for entries after a body */
 	int16_t record;       /* on the stack, where it is there */
 	uint32_t scratch;
+	bool has_late_ts;
 	uint32_t out;
 };
 
@@ -36,6 +40,13 @@ struct state {
 	uint32_t have; /* header fields in the record */
 	bool dirty;    /* a body has run: r7-r9 are lost */
 };
+
+/* How values are had at a point of the code. */
+static const struct source_style *style_at(struct emission *emission, const struct state *state)
+{
+	emission->style.task = emission->keeps_task && !state->dirty;
+	return &emission->style;
+}
 
 static uint32_t header_needs(const struct source_entry *entry)
 {
@@ -72,6 +83,15 @@ static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
 	ebpf_alu(as, BPF_ADD, reg, R0);
 }
 
+/* Whether some body reads the clock itself where ts is 0. */
+static bool has_late_ts(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (unit->entries[i].want->needs && unit->entries[i].want->needs->late_ts)
+			return true;
+	return false;
+}
+
 /* r6 = where the records are built. */
 static void emit_record_place(struct emission *emission)
 {
@@ -101,11 +121,22 @@ static void emit_count(struct emission *emission)
 	ebpf_bind(as, uncounted);
 }
 
-static void emit_ids(struct emission *emission, uint32_t wanted, bool have_ids)
+static void emit_ids(struct emission *emission, const struct state *state, uint32_t wanted)
 {
 	struct ebpf_asm *as = emission->as;
 
-	if (have_ids)
+	if (emission->keeps_task && !state->dirty) {
+		if (wanted & TID) {
+			source_emit_value(as, style_at(emission, state), emission->options->tid);
+			ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, tid), R0);
+		}
+		if (wanted & PID) {
+			source_emit_value(as, style_at(emission, state), emission->options->tgid);
+			ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, pid), R0);
+		}
+		return;
+	}
+	if (!state->dirty)
 		ebpf_mov(as, R0, R7);
 	else
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
@@ -117,6 +148,21 @@ static void emit_ids(struct emission *emission, uint32_t wanted, bool have_ids)
 	}
 }
 
+/* asked: a body may have read the clock for this firing already, and all its types have one ts. */
+static void emit_clock(struct emission *emission, bool asked)
+{
+	struct ebpf_asm *as = emission->as;
+	uint32_t known = ebpf_label(as);
+
+	if (asked) {
+		ebpf_load(as, BPF_DW, R0, SOURCE_REG_RECORD, offsetof(struct event_header, ts));
+		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
+	}
+	ebpf_call(as, BPF_FUNC_ktime_get_ns);
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
+	ebpf_bind(as, known);
+}
+
 /* Fills those header fields of wanted that the record lacks. */
 static void emit_header(struct emission *emission, struct state *state, uint32_t wanted)
 {
@@ -124,12 +170,10 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 
 	wanted &= ~state->have;
 	state->have |= wanted;
-	if (wanted & TS) {
-		ebpf_call(as, BPF_FUNC_ktime_get_ns);
-		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
-	}
+	if (wanted & TS)
+		emit_clock(emission, emission->has_late_ts && state->dirty);
 	if (wanted & (PID | TID))
-		emit_ids(emission, wanted, !state->dirty);
+		emit_ids(emission, state, wanted);
 	if (wanted & CPU) {
 		ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, cpu), R0);
@@ -149,7 +193,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	struct ebpf_asm *as = emission->as;
 	const struct source_entry *entry = item->entry;
 	const struct event_type *type = entry->want->type;
-	const struct source_style *style = &emission->options->style;
+	const struct source_style *style = style_at(emission, state);
 	uint32_t next = ebpf_label(as);
 	struct state after = *state;
 
@@ -221,8 +265,8 @@ static void emit_tree(struct emission *emission, struct state state, const struc
 static void emit_dispatch(struct emission *emission, const struct dispatch *dispatch)
 {
 	struct ebpf_asm *as = emission->as;
-	const struct source_style *style = &emission->options->style;
 	struct state state = { 0 };
+	const struct source_style *style = style_at(emission, &state);
 	uint32_t clock_wants = 0;
 	bool sure = false;
 
@@ -247,12 +291,34 @@ static void emit_dispatch(struct emission *emission, const struct dispatch *disp
 	ebpf_note(as, "which of %zu types is it?", dispatch->tree_count);
 	if (state.dirty)
 		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
-	source_emit_value(as, style, dispatch->path);
+	source_emit_value(as, style_at(emission, &state), dispatch->path);
 	ebpf_mov(as, R8, R0);
 	emit_tree(emission, state, dispatch->tree, dispatch->tree_count);
 }
 
-/* r7 = pid_tgid; goes out unless the current process or one that the event names is in scope. */
+/* r7 = the current task or pid_tgid, r8 = its process. A call costs more than a load where returns are guarded. */
+static void emit_current(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct source_emit_options *options = emission->options;
+
+	emission->style = options->style;
+	emission->keeps_task = options->tid && options->tgid && !options->style.cautious;
+	if (!emission->keeps_task) {
+		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+		ebpf_mov(as, R7, R0);
+		ebpf_mov(as, R8, R0);
+		ebpf_alu_imm(as, BPF_RSH, R8, 32);
+		return;
+	}
+	ebpf_call(as, BPF_FUNC_get_current_task_btf);
+	ebpf_mov(as, R7, R0);
+	emission->style.task = true;
+	source_emit_value(as, &emission->style, options->tgid);
+	ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
+}
+
+/* r7 as above; goes out unless the current process or one that the event names is in scope. */
 static void emit_scope(struct emission *emission)
 {
 	struct ebpf_asm *as = emission->as;
@@ -262,10 +328,7 @@ static void emit_scope(struct emission *emission)
 
 	ebpf_note(as, "in scope?");
 	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
-	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
-	ebpf_mov(as, R7, R0);
-	ebpf_mov(as, R8, R0);
-	ebpf_alu_imm(as, BPF_RSH, R8, 32);
+	emit_current(emission);
 	for (uint32_t i = 0; i <= unit->scope.count; i++) {
 		uint32_t next = i < unit->scope.count ? ebpf_label(as) : emission->out;
 
@@ -274,7 +337,7 @@ static void emit_scope(struct emission *emission)
 			break;
 		ebpf_jump(as, in);
 		ebpf_bind(as, next);
-		source_emit_value(as, &emission->options->style, unit->scope.items[i]);
+		source_emit_value(as, &emission->style, unit->scope.items[i]);
 		ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
 	}
 	ebpf_bind(as, in);
@@ -287,6 +350,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.unit = unit,
 		.options = options,
 		.scratch = source_scratch_bytes(unit),
+		.has_late_ts = has_late_ts(unit),
 		.out = ebpf_label(as),
 	};
 	struct dispatch *dispatch;
@@ -306,6 +370,8 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	if (unit->entry_count > 1)
 		ebpf_store(as, BPF_DW, R10, emission.context_slot, SOURCE_REG_CONTEXT);
 	emit_record_place(&emission);
+	if (emission.has_late_ts)
+		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
 	emit_dispatch(&emission, dispatch);
 	ebpf_bind(as, emission.out);
 	ebpf_note(as, "done");

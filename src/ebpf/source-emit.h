@@ -25,6 +25,7 @@ enum {
 struct source_emit_options {
 	const struct scope *scope;
 	struct source_style style;
+	const struct source_node *tid, *tgid; /* of the current task; NULL: asked for by a helper */
 	source_body_fn *body;
 	void *context;
 	/*

@@ -7,6 +7,7 @@
 #include "ebpf/source-plan.h"
 
 #include "ebpf/attach-tracefs.h"
+#include "ebpf/ebpf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -194,7 +195,8 @@ static int add_compat_condition(struct draft *draft)
 	if (!items)
 		return -ENOMEM;
 	items[0] = compat.items[0];
-	memcpy(items + 1, when->items, when->count * sizeof *items);
+	if (when->count)
+		memcpy(items + 1, when->items, when->count * sizeof *items);
 	*when = (struct source_conditions){ .items = items, .count = when->count + 1 };
 	return 0;
 }

@@ -55,13 +55,7 @@ void source_plan_free(struct source_plan *plan);
 /* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
 int source_plan_split(struct source_plan *plan, size_t unit);
 
-/*
- * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason that names the
- * source that comes nearest. -ENOMEM, or -EOPNOTSUPP where the kernel has no BTF at all.
- */
-int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
-
-/* The same for one source of it, against an opened BTF. */
+/* As ebpf_source_available for one source of type, against a BTF that is open. */
 int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
 		     size_t size);
 

@@ -39,6 +39,7 @@ struct source_set {
 	uint32_t cpu_count;
 	uint32_t cast;
 	struct source_plan *plan;
+	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
 	struct scope *scope;
 	struct ship *ship;
 	struct loaded *programs;
@@ -84,6 +85,8 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 	struct source_emit_options emit = {
 		.scope = set->scope,
 		.style = { .cast = set->cast, .cautious = cautious },
+		.tid = set->tid,
+		.tgid = set->tgid,
 		.body = emit_body,
 		.context = set,
 		.memory_map = program->memory,
@@ -135,7 +138,7 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 		int result = make_memory(set, &program, source_scratch_bytes(unit), diag);
 
 		if (!result)
-			result = load_once(set, unit, &program, false, NULL);
+			result = load_once(set, unit, &program, set->options.cautious, NULL);
 		if (result == -EINVAL)
 			result = load_once(set, unit, &program, true, diag);
 		else if (result == -EPERM)
@@ -170,6 +173,21 @@ static int load_all(struct source_set *set, struct asterism_diag *diag)
 	return 0;
 }
 
+/* A path over the current task, or NULL where this kernel has no such thing. */
+static struct source_node *task_path(struct source_set *set, const char *text)
+{
+	char reason[256];
+	struct source_binding binding = {
+		.btf = set->options.btf, .arena = set->plan->arena, .reason = reason, .size = sizeof reason
+	};
+	struct source_node *node;
+
+	if (source_parse_path(text, binding.arena, &node, reason, sizeof reason) ||
+	    source_resolve_integer(&binding, node))
+		return NULL;
+	return node;
+}
+
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
 	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
@@ -182,8 +200,11 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	set->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
-	if (!result)
+	if (!result) {
+		set->tid = task_path(set, "current->pid");
+		set->tgid = task_path(set, "current->tgid");
 		result = scope_new(&scope, diag, &set->scope);
+	}
 	if (!result && options->ship.on_event)
 		result = ship_new(&options->ship, diag, &set->ship);
 	if (!result)

@@ -93,10 +93,14 @@ static void leave_if_null(struct ebpf_asm *as, uint32_t label)
 }
 
 /* r0 = what the access starts at. */
-static enum knowledge load_start(struct ebpf_asm *as, const struct source_node *node)
+static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style,
+				 const struct source_node *node)
 {
 	if (node->is_current) {
-		ebpf_call(as, BPF_FUNC_get_current_task_btf);
+		if (style->task)
+			ebpf_mov(as, R0, R7);
+		else
+			ebpf_call(as, BPF_FUNC_get_current_task_btf);
 		return KNOWN;
 	}
 	if (node->by_helper) {
@@ -114,7 +118,7 @@ static enum knowledge load_pointers(struct ebpf_asm *as, const struct source_sty
 				    const struct source_node *node, uint32_t null)
 {
 	const struct btf_access *access = &node->access;
-	enum knowledge knowledge = load_start(as, node);
+	enum knowledge knowledge = load_start(as, style, node);
 
 	for (uint32_t i = 0; i < access->pointer_count; i++) {
 		leave_if_null(as, null);

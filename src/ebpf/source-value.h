@@ -15,6 +15,7 @@ enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
 
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
+	bool task;     /* r7 holds the current task: nobody needs to ask for it */
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
 };
 

@@ -25,7 +25,9 @@ static int compare(const void *left, const void *right)
 		return a->first_ts < b->first_ts ? -1 : 1;
 	if (a->rule != b->rule)
 		return a->rule < b->rule ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	if (a->made_ts != b->made_ts)
+		return a->made_ts < b->made_ts ? -1 : 1;
+	return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
 static uint64_t later(uint64_t time, uint64_t by)
@@ -61,7 +63,8 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 								       .run = (uint32_t)i,
 								       .deadline = deadline,
 								       .first_ts = run->first_ts,
-								       .order = run->order };
+								       .made_ts = run->made_ts,
+								       .ordinal = run->ordinal };
 	}
 	return 0;
 }
@@ -74,7 +77,8 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 
 	for (size_t done = 0; done < sweep->due_count; done += work->count) {
 		size_t left = sweep->due_count - done;
-		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		/* Where events are fed, on their CPU: places then go back to where they are taken from. */
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = matcher->options.live ? 0 : BPF_F_TEST_RUN_ON_CPU);
 
 		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
 		work->now = now;

@@ -321,6 +321,8 @@ int engine_dispatch_build(struct engine *engine)
 	int result = transitions ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
+		if (engine->options.rules && !engine->options.rules[i])
+			continue;
 		builder.rule = &engine->rules[i];
 		result = build_rule(&builder, transitions);
 	}

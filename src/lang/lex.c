@@ -161,6 +161,8 @@ static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
 	size_t left = lexer->source->length - lexer->offset;
 
 	for (size_t i = 0; i < sizeof punctuations / sizeof *punctuations; i++) {
+		if (punctuations[i].text[0] != text[0])
+			continue;
 		size_t length = strlen(punctuations[i].text);
 
 		if (length <= left && memcmp(text, punctuations[i].text, length) == 0) {

@@ -104,10 +104,7 @@ static bool parse_emit_arg(struct lang_parser *p, struct lang_syntax_arg *arg)
 /* The arguments behind '('. */
 static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *statement)
 {
-	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
-				  .closer = LANG_TOKEN_RPAREN,
-				  .item = "an argument",
-				  .expect = "',' or ')'" };
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA, .closer = LANG_TOKEN_RPAREN, .expect = "',' or ')'" };
 	struct lang_syntax_arg **end = &statement->args;
 	bool parsed;
 

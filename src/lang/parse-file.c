@@ -5,8 +5,9 @@
 
 #include "event/type.h"
 
-static const char *const value_types[] = { "u8",  "u16", "u32",  "u64",  "i8",   "i16",   "i32",
-					   "i64", "f64", "bool", "time", "addr", "string" };
+/* In the order in which they are suggested. */
+static const char *const value_types[] = { "i32", "i64", "u32",  "u64",  "i16",  "u16",   "i8",
+					   "u8",  "f64", "bool", "time", "addr", "string" };
 static const char *const statements[] = { "RULE", "SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "MACHINE" };
 
 enum { VALUE_TYPE_COUNT = sizeof value_types / sizeof *value_types };

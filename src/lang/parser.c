@@ -119,10 +119,12 @@ struct diag_place lang_place_to_end(const struct lang_parser *p, const struct di
 {
 	struct diag_place place = *first;
 	const char *text = place.source->text + place.offset;
-	size_t length = p->end > place.offset ? p->end - place.offset : 1;
-	const char *newline = memchr(text, '\n', length);
+	size_t length = p->end > place.offset ? p->end - place.offset : 0;
+	const char *newline = length ? memchr(text, '\n', length) : NULL;
 
-	place.length = (uint32_t)(newline ? (size_t)(newline - text) : length);
+	if (newline)
+		length = (size_t)(newline - text);
+	place.length = (uint32_t)(length ? length : 1);
 	return place;
 }
 

@@ -86,7 +86,7 @@ static int check_type(struct check *check, uint32_t index)
 	if (!result)
 		result = check_claim(check, item, range);
 	if (!result)
-		result = check_work(check, item, type->field_count * type->field_count / 2);
+		result = check_work(check, item, 2 * type->field_count * type->field_count);
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
 		result = check_field(check, type->first_field + i, offset);
 		offset += check->program->fields[type->first_field + i].bytes;

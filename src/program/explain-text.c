@@ -116,10 +116,9 @@ static const char *behind(const char *note, const char *event)
 {
 	size_t length = strlen(event);
 
-	if (strncmp(note, event, length) != 0)
+	if (strncmp(note, event, length) != 0 || (note[length] && note[length] != ' '))
 		return note;
-	note += length;
-	return note + (*note == ' ');
+	return note + length + (note[length] == ' ');
 }
 
 static void print_transition(const struct explain *explain, const struct program_transition *transition)

@@ -45,8 +45,9 @@ def constant(value):
 
 
 class Generator:
-    def __init__(self, seed):
+    def __init__(self, seed, kernel=False):
         self.rng = random.Random(seed)
+        self.kernel = kernel  # no floats and no RETURN SEQUENCE
         self.types = self.make_types()
 
     def chance(self, p):
@@ -66,7 +67,7 @@ class Generator:
             if self.chance(0.25):
                 fields["w"] = "u64"
             if self.chance(0.2):
-                fields["z"] = r.choice(["f64", "bool", "string", "time"])
+                fields["z"] = r.choice(["bool", "string", "time"] + ["f64"] * (not self.kernel))
             types[name] = fields
         return types
 
@@ -160,7 +161,7 @@ class Generator:
         field = r.choice(self.fields(spec, "iufbs"))
         value = constant(r.choice(self.values_of(spec, field)))
         kind = KINDS.get({**HEADER, **self.types[spec.type]}[field], "i")
-        f = Field(spec.name, field, spec.is_array and self.chance(0.2))
+        f = Field(spec.name, field)
         if kind in "iuf" and self.chance(0.15):
             value = Field(spec.name, r.choice(self.fields(spec, "iuf")))
             return Bin(r.choice(["<", "<=", "==", "!=", ">", ">="]), f, value)
@@ -189,7 +190,7 @@ class Generator:
         if spec.is_array:
             if self.chance(0.35) or not fields:
                 return Func(spec.name, "len", None, self.chance(0.2))
-            function = self.rng.choice(["min", "max", "sum", "first", "last", "avg"])
+            function = self.rng.choice(["min", "max", "sum", "first", "last"] + ["avg"] * (not self.kernel))
             usable = [f for f in fields if self.types[spec.type].get(f) not in ("u64", "string")] or ["tid"]
             field = self.rng.choice(usable)
             if field == "comm" and function not in ("first", "last"):
@@ -269,12 +270,15 @@ class Generator:
         return [Join(f) for f in self.rng.sample(sorted(set(choices)), 1 if pick < 0.9 else 2)]
 
     def make_returns(self, rule):
-        if self.chance(0.5):
+        if self.chance(0.5) and not self.kernel:
             return "SEQUENCE"
         usable = [s for s in rule.specs if s.name and not s.negated and not groups_of(s)]
         if not usable or self.chance(0.1):
             return None
         out = {}
+        for s in usable if self.kernel else []:
+            for expr in times_of(s):
+                out[ruletext.print_expr(expr)] = (expr, None, ruletext.print_expr(expr))
         for _ in range(self.rng.choice([1, 2])):
             expr = self.value(self.rng.choice(usable), "iufs")
             if self.chance(0.3) and isinstance(expr, Field) and expr.field not in ("comm", "z"):
@@ -357,18 +361,18 @@ class Generator:
         return out
 
     def planted(self, rule):
-        out, base = [], self.random_event()
+        out, base = [], None
         for spec in self.sample(rule.pattern)[:10]:
             best = None
             for _ in range(6):
                 best = self.random_event(spec.type)
                 for f in rule.joins:
-                    if self.chance(0.93):
+                    if out and self.chance(0.93):
                         self.copy_field(best, base, f)
                 if all(holds(rule, c.expr, Event(spec.name, best)) for c in rule.guards(spec)):
                     break
             out.append(best)
-            if not out[1:]:
+            if len(out) == 1:
                 base = best
             if self.chance(0.25):
                 out.append(self.random_event())
@@ -418,10 +422,17 @@ class Generator:
                     e["ts"] += step
             elif len(events) < 30:
                 events.insert(at, {**self.random_event(), "ts": events[at]["ts"]})
+        events[0]["ts"] = max(0, events[0]["ts"])
         for before, e in zip(events, events[1:]):
             e["ts"] = max(e["ts"], before["ts"])
-        events[0]["ts"] = max(0, events[0]["ts"])
         return events
+
+
+def times_of(spec):
+    """Values that tell which events became an element."""
+    if not spec.is_array:
+        return [Field(spec.name, "ts")]
+    return [Func(spec.name, f, "ts") for f in ("first", "last", "sum")] + [Func(spec.name, "len")]
 
 
 def walk_expr(expr):

@@ -109,13 +109,13 @@ class Pattern:
         return self.words[node, word]
 
     # Every walk yields ("end", i, early, priority, trail): the node is laid over word[..i), and might have ended at
-    # `early` events already (arrays and groups beyond their minimum); or, with the word used up, what may follow.
+    # `early` events already (an array beyond its minimum); or, with the word used up, what may follow.
 
     def walk(self, node, word, i, early, path, priority):
         if isinstance(node, Spec):
             yield from self.walk_spec(node, word, i, path, priority)
         elif is_repeated(node):
-            yield from self.walk_rounds(node, word, (0, i, early, early, ()), path, priority)
+            yield from self.walk_rounds(node, word, (0, i, early, ()), path, priority)
         else:
             yield from self.walk_body(node, word, i, early, path, priority)
 
@@ -172,11 +172,11 @@ class Pattern:
             yield from self.walk_sequence(rest, word, then, path, child_priority)
 
     def walk_rounds(self, node, word, at, path, priority):
-        """at: rounds done, events used, where the last round may have ended, where the minimum was, trail."""
-        rounds, i, early, minimum, trail = at
+        """at: rounds done, events used, where the last round may have ended, trail."""
+        rounds, i, early, trail = at
         most = self.most(node)
         if rounds >= node.low:
-            yield "end", i, minimum, priority + (0,), trail
+            yield "end", i, early, priority + (0,), trail
         if most is not None and rounds >= most:
             if i == len(word) and not self.eager[node]:
                 for spec in first_specs(node):
@@ -187,24 +187,7 @@ class Pattern:
             if out[0] == "end":
                 _, j, round_early, round_priority, round_trail = out
                 if j > i:
-                    then = (rounds + 1, j, round_early, round_early if rounds < node.low else minimum, round_trail)
+                    then = (rounds + 1, j, round_early, round_trail)
                     yield from self.walk_rounds(node, word, then, path, round_priority)
                 continue
             yield out
-            if out[0] == "next" and len(word) > i and rounds >= node.low:
-                for negation in self.negations_after(node):
-                    yield "forbid", negation, minimum
-
-    def negations_after(self, node):
-        """The negations between a group and its positive followers."""
-        out, parent = [], node.parent
-        while parent is not None:
-            if isinstance(parent, Seq):
-                for sibling in parent.children[node.index + 1:]:
-                    if not isinstance(sibling, Neg):
-                        return out
-                    out.append(sibling)
-            if is_repeated(parent):
-                return out
-            node, parent = parent, parent.parent
-        return out

@@ -5,7 +5,7 @@ Which rules the compiler must reject (settled meaning 3, 5, 6, 8 and 13). verdic
 generator leaves them out.
 """
 
-from lay import Pattern, groups_of, possibly_empty
+from lay import Pattern, first_specs, groups_of, possibly_empty
 from model import Alt, Field, Func, Neg, Seq, Spec, children_of, is_repeated, leaves, walk_nodes
 
 
@@ -41,6 +41,20 @@ def ends_with_negation(node):
     if isinstance(node, Seq):
         return ends_with_negation(node.children[-1])
     return isinstance(node, Alt) and any(ends_with_negation(c) for c in node.children)
+
+
+def begins_possibly_empty(node):
+    if possibly_empty(node):
+        return True
+    parts = children_of(node)
+    return any(map(begins_possibly_empty, parts if isinstance(node, Alt) else parts[:1]))
+
+
+def ends_possibly_empty(node):
+    if possibly_empty(node) and not isinstance(node, Neg):
+        return True
+    parts = [c for c in children_of(node) if not isinstance(c, Neg)]
+    return any(map(ends_possibly_empty, parts if isinstance(node, Alt) else parts[-1:]))
 
 
 def check_lengths(root):
@@ -110,6 +124,8 @@ def check_neighbours(negation):
         unclear("an inner sequence that begins with a negation")
     if possibly_empty(before[-1]) or after and possibly_empty(after[0]):
         reject("a neighbour of a negation is possibly empty")
+    if ends_possibly_empty(before[-1]) or after and begins_possibly_empty(after[0]):
+        unclear("a neighbour of a negation whose end beside it is possibly empty")
     node = negation
     while not after and node.parent is not None:
         node = node.parent
@@ -135,9 +151,59 @@ def check_ambiguity(rule, pattern):
     for node in walk_nodes(rule.pattern):
         if not isinstance(node, Alt) or any(isinstance(p, Neg) for p in chain(node)):
             continue
+        if any(pattern.most(g) == 0 for g in chain(node) if is_repeated(g)):
+            unclear("an alternative in a group that never occurs")
         for i, a in enumerate(node.children):
             for b in node.children[i + 1:]:
                 check_pair(rule, pattern, a, b)
+        check_counted(pattern, node)
+
+
+def check_counted(pattern, node):
+    """A limit of the compiler: it does not determinise a shared first event right after or inside a counted round."""
+    firsts = [s.type for c in node.children for s in first_specs(c)]
+    if len(set(firsts)) == len(firsts):
+        return
+    if any(is_repeated(g) and (pattern.most(g) or g.low) > 1 for g in chain(node)):
+        unclear("branches that share their first event, in a counted group")
+    if any(ends_counted(n) for n in before(node)):
+        unclear("branches that share their first event, right after something counted")
+
+
+def before(node):
+    """The structures that may end right before a node."""
+    out = []
+    for inner in chain(node):
+        if isinstance(inner.parent, Seq):
+            for sibling in reversed(siblings(inner)[: inner.index]):
+                out.append(sibling)
+                if not possibly_empty(sibling):
+                    return out
+    return out
+
+
+def ends_counted(node):
+    if isinstance(node, Neg):
+        return False
+    if (isinstance(node, Spec) or is_repeated(node)) and node.low > 1:
+        return True
+    parts = [c for c in children_of(node) if not isinstance(c, Neg)]
+    return any(map(ends_counted, parts if isinstance(node, Alt) else parts[-1:]))
+
+
+def check_round_ends(pattern, root):
+    """Is an array at the end of a round `last` when the group is? The oracle says no, the compiler yes."""
+    for node in walk_nodes(root):
+        if node in pattern.eager and pattern.followers(node) and may_end(node):
+            if any(is_repeated(g) for g in chain(node.parent)):
+                unclear("an array or group at the end of a round of a group that is last")
+
+
+def may_end(node):
+    for inner in chain(node):
+        if isinstance(inner.parent, Seq) and not all(map(possibly_empty, siblings(inner)[inner.index + 1:])):
+            return False
+    return True
 
 
 def check_pair(rule, pattern, a, b):
@@ -148,6 +214,8 @@ def check_pair(rule, pattern, a, b):
         x, y = pattern.laid(left, a), pattern.laid(right, b)
         if left and (x.ends or y.ends):
             reject("a branch is the beginning of another, or equal to it")
+        if any(not isinstance(n.child, Spec) for n in [*x.forbidden, *y.forbidden]):
+            unclear("a negated sequence or alternative directly after an event that branches share")
         for priority, s, role in x.next:
             for other_priority, t, other in y.next:
                 if s.type != t.type:
@@ -171,10 +239,14 @@ def check_conditions(rule):
         if negated and c.ids[-1] > negated[0]:
             reject("a condition between a negated and a later event")
         named = [x for x in leaves(c.expr) if isinstance(x, (Field, Func))]
+        if any(isinstance(x, Func) and not rule.by_name[x.name].is_array for x in named):
+            reject("an array function of a single event")
         for x in named:
             if isinstance(x, Field) and rule.by_name[x.name].is_array and (
                     len(c.ids) > 1 or any(isinstance(o, Func) for o in named)):
                 reject("a plain field of an array in a condition with another event")
+        if any(in_other_branches(rule.specs[i], rule.specs[j]) for i in c.ids for j in c.ids if i < j):
+            unclear("names of different branches in a repeated group")
         if len({groups_of(rule.specs[i])[-1] if groups_of(rule.specs[i]) else None for i in c.ids}) > 1:
             unclear("a name inside a repeated group together with one outside")
     for expr, _, _ in rule.returns if isinstance(rule.returns, list) else []:
@@ -183,12 +255,19 @@ def check_conditions(rule):
                 check_returned(rule, x)
 
 
+def in_other_branches(a, b):
+    """Do two elements of one repeated group exclude each other in every round?"""
+    above = list(chain(b))
+    meet = next(n for n in chain(a) if n in above)
+    return isinstance(meet, Alt) and any(is_repeated(n) for n in chain(meet))
+
+
 def check_returned(rule, leaf):
     spec = rule.by_name[leaf.name]
     if spec.negated or groups_of(spec):
         reject("a returned value of a negated element or of one inside a repeated group")
-    if isinstance(leaf, Field) and spec.is_array:
-        reject("a returned plain field of an array")
+    if isinstance(leaf, Field) == spec.is_array:
+        reject("a returned plain field of an array, or an array function of a single event")
 
 
 def check_fields(rule):
@@ -208,6 +287,7 @@ def verdict(rule):
         pattern = Pattern(rule)
         check_negations(rule, pattern)
         check_ambiguity(rule, pattern)
+        check_round_ends(pattern, rule.pattern)
     except Verdict as found:
         return found.word, found.reason
     return "accept", ""

@@ -86,7 +86,6 @@ class Const:
 class Field:
     name: str  # of the element
     field: str
-    brackets: bool = False  # written name[].field
 
 
 @dataclass

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -29,13 +30,17 @@ class Result:
 
     def refused(self):
         """Was it the rule that was found wrong?"""
-        return self.status == 2 and "rule.rule:" in self.stderr
+        return self.status == 2 and "rule.rule:" in self.stderr and not self.not_for_kernel()
+
+    def not_for_kernel(self):
+        """Names of the rules that the kernel engine says it cannot run."""
+        return re.findall(r"rule (\w+) cannot run in the kernel", self.stderr)
 
     def failure(self):
         """Why the replay as a whole cannot be used; None when it can."""
         if self.broken:
             return self.broken
-        if self.status not in (0, 1) or not self.stats:
+        if self.status not in (0, 1, 3) or not self.stats:  # 3: events were lost, which the statistics tell
             return f"exit status {self.status}: {self.stderr.strip()[:2000]}"
         return None
 

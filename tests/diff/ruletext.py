@@ -30,7 +30,7 @@ def print_expr(expr, level=0):
     if isinstance(expr, Const):
         return expr.text
     if isinstance(expr, Field):
-        return expr.name + ("[]." if expr.brackets else ".") + expr.field
+        return expr.name + "." + expr.field
     if isinstance(expr, Func):
         dot = "[]." if expr.brackets else "."
         return expr.name + dot + expr.function + ("." + expr.field if expr.field else "")
@@ -322,7 +322,7 @@ class Parser:
         if member in FUNCTIONS and self.peek() == ".":
             self.take(".")
             return Func(name, member, self.take(), brackets)
-        return Field(name, member, brackets)
+        return Field(name, member)
 
     def number(self):
         token = self.tokens[self.at][0]

@@ -112,6 +112,8 @@ def array_function(rule, expr, values):
     if function == "len":
         return len(values)
     if not values:
+        if function == "avg":
+            raise DivisionByZero
         return 0.0 if of == "f" else "" if of == "s" else 0
     if function == "avg":
         return float(sum(values)) / len(values)

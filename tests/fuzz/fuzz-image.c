@@ -30,11 +30,13 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
+/* Whether a section lies within the image and leaves the header alone, so that it can be written to. */
 static bool holds_section(const struct program_header *header, size_t size, int section)
 {
-	size_t bytes = (size_t)header->sections[section].count * program_section_shapes[section].item_bytes;
+	size_t bytes = header->sections[section].count * program_section_shapes[section].item_bytes;
+	size_t offset = header->sections[section].offset;
 
-	return header->sections[section].offset <= size && bytes <= size - header->sections[section].offset;
+	return offset >= sizeof *header && offset <= size && bytes <= size - offset;
 }
 
 /* A header that fits the bytes, and pools that a test can afford. */
@@ -235,8 +237,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	if (size < sizeof *header || size % 4 || next_random(&state) % 8 == 0 ||
 	    !holds_section(header, size, section) || !header->sections[section].count)
 		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) : size;
-	size_t bytes = (size_t)header->sections[section].count * program_section_shapes[section].item_bytes;
-	uint8_t *items = data + header->sections[section].offset; /* perhaps over the header itself */
+	size_t bytes = header->sections[section].count * program_section_shapes[section].item_bytes;
+	uint8_t *items = data + header->sections[section].offset;
 
 	for (uint64_t n = next_random(&state) % 3; n < 3 && bytes >= 4; n++) {
 		uint8_t *at = items + next_random(&state) % (bytes / 4) * 4;

@@ -101,11 +101,14 @@ static pid_t start(const struct plan *plan, const char *name, int gate[2], struc
 		give_up("fork", -errno, NULL);
 	if (pid > 0) {
 		close(gate[0]);
+		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
+			usleep(100);
 		return pid;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
 	close(gate[1]);
+	__atomic_store_n(&told->ready, true, __ATOMIC_RELEASE);
 	if (read(gate[0], &byte, 1) != 1)
 		_exit(3);
 	plan->plant(told);
@@ -180,6 +183,7 @@ static void make_set(const struct harness *harness, const struct plan *plan, str
 		.scope = plan->scope,
 		.btf = harness->btf,
 		.features = &harness->features,
+		.cautious = harness->cautious,
 		.ship = { .ring_bytes = plan->ring_bytes,
 			  .on_event = on_event,
 			  .on_lost = on_lost,

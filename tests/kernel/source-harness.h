@@ -18,11 +18,13 @@ struct harness {
 	struct event_catalog *catalog;
 	struct btf_kernel *btf;
 	struct ebpf_features features;
+	bool cautious;
 };
 
 /* What a plant may tell the test: memory shared with the child. */
 struct told {
 	uint64_t numbers[16];
+	bool ready; /* has its name and waits */
 };
 
 struct plan {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,52 @@ static void test_add(const struct harness *harness)
 	scope_free(scope);
 }
 
+/* ---- in another pid namespace: we are process 1 there, and the real process 1 is somebody else */
+
+static void in_namespace(const struct harness *harness, int pipe_end)
+{
+	pid_t real = 0;
+
+	check_failures = 0;
+	CHECK_EQUAL(read(pipe_end, &real, sizeof real), sizeof real);
+	CHECK_EQUAL(getpid(), 1);
+	struct scope *scope = make_scope(harness, EBPF_SCOPE_ALL);
+
+	CHECK(!scope_has(scope, real));
+	CHECK(scope_has(scope, 1));
+	scope_free(scope);
+	scope = make_scope(harness, EBPF_SCOPE_TREE);
+	CHECK_EQUAL(scope_add(scope, 1), -EOPNOTSUPP);
+	scope_free(scope);
+	_exit(check_failures);
+}
+
+static void test_namespace(const struct harness *harness)
+{
+	int ends[2], status;
+
+	if (pipe(ends))
+		return;
+	pid_t outer = fork();
+
+	if (outer == 0) {
+		if (unshare(CLONE_NEWPID))
+			_exit(0);
+		pid_t inner = fork();
+
+		if (inner == 0)
+			in_namespace(harness, ends[0]);
+		if (write(ends[1], &inner, sizeof inner) != sizeof inner)
+			_exit(1);
+		waitpid(inner, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+	}
+	waitpid(outer, &status, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* ---- a process number that is used again does not inherit the scope of the one that had it */
 
 static void test_reuse(const struct harness *harness)
@@ -233,8 +280,13 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(const struct harness *harness);
 	} tests[] = {
-		{ "tree", test_tree }, { "pids", test_pids },   { "all", test_all },
-		{ "add", test_add },   { "reuse", test_reuse }, { "loss", test_loss },
+		{ "tree", test_tree },
+		{ "pids", test_pids },
+		{ "all", test_all },
+		{ "add", test_add },
+		{ "reuse", test_reuse },
+		{ "loss", test_loss },
+		{ "namespace", test_namespace },
 	};
 	struct harness harness;
 	int result = harness_init(&harness, argc > 1 ? argv[1] : "catalogs/linux.events");

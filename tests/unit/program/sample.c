@@ -262,7 +262,7 @@ static void pair_states(struct program_build *build)
 						       .hold = PROGRAM_NONE,
 						       .element = 2,
 						       .note = PROGRAM_NONE });
-	state(build, "in \"b\"", 0, 0);
+	state(build, "in \"b\" & \\c", 0, 0);
 }
 
 static void pair_results(struct program_build *build)
@@ -342,7 +342,9 @@ static void silence_states(struct program_build *build)
 	draft.type = TYPE_C;
 	draft.target = PROGRAM_TARGET_END;
 	draft.fit = PROGRAM_NONE;
+	draft.note = program_build_text(build, "C:c is forbidden");
 	transition(build, draft);
+	draft.note = PROGRAM_NONE;
 	state(build, "quiet", 0, PROGRAM_STATE_DEADLINE);
 
 	draft.type = TYPE_B;

@@ -69,7 +69,7 @@ static void text_tells_the_automaton(void **context)
 		      "            b.max.real = max(b.max.real, real)\n"
 		      "      hold  b.len <= 7\n"
 		      "\n"
-		      "  state 2 \"in \"b\"\": runs wait under tid = a.tid\n"
+		      "  state 2 \"in \"b\" & \\c\": runs wait under tid = a.tid\n"
 		      "    B[]:b -> state 2   (b again)\n"
 		      "      if    name LIKE \"c*\\n\"\n"
 		      "      set   b.len = b.len + 1\n"
@@ -98,6 +98,7 @@ static void text_tells_deadlines_streams_and_keys(void **context)
 	assert_holds(silence, "  semantics  SKIPTILLANY, WITHIN 1s, AFTER MATCH KEEP, ON LOSS DISCARD, ASYNCHRONOUS\n");
 	assert_holds(silence, "state 1 \"quiet\": runs wait all together; they match when the time is up\n");
 	assert_holds(silence, "    B -> state 2, in place\n      if    x == a.x\n");
+	assert_holds(silence, "    C -> end, forbidden   (C:c is forbidden)\n");
 	assert_holds(silence, "    C -> end, forbidden\n");
 	assert_holds(strict, "WITHIN 5ns");
 	assert_holds(strict, "  stream     every event\n");
@@ -256,7 +257,7 @@ static void drawings_escape_and_style(void **context)
 
 	(void)context;
 	assert_holds(pair, "digraph \"pair\" {\n");
-	assert_holds(pair, "s2 [label=\"2 in \\\"b\\\"\\nruns wait under tid = a.tid\"];");
+	assert_holds(pair, "s2 [label=\"2 in \\\"b\\\" &amp; \\\\c\\nruns wait under tid = a.tid\"];");
 	assert_holds(pair, "s1 -> s2 [label=\"B[]:b\\nif name LIKE \\\"c*\\\\n\\\" AND a.x < big\\nb.len = b.len + 1");
 	assert_holds(pair, "s2 -> match [label=\"C\"];");
 	assert_holds(pair, "s2 -> end [label=\"B\", color=gray50, fontcolor=gray50];");

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how many events are run at once: a loop whose body is the code for all types, chosen by the record's type. */
+
+#include "ebpf/batch.h"
+
+#include "base/alloc.h"
+#include "ebpf/load.h"
+#include "ebpf/matcher-priv.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+struct batch {
+	int map, program;
+	uint32_t stride;
+	uint8_t *memory; /* the number of records in the first stride, then the records */
+	size_t bytes;
+};
+
+/* bpf_loop's callback (turn, nothing). */
+static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *matcher, struct ebpf_asm *as)
+{
+	uint32_t function = ebpf_asm_function(as, "event");
+
+	ebpf_asm_enter(as, function);
+	uint32_t out = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JGE, R1, BATCH_RECORDS_MAX, out);
+	ebpf_load_value(as, R6, batch->map, batch->stride);
+	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)batch->stride);
+	ebpf_alu(as, BPF_ADD, R6, R1);
+	for (uint32_t type = 0; type < matcher->program->type_count; type++) {
+		uint32_t next = ebpf_label(as);
+
+		ebpf_load(as, BPF_W, R0, R6, offsetof(struct event_header, type));
+		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)type, next);
+		for (uint32_t part = 0; part < ebpf_matcher_parts(matcher, type); part++)
+			ebpf_matcher_emit(matcher, as, type, part);
+		ebpf_jump(as, out);
+		ebpf_bind(as, next);
+	}
+	ebpf_bind(as, out);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+static int load(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	struct ebpf_load_options options = { .name = "asterism_batch",
+					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					     .features = matcher->options.features };
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return diag_no_memory(diag);
+	ebpf_load_value(as, R1, batch->map, 0);
+	ebpf_load(as, BPF_DW, R1, R1, 0);
+	ebpf_load_function(as, R2, function_event(batch, matcher, as));
+	ebpf_mov_imm(as, R3, 0);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	batch->program = ebpf_load_program(as, &options, diag);
+	ebpf_asm_free(as);
+	return batch->program < 0 ? batch->program : 0;
+}
+
+static int make(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	batch->bytes = (size_t)batch->stride * (BATCH_RECORDS_MAX + 1);
+	batch->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_batch", 4, (uint32_t)batch->bytes, 1, &opts);
+	if (batch->map < 0)
+		return diag_error(diag, NULL, batch->map, "the kernel has no room for %d records", BATCH_RECORDS_MAX);
+	void *memory = mmap(NULL, batch->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, batch->map, 0);
+
+	if (memory == MAP_FAILED)
+		return diag_error(diag, NULL, -errno, "the records cannot be mapped");
+	batch->memory = memory;
+	return load(batch, matcher, diag);
+}
+
+int batch_new(struct ebpf_matcher *matcher, uint32_t stride, struct asterism_diag *diag, struct batch **made)
+{
+	struct batch *batch = alloc_zero(1, sizeof *batch);
+	int error;
+
+	if (!batch)
+		return diag_no_memory(diag);
+	batch->map = batch->program = -1;
+	batch->stride = (stride + 63) / 64 * 64;
+	error = make(batch, matcher, diag);
+	if (error)
+		batch_free(batch);
+	else
+		*made = batch;
+	return error;
+}
+
+void batch_free(struct batch *batch)
+{
+	if (!batch)
+		return;
+	if (batch->memory)
+		munmap(batch->memory, batch->bytes);
+	if (batch->map >= 0)
+		close(batch->map);
+	if (batch->program >= 0)
+		close(batch->program);
+	alloc_free(batch);
+}
+
+struct event_header *batch_record(struct batch *batch, uint32_t index)
+{
+	return (struct event_header *)(batch->memory + (size_t)batch->stride * (index + 1));
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int batch_run(struct batch *batch, uint32_t count, uint64_t *took_ns)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	uint64_t begin;
+	int result;
+
+	if (count > BATCH_RECORDS_MAX)
+		return -EINVAL;
+	*(uint64_t *)batch->memory = count;
+	begin = now();
+	result = bpf_prog_test_run_opts(batch->program, &opts);
+	*took_ns = now() - begin;
+	return result;
+}

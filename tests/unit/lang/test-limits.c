@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Input that is large, deep, dense or hostile, and memory that runs short: an answer, soon, without recursion. */
+
+#include "base/alloc.h"
+#include "read-text.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { LARGE = 10 << 20 };
+
+/* start, then part over and over up to about LARGE bytes, then end; free with alloc_free */
+static char *repeat(const char *start, const char *part, size_t count, const char *end)
+{
+	struct text_buffer text = { 0 };
+	char *taken;
+
+	text_append(&text, start);
+	for (size_t i = 0; i < count; i++)
+		text_append(&text, part);
+	text_append(&text, end);
+	assert_int_equal(text_take(&text, &taken), 0);
+	return taken;
+}
+
+/* The messages that such a text gives. */
+static void expect_repeated(const char *start, const char *part, const char *expected)
+{
+	char *text = repeat(start, part, LARGE / strlen(part), "");
+
+	expect_messages(text, expected);
+	alloc_free(text);
+}
+
+static void test_deep(void **state)
+{
+	(void)state;
+	expect_repeated("RULE r PATTERN { ", "[", "1:82+1: error: the pattern nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { ", "(", "1:82+1: error: the pattern nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { ", "~", "1:82+1: error: the pattern nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "(",
+			"1:96+1: error: the expression nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "-",
+			"1:96+1: error: the expression nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "NOT ",
+			"1:288+3: error: the expression nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "1+",
+			"1:159+1: error: the expression nests more than 64 deep\n");
+	expect_repeated("", "[", "1:1+1: error: expected RULE, EVENT or EVENTS but found '['\n");
+}
+
+static void test_deepest(void **state)
+{
+	char *text = repeat("RULE r PATTERN { ", "[B, ", 63, "A");
+	char *whole = repeat(text, "]", 63, " }");
+	struct reading reading;
+
+	(void)state;
+	read_text(&reading, whole);
+	assert_int_equal(reading.result, 0);
+	reading_fini(&reading);
+	alloc_free(text);
+	alloc_free(whole);
+}
+
+static uint32_t depth_of(const struct lang_expr *expr)
+{
+	if (!expr)
+		return 0;
+	uint32_t left = depth_of(expr->left), right = depth_of(expr->right);
+
+	return (left > right ? left : right) + 1;
+}
+
+/* Long lists of alternatives are fine and stay shallow. */
+static void test_wide(void **state)
+{
+	char *ors = repeat("RULE r PATTERN { A:a } WHERE { a.x == 1", " OR a.x == 2", 5000, " }");
+	char *in = repeat("RULE r PATTERN { A:a } WHERE { a.x IN { 1", ", 2", 5000, "} }");
+	struct reading reading;
+
+	(void)state;
+	read_text(&reading, ors);
+	assert_int_equal(reading.result, 0);
+	assert_true(depth_of(reading.unit->rules[0].conditions[0].expr) <= 16);
+	reading_fini(&reading);
+	read_text(&reading, in);
+	assert_int_equal(reading.result, 0);
+	assert_true(depth_of(reading.unit->rules[0].conditions[0].expr) <= 16);
+	reading_fini(&reading);
+	alloc_free(ors);
+	alloc_free(in);
+}
+
+static void test_dense(void **state)
+{
+	char *ands = repeat("RULE r PATTERN { A:a } WHERE { 1 == 1", " OR 1 == 1", 22000, " }");
+
+	(void)state;
+	expect_messages(ands, "1:39+2: error: the expression has more than 65536 parts\n");
+	alloc_free(ands);
+	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "1==1,",
+			"1:1310747+1: error: the file has more than 1048576 parts\n\tsplit it into several files\n");
+}
+
+/* What conversions and balanced lists add to the depth of the text counts too. */
+static void test_depth_with_conversions(void **state)
+{
+	char *text = repeat("RULE r PATTERN { A:a } WHERE { a.x", " / 2 * a.u", 30, " == 1.5 }");
+	char *deep = repeat("RULE r PATTERN { A:a } WHERE { ", "(a.r == 1.5) == (FALSE OR ", 31, "TRUE");
+	char *whole = repeat(deep, ")", 31, " }");
+	struct reading reading;
+
+	(void)state;
+	read_text(&reading, text);
+	assert_int_equal(reading.result, 0);
+	assert_true(depth_of(reading.unit->rules[0].conditions[0].expr) <= LANG_DEPTH_MAX);
+	reading_fini(&reading);
+	read_text(&reading, whole);
+	assert_int_equal(reading.result, 0);
+	assert_true(depth_of(reading.unit->rules[0].conditions[0].expr) <= LANG_DEPTH_MAX);
+	reading_fini(&reading);
+	alloc_free(text);
+	alloc_free(deep);
+	alloc_free(whole);
+}
+
+/* Shallow as text, but each list of five adds two levels to the tree. */
+static void test_too_deep_after_balancing(void **state)
+{
+	char *open = repeat("RULE r PATTERN { A:a } WHERE { ", "(", 40, "a.t");
+	char *whole = repeat(open, " OR a.t OR a.t OR a.t OR a.t)", 40, " == TRUE }");
+
+	(void)state;
+	expect_messages(whole, "1:32+1211: error: the expression nests more than 64 deep\n");
+	alloc_free(open);
+	alloc_free(whole);
+}
+
+static void test_large_file(void **state)
+{
+	struct lang_input input = { .file = "large", .length = LANG_FILE_BYTES_MAX + 1 };
+	char *text = repeat("", "x", input.length, "");
+	struct reading reading;
+
+	(void)state;
+	input.text = text;
+	read_inputs(&reading, &input, 1);
+	assert_int_equal(reading.result, -EINVAL);
+	assert_string_equal(asterism_diag_get(reading.diag, 0)->text, "the file is larger than 16777216 bytes");
+	reading_fini(&reading);
+	alloc_free(text);
+}
+
+/* The text may end anywhere: nothing behind it is read. */
+static void test_every_beginning(void **state)
+{
+	static const char whole[] =
+		"EVENT E { q: i64 } EVENTS \"x\" RULE one SKIPTILLANY PATTERN { [A:a, ~(B:n | [B, A]), (C | [A[>=2]:c, "
+		"B]{2})*] } "
+		"WHERE { [pid], a.x IN { 1, 0x2 }, NOT n.x == -a.x AND c.max.x > 1.5s /* c */ } RETURN { a.x AS y, "
+		"c[].len } "
+		"DO { EMIT B(x = a.x); CALL f(a#TID, \"\\x41\") } OVER { A, B } WITHIN 1s ON LOSS KEEP // end";
+	char text[sizeof whole];
+
+	(void)state;
+	for (size_t length = 0; length < sizeof whole; length++) {
+		struct reading reading;
+
+		memcpy(text, whole, length);
+		text[length] = 0;
+		read_text(&reading, text);
+		assert_int_equal(reading.result == 0, asterism_diag_count(reading.diag, ASTERISM_ERROR) == 0);
+		reading_fini(&reading);
+	}
+}
+
+static const char busy[] =
+	"EVENT A { x: i64, s: string } EVENT B { x: i64 }\n"
+	"RULE one STRICTPARTITION PATTERN { [A:a, ~(B:n | [B, A]), (B[>=2]:b | [A, B:c]{2})] } WHERE { [x], a.x IN { "
+	"1, 2 },\n"
+	"n.x == a.x AND b.len > 2, a.s LIKE \"q*\" } RETURN { a.x AS y, b.avg.x * 2.5 } DO { EMIT B(x = a.x); CALL "
+	"f(a#TID) }\n"
+	"OVER { A, B } WITHIN 1s\n"
+	"RULE two PATTERN { [A:a, C] } WHERE { a.y == 1, d.x == 2, a.x = } WITHN 3 RULE one PATTERN { A }\n";
+
+/* The n-th allocation fails, for every n until none does: -ENOMEM each time, nothing leaks, nothing crashes. */
+static void test_every_allocation_fails(void **state)
+{
+	const struct lang_input input = { .file = "busy", .text = busy, .length = strlen(busy) };
+	unsigned long n = 0;
+	int result;
+
+	(void)state;
+	do {
+		struct event_catalog *catalog = event_catalog_new();
+		struct asterism_diag *diag = asterism_diag_new();
+		struct lang_program *program = NULL;
+
+		assert_non_null(catalog);
+		assert_non_null(diag);
+		alloc_fail_at(++n);
+		result = lang_read(&input, 1, catalog, diag, &program);
+		alloc_fail_at(0);
+		assert_null(program);
+		assert_true(result == -ENOMEM || result == -EINVAL);
+		assert_true(asterism_diag_count(diag, ASTERISM_ERROR) > 0);
+		asterism_diag_free(diag);
+		event_catalog_free(catalog);
+		assert_true(n < 10000);
+	} while (result == -ENOMEM);
+	assert_true(n > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_deepest),
+		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_depth_with_conversions),
+		cmocka_unit_test(test_large_file),
+		cmocka_unit_test(test_too_deep_after_balancing),
+		cmocka_unit_test(test_every_allocation_fails),
+		cmocka_unit_test(test_every_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
