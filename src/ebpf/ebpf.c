@@ -61,6 +61,8 @@ static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, 
 
 static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
 {
+	if (ebpf->types[type] && !ebpf->types[type]->source_count)
+		return false; /* only rules raise it */
 	return options->on_event && wanted(ebpf, options, type, true);
 }
 
@@ -202,7 +204,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		sources.ship = (struct ship_options){
 			.on_event = options->on_event,
 			.on_lost = options->on_lost,
-			.context = options->context,
+			.context = options->event_context,
 		};
 	error = source_set_new(&sources, diag, &ebpf->sources);
 	if (!error && ebpf->ships)

@@ -38,7 +38,8 @@ struct ebpf_options {
 	int (*on_event)(void *context, const struct event_header *record);
 	/* Told before the next of these events: lost were not handed over in between. May be NULL. */
 	void (*on_lost)(void *context, uint64_t lost);
-	void *context;
+	void *context;       /* of on_match */
+	void *event_context; /* of on_event and on_lost */
 };
 
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */

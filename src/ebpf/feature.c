@@ -74,7 +74,7 @@ static int try_loop(const struct ebpf_features *features)
 	return fd < 0 ? fd : 0;
 }
 
-static bool has_large_values(void)
+bool ebpf_has_large_values(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 2 * SMALL_VALUE_BYTES, 1, &opts);
@@ -96,6 +96,5 @@ int ebpf_features_probe(struct ebpf_features *features)
 	features->loop = true;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
-	features->large_values = has_large_values();
 	return 0;
 }

@@ -7,13 +7,15 @@
 #include <stdbool.h>
 
 struct ebpf_features {
-	bool loop;         /* bpf_loop, the base: without it nothing runs */
-	bool long_jump;    /* jumps of 32 bit, 6.6 */
-	bool signed_div;   /* signed division, 6.6 */
-	bool large_values; /* array values of more than 4 MiB */
+	bool loop;       /* bpf_loop, the base: without it nothing runs */
+	bool long_jump;  /* jumps of 32 bit, 6.6 */
+	bool signed_div; /* signed division, 6.6 */
 };
 
 /* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */
 int ebpf_features_probe(struct ebpf_features *features);
+
+/* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
+bool ebpf_has_large_values(void);
 
 #endif

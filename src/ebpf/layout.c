@@ -54,18 +54,25 @@ const struct program_key *matcher_key(const struct program *program, const struc
 	return any;
 }
 
-static uint64_t value_bytes_max(const struct ebpf_matcher *matcher)
+/* How large a map may grow that is to hold bytes. The kernel is asked only where it matters: asking takes long. */
+static uint64_t value_bytes_max(struct ebpf_matcher *matcher, uint64_t bytes)
 {
-	return matcher->options.features->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
+	if (bytes <= VALUE_BYTES_SMALL)
+		return VALUE_BYTES_SMALL;
+	if (!matcher->asked_large_values)
+		matcher->large_values = ebpf_has_large_values();
+	matcher->asked_large_values = true;
+	return matcher->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
 }
 
 /* Finds room for bytes; -E2BIG where no map could hold them. */
 static int place(struct ebpf_matcher *matcher, uint64_t bytes, struct matcher_region *region)
 {
-	uint64_t most = value_bytes_max(matcher);
 	struct matcher_map *map = matcher->map_count ? &matcher->maps[matcher->map_count - 1] : NULL;
 
 	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+	uint64_t most = value_bytes_max(matcher, map ? map->bytes + bytes : bytes);
+
 	if (bytes > most)
 		return -E2BIG;
 	if (!map || map->bytes + bytes > most) {

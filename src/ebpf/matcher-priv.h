@@ -173,6 +173,7 @@ struct ebpf_matcher {
 	struct matcher_type *types;
 	struct matcher_map maps[MATCHER_MAPS_MAX];
 	uint32_t map_count;
+	bool asked_large_values, large_values;
 	uint32_t cpu_count;
 	int ring_fd;
 	struct matcher_inbox inbox;

@@ -149,6 +149,22 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 	return parts;
 }
 
+static int build_counting(struct builder *builder, uint32_t class, struct engine_class *built)
+{
+	const struct program_rule *rule = builder->rule->image;
+	struct engine_counting found, *kept;
+
+	if (!engine_counting_find(builder->program, rule, class, &found))
+		return 0;
+	kept = arena_zero(builder->engine->arena, 1, sizeof *kept);
+	if (!kept)
+		return -ENOMEM;
+	*kept = found;
+	kept->slot_offset = builder->program->slots[rule->first_slot + found.slot].offset;
+	built->counting = kept;
+	return 0;
+}
+
 static int build_classes(struct builder *builder)
 {
 	const struct program_rule *rule = builder->rule->image;
@@ -164,7 +180,7 @@ static int build_classes(struct builder *builder)
 		built[i].part_count = class->slot_count;
 		built[i].seed = (builder->engine->seed + i) * UINT64_C(0xd6e8feb86659fd93);
 		built[i].parts = build_parts(builder, class, NULL);
-		if (!built[i].parts)
+		if (!built[i].parts || build_counting(builder, i, &built[i]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -294,6 +310,8 @@ int engine_dispatch_build(struct engine *engine)
 	int result = transitions ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
+		if (engine->options.rules && !engine->options.rules[i])
+			continue;
 		builder.rule = &engine->rules[i];
 		result = build_rule(&builder, transitions);
 	}

@@ -28,10 +28,19 @@ struct engine_part {
 	uint32_t field_bytes; /* 4 or 8; 0 for a text */
 };
 
+/* A class whose runs are counted as a whole: counting.c. */
+struct engine_counting {
+	uint32_t type;
+	uint32_t slot;        /* of the rule */
+	uint32_t slot_offset; /* in the slot area */
+	int64_t threshold;    /* the count from which on an event of the type does more than count */
+};
+
 struct engine_class {
-	uint32_t index;                  /* in the rule */
-	uint32_t part_count;             /* 0: all runs wait in the one chain here */
-	const struct engine_part *parts; /* slot offsets; fields are those of the class's first key */
+	uint32_t index;                         /* in the rule */
+	uint32_t part_count;                    /* 0: all runs wait in the one chain here */
+	const struct engine_part *parts;        /* slot offsets; fields are those of the class's first key */
+	const struct engine_counting *counting; /* or NULL */
 	uint64_t seed;
 	struct engine_chain all;
 };
@@ -127,10 +136,14 @@ struct engine {
 	size_t event_room;
 };
 
+/* counting.c: whether class (of the rule) is counted as a whole; fills all of found but slot_offset. */
+bool engine_counting_find(const struct program *program, const struct program_rule *rule, uint32_t class,
+			  struct engine_counting *found);
+
 /* dispatch.c: the tables. Return 0, -ENOMEM. */
 int engine_dispatch_build(struct engine *engine);
 
-/* runs.c */
+/* runs.c: after the tables, which say how a run is laid out. */
 int engine_runs_init(struct engine_rule *rule);
 void engine_runs_fini(struct engine_rule *rule);
 /* A run that is nobody's yet, slots and history not set; NULL when memory is short. */
@@ -148,6 +161,8 @@ struct engine_chain *engine_index_find(struct engine_rule *rule, const struct en
 				       const struct event_header *record);
 /* The chain of the runs of class whose key is that of slots, or NULL. */
 struct engine_chain *engine_index_find_slots(struct engine_rule *rule, struct engine_class *class, const char *slots);
+/* Brings the counts of a counted chain's runs up to date. */
+void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_chain *chain);
 /* By the run's state and slots. Neither may change while it is in. */
 void engine_index_insert(struct engine_rule *rule, struct engine_run *run);
 void engine_index_remove(struct engine_rule *rule, struct engine_run *run);

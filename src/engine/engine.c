@@ -75,40 +75,41 @@ void engine_stats(const struct engine *engine, uint32_t rule, struct program_rul
 	*stats = engine->rules[rule].stats;
 }
 
-static int init_rule(struct engine *engine, uint32_t index)
-{
-	struct engine_rule *rule = &engine->rules[index];
-	const struct program_rule *image = &engine->program->rules[index];
-	int result;
-
-	rule->image = image;
-	rule->index = index;
-	rule->strict = image->semantics <= PROGRAM_STRICT_PARTITION;
-	rule->any = image->semantics == PROGRAM_SKIP_TILL_ANY;
-	rule->drop = image->flags & PROGRAM_RULE_DROP;
-	result = engine_runs_init(rule);
-	if (!result)
-		result = engine_index_reserve(rule);
-	if (!result && image->flags & PROGRAM_RULE_SEQUENCE)
-		result = engine_history_new(&rule->history);
-	return result;
-}
-
 static int init_rules(struct engine *engine)
 {
 	const struct program *program = engine->program;
-	int result = 0;
 
 	engine->rules = arena_zero(engine->arena, program->rule_count, sizeof *engine->rules);
 	engine->heap = arena_zero(engine->arena, program->rule_count, sizeof *engine->heap);
 	if (!engine->rules || !engine->heap)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < program->rule_count && !result; i++)
-		result = init_rule(engine, i);
-	if (!result)
-		result = engine_emit_init(engine);
-	for (uint32_t i = 0; i < program->rule_count && !result; i++)
-		engine->rules[i].defers = engine->rules[i].emits || engine->rules[i].drop;
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		struct engine_rule *rule = &engine->rules[i];
+
+		rule->image = &program->rules[i];
+		rule->index = i;
+		rule->strict = rule->image->semantics <= PROGRAM_STRICT_PARTITION;
+		rule->any = rule->image->semantics == PROGRAM_SKIP_TILL_ANY;
+		rule->drop = rule->image->flags & PROGRAM_RULE_DROP;
+	}
+	return 0;
+}
+
+/* What holds the runs of the rules, when the tables are there. */
+static int init_runs(struct engine *engine)
+{
+	int result = engine_emit_init(engine);
+
+	for (uint32_t i = 0; i < engine->program->rule_count && !result; i++) {
+		struct engine_rule *rule = &engine->rules[i];
+
+		rule->defers = rule->emits || rule->drop;
+		result = engine_runs_init(rule);
+		if (!result)
+			result = engine_index_reserve(rule);
+		if (!result && rule->image->flags & PROGRAM_RULE_SEQUENCE)
+			result = engine_history_new(&rule->history);
+	}
 	return result;
 }
 
@@ -147,6 +148,8 @@ static int init(struct engine *engine)
 		result = init_rules(engine);
 	if (!result)
 		result = engine_dispatch_build(engine);
+	if (!result)
+		result = init_runs(engine);
 	if (!result)
 		engine_frame_init(&engine->frame, engine->program, &engine->code);
 	return result;

@@ -17,6 +17,7 @@ struct engine;
 struct engine_options {
 	program_match_fn *on_match;
 	void *context;
+	const bool *rules; /* per rule of the program: whether it runs here; NULL: all do */
 };
 
 /* The program must outlive the engine. Returns 0, -ENOMEM, -E2BIG (shared actions unfold to too much code). */

@@ -186,6 +186,24 @@ int engine_index_reserve(struct engine_rule *rule)
 	return 0;
 }
 
+static void add_to_count(struct engine_run *run, const struct engine_counting *counting, uint64_t increment)
+{
+	uint64_t count = word_at(run->slots + counting->slot_offset) + increment;
+
+	memcpy(run->slots + counting->slot_offset, &count, sizeof count);
+}
+
+void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_chain *chain)
+{
+	uint64_t *pending = engine_pending_of(&rule->runs, chain->head);
+
+	if (!*pending)
+		return;
+	for (struct engine_run *run = chain->head; run; run = run->next)
+		add_to_count(run, counting, *pending);
+	*pending = 0;
+}
+
 void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
 {
 	struct engine_class *class = &rule->classes[rule->states[run->state].class];
@@ -197,8 +215,12 @@ void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
 	if (!chain->head) {
 		*chain = (struct engine_chain){ .hash = run->hash, .class = class->index, .head = run };
 		run->prev = run;
+		if (class->counting)
+			*engine_pending_of(&rule->runs, run) = 0;
 		return;
 	}
+	if (class->counting)
+		add_to_count(run, class->counting, 0 - *engine_pending_of(&rule->runs, chain->head));
 	struct engine_run *tail = chain->head->prev;
 	if (tail->ordinal > run->ordinal)
 		chain->disordered = true;
@@ -223,18 +245,34 @@ static void remove_entry(struct engine_index *index, size_t hole)
 	index->chains[hole].head = NULL;
 }
 
+/* The run's count becomes what it should be; what is pending stays with the chain. */
+static void leave_count(struct engine_rule *rule, const struct engine_counting *counting, struct engine_chain *chain,
+			struct engine_run *run)
+{
+	uint64_t pending = *engine_pending_of(&rule->runs, chain->head);
+
+	add_to_count(run, counting, pending);
+	if (run == chain->head && run->next)
+		*engine_pending_of(&rule->runs, run->next) = pending;
+}
+
 void engine_index_remove(struct engine_rule *rule, struct engine_run *run)
 {
 	struct engine_class *class = &rule->classes[rule->states[run->state].class];
 	bool is_head = !run->prev->next;
 
-	if (!is_head && run->next) {
+	if (!is_head && run->next && !class->counting) {
 		run->prev->next = run->next;
 		run->next->prev = run->prev;
 		return;
 	}
 	struct engine_chain *chain = chain_of(rule, class, run->slots, run->hash);
-	if (!is_head) {
+	if (class->counting)
+		leave_count(rule, class->counting, chain, run);
+	if (!is_head && run->next) {
+		run->prev->next = run->next;
+		run->next->prev = run->prev;
+	} else if (!is_head) {
 		run->prev->next = NULL;
 		chain->head->prev = run->prev;
 	} else if (run->next) {

@@ -4,8 +4,8 @@
 
 /*
  * Runs and what holds them: their memory, the chains and the index they wait in, the timers. A run is laid out by what
- * its rule needs: the struct, the slots, then a timer where the rule has a limit and a history where it returns one;
- * so a run of a small rule is one cache line.
+ * its rule needs: the struct, the slots, then a timer where the rule has a limit, a history where it returns one and a
+ * number of pending increments where it counts; so a run of a small rule is one cache line.
  *
  * Order is told by ordinals: every run gets the next one of the engine when it is opened or copied, so "in the order
  * they were opened" is ascending ordinals, across rules too.
@@ -52,7 +52,7 @@ struct engine_runs {
 	void *chunks[ENGINE_CHUNKS_MAX];
 	uint32_t chunk_count;
 	size_t run_bytes;
-	size_t timer_offset, history_offset; /* in a run; history 0: none */
+	size_t timer_offset, history_offset, pending_offset; /* in a run; 0: it has none */
 	struct engine_run *free;
 	char *fresh;
 	size_t fresh_count;
@@ -81,6 +81,12 @@ static inline struct engine_timer *engine_timer_of(const struct engine_runs *run
 static inline struct engine_history_node **engine_history_of(const struct engine_runs *runs, struct engine_run *run)
 {
 	return (struct engine_history_node **)((char *)run + runs->history_offset);
+}
+
+/* The pending increments of the chain that the run heads. Only where the rule has counted classes. */
+static inline uint64_t *engine_pending_of(const struct engine_runs *runs, struct engine_run *run)
+{
+	return (uint64_t *)((char *)run + runs->pending_offset);
 }
 
 #endif

@@ -42,6 +42,12 @@ int engine_runs_init(struct engine_rule *rule)
 		runs->history_offset = bytes;
 		bytes += sizeof(struct engine_history_node *);
 	}
+	for (uint32_t i = 0; i < rule->image->class_count; i++) {
+		if (rule->classes[i].counting)
+			runs->pending_offset = bytes;
+	}
+	if (runs->pending_offset)
+		bytes += sizeof(uint64_t);
 	runs->run_bytes = (bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	return grow(runs);
 }

@@ -10,6 +10,7 @@
 
 #include "engine/engine-priv.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct step {
@@ -274,18 +275,66 @@ static void step_chains(struct step *step, struct engine_run **cursors, uint32_t
 	}
 }
 
+static uint64_t count_of(const struct engine_run *run, const struct engine_counting *counting)
+{
+	uint64_t count;
+
+	memcpy(&count, run->slots + counting->slot_offset, sizeof count);
+	return count;
+}
+
+static void set_count(struct engine_run *run, const struct engine_counting *counting, uint64_t count)
+{
+	memcpy(run->slots + counting->slot_offset, &count, sizeof count);
+}
+
+/*
+ * Steps a chain that is counted as a whole: the oldest runs as long as they have reached the threshold, each of which
+ * leaves, and all others at once. A transition is judged on the count as it is; leaving the chain adds what is pending.
+ */
+static void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
+{
+	struct engine_runs *runs = &step->rule->runs;
+
+	while (run) {
+		struct engine_run *next = run->next;
+		uint64_t stored = count_of(run, counting), count = stored + *engine_pending_of(runs, run);
+
+		if ((int64_t)count < counting->threshold)
+			break;
+		set_count(run, counting, count);
+		const struct engine_transition *transition =
+			find(step, group_of(&step->rule->states[run->state], counting->type), run->slots);
+		set_count(run, counting, stored);
+		assert(transition && transition->leaves);
+		advance(step, run, transition);
+		run = next;
+	}
+	if (run)
+		++*engine_pending_of(runs, run);
+}
+
 static void step_concerned(struct step *step, const struct engine_entry *entry)
 {
 	struct engine_run **cursors = step->engine->cursors;
+	const struct engine_counting *counted = NULL; /* of the one chain, if it is */
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < entry->key_count; i++) {
+		const struct engine_counting *counting = entry->keys[i].class->counting;
 		struct engine_chain *chain = engine_index_find(step->rule, &entry->keys[i], step->event->record);
 
-		if (chain)
-			cursors[count++] = chain->head;
+		if (!chain)
+			continue;
+		cursors[count++] = chain->head;
+		if (counting && entry->key_count == 1 && counting->type == step->event->record->type)
+			counted = counting;
+		else if (counting)
+			engine_index_spread(step->rule, counting, chain);
 	}
-	if (count == 1)
+	if (counted)
+		step_counted(step, counted, cursors[0]);
+	else if (count == 1)
 		step_chain(step, cursors[0]);
 	else if (count)
 		step_chains(step, cursors, count);

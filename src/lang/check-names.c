@@ -3,6 +3,8 @@
 
 #include "lang/check-priv.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word)
@@ -18,6 +20,20 @@ const struct event_type *lang_find_type(struct lang_check *c, const struct lang_
 	return NULL;
 }
 
+/* Whether this missing name was not told of yet. When the memory of names is full every one counts as new. */
+__attribute__((format(printf, 2, 3))) static bool is_new(struct lang_check *c, const char *format, ...)
+{
+	char name[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(name, sizeof name, format, args);
+	va_end(args);
+	const char *copy = arena_text(c->scratch, name, strlen(name));
+
+	return copy && lang_names_add(c->told, copy, 0) == LANG_NO_NAME;
+}
+
 const struct event_field *lang_find_field(struct lang_check *c, const struct event_type *type,
 					  const struct lang_word *word)
 {
@@ -31,9 +47,10 @@ const struct event_field *lang_find_field(struct lang_check *c, const struct eve
 		names[count++] = type->fields[i].name;
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		names[count++] = event_header_fields[i].name;
-	lang_error(c->report, &word->place,
-		   lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count)),
-		   "event '%s' has no field '%s'", type->name, word->text);
+	if (is_new(c, "%s.%s", type->name, word->text))
+		lang_error(c->report, &word->place,
+			   lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count)),
+			   "event '%s' has no field '%s'", type->name, word->text);
 	return NULL;
 }
 
@@ -53,7 +70,7 @@ uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word)
 {
 	uint32_t element = lang_names_find(c->names, word->text);
 
-	if (element == LANG_NO_NAME && !lang_report_full(c->report))
+	if (element == LANG_NO_NAME && !lang_report_full(c->report) && is_new(c, "%s", word->text))
 		lang_error(c->report, &word->place, hint_for_name(c, word), "no event of the pattern is named '%s'",
 			   word->text);
 	return element;

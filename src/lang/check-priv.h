@@ -25,6 +25,8 @@ struct lang_check {
 	struct lang_rule *rule;
 	struct lang_names *names; /* of the rule's elements */
 	enum lang_context context;
+	struct lang_names *told;         /* names found missing in this rule: each is worth one message */
+	bool lost_condition;             /* a condition of this rule has an error */
 	struct lang_names *broken_types; /* event types whose declaration has an error: not unknown, but of no use */
 	bool catalog_failed;             /* a catalog is missing: an unknown event type may have been in it */
 };

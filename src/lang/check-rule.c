@@ -83,6 +83,12 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	};
 	c->syntax = syntax;
 	c->rule = rule;
+	c->lost_condition = false;
+	c->told = lang_names_new(c->scratch, LANG_ERRORS_MAX);
+	if (!c->told) {
+		lang_no_memory(c->report);
+		return;
+	}
 	if (!lang_check_pattern(c))
 		return;
 	lang_check_shape(c);

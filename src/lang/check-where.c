@@ -32,6 +32,8 @@ static void check_parts(struct lang_check *c, const struct lang_syntax_expr *exp
 
 	if (checked)
 		lang_classify(c, checked);
+	else
+		c->lost_condition = true;
 }
 
 /* The sorts of values that can be equal to each other. */

@@ -156,8 +156,10 @@ void lang_classify(struct lang_check *c, struct lang_expr *expr)
 	struct usage usage = { 0 };
 
 	walk(c, &usage, expr, visit_note);
-	if (!check_negated_names(c, &usage) || !check_array_field(c, &usage))
+	if (!check_negated_names(c, &usage) || !check_array_field(c, &usage)) {
+		c->lost_condition = true;
 		return;
+	}
 	if (usage.second) {
 		walk(c, &usage, expr, visit_group);
 		walk(c, &usage, expr, visit_branch);

@@ -113,7 +113,7 @@ static void check_negations(struct lang_check *c, const struct lang_structure *s
 			check_negations(c, structure->children[i], conditioned);
 		return;
 	}
-	if (!c->syntax->broken[LANG_WHERE] && !c->syntax->unsure)
+	if (!c->syntax->broken[LANG_WHERE] && !c->syntax->unsure && !c->lost_condition)
 		check_followers(c, structure, conditioned);
 	if (lang_is_strict(c->rule) && find_sequence(structure))
 		lang_warn(c->report, &structure->place, "negate the single events, or use SKIPTILLNEXT",

@@ -148,7 +148,7 @@ static void parse_modifier(struct lang_parser *p, struct lang_syntax_rule *rule,
 	struct diag_place place = p->token.place, *given = &rule->given[which];
 	struct lang_syntax_rule *target = rule;
 
-	if (given->line && which != LANG_WHERE) {
+	if (given->line && which != LANG_WHERE && !rule->broken[which]) {
 		lang_error(p->report, &place, NULL, "%s is given twice", modifiers[which].keyword);
 		lang_note(p->report, given, "first given here");
 		target = lang_node(p, sizeof *target);
@@ -184,8 +184,14 @@ void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
 			parse_modifier(p, rule, (enum lang_modifier)which);
 			continue;
 		}
-		rule->unsure = true;
+		/* `name PATTERN` is a rule without its keyword; its modifiers are not this rule's. */
+		bool is_rule = lang_is_rule_keyword(&p->ahead) || lang_is_rule_keyword(&p->token);
+
+		rule->unsure = !is_rule;
 		unknown_modifier(p);
-		lang_skip_to_modifier(p);
+		if (is_rule)
+			lang_skip_to_statement(p);
+		else
+			lang_skip_to_modifier(p);
 	}
 }

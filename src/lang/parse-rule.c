@@ -72,7 +72,7 @@ static void parse_pattern(struct lang_parser *p, struct lang_syntax_rule *rule)
 	lang_skip_braces(p, level);
 }
 
-static bool is_rule_keyword(const struct lang_token *token)
+bool lang_is_rule_keyword(const struct lang_token *token)
 {
 	enum lang_semantics semantics;
 
@@ -93,7 +93,7 @@ struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)
 		lang_unexpected(p, "RULE", NULL);
 		return NULL;
 	}
-	if (is_rule_keyword(&p->token) || p->token.kind != LANG_TOKEN_WORD) {
+	if (lang_is_rule_keyword(&p->token) || p->token.kind != LANG_TOKEN_WORD) {
 		lang_unexpected(p, "a name for the rule", "a rule is written 'RULE name PATTERN { ... }'");
 		return NULL;
 	}

@@ -86,6 +86,9 @@ bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list);
 /* Behind an item; parsed tells whether it was one. True when another one follows. */
 bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed);
 
+/* PATTERN or a word for semantics: what follows the name of a rule. */
+bool lang_is_rule_keyword(const struct lang_token *token);
+
 /* Constructs, each with its own file. NULL or false: reported. */
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input);
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p);

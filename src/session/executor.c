@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which executor gets which rule of a live session, and makes one of them all. */
+/*
+ * Decides which executor gets which rule of a live session, and makes one of them all: the kernel's, and an engine here
+ * that is fed with the events the kernel ships for the rules it cannot run.
+ */
 
 #include "session/executor.h"
 
 #include "base/alloc.h"
+#include "engine/engine.h"
 
 #include <errno.h>
+#include <time.h>
+
+/* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes. */
+enum { GRACE_NS = 50 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
 
 struct executor {
 	const struct program *program;
-	struct ebpf *kernel; /* the rules that run in the kernel */
-	bool *excluded;      /* per rule: does not run in the kernel */
+	struct ebpf *kernel;   /* the rules that run in the kernel */
+	struct engine *engine; /* the others; NULL where there are none */
+	bool *excluded;        /* per rule: does not run in the kernel */
 };
 
-static int place_rules(struct executor *executor, struct asterism_diag *diag)
+/* Whether the program can see events of type: a kernel raises them, or a rule emits them. */
+static bool is_raised(const struct program *program, struct event_catalog *catalog, uint32_t type)
+{
+	const struct event_type *known = event_catalog_find(catalog, program_text(program, program->types[type].name));
+
+	return !known || known->source_count || session_is_emitted(program, type);
+}
+
+static int check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
+			struct asterism_diag *diag)
+{
+	const struct program_rule *rule = &program->rules[index];
+
+	for (uint32_t i = 0; i < rule->element_count; i++) {
+		uint32_t type = program->elements[rule->first_element + i].type;
+
+		if (!is_raised(program, catalog, type))
+			return diag_error(diag, NULL, -EINVAL,
+					  "rule %s waits for %s, which is only declared: no kernel raises it and no "
+					  "rule emits it",
+					  program_text(program, rule->name),
+					  program_text(program, program->types[type].name));
+	}
+	return 0;
+}
+
+static int place_rules(struct executor *executor, struct event_catalog *catalog, struct asterism_diag *diag)
 {
 	const struct program *program = executor->program;
 	int result = 0;
@@ -21,15 +56,50 @@ static int place_rules(struct executor *executor, struct asterism_diag *diag)
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const char *name = program_text(program, program->rules[i].name);
 		struct session_placement placement;
+		int error = check_raised(program, catalog, i, diag);
 
 		session_place(program, i, &placement);
 		executor->excluded[i] = placement.place == SESSION_USER;
 		if (placement.place == SESSION_NOWHERE)
-			result = diag_error(diag, NULL, -EINVAL,
-					    "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
-					    placement.reason);
+			error = diag_error(diag, NULL, -EINVAL,
+					   "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
+					   placement.reason);
+		else if (placement.place == SESSION_USER)
+			diag_add(diag, ASTERISM_NOTE, NULL, NULL, "rule %s runs in user space: %s", name,
+				 placement.reason);
+		if (error)
+			result = error;
 	}
 	return result;
+}
+
+static int make_engine(struct executor *executor, const struct executor_options *options, struct asterism_diag *diag)
+{
+	const struct engine_options engine = {
+		.on_match = options->on_match,
+		.context = options->context,
+		.rules = executor->excluded,
+	};
+	bool needed = false;
+
+	for (uint32_t i = 0; i < executor->program->rule_count; i++)
+		needed |= executor->excluded[i];
+	return needed ? engine_new(executor->program, &engine, diag, &executor->engine) : 0;
+}
+
+/* What matches stand in the callback's context is the sink's; shipped events go to the engine, which calls it. */
+static int on_event(void *context, const struct event_header *record)
+{
+	struct executor *executor = context;
+
+	return engine_feed(executor->engine, record);
+}
+
+static void on_lost(void *context, uint64_t lost)
+{
+	struct executor *executor = context;
+
+	engine_lose(executor->engine, lost);
 }
 
 /* A defect of the generated code is, to whoever runs it, something this kernel does not do. */
@@ -38,24 +108,38 @@ static int kernel_error(int result)
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
+static int make_kernel(struct executor *executor, struct event_catalog *catalog, const struct executor_options *options,
+		       struct asterism_diag *diag)
+{
+	const struct ebpf_options kernel = {
+		.scope = options->scope,
+		.excluded = executor->excluded,
+		.on_match = options->on_match,
+		.context = options->context,
+		.on_event = executor->engine ? on_event : NULL,
+		.on_lost = on_lost,
+		.event_context = executor,
+	};
+
+	return kernel_error(ebpf_new(executor->program, catalog, &kernel, diag, &executor->kernel));
+}
+
 int executor_new(const struct session_rules *rules, const struct executor_options *options, struct asterism_diag *diag,
 		 struct executor **made)
 {
+	struct event_catalog *catalog = session_rules_catalog(rules);
 	struct executor *executor = alloc_zero(1, sizeof *executor);
-	struct ebpf_options kernel = { .scope = options->scope,
-				       .on_match = options->on_match,
-				       .context = options->context };
 	int result;
 
 	if (!executor)
 		return diag_no_memory(diag);
 	executor->program = session_rules_program(rules);
 	executor->excluded = alloc_zero(executor->program->rule_count, sizeof *executor->excluded);
-	kernel.excluded = executor->excluded;
-	result = executor->excluded ? place_rules(executor, diag) : diag_no_memory(diag);
+	result = executor->excluded ? place_rules(executor, catalog, diag) : diag_no_memory(diag);
 	if (!result)
-		result = kernel_error(
-			ebpf_new(executor->program, session_rules_catalog(rules), &kernel, diag, &executor->kernel));
+		result = make_engine(executor, options, diag);
+	if (!result)
+		result = make_kernel(executor, catalog, options, diag);
 	if (result) {
 		executor_free(executor);
 		return result;
@@ -69,6 +153,7 @@ void executor_free(struct executor *executor)
 	if (!executor)
 		return;
 	ebpf_free(executor->kernel);
+	engine_free(executor->engine);
 	alloc_free(executor->excluded);
 	alloc_free(executor);
 }
@@ -83,9 +168,24 @@ int executor_fd(const struct executor *executor)
 	return ebpf_fd(executor->kernel);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 int executor_poll(struct executor *executor, uint64_t *wait_ns)
 {
-	return ebpf_poll(executor->kernel, wait_ns);
+	uint64_t before = now_ns();
+	int result = ebpf_poll(executor->kernel, wait_ns);
+
+	if (result || !executor->engine)
+		return result;
+	if (*wait_ns > TICK_NS)
+		*wait_ns = TICK_NS;
+	return engine_advance(executor->engine, before - GRACE_NS);
 }
 
 void executor_count(const struct executor *executor, struct session_totals *totals)
@@ -93,7 +193,10 @@ void executor_count(const struct executor *executor, struct session_totals *tota
 	totals->events = ebpf_events(executor->kernel);
 	totals->lost = ebpf_lost(executor->kernel);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		ebpf_stats(executor->kernel, i, &totals->rules[i]);
+		if (executor->excluded[i])
+			engine_stats(executor->engine, i, &totals->rules[i]);
+		else
+			ebpf_stats(executor->kernel, i, &totals->rules[i]);
 		totals->lost += totals->rules[i].pool_exhausted;
 	}
 }

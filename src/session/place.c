@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where a rule runs: in the kernel whenever it can; in user space when its author says ASYNCHRONOUS or the
- * kernel cannot; nowhere when it is SYNCHRONOUS and the kernel cannot.
+ * Decides where a rule runs: in the kernel whenever it can, also when it says ASYNCHRONOUS, which allows user space but
+ * gains nothing by it (docs/decisions/0003); else in user space, unless it is SYNCHRONOUS.
  */
 
 #include "session/rules.h"
@@ -10,15 +10,42 @@
 
 #include <stdio.h>
 
+bool session_is_emitted(const struct program *program, uint32_t type)
+{
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		for (uint32_t j = 0; j < rule->statement_count; j++) {
+			if (program->statements[rule->first_statement + j].type == type)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Events that a rule emits are raised where that rule runs: in user space. */
+static bool waits_for_emitted(const struct program *program, uint32_t rule, struct session_placement *placement)
+{
+	const struct program_rule *row = &program->rules[rule];
+
+	for (uint32_t i = 0; i < row->element_count; i++) {
+		uint32_t type = program->elements[row->first_element + i].type;
+
+		if (!session_is_emitted(program, type))
+			continue;
+		snprintf(placement->reason, sizeof placement->reason, "it waits for %s, which a rule emits",
+			 program_text(program, program->types[type].name));
+		return true;
+	}
+	return false;
+}
+
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
 {
 	enum program_mode mode = program->rules[rule].mode;
 
 	*placement = (struct session_placement){ .place = SESSION_KERNEL };
-	if (mode == PROGRAM_ASYNCHRONOUS) {
-		placement->place = SESSION_USER;
-		snprintf(placement->reason, sizeof placement->reason, "the rule says ASYNCHRONOUS");
-	} else if (!ebpf_can_run(program, rule, placement->reason, sizeof placement->reason)) {
+	if (waits_for_emitted(program, rule, placement) ||
+	    !ebpf_can_run(program, rule, placement->reason, sizeof placement->reason))
 		placement->place = mode == PROGRAM_SYNCHRONOUS ? SESSION_NOWHERE : SESSION_USER;
-	}
 }

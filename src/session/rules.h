@@ -8,6 +8,8 @@
 #include "event/catalog.h"
 #include "program/load.h"
 
+#include <stdbool.h>
+
 struct session_rules;
 
 /* A new catalog that holds the Linux events. Returns 0, -EINVAL, -ENOMEM; the diag says why. */
@@ -38,6 +40,9 @@ struct session_placement {
 	enum session_place place;
 	char reason[200]; /* why not in the kernel, one clause; empty for SESSION_KERNEL */
 };
+
+/* Whether a rule of the program EMITs type. */
+bool session_is_emitted(const struct program *program, uint32_t type);
 
 /* Decides where rule (index in the program) runs. */
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);

@@ -52,9 +52,7 @@ static int fill(struct jsonl_lines *lines)
 
 	if (result)
 		return result;
-	do {
-		got = read(lines->fd, lines->bytes + lines->end, lines->room - lines->end);
-	} while (got < 0 && errno == EINTR);
+	got = read(lines->fd, lines->bytes + lines->end, lines->room - lines->end);
 	if (got < 0)
 		return -errno;
 	lines->at_end = got == 0;

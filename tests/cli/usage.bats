@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	cd "$BATS_TEST_TMPDIR"
 	cat >pair.rule <<-'END'
 		EVENT A { x: i64 }

@@ -43,7 +43,9 @@ def by_binary(binary, name):
         return f"    the rule must be refused, but: exit status {result.status} {result.stderr.strip()[:300]}"
     want = read_lines(name, "expected.jsonl")
     if binary.engine == "kernel":
-        result, want = by_kernel(binary, name, want)
+        events = read_lines(name, "events.jsonl")
+        text, want = kernel_variant(read(name, "rule.rule"), events, want)
+        result = binary.replay(text, events)
     else:
         result = binary.replay_files(rule_path, os.path.join(FOLDER, name, "events.jsonl"))
     if result.not_for_kernel():
@@ -57,29 +59,27 @@ def by_binary(binary, name):
     return found
 
 
-def by_kernel(binary, name, want):
+def kernel_variant(text, events, want):
     """
     The kernel returns no sequences: instead, the rule returns the times of the events, and the oracle says what they
-    are, after it has been held against the case's own lines.
+    are, after it has been held against the expected lines. Returns the new text and what it must give.
     """
-    text, events = read(name, "rule.rule"), read_lines(name, "events.jsonl")
     if "RETURN SEQUENCE" not in text or beyond_oracle(text):
-        return binary.replay(text, events), want
+        return text, want
     types, rules = ruletext.parse(text)
     changed = ruletext.parse(ruletext.print_types(types) + "".join(map(with_times, rules)))[1]
-    if any(legal.verdict(rule)[0] != "accept" for rule in changed):
+    if any(legal.verdict(rule)[0] == "reject" for rule in changed):
         changed = ruletext.parse(text)[1]
         for rule in changed:
             rule.returns = None
-    lines = []
+    by_name = {}
     for rule in changed:
         found = oracle.matches(rule, events)[0]
         plain = [{k: v for k, v in m.items() if k != "sequence"} for m in want if m["match"] == rule.name]
-        assert not difference(plain, found), name
-        lines.append(iter(found))
-    by_name = {rule.name: found for rule, found in zip(changed, lines)}
+        assert not difference(plain, found), rule.name
+        by_name[rule.name] = iter(found)
     new_text = ruletext.print_types(types) + "".join(map(ruletext.print_rule, changed))
-    return binary.replay(new_text, events), [next(by_name[m["match"]]) for m in want]
+    return new_text, [next(by_name[m["match"]]) for m in want]
 
 
 def with_times(rule):

@@ -214,8 +214,8 @@ def check_pair(rule, pattern, a, b):
         x, y = pattern.laid(left, a), pattern.laid(right, b)
         if left and (x.ends or y.ends):
             reject("a branch is the beginning of another, or equal to it")
-        if x.forbidden or y.forbidden:
-            unclear("a negation directly after an event that branches share")
+        if any(not isinstance(n.child, Spec) for n in [*x.forbidden, *y.forbidden]):
+            unclear("a negated sequence or alternative directly after an event that branches share")
         for priority, s, role in x.next:
             for other_priority, t, other in y.next:
                 if s.type != t.type:

@@ -346,7 +346,18 @@ class Oracle:
             self.open(index)
         found = self.dropped() if self.rule.drop else self.candidates
         self.runs_opened = self.openings + len(self.takings)
-        return [self.line(m) for m in sorted(found, key=lambda m: (m.moment, m.order))]
+        self.found = sorted(found, key=lambda m: (m.moment, m.order))
+        return [self.line(m) for m in self.found]
+
+    def places(self, rule_index):
+        """
+        For every match a key that sorts the matches of all rules into the order of the output: at one event by rule;
+        where the time is up by deadline, then by when the run arose.
+        """
+        return [
+            (m.moment, (rule_index, m.order) if m.moment[1] else (m.order[0], rule_index, m.order))
+            for m in self.found
+        ]
 
     # -- output
 

@@ -159,6 +159,7 @@ int main(void)
 		.on_event = on_event,
 		.on_lost = on_lost,
 		.context = &test,
+		.event_context = &test,
 	};
 	int gate;
 

@@ -6,6 +6,7 @@
 #include "automaton/compile.h"
 #include "base/alloc.h"
 #include "lang/parse.h"
+#include "program/eval.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -37,6 +38,18 @@ static void note(struct rig *rig, const char *format, ...)
 	assert_true(rig->used < sizeof rig->log);
 }
 
+/* The first value that the rule returns, if it is an integer. */
+static void note_value(struct rig *rig, const struct program_match *match)
+{
+	const struct program_rule *rule = &rig->program->rules[match->rule];
+	struct program_operand operand = { .program = rig->program, .rule = rule, .slots = match->slots };
+	struct program_value value;
+
+	if (rule->return_count && !program_eval(&operand, rig->program->returns[rule->first_return].node, &value) &&
+	    value.kind == PROGRAM_I64)
+		note(rig, "=%" PRId64, value.i64);
+}
+
 static int on_match(void *context, const struct program_match *match)
 {
 	struct rig *rig = context;
@@ -52,6 +65,7 @@ static int on_match(void *context, const struct program_match *match)
 		note(rig, ")");
 	} else {
 		note(rig, "@%" PRIu64, match->ts);
+		note_value(rig, match);
 	}
 	note(rig, match->tainted ? "! " : " ");
 	return rig->result;

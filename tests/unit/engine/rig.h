@@ -45,7 +45,7 @@ int rig_feed(struct rig *rig, const char *events);
 
 /*
  * Compares the matches since the last call with text: per match "rule(1,10) ", the events by seq where the rule returns
- * them, else "rule@ts "; "!" behind it when tainted.
+ * them, else "rule@ts ", with "=n" for the first value if the rule returns an integer; "!" behind it when tainted.
  */
 #define rig_assert_matches(rig, text)                  \
 	do {                                           \

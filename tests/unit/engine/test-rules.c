@@ -138,6 +138,10 @@ static void steps_moved_runs_in_opening_order(void **state)
 		   "A1 A2 A3 B13 B11 B12 C0", "t(1,5,7) t(2,6,7) t(3,4,7) ");
 	assert_run("RULE t PATTERN { [A:a, B:b, C:c] } WHERE { b.x == a.x + 10, c.x == b.x } RETURN SEQUENCE",
 		   "A1 A2 A1 B12 B11 C11 C12", "t(1,5,6) t(3,5,6) t(2,4,7) ");
+	assert_run("RULE t PATTERN { [A:a, B:b, C:c] } WHERE { b.x == a.x } RETURN SEQUENCE", "A1 A2 A3 B3 B1 B2 C0",
+		   "t(1,5,7) t(2,6,7) t(3,4,7) ");
+	assert_run("RULE t PATTERN { [A:a, B:b, C:c] } WHERE { b.x == a.x, c.tid == b.tid } RETURN SEQUENCE",
+		   "A1 A2 A3 B3#5 B2#6 B1#5 C0#5 C0#6", "t(1,6,7) t(3,4,7) t(2,5,8) ");
 	/* A move to the very key that is being stepped: not stepped twice. */
 	assert_run("RULE t PATTERN { [A:a, B:b, B:c] } WHERE { b.x == a.x, c.x == b.x } RETURN SEQUENCE", "A1 A1 B1 B1",
 		   "t(1,3,4) t(2,3,4) ");

@@ -28,6 +28,7 @@ static void limits_are_inclusive(void **state)
 	assert_run(rule, "A@100 B@110", "t(1,2) ");
 	assert_run(rule, "A@100 B@111", "");
 	assert_run(rule, "A@100 A@105 B@111", "t(2,3) ");
+	assert_run(rule, "A@99 A@100 B@110", "t(2,3) "); /* one is overdue, the other just not */
 }
 
 static void overdue_runs_give_their_place_back(void **state)
