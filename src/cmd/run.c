@@ -47,10 +47,24 @@ static int check_scope(const struct arguments *arguments)
 	return STATUS_USAGE;
 }
 
-static void tell_start(void *context)
+/* What the callbacks of a session need; the sink is first, so that it is the context of matches as well. */
+struct observation {
+	struct sink sink;
+	struct asterism_diag *diag;
+	bool verbose;
+};
+
+/* What was said on the way here - warnings, rules that run in user space - is told before the first match. */
+static void on_start(void *context)
 {
-	(void)context;
-	print_note("observing");
+	struct observation *observation = context;
+
+	if (observation->diag) {
+		print_diag(observation->diag);
+		asterism_diag_clear(observation->diag);
+	}
+	if (observation->verbose)
+		print_note("observing");
 }
 
 static void tell_end(const struct session_outcome *outcome)
@@ -62,32 +76,31 @@ static void tell_end(const struct session_outcome *outcome)
 static int observe(const struct arguments *arguments, const struct session_rules *rules,
 		   struct session_live_options *options)
 {
-	struct asterism_diag *diag = asterism_diag_new();
+	struct observation observation = { .verbose = arguments_has(arguments, OPTION_VERBOSE) };
+	struct sink *sink = &observation.sink;
 	struct session_outcome outcome;
 	struct session_totals totals;
-	struct sink sink;
-	int status = sink_open(&sink, arguments, session_rules_program(rules), true);
+	int status = sink_open(sink, arguments, session_rules_program(rules), true);
 
-	if (status) {
-		asterism_diag_free(diag);
+	if (status)
 		return status;
-	}
+	observation.diag = asterism_diag_new();
 	options->on_match = sink_match;
-	options->on_start = arguments_has(arguments, OPTION_VERBOSE) ? tell_start : NULL;
-	options->context = &sink;
-	int result = session_live(rules, options, diag, &totals, &outcome);
+	options->on_start = on_start;
+	options->context = &observation;
+	int result = session_live(rules, options, observation.diag, &totals, &outcome);
 
-	if (diag)
-		print_diag(diag);
-	asterism_diag_free(diag);
+	if (observation.diag)
+		print_diag(observation.diag);
+	asterism_diag_free(observation.diag);
 	if (result && result != -EPIPE) {
-		sink_abandon(&sink);
+		sink_abandon(sink);
 		status = cmd_status_of(result);
 	} else {
 		tell_end(&outcome);
-		status = sink_close(&sink, &totals);
+		status = sink_close(sink, &totals);
 		if (!status)
-			status = sink_status(&sink, arguments, &totals, outcome.command_status);
+			status = sink_status(sink, arguments, &totals, outcome.command_status);
 	}
 	session_totals_fini(&totals);
 	return status;

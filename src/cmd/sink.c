@@ -65,14 +65,15 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		const struct program_rule_stats *rule = &totals->rules[i];
 		const char *name = program_text(sink->program, sink->program->rules[i].name);
 
-		if (rule->lost == 0)
+		if (rule->lost > rule->pool_exhausted)
+			print_warning("rule %s lost %" PRIu64 " events or matches: they came faster than they could be "
+				      "taken",
+				      name, rule->lost - rule->pool_exhausted);
+		if (rule->pool_exhausted == 0)
 			continue;
-		print_warning("rule %s lost %" PRIu64 " (%" PRIu64 " runs refused by a full pool)", name, rule->lost,
-			      rule->pool_exhausted);
-		if (rule->pool_exhausted)
-			print_hint("`POOL n` sets how many runs of a rule may be open at once; it is %" PRIu64
-				   " for %s",
-				   sink->program->rules[i].pool, name);
+		print_warning("rule %s lost %" PRIu64 " runs: its pool of %" PRIu64 " was full", name,
+			      rule->pool_exhausted, sink->program->rules[i].pool);
+		print_hint("`POOL n` in the rule sets how many of its runs may be open at once");
 	}
 }
 

@@ -16,6 +16,17 @@ enum { SPIN_TURNS = 1 << 14, LOCKED_BY_SOMEBODY = INT32_MAX };
 #define BUCKET(member) offsetof(struct matcher_bucket, member)
 #define FRAME(member)  offsetof(struct matcher_frame, member)
 
+/* Calls bpf_local_irq_save or bpf_local_irq_restore. Overwrites r0-r5. */
+static void toggle_interrupts(struct emit *emit, int32_t function)
+{
+	if (!emit->place->locks_out_interrupts)
+		return;
+	ebpf_mov(emit->as, R1, R10);
+	ebpf_alu_imm(emit->as, BPF_ADD, R1, emit->irq_flags);
+	ebpf_call_kernel(emit->as, function);
+}
+
+/* Unlocks the bucket whose address is in a register. Overwrites r0-r5. */
 void emit_unlock(struct emit *emit, uint8_t bucket)
 {
 #if defined(__x86_64__)
@@ -24,6 +35,7 @@ void emit_unlock(struct emit *emit, uint8_t bucket)
 	ebpf_mov_imm(emit->as, R0, 0);
 	ebpf_emit(emit->as, insn_atomic(BPF_W, BPF_XCHG, bucket, BUCKET(lock), R0));
 #endif
+	toggle_interrupts(emit, emit->matcher->options.irq_restore);
 }
 
 /* Takes the run in r7 out of the chain of the locked bucket. Overwrites r0-r4. */
@@ -116,13 +128,18 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 	return function;
 }
 
-/* Locks the bucket whose address is in a register; leaves for busy when it cannot be had. Overwrites r0-r5. */
+/*
+ * Locks the bucket whose address is in a register that calls preserve; leaves for busy when it cannot be had.
+ * Overwrites r0-r5.
+ */
 void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy)
 {
 	struct ebpf_asm *as = emit->as;
+	bool by_cpu = emit->place->interrupted && !emit->place->locks_out_interrupts;
 	uint32_t locked = ebpf_label(as);
 
-	if (emit->place->is_exclusive) {
+	toggle_interrupts(emit, emit->matcher->options.irq_save);
+	if (!by_cpu) {
 		ebpf_mov_imm(as, R0, 0);
 		ebpf_mov_imm(as, R1, LOCKED_BY_SOMEBODY);
 		ebpf_atomic_exchange_if(as, BPF_W, bucket, BUCKET(lock), R1);
@@ -130,7 +147,9 @@ void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy)
 	}
 	ebpf_mov(as, R1, bucket);
 	ebpf_call_function(as, emit->functions.lock);
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, busy);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, locked);
+	toggle_interrupts(emit, emit->matcher->options.irq_restore);
+	ebpf_jump(as, busy);
 	ebpf_bind(as, locked);
 }
 
@@ -162,6 +181,10 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_asm_enter(as, function);
 	uint32_t busy = ebpf_label(as), bad = ebpf_label(as);
 
+	int16_t outer_flags = emit->irq_flags;
+
+	if (emit->place->locks_out_interrupts)
+		emit->irq_flags = ebpf_stack_take(as, 8);
 	ebpf_note(as, "let the run wait in its bucket");
 	ebpf_mov(as, R6, R1);
 	ebpf_mov(as, R7, R2);
@@ -182,6 +205,7 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_mov(as, R2, R7);
 	ebpf_call_function(as, emit->functions.release);
 	ebpf_exit(as);
+	emit->irq_flags = outer_flags;
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -89,7 +89,7 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 	uint32_t unknown = ebpf_label(as), known = ebpf_label(as);
 
 	emit_cpu_line(emit, R1, unknown);
-	if (emit->place->is_exclusive) {
+	if (!emit->place->interrupted) {
 		ebpf_load(as, BPF_DW, R2, R1, CPU(opened));
 		ebpf_mov(as, R3, R2);
 		ebpf_alu_imm(as, BPF_ADD, R3, 1);

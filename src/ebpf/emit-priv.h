@@ -56,6 +56,7 @@ struct emit {
 	struct ebpf_lower lower;
 	struct emit_functions functions;
 	struct matcher_header header;
+	int16_t irq_flags; /* room on the stack of the current function for the interrupt state */
 	bool is_alone;     /* no other rule is in the part */
 	bool is_late_once; /* control passes at most once where the late part of the header is fetched */
 };
@@ -167,6 +168,38 @@ bool emit_links_late(const struct emit *emit);
 void emit_push_moved(struct emit *emit, uint8_t run, size_t number);
 void emit_open(struct emit *emit);
 void emit_settle(struct emit *emit);
+
+/* emit-part: the code of a part, under way. */
+struct emit_parts {
+	struct ebpf_matcher *matcher;
+	struct ebpf_asm *as;
+	uint32_t type;
+	const struct matcher_part *part;
+	struct emit_functions functions;
+	int16_t irq_flags;
+	uint32_t wanting; /* rules that want the type */
+};
+
+void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part);
+void emit_one_rule(struct emit_parts *parts, uint32_t rule);
+
+/* emit-guards: rules that are only concerned if a field has one value, sorted by it. */
+struct emit_guarded {
+	uint32_t field;
+	int32_t value;
+	uint32_t rule;
+};
+
+struct emit_guards {
+	struct emit_guarded *items;
+	uint32_t count;
+};
+
+int emit_guards_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
+		     struct emit_guards *guards);
+void emit_guards_fini(struct emit_guards *guards);
+bool emit_guards_has(const struct emit_guards *guards, uint32_t rule);
+void emit_guards(struct emit_parts *parts, const struct emit_guards *guards);
 
 /* emit-rule: everything one rule does at one type. */
 bool emit_rule_wants(const struct emit *emit);

@@ -187,6 +187,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 
 	ebpf_asm_enter(as, function);
 	uint32_t out = ebpf_label(as);
+	int16_t irq_flags = ebpf_stack_take(as, 8);
 
 	ebpf_mov(as, R9, R2);
 	ebpf_jump_if_imm(as, BPF_JGE, R1, MATCHER_WORK_MAX, out);
@@ -201,6 +202,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 		if (!expires(emit.place))
 			continue;
 		emit.functions.lock = lock;
+		emit.irq_flags = irq_flags;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
 		expire_run(&emit, out);

@@ -111,12 +111,12 @@ struct matcher_group {
 struct matcher_rule {
 	const struct program_rule *rule;
 	uint32_t index;
-	bool here;     /* runs in the kernel */
-	bool has_runs; /* some run outlives its first event */
-	bool locks_out_interrupts;
-	bool is_exclusive;    /* no program of this rule can interrupt another one on its CPU */
-	uint32_t stride;      /* bytes of a run */
-	uint32_t bucket_bits; /* 2^this buckets */
+	bool here;                 /* runs in the kernel */
+	bool has_runs;             /* some run outlives its first event */
+	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
+	bool locks_out_interrupts; /* ... but not while that one holds a lock */
+	uint32_t stride;           /* bytes of a run */
+	uint32_t bucket_bits;      /* 2^this buckets */
 	struct matcher_region control, cpus, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
@@ -188,6 +188,9 @@ bool matcher_can_run(const struct program *program, const struct ebpf_node_info 
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* emit-part: whether rule has anything to do at an event of type. */
+bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type);
 
 /* needs */
 void matcher_header_needs(const struct ebpf_matcher *matcher, uint32_t type, struct matcher_part *part);

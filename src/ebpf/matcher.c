@@ -10,7 +10,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-enum { PART_INSNS = 12000, REASON_BYTES = 200 };
+/* The verifier looks at an instruction some twenty times, and at no more than a million. */
+enum { PART_INSNS = 20000, REASON_BYTES = 200 };
 
 struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type)
 {
@@ -30,13 +31,6 @@ struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, u
 	};
 }
 
-static bool wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
-{
-	struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
-
-	return emit.place->here && matcher_rule_has(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
-}
-
 /* Whether a program that holds a lock of this rule could be interrupted by one that wants it. */
 static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule)
 {
@@ -48,71 +42,27 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 	return false;
 }
 
-static bool part_can_be_interrupted(const struct ebpf_matcher *matcher, const struct matcher_part *part)
-{
-	for (uint32_t i = part->first; i < part->end; i++)
-		if (matcher->rules[i].locks_out_interrupts)
-			return true;
-	return false;
-}
-
-static void toggle_interrupts(struct ebpf_asm *as, int32_t function, int16_t flags)
-{
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, flags);
-	ebpf_call_kernel(as, function);
-}
-
-static void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part)
-{
-	struct emit_functions functions = { .lock = emit_function_lock(as) };
-	uint32_t mark = ebpf_stack_mark(as), wanting = 0;
-	bool lock_out =
-		matcher->options.irq_save && matcher->options.irq_restore && part_can_be_interrupted(matcher, part);
-	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame)), flags = 0;
-
-	if (lock_out) {
-		flags = ebpf_stack_take(as, 8);
-		toggle_interrupts(as, matcher->options.irq_save, flags);
-	}
-	for (uint32_t rule = part->first; rule < part->end; rule++)
-		wanting += wants(matcher, rule, type);
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	ebpf_store(as, BPF_DW, R9, offsetof(struct matcher_frame, record), R6);
-	emit_header_begin(as, &part->header, &functions);
-	for (uint32_t rule = part->first; rule < part->end && !ebpf_asm_error(as); rule++) {
-		struct emit emit = matcher_emit_of(matcher, as, rule, type);
-
-		emit.functions = functions;
-		emit.header = part->header;
-		emit.is_alone = wanting == 1;
-		if (wants(matcher, rule, type))
-			emit_rule(&emit);
-	}
-	if (lock_out)
-		toggle_interrupts(as, matcher->options.irq_restore, flags);
-	ebpf_stack_release(as, mark);
-}
-
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
 	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
 }
 
-/* Instructions that one rule adds to a part. */
+/* Instructions that one rule makes, functions that it does not use left out. */
 static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, size_t *count)
 {
 	struct matcher_part part = { .first = rule, .end = rule + 1 };
 	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
 	int error;
 
 	if (!as)
 		return -ENOMEM;
 	matcher_header_needs(matcher, type, &part);
 	emit_part(matcher, as, type, &part);
-	error = ebpf_asm_error(as);
-	*count = ebpf_asm_count(as);
+	ebpf_exit(as);
+	error = ebpf_asm_finish(as, matcher->options.features->long_jump, &code);
+	*count = code.insn_count;
+	ebpf_code_fini(&code);
 	ebpf_asm_free(as);
 	return error;
 }
@@ -123,7 +73,7 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 	size_t used = 0, count;
 
 	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++) {
-		if (!wants(matcher, rule, type))
+		if (!matcher_wants(matcher, rule, type))
 			continue;
 		int error = measure(matcher, type, rule, &count);
 
@@ -171,8 +121,9 @@ static int choose_rules(struct ebpf_matcher *matcher)
 			.rule = &program->rules[i],
 			.index = i,
 			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
-			.locks_out_interrupts = interrupted,
-			.is_exclusive = !interrupted || (matcher->options.irq_save && matcher->options.irq_restore),
+			.interrupted = interrupted,
+			.locks_out_interrupts =
+				interrupted && matcher->options.irq_save && matcher->options.irq_restore,
 		};
 	}
 	return 0;

@@ -93,8 +93,7 @@ static void leave_if_null(struct ebpf_asm *as, uint32_t label)
 }
 
 /* r0 = what the access starts at. */
-static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style,
-				 const struct source_node *node)
+static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
 	if (node->is_current) {
 		if (style->task)
@@ -333,7 +332,7 @@ static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 	while (bytes > 0) {
 		uint32_t piece = WORD;
 
-		while (piece > bytes || offset % piece != 0)
+		while (piece > 1 && (piece > bytes || offset % piece != 0))
 			piece /= 2;
 		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
 		offset += piece;

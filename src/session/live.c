@@ -36,6 +36,7 @@ struct live {
 	size_t pids_left;
 	int epoll_fd, timer_fd;
 	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
+	uint64_t start_ns;
 	bool done;
 };
 
@@ -146,11 +147,13 @@ static int begin(struct live *live, const struct session_rules *rules)
 		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);
 	if (!result && options->command)
 		result = watch(live, live->launch.pidfd, WATCH_COMMAND, 0);
-	if (!result && options->on_start)
+	if (result)
+		return result;
+	if (options->on_start)
 		options->on_start(options->context);
-	if (!result && options->command)
-		result = launch_go(&live->launch, options->command[0], live->diag);
-	return result;
+	live->start_ns = now_ns();
+	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
+	return options->command ? launch_go(&live->launch, options->command[0], live->diag) : 0;
 }
 
 static void on_signal(struct live *live)
@@ -308,7 +311,6 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 {
 	struct live live = { .options = options, .diag = diag, .outcome = outcome, .epoll_fd = -1, .timer_fd = -1 };
 	uint32_t rule_count = session_rules_program(rules)->rule_count;
-	uint64_t start_ns;
 	int result;
 
 	*outcome = (struct session_outcome){ 0 };
@@ -318,10 +320,8 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 		return diag_no_memory(diag);
 	result = begin(&live, rules);
 	if (!result) {
-		start_ns = now_ns();
-		live.end_ns = options->for_ns ? start_ns + options->for_ns : UINT64_MAX;
 		result = observe(&live);
-		totals->elapsed_ns = now_ns() - start_ns;
+		totals->elapsed_ns = now_ns() - live.start_ns;
 		executor_count(live.executor, totals);
 		executor_free(live.executor);
 		live.executor = NULL;
