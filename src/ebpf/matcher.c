@@ -114,13 +114,15 @@ static int choose_rules(struct ebpf_matcher *matcher)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
-
 		bool interrupted = can_be_interrupted(matcher, i);
+		int can = excluded ? 0 : matcher_can_run(program, matcher->nodes, i, reason, sizeof reason);
 
+		if (can < 0)
+			return can;
 		matcher->rules[i] = (struct matcher_rule){
 			.rule = &program->rules[i],
 			.index = i,
-			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
+			.here = can > 0,
 			.interrupted = interrupted,
 			.locks_out_interrupts =
 				interrupted && matcher->options.irq_save && matcher->options.irq_restore,
