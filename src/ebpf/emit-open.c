@@ -117,9 +117,8 @@ static void link_opened(struct emit *emit, uint32_t state)
 void emit_link(struct emit *emit, uint32_t group)
 {
 	emit_hash_run(emit, group);
-	ebpf_mov(emit->as, R3, R1);
-	ebpf_mov(emit->as, R1, R7);
-	ebpf_mov(emit->as, R2, R8);
+	ebpf_mov(emit->as, R2, R1);
+	ebpf_mov(emit->as, R1, R8);
 	ebpf_call_function(emit->as, emit->functions.link);
 }
 
