@@ -84,6 +84,8 @@ static const char *const good[] = {
 	"RULE r PATTERN { [A, (B | [C, ~D])] } WITHIN 1s",
 	"RULE r PATTERN { [A, B]{2,3} }",
 	"RULE r PATTERN { [A, [B, C]+, E] }",
+	"RULE r PATTERN { [A, [B, C]{70}, [B, D]{2,}, E] }",
+	"RULE r PATTERN { [D, A[]:a]{2} } WHERE { a.len > 1 }",
 	"RULE r PATTERN { [A, [B, C]*, E] }",
 	"RULE r PATTERN { [A, [B]?, C] }",
 	"RULE r PATTERN { [[A, [B]{2}]{3}, C] }",
