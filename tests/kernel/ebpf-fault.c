@@ -17,6 +17,7 @@ static const char text[] =
 	"EVENT A { x: i64 }\nEVENT B { x: i64 }\n"
 	"RULE single PATTERN { A: a } WHERE { a.x == 1 } RETURN { a.x }\n"
 	"RULE any SKIPTILLANY PATTERN { [A: a, B: b] } WHERE { [tid], b.x > a.x } WITHIN 1s AFTER MATCH DROP\n"
+	"RULE listed PATTERN { [A: a, B: b] } WHERE { [tid] } RETURN SEQUENCE\n"
 	"RULE absent PATTERN { [A: a, ~B: b] } WHERE { [tid] } WITHIN 1s\n";
 
 int main(void)

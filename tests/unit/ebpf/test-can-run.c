@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EVENTS                                        \
+#define EVENTS                                    \
 	"EVENT A { x: i64, f: f64, s: string }\n" \
 	"EVENT B { x: i64, f: f64, s: string }\n" \
 	"EVENT C { y: i64 }\n"
@@ -30,6 +30,8 @@ static const struct {
 	{ "PATTERN { [A[]: a, B] } RETURN { a.avg.x AS average } DO { CALL note(a.len) }", NULL },
 	{ "SYNCHRONOUS PATTERN { [A, B] }", NULL },
 	{ "SKIPTILLNEXT PATTERN { [A, B] } OVER { * }", NULL },
+	{ "PATTERN { [A, (B | [C, B]), ~C, A] } RETURN SEQUENCE", NULL },
+	{ "PATTERN { [A[], B] } RETURN SEQUENCE", "it returns a SEQUENCE of more than a few events" },
 	{ "ASYNCHRONOUS PATTERN { [A, B] }", "it is ASYNCHRONOUS" },
 	{ "PATTERN { A: a } WHERE { a.f > 0.5 }", "it computes with floating-point numbers" },
 	{ "PATTERN { [A[]: a, B] } RETURN { a.max.f AS most }", "it computes with floating-point numbers" },
