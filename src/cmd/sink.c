@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live)
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
 
@@ -28,7 +28,7 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 		print_error("%s cannot be written: %m", file);
 		return STATUS_USAGE;
 	}
-	sink->live = live || isatty(fileno(sink->stream));
+	sink->at_once = isatty(fileno(sink->stream));
 	return STATUS_FINE;
 }
 
@@ -51,9 +51,17 @@ int sink_match(void *context, const struct program_match *match)
 		result_write_json(sink->stream, sink->program, match);
 	else
 		result_write_text(sink->stream, sink->program, match);
-	if (sink->live)
+	if (sink->at_once)
 		fflush(sink->stream);
 	return ferror(sink->stream) ? write_error(sink) : 0;
+}
+
+int sink_flush(void *context)
+{
+	struct sink *sink = context;
+
+	errno = 0;
+	return fflush(sink->stream) ? write_error(sink) : 0;
 }
 
 static void put_losses(const struct sink *sink, const struct session_totals *totals)

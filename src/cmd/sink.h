@@ -18,15 +18,18 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool live; /* a match is written out at once */
+	bool at_once; /* on a terminal: a match is written out when it is found */
 	uint64_t matches;
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live);
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program);
 
 /* A program_match_fn; context is the sink. Returns 0, or -errno when the output cannot be written. */
 int sink_match(void *context, const struct program_match *match);
+
+/* Writes out what sink_match has kept in memory; result as there. */
+int sink_flush(void *context);
 
 /*
  * Writes the line of statistics (JSON) or a summary on standard error (text), the losses on standard error, and closes.
