@@ -32,19 +32,24 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 	return STATUS_FINE;
 }
 
-static int write_error(const struct sink *sink)
+/* Notices the first failure to write, and says so unless the reader has just gone away. Returns 0 or -errno. */
+static int check_stream(struct sink *sink)
 {
-	int error = errno ? errno : EIO;
-
-	if (error != EPIPE)
-		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output", strerror(error));
-	return -error;
+	if (sink->error || !ferror(sink->stream))
+		return -sink->error;
+	sink->error = errno ? errno : EIO;
+	if (sink->error != EPIPE)
+		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output",
+			    strerror(sink->error));
+	return -sink->error;
 }
 
 int sink_match(void *context, const struct program_match *match)
 {
 	struct sink *sink = context;
 
+	if (sink->error)
+		return -sink->error;
 	sink->matches++;
 	errno = 0;
 	if (sink->json)
@@ -53,7 +58,7 @@ int sink_match(void *context, const struct program_match *match)
 		result_write_text(sink->stream, sink->program, match);
 	if (sink->live)
 		fflush(sink->stream);
-	return ferror(sink->stream) ? write_error(sink) : 0;
+	return check_stream(sink);
 }
 
 static void put_losses(const struct sink *sink, const struct session_totals *totals)
@@ -70,7 +75,7 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		print_warning("rule %s lost %" PRIu64 " (%" PRIu64 " runs refused by a full pool)", name, rule->lost,
 			      rule->pool_exhausted);
 		if (rule->pool_exhausted)
-			print_hint("`POOL n` sets how many runs of a rule may be open at once; it is %" PRIu64
+			print_hint("'POOL n' sets how many runs of a rule may be open at once; it is %" PRIu64
 				   " for %s",
 				   sink->program->rules[i].pool, name);
 	}
@@ -91,20 +96,19 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 
 int sink_close(struct sink *sink, const struct session_totals *totals)
 {
-	bool failed;
-
 	errno = 0;
-	if (sink->json)
+	if (sink->json && !sink->error)
 		result_write_stats(sink->stream, sink->program, totals);
-	else
+	else if (!sink->json)
 		put_summary(sink, totals);
-	failed = fflush(sink->stream) != 0 || ferror(sink->stream);
-	if (failed)
-		write_error(sink);
-	if (sink->file)
-		fclose(sink->stream);
+	fflush(sink->stream);
+	check_stream(sink);
+	if (sink->file && fclose(sink->stream) && !sink->error) {
+		sink->error = errno;
+		print_error("%s cannot be written: %m", sink->file);
+	}
 	put_losses(sink, totals);
-	return failed && errno != EPIPE ? STATUS_USAGE : STATUS_FINE;
+	return sink->error && sink->error != EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 
 void sink_abandon(struct sink *sink)

@@ -19,6 +19,7 @@ struct sink {
 	bool json;
 	bool quiet, verbose;
 	bool live; /* a match is written out at once */
+	int error; /* errno of the first failure to write */
 	uint64_t matches;
 };
 

@@ -93,8 +93,7 @@ static void leave_if_null(struct ebpf_asm *as, uint32_t label)
 }
 
 /* r0 = what the access starts at. */
-static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style,
-				 const struct source_node *node)
+static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
 	if (node->is_current) {
 		if (style->task)

@@ -55,13 +55,13 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return diag_error(diag, NULL, -EINVAL, "the command `%s` was not found", name);
+		return diag_error(diag, NULL, -EINVAL, "the command '%s' was not found", name);
 	case -EISDIR:
-		return diag_error(diag, NULL, -EINVAL, "`%s` is a directory, not a command", name);
+		return diag_error(diag, NULL, -EINVAL, "'%s' is a directory, not a command", name);
 	case -EACCES:
-		return diag_error(diag, NULL, -EINVAL, "`%s` may not be run (permission denied)", name);
+		return diag_error(diag, NULL, -EINVAL, "'%s' may not be run (permission denied)", name);
 	default:
-		return diag_error(diag, NULL, -EINVAL, "`%s` cannot be run: %s", name, strerror(-error));
+		return diag_error(diag, NULL, -EINVAL, "'%s' cannot be run: %s", name, strerror(-error));
 	}
 }
 
@@ -99,7 +99,7 @@ int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_d
 	if (result)
 		return explain(diag, command[0], result);
 	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
-		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for `%s`: %s", command[0],
+		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for '%s': %s", command[0],
 				    strerror(errno));
 		goto out;
 	}
@@ -131,7 +131,7 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	ssize_t got;
 
 	if (write(launch->go_fd, "", 1) != 1)
-		return diag_error(diag, NULL, -EINVAL, "`%s` ended before it could be run", name);
+		return diag_error(diag, NULL, -EINVAL, "'%s' ended before it could be run", name);
 	close_fd(&launch->go_fd);
 	do
 		got = read(launch->error_fd, &error, sizeof error);
