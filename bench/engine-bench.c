@@ -33,7 +33,7 @@ static const char types[] =
 
 struct bench {
 	const char *name, *rules;
-	/* Fills count records that are fed after the first `ahead`, which are not timed. */
+	/* Fills the records. Returns how many of the first ones are not timed. */
 	size_t (*fill)(const struct program *program, struct record *records, size_t size);
 	size_t size; /* handed to fill */
 };
@@ -198,6 +198,19 @@ static void run(const struct bench *bench, struct record *records, int rounds, s
 	program_free(program);
 }
 
+/* count rules on one type, each for a system call of its own. */
+static const char *many_rules(int count)
+{
+	static char text[1 << 15];
+	size_t used = 0;
+
+	for (int i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used,
+					 "RULE r%d PATTERN { [sys_enter:a, sys_exit:b] } WHERE { a.id == %d, [tid] }\n",
+					 i, i);
+	return text;
+}
+
 #define OPEN "RULE t PATTERN { [A:a, B:b] } WHERE { [x] } POOL 200000"
 #define PAIR "RULE longsyscalls PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 2ms } "
 
@@ -241,6 +254,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
 		run(&benches[i], records, rounds, EVENTS);
 	run(&counting, records, rounds, 20000);
+	for (int rules = 1; rules <= 100; rules *= 10) {
+		char name[40];
+
+		snprintf(name, sizeof name, "%d rule%s, a constant each", rules, rules > 1 ? "s" : "");
+		run(&(struct bench){ name, many_rules(rules), fill_syscalls, 0 }, records, rounds, EVENTS);
+	}
 	free(records);
 	return 0;
 }

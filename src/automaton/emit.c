@@ -117,7 +117,21 @@ static void emit_transition(struct rule_build *build, const struct state *state,
 	add(build, PROGRAM_TRANSITIONS, &row);
 }
 
-/* Grouped by type, in the order of their first appearance; within a type the order of the drafts. */
+/* The transitions of state for the type of its draft number first: what is forbidden, then the others in their order.
+ */
+static void emit_type(struct rule_build *build, const struct state *state, size_t first)
+{
+	for (int forbidden = 1; forbidden >= 0; forbidden--) {
+		for (size_t i = first; i < state->draft_count; i++) {
+			const struct draft *draft = &state->drafts[i];
+
+			if (draft->type == state->drafts[first].type && !!(draft->flags & PROGRAM_FORBID) == forbidden)
+				emit_transition(build, state, draft);
+		}
+	}
+}
+
+/* Grouped by type, in the order of their first appearance. */
 static void emit_transitions(struct rule_build *build, const struct state *state)
 {
 	for (size_t i = 0; i < state->draft_count; i++) {
@@ -125,10 +139,8 @@ static void emit_transitions(struct rule_build *build, const struct state *state
 
 		for (size_t j = 0; j < i; j++)
 			seen |= state->drafts[j].type == state->drafts[i].type;
-		for (size_t j = i; j < state->draft_count && !seen; j++) {
-			if (state->drafts[j].type == state->drafts[i].type)
-				emit_transition(build, state, &state->drafts[j]);
-		}
+		if (!seen)
+			emit_type(build, state, i);
 	}
 }
 

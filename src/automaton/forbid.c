@@ -279,10 +279,10 @@ static void progress(struct rule_build *build, uint32_t index, const struct nega
 	draft->action_count = used;
 }
 
-static bool has_progress(const struct state *state, const struct event_type *type)
+static bool has_draft(const struct state *state, const struct event_type *type, uint32_t flags)
 {
 	for (size_t i = 0; i < state->draft_count; i++) {
-		if (state->drafts[i].type == type && state->drafts[i].flags & PROGRAM_IN_PLACE)
+		if (state->drafts[i].type == type && state->drafts[i].flags & flags)
 			return true;
 	}
 	return false;
@@ -366,9 +366,24 @@ static uint32_t concerned(struct rule_build *build, const struct state *state, c
 	return count;
 }
 
-/* What is left of state when an event of type is forbidden to the members in lost. */
-static void part(struct rule_build *build, uint32_t index, const struct event_type *type,
-		 const struct position *const *members, uint32_t count, uint32_t lost)
+/* Members of a state to which an event may be forbidden, and a subset of them as bits. */
+struct parting {
+	const struct event_type *type;
+	const struct position *members[PARTING_MAX];
+	uint32_t count, lost;
+};
+
+static bool is_lost(const struct parting *parting, const struct position *position)
+{
+	for (uint32_t i = 0; i < parting->count; i++) {
+		if (parting->lost >> i & 1 && parting->members[i] == position)
+			return true;
+	}
+	return false;
+}
+
+/* The transition that leaves of state number index what is not lost. */
+static void part(struct rule_build *build, uint32_t index, const struct parting *parting)
 {
 	const struct state from = build->states[index];
 	struct state left = { 0 };
@@ -376,54 +391,49 @@ static void part(struct rule_build *build, uint32_t index, const struct event_ty
 	struct draft *draft;
 
 	for (uint32_t i = 0; i < from.position_count; i++) {
-		bool gone = false;
-
-		for (uint32_t j = 0; j < count; j++)
-			gone |= lost >> j & 1 && members[j] == from.positions[i];
-		if (!gone)
+		if (!is_lost(parting, from.positions[i]))
 			left.positions[left.position_count++] = from.positions[i];
 	}
 	if (left.position_count)
 		target = states_find(build, &left);
-	draft = states_draft(build, index, type);
+	draft = states_draft(build, index, parting->type);
 	draft->target = target;
 	draft->flags = target == PROGRAM_TARGET_END ? PROGRAM_FORBID : PROGRAM_IN_PLACE;
-	draft->note = arena_format(build->arena, "%s is forbidden to some of the alternatives", type->name);
-	for (uint32_t j = 0; j < count; j++) {
+	draft->note = arena_format(build->arena, "%s is forbidden to some of the alternatives", parting->type->name);
+	for (uint32_t i = 0; i < parting->count; i++) {
 		bool always;
 		uint32_t forbidden;
 
-		if (!(lost >> j & 1))
+		if (!(parting->lost >> i & 1))
 			continue;
-		forbidden = forbidden_to(build, &from, members[j], draft, &always);
+		forbidden = forbidden_to(build, &from, parting->members[i], draft, &always);
 		if (!always)
 			draft->fit = node_and(build, draft->fit, forbidden);
 	}
 }
 
+/* A state of several positions: an event that is forbidden to some of them leaves the others. */
 static void forbid_some(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	const struct position *members[PARTING_MAX];
 	struct negated *all;
 	size_t count;
 
 	in_force(build, &state, &all, &count);
 	for (size_t i = 0; i < count && !build->error; i++) {
 		for (uint32_t j = 0; j < all[i].count && !build->error; j++) {
-			const struct event_type *type = all[i].items[j].position->spec->type;
-			uint32_t parting;
+			struct parting parting = { .type = all[i].items[j].position->spec->type };
 
-			if (has_progress(&build->states[index], type))
+			if (has_draft(&build->states[index], parting.type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
 				continue;
-			parting = concerned(build, &state, type, members);
-			if (parting > PARTING_MAX) {
+			parting.count = concerned(build, &state, parting.type, parting.members);
+			if (parting.count > PARTING_MAX) {
 				rule_fail(build,
 					  unsupported(build, all[i].negation, "too many alternatives part here"));
 				break;
 			}
-			for (uint32_t lost = (1u << parting) - 1; lost && !build->error; lost--)
-				part(build, index, type, members, parting, lost);
+			for (parting.lost = (1u << parting.count) - 1; parting.lost && !build->error; parting.lost--)
+				part(build, index, &parting);
 		}
 	}
 	alloc_free(all);
@@ -446,7 +456,7 @@ void forbid_after(struct rule_build *build, uint32_t index)
 		for (uint32_t j = 0; j < all[i].count; j++) {
 			const struct event_type *type = all[i].items[j].position->spec->type;
 
-			if (all[i].items[j].goes_on && !has_progress(&build->states[index], type))
+			if (all[i].items[j].goes_on && !has_draft(&build->states[index], type, PROGRAM_IN_PLACE))
 				progress(build, index, all, count, type);
 		}
 	}

@@ -7,8 +7,10 @@
 #include "cmd/print.h"
 #include "cmd/status.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int unknown_command(const char *name)
 {
@@ -52,11 +54,24 @@ static int help_about(int argc, char **argv)
 	return STATUS_FINE;
 }
 
+/*
+ * A standard descriptor that is closed would be the number of the next file opened, and get what is meant for a reader.
+ * /dev/null takes its place, the wrong way round, so that using it fails; a launched command finds it closed again.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	int status;
 
+	hold_standard_descriptors();
 	print_color(NULL);
 	cmd_find_catalogs();
 	if (argc < 2) {

@@ -67,7 +67,7 @@ static int replay_events(const struct arguments *arguments, const struct session
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_totals totals;
 	struct replay replay = { .shown = false };
-	int status = sink_open(&replay.sink, arguments, session_rules_program(rules), false);
+	int status = sink_open(&replay.sink, arguments, session_rules_program(rules));
 
 	if (status) {
 		asterism_diag_free(diag);

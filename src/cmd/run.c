@@ -14,18 +14,24 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* From here on SIGINT and SIGTERM come through a descriptor, and a closed pipe is an error code. */
-static int take_signals(sigset_t *before)
+/* A hangup ends the session like SIGTERM, unless whoever started us wants it ignored, as nohup does. */
+static bool hangup_ends(void)
 {
-	sigset_t set;
+	struct sigaction action;
+
+	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
+static int open_signals(sigset_t *ends)
+{
 	int fd;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &set, before);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(ends);
+	sigaddset(ends, SIGINT);
+	sigaddset(ends, SIGTERM);
+	if (hangup_ends())
+		sigaddset(ends, SIGHUP);
+	fd = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		print_error("signals cannot be received: %m");
 	return fd;
@@ -51,14 +57,21 @@ static int check_scope(const struct arguments *arguments)
 struct observation {
 	struct sink sink;
 	struct asterism_diag *diag;
+	sigset_t ends; /* the signals that end the session */
 	bool verbose;
 };
 
-/* What was said on the way here - warnings, rules that run in user space - is told before the first match. */
+/*
+ * From here on the signals come through their descriptor, and a closed pipe is an error code; a signal that came
+ * earlier, perhaps during a long load, has ended the process, and the kernel has cleaned up. What was said on the
+ * way here - warnings, rules that run in user space - is told before the first match.
+ */
 static void on_start(void *context)
 {
 	struct observation *observation = context;
 
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &observation->ends, NULL);
 	if (observation->diag) {
 		print_diag(observation->diag);
 		asterism_diag_clear(observation->diag);
@@ -88,19 +101,26 @@ static int observe(const struct arguments *arguments, const struct session_rules
 	struct sink *sink = &observation.sink;
 	struct session_outcome outcome;
 	struct session_totals totals;
-	int status = sink_open(sink, arguments, session_rules_program(rules), true);
+	int status = sink_open(sink, arguments, session_rules_program(rules));
 
 	if (status)
 		return status;
+	options.signal_fd = open_signals(&observation.ends);
+	if (options.signal_fd < 0) {
+		sink_abandon(sink);
+		return STATUS_USAGE;
+	}
 	observation.diag = asterism_diag_new();
 	options.on_match = sink_match;
 	options.on_start = on_start;
+	options.on_pause = sink_flush;
 	options.context = &observation;
 	int result = session_live(rules, &options, observation.diag, &totals, &outcome);
 
 	if (observation.diag)
 		print_diag(observation.diag);
 	asterism_diag_free(observation.diag);
+	close(options.signal_fd);
 	if (result && result != -EPIPE) {
 		sink_abandon(sink);
 		status = cmd_status_of(result);
@@ -123,7 +143,6 @@ static int run(const struct arguments *arguments)
 		.for_ns = arguments->options[OPTION_FOR].number,
 	};
 	struct session_rules *rules;
-	sigset_t before;
 	pid_t *pids;
 	int status = check_scope(arguments);
 
@@ -136,11 +155,7 @@ static int run(const struct arguments *arguments)
 	for (size_t i = 0; pids && i < arguments->number_count; i++)
 		pids[i] = (pid_t)arguments->numbers[i];
 	options.pids = pids;
-	options.child_mask = &before;
-	options.signal_fd = take_signals(&before);
-	status = pids && options.signal_fd >= 0 ? observe(arguments, rules, options) : STATUS_USAGE;
-	if (options.signal_fd >= 0)
-		close(options.signal_fd);
+	status = pids ? observe(arguments, rules, options) : STATUS_USAGE;
 	alloc_free(pids);
 	session_rules_free(rules);
 	return status;
@@ -166,7 +181,8 @@ const struct command command_run = {
 		"observed is a command that is launched, with all its descendants; processes that run already (-p); or "
 		"the whole machine (-a). asterism's own threads are never observed. This needs root, or CAP_BPF and "
 		"CAP_PERFMON.\n\n"
-		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C or SIGTERM; "
+		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM or "
+		"SIGHUP; "
 		"nothing "
 		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C "
 		"the "

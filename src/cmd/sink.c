@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live)
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
 
@@ -28,7 +28,7 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 		print_error("%s cannot be written: %m", file);
 		return STATUS_USAGE;
 	}
-	sink->live = live || isatty(fileno(sink->stream));
+	sink->at_once = isatty(fileno(sink->stream));
 	return STATUS_FINE;
 }
 
@@ -56,8 +56,17 @@ int sink_match(void *context, const struct program_match *match)
 		result_write_json(sink->stream, sink->program, match);
 	else
 		result_write_text(sink->stream, sink->program, match);
-	if (sink->live)
+	if (sink->at_once)
 		fflush(sink->stream);
+	return check_stream(sink);
+}
+
+int sink_flush(void *context)
+{
+	struct sink *sink = context;
+
+	errno = 0;
+	fflush(sink->stream);
 	return check_stream(sink);
 }
 
@@ -70,14 +79,15 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		const struct program_rule_stats *rule = &totals->rules[i];
 		const char *name = program_text(sink->program, sink->program->rules[i].name);
 
-		if (rule->lost == 0)
+		if (rule->lost > rule->pool_exhausted)
+			print_warning("rule %s lost %" PRIu64 " events or matches: they came faster than they could be "
+				      "taken",
+				      name, rule->lost - rule->pool_exhausted);
+		if (rule->pool_exhausted == 0)
 			continue;
-		print_warning("rule %s lost %" PRIu64 " (%" PRIu64 " runs refused by a full pool)", name, rule->lost,
-			      rule->pool_exhausted);
-		if (rule->pool_exhausted)
-			print_hint("'POOL n' sets how many runs of a rule may be open at once; it is %" PRIu64
-				   " for %s",
-				   sink->program->rules[i].pool, name);
+		print_warning("rule %s lost %" PRIu64 " runs: its pool of %" PRIu64 " was full", name,
+			      rule->pool_exhausted, sink->program->rules[i].pool);
+		print_hint("'POOL n' in the rule sets how many of its runs may be open at once");
 	}
 }
 

@@ -18,16 +18,19 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool live; /* a match is written out at once */
-	int error; /* errno of the first failure to write */
+	bool at_once; /* on a terminal: a match is written out when it is found */
+	int error;    /* errno of the first failure to write */
 	uint64_t matches;
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program, bool live);
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program);
 
 /* A program_match_fn; context is the sink. Returns 0, or -errno when the output cannot be written. */
 int sink_match(void *context, const struct program_match *match);
+
+/* Writes out what sink_match has kept in memory; result as there. */
+int sink_flush(void *context);
 
 /*
  * Writes the line of statistics (JSON) or a summary on standard error (text), the losses on standard error, and closes.

@@ -300,36 +300,23 @@ static int walk_hops(struct walk *walk, const struct btf_hop *hops, uint32_t cou
 	return result ? result : end(walk);
 }
 
-int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
-		     struct btf_access *access, char *reason, size_t size)
+int btf_path_resolve(const struct btf_kernel *btf, const struct btf_path *path, struct btf_access *access, char *reason,
+		     size_t size)
 {
 	struct walk walk = {
 		.btf = btf,
 		.access = access,
-		.type = type,
-		.in_register = true,
+		.type = path->type,
+		.in_register = !path->from_struct,
 		.reason = reason,
 		.size = size,
 	};
 
+	if (path->from_struct) {
+		walk.spot.pointee = path->type;
+		walk.spot.is_plain = true;
+	}
 	*access = (struct btf_access){ 0 };
 	btf_kernel_bare(btf, &walk.type);
-	return walk_hops(&walk, hops, count);
-}
-
-int btf_path_resolve_struct(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
-			    struct btf_access *access, char *reason, size_t size)
-{
-	struct walk walk = {
-		.btf = btf,
-		.access = access,
-		.type = type,
-		.spot = { .pointee = type, .is_plain = true },
-		.reason = reason,
-		.size = size,
-	};
-
-	*access = (struct btf_access){ 0 };
-	btf_kernel_bare(btf, &walk.type);
-	return walk_hops(&walk, hops, count);
+	return walk_hops(&walk, path->hops, path->count);
 }

@@ -42,15 +42,20 @@ struct btf_access {
 	uint8_t shift, bits;  /* LOAD of a bit-field: bits of them from bit shift on; else bits is 0 */
 };
 
-/*
- * Follows count hops from a value of type. Returns 0, or -ENOENT (no such member on this kernel) or -EINVAL (nothing to
- * follow there) with one clause in reason.
- */
-int btf_path_resolve(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
-		     struct btf_access *access, char *reason, size_t size);
+/* Where a walk begins and how it goes on. */
+struct btf_path {
+	uint32_t type;    /* of the value that it begins with */
+	bool from_struct; /* it begins with a pointer to struct type, the one value whose type may have no name of its
+			     own */
+	const struct btf_hop *hops;
+	uint32_t count;
+};
 
-/* The same from a pointer to struct type, the one type of value that may have no name of its own. */
-int btf_path_resolve_struct(const struct btf_kernel *btf, uint32_t type, const struct btf_hop *hops, uint32_t count,
-			    struct btf_access *access, char *reason, size_t size);
+/*
+ * Follows path. Returns 0, or -ENOENT (no such member on this kernel) or -EINVAL (nothing to follow there) with one
+ * clause in reason.
+ */
+int btf_path_resolve(const struct btf_kernel *btf, const struct btf_path *path, struct btf_access *access, char *reason,
+		     size_t size);
 
 #endif

@@ -38,6 +38,7 @@ struct ebpf {
 	bool *from_interrupt;
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint64_t fed;
+	uint64_t told; /* losses that every rule has counted */
 	bool ships;
 	int both_fd; /* where ships: readable when there are matches or events */
 };
@@ -309,8 +310,10 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 	result = source_set_poll(ebpf->sources, &lost, wait_ns);
 	if (result)
 		return result;
-	if (lost)
+	if (lost) {
 		ebpf_matcher_lose(ebpf->matcher, lost);
+		ebpf->told += lost;
+	}
 	result = ebpf_matcher_poll(ebpf->matcher, now() - grace_ns, &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
@@ -335,7 +338,18 @@ uint64_t ebpf_events(const struct ebpf *ebpf)
 	return ebpf->sources ? source_set_events(ebpf->sources) : ebpf->fed;
 }
 
+/* What every rule was told of counts once; what a rule lost by itself - matches without room in the ring - as it is. */
 uint64_t ebpf_lost(const struct ebpf *ebpf)
 {
-	return ebpf->sources ? source_set_lost(ebpf->sources) : 0;
+	uint64_t lost = ebpf->sources ? source_set_lost(ebpf->sources) : 0;
+
+	for (uint32_t i = 0; i < ebpf->program->rule_count; i++) {
+		struct program_rule_stats stats;
+
+		ebpf_matcher_stats(ebpf->matcher, i, &stats);
+		uint64_t elsewhere = stats.pool_exhausted + ebpf->told;
+
+		lost += stats.lost > elsewhere ? stats.lost - elsewhere : 0;
+	}
+	return lost;
 }

@@ -83,7 +83,7 @@ int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
 void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats);
 uint64_t ebpf_events(const struct ebpf *ebpf);
 
-/* Events the kernel did not hand to us (recursion, ring full), all rules together. */
+/* Events and matches that the kernel did not hand to us (recursion, ring full), all rules together; no refused runs. */
 uint64_t ebpf_lost(const struct ebpf *ebpf);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "ebpf/emit-priv.h"
 
-enum { STACK_TRIES = 64, STEAL_CPUS_MAX = 256 };
+enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256 };
 
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)

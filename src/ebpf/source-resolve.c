@@ -106,11 +106,14 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 		type = binding->tracepoint.params[node->argument].type;
 		node->by_helper = needs_helper(binding->btf, type);
 	}
-	result = node->is_current ? btf_path_resolve_struct(binding->btf, type, node->hops, node->hop_count,
-							    &node->access, binding->reason, binding->size)
-				  : btf_path_resolve(binding->btf, type, node->hops, node->hop_count, &node->access,
-						     binding->reason, binding->size);
-	return result;
+	const struct btf_path path = {
+		.type = type,
+		.from_struct = node->is_current,
+		.hops = node->hops,
+		.count = node->hop_count,
+	};
+
+	return btf_path_resolve(binding->btf, &path, &node->access, binding->reason, binding->size);
 }
 
 static int resolve_syscall_arg(struct source_binding *binding, struct source_node *node)

@@ -332,7 +332,7 @@ static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 	while (bytes > 0) {
 		uint32_t piece = WORD;
 
-		while (piece > bytes || offset % piece != 0)
+		while (piece > 1 && (piece > bytes || offset % piece != 0))
 			piece /= 2;
 		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
 		offset += piece;

@@ -237,6 +237,7 @@ static int build_keys(struct builder *builder, uint32_t type, struct engine_entr
 static int build_entry(struct builder *builder, uint32_t type)
 {
 	const struct engine_state *start = builder->rule->states;
+	const struct program_state *image = &builder->program->states[builder->rule->image->first_state];
 	struct draft draft = { .type = type, .entry.rule = builder->rule };
 	int result = build_keys(builder, type, &draft.entry);
 
@@ -246,6 +247,12 @@ static int build_entry(struct builder *builder, uint32_t type)
 	}
 	if (result || (!draft.entry.key_count && !draft.entry.start.count))
 		return result;
+	if (!draft.entry.key_count && draft.entry.start.count == 1) {
+		size_t at = (size_t)(draft.entry.start.transitions - start->groups[0].transitions);
+		uint32_t fit = builder->program->transitions[image->first_transition + at].fit;
+
+		draft.entry.guarded = engine_guard_find(builder->program, fit, &draft.entry.guard);
+	}
 	if (alloc_grow(&builder->drafts, &builder->draft_room, builder->draft_count, sizeof draft))
 		return -ENOMEM;
 	builder->drafts[builder->draft_count++] = draft;
@@ -298,6 +305,10 @@ static int build_table(struct builder *builder)
 		((struct engine_entry *)row->entries)[row->count++] = builder->drafts[i].entry;
 	}
 	engine->dispatch = table;
+	for (uint32_t i = 0; i < types; i++) {
+		if (engine_select_build(engine->arena, &table[i], builder->program->rule_count))
+			return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -74,17 +74,31 @@ struct engine_state {
 	bool deadline;
 };
 
+/* `field == constant`, the constant and the field's values as 64 bits (of a text: its hash). */
+struct engine_guard {
+	uint32_t field;       /* offset in the record */
+	uint32_t field_bytes; /* 4 or 8; 0 for a text */
+	uint64_t word;
+};
+
 /* What an event of one type means to one rule. */
 struct engine_entry {
 	struct engine_rule *rule;
 	const struct engine_key *keys; /* the classes that it concerns */
 	uint32_t key_count;
+	bool guarded;              /* nothing but opening runs, and only where guard holds */
 	struct engine_group start; /* the start state's transitions */
+	struct engine_guard guard;
 };
 
+enum { ENGINE_SELECTORS_MAX = 4 };
+
 struct engine_dispatch {
-	const struct engine_entry *entries; /* in image order */
+	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
 	uint32_t count;
+	uint32_t selector_count;
+	struct engine_selector *selectors; /* select.c: rules by a constant; */
+	struct engine_waiting *waiting;    /* rules that only waiting runs interest; or NULL */
 };
 
 struct engine_rule {
@@ -94,7 +108,8 @@ struct engine_rule {
 	bool defers; /* matches are told when all runs have been stepped, not at once */
 	const struct engine_state *states;
 	struct engine_class *classes;
-	uint64_t live; /* parked runs */
+	uint64_t live;       /* parked runs */
+	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
 	uint64_t epoch;
 	struct engine_runs runs;
 	struct engine_index by_key;
@@ -116,6 +131,7 @@ struct engine {
 	struct engine_code code;
 	struct engine_frame frame;
 	struct engine_rule *rules;
+	uint64_t *live;                   /* a bit per rule that has parked runs */
 	struct engine_dispatch *dispatch; /* per type; the last one for types that the program does not know */
 	const char *zeros;                /* the slots of a run that no transition has touched */
 	struct engine_run **cursors;      /* one per class that an event can concern */
@@ -136,9 +152,27 @@ struct engine {
 	size_t event_room;
 };
 
+static inline void engine_live_add(struct engine_rule *rule)
+{
+	if (rule->live++ == 0)
+		*rule->live_word |= UINT64_C(1) << rule->index % 64;
+}
+
+static inline void engine_live_remove(struct engine_rule *rule)
+{
+	if (--rule->live == 0)
+		*rule->live_word &= ~(UINT64_C(1) << rule->index % 64);
+}
+
 /* counting.c: whether class (of the rule) is counted as a whole; fills all of found but slot_offset. */
 bool engine_counting_find(const struct program *program, const struct program_rule *rule, uint32_t class,
 			  struct engine_counting *found);
+
+/* select.c: finds the rules that a constant guard lets through. */
+bool engine_guard_find(const struct program *program, uint32_t node, struct engine_guard *guard);
+/* Takes entries of the row over where that pays. Returns 0, -ENOMEM. */
+int engine_select_build(struct arena *arena, struct engine_dispatch *row, uint32_t rule_count);
+void engine_select_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event);
 
 /* dispatch.c: the tables. Return 0, -ENOMEM. */
 int engine_dispatch_build(struct engine *engine);

@@ -13,6 +13,10 @@ void engine_pass(struct engine *engine, const struct engine_event *event)
 	uint32_t type = event->record->type < program->type_count ? event->record->type : program->type_count;
 	const struct engine_dispatch *row = &engine->dispatch[type];
 
+	if (row->selector_count || row->waiting) {
+		engine_select_pass(engine, row, event);
+		return;
+	}
 	for (uint32_t i = 0; i < row->count && !engine->failed; i++)
 		engine_step(engine, &row->entries[i], event);
 }
@@ -81,13 +85,15 @@ static int init_rules(struct engine *engine)
 
 	engine->rules = arena_zero(engine->arena, program->rule_count, sizeof *engine->rules);
 	engine->heap = arena_zero(engine->arena, program->rule_count, sizeof *engine->heap);
-	if (!engine->rules || !engine->heap)
+	engine->live = arena_zero(engine->arena, program->rule_count / 64 + 1, sizeof *engine->live);
+	if (!engine->rules || !engine->heap || !engine->live)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		struct engine_rule *rule = &engine->rules[i];
 
 		rule->image = &program->rules[i];
 		rule->index = i;
+		rule->live_word = &engine->live[i / 64];
 		rule->strict = rule->image->semantics <= PROGRAM_STRICT_PARTITION;
 		rule->any = rule->image->semantics == PROGRAM_SKIP_TILL_ANY;
 		rule->drop = rule->image->flags & PROGRAM_RULE_DROP;

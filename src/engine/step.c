@@ -38,7 +38,7 @@ void engine_unpark(struct engine_rule *rule, struct engine_run *run)
 	engine_index_remove(rule, run);
 	if (rule->image->within_ns)
 		engine_timers_remove(rule, run);
-	rule->live--;
+	engine_live_remove(rule);
 }
 
 /* Parks a run that was opened or copied, or refuses it. */
@@ -54,7 +54,8 @@ static void park(struct step *step, struct engine_run *run, struct engine_run *o
 	engine_index_insert(rule, run);
 	if (rule->image->within_ns)
 		engine_timers_add(step->engine, rule, run, original);
-	if (++rule->live > rule->stats.runs_live_max)
+	engine_live_add(rule);
+	if (rule->live > rule->stats.runs_live_max)
 		rule->stats.runs_live_max = rule->live;
 }
 
@@ -133,7 +134,7 @@ static void advance(struct step *step, struct engine_run *run, const struct engi
 		engine_index_remove(rule, run);
 	if (rule->image->within_ns)
 		engine_timers_remove(rule, run);
-	rule->live--;
+	engine_live_remove(rule);
 	if (target == PROGRAM_TARGET_MATCH)
 		match(step, run);
 	else

@@ -65,15 +65,13 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 	}
 }
 
-__attribute__((noreturn)) static void be_child(char *const *command, const sigset_t *mask, int go_fd, int error_fd)
+/* From the word to go until it is the command, the child does nothing else: it is observed already. */
+__attribute__((noreturn)) static void be_child(char *const *command, int go_fd, int error_fd)
 {
 	char go;
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(STATUS_NOT_RUN);
-	signal(SIGPIPE, SIG_DFL);
-	if (mask)
-		sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(command[0], command);
 	int error = errno;
 
@@ -89,7 +87,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_diag *diag, struct launch *launch)
+int launch_prepare(char *const *command, struct asterism_diag *diag, struct launch *launch)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
 	int result = find_executable(command[0]);
@@ -106,7 +104,7 @@ int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_d
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		be_child(command, mask, go[0], error[1]);
+		be_child(command, go[0], error[1]);
 	}
 	launch->pid = pid;
 	launch->go_fd = go[1];
@@ -130,8 +128,9 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	int error = 0;
 	ssize_t got;
 
-	if (write(launch->go_fd, "", 1) != 1)
-		return diag_error(diag, NULL, -EINVAL, "'%s' ended before it could be run", name);
+	/* A child that is no more cannot read it; what ended it - Ctrl-C, most likely - is told when it is reaped. */
+	if (write(launch->go_fd, "", 1) != 1 && errno != EPIPE)
+		return diag_error(diag, NULL, -EINVAL, "'%s' could not be started: %s", name, strerror(errno));
 	close_fd(&launch->go_fd);
 	do
 		got = read(launch->error_fd, &error, sizeof error);

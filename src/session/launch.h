@@ -9,7 +9,6 @@
 
 #include "base/diag.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -21,12 +20,15 @@ struct launch {
 };
 
 /*
- * Looks the command up and forks the waiting child; mask is the signal mask that it gets (NULL: the caller's). Returns
- * 0, or -EINVAL (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
+ * Looks the command up and forks the waiting child, which keeps the caller's signal mask and dispositions as they are
+ * now. Returns 0, or -EINVAL (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
  */
-int launch_prepare(char *const *command, const sigset_t *mask, struct asterism_diag *diag, struct launch *launch);
+int launch_prepare(char *const *command, struct asterism_diag *diag, struct launch *launch);
 
-/* Lets the child run the command. Returns 0, or -EINVAL with a message when the system refused to run it. */
+/*
+ * Lets the child run the command; SIGPIPE is to be ignored here. Returns 0, also when something has ended the child
+ * before (launch_reap tells what), or -EINVAL with a message when the system refused to run the command.
+ */
 int launch_go(struct launch *launch, const char *name, struct asterism_diag *diag);
 
 /*

@@ -132,7 +132,7 @@ static int begin(struct live *live, const struct session_rules *rules)
 	if (live->epoll_fd < 0 || live->timer_fd < 0)
 		return diag_error(live->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
 	if (options->command)
-		result = launch_prepare(options->command, options->child_mask, live->diag, &live->launch);
+		result = launch_prepare(options->command, live->diag, &live->launch);
 	if (!result)
 		result = open_pids(live);
 	if (!result)
@@ -241,6 +241,8 @@ static int observe(struct live *live)
 		uint64_t wait_ns = UINT64_MAX, now;
 
 		result = executor_poll(live->executor, &wait_ns);
+		if (!result && live->options->on_pause)
+			result = live->options->on_pause(live->options->context);
 		now = now_ns();
 		if (live->done || result)
 			break;

@@ -58,12 +58,16 @@ struct session_live_options {
 	size_t pid_count;
 	bool all; /* every process but the own one */
 
-	uint64_t for_ns;            /* how long at most; 0: no limit */
-	int signal_fd;              /* a signalfd whose signals end the session; -1: none */
-	const sigset_t *child_mask; /* signal mask for the command; NULL: the caller's */
+	uint64_t for_ns; /* how long at most; 0: no limit */
+	int signal_fd;   /* a signalfd whose signals end the session; -1: none */
 	program_match_fn *on_match;
-	void (*on_start)(void *context); /* everything is attached, nothing runs yet; NULL: nobody wants to know */
-	void *context;                   /* of both */
+	/*
+	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
+	 * to take the signals of signal_fd and to ignore SIGPIPE: before, they may end the process.
+	 */
+	void (*on_start)(void *context);
+	int (*on_pause)(void *context); /* no more matches for now: write them out; as on_match. NULL: no need */
+	void *context;                  /* of all of these */
 };
 
 /* How a live session ended. */

@@ -290,7 +290,7 @@ const char *field_text(const struct outcome *outcome, const struct event_header 
 	return (const char *)record + field_of(outcome, record, name)->offset;
 }
 
-long plant_call(long number, long a, long b, long c, long d, long e)
+long plant_call(long number, const long *args)
 {
-	return syscall(number, a, b, c, d, e);
+	return syscall(number, args[0], args[1], args[2], args[3], args[4]);
 }

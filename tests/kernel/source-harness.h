@@ -61,8 +61,8 @@ size_t record_count(const struct outcome *outcome, const char *name);
 uint64_t field_number(const struct outcome *outcome, const struct event_header *record, const char *name);
 const char *field_text(const struct outcome *outcome, const struct event_header *record, const char *name);
 
-/* A system call for plants that must do exactly this one. */
-long plant_call(long number, long a, long b, long c, long d, long e);
+/* A system call, with five arguments, for plants that must do exactly this one. */
+long plant_call(long number, const long *args);
 
 /* CHECK counts failures, tells where, and goes on. */
 extern int check_failures;

@@ -55,7 +55,7 @@ static void plant_open(struct told *told)
 	told->numbers[0] = (uint64_t)openat(AT_FDCWD, open_path, O_RDWR | O_CREAT, 0640);
 	told->numbers[1] = (uint64_t)openat(17, "", O_RDONLY);
 	/* A string that cannot be read. */
-	plant_call(SYS_openat, AT_FDCWD, 8, O_RDONLY, 0, 0);
+	plant_call(SYS_openat, (const long[]){ AT_FDCWD, 8, O_RDONLY, 0, 0 });
 }
 
 static void test_open(const struct harness *harness)
@@ -100,7 +100,7 @@ static void plant_calls(struct told *told)
 {
 	told->numbers[0] = (uint64_t)getppid();
 	for (int i = 1; i < CALLS; i++)
-		plant_call(SYS_getppid, i, -i, 3, 4, 5);
+		plant_call(SYS_getppid, (const long[]){ i, -i, 3, 4, 5 });
 }
 
 static void test_calls(const struct harness *harness)
@@ -313,9 +313,9 @@ static void plant_futex(struct told *told)
 	struct timespec time = { .tv_nsec = 30000000 };
 
 	told->numbers[0] = (uint64_t)(uintptr_t)&word;
-	plant_call(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 7, (long)&time, 0);
-	plant_call(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 8, (long)&time, 0);
-	plant_call(SYS_futex, (long)&word, FUTEX_WAKE_PRIVATE, 3, 0, 0);
+	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAIT_PRIVATE, 7, (long)&time, 0 });
+	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAIT_PRIVATE, 8, (long)&time, 0 });
+	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAKE_PRIVATE, 3, 0, 0 });
 }
 
 static void test_futex(const struct harness *harness)
@@ -396,7 +396,7 @@ static void plant_sleep(struct told *told)
 	struct timespec time = { .tv_nsec = 20000000 };
 
 	told->numbers[0] = (uint64_t)(uintptr_t)&time;
-	plant_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&time, 0, 0);
+	plant_call(SYS_clock_nanosleep, (const long[]){ CLOCK_MONOTONIC, 0, (long)&time, 0, 0 });
 }
 
 static void test_sleep(const struct harness *harness)

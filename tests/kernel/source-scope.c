@@ -18,7 +18,7 @@ enum { MARK = 4242 }; /* an argument of getpgid that nobody else uses */
 
 static void mark(int number)
 {
-	plant_call(SYS_getpgid, MARK + number, 0, 0, 0, 0);
+	plant_call(SYS_getpgid, (const long[]){ MARK + number, 0, 0, 0, 0 });
 }
 
 static void *in_thread(void *number)

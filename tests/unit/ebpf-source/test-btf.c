@@ -138,8 +138,9 @@ static int resolve(const struct sample *sample, const char *path, struct btf_acc
 		hops[count++] = *word >= '0' && *word <= '9' ? (struct btf_hop){ .index = (uint32_t)atoi(word) }
 							     : (struct btf_hop){ .member = word };
 	*reason = '\0';
-	return btf_path_resolve(sample->btf, (uint32_t)sample->pointer, hops, *path ? count : 0, access, reason,
-				sizeof reason);
+	const struct btf_path hopping = { .type = (uint32_t)sample->pointer, .hops = hops, .count = *path ? count : 0 };
+
+	return btf_path_resolve(sample->btf, &hopping, access, reason, sizeof reason);
 }
 
 static void check_load(const struct sample *sample, const char *path, uint32_t offset, uint32_t bytes, bool is_plain)

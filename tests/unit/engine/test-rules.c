@@ -61,6 +61,9 @@ static void drops_runs_of_one_key(void **state)
 	/* The run that the completing event opens lives. */
 	assert_run("RULE t PATTERN { [A, A] } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE", "A1 A1 A1 A1",
 		   "t(1,2) t(2,3) t(3,4) ");
+	/* An event that completes a run by itself drops the others, too. */
+	assert_run("RULE t PATTERN { (A | [B, C]) } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE", "B1 B2 A1 C1 C2",
+		   "t(3) t(2,5) ");
 	assert_run("RULE t SKIPTILLANY PATTERN { [A, B, C] } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE",
 		   "A1 B1 B1 C1 C1 A1 B1 C1", "t(1,2,4) t(1,3,4) t(6,7,8) ");
 }
@@ -206,6 +209,25 @@ static void emits_depth_first(void **state)
 		   "A1", "chain@1 b@1 c@1 d@1 ");
 }
 
+/* What an event's emission opens in a rule further down is there when that rule gets the event itself. */
+static void emission_comes_before_later_rules(void **state)
+{
+	static const char *const rules[] = { "RULE r PATTERN { [C, A] } RETURN SEQUENCE\n",
+					     "RULE s PATTERN { [C, A] } RETURN SEQUENCE\n",
+					     "RULE t PATTERN { [C, A] } RETURN SEQUENCE\n",
+					     "RULE u PATTERN { [C, A] } RETURN SEQUENCE\n" };
+	static const char emitter[] = "RULE e PATTERN { A } DO { EMIT C() }\n";
+	char text[600];
+
+	(void)state;
+	snprintf(text, sizeof text, "%s%s", emitter, rules[0]);
+	assert_run(text, "A A", "e@1 r(1,1) e@2 r(2,2) ");
+	snprintf(text, sizeof text, "%s%s%s%s%s", emitter, rules[0], rules[1], rules[2], rules[3]);
+	assert_run(text, "A A", "e@1 r(1,1) s(1,1) t(1,1) u(1,1) e@2 r(2,2) s(2,2) t(2,2) u(2,2) ");
+	snprintf(text, sizeof text, "%s%s%s%s%s", rules[0], rules[1], rules[2], emitter, rules[3]);
+	assert_run(text, "A A", "e@1 u(1,1) r(1,2) s(1,2) t(1,2) e@2 u(2,2) ");
+}
+
 /* A rule whose stream holds what it emits: its own runs are ended by it, but no run is stepped in the middle of a step.
  */
 static void emits_into_its_own_stream(void **state)
@@ -277,6 +299,7 @@ int main(void)
 		cmocka_unit_test(counts_divisions_by_zero),
 		cmocka_unit_test(fills_arrays),
 		cmocka_unit_test(emits_depth_first),
+		cmocka_unit_test(emission_comes_before_later_rules),
 		cmocka_unit_test(emits_into_its_own_stream),
 		cmocka_unit_test(emitted_events_are_whole),
 		cmocka_unit_test(stops_where_the_callback_says),

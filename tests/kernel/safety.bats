@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# A live session leaves the host, the command and itself in order, however it ends.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	echo 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 50ms } RETURN { a.id AS id }' >slow.rule
+	echo 'RULE each PATTERN { sys_enter:a } RETURN { a.id AS id }' >each.rule
+	"$ASTERISM" run -q slow.rule -o probe -- true || skip "rules cannot run in this kernel: $("$ASTERISM" run -q slow.rule -- true 2>&1)"
+}
+
+# `session SIGNAL SECONDS ARG...`: runs asterism with ARGs in a process group of its own, sends it the signal after
+# SECONDS, and shows its status.
+session() {
+	python3 -c 'import subprocess, sys, signal
+process = subprocess.Popen([sys.argv[3], *sys.argv[4:]], start_new_session=True, stderr=open("err", "w"), stdout=open("out", "w"),
+                           preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)])
+try:
+    process.wait(float(sys.argv[2]))
+except subprocess.TimeoutExpired:
+    process.send_signal(getattr(signal, sys.argv[1]))
+print(process.wait())' "$1" "$2" "$ASTERISM" "${@:3}"
+}
+
+is_statistics() {
+	[[ $1 == '{"stats":{"events":'* ]]
+}
+
+@test "the status is that of the command, as a shell has it" {
+	run -0 "$ASTERISM" run -q slow.rule -- true
+	run -7 "$ASTERISM" run -q slow.rule -- sh -c 'exit 7'
+	for signal in KILL:137 TERM:143 SEGV:139; do
+		run "$ASTERISM" run -q slow.rule -- sh -c "kill -${signal%:*} \$\$"
+		[ "$status" = "${signal#*:}" ]
+	done
+}
+
+@test "the command gets no descriptor of ours" {
+	exec 9</dev/null
+	ls /proc/self/fd 3<&- 4<&- >expected
+	"$ASTERISM" run -q slow.rule -o matches -- ls /proc/self/fd 3<&- 4<&- >got
+	diff expected got
+	grep -qx 9 got
+}
+
+@test "signals, limits and priority of the command are the caller's" {
+	cat >state.sh <<-'END'
+		grep -E '^(SigBlk|SigIgn|SigCgt|Cap|NoNewPrivs|Seccomp):' /proc/self/status
+		cat /proc/self/limits /proc/self/oom_score_adj /proc/self/timerslack_ns
+		nice
+	END
+	cat >with.py <<-'END'
+		import os, signal, subprocess, sys
+		def prepare():
+		    signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR1, signal.SIGTERM})
+		    signal.signal(signal.SIGPIPE, getattr(signal, sys.argv[1]))
+		    signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+		    os.nice(3)
+		sys.exit(subprocess.run(sys.argv[2:], preexec_fn=prepare, restore_signals=False).returncode)
+	END
+	for pipe in SIG_DFL SIG_IGN; do
+		python3 with.py $pipe sh state.sh >expected
+		python3 with.py $pipe "$ASTERISM" run -q slow.rule -o matches -- sh state.sh >got
+		diff expected got
+	done
+}
+
+@test "standard input, output and error are the command's" {
+	run --separate-stderr -0 "$ASTERISM" run -q slow.rule -o matches -- sh -c 'cat; echo said >&2' <<<"typed"
+	[ "$output" = typed ]
+	[ "$stderr" = said ]
+}
+
+@test "the first event is the command's execve, not what leads to it" {
+	"$ASTERISM" run -q -f json each.rule -- true >out
+	[[ $(head -n 1 out) == *'"return":{"id":59}'* ]] || [ "$(uname -m)" != x86_64 ]
+}
+
+@test "--for ends the command; one that does not listen goes on" {
+	run --separate-stderr "$ASTERISM" run --for 300ms -f json slow.rule -- sleep 30
+	[ "$status" = 143 ]
+	is_statistics "${lines[-1]}"
+	run --separate-stderr -0 "$ASTERISM" run --for 300ms slow.rule -- sh -c 'trap "" TERM; sleep 3'
+	[[ $stderr == *"the command goes on without being observed"* ]]
+}
+
+@test "SIGINT, SIGTERM and SIGHUP: the command gets it, the statistics come last" {
+	for signal in SIGINT:130 SIGTERM:143 SIGHUP:129; do
+		run -0 session ${signal%:*} 0.7 run -f json slow.rule -- sleep 30
+		[ "$output" = "${signal#*:}" ]
+		is_statistics "$(tail -n 1 out)"
+	done
+}
+
+@test "SIGINT and SIGTERM without a command: status 0" {
+	sleep 30 3>&- &
+	for signal in SIGINT SIGTERM; do
+		run -0 session $signal 0.7 run -f json slow.rule -p $!
+		[ "$output" = 0 ]
+		is_statistics "$(tail -n 1 out)"
+		run -0 session $signal 0.7 run slow.rule -p $!
+		[[ $(cat err) == *"note: 0 matches"* ]]
+	done
+	kill -0 $!
+	kill $!
+}
+
+@test "a signal while many rules are loaded ends the session at once" {
+	for i in {1..400}; do
+		echo "RULE r$i PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > ${i}ms } POOL 10"
+	done >many.rule
+	run -0 session SIGINT 0.3 run -f json many.rule -- touch ran
+	[ "$output" = -2 ]
+	[ ! -e ran ]
+}
+
+@test "an observed process that ends: the session ends" {
+	sleep 0.5 3>&- &
+	run --separate-stderr -0 timeout 10 "$ASTERISM" run -f json slow.rule -p $!
+	is_statistics "${lines[-1]}"
+}
+
+@test "a reader that goes away: no complaint, the command goes on, its status counts" {
+	run --separate-stderr -0 bash -c '"$0" run -f json each.rule -- sh -c "ls / >/dev/null; sleep 0.2; ls / >/dev/null; : >ran; exit 6" | head -n 1
+		exit $((PIPESTATUS[0] - 6))' "$ASTERISM"
+	[ -z "$stderr" ]
+	[ ${#lines[@]} = 1 ]
+	[ -e ran ]
+}
+
+@test "output that cannot be written: one sentence, status 2, the command unharmed" {
+	[ -c /dev/full ] || skip "there is no /dev/full"
+	run --separate-stderr -2 "$ASTERISM" run -f json -o /dev/full each.rule -- sh -c 'sleep 0.2; : >ran'
+	[ "$stderr" = "asterism: error: /dev/full cannot be written: No space left on device" ]
+	[ -e ran ]
+	run --separate-stderr -2 "$ASTERISM" run -o missing/out each.rule -- touch started
+	[ "$stderr" = "asterism: error: missing/out cannot be written: No such file or directory" ]
+	[ ! -e started ]
+}
+
+@test "a closed standard output is an error, and nobody else's descriptor" {
+	run --separate-stderr -2 sh -c '"$0" run -f json slow.rule -- true >&-' "$ASTERISM"
+	[[ $stderr == *"standard output cannot be written: Bad file descriptor" ]]
+}
+
+@test "kill -9: within a second nothing of ours is in the kernel, the command goes on" {
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	"$ASTERISM" run -f json slow.rule -- sh -c 'sleep 2; : >ran' >out 3>&- &
+	sleep 1
+	grep -hE '^(prog|map|link)_id:' /proc/$!/fdinfo/* | sort -u >held
+	for kind in prog map link; do
+		grep -q "^${kind}_id" held || [ $kind = link ]
+	done
+	kill -KILL $!
+	sleep 1
+	while read -r kind id; do
+		run bpftool "${kind%%_id:}" show id "$id"
+		[ "$status" != 0 ] || { echo "$kind $id is still there"; false; }
+	done <held
+	sleep 1
+	[ -e ran ]
+}
+
+@test "nothing is left after a session, and nothing is pinned" {
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	"$ASTERISM" run -f json -o out slow.rule -- sh -c 'grep -hE "^(prog|map|link)_id:" /proc/$PPID/fdinfo/* | sort -u' >held
+	[ -s held ]
+	sleep 0.5
+	while read -r kind id; do
+		run bpftool "${kind%%_id:}" show id "$id"
+		[ "$status" != 0 ] || { echo "$kind $id is still there"; false; }
+	done <held
+	[ -z "$(find /sys/fs/bpf -mindepth 1 -name '*asterism*' 2>/dev/null)" ]
+}
+
+@test "asterism never observes itself" {
+	sleep 30 3>&- &
+	cat >own.py <<-'END'
+		import os, sys
+		own, other = os.getpid(), int(sys.argv[2])
+		rule = "RULE %s PATTERN { %s:a } WHERE { a.pid == %d } RETURN { a.pid }\n"
+		with open("own.rule", "w") as file:
+		    for event in ("sys_enter", "sys_exit", "page_fault_user", "sys_enter_epoll_wait", "sys_enter_bpf"):
+		        file.write(rule % ("own_" + event, event, own))
+		    file.write(rule % ("other", "sys_exit", other))
+		os.execv(sys.argv[1], [sys.argv[1], "run", "-f", "json", "-o", "out", "own.rule", "-a", "--for", "1s"])
+	END
+	{ sleep 0.6; kill $!; } 3>&- &
+	run python3 own.py "$ASTERISM" $!
+	[ "$status" != 2 ] && [ "$status" != 4 ]
+	run -1 grep '"match":"own_' out
+	is_statistics "$(tail -n 1 out)"
+	run --separate-stderr -2 sh -c 'exec "$0" run slow.rule -p $$' "$ASTERISM"
+	[[ $stderr == *"a session does not observe itself"* ]]
+}
+
+@test "at most 10 MB of memory, also under a flood of matches" {
+	cat >flood.sh <<-'END'
+		timeout 0.5 sh -c 'while :; do kill -0 $$; done'
+		grep VmHWM /proc/$PPID/status
+	END
+	for rule in slow each; do
+		run "$ASTERISM" run -q -o out $rule.rule -- sh flood.sh
+		read -r _ kilobytes _ <<<"$(grep VmHWM <<<"$output")"
+		[ "$kilobytes" -gt 0 ]
+		[ "$kilobytes" -le 10240 ] || { echo "$rule: $kilobytes kB"; false; }
+	done
+}
+
+@test "the pool takes the kernel memory that explain says" {
+	for pool in 100 16384 1000000; do
+		sed "s/\$/ POOL $pool/" slow.rule >sized.rule
+		said=$("$ASTERISM" explain -f json sized.rule | python3 -c 'import json, sys; print(json.load(sys.stdin)["kernel_bytes"])')
+		taken=$("$ASTERISM" run -q -o out sized.rule -- sh -c 'cat /proc/$PPID/fdinfo/*' |
+			awk '$1 == "map_type:" { type = $2 } $1 == "value_size:" { size = $2 } $1 == "map_id:" && type != 27 { bytes[$2] = size }
+				END { for (i in bytes) sum += bytes[i]; print sum }')
+		# Beside the pool: counters per CPU, the scope's bits, tables of a few pages.
+		[ "$taken" -ge "$said" ]
+		[ "$taken" -le $((said + said / 20 + 262144)) ] || { echo "POOL $pool: $said said, $taken taken"; false; }
+	done
+}
+
+@test "without privilege: one sentence, status 4, and the command does not run" {
+	[ "$(id -u)" = 0 ] || skip "needs root to give it up"
+	chmod 777 .
+	cp "$ASTERISM" asterism
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all"
+	for how in "run slow.rule -- touch ran" "run slow.rule -a --for 1s"; do
+		run --separate-stderr -4 $nobody ./asterism $how
+		[ -z "$output" ]
+		[ "$stderr" = "asterism: error: observing the kernel needs the capabilities CAP_BPF and CAP_PERFMON (or root)" ]
+	done
+	[ ! -e ran ]
+}
+
+@test "without type information of the kernel: one sentence, status 4" {
+	hide='mount -t tmpfs none /sys/kernel/btf && exec "$0" run slow.rule -- touch ran'
+	unshare -m true 2>/dev/null || skip "no mount namespaces"
+	run --separate-stderr -4 unshare -m sh -c "$hide" "$ASTERISM"
+	[[ $stderr == "asterism: error: this kernel offers no type information at /sys/kernel/btf/vmlinux"* ]]
+	[ ${#stderr_lines[@]} = 1 ]
+	[ ! -e ran ]
+}
+
+@test "an event that is only declared: status 2, before anything runs" {
+	printf 'EVENT A { x: i64 }\nRULE r PATTERN { A:a }\n' >declared.rule
+	run --separate-stderr -2 "$ASTERISM" run declared.rule -- touch ran
+	[[ $stderr == *"rule r waits for A, which is only declared"* ]]
+	[ ! -e ran ]
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the instructions mean that generated expressions are made of. */
+
+#include "machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+enum { STEPS_MAX = 1000000 };
+
+static uint64_t alu(uint8_t op, uint64_t a, uint64_t b)
+{
+	switch (op) {
+	case BPF_ADD:
+		return a + b;
+	case BPF_SUB:
+		return a - b;
+	case BPF_MUL:
+		return a * b;
+	case BPF_DIV:
+		return b ? a / b : 0;
+	case BPF_MOD:
+		return b ? a % b : a;
+	case BPF_AND:
+		return a & b;
+	case BPF_OR:
+		return a | b;
+	case BPF_XOR:
+		return a ^ b;
+	case BPF_LSH:
+		assert_true(b < 64);
+		return a << b;
+	case BPF_RSH:
+		assert_true(b < 64);
+		return a >> b;
+	case BPF_ARSH:
+		assert_true(b < 64);
+		return (uint64_t)((int64_t)a >> b);
+	case BPF_NEG:
+		return 0 - a;
+	case BPF_MOV:
+		return b;
+	default:
+		fail_msg("no such operation: %#x", op);
+		return 0;
+	}
+}
+
+static bool jumps(uint8_t op, uint64_t a, uint64_t b)
+{
+	int64_t x = (int64_t)a, y = (int64_t)b;
+
+	switch (op) {
+	case BPF_JA:
+		return true;
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JNE:
+		return a != b;
+	case BPF_JGT:
+		return a > b;
+	case BPF_JGE:
+		return a >= b;
+	case BPF_JLT:
+		return a < b;
+	case BPF_JLE:
+		return a <= b;
+	case BPF_JSGT:
+		return x > y;
+	case BPF_JSGE:
+		return x >= y;
+	case BPF_JSLT:
+		return x < y;
+	case BPF_JSLE:
+		return x <= y;
+	default:
+		fail_msg("no such jump: %#x", op);
+		return false;
+	}
+}
+
+static size_t width_of(uint8_t code)
+{
+	switch (BPF_SIZE(code)) {
+	case BPF_B:
+		return 1;
+	case BPF_H:
+		return 2;
+	case BPF_W:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+static void access_memory(struct machine *machine, const struct bpf_insn *insn)
+{
+	bool loads = BPF_CLASS(insn->code) == BPF_LDX;
+	uint64_t base = machine->r[loads ? insn->src_reg : insn->dst_reg], value;
+	void *at = (void *)(uintptr_t)(base + (uint64_t)(int64_t)insn->off);
+
+	assert_int_equal(BPF_MODE(insn->code), BPF_MEM);
+	if (loads) {
+		value = 0;
+		memcpy(&value, at, width_of(insn->code));
+		machine->r[insn->dst_reg] = value;
+		return;
+	}
+	value = BPF_CLASS(insn->code) == BPF_ST ? (uint64_t)(int64_t)insn->imm : machine->r[insn->src_reg];
+	memcpy(at, &value, width_of(insn->code));
+}
+
+static void compute(struct machine *machine, const struct bpf_insn *insn)
+{
+	bool is_register = BPF_SRC(insn->code) == BPF_X;
+	uint64_t value = is_register ? machine->r[insn->src_reg] : (uint64_t)(int64_t)insn->imm;
+
+	value = alu(BPF_OP(insn->code), machine->r[insn->dst_reg], value);
+	machine->r[insn->dst_reg] = BPF_CLASS(insn->code) == BPF_ALU ? (uint32_t)value : value;
+}
+
+void machine_run(struct machine *machine, const struct ebpf_code *code)
+{
+	machine->r[R10] = (uintptr_t)(machine->stack + MACHINE_STACK_BYTES);
+	for (uint32_t at = 0, steps = 0; steps < STEPS_MAX; at++, steps++) {
+		assert_true(at < code->insn_count);
+		const struct bpf_insn *insn = &code->insns[at];
+		uint64_t b = BPF_SRC(insn->code) == BPF_X ? machine->r[insn->src_reg] : (uint64_t)(int64_t)insn->imm;
+
+		switch (BPF_CLASS(insn->code)) {
+		case BPF_LD:
+			machine->r[insn->dst_reg] = (uint32_t)insn[0].imm | (uint64_t)(uint32_t)insn[1].imm << 32;
+			at++;
+			break;
+		case BPF_LDX:
+		case BPF_ST:
+		case BPF_STX:
+			access_memory(machine, insn);
+			break;
+		case BPF_ALU:
+		case BPF_ALU64:
+			compute(machine, insn);
+			break;
+		default:
+			if (BPF_OP(insn->code) == BPF_EXIT)
+				return;
+			if (jumps(BPF_OP(insn->code), machine->r[insn->dst_reg], b))
+				at += (uint32_t)(int32_t)insn->off;
+		}
+	}
+	fail_msg("the code does not end");
+}

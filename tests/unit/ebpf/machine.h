@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef UNIT_EBPF_MACHINE_H
+#define UNIT_EBPF_MACHINE_H
+
+/* A BPF machine for tests: arithmetic, memory, jumps; no calls. Pointers are those of this process. */
+
+#include "ebpf/asm.h"
+
+enum { MACHINE_STACK_BYTES = 512 };
+
+struct machine {
+	uint64_t r[11];
+	uint8_t stack[MACHINE_STACK_BYTES];
+};
+
+/* Runs code from its first instruction until it exits; r10 is set here. A test failure where it cannot. */
+void machine_run(struct machine *machine, const struct ebpf_code *code);
+
+#endif
