@@ -91,6 +91,7 @@ static const char *const good[] = {
 	"RULE r PATTERN { [([A, B] | [A, C]), E] }",
 	"RULE r PATTERN { ([A, ~B, C] | [A, D]) }",
 	"RULE r SKIPTILLANY PATTERN { ([A, ~B, C] | [A, ~(B | E), D, E] | [A, B]) }",
+	"RULE r PATTERN { ([A, ~[B, C], C] | [A, ~[C, B], D]) }",
 	"RULE r PATTERN { ([A, ~B:n, B:c, E] | [A, ~B:m, D]) } WHERE { n.x == 1, m.x == 2, c.x == 3 }",
 	"RULE r PATTERN { ([A, B, C] | [A, B, D] | [A, E]) }",
 	"RULE r PATTERN { [(A:a | B:b), C:c] } WHERE { c.x > a.x, c.x == b.x }",
