@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EVENTS                                        \
+#define EVENTS                                    \
 	"EVENT A { x: i64, f: f64, s: string }\n" \
 	"EVENT B { x: i64, f: f64, s: string }\n" \
 	"EVENT C { y: i64 }\n"
