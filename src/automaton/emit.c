@@ -3,7 +3,10 @@
 
 #include "automaton/rule-priv.h"
 
+#include "base/text.h"
+
 #include <errno.h>
+#include <string.h>
 
 static uint32_t text(struct rule_build *build, const char *string)
 {
@@ -304,6 +307,26 @@ static void emit_stream(struct rule_build *build, struct program_rule *out)
 	}
 }
 
+/* "file:line" for people: a file may be called anything, an image takes printable text only. */
+static const char *place_of(struct rule_build *build)
+{
+	const struct diag_place *place = &build->rule->place;
+	const char *file = place->source && place->source->file ? place->source->file : "";
+	char *text = arena_format(build->arena, "%s:%u", file, place->line);
+
+	for (char *at = text; at && *at;) {
+		size_t length = text_character(at);
+		bool is_c1 = at[0] == '\xc2' && (unsigned char)at[1] < 0xa0;
+
+		if (length == 0 || is_c1 || (unsigned char)*at < ' ' || *at == 0x7f) {
+			length = length ? length : 1;
+			memset(at, '?', length);
+		}
+		at += length;
+	}
+	return text;
+}
+
 void rule_emit(struct rule_build *build)
 {
 	const struct lang_rule *rule = build->rule;
@@ -317,9 +340,8 @@ void rule_emit(struct rule_build *build)
 		.pool = rule->pool,
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
-	const char *file = rule->place.source && rule->place.source->file ? rule->place.source->file : "";
 
-	out.place = text(build, arena_format(build->arena, "%s:%u", file, rule->place.line));
+	out.place = text(build, place_of(build));
 	out.source = text(build, rule->name);
 	emit_elements(build, &out);
 	emit_slots(build, &out);

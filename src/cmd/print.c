@@ -3,6 +3,8 @@
 
 #include "cmd/print.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,19 +38,48 @@ void print_quiet(bool quiet)
 	quiet_notes = quiet;
 }
 
-static void styled(enum style style, const char *text)
+static void style_begin(enum style style)
 {
 	if (coloured)
-		fprintf(stderr, "%s%s\033[0m", style_codes[style], text);
+		fputs(style_codes[style], stderr);
+}
+
+static void style_end(void)
+{
+	if (coloured)
+		fputs("\033[0m", stderr);
+}
+
+static void styled(enum style style, const char *text)
+{
+	style_begin(style);
+	fputs(text, stderr);
+	style_end();
+}
+
+/* Writes the character at text; one that a terminal may obey, or that is none, shows as `?`. Returns its bytes. */
+static size_t put_character(const char *text)
+{
+	unsigned char first = (unsigned char)text[0];
+	size_t length = text_character(text);
+	bool control = first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+
+	if (length == 0 || control)
+		fputc('?', stderr);
 	else
-		fputs(text, stderr);
+		fwrite(text, 1, length, stderr);
+	return length ? length : 1;
 }
 
 /* Names from rule files may stand in texts, so these are cleaned as well; they may have several lines. */
 static void put_text(const char *text)
 {
-	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
-		fputc((*byte < ' ' && *byte != '\n' && *byte != '\t') || *byte == 0x7f ? '?' : *byte, stderr);
+	while (*text) {
+		if (*text == '\n' || *text == '\t')
+			fputc(*text++, stderr);
+		else
+			text += put_character(text);
+	}
 	fputc('\n', stderr);
 }
 
@@ -57,15 +88,16 @@ static void put_line(const char *line)
 {
 	unsigned column = 0;
 
-	for (const unsigned char *byte = (const unsigned char *)line; *byte; byte++) {
-		if (*byte == '\t') {
+	while (*line) {
+		if (*line == '\t') {
 			do
 				fputc(' ', stderr);
 			while (++column % TAB_WIDTH);
+			line++;
 			continue;
 		}
-		fputc(*byte < ' ' || *byte == 0x7f ? '?' : *byte, stderr);
-		column += (*byte & 0xc0) != 0x80;
+		line += put_character(line);
+		column++;
 	}
 	fputc('\n', stderr);
 }
@@ -75,11 +107,9 @@ static unsigned width(const char *line, size_t start, size_t end, unsigned colum
 {
 	unsigned first = column;
 
-	for (size_t i = start; i < end && line[i]; i++) {
-		if (line[i] == '\t')
-			column += TAB_WIDTH - column % TAB_WIDTH;
-		else
-			column += ((unsigned char)line[i] & 0xc0) != 0x80;
+	for (size_t i = start, length; i < end && line[i]; i += length ? length : 1) {
+		length = text_character(line + i);
+		column += line[i] == '\t' ? TAB_WIDTH - column % TAB_WIDTH : 1;
 	}
 	return column - first;
 }
@@ -91,12 +121,12 @@ static void put_mark(const struct asterism_message *message, int margin)
 	unsigned under = width(message->source, start, start + length, before);
 
 	fprintf(stderr, "%*s | %*s", margin, "", (int)before, "");
-	if (coloured)
-		fputs(style_codes[STYLE_MARK], stderr);
+	style_begin(STYLE_MARK);
 	fputc('^', stderr);
 	for (unsigned i = 1; i < under; i++)
 		fputc('~', stderr);
-	fputs(coloured ? "\033[0m\n" : "\n", stderr);
+	style_end();
+	fputc('\n', stderr);
 }
 
 static void put_place(const struct asterism_message *message)
@@ -109,9 +139,12 @@ static void put_place(const struct asterism_message *message)
 		snprintf(place, sizeof place, ":%u:%u", message->line, message->column);
 	else if (message->offset)
 		snprintf(place, sizeof place, ": byte %llu", (unsigned long long)message->offset);
-	styled(STYLE_PLACE, message->file);
-	styled(STYLE_PLACE, place);
-	styled(STYLE_PLACE, ": ");
+	style_begin(STYLE_PLACE);
+	for (const char *at = message->file; *at;)
+		at += put_character(at);
+	fputs(place, stderr);
+	fputs(": ", stderr);
+	style_end();
 }
 
 static void put_message(const struct asterism_message *message)

@@ -207,6 +207,8 @@ enum {
 	LANG_POOL_MAX = 1 << 24,
 	LANG_DEPTH_MAX = 64, /* of structures and of every struct lang_expr */
 	LANG_FILE_BYTES_MAX = 1 << 24,
+	LANG_WORD_BYTES_MAX = 255,     /* of a name; what an image takes */
+	LANG_STRING_BYTES_MAX = 8191,  /* of a string between its quotes; likewise */
 	LANG_ELEMENTS_MAX = 1024,      /* of one rule */
 	LANG_LENGTH_MAX = 1000000000,  /* largest finite length or repeat */
 	LANG_NODES_MAX = 1 << 20,      /* of one file: events, conditions, operators, ... */

@@ -4,6 +4,7 @@
  * LANG_TOKEN_END. A token lies within one line.
  */
 
+#include "lang/ast.h"
 #include "lang/lex-priv.h"
 
 #include <string.h>
@@ -135,6 +136,10 @@ static void lex_word(struct lang_lexer *lexer, struct lang_token *token)
 		lexer->offset++;
 	token->kind = LANG_TOKEN_WORD;
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);
+	if (token->place.length > LANG_WORD_BYTES_MAX) {
+		token->kind = LANG_TOKEN_BAD;
+		lang_error(lexer->report, &token->place, NULL, "a name has at most %d bytes", LANG_WORD_BYTES_MAX);
+	}
 }
 
 /* A run of the same byte, or of bytes beyond ASCII, is taken together and gives one error. */

@@ -273,6 +273,10 @@ bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 			   "the string does not end");
 		return false;
 	}
+	if (end - start - 1 > LANG_STRING_BYTES_MAX) {
+		lang_error(lexer->report, &token->place, NULL, "a string has at most %d bytes", LANG_STRING_BYTES_MAX);
+		return false;
+	}
 	char *text = arena_zero(lexer->arena, end - start, 1);
 	if (!text) {
 		lang_no_memory(lexer->report);

@@ -3,6 +3,8 @@
 
 #include "lang/parser-priv.h"
 
+#include <string.h>
+
 /* A value in a list whose items go on with what expect says. */
 static struct lang_syntax_expr *parse_item_value(struct lang_parser *p, const char *expect)
 {
@@ -14,6 +16,28 @@ static struct lang_syntax_expr *parse_item_value(struct lang_parser *p, const ch
 		return NULL;
 	}
 	return expr;
+}
+
+/* What is written, as a name: where it goes over several lines, a line end with the blanks around it is one space. */
+static const char *name_as_written(struct lang_parser *p, uint64_t start, uint64_t end)
+{
+	char *name = arena_text(p->arena, p->lexer.source->text + start, end - start), *to = name;
+
+	for (const char *from = name; from && *from;) {
+		size_t blanks = strspn(from, " \t\r\n\v\f"), plain = strspn(from, " ");
+
+		if (blanks > plain) {
+			*to++ = ' ';
+			from += blanks;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	if (!name)
+		lang_no_memory(p->report);
+	else
+		*to = 0;
+	return name;
 }
 
 static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
@@ -28,11 +52,9 @@ static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, st
 		if (!lang_take_word(p, &value->name, "a name for the value"))
 			return false;
 	} else {
-		value->name.text = arena_text(p->arena, p->lexer.source->text + start, value->expr->end - start);
-		if (!value->name.text) {
-			lang_no_memory(p->report);
+		value->name.text = name_as_written(p, start, value->expr->end);
+		if (!value->name.text)
 			return false;
-		}
 	}
 	**end = value;
 	*end = &value->next;

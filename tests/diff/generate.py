@@ -83,7 +83,7 @@ class Generator:
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
                 items.insert(at, self.negation())
-        if self.chance(0.1):
+        if self.chance(0.15):
             items.append(self.negation())
         return items[0] if len(items) == 1 and isinstance(items[0], Spec) else Seq(items)
 
@@ -389,7 +389,7 @@ class Generator:
         events, size = [], self.rng.randint(6, 28)
         if self.chance(0.15):
             flood = self.rng.sample(list(self.types), self.rng.choice([1, 2]))
-            return self.timed([self.random_event(self.rng.choice(flood)) for _ in range(30)])
+            return self.timed([self.random_event(self.rng.choice(flood)) for _ in range(29)] + [self.random_event()])
         while len(events) < size:
             if self.chance(0.55):
                 events += self.planted(self.rng.choice(rules))

@@ -97,6 +97,25 @@ static void test_wide(void **state)
 	alloc_free(in);
 }
 
+/* An image takes names and strings up to these lengths; beyond, it must not be the image that complains. */
+static void test_long(void **state)
+{
+	char *longest = repeat("RULE ", "r", 255, " PATTERN { A:a }");
+	char *longer = repeat("RULE ", "r", 256, " PATTERN { A:a }");
+	char *string = repeat("EVENT S { s: string }\nRULE r PATTERN { S:a } WHERE { a.s != \"", "x", 8191, "\" }");
+	char *too_long = repeat("EVENT S { s: string }\nRULE r PATTERN { S:a } WHERE { a.s != \"", "x", 8192, "\" }");
+
+	(void)state;
+	expect_messages(longest, "");
+	expect_messages(longer, "1:6+256: error: a name has at most 255 bytes\n");
+	expect_messages(string, "");
+	expect_messages(too_long, "2:39+8194: error: a string has at most 8191 bytes\n");
+	alloc_free(longest);
+	alloc_free(longer);
+	alloc_free(string);
+	alloc_free(too_long);
+}
+
 static void test_dense(void **state)
 {
 	char *ands = repeat("RULE r PATTERN { A:a } WHERE { 1 == 1", " OR 1 == 1", 22000, " }");
@@ -223,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_deepest),
 		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_depth_with_conversions),
 		cmocka_unit_test(test_large_file),

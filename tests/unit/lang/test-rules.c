@@ -37,6 +37,24 @@ static void test_defaults(void **state)
 	reading_fini(&reading);
 }
 
+/* A value's name is its text, on one line whatever ends lines. */
+static void test_value_names(void **state)
+{
+	struct reading reading;
+
+	(void)state;
+	read_text(&reading, "RULE r PATTERN { A:a } RETURN { a.x  + 1, a.x +\r\n\t2,\n a.ts\n-\n\n a.ts, a.x AS y }");
+	assert_int_equal(reading.result, 0);
+	const struct lang_rule *rule = &reading.unit->rules[0];
+
+	assert_int_equal(rule->value_count, 4);
+	assert_string_equal(rule->values[0].name, "a.x  + 1");
+	assert_string_equal(rule->values[1].name, "a.x + 2");
+	assert_string_equal(rule->values[2].name, "a.ts - a.ts");
+	assert_string_equal(rule->values[3].name, "y");
+	reading_fini(&reading);
+}
+
 static void test_modifiers(void **state)
 {
 	(void)state;
@@ -62,7 +80,7 @@ static void test_return(void **state)
 		    "skiptillnext [A:a B[1..]:b (C:c | A)]\n"
 		    "return a.x  +1 = (a.x + 1)\nreturn n = b.len\nreturn b[].avg.x = b.avg.x:f64\nreturn c.c = c.c\n"
 		    "return big = (a.x > 3)\nreturn \"text\" = \"text\"\nreturn a.r * 2 = (a.r:f64 * 2:f64):f64\n"
-		    "return a.u\n+ 1 = (a.u:u64 + 1:u64):u64\nover A B C\n");
+		    "return a.u + 1 = (a.u:u64 + 1:u64):u64\nover A B C\n");
 }
 
 static void test_do(void **state)
@@ -172,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_value_names),
 		cmocka_unit_test(test_modifiers),
 		cmocka_unit_test(test_return),
 		cmocka_unit_test(test_do),
