@@ -6,6 +6,7 @@
  *
  *   calls N        N times getppid; answers CPU ns per call
  *   open FIRST N   N times getppid(MAGIC, key) with keys from FIRST on, to open runs; answers N
+ *   close KEY      once getppid(KEY), to complete the run of that key; answers KEY
  *   spin           getppid until the process is killed
  */
 
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
 			call(count);
 		else if (sscanf(line, "open %lu %lu", &first, &count) == 2)
 			open_runs(first, count);
+		else if (sscanf(line, "close %lu", &first) == 1)
+			printf("%lu\n", syscall(SYS_getppid, first, 0ul) ? first : 0ul);
 		else if (line[0] == 's')
 			for (;;)
 				syscall(SYS_getppid, 0ul, 0ul);

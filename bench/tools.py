@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The load, and the tools that observe it: each can be started on a process, is ready when start returns, and stops."""
 
+import json
 import os
 import select
 import shutil
@@ -106,9 +107,11 @@ class Bench:
         return process
 
     def start_asterism(self, rule, pid):
-        process = subprocess.Popen([self.asterism, "run", "-v", rule, "-p", str(pid), "-o", "/dev/null"],
+        results = os.path.join(self.folder, "results.jsonl")
+        process = subprocess.Popen([self.asterism, "run", "-v", rule, "-p", str(pid), "-f", "json", "-o", results],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env=self.environment)
+        process.results = results
         wait_for(process.stderr, "observing")
         return process
 
@@ -136,3 +139,11 @@ class Bench:
             if stream:
                 stream.close()
         return took
+
+    @staticmethod
+    def stats(process):
+        """What a stopped asterism has counted, None for the other tools."""
+        if not hasattr(process, "results"):
+            return None
+        with open(process.results) as file:
+            return json.loads(file.readlines()[-1])["stats"]

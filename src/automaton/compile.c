@@ -48,7 +48,7 @@ static void warn_never(struct rule_build *build, const struct pattern_node *node
 			 "this optional part never takes an event");
 	if (node->source->kind == LANG_NEGATION)
 		return;
-	for (uint32_t i = 0; i < node->child_count; i++)
+	for (uint32_t i = 0; i < (node->unrolled ? 1 : node->child_count); i++)
 		warn_never(build, node->children[i]);
 }
 

@@ -44,13 +44,22 @@ static int explain(struct rule_build *build, const struct position *a, const str
 	return -EINVAL;
 }
 
+static bool same_tests(const struct count_test *a, const struct count_test *b)
+{
+	for (; a && b; a = a->next, b = b->next) {
+		if (a->node != b->node || a->op != b->op || a->value != b->value)
+			return false;
+	}
+	return !a && !b;
+}
+
 /* Whether a and b, reached by the same event, may share a state. */
 static int may_share(struct rule_build *build, const struct edge *a, const struct edge *b)
 {
 	const struct position *x = a->target, *y = b->target;
 	const struct pattern_node *alternative = pattern_shared_alternative(x, y);
 
-	if (!x->plain || !y->plain || a->path.tests || b->path.tests)
+	if (!x->plain || !y->plain || !same_tests(a->path.tests, b->path.tests))
 		return explain(
 			build, x, y, "alternatives begin with the same event",
 			"they can share it only if it has no name, length or condition of its own; write it once, "
@@ -73,13 +82,25 @@ static bool same_event(const struct merged_edge *a, const struct merged_edge *b)
 	return a->origins[0] != b->origins[0] || (a->edge.group && a->edge.group == b->edge.group);
 }
 
+static bool has_step(const struct count_step *steps, const struct pattern_node *node)
+{
+	for (; steps; steps = steps->next) {
+		if (steps->node == node)
+			return true;
+	}
+	return false;
+}
+
 static int join(struct rule_build *build, struct merged_edge *into, const struct merged_edge *other)
 {
 	int err = may_share(build, &into->edge, &other->edge);
 
 	for (const struct count_step *step = other->edge.path.steps; step && !err; step = step->next) {
-		struct count_step *copy = arena_zero(build->arena, 1, sizeof *copy);
+		struct count_step *copy;
 
+		if (has_step(into->edge.path.steps, step->node))
+			continue;
+		copy = arena_zero(build->arena, 1, sizeof *copy);
 		if (!copy)
 			return -ENOMEM;
 		*copy = *step;

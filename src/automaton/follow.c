@@ -99,6 +99,10 @@ static void enter_body(struct walk *walk, const struct pattern_node *node, struc
 {
 	size_t first = walk->edges->count;
 
+	if (node->unrolled) {
+		enter(walk, node->children[0], path);
+		return;
+	}
 	switch (node->source->kind) {
 	case LANG_SPEC:
 		put(walk, node->position, path);
@@ -135,6 +139,27 @@ static void enter(struct walk *walk, const struct pattern_node *node, struct pat
 	enter_body(walk, node, path);
 }
 
+static void after(struct walk *walk, const struct pattern_node *node, struct path path);
+
+/* A round of the unrolled node is done, the one that its child index stands for. */
+static void after_round(struct walk *walk, const struct pattern_node *node, uint32_t index, struct path path)
+{
+	uint64_t done = index + 1, need = node->min > 1 ? node->min : 1;
+	bool closes = node->eager && !walk->all && done >= need;
+
+	if (done >= node->min)
+		after(walk, node, path);
+	if (!closes && done < node->child_count)
+		enter(walk, node->children[done], with_step(walk, path, node, false));
+	else if (!closes && node->max == LANG_UNBOUNDED)
+		enter(walk, node->children[index], with_step(walk, path, node, false));
+	if (walk->all || node->eager || walk->overflows || done != node->max)
+		return;
+	walk->overflows = true;
+	enter(walk, node->children[0], path);
+	walk->overflows = false;
+}
+
 /* All rounds of node are done. */
 static void after(struct walk *walk, const struct pattern_node *node, struct path path)
 {
@@ -142,6 +167,8 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 		return;
 	if (node == walk->limit || !node->parent)
 		put(walk, NULL, path);
+	else if (node->parent->unrolled)
+		after_round(walk, node->parent, node->index, path);
 	else if (node->parent->source->kind == LANG_SEQUENCE)
 		rest(walk, node->parent, node->index + 1, path, false);
 	else if (node->parent->source->kind == LANG_ALTERNATIVE)

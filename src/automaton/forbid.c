@@ -119,14 +119,6 @@ static void in_force(struct rule_build *build, const struct state *state, struct
 		if (!state->open || !state->positions[i]->node->eager)
 			in_force_after(build, state->positions[i], all, count);
 	}
-	for (size_t i = 0; state->position_count > 1 && i < *count && !build->error; i++) {
-		for (uint32_t j = 0; j < (*all)[i].count; j++) {
-			if ((*all)[i].items[j].goes_on)
-				rule_fail(build, unsupported(build, (*all)[i].negation,
-							     "a negated sequence cannot stand here, where alternatives "
-							     "that begin with the same event part"));
-		}
-	}
 }
 
 static uint32_t progress_slot(struct rule_build *build, const struct negated *negated)
@@ -158,6 +150,12 @@ static bool is_strict(const struct rule_build *build)
 	return build->rule->semantics == LANG_STRICT_SEQUENCE || build->rule->semantics == LANG_STRICT_PARTITION;
 }
 
+/* Whether the event that is item completes what is forbidden. Strictly, what began has already ended the run. */
+static bool completes(const struct rule_build *build, const struct inside *item)
+{
+	return item->last && (item->first || !is_strict(build));
+}
+
 static void forbid(struct rule_build *build, uint32_t index, const struct negated *negated, const struct inside *item)
 {
 	struct place_in_pattern place = { .current = item->position->element };
@@ -183,11 +181,8 @@ void forbid_before(struct rule_build *build, uint32_t index)
 	in_force(build, &state, &all, &count);
 	for (size_t i = 0; i < count && !build->error; i++) {
 		for (uint32_t j = 0; j < all[i].count; j++) {
-			const struct inside *item = &all[i].items[j];
-
-			/* Under the strict semantics a begun negation has already ended the run. */
-			if (item->last && (item->first || !is_strict(build)))
-				forbid(build, index, &all[i], item);
+			if (completes(build, &all[i].items[j]))
+				forbid(build, index, &all[i], &all[i].items[j]);
 		}
 	}
 	alloc_free(all);
@@ -248,35 +243,71 @@ static bool moves(const struct negated *negated, uint32_t j, const struct event_
 	return negated->items[j].goes_on && negated->items[j].position->spec->type == type;
 }
 
-/* The one transition by which events of type move the negations on. */
-static void progress(struct rule_build *build, uint32_t index, const struct negated *all, size_t count,
-		     const struct event_type *type)
+enum { PARTING_MAX = 4 };
+
+/* Members of a state to which an event may be forbidden, and a subset of them as bits. */
+struct parting {
+	const struct event_type *type;
+	const struct position *members[PARTING_MAX];
+	uint32_t count, lost;
+};
+
+static bool is_lost(const struct parting *parting, const struct position *position)
 {
-	const struct state state = build->states[index];
-	struct draft *draft = states_draft(build, index, type);
+	for (uint32_t i = 0; i < parting->count; i++) {
+		if (parting->lost >> i & 1 && parting->members[i] == position)
+			return true;
+	}
+	return false;
+}
+
+/* Negations in force in a state; those after positions that parting loses are left alone. */
+struct negations {
+	const struct negated *items;
+	size_t count;
+	const struct parting *parting; /* or NULL */
+};
+
+/* Gives draft the actions by which its event moves the negations on. */
+static void move_on(struct rule_build *build, const struct state *state, const struct negations *all,
+		    struct draft *draft)
+{
 	struct program_action actions[INSIDE_MAX];
 	uint32_t used = 0;
 
-	draft->flags = PROGRAM_IN_PLACE;
-	draft->target = index;
-	draft->note = arena_format(build->arena, "%s may begin what is forbidden", type->name);
-	for (size_t i = 0; i < count && used < INSIDE_MAX; i++) {
+	for (size_t i = 0; i < all->count && used < INSIDE_MAX; i++) {
+		const struct negated *negated = &all->items[i];
 		uint32_t slot = PROGRAM_NONE, word = PROGRAM_NONE;
 
-		for (uint32_t j = 0; j < all[i].count; j++) {
-			if (!moves(&all[i], j, type))
+		if (all->parting && is_lost(all->parting, negated->owner))
+			continue;
+		for (uint32_t j = 0; j < negated->count; j++) {
+			if (!moves(negated, j, draft->type))
 				continue;
-			slot = progress_slot(build, &all[i]);
+			slot = progress_slot(build, negated);
 			if (word == PROGRAM_NONE)
 				word = node_slot(build, slot);
 			word = node_op(build, PROGRAM_OP_OR, PROGRAM_U64, word,
-				       advance(build, &state, &all[i], j, draft));
+				       advance(build, state, negated, j, draft));
 		}
 		if (slot != PROGRAM_NONE)
 			actions[used++] = (struct program_action){ .op = PROGRAM_SET, .slot = slot, .node = word };
 	}
 	draft->first_action = program_build_add(build->unit->out, PROGRAM_ACTIONS, actions, used);
 	draft->action_count = used;
+}
+
+/* The one transition by which events of type move the negations on. */
+static void progress(struct rule_build *build, uint32_t index, const struct negations *all,
+		     const struct event_type *type)
+{
+	const struct state state = build->states[index];
+	struct draft *draft = states_draft(build, index, type);
+
+	draft->flags = PROGRAM_IN_PLACE;
+	draft->target = index;
+	draft->note = arena_format(build->arena, "%s may begin what is forbidden", type->name);
+	move_on(build, &state, all, draft);
 }
 
 static bool has_draft(const struct state *state, const struct event_type *type, uint32_t flags)
@@ -303,9 +334,10 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 			struct place_in_pattern place = { .current = all[i].items[j].position->element };
 			struct draft own = { .type = draft->type, .fit = PROGRAM_NONE };
 
-			if (all[i].items[j].position->spec->type != draft->type)
+			if (all[i].items[j].position->spec->type != draft->type || !completes(build, &all[i].items[j]))
 				continue;
-			own.fit = conditions_tests(build, all[i].tests);
+			own.fit = node_and(build, conditions_tests(build, all[i].tests),
+					   begun(build, &all[i], &all[i].items[j]));
 			states_bound(build, state, &place);
 			conditions_fit(build, &own, &place, false);
 			own.fit = condition_of(build, draft, &own);
@@ -344,8 +376,6 @@ bool forbid_edge(struct rule_build *build, const struct state *state, const stru
 	return true;
 }
 
-enum { PARTING_MAX = 4 };
-
 /* The members of the state to which events of type are forbidden; the others are not concerned. */
 static uint32_t concerned(struct rule_build *build, const struct state *state, const struct event_type *type,
 			  const struct position **members)
@@ -366,25 +396,10 @@ static uint32_t concerned(struct rule_build *build, const struct state *state, c
 	return count;
 }
 
-/* Members of a state to which an event may be forbidden, and a subset of them as bits. */
-struct parting {
-	const struct event_type *type;
-	const struct position *members[PARTING_MAX];
-	uint32_t count, lost;
-};
-
-static bool is_lost(const struct parting *parting, const struct position *position)
-{
-	for (uint32_t i = 0; i < parting->count; i++) {
-		if (parting->lost >> i & 1 && parting->members[i] == position)
-			return true;
-	}
-	return false;
-}
-
 /* The transition that leaves of state number index what is not lost. */
-static void part(struct rule_build *build, uint32_t index, const struct parting *parting)
+static void part(struct rule_build *build, uint32_t index, const struct negations *all)
 {
+	const struct parting *parting = all->parting;
 	const struct state from = build->states[index];
 	struct state left = { 0 };
 	uint32_t target = PROGRAM_TARGET_END;
@@ -410,40 +425,63 @@ static void part(struct rule_build *build, uint32_t index, const struct parting 
 		if (!always)
 			draft->fit = node_and(build, draft->fit, forbidden);
 	}
+	if (target != PROGRAM_TARGET_END)
+		move_on(build, &from, all, draft);
 }
 
-/* A state of several positions: an event that is forbidden to some of them leaves the others. */
+static bool any_moves(const struct negations *all, const struct event_type *type)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		for (uint32_t j = 0; j < all->items[i].count; j++) {
+			if (moves(&all->items[i], j, type))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* An event of type in a state of several positions: what is forbidden to some leaves the others, which move on. */
+static void part_at(struct rule_build *build, uint32_t index, struct negations all, const struct event_type *type)
+{
+	const struct state state = build->states[index];
+	struct parting parting = { .type = type };
+
+	parting.count = concerned(build, &state, type, parting.members);
+	if (parting.count > PARTING_MAX) {
+		rule_fail(build, unsupported(build, all.items[0].negation, "too many alternatives part here"));
+		return;
+	}
+	all.parting = &parting;
+	for (parting.lost = (1u << parting.count) - 1; parting.lost && !build->error; parting.lost--)
+		part(build, index, &all);
+	if (any_moves(&all, type) && !build->error)
+		progress(build, index, &all, type);
+}
+
 static void forbid_some(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	struct negated *all;
-	size_t count;
+	struct negated *items;
+	struct negations all = { 0 };
 
-	in_force(build, &state, &all, &count);
-	for (size_t i = 0; i < count && !build->error; i++) {
-		for (uint32_t j = 0; j < all[i].count && !build->error; j++) {
-			struct parting parting = { .type = all[i].items[j].position->spec->type };
+	in_force(build, &state, &items, &all.count);
+	all.items = items;
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		for (uint32_t j = 0; j < items[i].count && !build->error; j++) {
+			const struct event_type *type = items[i].items[j].position->spec->type;
 
-			if (has_draft(&build->states[index], parting.type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
-				continue;
-			parting.count = concerned(build, &state, parting.type, parting.members);
-			if (parting.count > PARTING_MAX) {
-				rule_fail(build,
-					  unsupported(build, all[i].negation, "too many alternatives part here"));
-				break;
-			}
-			for (parting.lost = (1u << parting.count) - 1; parting.lost && !build->error; parting.lost--)
-				part(build, index, &parting);
+			if (!has_draft(&build->states[index], type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
+				part_at(build, index, all, type);
 		}
 	}
-	alloc_free(all);
+	alloc_free(items);
 }
 
 void forbid_after(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	struct negated *all;
-	size_t count;
+	struct negations all = { 0 };
+	struct negated *items;
 
 	if (is_strict(build))
 		return;
@@ -451,16 +489,17 @@ void forbid_after(struct rule_build *build, uint32_t index)
 		forbid_some(build, index);
 		return;
 	}
-	in_force(build, &state, &all, &count);
-	for (size_t i = 0; i < count && !build->error; i++) {
-		for (uint32_t j = 0; j < all[i].count; j++) {
-			const struct event_type *type = all[i].items[j].position->spec->type;
+	in_force(build, &state, &items, &all.count);
+	all.items = items;
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		for (uint32_t j = 0; j < items[i].count; j++) {
+			const struct event_type *type = items[i].items[j].position->spec->type;
 
-			if (all[i].items[j].goes_on && !has_draft(&build->states[index], type, PROGRAM_IN_PLACE))
-				progress(build, index, all, count, type);
+			if (items[i].items[j].goes_on && !has_draft(&build->states[index], type, PROGRAM_IN_PLACE))
+				progress(build, index, &all, type);
 		}
 	}
-	alloc_free(all);
+	alloc_free(items);
 }
 
 void forbid_reset(struct rule_build *build, const struct state *target, struct draft *draft)

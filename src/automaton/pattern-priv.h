@@ -19,13 +19,14 @@ struct pattern_node {
 	struct pattern_node *parent;
 	struct pattern_node **children;
 	uint32_t child_count;
-	uint32_t index;            /* in the parent */
-	uint64_t min, max;         /* repeat, or length of an array */
-	bool repeats;              /* an array, or a group whose repeat is not {1, 1} */
-	bool nullable;             /* may stand for no event at all */
-	bool eager;                /* repeats: closes as soon as its count may */
-	bool counted;              /* repeats: the count is needed at run time */
-	uint32_t counter;          /* then: number of its counter, from 0 */
+	uint32_t index;    /* in the parent */
+	uint64_t min, max; /* repeat, or length of an array */
+	bool repeats;      /* an array, or a group whose repeat is not {1, 1} */
+	bool unrolled;     /* a repeat whose children are its rounds; the last one stands for all further ones */
+	bool nullable;     /* may stand for no event at all */
+	bool eager;        /* repeats: closes as soon as its count may */
+	bool counted;      /* repeats: the count is needed at run time */
+	uint32_t counter;  /* then: number of its counter, from 0 */
 	struct position *position; /* of an event specification */
 };
 

@@ -7,15 +7,37 @@
 
 #include <errno.h>
 
-enum { POSITIONS_MAX = 2048 };
+enum { POSITIONS_MAX = 2048, UNROLLED_MAX = 64 };
 
-static uint32_t count_specs(const struct lang_structure *structure)
+static uint64_t count_specs(const struct lang_structure *structure);
+
+/*
+ * How many rounds of a repeat get positions of their own: all that differ, where that is cheap, since then each round's
+ * arrays and optional parts know what follows in it. One: the rounds share their positions and a counter tells.
+ */
+static uint64_t rounds_of(const struct lang_structure *structure, uint64_t specs)
 {
-	uint32_t count = structure->kind == LANG_SPEC;
+	uint64_t rounds = structure->repeat_max == LANG_UNBOUNDED ? structure->repeat_min : structure->repeat_max;
+
+	if (structure->kind == LANG_SPEC || structure->kind == LANG_NEGATION || rounds <= 1)
+		return 1;
+	return rounds <= UNROLLED_MAX && rounds * specs <= UNROLLED_MAX ? rounds : 1;
+}
+
+static uint64_t count_below(const struct lang_structure *structure)
+{
+	uint64_t count = structure->kind == LANG_SPEC;
 
 	for (uint32_t i = 0; i < structure->child_count; i++)
 		count += count_specs(structure->children[i]);
 	return count;
+}
+
+static uint64_t count_specs(const struct lang_structure *structure)
+{
+	uint64_t below = count_below(structure);
+
+	return below * rounds_of(structure, below);
 }
 
 static bool has_guard(const struct lang_rule *rule, uint32_t element)
@@ -64,46 +86,71 @@ static bool is_nullable(const struct pattern_node *node)
 }
 
 static struct pattern_node *make_node(struct pattern *pattern, const struct lang_structure *source,
+				      struct pattern_node *parent, uint32_t index);
+
+static int make_children(struct pattern *pattern, struct pattern_node *node, uint32_t count)
+{
+	node->child_count = count;
+	node->children = arena_zero(pattern->arena, count + 1, sizeof *node->children);
+	for (uint32_t i = 0; node->children && i < count; i++) {
+		const struct lang_structure *source = node->unrolled ? node->source : node->source->children[i];
+
+		node->children[i] = make_node(pattern, source, node, i);
+		if (!node->children[i])
+			return -ENOMEM;
+	}
+	return node->children ? 0 : -ENOMEM;
+}
+
+static struct pattern_node *make_node(struct pattern *pattern, const struct lang_structure *source,
 				      struct pattern_node *parent, uint32_t index)
 {
 	struct pattern_node *node = arena_zero(pattern->arena, 1, sizeof *node);
+	bool is_round = parent && parent->unrolled;
+	uint64_t rounds = is_round ? 1 : rounds_of(source, count_below(source));
 
 	if (!node)
 		return NULL;
 	node->source = source;
 	node->parent = parent;
 	node->index = index;
-	node->min = source->repeat_min;
-	node->max = source->repeat_max;
+	node->min = is_round ? 1 : source->repeat_min;
+	node->max = is_round ? 1 : source->repeat_max;
 	node->repeats = source->kind != LANG_NEGATION && (node->min != 1 || node->max != 1);
-	node->child_count = source->child_count;
-	node->children = arena_zero(pattern->arena, source->child_count + 1, sizeof *node->children);
-	if (!node->children)
+	node->unrolled = rounds > 1;
+	if (make_children(pattern, node, node->unrolled ? (uint32_t)rounds : source->child_count))
 		return NULL;
-	for (uint32_t i = 0; i < source->child_count; i++) {
-		node->children[i] = make_node(pattern, source->children[i], node, i);
-		if (!node->children[i])
-			return NULL;
-	}
 	if (source->kind == LANG_SPEC)
 		make_position(pattern, node);
 	node->nullable = is_nullable(node);
 	return node;
 }
 
-/* A count is needed at run time unless "at least one, no limit" or "at most one" says it all. */
+/* Whether the rounds of node must be counted: not where "at least one, no limit" or "at most one" says it all. */
+static bool needs_count(const struct pattern_node *node)
+{
+	uint64_t need = node->min > 1 ? node->min : 1;
+
+	if (!node->repeats || node->unrolled)
+		return false;
+	if (node->source->kind == LANG_SPEC || need > 1)
+		return true;
+	return !node->eager && node->max != LANG_UNBOUNDED && node->max != 1;
+}
+
+/* The same array in several rounds has one counter, by which its length is known. */
 static void number_counters(struct pattern *pattern, struct pattern_node *node)
 {
-	if (node->repeats) {
-		uint64_t need = node->min > 1 ? node->min : 1;
-		bool array = node->source->kind == LANG_SPEC;
+	node->counted = needs_count(node);
+	if (node->counted) {
+		uint32_t twin = 0;
 
-		if (node->eager)
-			node->counted = need > 1;
+		while (node->position && twin < node->position->id &&
+		       pattern->positions[twin].element != node->position->element)
+			twin++;
+		if (node->position && twin < node->position->id)
+			node->counter = pattern->positions[twin].node->counter;
 		else
-			node->counted = need > 1 || (node->max != LANG_UNBOUNDED && node->max != 1);
-		node->counted |= array;
-		if (node->counted)
 			node->counter = pattern->counter_count++;
 	}
 	for (uint32_t i = 0; i < node->child_count; i++)
@@ -112,7 +159,7 @@ static void number_counters(struct pattern *pattern, struct pattern_node *node)
 
 int pattern_build(struct pattern *pattern, const struct lang_rule *rule, struct arena *arena)
 {
-	uint32_t specs = count_specs(rule->root);
+	uint64_t specs = count_specs(rule->root);
 	int err;
 
 	*pattern = (struct pattern){ .rule = rule, .arena = arena };
@@ -135,7 +182,7 @@ int pattern_build(struct pattern *pattern, const struct lang_rule *rule, struct 
 const struct pattern_node *pattern_shared_alternative(const struct position *a, const struct position *b)
 {
 	for (const struct pattern_node *x = a->node; x->parent; x = x->parent) {
-		if (x->parent->source->kind != LANG_ALTERNATIVE)
+		if (x->parent->source->kind != LANG_ALTERNATIVE || x->parent->unrolled)
 			continue;
 		for (const struct pattern_node *y = b->node; y->parent; y = y->parent) {
 			if (y->parent == x->parent)
@@ -150,7 +197,9 @@ bool pattern_completes(const struct position *position, const struct pattern_nod
 	for (const struct pattern_node *x = position->node; x != node && x->parent; x = x->parent) {
 		const struct pattern_node *parent = x->parent;
 
-		if (parent->source->kind != LANG_SEQUENCE)
+		if (parent->unrolled && x->index + 1 < parent->min)
+			return false;
+		if (parent->source->kind != LANG_SEQUENCE || parent->unrolled)
 			continue;
 		for (uint32_t i = x->index + 1; i < parent->child_count; i++) {
 			if (!parent->children[i]->nullable)

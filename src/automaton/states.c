@@ -79,6 +79,41 @@ void states_bound(const struct rule_build *build, const struct state *state, str
 	place->must = must;
 }
 
+static void unbind(const struct pattern_node *node, uint64_t *set)
+{
+	if (node->position)
+		set_remove(set, node->position->element);
+	for (uint32_t i = 0; i < node->child_count; i++)
+		unbind(node->children[i], set);
+}
+
+/* What a run in state has bound once it goes along edge: a group that begins or comes round forgets its last round. */
+static void bound_along(struct rule_build *build, const struct state *state, const struct edge *edge,
+			struct place_in_pattern *place)
+{
+	uint32_t words = build->pattern.set_words;
+	uint64_t *sets;
+
+	states_bound(build, state, place);
+	if (!place->may || !edge->path.steps)
+		return;
+	sets = arena_zero(build->arena, 2 * words, sizeof *sets);
+	if (!sets) {
+		rule_fail(build, -ENOMEM);
+		return;
+	}
+	memcpy(sets, place->may, words * sizeof *sets);
+	memcpy(sets + words, place->must, words * sizeof *sets);
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (step->node->position)
+			continue;
+		unbind(step->node, sets);
+		unbind(step->node, sets + words);
+	}
+	place->may = sets;
+	place->must = sets + words;
+}
+
 /* Where an edge may land, and under which further tests (on the counters as they are before the edge). */
 struct landing {
 	struct state state;
@@ -236,7 +271,7 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 	struct draft *draft = states_draft(build, index, edge->target->spec->type);
 	bool closes = from.open && (edge->target != from.positions[0] || !landing->state.open);
 
-	states_bound(build, &from, &place);
+	bound_along(build, &from, edge, &place);
 	draft->target = target;
 	draft->element = edge->target->element;
 	draft->note = note(build, edge->target->spec, landing->matches ? " completes the pattern" : "");
@@ -250,8 +285,12 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 	actions_take(build, draft, edge, context);
 	if (!opens && target != PROGRAM_TARGET_MATCH && !(from.open && landing->state.open))
 		forbid_reset(build, &landing->state, draft);
-	if (closes && edge->target != from.positions[0])
-		conditions_hold(build, draft, &place, from.positions[0]->element);
+	if (closes && edge->target != from.positions[0]) {
+		struct place_in_pattern closing = { .current = edge->target->element };
+
+		states_bound(build, &from, &closing);
+		conditions_hold(build, draft, &closing, from.positions[0]->element);
+	}
 	if (!landing->state.open)
 		conditions_hold(build, draft, &place, edge->target->element);
 }
@@ -264,7 +303,7 @@ static void overflow(struct rule_build *build, uint32_t index, const struct edge
 
 	if (build->rule->semantics == LANG_SKIP_TILL_ANY)
 		return;
-	states_bound(build, &build->states[index], &place);
+	bound_along(build, &build->states[index], edge, &place);
 	draft = states_draft(build, index, edge->target->spec->type);
 	draft->note = note(build, edge->target->spec, " is one too many");
 	draft->fit = conditions_tests(build, edge->path.tests);

@@ -41,7 +41,7 @@ static bool takes(const struct command *command, enum option_id id)
 
 static int usage_error(const struct command *command)
 {
-	print_hint("`asterism %s --help` shows how it is used", command->name);
+	print_hint("'asterism %s --help' shows how it is used", command->name);
 	return -STATUS_USAGE;
 }
 
@@ -56,7 +56,7 @@ static int unknown_option(const struct command *command, const char *written, co
 	}
 	const char *nearest = diag_nearest(name, names, count);
 
-	print_error("`asterism %s` has no option %s", command->name, written);
+	print_error("'asterism %s' has no option %s", command->name, written);
 	if (!nearest)
 		return usage_error(command);
 	print_hint("did you mean --%s?", nearest);
@@ -75,9 +75,9 @@ static int choose(const struct option_row *row, const char *text, uint64_t *numb
 	}
 	const char *nearest = diag_nearest(text, row->choices, count);
 
-	print_error("--%s cannot be `%s`", row->name, text);
+	print_error("--%s cannot be '%s'", row->name, text);
 	if (nearest)
-		print_hint("did you mean `%s`?", nearest);
+		print_hint("did you mean '%s'?", nearest);
 	else
 		print_hint("it is one of: %s", print_choices(row->choices));
 	return -STATUS_USAGE;
@@ -102,7 +102,7 @@ static int read_time(const struct option_row *row, const char *text, uint64_t *n
 			return 0;
 		}
 	}
-	print_error("--%s: `%s` is not a length of time", row->name, text);
+	print_error("--%s: '%s' is not a length of time", row->name, text);
 	print_hint("write a number with a unit: 500ms, 10s, 2min, 1h");
 	return -STATUS_USAGE;
 }
@@ -115,7 +115,7 @@ static int read_number(struct parser *parser, const struct option_row *row, cons
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || errno || *number == 0 || *number > INT32_MAX) {
-		print_error("--%s: `%s` is not a %s", row->name, text, row->value);
+		print_error("--%s: '%s' is not a %s", row->name, text, row->value);
 		return -STATUS_USAGE;
 	}
 	if (alloc_grow(&arguments->numbers, &parser->number_capacity, arguments->number_count,
@@ -209,7 +209,7 @@ static int parse_letters(struct parser *parser, const char *written)
 		int status;
 
 		if (id == OPTION_NONE) {
-			print_error("`asterism %s` has no option -%c", command->name, *letter);
+			print_error("'asterism %s' has no option -%c", command->name, *letter);
 			return usage_error(command);
 		}
 		if (option_rows[id].kind != OPTION_FLAG) {
@@ -246,7 +246,7 @@ static int parse_rest(struct parser *parser)
 
 	if (arguments->command->launches) {
 		if (parser->next == parser->argc) {
-			print_error("no command follows the `--`");
+			print_error("no command follows the '--'");
 			return usage_error(arguments->command);
 		}
 		arguments->launched = parser->argv + parser->next;
@@ -278,7 +278,7 @@ int arguments_parse(const struct command *command, int argc, char **argv, struct
 			return 0;
 	}
 	if (!status && arguments->operand_count < command->operands_min) {
-		print_error("`asterism %s` needs %s", command->name, command->operands);
+		print_error("'asterism %s' needs %s", command->name, command->operands);
 		status = usage_error(command);
 	}
 	return status;

@@ -41,7 +41,7 @@ static int run(const struct arguments *arguments)
 	int status;
 
 	if (!output) {
-		print_error("`asterism compile` needs -o FILE, the image to write");
+		print_error("'asterism compile' needs -o FILE, the image to write");
 		return STATUS_USAGE;
 	}
 	status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);

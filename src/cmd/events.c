@@ -5,9 +5,11 @@
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/status.h"
+#include "ebpf/btf-kernel.h"
+#include "ebpf/source-plan.h"
 #include "event/catalog.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,36 +32,59 @@ static void put_fields(const struct event_type *type)
 
 		snprintf(what, sizeof what, field->value == EVENT_STRING ? "%s[%u]" : "%s",
 			 event_value_name(field->value), field->bytes);
-		printf("    %-24s %-12s", field->name, what);
-		if (field->unit)
-			printf(" %s", field->unit);
-		if (field->doc)
-			printf("%s%s", field->unit ? ", " : " ", field->doc);
-		putchar('\n');
+		if (!field->unit && !field->doc) {
+			printf("    %-24s %s\n", field->name, what);
+			continue;
+		}
+		printf("    %-24s %-12s %s%s%s\n", field->name, what, field->unit ? field->unit : "",
+		       field->unit && field->doc ? ", " : "", field->doc ? field->doc : "");
 	}
 }
 
-static void put_sources(const struct event_type *type)
+/* Whether the kernel whose types btf holds (NULL: they cannot be read) raises the type through its source. */
+static void put_source(const struct event_type *type, uint32_t index, const struct btf_kernel *btf)
 {
-	if (type->source_count == 0)
-		puts("    no kernel raises it");
-	for (uint32_t i = 0; i < type->source_count; i++)
-		printf("    from %s%s%s\n", type->sources[i].tracepoint, type->sources[i].when ? " when " : "",
-		       type->sources[i].when ? type->sources[i].when : "");
+	const struct event_source *source = &type->sources[index];
+	char reason[256] = "";
+	int available = btf ? source_available(btf, type, index, reason, sizeof reason) : -EOPNOTSUPP;
+
+	printf("    from %s", source->tracepoint);
+	if (source->when)
+		printf(" when %s", source->when);
+	if (available == 0)
+		printf(": not on this kernel: %s", reason);
+	else if (available < 0)
+		fputs(": whether this kernel has it is not known", stdout);
+	putchar('\n');
 }
 
-static void put_type(const struct event_type *type, bool verbose)
+static void put_type(const struct event_type *type, bool verbose, const struct btf_kernel *btf)
 {
 	printf(type->doc ? "%-32s %s\n" : "%s\n", type->name, type->doc);
 	if (!verbose)
 		return;
-	put_sources(type);
+	if (type->source_count == 0)
+		puts("    no kernel raises it");
+	for (uint32_t i = 0; i < type->source_count; i++)
+		put_source(type, i, btf);
 	put_fields(type);
+}
+
+static int no_such_type(const struct event_catalog *catalog, const char *pattern)
+{
+	const char *nearest = event_catalog_nearest(catalog, pattern);
+
+	print_error("no event type is called '%s'", pattern);
+	if (nearest)
+		print_hint("did you mean %s?", nearest);
+	return STATUS_USAGE;
 }
 
 static int run(const struct arguments *arguments)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
+	bool verbose = arguments_has(arguments, OPTION_VERBOSE);
+	struct btf_kernel *btf = NULL;
 	struct event_catalog *catalog;
 	const struct event_type *type;
 	size_t shown = 0;
@@ -68,20 +93,17 @@ static int run(const struct arguments *arguments)
 	if (status)
 		return status;
 	event_catalog_add_tracefs(catalog);
+	if (verbose && btf_kernel_open(NULL, &btf))
+		btf = NULL;
 	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++) {
 		if (!is_wanted(type, pattern))
 			continue;
-		put_type(type, arguments_has(arguments, OPTION_VERBOSE));
+		put_type(type, verbose, btf);
 		shown++;
 	}
-	if (!shown && pattern) {
-		const char *nearest = event_catalog_nearest(catalog, pattern);
-
-		print_error("no event type is called `%s`", pattern);
-		if (nearest)
-			print_hint("did you mean %s?", nearest);
-		status = STATUS_USAGE;
-	}
+	if (!shown && pattern)
+		status = no_such_type(catalog, pattern);
+	btf_kernel_close(btf);
 	event_catalog_free(catalog);
 	return status;
 }

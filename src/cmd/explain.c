@@ -16,7 +16,7 @@
 static const char *const place_words[] = {
 	[SESSION_KERNEL] = "in the kernel",
 	[SESSION_USER] = "in user space, over events that the kernel ships",
-	[SESSION_NOWHERE] = "nowhere: it is SYNCHRONOUS",
+	[SESSION_NOWHERE] = "nowhere, though SYNCHRONOUS asks for the kernel",
 };
 
 typedef void explain_fn(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
@@ -50,8 +50,11 @@ static int run(const struct arguments *arguments)
 		return status;
 	const struct program *program = session_rules_program(rules);
 
-	for (uint32_t i = 0; i < program->rule_count; i++)
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (i > 0 && explain == program_explain_text)
+			text_append(&out, "\n");
 		explain_rule(program, i, explain, &out);
+	}
 	if (text_take(&out, &text)) {
 		print_error("out of memory");
 		status = STATUS_USAGE;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { OPTION_COLUMN = 26 };
+enum { OPTION_COLUMN = 26, TEXT_COLUMNS = 96 };
 
 const struct help_status help_statuses[] = {
 	{ "0", "all went well" },
@@ -13,9 +13,33 @@ const struct help_status help_statuses[] = {
 	{ "2", "the command line, a rule or an input is wrong" },
 	{ "3", "events were lost: matches may be missing or tainted" },
 	{ "4", "a privilege or a feature of the kernel is missing" },
-	{ "other", "under `run -- CMD`: the status of CMD (128 + signal if one ended it)" },
+	{ "other", "under 'run -- CMD': the status of CMD (128 + signal if one ended it)" },
 	{ NULL, NULL },
 };
+
+/* Words fill lines; a blank line in the text parts paragraphs. */
+static void put_text(const char *text, FILE *stream)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t word = strcspn(text, " \n");
+
+		if (column && column + 1 + word > TEXT_COLUMNS) {
+			fputc('\n', stream);
+			column = 0;
+		}
+		fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
+		column += word + (column != 0);
+		text += word;
+		if (strncmp(text, "\n\n", 2) == 0) {
+			fputs("\n\n", stream);
+			column = 0;
+		}
+		text += strspn(text, " \n");
+	}
+	fputc('\n', stream);
+}
 
 static void put_statuses(FILE *stream)
 {
@@ -46,13 +70,14 @@ void help_program(FILE *stream)
 	put_option(OPTION_HELP, stream);
 	put_option(OPTION_VERSION, stream);
 	put_statuses(stream);
-	fputs("\n`asterism COMMAND --help` tells more; the language is described in asterism-rules(5).\n", stream);
+	fputs("\n'asterism COMMAND --help' tells more; the language is described in asterism-rules(5).\n", stream);
 }
 
 void help_command(const struct command *command, FILE *stream)
 {
-	fprintf(stream, "Usage: asterism %s [OPTION...] %s\n\n%s\n\nOptions:\n", command->name, command->operands,
-		command->description);
+	fprintf(stream, "Usage: asterism %s [OPTION...] %s\n\n", command->name, command->operands);
+	put_text(command->description, stream);
+	fputs("\nOptions:\n", stream);
 	for (size_t i = 0; i < COMMAND_OPTIONS_MAX && command->options[i] != OPTION_NONE; i++)
 		put_option(command->options[i], stream);
 	put_option(OPTION_COLOR, stream);

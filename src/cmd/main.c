@@ -16,11 +16,11 @@ static int unknown_command(const char *name)
 {
 	const char *nearest = command_nearest(name);
 
-	print_error(name[0] == '-' ? "there is no option %s" : "there is no command `%s`", name);
+	print_error(name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
 	if (nearest)
-		print_hint("did you mean `asterism %s`?", nearest);
+		print_hint("did you mean 'asterism %s'?", nearest);
 	else
-		print_hint("`asterism --help` lists the commands");
+		print_hint("'asterism --help' lists the commands");
 	return STATUS_USAGE;
 }
 

@@ -29,7 +29,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
-	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "no summary, notes or progress on standard error" },
+	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
 	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },
 	[OPTION_VERSION] = { "version", 'V', OPTION_FLAG, .help = "show the version and exit" },
 };

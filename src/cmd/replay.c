@@ -117,7 +117,7 @@ static const struct command_example examples[] = {
 	{ "asterism replay slow-syscall.rule events.jsonl", "Runs the rule over recorded events." },
 	{ "generate-events | asterism replay -f json slow-syscall.rule -", "Reads events from standard input." },
 	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
-	  "Feeds the same events through the programs that `asterism run` would load." },
+	  "Feeds the same events through the programs that 'asterism run' would load." },
 	{ NULL, NULL },
 };
 
@@ -125,9 +125,9 @@ const struct command command_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... FILE",
-	.description = "Runs the rules of all files but the last over the events of the last one; `-` is standard "
+	.description = "Runs the rules of all files but the last over the events of the last one; '-' is standard "
 		       "input. The matches are "
-		       "those that `asterism run` finds when the same events happen.\n\n"
+		       "those that 'asterism run' finds when the same events happen.\n\n"
 		       "An event is one JSON object per line: "
 		       "{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. "
 		       "Header fields that are missing are 0, the fields of the event's type must all be there, and ts "

@@ -48,8 +48,8 @@ static int check_scope(const struct arguments *arguments)
 	if (ways == 0)
 		print_error("what is to be observed?");
 	else
-		print_error("only one of `-- CMD`, -p PID and -a can be given");
-	print_hint("add `-- CMD` to launch a command, `-p PID` for a process, or `-a` for the whole machine");
+		print_error("only one of '-- CMD', -p PID and -a can be given");
+	print_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
 	return STATUS_USAGE;
 }
 
@@ -86,6 +86,14 @@ static void tell_end(const struct session_outcome *outcome)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
 }
 
+/* A session that its user ended has done what it was to do, whatever became of the command. */
+static int status_of_end(const struct session_outcome *outcome)
+{
+	bool was_told = outcome->end == SESSION_SIGNALLED || outcome->end == SESSION_TIME_UP;
+
+	return was_told ? STATUS_FINE : outcome->command_status;
+}
+
 static int observe(const struct arguments *arguments, const struct session_rules *rules,
 		   struct session_live_options options)
 {
@@ -120,7 +128,7 @@ static int observe(const struct arguments *arguments, const struct session_rules
 		tell_end(&outcome);
 		status = sink_close(sink, &totals);
 		if (!status)
-			status = sink_status(sink, arguments, &totals, outcome.command_status);
+			status = sink_status(sink, arguments, &totals, status_of_end(&outcome));
 	}
 	session_totals_fini(&totals);
 	return status;

@@ -32,19 +32,24 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 	return STATUS_FINE;
 }
 
-static int write_error(const struct sink *sink)
+/* Notices the first failure to write, and says so unless the reader has just gone away. Returns 0 or -errno. */
+static int check_stream(struct sink *sink)
 {
-	int error = errno ? errno : EIO;
-
-	if (error != EPIPE)
-		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output", strerror(error));
-	return -error;
+	if (sink->error || !ferror(sink->stream))
+		return -sink->error;
+	sink->error = errno ? errno : EIO;
+	if (sink->error != EPIPE)
+		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output",
+			    strerror(sink->error));
+	return -sink->error;
 }
 
 int sink_match(void *context, const struct program_match *match)
 {
 	struct sink *sink = context;
 
+	if (sink->error)
+		return -sink->error;
 	sink->matches++;
 	errno = 0;
 	if (sink->json)
@@ -53,7 +58,7 @@ int sink_match(void *context, const struct program_match *match)
 		result_write_text(sink->stream, sink->program, match);
 	if (sink->at_once)
 		fflush(sink->stream);
-	return ferror(sink->stream) ? write_error(sink) : 0;
+	return check_stream(sink);
 }
 
 int sink_flush(void *context)
@@ -61,7 +66,8 @@ int sink_flush(void *context)
 	struct sink *sink = context;
 
 	errno = 0;
-	return fflush(sink->stream) ? write_error(sink) : 0;
+	fflush(sink->stream);
+	return check_stream(sink);
 }
 
 static void put_losses(const struct sink *sink, const struct session_totals *totals)
@@ -81,7 +87,7 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 			continue;
 		print_warning("rule %s lost %" PRIu64 " runs: its pool of %" PRIu64 " was full", name,
 			      rule->pool_exhausted, sink->program->rules[i].pool);
-		print_hint("`POOL n` in the rule sets how many of its runs may be open at once");
+		print_hint("'POOL n' in the rule sets how many of its runs may be open at once");
 	}
 }
 
@@ -100,20 +106,19 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 
 int sink_close(struct sink *sink, const struct session_totals *totals)
 {
-	bool failed;
-
 	errno = 0;
-	if (sink->json)
+	if (sink->json && !sink->error)
 		result_write_stats(sink->stream, sink->program, totals);
-	else
+	else if (!sink->json)
 		put_summary(sink, totals);
-	failed = fflush(sink->stream) != 0 || ferror(sink->stream);
-	if (failed)
-		write_error(sink);
-	if (sink->file)
-		fclose(sink->stream);
+	fflush(sink->stream);
+	check_stream(sink);
+	if (sink->file && fclose(sink->stream) && !sink->error) {
+		sink->error = errno;
+		print_error("%s cannot be written: %m", sink->file);
+	}
 	put_losses(sink, totals);
-	return failed && errno != EPIPE ? STATUS_USAGE : STATUS_FINE;
+	return sink->error && sink->error != EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 
 void sink_abandon(struct sink *sink)

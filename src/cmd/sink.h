@@ -19,6 +19,7 @@ struct sink {
 	bool json;
 	bool quiet, verbose;
 	bool at_once; /* on a terminal: a match is written out when it is found */
+	int error;    /* errno of the first failure to write */
 	uint64_t matches;
 };
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "ebpf/matcher-priv.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum { POOL_MAX = 1 << 23, STATEMENT_SLOT_BYTES_MAX = 4096 };
@@ -16,6 +17,7 @@ struct judge {
 	const struct ebpf_node_info *nodes;
 	char *reason;
 	size_t size;
+	int error;
 };
 
 static bool no(struct judge *judge, const char *reason)
@@ -109,11 +111,14 @@ static bool judge_drop(struct judge *judge)
 static bool judge_rule(struct judge *judge)
 {
 	const struct program_rule *rule = judge->rule;
+	struct matcher_history history;
 
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
 		return no(judge, "it is ASYNCHRONOUS");
-	if (rule->flags & PROGRAM_RULE_SEQUENCE)
-		return no(judge, "it returns a SEQUENCE");
+	judge->error = matcher_history(judge->program, rule, &history);
+	if (judge->error)
+		return no(judge, judge->error == -ENOMEM ? "memory is short"
+							 : "it returns a SEQUENCE of more than a few events");
 	if (rule->flags & PROGRAM_RULE_OVER_ALL && rule->semantics <= PROGRAM_STRICT_PARTITION)
 		return no(judge, "OVER { * } under strict semantics would need every event of the kernel");
 	if (rule->pool > POOL_MAX)
@@ -123,18 +128,19 @@ static bool judge_rule(struct judge *judge)
 	return judge_transitions(judge) && judge_statements(judge) && judge_stream(judge) && judge_drop(judge);
 }
 
-bool matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		     size_t size)
+int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		    size_t size)
 {
-	struct judge judge = { program, &program->rules[rule], nodes, reason, size };
+	struct judge judge = { program, &program->rules[rule], nodes, reason, size, 0 };
+	bool can = judge_rule(&judge);
 
-	return judge_rule(&judge);
+	return judge.error == -ENOMEM ? -ENOMEM : can;
 }
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)
 {
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
-	bool can;
+	int can;
 
 	if (!nodes) {
 		snprintf(reason, size, "memory is short");
@@ -142,5 +148,5 @@ int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, siz
 	}
 	can = matcher_can_run(program, nodes, rule, reason, size);
 	alloc_free(nodes);
-	return can;
+	return can > 0;
 }

@@ -17,7 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVE_RING_BYTES = 1 << 20, TEST_RING_BYTES = 1 << 24 };
+enum {
+	LIVE_RING_BYTES = 1 << 20,
+	TEST_RING_BYTES = 1 << 24,
+	PART_INSNS = 40000,
+	PART_INSNS_LEAST = 1000,
+};
 
 /*
  * An event is processed within this time after its clock was read, unless the machine stops: only then a deadline is
@@ -37,6 +42,7 @@ struct ebpf {
 	size_t want_count;
 	bool *from_interrupt;
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
+	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t fed;
 	uint64_t told; /* losses that every rule has counted */
 	bool ships;
@@ -115,6 +121,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.features = &ebpf->features,
 		.live = !options->test_run,
 		.log_level = options->verifier_log,
+		.part_insns = ebpf->part_insns,
 		.ring_bytes = options->test_run ? TEST_RING_BYTES : LIVE_RING_BYTES,
 		.on_match = options->on_match,
 		.context = options->context,
@@ -229,6 +236,52 @@ static int probe(struct ebpf *ebpf, struct asterism_diag *diag)
 	return error ? diag_no_memory(diag) : 0;
 }
 
+static int make_programs(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+{
+	int error = make_matcher(ebpf, options, diag);
+
+	if (error)
+		return error;
+	return options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
+}
+
+static void close_programs(struct ebpf *ebpf)
+{
+	source_set_free(ebpf->sources);
+	if (ebpf->both_fd >= 0)
+		close(ebpf->both_fd);
+	feed_free(ebpf->feed);
+	ebpf_matcher_free(ebpf->matcher);
+	alloc_free(ebpf->wants);
+	alloc_free(ebpf->needs);
+	ebpf->sources = NULL;
+	ebpf->both_fd = -1;
+	ebpf->feed = NULL;
+	ebpf->matcher = NULL;
+	ebpf->wants = NULL;
+	ebpf->needs = NULL;
+	ebpf->want_count = 0;
+}
+
+/*
+ * How much work code makes for the verifier cannot be foretold, so large parts are tried first. Only an attempt that is
+ * not followed by another one may speak.
+ */
+static int make_in_parts(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+{
+	int error;
+
+	for (ebpf->part_insns = PART_INSNS; ebpf->part_insns > PART_INSNS_LEAST; ebpf->part_insns /= 4) {
+		error = make_programs(ebpf, options, NULL);
+		if (!error)
+			return 0;
+		close_programs(ebpf);
+		if (error != -E2BIG)
+			break;
+	}
+	return make_programs(ebpf, options, diag);
+}
+
 static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
 		struct asterism_diag *diag)
 {
@@ -238,11 +291,7 @@ static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct e
 		error = btf_kernel_open(diag, &ebpf->btf);
 	if (!error && !options->test_run)
 		error = find_types(ebpf, catalog, options, diag);
-	if (!error)
-		error = make_matcher(ebpf, options, diag);
-	if (error)
-		return error;
-	return options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
+	return error ? error : make_in_parts(ebpf, options, diag);
 }
 
 int ebpf_new(const struct program *program, struct event_catalog *catalog, const struct ebpf_options *options,
@@ -269,13 +318,7 @@ void ebpf_free(struct ebpf *ebpf)
 {
 	if (!ebpf)
 		return;
-	source_set_free(ebpf->sources);
-	if (ebpf->both_fd >= 0)
-		close(ebpf->both_fd);
-	feed_free(ebpf->feed);
-	ebpf_matcher_free(ebpf->matcher);
-	alloc_free(ebpf->wants);
-	alloc_free(ebpf->needs);
+	close_programs(ebpf);
 	alloc_free(ebpf->types);
 	alloc_free(ebpf->from_interrupt);
 	alloc_free(ebpf);

@@ -18,7 +18,7 @@ bool emit_copies(const struct emit *emit, const struct program_transition *trans
 /* The slots of what src has at from go to r8, at to. */
 static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)
 {
-	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->rule->slot_bytes / 8 };
+	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->place->area_bytes / 8 };
 
 	ebpf_lower_copy(emit->as, &words);
 }
@@ -38,6 +38,7 @@ static void copy_to_match(struct emit *emit, const struct program_transition *tr
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	emit_actions(emit, transition);
 	emit_condition(emit, transition->hold, discard);
+	emit_history_append(emit, transition);
 	emit_match_fill(emit);
 	emit_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
@@ -85,6 +86,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 		emit_set_slots(emit, R8, sizeof(struct matcher_run));
 		emit_actions(emit, transition);
+		emit_history_append(emit, transition);
 		fill_head(emit, transition);
 		return;
 	}
@@ -95,6 +97,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 	emit_actions(emit, transition);
 	emit_note_transition(emit, state, transition, "hold", transition->hold);
 	emit_condition(emit, transition->hold, done);
+	emit_history_append(emit, transition);
 	take(emit, done);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
 	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));

@@ -13,7 +13,7 @@ void emit_match_reserve(struct emit *emit, uint32_t none)
 	uint32_t there = ebpf_label(as);
 
 	ebpf_load_map(as, R1, emit->matcher->ring_fd);
-	ebpf_mov_imm(as, R2, sizeof(struct matcher_match) + emit->rule->slot_bytes);
+	ebpf_mov_imm(as, R2, sizeof(struct matcher_match) + emit->place->area_bytes);
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_reserve);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, there);
@@ -98,7 +98,7 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as);
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
-				    emit->rule->slot_bytes / 8 };
+				    emit->place->area_bytes / 8 };
 
 	if (emit->rule->loss == PROGRAM_DISCARD) {
 		emit_tainted(emit);

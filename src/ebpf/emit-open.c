@@ -72,6 +72,8 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
 	emit_condition(emit, transition->hold, discard);
+	emit_history_begin(emit);
+	emit_history_append(emit, transition);
 	emit_match_fill(emit);
 	emit_match_submit(emit);
 	ebpf_jump(as, done);
@@ -127,13 +129,15 @@ static void fill_slots(struct emit *emit, const struct program_transition *trans
 	emit_set_slots(emit, base, sizeof(struct matcher_run));
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
+	emit_history_begin(emit);
+	emit_history_append(emit, transition);
 }
 
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
-				   emit->rule->slot_bytes / 8 };
+				   emit->place->area_bytes / 8 };
 
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);

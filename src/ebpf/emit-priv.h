@@ -136,6 +136,10 @@ bool emit_moves(const struct emit *emit, uint32_t from, const struct program_tra
 bool emit_copies(const struct emit *emit, const struct program_transition *transition);
 void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
+/* emit-history: RETURN SEQUENCE, over the slots in use. */
+void emit_history_begin(struct emit *emit);
+void emit_history_append(struct emit *emit, const struct program_transition *transition);
+
 /* emit-aside: a place per CPU for the slots of a run that may end before it is one. */
 bool emit_needs_aside(const struct program *program, const struct program_rule *rule, uint32_t type);
 void emit_aside(struct emit *emit, uint8_t dst);

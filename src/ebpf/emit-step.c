@@ -135,6 +135,7 @@ static void try_transition(struct emit *emit, uint32_t state, const struct progr
 		emit_note_transition(emit, state, transition, "hold", transition->hold);
 		emit_condition(emit, transition->hold, exits->end);
 	}
+	emit_history_append(emit, transition);
 	go_to_target(emit, state, transition, exits);
 	ebpf_bind(emit->as, next);
 }

@@ -29,9 +29,6 @@ struct row {
 
 static const struct row rows[] = {
 	{ offsetof(struct ebpf_features, long_jump), { ZERO(R0), { .code = BPF_JMP32 | BPF_JA }, EXIT }, 3 },
-	{ offsetof(struct ebpf_features, signed_div),
-	  { ZERO(R0), { .code = BPF_ALU64 | BPF_DIV | BPF_K, .off = 1, .imm = 2 }, EXIT },
-	  3 },
 };
 
 static bool has_program(const struct row *row)

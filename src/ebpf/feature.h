@@ -7,9 +7,8 @@
 #include <stdbool.h>
 
 struct ebpf_features {
-	bool loop;       /* bpf_loop, the base: without it nothing runs */
-	bool long_jump;  /* jumps of 32 bit, 6.6 */
-	bool signed_div; /* signed division, 6.6 */
+	bool loop;      /* bpf_loop, the base: without it nothing runs */
+	bool long_jump; /* jumps of 32 bit, 6.6 */
 };
 
 /* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */

@@ -23,7 +23,7 @@ static const struct matcher_match *match_at(const struct matcher_inbox *inbox, u
 static int keep(void *context, void *data, size_t size)
 {
 	struct matcher_inbox *inbox = context;
-	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX;
+	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + MATCHER_HISTORY_BYTES_MAX;
 
 	memcpy(inbox->bytes + inbox->used, data, size);
 	inbox->items[inbox->count++] = (uint32_t)inbox->used;
@@ -53,6 +53,28 @@ static int compare(const void *left, const void *right, void *context)
 	return *x < *y ? -1 : *x > *y; /* as they came */
 }
 
+/* The events that the run kept, behind its slots. */
+static uint32_t find_events(struct ebpf_matcher *matcher, const struct matcher_match *match)
+{
+	const struct matcher_rule *rule = &matcher->rules[match->rule];
+	const uint8_t *at = (const uint8_t *)(match + 1) + rule->rule->slot_bytes;
+	uint64_t count = 0;
+
+	if (rule->history.entries)
+		memcpy(&count, at, sizeof count);
+	at += sizeof count;
+	if (count > rule->history.entries)
+		count = rule->history.entries;
+	for (uint64_t i = 0; i < count; i++, at += rule->history.entry_bytes) {
+		const struct matcher_kept *kept = (const struct matcher_kept *)at;
+
+		matcher->inbox.events[i] =
+			(struct program_match_event){ .record = (const struct event_header *)(kept + 1),
+						      .element = (uint32_t)kept->element };
+	}
+	return (uint32_t)count;
+}
+
 static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
 	struct program_match told = {
@@ -64,6 +86,8 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 		.tid = match->tid,
 		.comm = match->comm,
 		.slots = match + 1,
+		.events = matcher->inbox.events,
+		.event_count = find_events(matcher, match),
 	};
 
 	return matcher->options.on_match ? matcher->options.on_match(matcher->options.context, &told) : 0;

@@ -127,27 +127,34 @@ static bool has_keys(const struct program *program, const struct program_rule *r
 
 /* What a rule's runs take, computed without a matcher. */
 struct sizes {
-	uint32_t stride, bucket_bits;
+	struct matcher_history history;
+	uint32_t area_bytes, stride, bucket_bits;
 	uint64_t runs_bytes, buckets_bytes;
 };
 
-static struct sizes sizes_of(const struct program *program, const struct program_rule *rule)
+static int sizes_of(const struct program *program, const struct program_rule *rule, struct sizes *found)
 {
-	struct sizes sizes = { 0 };
+	struct sizes sizes = { .area_bytes = rule->slot_bytes };
+	int error = matcher_history(program, rule, &sizes.history);
 
-	if (rule->state_count <= 1)
-		return sizes;
-	sizes.stride = (uint32_t)sizeof(struct matcher_run) + rule->slot_bytes;
+	if (sizes.history.entries)
+		sizes.area_bytes += 8 + sizes.history.entries * sizes.history.entry_bytes;
+	*found = sizes;
+	if (error || rule->state_count <= 1)
+		return error;
+	sizes.stride = (uint32_t)sizeof(struct matcher_run) + sizes.area_bytes;
 	sizes.bucket_bits = bits_for(has_keys(program, rule) ? rule->pool : rule->class_count);
 	sizes.runs_bytes = (rule->pool + 1) * sizes.stride;
 	sizes.buckets_bytes = sizeof(struct matcher_bucket) << sizes.bucket_bits;
-	return sizes;
+	*found = sizes;
+	return 0;
 }
 
 uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 {
-	struct sizes sizes = sizes_of(program, &program->rules[rule]);
+	struct sizes sizes;
 
+	sizes_of(program, &program->rules[rule], &sizes);
 	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes;
 }
 
@@ -163,9 +170,13 @@ static uint64_t aside_bytes(const struct ebpf_matcher *matcher, const struct mat
 
 static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)
 {
-	struct sizes sizes = sizes_of(matcher->program, rule->rule);
-	int error;
+	struct sizes sizes;
+	int error = sizes_of(matcher->program, rule->rule, &sizes);
 
+	if (error)
+		return diag_no_memory(diag);
+	rule->history = sizes.history;
+	rule->area_bytes = sizes.area_bytes;
 	rule->has_runs = sizes.stride != 0;
 	if (!rule->has_runs)
 		return 0;

@@ -48,9 +48,10 @@ static struct ebpf_node_info node_info(const struct program *program, const stru
 	if (is_leaf(node) || is_text_leaf(node))
 		return info;
 	const struct ebpf_node_info *a = &infos[node->a], *b = has_one_operand(node) ? a : &infos[node->b];
-	uint8_t more = a->need > b->need ? a->need : b->need;
 
-	info.need = a != b && a->need == b->need && more > 1 ? (uint8_t)(more + 1) : more;
+	info.need = a->need > b->need ? a->need : b->need;
+	if (a != b && a->need == b->need && !is_leaf(&program->nodes[node->a]) && !is_leaf(&program->nodes[node->b]))
+		info.need++;
 	info.divides = a->divides || b->divides || node->op == PROGRAM_OP_DIV || node->op == PROGRAM_OP_MOD;
 	info.has_pattern = a->has_pattern || b->has_pattern || node->op == PROGRAM_OP_LIKE;
 	info.reads_slots = a->reads_slots || b->reads_slots;

@@ -14,6 +14,8 @@
 enum {
 	MATCHER_CACHE_LINE = 64,
 	MATCHER_MAPS_MAX = 48,
+	MATCHER_HISTORY_MAX = 16,            /* events that a run keeps for RETURN SEQUENCE */
+	MATCHER_HISTORY_BYTES_MAX = 2048,    /* ... and their size */
 	MATCHER_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
 };
 
@@ -70,6 +72,11 @@ struct matcher_match {
 	char comm[EVENT_COMM_BYTES];
 };
 
+/* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */
+struct matcher_kept {
+	uint64_t element;
+};
+
 /* Runs whose time may be up, for the sweeping program. */
 struct matcher_overdue {
 	uint32_t rule, run;
@@ -108,6 +115,11 @@ struct matcher_group {
 	uint32_t class; /* the first of them, of the rule */
 };
 
+/* RETURN SEQUENCE: room in a run for the events that it keeps. entries 0: it keeps none. */
+struct matcher_history {
+	uint32_t entries, entry_bytes;
+};
+
 struct matcher_rule {
 	const struct program_rule *rule;
 	uint32_t index;
@@ -115,8 +127,10 @@ struct matcher_rule {
 	bool has_runs;             /* some run outlives its first event */
 	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
-	uint32_t stride;           /* bytes of a run */
-	uint32_t bucket_bits;      /* 2^this buckets */
+	struct matcher_history history;
+	uint32_t area_bytes;  /* of the slot area and what is kept behind it */
+	uint32_t stride;      /* bytes of a run */
+	uint32_t bucket_bits; /* 2^this buckets */
 	struct matcher_region control, cpus, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
@@ -150,6 +164,7 @@ struct matcher_inbox {
 	size_t used, capacity;
 	uint32_t *items;
 	size_t count, item_capacity, next;
+	struct program_match_event events[MATCHER_HISTORY_MAX]; /* of the match being handed out */
 };
 
 struct matcher_due {
@@ -181,8 +196,12 @@ struct ebpf_matcher {
 	struct matcher_region feed; /* the record of a test run */
 };
 
-bool matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		     size_t size);
+/* 1, 0 with the reason, -ENOMEM */
+int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		    size_t size);
+
+/* history: 0, -E2BIG when a run could collect too many events, -ENOMEM. */
+int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history);
 
 /* layout: where everything is. Regions first, then the maps that hold them. */
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);

@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* The verifier looks at an instruction some twenty times, and at no more than a million. */
+/* The verifier looks at an instruction some ten to thirty times, and at no more than a million. */
 enum { PART_INSNS = 20000, REASON_BYTES = 200 };
 
 struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type)
@@ -70,7 +70,7 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_diag *diag)
 {
 	struct matcher_type *divided = &matcher->types[type];
-	size_t used = 0, count;
+	size_t used = 0, count, most = matcher->options.part_insns ? matcher->options.part_insns : PART_INSNS;
 
 	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++) {
 		if (!matcher_wants(matcher, rule, type))
@@ -82,7 +82,7 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 		if (error)
 			return diag_error(diag, NULL, error, "rule %s is too large for the kernel",
 					  program_text(matcher->program, matcher->program->rules[rule].name));
-		if (!divided->part_count || used + count > PART_INSNS) {
+		if (!divided->part_count || used + count > most) {
 			if (alloc_grow(&divided->parts, &divided->part_capacity, divided->part_count,
 				       sizeof *divided->parts))
 				return diag_no_memory(diag);
@@ -114,13 +114,15 @@ static int choose_rules(struct ebpf_matcher *matcher)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
-
 		bool interrupted = can_be_interrupted(matcher, i);
+		int can = excluded ? 0 : matcher_can_run(program, matcher->nodes, i, reason, sizeof reason);
 
+		if (can < 0)
+			return can;
 		matcher->rules[i] = (struct matcher_rule){
 			.rule = &program->rules[i],
 			.index = i,
-			.here = !excluded && matcher_can_run(program, matcher->nodes, i, reason, sizeof reason),
+			.here = can > 0,
 			.interrupted = interrupted,
 			.locks_out_interrupts =
 				interrupted && matcher->options.irq_save && matcher->options.irq_restore,

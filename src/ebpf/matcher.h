@@ -36,6 +36,7 @@ struct ebpf_matcher_options {
 	const struct ebpf_features *features;
 	bool live; /* the events are those of the current task now: header fields may be fetched when they are needed */
 	uint32_t log_level;  /* as ebpf_options.verifier_log */
+	uint32_t part_insns; /* how many instructions a part may have; 0: as many as are usually taken */
 	uint32_t ring_bytes; /* of the ring of matches: a power of two, at least a page */
 	program_match_fn *on_match;
 	void *context;

@@ -38,6 +38,14 @@ static void need_node(const struct asking *asking, uint32_t index)
 		need_node(asking, node->b);
 }
 
+/* The event is kept as it is. */
+static void need_record(const struct asking *asking, struct matcher_header *header)
+{
+	header->late |= HEADER_ALL;
+	for (uint32_t i = 0; i < asking->program->types[asking->type].field_count; i++)
+		asking->body[i] = true;
+}
+
 static void need_transition(struct asking *asking, const struct program_transition *transition, bool opens,
 			    struct matcher_header *header)
 {
@@ -47,6 +55,8 @@ static void need_transition(struct asking *asking, const struct program_transiti
 	need_node(asking, transition->hold);
 	for (uint32_t i = 0; i < transition->action_count; i++)
 		need_node(asking, asking->program->actions[transition->first_action + i].node);
+	if (asking->rule->flags & PROGRAM_RULE_SEQUENCE && transition->element != PROGRAM_NONE)
+		need_record(asking, header);
 	if (opens && transition->target != PROGRAM_TARGET_MATCH)
 		header->late |= HEADER_TS;
 	if (transition->target == PROGRAM_TARGET_MATCH)

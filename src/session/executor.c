@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <time.h>
 
-/* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes. */
+/* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes.
+ */
 enum { GRACE_NS = 50 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
 
 struct executor {

@@ -55,13 +55,13 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return diag_error(diag, NULL, -EINVAL, "the command `%s` was not found", name);
+		return diag_error(diag, NULL, -EINVAL, "the command '%s' was not found", name);
 	case -EISDIR:
-		return diag_error(diag, NULL, -EINVAL, "`%s` is a directory, not a command", name);
+		return diag_error(diag, NULL, -EINVAL, "'%s' is a directory, not a command", name);
 	case -EACCES:
-		return diag_error(diag, NULL, -EINVAL, "`%s` may not be run (permission denied)", name);
+		return diag_error(diag, NULL, -EINVAL, "'%s' may not be run (permission denied)", name);
 	default:
-		return diag_error(diag, NULL, -EINVAL, "`%s` cannot be run: %s", name, strerror(-error));
+		return diag_error(diag, NULL, -EINVAL, "'%s' cannot be run: %s", name, strerror(-error));
 	}
 }
 
@@ -97,7 +97,7 @@ int launch_prepare(char *const *command, struct asterism_diag *diag, struct laun
 	if (result)
 		return explain(diag, command[0], result);
 	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
-		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for `%s`: %s", command[0],
+		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for '%s': %s", command[0],
 				    strerror(errno));
 		goto out;
 	}
@@ -130,7 +130,7 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 
 	/* A child that is no more cannot read it; what ended it - Ctrl-C, most likely - is told when it is reaped. */
 	if (write(launch->go_fd, "", 1) != 1 && errno != EPIPE)
-		return diag_error(diag, NULL, -EINVAL, "`%s` could not be started: %s", name, strerror(errno));
+		return diag_error(diag, NULL, -EINVAL, "'%s' could not be started: %s", name, strerror(errno));
 	close_fd(&launch->go_fd);
 	do
 		got = read(launch->error_fd, &error, sizeof error);

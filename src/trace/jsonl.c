@@ -167,6 +167,8 @@ static int complain_line(struct jsonl *jsonl, int result)
 {
 	char text[160];
 
+	if (result == -EINTR)
+		return result;
 	if (result == -ENOMEM)
 		return diag_no_memory(jsonl->diag);
 	if (result == -E2BIG) {

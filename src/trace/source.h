@@ -21,8 +21,8 @@ struct trace_source;
 struct trace_source_kind {
 	const char *name;
 	/*
-	 * Fills event and returns 1; 0 at the end; -EINVAL (the input is wrong, the diag says where), -ENOMEM, -EINTR (a
-	 * signal came while it waited for input; it may be asked again), -errno.
+	 * Fills event and returns 1; 0 at the end; -EINVAL (the input is wrong, the diag says where), -ENOMEM, -EINTR
+	 * (a signal came while it waited for input; it may be asked again), -errno.
 	 */
 	int (*next)(struct trace_source *source, struct trace_event *event);
 	void (*free)(struct trace_source *source);

@@ -79,7 +79,7 @@ setup() {
 	seq 1 5 | sed 's/.*/{"event":"A","ts":&,"x":&}/' >five.jsonl
 	run --separate-stderr -3 "$ASTERISM" replay -f json small.rule five.jsonl
 	[[ ${lines[0]} == *'"pair":{"matches":0,"runs_opened":'*'"runs_live_max":2,"pool_exhausted":3,"lost":3}'* ]]
-	[[ $stderr == *"rule pair lost 3"* ]]
+	[[ $stderr == *"rule pair lost 3 runs"* ]]
 	[[ $stderr == *"POOL n"* ]]
 }
 

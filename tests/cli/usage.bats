@@ -51,13 +51,13 @@ setup() {
 @test "an unknown command: the nearest one is named, status 2" {
 	run --separate-stderr -2 "$ASTERISM" chekc pair.rule
 	[ -z "$output" ]
-	[ "${stderr_lines[0]}" = "asterism: error: there is no command \`chekc\`" ]
-	[ "${stderr_lines[1]}" = "help: did you mean \`asterism check\`?" ]
+	[ "${stderr_lines[0]}" = "asterism: error: there is no command 'chekc'" ]
+	[ "${stderr_lines[1]}" = "help: did you mean 'asterism check'?" ]
 }
 
 @test "an unknown option: the nearest one is named, status 2" {
 	run --separate-stderr -2 "$ASTERISM" replay --fromat=json pair.rule pair.jsonl
-	[ "${stderr_lines[0]}" = "asterism: error: \`asterism replay\` has no option --fromat=json" ]
+	[ "${stderr_lines[0]}" = "asterism: error: 'asterism replay' has no option --fromat=json" ]
 	[ "${stderr_lines[1]}" = "help: did you mean --format?" ]
 	run --separate-stderr -2 "$ASTERISM" check -Z pair.rule
 	[[ ${stderr_lines[0]} == *"has no option -Z" ]]
@@ -65,8 +65,8 @@ setup() {
 
 @test "a value that is none of the choices" {
 	run --separate-stderr -2 "$ASTERISM" replay -f jsn pair.rule pair.jsonl
-	[ "${stderr_lines[0]}" = "asterism: error: --format cannot be \`jsn\`" ]
-	[ "${stderr_lines[1]}" = "help: did you mean \`json\`?" ]
+	[ "${stderr_lines[0]}" = "asterism: error: --format cannot be 'jsn'" ]
+	[ "${stderr_lines[1]}" = "help: did you mean 'json'?" ]
 }
 
 @test "a missing value, a value too many, a missing operand" {

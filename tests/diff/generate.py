@@ -24,7 +24,8 @@ VALUES = {
 LENGTHS = [
     ("[]", 1, None), ("[]", 1, None), ("[]", 1, None), ("[>=2]", 2, None), ("[>1]", 2, None), ("[>=3]", 3, None),
     ("[=1]", 1, 1), ("[=2]", 2, 2), ("[=3]", 3, 3), ("[<3]", 1, 2), ("[<=2]", 1, 2), ("[<4]", 1, 3), ("[1..4]", 2, 3),
-    ("[0..3]", 1, 2), ("[>=2, <=3]", 2, 3), ("[>=1, <=2]", 1, 2), ("[>1, <4]", 2, 3),
+    ("[0..3]", 1, 2), ("[>=2, <=3]", 2, 3), ("[>=1, <=2]", 1, 2), ("[>1, <4]", 2, 3), ("[>=5]", 5, None), ("[=6]", 6, 6),
+    ("[>4, <=7]", 5, 7),
 ]
 REPEATS = [
     ("*", 0, None), ("+", 1, None), ("?", 0, 1), ("{2}", 2, 2), ("{1,2}", 1, 2), ("{2,3}", 2, 3), ("{1,}", 1, None),
@@ -82,7 +83,7 @@ class Generator:
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
                 items.insert(at, self.negation())
-        if self.chance(0.1):
+        if self.chance(0.15):
             items.append(self.negation())
         return items[0] if len(items) == 1 and isinstance(items[0], Spec) else Seq(items)
 
@@ -386,6 +387,9 @@ class Generator:
 
     def stream(self, rules):
         events, size = [], self.rng.randint(6, 28)
+        if self.chance(0.15):
+            flood = self.rng.sample(list(self.types), self.rng.choice([1, 2]))
+            return self.timed([self.random_event(self.rng.choice(flood)) for _ in range(29)] + [self.random_event()])
         while len(events) < size:
             if self.chance(0.55):
                 events += self.planted(self.rng.choice(rules))

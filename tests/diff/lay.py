@@ -69,8 +69,11 @@ class Pattern:
         """How many rounds a group can have: one that closes early never exceeds its minimum."""
         return node.low if self.eager.get(node) else node.high
 
-    def followers(self, node):
-        """The positive elements that may come right after node is closed."""
+    def followers(self, node, any_round=False):
+        """
+        The positive elements that may come right after node is closed. any_round: count on another round of a group
+        around it even where the group closes too early for one.
+        """
         out, parent = [], node.parent
         while parent is not None:
             if isinstance(parent, Seq):
@@ -78,13 +81,15 @@ class Pattern:
                     out += first_specs(sibling)
                     if not isinstance(sibling, Neg) and not possibly_empty(sibling):
                         return out
-            if is_repeated(parent) and (self.most(parent) is None or self.most(parent) > 1):
-                out += first_specs(parent)
+            if is_repeated(parent):
+                most = parent.high if any_round else self.most(parent)
+                if most is None or most > 1:
+                    out += first_specs(parent)
             node, parent = parent, parent.parent
         return out
 
-    def closes_early(self, node):
-        after = self.followers(node)
+    def closes_early(self, node, any_round=False):
+        after = self.followers(node, any_round)
         kinds = {s.type for s in first_specs(node)}
         return not after or any(f.type in kinds and not self.rule.guards(f) for f in after)
 

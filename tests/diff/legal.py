@@ -194,6 +194,8 @@ def ends_counted(node):
 def check_round_ends(pattern, root):
     """Is an array at the end of a round `last` when the group is? The oracle says no, the compiler yes."""
     for node in walk_nodes(root):
+        if node in pattern.eager and pattern.eager[node] != pattern.closes_early(node, any_round=True):
+            unclear("an array in a group that closes before the round that would begin like it")
         if node in pattern.eager and pattern.followers(node) and may_end(node):
             if any(is_repeated(g) for g in chain(node.parent)):
                 unclear("an array or group at the end of a round of a group that is last")

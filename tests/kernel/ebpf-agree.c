@@ -4,7 +4,7 @@
  * counter. Arguments: rule files, each followed by its events as JSON lines, or -d and a folder of case folders that
  * hold rule.rule and events.jsonl; before them -v says what is compared.
  *
- * What a rule returns as a sequence only the engine can tell; the flag is taken off, and the rest is compared.
+ * Where a rule returns more of a sequence than the kernel keeps, the flag is taken off, and the rest is compared.
  */
 
 #include "automaton/compile.h"
@@ -35,6 +35,8 @@ struct kept {
 	uint64_t ts;
 	char comm[EVENT_COMM_BYTES];
 	uint8_t *slots;
+	uint8_t *events; /* of RETURN SEQUENCE: elements and records */
+	size_t event_bytes;
 };
 
 struct side {
@@ -55,6 +57,23 @@ struct test {
 	struct side engine, kernel;
 };
 
+static int keep_events(const struct side *side, struct kept *kept, const struct program_match *match)
+{
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		const struct program_match_event *event = &match->events[i];
+		uint32_t bytes = side->program->types[event->record->type].record_bytes;
+		uint8_t *grown = alloc_resize(kept->events, kept->event_bytes + bytes + sizeof event->element, 1);
+
+		if (!grown)
+			return -ENOMEM;
+		kept->events = grown;
+		memcpy(grown + kept->event_bytes, &event->element, sizeof event->element);
+		memcpy(grown + kept->event_bytes + sizeof event->element, event->record, bytes);
+		kept->event_bytes += bytes + sizeof event->element;
+	}
+	return 0;
+}
+
 static int keep(void *context, const struct program_match *match)
 {
 	struct side *side = context;
@@ -64,19 +83,26 @@ static int keep(void *context, const struct program_match *match)
 	if (alloc_grow(&side->matches, &side->capacity, side->count, sizeof *side->matches))
 		return -ENOMEM;
 	kept = &side->matches[side->count++];
-	*kept = (struct kept){ match->rule, match->cpu, match->pid, match->tid, match->tainted, match->ts, "", NULL };
+	*kept = (struct kept){ .rule = match->rule,
+			       .cpu = match->cpu,
+			       .pid = match->pid,
+			       .tid = match->tid,
+			       .tainted = match->tainted,
+			       .ts = match->ts };
 	snprintf(kept->comm, sizeof kept->comm, "%s", match->comm);
 	kept->slots = alloc_zero(bytes, 1);
 	if (!kept->slots)
 		return -ENOMEM;
 	memcpy(kept->slots, match->slots, bytes);
-	return 0;
+	return keep_events(side, kept, match);
 }
 
 static void side_fini(struct side *side)
 {
-	for (size_t i = 0; i < side->count; i++)
+	for (size_t i = 0; i < side->count; i++) {
 		alloc_free(side->matches[i].slots);
+		alloc_free(side->matches[i].events);
+	}
 	alloc_free(side->matches);
 	alloc_free(side->stats);
 	*side = (struct side){ 0 };
@@ -110,9 +136,11 @@ static int show(const struct asterism_diag *diag, int result)
 static void strip_sequences(struct program *program)
 {
 	struct program_rule *rules = (struct program_rule *)program->rules;
+	char reason[REASON_BYTES];
 
 	for (uint32_t i = 0; i < program->rule_count; i++)
-		rules[i].flags &= (uint8_t)~PROGRAM_RULE_SEQUENCE;
+		if (!ebpf_can_run(program, i, reason, sizeof reason))
+			rules[i].flags &= (uint8_t)~PROGRAM_RULE_SEQUENCE;
 }
 
 static int compile(struct test *test, char *text, size_t length)
@@ -209,14 +237,15 @@ static void print_match(const char *who, const struct program *program, const st
 		memcpy(&word, match->slots + i, sizeof word);
 		printf(" %lld", (long long)word);
 	}
-	printf("\n");
+	printf(", %zu bytes of events\n", match->event_bytes);
 }
 
 static bool same(const struct program *program, const struct kept *a, const struct kept *b)
 {
 	return a->rule == b->rule && a->ts == b->ts && a->cpu == b->cpu && a->pid == b->pid && a->tid == b->tid &&
 	       a->tainted == b->tainted && !strcmp(a->comm, b->comm) &&
-	       !memcmp(a->slots, b->slots, program->rules[a->rule].slot_bytes);
+	       !memcmp(a->slots, b->slots, program->rules[a->rule].slot_bytes) && a->event_bytes == b->event_bytes &&
+	       (!a->event_bytes || !memcmp(a->events, b->events, a->event_bytes));
 }
 
 /* The next match of rule from *at on, or NULL. */

@@ -5,14 +5,19 @@
  */
 
 #include <errno.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -185,12 +190,197 @@ static int signals(char **args)
 	return status;
 }
 
+/* open PATH */
+static int opens(char **args)
+{
+	int file = open(args[0], O_RDONLY);
+
+	if (file >= 0)
+		close(file);
+	return 0;
+}
+
+/* slow-read MS: reads from a pipe into which a child writes after that time. */
+static int slow_read(char **args)
+{
+	int ends[2], status;
+	char byte = 0;
+
+	check(pipe(ends), "pipe");
+	pid_t child = fork();
+	check(child < 0, "fork");
+	if (child == 0) {
+		sleep_ms(number(args, 0, 300));
+		_exit(write(ends[1], &byte, 1) != 1);
+	}
+	check(read(ends[0], &byte, 1) != 1, "read");
+	check(waitpid(child, &status, 0) != child, "waitpid");
+	return status;
+}
+
+/* connect: a child that tries to connect to a closed port of the loopback and ends. */
+static int connects(char **args)
+{
+	struct sockaddr_in nowhere = { .sin_family = AF_INET, .sin_port = htons(1) };
+	int status;
+
+	(void)args;
+	nowhere.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	pid_t child = fork();
+	check(child < 0, "fork");
+	if (child == 0) {
+		int end = socket(AF_INET, SOCK_STREAM, 0);
+
+		connect(end, (struct sockaddr *)&nowhere, sizeof nowhere);
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) != child, "waitpid");
+	return status;
+}
+
+static pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+
+/* Takes a lock and, a little later, the other one. */
+static void *take_both(void *first)
+{
+	pthread_mutex_t *mine = first, *other = mine == &locks[0] ? &locks[1] : &locks[0];
+
+	pthread_mutex_lock(mine);
+	sleep_ms(100);
+	pthread_mutex_lock(other);
+	pthread_mutex_unlock(other);
+	pthread_mutex_unlock(mine);
+	return NULL;
+}
+
+/* deadlock crossed | same: two threads take two locks, in opposite or in the same order; ends with them. */
+static int deadlock(char **args)
+{
+	pthread_t threads[2];
+	int crossed = args[0] && !strcmp(args[0], "crossed");
+
+	check(pthread_create(&threads[0], NULL, take_both, &locks[0]), "pthread_create");
+	check(pthread_create(&threads[1], NULL, take_both, &locks[crossed]), "pthread_create");
+	sleep_ms(crossed ? 5600 : 600);
+	if (!crossed) {
+		pthread_join(threads[0], NULL);
+		pthread_join(threads[1], NULL);
+	}
+	_exit(0);
+}
+
+static void *map_and_unmap(void *until)
+{
+	struct timespec now, *end = until;
+
+	do {
+		void *memory =
+			mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+		munmap(memory, 1 << 20);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec < end->tv_sec);
+	return NULL;
+}
+
+/* contend THREADS: that many threads change the memory map of the process for one to two seconds. */
+static int contend(char **args)
+{
+	pthread_t threads[64];
+	long count = number(args, 0, 8);
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += 2;
+	for (long i = 0; i < count; i++)
+		check(pthread_create(&threads[i], NULL, map_and_unmap, &end), "pthread_create");
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static sem_t begin_low, begin_high, begin_medium;
+static int with_medium;
+
+static void become_fifo(int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	pin(0);
+	check(sched_setscheduler(0, SCHED_FIFO, &param), "sched_setscheduler");
+}
+
+static void spin_ms(long ms)
+{
+	struct timespec now;
+	int64_t end = 0;
+
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (!end)
+			end = now.tv_sec * INT64_C(1000000000) + now.tv_nsec + ms * 1000000;
+	} while (now.tv_sec * INT64_C(1000000000) + now.tv_nsec < end);
+}
+
+static void *low(void *unused)
+{
+	become_fifo(10);
+	sem_wait(&begin_low);
+	pthread_mutex_lock(&locks[0]);
+	sem_post(&begin_high);
+	if (with_medium)
+		sem_post(&begin_medium);
+	spin_ms(5);
+	pthread_mutex_unlock(&locks[0]);
+	return unused;
+}
+
+static void *medium(void *unused)
+{
+	become_fifo(20);
+	sem_wait(&begin_medium);
+	spin_ms(30);
+	return unused;
+}
+
+static void *high(void *unused)
+{
+	become_fifo(30);
+	sem_wait(&begin_high);
+	pthread_mutex_lock(&locks[0]);
+	pthread_mutex_unlock(&locks[0]);
+	return unused;
+}
+
+/* inversion [medium]: a low thread holds a lock that a high one wants; a medium one, if any, keeps it from running. */
+static int inversion(char **args)
+{
+	void *(*const bodies[])(void *) = { low, medium, high };
+	pthread_t threads[3];
+
+	with_medium = args[0] != NULL;
+	check(sem_init(&begin_low, 0, 0) || sem_init(&begin_high, 0, 0) || sem_init(&begin_medium, 0, 0), "sem_init");
+	for (int i = 0; i < 3; i++)
+		check(pthread_create(&threads[i], NULL, bodies[i], NULL), "pthread_create");
+	sleep_ms(100);
+	sem_post(&begin_low);
+	if (!with_medium) {
+		sleep_ms(100);
+		sem_post(&begin_medium);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 static const struct scenario {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "calls", calls },   { "sleep", sleeps },          { "fork", forks },     { "futex", futex },
-	{ "faults", faults }, { "interleave", interleave }, { "signal", signals },
+	{ "calls", calls },         { "sleep", sleeps },          { "fork", forks },        { "futex", futex },
+	{ "faults", faults },       { "interleave", interleave }, { "signal", signals },    { "open", opens },
+	{ "slow-read", slow_read }, { "connect", connects },      { "deadlock", deadlock }, { "contend", contend },
+	{ "inversion", inversion },
 };
 
 int main(int argc, char **argv)
@@ -199,6 +389,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], scenarios[i].name))
 			return scenarios[i].run(argv + 2);
 	}
-	fprintf(stderr, "usage: plant calls|sleep|fork|futex|faults|interleave|signal ...\n");
+	fprintf(stderr, "usage: plant SCENARIO ...\n");
 	return 2;
 }

@@ -28,29 +28,51 @@ enum {
 
 static const char strings[] = "\0aa\0abcdefgh\0abcdefghijk\0ab*\0*\0a\0abcdefgh*\0";
 
-enum { TEXT_EMPTY = 0, TEXT_AA = 1, TEXT_EIGHT = 4, TEXT_ELEVEN = 13, PATTERN_AB = 25, PATTERN_ALL = 29,
-       TEXT_A = 31, PATTERN_EIGHT = 33 };
+enum {
+	TEXT_EMPTY = 0,
+	TEXT_AA = 1,
+	TEXT_EIGHT = 4,
+	TEXT_ELEVEN = 13,
+	PATTERN_AB = 25,
+	PATTERN_ALL = 29,
+	TEXT_A = 31,
+	PATTERN_EIGHT = 33
+};
 
 static const struct program_field fields[] = {
-	{ .value = EVENT_TIME, .offset = 0, .bytes = 8 },
-	{ .value = EVENT_U32, .offset = 20, .bytes = 4 },
-	{ .value = EVENT_I64, .offset = 48, .bytes = 8 },
-	{ .value = EVENT_I64, .offset = 56, .bytes = 8 },
-	{ .value = EVENT_U64, .offset = 64, .bytes = 8 },
-	{ .value = EVENT_BOOL, .offset = 72, .bytes = 8 },
-	{ .value = EVENT_STRING, .offset = 80, .bytes = 16 },
-	{ .value = EVENT_STRING, .offset = 96, .bytes = 24 },
+	{ .value = EVENT_TIME, .offset = 0, .bytes = 8 },     { .value = EVENT_U32, .offset = 20, .bytes = 4 },
+	{ .value = EVENT_I64, .offset = 48, .bytes = 8 },     { .value = EVENT_I64, .offset = 56, .bytes = 8 },
+	{ .value = EVENT_U64, .offset = 64, .bytes = 8 },     { .value = EVENT_BOOL, .offset = 72, .bytes = 8 },
+	{ .value = EVENT_STRING, .offset = 80, .bytes = 16 }, { .value = EVENT_STRING, .offset = 96, .bytes = 24 },
 };
 
 static const struct program_slot slots[] = {
-	{ .kind = PROGRAM_I64, .offset = 0, .bytes = 8 },	{ .kind = PROGRAM_U64, .offset = 8, .bytes = 8 },
-	{ .kind = PROGRAM_I64, .offset = 16, .bytes = 8 },	{ .kind = PROGRAM_BOOL, .offset = 24, .bytes = 8 },
+	{ .kind = PROGRAM_I64, .offset = 0, .bytes = 8 },      { .kind = PROGRAM_U64, .offset = 8, .bytes = 8 },
+	{ .kind = PROGRAM_I64, .offset = 16, .bytes = 8 },     { .kind = PROGRAM_BOOL, .offset = 24, .bytes = 8 },
 	{ .kind = PROGRAM_STRING, .offset = 32, .bytes = 16 },
 };
 
 static const uint64_t corners[] = {
-	0, 1, 2, 3, 7, 63, 64, 65, 1000, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX, UINT64_C(1) << 32, INT64_MAX,
-	UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1, UINT64_MAX - 1, UINT64_MAX, (uint64_t)INT32_MIN, (uint64_t)-2,
+	0,
+	1,
+	2,
+	3,
+	7,
+	63,
+	64,
+	65,
+	1000,
+	INT32_MAX,
+	UINT64_C(1) << 31,
+	UINT32_MAX,
+	UINT64_C(1) << 32,
+	INT64_MAX,
+	UINT64_C(1) << 63,
+	(UINT64_C(1) << 63) + 1,
+	UINT64_MAX - 1,
+	UINT64_MAX,
+	(uint64_t)INT32_MIN,
+	(uint64_t)-2,
 };
 
 struct bench {
@@ -128,10 +150,16 @@ static uint32_t leaf(struct bench *bench, uint8_t kind)
 		return node;
 	case 1:
 		return add(bench, PROGRAM_OP_FIELD, kind,
-			   kind == PROGRAM_BOOL ? 5 : kind == PROGRAM_U64 ? 4 : signed_fields[pick(bench, 3)], 0);
+			   kind == PROGRAM_BOOL  ? 5
+			   : kind == PROGRAM_U64 ? 4
+						 : signed_fields[pick(bench, 3)],
+			   0);
 	default:
 		return add(bench, PROGRAM_OP_SLOT, kind,
-			   kind == PROGRAM_BOOL ? 3 : kind == PROGRAM_U64 ? 1 : signed_slots[pick(bench, 2)], 0);
+			   kind == PROGRAM_BOOL  ? 3
+			   : kind == PROGRAM_U64 ? 1
+						 : signed_slots[pick(bench, 2)],
+			   0);
 	}
 }
 
@@ -279,8 +307,7 @@ static void conditions_agree_with_evaluation(void **state)
 		bench_init(bench, round);
 		fill(bench);
 		uint32_t node = condition(bench, DEPTH);
-		struct ebpf_node_info *info =
-			assemble(bench, round % 2 ? branch_true : branch_false, node, &code);
+		struct ebpf_node_info *info = assemble(bench, round % 2 ? branch_true : branch_false, node, &code);
 		struct program_operand operand = operand_of(bench);
 		bool holds = program_holds(&operand, node, &divisions);
 
@@ -459,7 +486,7 @@ static void floats_and_inner_stars_are_refused(void **state)
 	assert_true(info[real].in_kernel);
 	assert_false(info[sum].in_kernel);
 	assert_false(info[less].in_kernel);
-	assert_false(info[not].in_kernel);
+	assert_false(info[not ].in_kernel);
 	alloc_free(info);
 	assert_true(ebpf_lower_has_pattern("abc"));
 	assert_true(ebpf_lower_has_pattern("abc**"));

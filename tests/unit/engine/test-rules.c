@@ -61,6 +61,9 @@ static void drops_runs_of_one_key(void **state)
 	/* The run that the completing event opens lives. */
 	assert_run("RULE t PATTERN { [A, A] } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE", "A1 A1 A1 A1",
 		   "t(1,2) t(2,3) t(3,4) ");
+	/* An event that completes a run by itself drops the others, too. */
+	assert_run("RULE t PATTERN { (A | [B, C]) } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE", "B1 B2 A1 C1 C2",
+		   "t(3) t(2,5) ");
 	assert_run("RULE t SKIPTILLANY PATTERN { [A, B, C] } WHERE { [x] } AFTER MATCH DROP RETURN SEQUENCE",
 		   "A1 B1 B1 C1 C1 A1 B1 C1", "t(1,2,4) t(1,3,4) t(6,7,8) ");
 }

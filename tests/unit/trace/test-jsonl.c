@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -333,6 +334,36 @@ static void reads_pipes(void **state)
 	close_reading(&reading);
 }
 
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/* A signal ends the wait for input without a word; the reader goes on where it was. */
+static void lets_signals_interrupt(void **state)
+{
+	static const char text[] = "{\"event\":\"A\",\"x\":1}\n";
+	struct sigaction action = { .sa_handler = on_alarm };
+	int ends[2];
+	struct reading reading;
+	struct trace_event event;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	open_reading(&reading, ends[0]);
+	sigaction(SIGALRM, &action, NULL);
+	assert_int_equal(write(ends[1], text, 5), 5);
+	ualarm(20000, 0);
+	assert_int_equal(trace_source_next(reading.source, &event), -EINTR);
+	assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 0);
+	assert_int_equal(write(ends[1], text + 5, strlen(text) - 5), (ssize_t)strlen(text) - 5);
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(word(&event, "x"), 1);
+	close(ends[1]);
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	close_reading(&reading);
+}
+
 static void tells_read_errors(void **state)
 {
 	struct reading reading;
@@ -385,6 +416,7 @@ int main(void)
 		cmocka_unit_test(limits_lines),
 		cmocka_unit_test(reads_pipes),
 		cmocka_unit_test(tells_read_errors),
+		cmocka_unit_test(lets_signals_interrupt),
 		cmocka_unit_test(stands_failing_allocations),
 	};
 

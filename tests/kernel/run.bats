@@ -1,0 +1,231 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# `asterism run` from the outside: what it observes, how it ends, what it leaves behind. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR"
+	cat >slow.rule <<-'END'
+		RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.id IN { 35, 230 }, b.ts - a.ts > 100ms }
+		RETURN { a.id AS id }
+	END
+	printf 'RULE never PATTERN { sys_enter:a } WHERE { a.id == 9999 }\n' >never.rule
+}
+
+# Waits until the session whose standard error goes to the file says that it observes.
+wait_until_observing() {
+	for _ in $(seq 100); do
+		grep -q observing "$1" && return
+		sleep 0.05
+	done
+	cat "$1"
+	false
+}
+
+# The ids of the programs that a process holds.
+programs_of() {
+	sed -n 's/^prog_id:[[:space:]]*//p' /proc/$1/fdinfo/* | sort -u
+}
+
+@test "a command and its descendants; the last line holds the statistics" {
+	run --separate-stderr -0 "$ASTERISM" run -f json slow.rule -- sh -c 'sleep 0.2; true'
+	[ ${#lines[@]} = 2 ]
+	[[ ${lines[0]} == '{"match":"slow",'*'"comm":"sleep","return":{"id":230},"tainted":false}' ]]
+	[[ ${lines[1]} == '{"stats":{"events":'*'"lost":0,"rules":{"slow":{"matches":1,'* ]]
+}
+
+@test "text: the summary is on standard error, with -v also the start and a table" {
+	run --separate-stderr -0 "$ASTERISM" run slow.rule -- sleep 0.2
+	[[ $output == *slow*sleep* ]]
+	[[ $stderr == "asterism: note: 1 match, "* ]]
+	run --separate-stderr -0 "$ASTERISM" run -v slow.rule -- sleep 0.01
+	[[ ${stderr_lines[0]} == "asterism: note: observing" ]]
+	[[ ${stderr_lines[1]} == rule*matches*lost ]]
+	run --separate-stderr -0 "$ASTERISM" run -q slow.rule -- sleep 0.01
+	[ -z "$stderr$output" ]
+}
+
+@test "the first event of the command is seen" {
+	printf 'RULE exec PATTERN { sched_process_exec:x } WHERE { x.filename LIKE "*/true" } RETURN { x.filename AS f }\n' >exec.rule
+	run --separate-stderr -0 "$ASTERISM" run -q -f json exec.rule -- "$(command -v true)"
+	[ ${#lines[@]} = 2 ]
+	[[ ${lines[0]} == *'/true"}'* ]]
+}
+
+@test "the status is the command's" {
+	run -7 "$ASTERISM" run -q never.rule -- sh -c 'exit 7'
+	run -137 "$ASTERISM" run -q never.rule -- sh -c 'kill -KILL $$'
+	run -1 "$ASTERISM" run -q --fail-on-match slow.rule -- sleep 0.2
+	run -0 "$ASTERISM" run -q --fail-on-match never.rule -- true
+}
+
+@test "the command's output and input are its own" {
+	run --separate-stderr -0 "$ASTERISM" run -q -o matches slow.rule -- sh -c 'read line; echo "got $line"; echo err >&2' <<<hello
+	[ "$output" = "got hello" ]
+	[ "$stderr" = err ]
+}
+
+@test "a wrong command: one sentence, status 2, nothing attached" {
+	touch plain
+	run --separate-stderr -2 "$ASTERISM" run slow.rule -- no-such-command
+	[ "$stderr" = "asterism: error: the command 'no-such-command' was not found" ]
+	run --separate-stderr -2 "$ASTERISM" run slow.rule -- ./plain
+	[[ $stderr == *"may not be run"* ]]
+	run --separate-stderr -2 "$ASTERISM" run slow.rule -- "$PWD"
+	[[ $stderr == *"is a directory"* ]]
+	printf '#!/no/such/interpreter\n' >script
+	chmod +x script
+	run --separate-stderr -2 "$ASTERISM" run slow.rule -- ./script
+	[[ $stderr == *"was not found"* ]]
+}
+
+@test "a process that is gone, a thread, itself: status 2" {
+	true &
+	local gone=$!
+	wait $gone
+	run --separate-stderr -2 "$ASTERISM" run slow.rule -p $gone
+	[ "$stderr" = "asterism: error: there is no process $gone" ]
+}
+
+@test "-p: until the process ends, and only that process" {
+	sh -c 'sleep 0.3; exec sleep 0.2' &
+	local watched=$!
+	sleep 2 &
+	local other=$!
+	run --separate-stderr -0 timeout 10 "$ASTERISM" run -f json slow.rule -p $watched
+	kill $other
+	wait $other || true
+	# The first sleep is a child of the shell; only the second is the process itself.
+	[ ${#lines[@]} = 2 ]
+	[[ ${lines[0]} == *"\"pid\":$watched,"* ]]
+}
+
+@test "--for ends the session with status 0, and the command with it" {
+	run --separate-stderr -0 timeout 10 "$ASTERISM" run -f json --for 300ms never.rule -- sleep 60
+	[[ ${lines[-1]} == '{"stats":'* ]]
+	! pgrep -f "^sleep 60$" >/dev/null
+	run -0 timeout 10 "$ASTERISM" run -q --for 0.2s never.rule -a
+}
+
+@test "SIGTERM and SIGINT end it cleanly with the statistics, status 0" {
+	for signal in TERM INT; do
+		sleep 30 &
+		local watched=$!
+		# Background jobs ignore SIGINT; env resets that.
+		env --default-signal=INT "$ASTERISM" run -v -f json -o out.$signal never.rule -p $watched 2>err.$signal &
+		local session=$!
+		wait_until_observing err.$signal
+		kill -$signal $session
+		wait $session
+		kill $watched
+		wait $watched || true
+		[[ $(tail -n 1 out.$signal) == '{"stats":'* ]]
+	done
+}
+
+@test "a signal reaches the command, whose last events count" {
+	cat >term.rule <<-'END'
+		RULE term PATTERN { [signal_deliver:s, sched_process_exit:x] } WHERE { [tid], s.sig == 15 } RETURN { s.sig AS sig }
+	END
+	"$ASTERISM" run -v -f json -o out term.rule -- sh -c 'trap "exit 3" TERM; while :; do sleep 0.05; done' 2>err &
+	local session=$!
+	wait_until_observing err
+	sleep 0.2
+	kill -TERM $session
+	wait $session
+	[[ $(head -n 1 out) == '{"match":"term",'* ]]
+	[[ $(tail -n 1 out) == '{"stats":'* ]]
+}
+
+@test "a command that ignores the signal goes on; a second one ends the session at once" {
+	"$ASTERISM" run -v -o out never.rule -- sh -c 'trap "" TERM; sleep 5' 2>err &
+	local session=$!
+	wait_until_observing err
+	sleep 0.1
+	kill -TERM $session
+	sleep 0.1
+	kill -TERM $session
+	SECONDS=0
+	wait $session
+	[ $SECONDS -lt 2 ]
+	grep -q "goes on without being observed" err
+	pkill -f "^sleep 5$" || true
+}
+
+@test "a reader that goes away ends it quietly" {
+	printf 'RULE all PATTERN { sys_enter:a } RETURN { a.id }\n' >all.rule
+	run --separate-stderr bash -c '"$0" run -q all.rule -- sh -c "for i in 1 2 3 4 5 6 7 8; do /bin/true; done" | head -n 1; exit ${PIPESTATUS[0]}' "$ASTERISM"
+	[ "$status" = 0 ]
+	[ ${#lines[@]} = 1 ]
+	[ -z "$stderr" ]
+}
+
+@test "nothing stays in the kernel, not even after kill -9" {
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	for signal in TERM KILL; do
+		"$ASTERISM" run -v -o /dev/null slow.rule -a 2>err &
+		local session=$!
+		wait_until_observing err
+		local held=$(programs_of $session)
+		[ -n "$held" ]
+		for id in $held; do
+			bpftool prog show id $id >/dev/null
+		done
+		kill -$signal $session
+		wait $session || true
+		# The kernel frees programs after a grace period.
+		sleep 1
+		for id in $held; do
+			run bpftool prog show id $id
+			[ "$status" != 0 ]
+		done
+	done
+}
+
+@test "rules that the kernel cannot run go to user space, with a note; SYNCHRONOUS ones are an error" {
+	printf 'RULE story PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.id == 39 } RETURN SEQUENCE\n' >story.rule
+	run --separate-stderr -0 "$ASTERISM" run -f json story.rule -- true
+	[[ $stderr == "asterism: note: rule story runs in user space: "* ]]
+	run --separate-stderr -0 "$ASTERISM" run -q -f json story.rule -- true
+	[ -z "$stderr" ]
+	sed 's/^/SYNCHRONOUS /' story.rule >must.rule
+	run --separate-stderr -2 "$ASTERISM" run must.rule -- true
+	[[ $stderr == *"rule story is SYNCHRONOUS but cannot run in the kernel: "* ]]
+}
+
+@test "an event type that nothing raises: status 2, nothing attached" {
+	printf 'EVENT A { x: i64 }\nRULE r PATTERN { A:a }\n' >own.rule
+	run --separate-stderr -2 "$ASTERISM" run own.rule -- true
+	[[ $stderr == *"no kernel raises it"* ]]
+}
+
+@test "without privilege: one sentence, status 4" {
+	local folder=$(mktemp -d /tmp/asterism-test-XXXXXX)
+	cp "$ASTERISM" slow.rule "$folder"
+	cp -r "${ASTERISM_CATALOGS:-$BATS_TEST_DIRNAME/../../catalogs}" "$folder/catalogs"
+	chmod -R a+rX "$folder"
+	run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env ASTERISM_CATALOGS="$folder/catalogs" "$folder/asterism" run "$folder/slow.rule" -- true
+	rm -r "$folder"
+	[ "$status" = 4 ]
+	[ -z "$output" ]
+	[ ${#stderr_lines[@]} -le 2 ]
+	[[ $stderr == "asterism: error: "*root* ]]
+}
+
+@test "replay --engine kernel gives what the engine gives" {
+	cat >pair.rule <<-'END'
+		EVENT A { x: i64 }
+		EVENT B { x: i64 }
+		RULE pair PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x AS x }
+	END
+	printf '{"event":"A","ts":1,"x":7}\n{"event":"B","ts":2,"x":8}\n{"event":"B","ts":3,"x":7}\n' >pair.jsonl
+	run --separate-stderr -0 "$ASTERISM" replay -f json --engine kernel pair.rule pair.jsonl
+	[ "${lines[0]}" = '{"match":"pair","ts":3,"cpu":0,"pid":0,"tid":0,"comm":"","return":{"x":7},"tainted":false}' ]
+	printf 'EVENT A { x: f64 }\nRULE r PATTERN { A:a } WHERE { a.x * 2.0 > 1.0 }\n' >float.rule
+	run --separate-stderr -2 "$ASTERISM" replay --engine kernel float.rule pair.jsonl
+	[[ $stderr == *"rule r cannot run in the kernel: "* ]]
+}
