@@ -29,7 +29,7 @@ struct matcher_run {
 	uint16_t state;
 	uint16_t group;
 	uint64_t first_ts;
-	uint64_t made_ts; /* of the event that opened or copied it */
+	uint64_t made;    /* when: ts of the event that opened or copied it; its seq where events are fed */
 	uint32_t epoch;   /* of losses, when it was opened */
 	uint32_t ordinal; /* among those made by one CPU */
 			  /* the slot area follows */
@@ -67,7 +67,7 @@ struct matcher_match {
 	uint16_t tainted;
 	uint16_t at_deadline; /* not at an event */
 	uint64_t ts;
-	uint64_t made_ts; /* with ordinal: its place among the matches of one event */
+	uint64_t made; /* with ordinal: its place among the matches of one event */
 	uint32_t cpu, pid, tid, ordinal;
 	char comm[EVENT_COMM_BYTES];
 };
@@ -169,7 +169,7 @@ struct matcher_inbox {
 
 struct matcher_due {
 	uint32_t rule, run;
-	uint64_t deadline, first_ts, made_ts;
+	uint64_t deadline, made;
 	uint32_t ordinal;
 };
 
