@@ -86,12 +86,6 @@ static void tell_end(const struct session_outcome *outcome)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
 }
 
-/* The command's own status, unless it was ended because the time to observe it was up, as was asked for. */
-static int status_of_end(const struct session_outcome *outcome)
-{
-	return outcome->end == SESSION_TIME_UP ? STATUS_FINE : outcome->command_status;
-}
-
 static int observe(const struct arguments *arguments, const struct session_rules *rules,
 		   struct session_live_options options)
 {
@@ -126,7 +120,7 @@ static int observe(const struct arguments *arguments, const struct session_rules
 		tell_end(&outcome);
 		status = sink_close(sink, &totals);
 		if (!status)
-			status = sink_status(sink, arguments, &totals, status_of_end(&outcome));
+			status = sink_status(sink, arguments, &totals, outcome.command_status);
 	}
 	session_totals_fini(&totals);
 	return status;

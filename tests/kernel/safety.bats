@@ -79,7 +79,7 @@ is_statistics() {
 }
 
 @test "--for ends the command; one that does not listen goes on" {
-	run --separate-stderr -0 timeout 10 "$ASTERISM" run --for 300ms -f json slow.rule -- sleep 30
+	run --separate-stderr -143 timeout 10 "$ASTERISM" run --for 300ms -f json slow.rule -- sleep 30
 	is_statistics "${lines[-1]}"
 	run --separate-stderr -0 "$ASTERISM" run --for 300ms slow.rule -- sh -c 'trap "" TERM; sleep 3'
 	[[ $stderr == *"the command goes on without being observed"* ]]
