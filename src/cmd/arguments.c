@@ -257,6 +257,25 @@ static int parse_rest(struct parser *parser)
 	return status;
 }
 
+static int check_operands(const struct arguments *arguments)
+{
+	const struct command *command = arguments->command;
+	size_t count = arguments->operand_count, from_stdin = 0;
+
+	for (size_t i = 0; i < count; i++)
+		from_stdin += strcmp(arguments->operands[i], "-") == 0;
+	if (count < command->operands_min)
+		print_error("'asterism %s' needs %s", command->name, command->operands);
+	else if (command->operands_max && count > command->operands_max)
+		print_error("'asterism %s' takes %s, not '%s' as well", command->name, command->operands,
+			    arguments->operands[command->operands_max]);
+	else if (from_stdin > 1)
+		print_error("standard input ('-') can be read only once");
+	else
+		return 0;
+	return usage_error(command);
+}
+
 int arguments_parse(const struct command *command, int argc, char **argv, struct arguments *arguments)
 {
 	struct parser parser = { .arguments = arguments, .argc = argc, .argv = argv };
@@ -277,11 +296,7 @@ int arguments_parse(const struct command *command, int argc, char **argv, struct
 		if (arguments_has(arguments, OPTION_HELP))
 			return 0;
 	}
-	if (!status && arguments->operand_count < command->operands_min) {
-		print_error("'asterism %s' needs %s", command->name, command->operands);
-		status = usage_error(command);
-	}
-	return status;
+	return status ? status : check_operands(arguments);
 }
 
 void arguments_fini(struct arguments *arguments)

@@ -29,8 +29,8 @@ struct command {
 	const char *description;                     /* for the manual page; a blank line parts paragraphs */
 	enum option_id options[COMMAND_OPTIONS_MAX]; /* besides --color and --help, which all take */
 	const struct command_example *examples;      /* ended by one without a line */
-	size_t operands_min;
-	bool launches; /* what follows `--` is a command to launch, not operands */
+	size_t operands_min, operands_max;           /* max 0: as many as there are */
+	bool launches;                               /* what follows `--` is a command to launch, not operands */
 	int (*run)(const struct arguments *arguments);
 };
 

@@ -118,6 +118,7 @@ const struct command command_events = {
 	.name = "events",
 	.summary = "list event types with their fields and what this kernel offers",
 	.operands = "[PATTERN]",
+	.operands_max = 1,
 	.description =
 		"Lists the event types that rules can name: those of the Linux catalog and, where tracefs can be "
 		"read, every other tracepoint of this machine. PATTERN is a glob, or a part of a name.\n\n"

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Progress is shown no more often than this. */
@@ -61,6 +62,15 @@ static void on_progress(void *context, const struct session_progress *progress)
 	fflush(stderr);
 }
 
+/* Whether more events may come at any time: whoever reads our matches does not want to wait for those. */
+static bool is_stream(const char *file)
+{
+	struct stat status;
+	int result = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(file, &status);
+
+	return result == 0 && !S_ISREG(status.st_mode);
+}
+
 static int replay_events(const struct arguments *arguments, const struct session_rules *rules)
 {
 	bool shows = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET);
@@ -81,6 +91,8 @@ static int replay_events(const struct arguments *arguments, const struct session
 		.context = &replay,
 		.stop = &stop,
 	};
+	replay.sink.at_once |= is_stream(options.file);
+
 	int result = session_replay(rules, &options, diag, &totals);
 
 	if (replay.shown)

@@ -86,12 +86,10 @@ static void tell_end(const struct session_outcome *outcome)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
 }
 
-/* A session that its user ended has done what it was to do, whatever became of the command. */
+/* The command's own status, unless it was ended because the time to observe it was up, as was asked for. */
 static int status_of_end(const struct session_outcome *outcome)
 {
-	bool was_told = outcome->end == SESSION_SIGNALLED || outcome->end == SESSION_TIME_UP;
-
-	return was_told ? STATUS_FINE : outcome->command_status;
+	return outcome->end == SESSION_TIME_UP ? STATUS_FINE : outcome->command_status;
 }
 
 static int observe(const struct arguments *arguments, const struct session_rules *rules,

@@ -18,7 +18,7 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool at_once; /* on a terminal: a match is written out when it is found */
+	bool at_once; /* a match is written out when it is found */
 	int error;    /* errno of the first failure to write */
 	uint64_t matches;
 };

@@ -182,7 +182,8 @@ int program_build_finish(struct program_build *build, void **bytes, size_t *leng
 			memcpy(image + header.sections[i].offset, table->items,
 			       table->count * program_section_shapes[i].item_bytes);
 	}
-	header.checksum = program_checksum(image + sizeof header, end - sizeof header);
+	memcpy(image, &header, sizeof header);
+	header.checksum = program_image_checksum((const struct program_header *)image, end);
 	memcpy(image, &header, sizeof header);
 	*bytes = image;
 	*length = end;

@@ -45,7 +45,7 @@ struct program_header {
 	uint16_t version;
 	uint16_t header_bytes;
 	uint32_t total_bytes;
-	uint32_t checksum; /* CRC-32 (IEEE 802.3) of all bytes after the header */
+	uint32_t checksum; /* CRC-32 (IEEE 802.3) of all bytes after this field */
 	struct program_section sections[PROGRAM_SECTION_COUNT];
 };
 

@@ -23,8 +23,6 @@ static int fail(const struct diag_source *source, struct asterism_diag *diag, si
 static int check_header(const struct program_header *header, size_t length, const struct diag_source *source,
 			struct asterism_diag *diag)
 {
-	const char *bytes = (const char *)header;
-
 	if (length < sizeof header->magic || memcmp(header->magic, PROGRAM_MAGIC, sizeof header->magic) != 0)
 		return fail(source, diag, 0, "this is not a program image");
 	if (length < sizeof *header)
@@ -41,7 +39,7 @@ static int check_header(const struct program_header *header, size_t length, cons
 		return fail(source, diag, length, "the image is cut short");
 	if (header->total_bytes != length)
 		return fail(source, diag, header->total_bytes, "the image has bytes behind its end");
-	if (header->checksum != program_checksum(bytes + sizeof *header, length - sizeof *header))
+	if (header->checksum != program_image_checksum(header, length))
 		return fail(source, diag, offsetof(struct program_header, checksum),
 			    "the image was altered: its checksum is wrong");
 	return 0;

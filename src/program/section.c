@@ -40,3 +40,10 @@ uint32_t program_checksum(const void *bytes, size_t length)
 	}
 	return ~crc;
 }
+
+uint32_t program_image_checksum(const struct program_header *image, size_t length)
+{
+	size_t start = offsetof(struct program_header, sections);
+
+	return program_checksum((const char *)image + start, length - start);
+}

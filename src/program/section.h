@@ -26,4 +26,7 @@ extern const struct program_section_shape program_section_shapes[PROGRAM_SECTION
 /* CRC-32 as IEEE 802.3 has it (reflected polynomial 0xEDB88320, start and end inverted). */
 uint32_t program_checksum(const void *bytes, size_t length);
 
+/* What the header's checksum field is to hold: over everything behind it in the image of length bytes. */
+uint32_t program_image_checksum(const struct program_header *image, size_t length);
+
 #endif

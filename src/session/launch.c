@@ -42,7 +42,8 @@ static int find_executable(const char *name)
 		snprintf(candidate, sizeof candidate, "%.*s/%s", length ? (int)length : 1, length ? part : ".", name);
 		int result = check_executable(candidate);
 
-		if (result == 0 || (result == -EACCES && found == -ENOENT))
+		/* What cannot even be seen is as good as not there. */
+		if (result == 0 || (result == -EACCES && access(candidate, F_OK) == 0))
 			found = result;
 		if (!part[length])
 			break;

@@ -60,7 +60,7 @@ static void seal(void *image, size_t size)
 			memcpy(at, &pool, sizeof pool);
 		}
 	}
-	header->checksum = program_checksum(header + 1, size - sizeof *header);
+	header->checksum = program_image_checksum(header, size);
 }
 
 /* type: or the number of types, for one that the program does not know. */

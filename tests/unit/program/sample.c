@@ -497,7 +497,7 @@ void sample_seal(void *image, size_t length)
 {
 	struct program_header *header = image;
 
-	header->checksum = program_checksum(header + 1, length - sizeof *header);
+	header->checksum = program_image_checksum(header, length);
 }
 
 struct program *sample_program(void)

@@ -101,6 +101,9 @@ static void headers_are_checked(void **context)
 	image[length - 1] ^= 1;
 	assert_error(image, length, "was altered", offsetof(struct program_header, checksum));
 	image[length - 1] ^= 1;
+	header->sections[PROGRAM_RULES].count--;
+	assert_error(image, length, "was altered", offsetof(struct program_header, checksum));
+	header->sections[PROGRAM_RULES].count++;
 	memcpy(longer, image, length);
 	assert_error(longer, length + 8, "behind its end", length);
 	header->total_bytes = UINT32_MAX;
@@ -108,6 +111,13 @@ static void headers_are_checked(void **context)
 	assert_error(image, (size_t)PROGRAM_BYTES_MAX + 1, "too large", 0);
 	alloc_free(longer);
 	alloc_free(image);
+}
+
+/* The error of an image whose checksum is right. */
+static void assert_sealed_error(void *image, size_t length, const char *text, uint64_t offset)
+{
+	sample_seal(image, length);
+	assert_error(image, length, text, offset);
 }
 
 static void sections_are_checked(void **context)
@@ -120,21 +130,21 @@ static void sections_are_checked(void **context)
 
 	(void)context;
 	section->offset += 4;
-	assert_error(image, length, "not aligned", at);
+	assert_sealed_error(image, length, "not aligned", at);
 	*section = saved;
 	section->offset = 0;
-	assert_error(image, length, "out of place", at);
+	assert_sealed_error(image, length, "out of place", at);
 	section->offset = saved.offset - 8;
-	assert_error(image, length, "out of place", at);
+	assert_sealed_error(image, length, "out of place", at);
 	section->offset = UINT32_MAX - 7;
-	assert_error(image, length, "out of place", at);
+	assert_sealed_error(image, length, "out of place", at);
 	*section = saved;
 	section->count = 100000;
-	assert_error(image, length, "longer than the image", at);
+	assert_sealed_error(image, length, "longer than the image", at);
 	section->count = UINT32_MAX;
-	assert_error(image, length, "longer than the image", at);
+	assert_sealed_error(image, length, "longer than the image", at);
 	section->count = saved.count + 1;
-	assert_error(image, length, "out of place", at + sizeof *section);
+	assert_sealed_error(image, length, "out of place", at + sizeof *section);
 	alloc_free(image);
 }
 
