@@ -86,14 +86,6 @@ static void tell_end(const struct session_outcome *outcome)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
 }
 
-/* A session that its user ended has done what it was to do, whatever became of the command. */
-static int status_of_end(const struct session_outcome *outcome)
-{
-	bool was_told = outcome->end == SESSION_SIGNALLED || outcome->end == SESSION_TIME_UP;
-
-	return was_told ? STATUS_FINE : outcome->command_status;
-}
-
 static int observe(const struct arguments *arguments, const struct session_rules *rules,
 		   struct session_live_options options)
 {
@@ -128,7 +120,7 @@ static int observe(const struct arguments *arguments, const struct session_rules
 		tell_end(&outcome);
 		status = sink_close(sink, &totals);
 		if (!status)
-			status = sink_status(sink, arguments, &totals, status_of_end(&outcome));
+			status = sink_status(sink, arguments, &totals, outcome.command_status);
 	}
 	session_totals_fini(&totals);
 	return status;

@@ -88,6 +88,7 @@ void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
 void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
+void emit_now(struct emit *emit);
 
 /* emit-bucket: locks and chains. */
 uint32_t emit_function_lock(struct ebpf_asm *as);

@@ -239,6 +239,8 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 		stats->runs_opened += counter(&cpus[i].opened);
 	stats->matches = counter(&control->matches);
 	stats->runs_live_max = counter(&control->used);
+	if (stats->runs_live_max > matcher->rules[rule].rule->pool)
+		stats->runs_live_max = matcher->rules[rule].rule->pool; /* somebody is just finding it full */
 	stats->pool_exhausted = counter(&control->refused);
 	stats->lost = counter(&control->lost);
 	stats->divisions_by_zero = counter(&control->divisions);

@@ -103,8 +103,8 @@ programs_of() {
 	[[ ${lines[0]} == *"\"pid\":$watched,"* ]]
 }
 
-@test "--for ends the session with status 0, and the command with it" {
-	run --separate-stderr -0 timeout 10 "$ASTERISM" run -f json --for 300ms never.rule -- sleep 60
+@test "--for ends the session and the command, whose status it is" {
+	run --separate-stderr -143 timeout 10 "$ASTERISM" run -f json --for 300ms never.rule -- sleep 60
 	[[ ${lines[-1]} == '{"stats":'* ]]
 	! pgrep -f "^sleep 60$" >/dev/null
 	run -0 timeout 10 "$ASTERISM" run -q --for 0.2s never.rule -a
@@ -135,7 +135,9 @@ programs_of() {
 	wait_until_observing err
 	sleep 0.2
 	kill -TERM $session
-	wait $session
+	local ended=0
+	wait $session || ended=$?
+	[ $ended = 3 ]
 	[[ $(head -n 1 out) == '{"match":"term",'* ]]
 	[[ $(tail -n 1 out) == '{"stats":'* ]]
 }
@@ -186,7 +188,7 @@ programs_of() {
 }
 
 @test "rules that the kernel cannot run go to user space, with a note; SYNCHRONOUS ones are an error" {
-	printf 'RULE story PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], a.avg.id > 1.5 }\n' >story.rule
+	printf 'RULE story PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], b.ret == 39 } RETURN SEQUENCE\n' >story.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json story.rule -- true
 	[[ $stderr == "asterism: note: rule story runs in user space: "* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -f json story.rule -- true
