@@ -51,6 +51,8 @@ lint: deps-build-lint
 	@tools/lint
 
 install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD)
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 uninstall:
