@@ -185,7 +185,7 @@ def judge(name, matches, stats, wanted, check):
     if wanted == SOME:
         wanted = max(len(matches), 1)
     if len(matches) != wanted:
-        return f"{len(matches)} matches instead of {wanted}: {matches[:3]}"
+        return f"{len(matches)} matches instead of {wanted}: {matches[:3]} {stats}"
     lost = stats["lost"] or any(rule["lost"] for rule in stats["rules"].values())
     if lost and not name.startswith(MAY_LOSE):
         return f"events were lost: {stats}"
