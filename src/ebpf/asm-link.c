@@ -230,7 +230,10 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 {
 	uint32_t index = code->function_count;
 
-	code->functions[index] = (struct ebpf_code_function){ .name = function->name, .insn = function->start };
+	code->functions[index] = (struct ebpf_code_function){ .name = function->name,
+							      .insn = function->start,
+							      .is_global = function->is_global,
+							      .numbers = function->numbers };
 	if (!function->note_count || function->notes[0].insn != 0)
 		code->lines[code->line_count++] =
 			(struct ebpf_code_line){ .text = function->name, .insn = function->start, .function = index };

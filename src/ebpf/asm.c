@@ -88,6 +88,17 @@ uint32_t ebpf_asm_function(struct ebpf_asm *as, const char *name)
 	return (uint32_t)as->function_count++;
 }
 
+uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers)
+{
+	uint32_t function = ebpf_asm_function(as, name);
+
+	if (!as->error) {
+		as->functions[function].is_global = true;
+		as->functions[function].numbers = numbers;
+	}
+	return function;
+}
+
 void ebpf_asm_enter(struct ebpf_asm *as, uint32_t function)
 {
 	if (as->error)

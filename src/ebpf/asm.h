@@ -39,6 +39,9 @@ void ebpf_note(struct ebpf_asm *as, const char *format, ...) __attribute__((form
 
 /* Functions. The name is a C identifier, cut to 63 bytes. Functions that nobody refers to are left out. */
 uint32_t ebpf_asm_function(struct ebpf_asm *as, const char *name);
+/* A function that takes only numbers, as many as `numbers` (0 to 5): the verifier looks at it once, not at every call.
+ */
+uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers);
 void ebpf_asm_enter(struct ebpf_asm *as, uint32_t function);
 void ebpf_asm_leave(struct ebpf_asm *as);
 
@@ -90,6 +93,8 @@ void ebpf_load_function(struct ebpf_asm *as, uint8_t dst, uint32_t function);
 struct ebpf_code_function {
 	const char *name;
 	uint32_t insn;
+	bool is_global;
+	uint32_t numbers;
 };
 
 struct ebpf_code_line {

@@ -113,8 +113,6 @@ static bool judge_rule(struct judge *judge)
 	const struct program_rule *rule = judge->rule;
 	struct matcher_history history;
 
-	if (rule->mode == PROGRAM_ASYNCHRONOUS)
-		return no(judge, "it is ASYNCHRONOUS");
 	judge->error = matcher_history(judge->program, rule, &history);
 	if (judge->error)
 		return no(judge, judge->error == -ENOMEM ? "memory is short"

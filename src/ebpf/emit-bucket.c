@@ -176,19 +176,19 @@ static void append(struct emit *emit, uint32_t bad)
 uint32_t emit_function_link(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = ebpf_asm_function(as, "link");
+	uint32_t function = ebpf_asm_global(as, "link", 2);
 
 	ebpf_asm_enter(as, function);
-	uint32_t busy = ebpf_label(as), bad = ebpf_label(as);
-
+	uint32_t busy = ebpf_label(as), bad = ebpf_label(as), none = ebpf_label(as);
 	int16_t outer_flags = emit->irq_flags;
 
 	if (emit->place->locks_out_interrupts)
 		emit->irq_flags = ebpf_stack_take(as, 8);
 	ebpf_note(as, "let the run wait in its bucket");
-	ebpf_mov(as, R6, R1);
-	ebpf_mov(as, R7, R2);
-	ebpf_mov(as, R9, R3);
+	ebpf_mov(as, R7, R1);
+	ebpf_mov(as, R9, R2);
+	emit_check_index(emit, R7, none);
+	emit_run_address(emit, R6, R7);
 	ebpf_alu_imm(as, BPF_AND, R9, (int32_t)((1u << emit->place->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R9);
 	emit_lock(emit, R8, busy);
@@ -201,9 +201,10 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_exit(as);
 	ebpf_bind(as, busy);
 	emit_lose(emit);
-	ebpf_mov(as, R1, R6);
-	ebpf_mov(as, R2, R7);
+	ebpf_mov(as, R1, R7);
 	ebpf_call_function(as, emit->functions.release);
+	ebpf_bind(as, none);
+	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
 	emit->irq_flags = outer_flags;
 	ebpf_asm_leave(as);

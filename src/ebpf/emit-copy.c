@@ -65,8 +65,8 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(ordinal));
 	ebpf_store(as, BPF_W, R8, RUN(ordinal), R0);
-	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
-	ebpf_store(as, BPF_DW, R8, RUN(made_ts), R0);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state),
 		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));

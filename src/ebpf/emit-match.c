@@ -86,8 +86,8 @@ void emit_match_order(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 
-	ebpf_load(as, BPF_DW, R0, R7, offsetof(struct matcher_run, made_ts));
-	ebpf_store(as, BPF_DW, R8, MATCH(made_ts), R0);
+	ebpf_load(as, BPF_DW, R0, R7, offsetof(struct matcher_run, made));
+	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
 	ebpf_load(as, BPF_W, R0, R7, offsetof(struct matcher_run, ordinal));
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R0);
 }

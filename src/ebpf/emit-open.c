@@ -65,8 +65,8 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	ebpf_mov(as, R7, R2);
 	emit_match_reserve(emit, done);
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R7);
-	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
-	ebpf_store(as, BPF_DW, R8, MATCH(made_ts), R0);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	clear_slots(emit, transition);
@@ -95,7 +95,8 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
 	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
 	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
-	ebpf_store(as, BPF_DW, R7, RUN(made_ts), R0);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
@@ -117,9 +118,8 @@ static void link_opened(struct emit *emit, uint32_t state)
 void emit_link(struct emit *emit, uint32_t group)
 {
 	emit_hash_run(emit, group);
-	ebpf_mov(emit->as, R3, R1);
-	ebpf_mov(emit->as, R1, R7);
-	ebpf_mov(emit->as, R2, R8);
+	ebpf_mov(emit->as, R2, R1);
+	ebpf_mov(emit->as, R1, R8);
 	ebpf_call_function(emit->as, emit->functions.link);
 }
 

@@ -96,10 +96,21 @@ static void steal(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JLT, R7, (int32_t)(cpus < STEAL_CPUS_MAX ? cpus : STEAL_CPUS_MAX), again);
 }
 
+/*
+ * A function of the rule that the verifier need not follow from every call. While interrupts are locked out it insists
+ * on doing so.
+ */
+static uint32_t function_of_numbers(struct emit *emit, const char *name, uint32_t numbers)
+{
+	if (emit->place->locks_out_interrupts)
+		return ebpf_asm_function(emit->as, name);
+	return ebpf_asm_global(emit->as, name, numbers);
+}
+
 static uint32_t function_take(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = ebpf_asm_function(as, "take");
+	uint32_t function = function_of_numbers(emit, "take", 0);
 
 	ebpf_asm_enter(as, function);
 	uint32_t again = ebpf_label(as), unused = ebpf_label(as), missed = ebpf_label(as), full = ebpf_label(as);
@@ -133,14 +144,15 @@ static uint32_t function_take(struct emit *emit)
 static uint32_t function_release(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = ebpf_asm_function(as, "release");
+	uint32_t function = function_of_numbers(emit, "release", 1);
 
 	ebpf_asm_enter(as, function);
 	uint32_t again = ebpf_label(as), missed = ebpf_label(as), lost = ebpf_label(as);
 
 	ebpf_note(as, "give the place back to the pool");
-	ebpf_mov(as, R6, R1);
-	ebpf_mov(as, R7, R2);
+	ebpf_mov(as, R7, R1);
+	emit_check_index(emit, R7, lost);
+	emit_run_address(emit, R6, R7);
 	emit_cpu_line(emit, R1, lost);
 	ebpf_mov(as, R5, R7);
 	ebpf_mov_imm(as, R8, STACK_TRIES);
@@ -196,8 +208,7 @@ void emit_release(struct emit *emit, size_t number)
 	push(emit, R7, slow);
 	ebpf_jump(as, done);
 	ebpf_bind(as, slow);
-	ebpf_mov(as, R1, R7);
-	ebpf_load(as, BPF_DW, R2, R9, (int32_t)number);
+	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
 	ebpf_call_function(as, emit->functions.release);
 	ebpf_bind(as, done);
 }

@@ -41,9 +41,9 @@ struct matcher_frame {
 struct emit_functions {
 	uint32_t lock;        /* (bucket): 0, or 1 when it could not be had */
 	uint32_t take;        /* (): a free run; 0: the pool is full; more than the pool: too much contention */
-	uint32_t release;     /* (run, index) */
+	uint32_t release;     /* (number) */
 	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
-	uint32_t link; /* (run, index, bucket index): appends to the chain; when that cannot be, gives the run back */
+	uint32_t link;        /* (number, bucket number): appends to the chain, or gives the run back */
 };
 
 struct emit {
@@ -88,6 +88,7 @@ void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
 void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
+void emit_now(struct emit *emit);
 
 /* emit-bucket: locks and chains. */
 uint32_t emit_function_lock(struct ebpf_asm *as);

@@ -97,8 +97,7 @@ static uint32_t function_settle(struct emit *emit)
 	if (emit->rule->flags & PROGRAM_RULE_DROP) {
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, keep);
-		ebpf_mov(as, R1, R7);
-		ebpf_mov(as, R2, R8);
+		ebpf_mov(as, R1, R8);
 		ebpf_call_function(as, emit->functions.release);
 		ebpf_jump(as, turn);
 	}

@@ -47,7 +47,7 @@ static int compare(const void *left, const void *right, void *context)
 	if (!a->at_deadline) {
 		COMPARE(cpu);
 		COMPARE(rule);
-		COMPARE(made_ts);
+		COMPARE(made);
 		COMPARE(ordinal);
 	}
 	return *x < *y ? -1 : *x > *y; /* as they came */

@@ -33,24 +33,46 @@ static void names_fini(struct names *names)
 	alloc_free(names->lines);
 }
 
-/* int function(void *): the kernel wants some prototype, and looks closer only at global functions. */
+/* number function(number, ...) */
+static int add_global_prototype(struct btf *btf, int number, uint32_t numbers)
+{
+	int prototype = btf__add_func_proto(btf, number);
+
+	for (uint32_t i = 0; i < numbers && prototype >= 0; i++)
+		if (btf__add_func_param(btf, "number", number))
+			return -ENOMEM;
+	return prototype;
+}
+
+/* number function(void *): the kernel wants some prototype, and looks closer only at global functions. */
+static int add_static_prototype(struct btf *btf, int number)
+{
+	int pointer = btf__add_ptr(btf, 0), prototype = btf__add_func_proto(btf, number);
+
+	if (pointer < 0 || prototype < 0 || btf__add_func_param(btf, "context", pointer))
+		return -ENOMEM;
+	return prototype;
+}
+
 static int add_functions(struct names *names, const struct ebpf_code *code)
 {
-	int integer = btf__add_int(names->btf, "int", 4, BTF_INT_SIGNED);
-	int pointer = btf__add_ptr(names->btf, 0);
-	int prototype = btf__add_func_proto(names->btf, integer);
+	int number = btf__add_int(names->btf, "number", 8, 0), others;
 
-	if (integer < 0 || pointer < 0 || prototype < 0)
+	if (number < 0)
 		return -ENOMEM;
-	if (btf__add_func_param(names->btf, "context", pointer))
-		return -ENOMEM;
+	others = add_static_prototype(names->btf, number);
 	for (uint32_t i = 0; i < code->function_count; i++) {
-		int id = btf__add_func(names->btf, code->functions[i].name, BTF_FUNC_STATIC, prototype);
+		const struct ebpf_code_function *function = &code->functions[i];
+		int prototype =
+			function->is_global ? add_global_prototype(names->btf, number, function->numbers) : others;
+		int id = prototype < 0
+				 ? prototype
+				 : btf__add_func(names->btf, function->name,
+						 function->is_global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, prototype);
 
 		if (id < 0)
-			return id;
-		names->functions[i] =
-			(struct bpf_func_info){ .insn_off = code->functions[i].insn, .type_id = (uint32_t)id };
+			return -ENOMEM;
+		names->functions[i] = (struct bpf_func_info){ .insn_off = function->insn, .type_id = (uint32_t)id };
 	}
 	return 0;
 }
@@ -157,7 +179,7 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 	int fd = bpf_prog_load(options->type, options->name, "Dual BSD/GPL", code->insns, code->insn_count, &opts);
 
 	if (fd < 0) {
-		char *log = alloc_zero(LOG_BYTES, 1);
+		char *log = diag ? alloc_zero(LOG_BYTES, 1) : NULL; /* where nobody listens, asking again is a waste */
 
 		error = fd;
 		if (log && error != -EPERM) {

@@ -2,98 +2,12 @@
 #ifndef EBPF_MATCHER_PRIV_H
 #define EBPF_MATCHER_PRIV_H
 
-/*
- * Inside the matcher: what lies where in the maps. Runs are numbered from 1 within their rule's pool, so that zeroed
- * memory says "none" everywhere and needs no preparation.
- */
+/* Inside the matcher: its maps, what it knows of its rules, and what its files offer each other. */
 
 #include "ebpf/load.h"
 #include "ebpf/lower.h"
+#include "ebpf/matcher-memory.h"
 #include "ebpf/matcher.h"
-
-enum {
-	MATCHER_CACHE_LINE = 64,
-	MATCHER_MAPS_MAX = 48,
-	MATCHER_HISTORY_MAX = 16,            /* events that a run keeps for RETURN SEQUENCE */
-	MATCHER_HISTORY_BYTES_MAX = 2048,    /* ... and their size */
-	MATCHER_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
-};
-
-/*
- * A run. It waits in the chain of one bucket (bucket != 0), or belongs to the program that holds it, or is free
- * (then next is the next free one). Everything but `next` of a free one is only touched under the bucket's lock.
- */
-struct matcher_run {
-	uint32_t next, prev; /* in the chain; 0: none */
-	uint32_t bucket;     /* in whose chain it is, plus 1; 0: in none */
-	uint16_t state;
-	uint16_t group;
-	uint64_t first_ts;
-	uint64_t made_ts; /* of the event that opened or copied it */
-	uint32_t epoch;   /* of losses, when it was opened */
-	uint32_t ordinal; /* among those made by one CPU */
-			  /* the slot area follows */
-};
-
-/* A chain of runs whose keys have the same hash, in the order they came. */
-struct matcher_bucket {
-	uint32_t lock; /* 0, or 1 + the CPU that holds it */
-	uint32_t head, tail;
-	uint32_t reserved;
-};
-
-/* Of one rule: what changes rarely. */
-struct matcher_control {
-	uint64_t used; /* places ever taken */
-	uint64_t epoch;
-	uint64_t matches;
-	uint64_t refused; /* pool_exhausted */
-	uint64_t lost;
-	uint64_t divisions;
-	uint64_t pad[2];
-};
-
-/* Of one rule and one CPU: what changes with every run. */
-struct matcher_cpu {
-	uint32_t free;     /* the run given back last */
-	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
-	uint64_t opened;
-	uint64_t pad[6];
-};
-
-/* What a match says in the ring. The slot area follows. */
-struct matcher_match {
-	uint32_t rule;
-	uint16_t tainted;
-	uint16_t at_deadline; /* not at an event */
-	uint64_t ts;
-	uint64_t made_ts; /* with ordinal: its place among the matches of one event */
-	uint32_t cpu, pid, tid, ordinal;
-	char comm[EVENT_COMM_BYTES];
-};
-
-/* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */
-struct matcher_kept {
-	uint64_t element;
-};
-
-/* Runs whose time may be up, for the sweeping program. */
-struct matcher_overdue {
-	uint32_t rule, run;
-};
-
-enum { MATCHER_WORK_MAX = 1024 };
-
-struct matcher_work {
-	uint64_t count, now;
-	struct matcher_overdue items[MATCHER_WORK_MAX];
-};
-
-_Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
-_Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code");
-_Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
-_Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
-_Static_assert(sizeof(struct matcher_match) == 56, "shared with generated code");
 
 /* A piece of the value of a map. */
 struct matcher_region {
@@ -169,7 +83,7 @@ struct matcher_inbox {
 
 struct matcher_due {
 	uint32_t rule, run;
-	uint64_t deadline, first_ts, made_ts;
+	uint64_t deadline, made;
 	uint32_t ordinal;
 };
 

@@ -10,8 +10,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* The verifier looks at an instruction some ten to thirty times, and at no more than a million. */
-enum { PART_INSNS = 20000, REASON_BYTES = 200 };
+/*
+ * The verifier looks at an instruction some six times, at one of a rule that copies runs some thirty times, and at no
+ * more than a million altogether; a program has at most 256 functions.
+ */
+enum { PART_INSNS = 20000, PART_FUNCTIONS = 240, WEIGHT_OF_COPIES = 4, REASON_BYTES = 200 };
 
 struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type)
 {
@@ -47,9 +50,15 @@ void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32
 	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
 }
 
-/* Instructions that one rule makes, functions that it does not use left out. */
-static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, size_t *count)
+/* What code costs: instructions as the verifier feels them, and functions. */
+struct cost {
+	size_t insns, functions;
+};
+
+/* The cost of one rule, functions that it does not use left out. */
+static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, struct cost *cost)
 {
+	bool copies = matcher->program->rules[rule].semantics == PROGRAM_SKIP_TILL_ANY;
 	struct matcher_part part = { .first = rule, .end = rule + 1 };
 	struct ebpf_asm *as = ebpf_asm_new();
 	struct ebpf_code code;
@@ -61,36 +70,48 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 	emit_part(matcher, as, type, &part);
 	ebpf_exit(as);
 	error = ebpf_asm_finish(as, matcher->options.features->long_jump, &code);
-	*count = code.insn_count;
+	*cost = (struct cost){ code.insn_count * (copies ? WEIGHT_OF_COPIES : 1), code.function_count };
 	ebpf_code_fini(&code);
 	ebpf_asm_free(as);
 	return error;
 }
 
+/* Adds rule to the last part of its type, or to a new one where that would become too large. */
+static int add_to_part(struct ebpf_matcher *matcher, struct matcher_type *type, uint32_t rule, const struct cost *cost,
+		       struct cost *used)
+{
+	size_t most = matcher->options.part_insns ? matcher->options.part_insns : PART_INSNS;
+
+	if (!type->part_count || used->insns + cost->insns > most ||
+	    used->functions + cost->functions > PART_FUNCTIONS) {
+		if (alloc_grow(&type->parts, &type->part_capacity, type->part_count, sizeof *type->parts))
+			return -ENOMEM;
+		type->parts[type->part_count++].first = rule;
+		*used = (struct cost){ 0 };
+	}
+	used->insns += cost->insns;
+	used->functions += cost->functions;
+	type->parts[type->part_count - 1].end = rule + 1;
+	return 0;
+}
+
 static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_diag *diag)
 {
 	struct matcher_type *divided = &matcher->types[type];
-	size_t used = 0, count, most = matcher->options.part_insns ? matcher->options.part_insns : PART_INSNS;
+	struct cost used = { 0 }, cost;
 
 	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++) {
 		if (!matcher_wants(matcher, rule, type))
 			continue;
-		int error = measure(matcher, type, rule, &count);
+		int error = measure(matcher, type, rule, &cost);
 
+		if (!error)
+			error = add_to_part(matcher, divided, rule, &cost, &used);
 		if (error == -ENOMEM)
 			return diag_no_memory(diag);
 		if (error)
 			return diag_error(diag, NULL, error, "rule %s is too large for the kernel",
 					  program_text(matcher->program, matcher->program->rules[rule].name));
-		if (!divided->part_count || used + count > most) {
-			if (alloc_grow(&divided->parts, &divided->part_capacity, divided->part_count,
-				       sizeof *divided->parts))
-				return diag_no_memory(diag);
-			divided->parts[divided->part_count++].first = rule;
-			used = 0;
-		}
-		used += count;
-		divided->parts[divided->part_count - 1].end = rule + 1;
 	}
 	for (size_t i = 0; i < divided->part_count; i++)
 		matcher_header_needs(matcher, type, &divided->parts[i]);
@@ -218,6 +239,8 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 		stats->runs_opened += counter(&cpus[i].opened);
 	stats->matches = counter(&control->matches);
 	stats->runs_live_max = counter(&control->used);
+	if (stats->runs_live_max > matcher->rules[rule].rule->pool)
+		stats->runs_live_max = matcher->rules[rule].rule->pool; /* somebody is just finding it full */
 	stats->pool_exhausted = counter(&control->refused);
 	stats->lost = counter(&control->lost);
 	stats->divisions_by_zero = counter(&control->divisions);

@@ -21,12 +21,10 @@ static int compare(const void *left, const void *right)
 
 	if (a->deadline != b->deadline)
 		return a->deadline < b->deadline ? -1 : 1;
-	if (a->first_ts != b->first_ts)
-		return a->first_ts < b->first_ts ? -1 : 1;
+	if (a->made != b->made)
+		return a->made < b->made ? -1 : 1;
 	if (a->rule != b->rule)
 		return a->rule < b->rule ? -1 : 1;
-	if (a->made_ts != b->made_ts)
-		return a->made_ts < b->made_ts ? -1 : 1;
 	return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
@@ -62,8 +60,7 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 		sweep->due[sweep->due_count++] = (struct matcher_due){ .rule = rule->index,
 								       .run = (uint32_t)i,
 								       .deadline = deadline,
-								       .first_ts = run->first_ts,
-								       .made_ts = run->made_ts,
+								       .made = run->made,
 								       .ordinal = run->ordinal };
 	}
 	return 0;

@@ -158,7 +158,7 @@ class Batch:
 def tied(places, names):
     """The names with those of each deadline sorted."""
     out = []
-    for (moment, _), group in itertools.groupby(places, key=lambda p: (p[0][0], None)):
+    for moment, group in itertools.groupby(places, key=lambda p: p[0][0]):
         size = len(list(group))
         part = names[len(out):len(out) + size]
         out += part if moment[1] else sorted(part)

@@ -156,6 +156,11 @@ CASES = [
 ]
 
 
+# A lock may be waited for in an interrupt while the programs run for another one. The kernel does not nest programs and
+# counts what it left out, whoever it was about; so these cases may end with status 3.
+MAY_LOSE = ("rules/lock-contention",)
+
+
 def run_case(asterism, plant, rule, command):
     """The match lines and the stats of one live run, and what went wrong if something did."""
     with tempfile.TemporaryDirectory() as folder:
@@ -169,19 +174,20 @@ def run_case(asterism, plant, rule, command):
         done = subprocess.run([asterism, "run", path, "-f", "json", "-o", out, "--", plant, *command],
                               capture_output=True, text=True, timeout=120)
         lines = [json.loads(line) for line in open(out)] if os.path.exists(out) else []
-    if done.returncode != 0:
+    if done.returncode not in (0, 3):
         return None, None, f"exit status {done.returncode}: {done.stderr.strip()}"
     if not lines or "stats" not in lines[-1]:
         return None, None, "no stats line"
     return lines[:-1], lines[-1]["stats"], None
 
 
-def judge(matches, stats, wanted, check):
+def judge(name, matches, stats, wanted, check):
     if wanted == SOME:
         wanted = max(len(matches), 1)
     if len(matches) != wanted:
         return f"{len(matches)} matches instead of {wanted}: {matches[:3]}"
-    if stats["lost"] or any(rule["lost"] for rule in stats["rules"].values()):
+    lost = stats["lost"] or any(rule["lost"] for rule in stats["rules"].values())
+    if lost and not name.startswith(MAY_LOSE):
         return f"events were lost: {stats}"
     if sum(rule["matches"] for rule in stats["rules"].values()) != wanted:
         return f"the statistics disagree: {stats}"
@@ -203,7 +209,7 @@ def main():
         if names and not any(part in name for part in names):
             continue
         matches, stats, wrong = run_case(asterism, plant, rule, command)
-        wrong = wrong or judge(matches, stats, wanted, check)
+        wrong = wrong or judge(name, matches, stats, wanted, check)
         passed += wrong is None
         failed += wrong is not None
         if wrong:
