@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ebpf/ebpf.h"
+#include "engine/engine.h"
 #include "program/explain.h"
 
 #include <stdio.h>
@@ -35,6 +36,8 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	facts.why = placement.reason[0] ? placement.reason : NULL;
 	if (placement.place == SESSION_KERNEL)
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
+	else if (placement.place == SESSION_USER)
+		facts.user_space_bytes = engine_pool_bytes(program, rule);
 	explain(program, rule, &facts, out);
 }
 

@@ -53,4 +53,7 @@ bool scope_has(const struct scope *scope, pid_t pid);
  */
 void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
 
+/* Code that goes to label if the process whose id is in register id is our own. */
+void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
+
 #endif

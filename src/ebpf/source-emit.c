@@ -318,7 +318,10 @@ static void emit_current(struct emission *emission)
 	ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
 }
 
-/* r7 as above; goes out unless the current process or one that the event names is in scope. */
+/*
+ * r7 as above; goes out unless the current process or one that the event names is in scope. What we do ourselves is in no
+ * scope, whomever it is about: a rule on it would feed itself.
+ */
 static void emit_scope(struct emission *emission)
 {
 	struct ebpf_asm *as = emission->as;
@@ -329,6 +332,8 @@ static void emit_scope(struct emission *emission)
 	ebpf_note(as, "in scope?");
 	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
 	emit_current(emission);
+	if (unit->scope.count)
+		scope_emit_foreign(scope, as, R8, emission->out);
 	for (uint32_t i = 0; i <= unit->scope.count; i++) {
 		uint32_t next = i < unit->scope.count ? ebpf_label(as) : emission->out;
 

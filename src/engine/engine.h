@@ -44,4 +44,7 @@ void engine_lose(struct engine *engine, uint64_t lost);
 /* The counters of rule (index in the program). */
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats);
 
+/* The most memory that rule's runs and their index take when its pool is full; not what RETURN SEQUENCE remembers. */
+uint64_t engine_pool_bytes(const struct program *program, uint32_t rule);
+
 #endif

@@ -126,3 +126,22 @@ struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset
 		sorted = merge(bins[i], sorted, link_offset);
 	return sorted;
 }
+
+/* Chunks double, so do the tables of chains, which are at most half full. */
+uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
+{
+	const struct program_rule *image = &program->rules[rule];
+	uint64_t run_bytes = offsetof(struct engine_run, slots) + image->slot_bytes + sizeof(uint64_t);
+	uint64_t runs = FIRST_CHUNK_RUNS, chains = FIRST_CHUNK_RUNS;
+
+	if (image->within_ns)
+		run_bytes += sizeof(struct engine_timer);
+	if (image->flags & PROGRAM_RULE_SEQUENCE)
+		run_bytes += sizeof(struct engine_history_node *);
+	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
+	while (runs < image->pool)
+		runs = runs * 2 + FIRST_CHUNK_RUNS;
+	while (chains < 2 * image->pool)
+		chains *= 2;
+	return runs * run_bytes + chains * sizeof(struct engine_chain);
+}

@@ -152,6 +152,17 @@ assert [rule["rule"] for rule in rules] == ["slow", "pair"], rules
 assert all(rule["pool"] == 16384 and rule["kernel_bytes"] > 16384 for rule in rules), rules'
 }
 
+@test "explain: what a pool takes in user space is told, too" {
+	sed 's/$/ POOL 8388609/' slow.rule >large.rule
+	"$ASTERISM" explain -f json large.rule | python3 -c 'import json, sys
+rule = json.load(sys.stdin)
+assert rule["kernel_bytes"] is None and "user space" in rule["where"], rule
+# A run is its slots and some words of ours; chunks double, so no more than twice of that, and an index.
+assert 8388609 * (rule["slot_bytes"] + 40) <= rule["user_space_bytes"] <= 8388609 * 400, rule'
+	run -0 "$ASTERISM" explain large.rule
+	[[ $output == *"executed   in user space"*"pool       8388609 runs, "*"GiB in user space"* ]]
+}
+
 @test "events: all, by part of a name, by glob, with fields; none is an error" {
 	"$ASTERISM" events >all
 	[ "$(wc -l <all)" -gt 700 ]

@@ -252,3 +252,11 @@ is_statistics() {
 	[[ $stderr == *"rule r waits for A, which is only declared"* ]]
 	[ ! -e ran ]
 }
+
+@test "no event of our own threads, not even one that is about an observed process" {
+	cp "$ASTERISM" myself
+	echo 'RULE own PATTERN { sched_switch:s } WHERE { s.comm == "myself" } RETURN { s.next_prio AS prio }' >own.rule
+	run --separate-stderr -0 ./myself run -f json --for 1s -a own.rule
+	[ ${#lines[@]} = 1 ]
+	is_statistics "${lines[0]}"
+}
