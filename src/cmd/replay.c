@@ -37,7 +37,7 @@ static void take_signals(void)
 }
 
 struct replay {
-	struct sink sink; /* first: the context of matches is the context of progress */
+	struct sink sink;
 	uint64_t shown_ns;
 	bool shown;
 };
@@ -71,6 +71,22 @@ static bool is_stream(const char *file)
 	return result == 0 && !S_ISREG(status.st_mode);
 }
 
+static void hide_progress(struct replay *replay)
+{
+	if (replay->shown)
+		fputs("\r\033[K", stderr);
+	replay->shown = false;
+}
+
+/* On a terminal a match would stand behind the progress. */
+static int on_match(void *context, const struct program_match *match)
+{
+	struct replay *replay = context;
+
+	hide_progress(replay);
+	return sink_match(&replay->sink, match);
+}
+
 static int replay_events(const struct arguments *arguments, const struct session_rules *rules)
 {
 	bool shows = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET);
@@ -86,7 +102,7 @@ static int replay_events(const struct arguments *arguments, const struct session
 	struct session_replay_options options = {
 		.file = arguments->operands[arguments->operand_count - 1],
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
-		.on_match = sink_match,
+		.on_match = on_match,
 		.on_progress = shows ? on_progress : NULL,
 		.context = &replay,
 		.stop = &stop,
@@ -95,8 +111,7 @@ static int replay_events(const struct arguments *arguments, const struct session
 
 	int result = session_replay(rules, &options, diag, &totals);
 
-	if (replay.shown)
-		fputs("\r\033[K", stderr);
+	hide_progress(&replay);
 	if (diag)
 		print_diag(diag);
 	asterism_diag_free(diag);

@@ -144,3 +144,16 @@ setup() {
 	[[ ${lines[0]} == *'"match":"one"'* && ${lines[1]} == *'"match":"two"'* ]]
 	run --separate-stderr -2 "$ASTERISM" check one.rule one.rule
 }
+
+@test "progress is shown on a terminal only, and is gone in the end" {
+	command -v script >/dev/null || skip "script is not installed"
+	printf 'EVENT A { x: i64 }\nRULE last PATTERN { A:a } WHERE { a.x == 3000000 } RETURN { a.x }\n' >last.rule
+	seq 1 3000000 | sed 's/.*/{"event":"A","ts":&,"x":&}/' >many.jsonl
+	run script -qec "$ASTERISM replay last.rule many.jsonl" /dev/null
+	[[ $output == *" events, 0 matches, "*" %"* ]]
+	[[ ${lines[-1]} == *"note: 1 match, 3000000 events in "* ]]
+	# What is left on the line of the progress begins after the code that clears it.
+	[[ ${lines[-2]} != *"%"*"last"* || ${lines[-2]} == *$'\r\033[K'*last* ]]
+	run script -qec "$ASTERISM replay -q last.rule many.jsonl" /dev/null
+	[[ $output != *" %"* ]]
+}
