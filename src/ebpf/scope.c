@@ -127,7 +127,8 @@ static void emit_bit(const struct scope *scope, struct ebpf_asm *as, uint8_t id,
 
 void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
 {
-	ebpf_jump_if_imm(as, BPF_JEQ, id, (int32_t)scope->own, label);
+	if (scope->kind == EBPF_SCOPE_ALL)
+		ebpf_jump_if_imm(as, BPF_JEQ, id, (int32_t)scope->own, label);
 }
 
 void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)

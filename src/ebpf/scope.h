@@ -53,7 +53,11 @@ bool scope_has(const struct scope *scope, pid_t pid);
  */
 void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
 
-/* Code that goes to label if the process whose id is in register id is our own. */
+/*
+ * Code that goes to label if everything is observed and the process whose id is in register id is our own. Where
+ * certain processes are observed, what we do to them belongs to their story: without our switch to one its wait has no
+ * end.
+ */
 void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
 
 #endif

@@ -319,8 +319,8 @@ static void emit_current(struct emission *emission)
 }
 
 /*
- * r7 as above; goes out unless the current process or one that the event names is in scope. What we do ourselves is in
- * no scope, whomever it is about: a rule on it would feed itself.
+ * r7 as above; goes out unless the current process or one that the event names is in scope. Where everything is
+ * observed, what we do ourselves is not, whomever it is about: a rule on it would feed itself.
  */
 static void emit_scope(struct emission *emission)
 {
