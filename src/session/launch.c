@@ -12,9 +12,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127 };
+
+/* How long a child is given to begin to wait: half a second, on a machine that is very busy. */
+enum { SETTLE_PAUSE_NS = 500 * 1000, SETTLE_PAUSES_MAX = 1000 };
 
 static int check_executable(const char *path)
 {
@@ -109,6 +113,7 @@ int launch_prepare(char *const *command, struct asterism_diag *diag, struct laun
 	}
 	launch->pid = pid;
 	launch->go_fd = go[1];
+	launch->wait_fd = go[0];
 	launch->error_fd = error[0];
 	go[1] = error[0] = -1;
 	launch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -122,6 +127,32 @@ out:
 	close_fd(&error[0]);
 	close_fd(&error[1]);
 	return result;
+}
+
+/* Whether the child is inside the read that it waits in, as far as the kernel tells. */
+static bool is_waiting(const struct launch *launch)
+{
+	char path[64], line[64] = "";
+	unsigned long fd = 0;
+	long call = -1;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/syscall", launch->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	if (!fgets(line, sizeof line, file))
+		line[0] = 0;
+	fclose(file);
+	return sscanf(line, "%ld 0x%lx", &call, &fd) == 2 && call == SYS_read && fd == (unsigned long)launch->wait_fd;
+}
+
+void launch_settle(const struct launch *launch)
+{
+	const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
+
+	for (int i = 0; i < SETTLE_PAUSES_MAX && !is_waiting(launch); i++)
+		nanosleep(&pause, NULL);
 }
 
 int launch_go(struct launch *launch, const char *name, struct asterism_diag *diag)

@@ -16,6 +16,7 @@ struct launch {
 	pid_t pid; /* 0: nothing launched */
 	int pidfd; /* polls readable when the command has ended */
 	int go_fd, error_fd;
+	int wait_fd; /* the child's, for the record: it is closed here */
 	bool reaped;
 };
 
@@ -24,6 +25,12 @@ struct launch {
  * now. Returns 0, or -EINVAL (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
  */
 int launch_prepare(char *const *command, struct asterism_diag *diag, struct launch *launch);
+
+/*
+ * Returns once the child waits for launch_go, so that nothing it does before will be taken for the command's. Gives up
+ * after half a second.
+ */
+void launch_settle(const struct launch *launch);
 
 /*
  * Lets the child run the command; SIGPIPE is to be ignored here. Returns 0, also when something has ended the child

@@ -105,8 +105,10 @@ static int fill_scope(struct live *live)
 {
 	int result = 0;
 
-	if (live->launch.pid)
+	if (live->launch.pid) {
+		launch_settle(&live->launch);
 		result = executor_add(live->executor, live->launch.pid);
+	}
 	for (size_t i = 0; i < live->options->pid_count && !result; i++)
 		result = executor_add(live->executor, live->options->pids[i]);
 	if (result)
