@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <string.h>
 
-static void unbind(const struct pattern_node *node, uint64_t *set)
+void pattern_unbind(const struct pattern_node *node, uint64_t *set)
 {
 	if (node->position)
 		set_remove(set, node->position->element);
 	for (uint32_t i = 0; i < node->child_count; i++)
-		unbind(node->children[i], set);
+		pattern_unbind(node->children[i], set);
 }
 
 /* Lets the sets of from flow along edge; from NULL is the start. Returns true if the target's sets changed. */
@@ -33,8 +33,8 @@ static bool flow(const struct pattern *pattern, const struct position *from, con
 	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
 		if (step->node->source->kind == LANG_SPEC)
 			continue;
-		unbind(step->node, may);
-		unbind(step->node, must);
+		pattern_unbind(step->node, may);
+		pattern_unbind(step->node, must);
 	}
 	set_add(may, to->element);
 	set_add(must, to->element);

@@ -272,15 +272,6 @@ static int begins_with(const struct pattern *pattern, const struct pattern_node 
 	return walked(&walk);
 }
 
-static bool has_guard(const struct lang_rule *rule, uint32_t element)
-{
-	for (uint32_t i = 0; i < rule->condition_count; i++) {
-		if (rule->conditions[i].kind == LANG_GUARD && rule->conditions[i].element == element)
-			return true;
-	}
-	return false;
-}
-
 /* Eager: nothing positive needs to follow, or what follows may be of the same type and nothing tells them apart. */
 static int decide(struct pattern *pattern, struct pattern_node *node)
 {
@@ -299,7 +290,7 @@ static int decide(struct pattern *pattern, struct pattern_node *node)
 			node->eager = true;
 			break;
 		}
-		if (has_guard(pattern->rule, next->element))
+		if (pattern_has_guard(pattern->rule, next->element))
 			continue;
 		for (size_t j = 0; j < first.count; j++) {
 			if (first.items[j].target && first.items[j].target->spec->type == next->spec->type)

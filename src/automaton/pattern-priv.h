@@ -125,6 +125,12 @@ bool pattern_completes(const struct position *position, const struct pattern_nod
 /* Decides for every repeat whether it is eager (docs/language.md, arrays). */
 int pattern_decide_eager(struct pattern *pattern);
 
+/* Whether a condition on element alone is a guard of it. */
+bool pattern_has_guard(const struct lang_rule *rule, uint32_t element);
+
+/* Takes the elements below node out of set. */
+void pattern_unbind(const struct pattern_node *node, uint64_t *set);
+
 /* Computes may and must of every reachable position. */
 int pattern_bind(struct pattern *pattern);
 

@@ -40,7 +40,7 @@ static uint64_t count_specs(const struct lang_structure *structure)
 	return below * rounds_of(structure, below);
 }
 
-static bool has_guard(const struct lang_rule *rule, uint32_t element)
+bool pattern_has_guard(const struct lang_rule *rule, uint32_t element)
 {
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
 		const struct lang_condition *condition = &rule->conditions[i];
@@ -62,7 +62,7 @@ static void make_position(struct pattern *pattern, struct pattern_node *node)
 		.element = node->source->element,
 		.spec = spec,
 	};
-	position->plain = !spec->name && !spec->is_array && !has_guard(pattern->rule, position->element);
+	position->plain = !spec->name && !spec->is_array && !pattern_has_guard(pattern->rule, position->element);
 	node->position = position;
 	node->min = spec->is_array ? spec->length_min : 1;
 	node->max = spec->is_array ? spec->length_max : 1;

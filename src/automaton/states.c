@@ -79,14 +79,6 @@ void states_bound(const struct rule_build *build, const struct state *state, str
 	place->must = must;
 }
 
-static void unbind(const struct pattern_node *node, uint64_t *set)
-{
-	if (node->position)
-		set_remove(set, node->position->element);
-	for (uint32_t i = 0; i < node->child_count; i++)
-		unbind(node->children[i], set);
-}
-
 /* What a run in state has bound once it goes along edge: a group that begins or comes round forgets its last round. */
 static void bound_along(struct rule_build *build, const struct state *state, const struct edge *edge,
 			struct place_in_pattern *place)
@@ -107,8 +99,8 @@ static void bound_along(struct rule_build *build, const struct state *state, con
 	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
 		if (step->node->position)
 			continue;
-		unbind(step->node, sets);
-		unbind(step->node, sets + words);
+		pattern_unbind(step->node, sets);
+		pattern_unbind(step->node, sets + words);
 	}
 	place->may = sets;
 	place->must = sets + words;
