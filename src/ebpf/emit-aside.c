@@ -7,11 +7,6 @@
 
 #include "ebpf/emit-priv.h"
 
-static bool lives_on(const struct program_transition *transition)
-{
-	return transition->target != PROGRAM_TARGET_END && transition->target != PROGRAM_TARGET_MATCH;
-}
-
 /* A transition that makes a run: one from the start state, or a copy's. */
 static bool makes_run(const struct program_rule *rule, uint32_t state, const struct program_transition *transition)
 {
@@ -27,7 +22,7 @@ bool emit_needs_aside(const struct program *program, const struct program_rule *
 			matcher_transitions(program, matcher_state(program, rule, state), type, &count);
 
 		for (; count > 0; count--, transition++)
-			if (makes_run(rule, state, transition) && lives_on(transition) &&
+			if (makes_run(rule, state, transition) && emit_lives_on(transition) &&
 			    transition->hold != PROGRAM_NONE)
 				return true;
 	}

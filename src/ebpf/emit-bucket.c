@@ -10,7 +10,7 @@
 
 #include "ebpf/emit-priv.h"
 
-enum { SPIN_TURNS = 1 << 14, LOCKED_BY_SOMEBODY = INT32_MAX };
+enum { SPIN_TURNS = 1 << 20, LOCKED_BY_SOMEBODY = INT32_MAX };
 
 #define RUN(member)    offsetof(struct matcher_run, member)
 #define BUCKET(member) offsetof(struct matcher_bucket, member)
@@ -173,16 +173,27 @@ static void append(struct emit *emit, uint32_t bad)
 	ebpf_store(as, BPF_W, R8, BUCKET(tail), R7);
 }
 
+/*
+ * A function of the rule that the verifier need not follow from every call. While interrupts are locked out it insists
+ * on doing so.
+ */
+uint32_t emit_function_of_numbers(struct emit *emit, const char *name, uint32_t numbers)
+{
+	if (emit->place->locks_out_interrupts)
+		return ebpf_asm_function(emit->as, name);
+	return ebpf_asm_global(emit->as, name, numbers);
+}
+
 uint32_t emit_function_link(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = ebpf_asm_global(as, "link", 2);
+	uint32_t function = emit_function_of_numbers(emit, "link", 2);
 
 	ebpf_asm_enter(as, function);
 	uint32_t busy = ebpf_label(as), bad = ebpf_label(as), none = ebpf_label(as);
 	int16_t outer_flags = emit->irq_flags;
 
-	if (emit->place->locks_out_interrupts)
+	if (emit->place->locks_out_interrupts && !emit->holds)
 		emit->irq_flags = ebpf_stack_take(as, 8);
 	ebpf_note(as, "let the run wait in its bucket");
 	ebpf_mov(as, R7, R1);
@@ -191,18 +202,22 @@ uint32_t emit_function_link(struct emit *emit)
 	emit_run_address(emit, R6, R7);
 	ebpf_alu_imm(as, BPF_AND, R9, (int32_t)((1u << emit->place->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R9);
-	emit_lock(emit, R8, busy);
+	if (!emit->holds)
+		emit_lock(emit, R8, busy);
 	append(emit, bad);
 	ebpf_alu_imm(as, BPF_ADD, R9, 1);
 	ebpf_store(as, BPF_W, R6, RUN(bucket), R9);
 	ebpf_bind(as, bad);
-	emit_unlock(emit, R8);
+	if (!emit->holds)
+		emit_unlock(emit, R8);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
-	ebpf_bind(as, busy);
-	emit_lose(emit);
-	ebpf_mov(as, R1, R7);
-	ebpf_call_function(as, emit->functions.release);
+	if (!emit->holds) {
+		ebpf_bind(as, busy);
+		emit_lose(emit);
+		ebpf_mov(as, R1, R7);
+		ebpf_call_function(as, emit->functions.release);
+	}
 	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);

@@ -66,16 +66,12 @@ void emit_loop_turns(struct emit *emit)
 	ebpf_mov_imm(emit->as, R1, turns < LOOP_TURNS_MAX ? turns : LOOP_TURNS_MAX);
 }
 
-/* Calls function for the runs in the chain of the bucket in r8. A lock that cannot be had is a loss. */
-void emit_loop_chain(struct emit *emit, uint32_t function)
+/* Calls function for the runs in the chain of the bucket in r8, which is locked. */
+static void loop_locked(struct emit *emit, uint32_t function)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as), busy = ebpf_label(as), walked = ebpf_label(as);
+	uint32_t walked = ebpf_label(as);
 
-	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
-	emit_header_late(emit);
-	emit_lock(emit, R8, busy);
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
@@ -89,6 +85,23 @@ void emit_loop_chain(struct emit *emit, uint32_t function)
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_bind(as, walked);
+}
+
+/* The same where the bucket may still have to be locked. A lock that cannot be had is a loss. */
+void emit_loop_chain(struct emit *emit, uint32_t function)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as), busy = ebpf_label(as);
+
+	if (emit->holds) {
+		loop_locked(emit, function);
+		return;
+	}
+	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
+	emit_header_late(emit);
+	emit_lock(emit, R8, busy);
+	loop_locked(emit, function);
 	emit_unlock(emit, R8);
 	ebpf_jump(as, done);
 	ebpf_bind(as, busy);

@@ -11,8 +11,7 @@
 bool emit_copies(const struct emit *emit, const struct program_transition *transition)
 {
 	return emit->rule->semantics == PROGRAM_SKIP_TILL_ANY &&
-	       !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)) && transition->target != PROGRAM_TARGET_END &&
-	       transition->target != PROGRAM_TARGET_MATCH;
+	       !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)) && emit_lives_on(transition);
 }
 
 /* The slots of what src has at from go to r8, at to. */

@@ -71,7 +71,7 @@ void emit_header_late(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 	uint32_t have = ebpf_label(as);
 
-	if (!emit->header.late)
+	if (!emit->header.late || emit->has_late)
 		return;
 	if (emit->is_late_once) {
 		fetch(as, emit->header.late);

@@ -186,3 +186,23 @@ void emit_open(struct emit *emit)
 	ebpf_bind(as, done);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 }
+
+void emit_look_at_openings(struct emit *emit, uint32_t some)
+{
+	uint32_t count;
+	const struct program_transition *transitions =
+		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t fit = transitions[i].fit, next = ebpf_label(emit->as);
+
+		emit->lower.slots_zero = true;
+		emit_note_transition(emit, 0, &transitions[i], "fit", fit);
+		if (fit == PROGRAM_NONE ||
+		    !emit->matcher->nodes[fit].divides) /* or else zeros would be counted twice */
+			emit_condition(emit, fit, next);
+		ebpf_jump(emit->as, some);
+		ebpf_bind(emit->as, next);
+	}
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+}

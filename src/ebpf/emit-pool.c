@@ -96,21 +96,10 @@ static void steal(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JLT, R7, (int32_t)(cpus < STEAL_CPUS_MAX ? cpus : STEAL_CPUS_MAX), again);
 }
 
-/*
- * A function of the rule that the verifier need not follow from every call. While interrupts are locked out it insists
- * on doing so.
- */
-static uint32_t function_of_numbers(struct emit *emit, const char *name, uint32_t numbers)
-{
-	if (emit->place->locks_out_interrupts)
-		return ebpf_asm_function(emit->as, name);
-	return ebpf_asm_global(emit->as, name, numbers);
-}
-
 static uint32_t function_take(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = function_of_numbers(emit, "take", 0);
+	uint32_t function = emit_function_of_numbers(emit, "take", 0);
 
 	ebpf_asm_enter(as, function);
 	uint32_t again = ebpf_label(as), unused = ebpf_label(as), missed = ebpf_label(as), full = ebpf_label(as);
@@ -144,7 +133,7 @@ static uint32_t function_take(struct emit *emit)
 static uint32_t function_release(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t function = function_of_numbers(emit, "release", 1);
+	uint32_t function = emit_function_of_numbers(emit, "release", 1);
 
 	ebpf_asm_enter(as, function);
 	uint32_t again = ebpf_label(as), missed = ebpf_label(as), lost = ebpf_label(as);

@@ -5,13 +5,14 @@
 /*
  * Inside the generator of matching code. For one rule and one event type, in main:
  *
- *   for each walk:  lock the bucket of the event's key, step the runs in its chain, unlock
+ *   for each walk:  step the runs in the chain of the bucket of the event's key
  *   open:           try the start state's transitions
  *   settle:         runs that now wait under another key go to their new buckets; so does the opened one
  *
- * Never are two buckets locked at once, and nothing that was linked during an event is stepped by it. A walk is a
- * callback of bpf_loop; it shares the frame (struct matcher_frame) on main's stack. Registers throughout: r6 record, r7
- * run (or whatever holds the slots), r8 scratch between calls, r9 frame.
+ * A rule holds one lock at most, through all of this or in one of these steps (emit-hold.c), and nothing that was
+ * linked during an event is stepped by it. A walk is a callback of bpf_loop; it shares the frame (struct matcher_frame)
+ * on main's stack. Registers throughout: r6 record, r7 run (or whatever holds the slots), r8 scratch between calls, r9
+ * frame.
  */
 
 #include "ebpf/matcher-priv.h"
@@ -35,6 +36,7 @@ struct matcher_frame {
 	uint64_t late;    /* the late part of the header is there */
 	uint64_t now;     /* up to when the sweep lets time pass */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
+	uint64_t moves;   /* of the rule, when the event was looked at first */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
@@ -59,6 +61,8 @@ struct emit {
 	int16_t irq_flags; /* room on the stack of the current function for the interrupt state */
 	bool is_alone;     /* no other rule is in the part */
 	bool is_late_once; /* control passes at most once where the late part of the header is fetched */
+	bool has_late;     /* it has been fetched before what follows */
+	bool holds;        /* what it touches is locked all the time */
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -74,6 +78,12 @@ struct emit_walk {
 	uint32_t group;
 	const struct program_key *key;
 };
+
+/* Whether a run that takes the transition goes on. */
+static inline bool emit_lives_on(const struct program_transition *transition)
+{
+	return transition->target != PROGRAM_TARGET_END && transition->target != PROGRAM_TARGET_MATCH;
+}
 
 /* Ready to generate code for rule at type. */
 struct emit matcher_emit_of(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t rule, uint32_t type);
@@ -93,9 +103,21 @@ void emit_now(struct emit *emit);
 /* emit-bucket: locks and chains. */
 uint32_t emit_function_lock(struct ebpf_asm *as);
 uint32_t emit_function_link(struct emit *emit);
+/* A function of the rule that takes numbers and returns one. */
+uint32_t emit_function_of_numbers(struct emit *emit, const char *name, uint32_t numbers);
 void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy);
 void emit_unlock(struct emit *emit, uint8_t bucket);
 void emit_unlink(struct emit *emit);
+
+/*
+ * emit-hold: whether an event takes the lock before everything else; doing so, leaving for none if there is nothing to
+ * do or (a loss) it cannot be had; and giving it back.
+ */
+bool emit_needs_hold(const struct emit *emit);
+void emit_hold(struct emit *emit, uint32_t none);
+void emit_let_go(struct emit *emit);
+/* The same lock where the bucket is known, the frame's. Overwrites r0-r5, r8. */
+void emit_lock_held(struct emit *emit, uint32_t busy);
 
 /* emit-pool: places for runs. */
 void emit_functions_new(struct emit *emit);
@@ -164,6 +186,9 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 
 /* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
 uint32_t emit_walk_count(const struct emit *emit);
+/* How many walks there are; *last is the last of them, if there is one. */
+uint32_t emit_find_walks(const struct emit *emit, struct emit_walk *last);
+void emit_look_at_walks(struct emit *emit, uint32_t some);
 void emit_walks(struct emit *emit);
 void emit_drop(struct emit *emit);
 
@@ -172,6 +197,8 @@ bool emit_has_moves(const struct emit *emit);
 bool emit_links_late(const struct emit *emit);
 void emit_push_moved(struct emit *emit, uint8_t run, size_t number);
 void emit_open(struct emit *emit);
+/* Leaves for some if the event may open a run. */
+void emit_look_at_openings(struct emit *emit, uint32_t some);
 void emit_settle(struct emit *emit);
 
 /* emit-part: the code of a part, under way. */

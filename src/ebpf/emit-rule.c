@@ -39,14 +39,22 @@ static void begin_frame(struct emit *emit)
 
 void emit_rule(struct emit *emit)
 {
+	uint32_t done = ebpf_label(emit->as);
+
+	emit->holds = emit_needs_hold(emit);
 	emit_functions_new(emit);
-	emit->is_late_once = emit->is_alone && !(emit->rule->flags & PROGRAM_RULE_DROP) &&
-			     emit_walk_count(emit) + has_openings(emit) <= 1;
+	emit->is_late_once = emit->is_alone && (emit->holds || (!(emit->rule->flags & PROGRAM_RULE_DROP) &&
+								emit_walk_count(emit) + has_openings(emit) <= 1));
 	begin_frame(emit);
+	if (emit->holds)
+		emit_hold(emit, done);
 	emit_walks(emit);
 	if (has_openings(emit))
 		emit_open(emit);
 	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->place->has_runs)
 		emit_drop(emit);
 	emit_settle(emit);
+	if (emit->holds)
+		emit_let_go(emit);
+	ebpf_bind(emit->as, done);
 }

@@ -92,7 +92,7 @@ static bool writes_key(const struct emit *emit, const struct program_transition 
 /* Whether a run that takes the transition from a state waits elsewhere afterwards. */
 bool emit_moves(const struct emit *emit, uint32_t from, const struct program_transition *transition)
 {
-	if (transition->target == PROGRAM_TARGET_END || transition->target == PROGRAM_TARGET_MATCH)
+	if (!emit_lives_on(transition))
 		return false;
 	return emit_group(emit, from) != emit_group(emit, transition->target) || writes_key(emit, transition);
 }

@@ -122,7 +122,8 @@ static void match(struct emit *emit)
 	ebpf_bind(as, kept);
 }
 
-/* r7 = the run of the item in r6, r8 = its bucket, locked; leaves for out where it does not wait in one. */
+/* r7 = the run of the item in r6, the frame's bucket = its own, locked; leaves for out where it does not wait in one.
+ */
 static void lock_run(struct emit *emit, uint32_t out)
 {
 	struct ebpf_asm *as = emit->as;
@@ -138,7 +139,7 @@ static void lock_run(struct emit *emit, uint32_t out)
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R1);
 	emit_bucket_address(emit, R8, R1);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
-	emit_lock(emit, R8, out);
+	emit_lock_held(emit, out);
 }
 
 /* With the bucket locked: leaves for stays unless the run in r7 is still in it and overdue. */
@@ -161,11 +162,11 @@ static void expire_run(struct emit *emit, uint32_t out)
 	uint32_t stays = ebpf_label(as), due = ebpf_label(as), release = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: a run whose time may be up", program_text(emit->program, emit->rule->name));
+	emit->holds = true;
 	emit_functions_new(emit);
 	lock_run(emit, out);
 	look_again(emit, stays);
 	emit_unlink(emit);
-	emit_unlock(emit, R8);
 	if (emit->rule->flags & PROGRAM_RULE_DEADLINE) {
 		jump_if_due(emit, due);
 		ebpf_jump(as, release);
@@ -174,9 +175,8 @@ static void expire_run(struct emit *emit, uint32_t out)
 	}
 	ebpf_bind(as, release);
 	emit_release(emit, FRAME(opened));
-	ebpf_jump(as, out);
 	ebpf_bind(as, stays);
-	emit_unlock(emit, R8);
+	emit_let_go(emit);
 	ebpf_jump(as, out);
 }
 

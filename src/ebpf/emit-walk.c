@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event finds the runs that wait for it: one walk along one chain per key. The chain is looked at
- * without the lock first: what is linked at the same moment by another CPU comes after this event.
+ * Decides how an event finds the runs that wait for it: one walk along one chain per key.
  */
 
 #include "ebpf/emit-priv.h"
@@ -11,8 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
+#define RUN(member)    offsetof(struct matcher_run, member)
+#define BUCKET(member) offsetof(struct matcher_bucket, member)
+#define FRAME(member)  offsetof(struct matcher_frame, member)
 
 enum { LINEAR_STATES = 4 };
 
@@ -174,23 +174,61 @@ static uint32_t function_drop(struct emit *emit, const struct emit_walk *walk)
 	return function;
 }
 
+/* r8 = the bucket of the event's key. */
+static void find_bucket(struct emit *emit, const struct emit_walk *walk)
+{
+	const struct program_class *class =
+		matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class);
+
+	ebpf_note(emit->as, "rule %s: look up the key %s", program_text(emit->program, emit->rule->name),
+		  program_text(emit->program, class->label));
+	emit_hash_event(emit, walk);
+	emit_bucket_address(emit, R8, R1);
+}
+
 /*
- * Leaves for done if the chain of the bucket in r8 is one run that waits for another key, as most chains are that an
- * event finds by chance. Looked at without the lock: what changes at the same moment comes after this event.
+ * Leaves for none if the chain of the bucket in r8 is empty or one run that waits for another key, as most chains are
+ * that an event finds by chance. Looked at without the lock: what changes at the same moment comes after this event.
+ * A run that is still the first after it was looked at was so at some moment in between with what was seen of it; or
+ * else the chain was empty at another.
  */
-static void skip_stranger(struct emit *emit, const struct emit_walk *walk, uint32_t done)
+static void look_at_chain(struct emit *emit, const struct emit_walk *walk, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t look = ebpf_label(as);
+	uint32_t some = ebpf_label(as), stranger = ebpf_label(as);
 
-	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
-	ebpf_jump_if_imm(as, BPF_JGT, R0, (int32_t)emit->rule->pool, look);
-	emit_run_address(emit, R7, R0);
+	ebpf_load(as, BPF_W, R2, R8, BUCKET(head));
+	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, none);
+	if (matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class)->slot_count == 0)
+		return;
+	emit_check_index(emit, R2, some);
+	emit_run_address(emit, R7, R2);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, look);
-	emit_check_key(emit, walk, done);
-	ebpf_bind(as, look);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, some);
+	emit_check_key(emit, walk, stranger);
+	ebpf_jump(as, some);
+	ebpf_bind(as, stranger);
+	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
+	ebpf_jump_if(as, BPF_JEQ, R0, R2, none);
+	ebpf_bind(as, some);
+}
+
+/* Leaves for some if a walk may find a run. The frame's bucket is that of the last walk. */
+void emit_look_at_walks(struct emit *emit, uint32_t some)
+{
+	struct emit_walk walk;
+
+	for (uint32_t class = 0; class < emit->rule->class_count; class ++) {
+		uint32_t none = ebpf_label(emit->as);
+
+		if (!walk_of(emit, class, &walk))
+			continue;
+		find_bucket(emit, &walk);
+		ebpf_store(emit->as, BPF_DW, R9, FRAME(bucket), R8);
+		look_at_chain(emit, &walk, none);
+		ebpf_jump(emit->as, some);
+		ebpf_bind(emit->as, none);
+	}
 }
 
 /* Calls function for the runs in the chain of the event's key. */
@@ -198,26 +236,31 @@ static void walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t
 {
 	uint32_t done = ebpf_label(emit->as);
 
-	ebpf_note(
-		emit->as, "rule %s: look up the key %s", program_text(emit->program, emit->rule->name),
-		program_text(emit->program,
-			     matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class)->label));
-	emit_hash_event(emit, walk);
-	emit_bucket_address(emit, R8, R1);
-	if (matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class)->slot_count)
-		skip_stranger(emit, walk, done);
+	find_bucket(emit, walk);
+	if (!emit->holds)
+		look_at_chain(emit, walk, done);
 	emit_loop_chain(emit, function);
 	ebpf_bind(emit->as, done);
 }
 
-uint32_t emit_walk_count(const struct emit *emit)
+uint32_t emit_find_walks(const struct emit *emit, struct emit_walk *last)
 {
 	struct emit_walk walk;
 	uint32_t count = 0;
 
 	for (uint32_t class = 0; class < emit->rule->class_count; class ++)
-		count += walk_of(emit, class, &walk);
+		if (walk_of(emit, class, &walk)) {
+			*last = walk;
+			count++;
+		}
 	return count;
+}
+
+uint32_t emit_walk_count(const struct emit *emit)
+{
+	struct emit_walk walk;
+
+	return emit_find_walks(emit, &walk);
 }
 
 /* Whether some walk makes runs wait under another key. */

@@ -187,6 +187,7 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 	if (!rule->group_of || !rule->groups)
 		return diag_no_memory(diag);
 	group_classes(matcher->program, rule);
+	rule->wide = matcher_is_wide(matcher, rule->index);
 	error = place(matcher, sizes.runs_bytes, &rule->runs);
 	if (!error)
 		error = place(matcher, sizes.buckets_bytes, &rule->buckets);

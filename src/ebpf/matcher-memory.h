@@ -37,9 +37,9 @@ struct matcher_run {
 
 /* A chain of runs whose keys have the same hash, in the order they came. */
 struct matcher_bucket {
-	uint32_t lock; /* 0, or 1 + the CPU that holds it */
+	uint32_t lock; /* 0, or 1 + the CPU that holds it; where it is the rule's, the first bucket's */
 	uint32_t head, tail;
-	uint32_t reserved;
+	uint32_t moves; /* in the first one: how often runs were moved under the rule's lock */
 };
 
 /* Of one rule: what changes rarely. */

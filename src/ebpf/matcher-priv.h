@@ -39,6 +39,7 @@ struct matcher_rule {
 	uint32_t index;
 	bool here;                 /* runs in the kernel */
 	bool has_runs;             /* some run outlives its first event */
+	bool wide;                 /* an event may touch several buckets: one lock for all of them */
 	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
 	struct matcher_history history;
@@ -121,6 +122,9 @@ int matcher_history(const struct program *program, const struct program_rule *ru
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* emit-hold: whether some event of the rule may touch several buckets. Needs its groups. */
+bool matcher_is_wide(struct ebpf_matcher *matcher, uint32_t rule);
 
 /* emit-part: whether rule has anything to do at an event of type. */
 bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type);

@@ -88,6 +88,20 @@ RULE offcpu PATTERN { [sched_switch:off, sched_switch:on] }
 WHERE { off.comm == "plant", off.prev_pid == off.tid, on.next_pid == off.prev_pid, on.ts - off.ts > 200ms } RETURN { on.ts - off.ts AS away }
 """
 
+# Two events at the same time on two CPUs: some order of the two must explain the result. Here they find each other.
+MEET = """
+RULE meet PATTERN { [sys_enter_getpriority:a, sys_enter_getpriority:b] } WHERE { [pid], %s } POOL 65536
+"""
+
+# ... and here one moves a run to another key while the other ends it, under the one key or the other.
+MOVED = """
+RULE moved PATTERN {
+	[sys_enter_getpgid:a, ~sys_enter_setpriority:n, sys_enter_getpriority:b, ~sys_enter_setpriority:m, sys_enter_getsid:c]
+}
+WHERE { a.target_pid == n.which, a.target_pid == b.which, b.who == m.who, b.who == c.target_pid }
+POOL 65536
+"""
+
 def shipped(name):
     """The path of a rule that the project ships."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../rules", name, name + ".rule")
@@ -111,6 +125,10 @@ CASES = [
     ("two processes on two CPUs", TWO, ["interleave", "0", "1", "both"], 2, lambda m: m[0]["tid"] != m[1]["tid"]),
     ("two processes on one CPU, near miss", TWO, ["interleave", "0", "0", "split"], 0, None),
     ("two processes on two CPUs, near miss", TWO, ["interleave", "0", "1", "split"], 0, None),
+    ("two events of one key at once", MEET % "a.who == b.who", ["meet", "same", "20000"], 20000, None),
+    ("two events at once, each opens what the other awaits", MEET % "a.which == b.who", ["meet", "crossed", "20000"],
+     20000, None),
+    ("two events at once, one moves what the other ends", MOVED, ["meet", "moved", "20000"], 0, None),
     ("nothing follows in time", SILENCE, ["calls", "pid", "600"], 1, lambda m: m[0]["return"]["who"] == m[0]["tid"]),
     ("nothing follows in time, near miss", SILENCE, ["calls", "pid", "gid", "600"], 0, None),
     ("array of three", ARRAY, ["calls", "pid", "ppid", "ppid", "ppid", "gid"], 1,
@@ -185,7 +203,7 @@ def judge(name, matches, stats, wanted, check):
     if wanted == SOME:
         wanted = max(len(matches), 1)
     if len(matches) != wanted:
-        return f"{len(matches)} matches instead of {wanted}: {matches[:3]} {stats}"
+        return f"{len(matches)} matches instead of {wanted}: {stats} {matches[:3]}"
     lost = stats["lost"] or any(rule["lost"] for rule in stats["rules"].values())
     if lost and not name.startswith(MAY_LOSE):
         return f"events were lost: {stats}"

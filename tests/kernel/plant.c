@@ -162,6 +162,69 @@ static int interleave(char **args)
 	return status;
 }
 
+/* The two threads of a meeting: spin until both are in the same round, so that they call within a microsecond. */
+struct meeting {
+	_Atomic long arrived;
+	long rounds;
+	const char *how;
+};
+
+static void meet_at(struct meeting *meeting, long round)
+{
+	meeting->arrived++;
+	while (meeting->arrived < 2 * round)
+		;
+}
+
+/* Round 1, 2, ... of one side. Numbers are such that no call finds what it asks for. */
+static void *attend(struct meeting *meeting, int side)
+{
+	long first = 1000000, steps = strcmp(meeting->how, "moved") ? 1 : 3;
+
+	pin(side);
+	for (long i = 1; i <= meeting->rounds; i++) {
+		long x = first + 2 * i, y = x + 1;
+
+		if (steps == 3 && side == 0)
+			syscall(SYS_getpgid, x);
+		meet_at(meeting, steps * i - steps + 1);
+		if (!strcmp(meeting->how, "same"))
+			syscall(SYS_getpriority, x, x);
+		else if (!strcmp(meeting->how, "crossed"))
+			syscall(SYS_getpriority, side ? y : x, side ? x : y);
+		else
+			syscall(side ? SYS_setpriority : SYS_getpriority, x, y, 0);
+		if (steps == 3) {
+			meet_at(meeting, 3 * i - 1);
+			if (side == 0)
+				syscall(SYS_getsid, y);
+			meet_at(meeting, 3 * i);
+		}
+	}
+	return NULL;
+}
+
+static void *attend_on_1(void *meeting)
+{
+	return attend(meeting, 1);
+}
+
+/*
+ * meet same | crossed | moved ROUNDS: two threads on two CPUs do their calls at the same time, each round with other
+ * numbers x and y. same: both getpriority(x, x). crossed: one getpriority(x, y), the other getpriority(y, x). moved:
+ * one getpgid(x), then getpriority(x, y) while the other calls setpriority(x, y), then getsid(y).
+ */
+static int meet(char **args)
+{
+	struct meeting meeting = { .how = args[0], .rounds = number(args, 1, 1000) };
+	pthread_t other;
+
+	check(pthread_create(&other, NULL, attend_on_1, &meeting), "pthread_create");
+	attend(&meeting, 0);
+	pthread_join(other, NULL);
+	return 0;
+}
+
 static void ignore(int number_of_signal)
 {
 	(void)number_of_signal;
@@ -260,9 +323,6 @@ static int deadlock(char **args)
 	int crossed = args[0] && !strcmp(args[0], "crossed");
 
 	check(pthread_create(&threads[0], NULL, take_both, &locks[0]), "pthread_create");
-	/* Two waits that begin within a microsecond on two processors may each miss the other
-	 * today. */
-	sleep_ms(5);
 	check(pthread_create(&threads[1], NULL, take_both, &locks[crossed]), "pthread_create");
 	sleep_ms(crossed ? 5600 : 600);
 	if (!crossed) {
@@ -380,10 +440,11 @@ static const struct scenario {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "calls", calls },         { "sleep", sleeps },          { "fork", forks },        { "futex", futex },
-	{ "faults", faults },       { "interleave", interleave }, { "signal", signals },    { "open", opens },
-	{ "slow-read", slow_read }, { "connect", connects },      { "deadlock", deadlock }, { "contend", contend },
-	{ "inversion", inversion },
+	{ "calls", calls },         { "sleep", sleeps },      { "fork", forks },
+	{ "futex", futex },         { "faults", faults },     { "interleave", interleave },
+	{ "signal", signals },      { "open", opens },        { "slow-read", slow_read },
+	{ "connect", connects },    { "deadlock", deadlock }, { "contend", contend },
+	{ "inversion", inversion }, { "meet", meet },
 };
 
 int main(int argc, char **argv)
