@@ -58,7 +58,8 @@ struct matcher_cpu {
 	uint32_t free;     /* the run given back last */
 	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
 	uint64_t opened;
-	uint64_t pad[6];
+	uint32_t kept; /* a free run for this CPU alone; 0: none */
+	uint32_t pad[11];
 };
 
 /* What a match says in the ring. The slot area follows. */
