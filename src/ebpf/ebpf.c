@@ -30,6 +30,9 @@ enum {
  */
 static const uint64_t grace_ns = 1000 * 1000;
 
+/* How long matches wait at most where they do not wake us. */
+static const uint64_t silent_wait_ns = 5 * 1000 * 1000;
+
 struct ebpf {
 	const struct program *program;
 	struct ebpf_features features;
@@ -45,6 +48,7 @@ struct ebpf {
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t fed;
 	uint64_t told; /* losses that every rule has counted */
+	bool of_locks; /* some rule is about the kernel's locks */
 	bool ships;
 	int both_fd; /* where ships: readable when there are matches or events */
 };
@@ -96,6 +100,7 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 			return diag_error(diag, NULL, -EINVAL,
 					  "the rules were compiled for another event %s than the catalog has", name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
+		ebpf->of_locks |= source_is_of_locks(ebpf->types[i]);
 	}
 	return 0;
 }
@@ -120,6 +125,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
 		.live = !options->test_run,
+		.silent = ebpf->of_locks && !options->test_run,
 		.log_level = options->verifier_log,
 		.part_insns = ebpf->part_insns,
 		.ring_bytes = options->test_run ? TEST_RING_BYTES : LIVE_RING_BYTES,
@@ -360,6 +366,8 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 	result = ebpf_matcher_poll(ebpf->matcher, now() - grace_ns, &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
+	if (ebpf->of_locks && *wait_ns > silent_wait_ns)
+		*wait_ns = silent_wait_ns;
 	return result;
 }
 

@@ -35,6 +35,11 @@ struct ebpf_matcher_options {
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
 	bool live; /* the events are those of the current task now: header fields may be fetched when they are needed */
+	/*
+	 * A match does not wake this process: that would take locks of the kernel while our programs run, and so raise
+	 * events that rules about locks would take for the observed process's, or miss. The caller looks by itself.
+	 */
+	bool silent;
 	uint32_t log_level;  /* as ebpf_options.verifier_log */
 	uint32_t part_insns; /* how many instructions a part may have; 0: as many as are usually taken */
 	uint32_t ring_bytes; /* of the ring of matches: a power of two, at least a page */

@@ -368,6 +368,14 @@ int ebpf_source_available(const struct event_type *type, char *reason, size_t si
 	return result;
 }
 
+bool source_is_of_locks(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->source_count; i++)
+		if (!strncmp(type->sources[i].tracepoint, "lock:", strlen("lock:")))
+			return true;
+	return false;
+}
+
 bool source_may_interrupt(const struct event_type *type)
 {
 	/* Raised by a task on its own behalf, never while a program holds the CPU. Everything else may be. */

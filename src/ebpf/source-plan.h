@@ -62,4 +62,7 @@ int source_available(const struct btf_kernel *btf, const struct event_type *type
 /* Whether events of type may be raised while another program runs on the same CPU. */
 bool source_may_interrupt(const struct event_type *type);
 
+/* Whether events of type tell of the kernel's own locks, those that our programs wait for included. */
+bool source_is_of_locks(const struct event_type *type);
+
 #endif

@@ -174,9 +174,9 @@ CASES = [
 ]
 
 
-# A lock may be waited for in an interrupt while the programs run for another one. The kernel does not nest programs and
-# counts what it left out, whoever it was about; so these cases may end with status 3.
-MAY_LOSE = ("rules/lock-contention",)
+# An interrupt that waits for a lock may come while a program runs on its processor; the kernel then leaves ours out and
+# counts it. That happens less than once in ten thousand events.
+MAY_LOSE = {"rules/lock-contention": 3}
 
 
 def run_case(asterism, plant, rule, command):
@@ -204,8 +204,7 @@ def judge(name, matches, stats, wanted, check):
         wanted = max(len(matches), 1)
     if len(matches) != wanted:
         return f"{len(matches)} matches instead of {wanted}: {stats} {matches[:3]}"
-    lost = stats["lost"] or any(rule["lost"] for rule in stats["rules"].values())
-    if lost and not name.startswith(MAY_LOSE):
+    if max(stats["lost"], *(rule["lost"] for rule in stats["rules"].values())) > MAY_LOSE.get(name, 0):
         return f"events were lost: {stats}"
     if sum(rule["matches"] for rule in stats["rules"].values()) != wanted:
         return f"the statistics disagree: {stats}"
