@@ -254,9 +254,11 @@ static void check_rule(const struct stress *stress, uint32_t index)
 	CHECK(used <= rule->rule->pool, "more places used than there are");
 	for (uint32_t bucket = 0; bucket < 1u << rule->bucket_bits; bucket++)
 		linked += check_chain(stress, rule, bucket, seen, used);
-	for (uint32_t cpu = 0; cpu < stress->matcher->cpu_count; cpu++)
+	for (uint32_t cpu = 0; cpu < stress->matcher->cpu_count; cpu++) {
 		for (uint32_t run = cpus[cpu].free; run && mark(seen, used, run, "free places"); free_places++)
 			run = run_at(stress, rule, run)->next;
+		free_places += cpus[cpu].kept && mark(seen, used, cpus[cpu].kept, "kept places");
+	}
 	CHECK(linked + free_places == used, "rule %s: %llu linked, %llu free, %llu used",
 	      program_text(stress->program, rule->rule->name), (unsigned long long)linked,
 	      (unsigned long long)free_places, (unsigned long long)used);
