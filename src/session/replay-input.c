@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "session/input.h"
+#include "trace/babel.h"
 #include "trace/jsonl.h"
 #include "trace/merge.h"
 
@@ -41,6 +42,22 @@ static int open_lines(struct opening *opening, const char *file)
 	return result;
 }
 
+static int open_trace(struct opening *opening, const char *folder)
+{
+	int result = trace_babel_new(folder, opening->catalog, opening->diag, &opening->sources[opening->source_count]);
+
+	opening->sized = false;
+	opening->source_count += !result;
+	return result;
+}
+
+static bool is_folder(const char *file)
+{
+	struct stat status;
+
+	return stat(file, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int open_all(struct opening *opening, const char *const *files, size_t count)
 {
 	int result = 0;
@@ -50,7 +67,7 @@ static int open_all(struct opening *opening, const char *const *files, size_t co
 	if (!opening->sources || !opening->input->fds)
 		return diag_no_memory(opening->diag);
 	for (size_t i = 0; i < count && !result; i++)
-		result = open_lines(opening, files[i]);
+		result = is_folder(files[i]) ? open_trace(opening, files[i]) : open_lines(opening, files[i]);
 	return result;
 }
 
