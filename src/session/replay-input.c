@@ -23,7 +23,7 @@ struct opening {
 static int open_one(struct opening *opening, const char *file)
 {
 	struct trace_source **source = &opening->sources[opening->source_count];
-	int result = trace_open(file, opening->catalog, NULL, opening->diag, source);
+	int result = trace_open(file, opening->catalog, opening->diag, source);
 
 	if (result)
 		return result;

@@ -76,6 +76,18 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
+/* Types that no rule knows are still part of an OVER { * }, which asks for their headers. */
+static bool wants(void *context, const struct event_type *type)
+{
+	const struct program *program = context;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (program->rules[i].flags & PROGRAM_RULE_OVER_ALL)
+			return true;
+	}
+	return program_type_find(program, type->name) != PROGRAM_NONE;
+}
+
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct engine_options options = {
@@ -140,7 +152,7 @@ static void tell_losses(struct replay *replay, uint64_t ts)
 static int feed(struct replay *replay, const struct trace_event *event)
 {
 	replay->progress.events++;
-	if (replay->input.source->lossy_until_ns)
+	if (replay->input.source->lossy_until_ns || replay->input.source->lost)
 		tell_losses(replay, event->record->ts);
 	return replay->engine ? engine_feed(replay->engine, event->record) : ebpf_feed(replay->kernel, event->record);
 }
@@ -214,6 +226,8 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 				   &replay.input);
 	replay.progress.bytes_total = replay.input.bytes_total;
 	if (!result) {
+		trace_source_want(replay.input.source,
+				  &(struct trace_want){ .wants = wants, .context = (void *)replay.program });
 		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
 		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
 	}

@@ -8,19 +8,11 @@
 #include "event/catalog.h"
 #include "trace/source.h"
 
-struct trace_open_options {
-	/* Opens a directory that holds CTF but is no trace of ours; NULL: such directories are refused. As trace_open.
-	 */
-	int (*foreign)(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
-		       struct trace_source **made);
-};
-
 /*
- * Opens path: a trace of ours or another directory of CTF; else a file of JSON lines, or standard input for "-".
- * options may be NULL. path, catalog and diag are borrowed until the source is freed. Returns 0, -EINVAL (there is no
- * such thing, or it is wrong), -ENOMEM, -errno, with a sentence.
+ * Opens path: a trace of ours or another directory of CTF; else a file of JSON lines, or standard input for "-". path,
+ * catalog and diag are borrowed until the source is freed. Returns 0, -EINVAL (there is no such thing, or it is wrong),
+ * -EOPNOTSUPP (a foreign trace that this build cannot read), -ENOMEM, -errno, with a sentence.
  */
-int trace_open(const char *path, struct event_catalog *catalog, const struct trace_open_options *options,
-	       struct asterism_diag *diag, struct trace_source **made);
+int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct trace_source **made);
 
 #endif
