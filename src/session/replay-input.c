@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which reader a replayed input gets: a directory is a trace, anything else is JSON lines. */
+/* Decides how the inputs of a replay become one. */
 
 #include "session/replay-input.h"
 
 #include "base/alloc.h"
-#include "session/input.h"
-#include "trace/babel.h"
-#include "trace/jsonl.h"
 #include "trace/merge.h"
+#include "trace/open.h"
 
 #include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdbool.h>
 
 /* What is open already, while the next one is opened. */
 struct opening {
@@ -23,39 +20,17 @@ struct opening {
 	bool sized; /* every input so far says how long it is */
 };
 
-static int open_lines(struct opening *opening, const char *file)
+static int open_one(struct opening *opening, const char *file)
 {
-	struct replay_input *input = opening->input;
-	struct stat status;
-	int fd = session_input_open(file, opening->diag), result;
+	struct trace_source **source = &opening->sources[opening->source_count];
+	int result = trace_open(file, opening->catalog, opening->diag, source);
 
-	if (fd < 0)
-		return fd;
-	input->fds[input->fd_count++] = fd;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		input->bytes_total += (uint64_t)status.st_size;
-	else
-		opening->sized = false;
-	result = trace_jsonl_new(fd, session_input_name(file), opening->catalog, opening->diag,
-				 &opening->sources[opening->source_count]);
-	opening->source_count += !result;
-	return result;
-}
-
-static int open_trace(struct opening *opening, const char *folder)
-{
-	int result = trace_babel_new(folder, opening->catalog, opening->diag, &opening->sources[opening->source_count]);
-
-	opening->sized = false;
-	opening->source_count += !result;
-	return result;
-}
-
-static bool is_folder(const char *file)
-{
-	struct stat status;
-
-	return stat(file, &status) == 0 && S_ISDIR(status.st_mode);
+	if (result)
+		return result;
+	opening->source_count++;
+	opening->input->bytes_total += (*source)->bytes_total;
+	opening->sized &= (*source)->bytes_total != 0;
+	return 0;
 }
 
 static int open_all(struct opening *opening, const char *const *files, size_t count)
@@ -63,11 +38,10 @@ static int open_all(struct opening *opening, const char *const *files, size_t co
 	int result = 0;
 
 	opening->sources = alloc_zero(count, sizeof(struct trace_source *));
-	opening->input->fds = alloc_zero(count, sizeof *opening->input->fds);
-	if (!opening->sources || !opening->input->fds)
+	if (!opening->sources)
 		return diag_no_memory(opening->diag);
 	for (size_t i = 0; i < count && !result; i++)
-		result = is_folder(files[i]) ? open_trace(opening, files[i]) : open_lines(opening, files[i]);
+		result = open_one(opening, files[i]);
 	return result;
 }
 
@@ -94,8 +68,5 @@ int replay_input_open(const char *const *files, size_t count, struct event_catal
 void replay_input_close(struct replay_input *input)
 {
 	trace_source_free(input->source);
-	for (size_t i = 0; i < input->fd_count; i++)
-		close(input->fds[i]);
-	alloc_free(input->fds);
 	*input = (struct replay_input){ 0 };
 }

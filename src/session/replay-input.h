@@ -12,8 +12,6 @@
 
 struct replay_input {
 	struct trace_source *source;
-	int *fds; /* that the sources read from */
-	size_t fd_count;
 	uint64_t bytes_total; /* 0: unknown */
 };
 

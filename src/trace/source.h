@@ -23,6 +23,7 @@ struct trace_source;
 struct trace_want {
 	bool (*wants)(void *context, const struct event_type *type);
 	void *context;
+	bool drops; /* the others may be left out altogether; ordinals count them all the same */
 };
 
 /* What a format has to bring. */
@@ -54,6 +55,8 @@ struct trace_source {
 	const struct trace_source_kind *kind;
 	uint64_t lost;           /* events known to be missing; 1 for each piece of unknown size */
 	uint64_t lossy_until_ns; /* 0: nothing is known to be missing */
+	uint64_t bytes_total;    /* of the input; 0: unknown */
+	uint64_t wall_ns;        /* what added to a time gives CLOCK_REALTIME; 0: unknown */
 };
 
 static inline int trace_source_next(struct trace_source *source, struct trace_event *event)
