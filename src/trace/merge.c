@@ -188,9 +188,12 @@ static uint64_t merge_position(const struct trace_source *source)
 static void merge_want(struct trace_source *source, const struct trace_want *want)
 {
 	struct merge *merge = (struct merge *)source;
+	struct trace_want all = *want;
 
+	/* What an input left out could not be counted here: nobody could tell before which event of another it was. */
+	all.drops = want->drops && merge->input_count == 1;
 	for (size_t i = 0; i < merge->input_count; i++)
-		trace_source_want(merge->inputs[i].source, want);
+		trace_source_want(merge->inputs[i].source, &all);
 }
 
 static void release(struct merge *merge)

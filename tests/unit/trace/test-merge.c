@@ -28,7 +28,7 @@ struct player {
 	size_t at;
 	struct event_header record;
 	int *freed;
-	const struct trace_want *want;
+	struct trace_want want;
 };
 
 static int player_next(struct trace_source *source, struct trace_event *event)
@@ -55,7 +55,7 @@ static uint64_t player_position(const struct trace_source *source)
 
 static void player_want(struct trace_source *source, const struct trace_want *want)
 {
-	((struct player *)source)->want = want;
+	((struct player *)source)->want = *want;
 }
 
 static void player_free(struct trace_source *source)
@@ -236,12 +236,14 @@ static void hands_wants_on(void **state)
 	static const struct step none[] = { { 0 } };
 	struct trace_source *sources[] = { play(none), play(none) };
 	struct trace_source *merged = merge(sources, 2);
-	struct trace_want want = { 0 };
+	struct trace_want want = { .context = &merged, .drops = true };
 
 	(void)state;
 	trace_source_want(merged, &want);
-	assert_ptr_equal(((struct player *)sources[0])->want, &want);
-	assert_ptr_equal(((struct player *)sources[1])->want, &want);
+	for (int i = 0; i < 2; i++) {
+		assert_ptr_equal(((struct player *)sources[i])->want.context, &merged);
+		assert_false(((struct player *)sources[i])->want.drops); /* ordinals count the events of all */
+	}
 	expect_end(merged, 2);
 }
 
