@@ -89,21 +89,58 @@ static const struct {
 } time_units[] = { { "", 1e9 },  { "ns", 1 },     { "us", 1e3 }, { "ms", 1e6 },
 		   { "s", 1e9 }, { "min", 6e10 }, { "m", 6e10 }, { "h", 3.6e12 } };
 
-static int read_time(const struct option_row *row, const char *text, uint64_t *number)
+/* text as ns, or false where it is not a length of time. */
+static bool parse_time(const char *text, double *ns)
 {
 	char *end;
-	double value = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
 
-	for (size_t i = 0; value >= 0 && i < sizeof time_units / sizeof *time_units; i++) {
-		double ns = value * time_units[i].ns;
-
-		if (strcmp(end, time_units[i].unit) == 0 && ns >= 1 && ns < 9e18) {
-			*number = (uint64_t)ns;
-			return 0;
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*ns = strtod(text, &end);
+	for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++) {
+		if (strcmp(end, time_units[i].unit) == 0) {
+			*ns *= time_units[i].ns;
+			return *ns < 9e18;
 		}
+	}
+	return false;
+}
+
+static int read_time(const struct option_row *row, const char *text, uint64_t *number)
+{
+	double ns;
+
+	if (parse_time(text, &ns) && ns >= 1) {
+		*number = (uint64_t)ns;
+		return 0;
 	}
 	print_error("--%s: '%s' is not a length of time", row->name, text);
 	print_hint("write a number with a unit: 500ms, 10s, 2min, 1h");
+	return -STATUS_USAGE;
+}
+
+/* A time on the inputs' clock is often copied from a match, in ns, where every digit counts. */
+static bool parse_exactly(const char *text, uint64_t *ns)
+{
+	char *end;
+
+	errno = 0;
+	*ns = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !errno && (!*end || strcmp(end, "ns") == 0);
+}
+
+static int read_moment(const struct option_row *row, const char *text, uint64_t *number)
+{
+	double ns;
+
+	if (*text == '@' && parse_exactly(text + 1, number))
+		return 0;
+	if (parse_time(text + (*text == '@'), &ns)) {
+		*number = (uint64_t)(ns + 0.5); /* decimal fractions are not exact */
+		return 0;
+	}
+	print_error("--%s: '%s' is not a time", row->name, text);
+	print_hint("write 1.5s or 20ms (after the first event), or @81273000000 (ns on the clock of the events)");
 	return -STATUS_USAGE;
 }
 
@@ -145,6 +182,9 @@ static int set(struct parser *parser, enum option_id id, const char *text)
 		break;
 	case OPTION_TIME:
 		status = read_time(row, text, &value->number);
+		break;
+	case OPTION_MOMENT:
+		status = read_moment(row, text, &value->number);
 		break;
 	case OPTION_NUMBER:
 		status = read_number(parser, row, text, &value->number);

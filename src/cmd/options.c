@@ -21,6 +21,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_FOR] = { "for", 0, OPTION_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
 	[OPTION_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
 			    "how matches are written: text (default), or json: one object per line" },
+	[OPTION_FROM] = { "from", 0, OPTION_MOMENT, "TIME", NULL,
+			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", graph_choices,
 				  "what is written: text (default), dot (for Graphviz) or json" },
 	[OPTION_HELP] = { "help", 'h', OPTION_FLAG, .help = "show this help and exit" },
@@ -30,6 +32,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
 	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_TO] = { "to", 0, OPTION_MOMENT, "TIME", NULL,
+			"leave out events at or after TIME, written as for --from" },
 	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },
 	[OPTION_VERSION] = { "version", 'V', OPTION_FLAG, .help = "show the version and exit" },
 };

@@ -17,12 +17,14 @@ enum option_id {
 	OPTION_FAIL_ON_MATCH,
 	OPTION_FOR,
 	OPTION_FORMAT,
+	OPTION_FROM,
 	OPTION_GRAPH_FORMAT,
 	OPTION_HELP,
 	OPTION_INPUT,
 	OPTION_OUTPUT,
 	OPTION_PID,
 	OPTION_QUIET,
+	OPTION_TO,
 	OPTION_VERBOSE,
 	OPTION_VERSION,
 	OPTION_COUNT,
@@ -33,6 +35,7 @@ enum option_kind {
 	OPTION_TEXT,   /* any value */
 	OPTION_CHOICE, /* one of choices */
 	OPTION_TIME,   /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
+	OPTION_MOMENT, /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
 	OPTION_NUMBER, /* a positive decimal number; may be repeated */
 };
 

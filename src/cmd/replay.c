@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism replay`: finds constellations in recorded events. */
 
+#include "base/alloc.h"
 #include "cmd/commands.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/sink.h"
 #include "cmd/status.h"
+#include "session/input.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -68,7 +70,7 @@ static bool is_stream(const char *file)
 	struct stat status;
 	int result = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(file, &status);
 
-	return result == 0 && !S_ISREG(status.st_mode);
+	return result == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 static void hide_progress(struct replay *replay)
@@ -87,8 +89,64 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&replay->sink, match);
 }
 
-static int replay_events(const struct arguments *arguments, const struct session_rules *rules)
+/* The operands taken apart; the order among rules and among traces stays. */
+struct operands {
+	const char **rules, **traces;
+	size_t rule_count, trace_count;
+};
+
+static int find_kinds(const struct arguments *arguments, struct operands *operands)
 {
+	size_t last = arguments->operand_count - 1;
+
+	*operands = (struct operands){ .rules = alloc_zero(last + 1, sizeof(const char *)),
+				       .traces = alloc_zero(last + 1, sizeof(const char *)) };
+	if (!operands->rules || !operands->traces) {
+		print_error("out of memory");
+		return STATUS_USAGE;
+	}
+	for (size_t i = 0; i <= last; i++) {
+		const char *operand = arguments->operands[i];
+
+		if (i == last || session_input_is_trace(operand))
+			operands->traces[operands->trace_count++] = operand;
+		else
+			operands->rules[operands->rule_count++] = operand;
+	}
+	return STATUS_FINE;
+}
+
+static int check_kinds(const struct operands *operands)
+{
+	const char *last = operands->traces[operands->trace_count - 1], *ending = strrchr(last, '.');
+
+	if (ending && strcmp(ending, ".rule") == 0) {
+		print_error("nothing to replay: the last argument, %s, is a rule file", last);
+		print_hint("the traces come after the rules");
+		return STATUS_USAGE;
+	}
+	if (operands->rule_count)
+		return STATUS_FINE;
+	print_error("no rule to look for: %s is a trace", operands->traces[0]);
+	print_hint("rules come before the traces, in files that do not end in .jsonl");
+	return STATUS_USAGE;
+}
+
+static const struct session_moment *moment_of(const struct arguments *arguments, enum option_id id,
+					      struct session_moment *moment)
+{
+	const struct option_value *value = &arguments->options[id];
+
+	if (!value->text)
+		return NULL;
+	*moment = (struct session_moment){ .ns = value->number, .since_start = *value->text != '@' };
+	return moment;
+}
+
+static int replay_events(const struct arguments *arguments, const struct operands *operands,
+			 const struct session_rules *rules)
+{
+	struct session_moment from, to;
 	bool shows = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET);
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_totals totals;
@@ -100,14 +158,18 @@ static int replay_events(const struct arguments *arguments, const struct session
 		return status;
 	}
 	struct session_replay_options options = {
-		.file = arguments->operands[arguments->operand_count - 1],
+		.files = operands->traces,
+		.file_count = operands->trace_count,
+		.from = moment_of(arguments, OPTION_FROM, &from),
+		.to = moment_of(arguments, OPTION_TO, &to),
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
 		.on_match = on_match,
 		.on_progress = shows ? on_progress : NULL,
 		.context = &replay,
 		.stop = &stop,
 	};
-	replay.sink.at_once |= is_stream(options.file);
+	for (size_t i = 0; i < options.file_count; i++)
+		replay.sink.at_once |= is_stream(options.files[i]);
 
 	int result = session_replay(rules, &options, diag, &totals);
 
@@ -130,13 +192,20 @@ static int replay_events(const struct arguments *arguments, const struct session
 static int run(const struct arguments *arguments)
 {
 	struct session_rules *rules;
-	int status = cmd_read_rules(arguments->operands, arguments->operand_count - 1, &rules);
+	struct operands operands;
+	int status = find_kinds(arguments, &operands);
 
-	if (status)
-		return status;
-	take_signals();
-	status = replay_events(arguments, rules);
-	session_rules_free(rules);
+	if (!status)
+		status = check_kinds(&operands);
+	if (!status)
+		status = cmd_read_rules(operands.rules, operands.rule_count, &rules);
+	if (!status) {
+		take_signals();
+		status = replay_events(arguments, &operands, rules);
+		session_rules_free(rules);
+	}
+	alloc_free(operands.rules);
+	alloc_free(operands.traces);
 	return status;
 }
 
@@ -145,23 +214,31 @@ static const struct command_example examples[] = {
 	{ "generate-events | asterism replay -f json slow-syscall.rule -", "Reads events from standard input." },
 	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
 	  "Feeds the same events through the programs that 'asterism run' would load." },
+	{ "asterism replay --from 2s --to 2500ms slow-syscall.rule events.jsonl",
+	  "Half a second of them, beginning two seconds after the first event." },
 	{ NULL, NULL },
 };
 
 const struct command command_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
-	.operands = "RULE... FILE",
-	.description = "Runs the rules of all files but the last over the events of the last one; '-' is standard "
-		       "input. The matches are "
-		       "those that 'asterism run' finds when the same events happen.\n\n"
-		       "An event is one JSON object per line: "
-		       "{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. "
-		       "Header fields that are missing are 0, the fields of the event's type must all be there, and ts "
-		       "must not go "
-		       "back. An event that is wrong ends the replay with its line.",
-	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_INPUT, OPTION_OUTPUT, OPTION_QUIET,
-		     OPTION_VERBOSE },
+	.operands = "RULE... TRACE...",
+	.description =
+		"Runs the rules over the recorded events of all traces, merged by time. A directory, a file called "
+		".jsonl and "
+		"a file that begins with '{' is a trace, and so is the last argument, where '-' is standard input. The "
+		"matches are those that 'asterism run' finds when the same events happen.\n\n"
+		"In JSON lines an event is one object per line: "
+		"{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. Header fields that are missing "
+		"are "
+		"0, the fields of the event's type must all be there, and ts must not go back. An event that is wrong "
+		"ends "
+		"the replay with its line.\n\n"
+		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
+		"the first "
+		"of these times and ends before the second.",
+	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_OUTPUT,
+		     OPTION_QUIET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
 	.run = run,

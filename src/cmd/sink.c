@@ -75,14 +75,17 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 	if (totals->lost == 0)
 		return;
 	print_warning("%" PRIu64 " events or runs were lost; matches may be missing", totals->lost);
+	if (totals->missing)
+		print_warning("the input lacks %" PRIu64 " events that were lost when it was recorded",
+			      totals->missing);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		const struct program_rule_stats *rule = &totals->rules[i];
 		const char *name = program_text(sink->program, sink->program->rules[i].name);
 
-		if (rule->lost > rule->pool_exhausted)
+		if (rule->lost > rule->pool_exhausted + totals->missing)
 			print_warning("rule %s lost %" PRIu64 " events or matches: they came faster than they could be "
 				      "taken",
-				      name, rule->lost - rule->pool_exhausted);
+				      name, rule->lost - rule->pool_exhausted - totals->missing);
 		if (rule->pool_exhausted == 0)
 			continue;
 		print_warning("rule %s lost %" PRIu64 " runs: its pool of %" PRIu64 " was full", name,

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +51,32 @@ int session_input_open(const char *file, struct asterism_diag *diag)
 		return say(diag, file, describe(EISDIR));
 	}
 	return fd;
+}
+
+/* Whether the first thing in the file that is no space is a brace, with which no rule begins. */
+static bool begins_as_json(const char *file)
+{
+	char bytes[256];
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes), at = 0;
+
+	if (fd >= 0)
+		close(fd);
+	while (at < got && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at < got && bytes[at] == '{';
+}
+
+bool session_input_is_trace(const char *file)
+{
+	const char *ending = strrchr(file, '.');
+	struct stat status;
+
+	if (ending && strcmp(ending, ".jsonl") == 0)
+		return true;
+	if (stat(file, &status))
+		return false;
+	return S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && begins_as_json(file));
 }
 
 /* Reads to the end or past limit. */

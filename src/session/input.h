@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -18,6 +19,12 @@ int session_input_open(const char *file, struct asterism_diag *diag);
  * Returns 0, -EINVAL, -ENOMEM.
  */
 int session_input_read(const char *file, size_t limit, struct asterism_diag *diag, char **text, size_t *length);
+
+/*
+ * Whether file holds events rather than rules: a directory, a file called .jsonl, or a file that begins as JSON does.
+ * What cannot be looked at without taking something away (a pipe) is judged by its name.
+ */
+bool session_input_is_trace(const char *file);
 
 /* What messages call the file. */
 const char *session_input_name(const char *file);

@@ -9,13 +9,10 @@
 #include "base/alloc.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
-#include "session/input.h"
-#include "trace/jsonl.h"
+#include "session/replay-input.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* How many events pass between two looks at the clock and the wish to stop. */
 enum { EVENTS_PER_LOOK = 1024 };
@@ -23,12 +20,15 @@ enum { EVENTS_PER_LOOK = 1024 };
 struct replay {
 	const struct session_replay_options *options;
 	const struct program *program;
-	struct trace_source *source;
+	struct replay_input input;
 	struct engine *engine; /* one of these two */
 	struct ebpf *kernel;
 	uint32_t *types; /* per type number of the source: index in the program, or PROGRAM_NONE */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
+	bool begun, at_end;      /* the first event was seen; there are no more */
+	uint64_t from_ns, to_ns; /* the window, once begun */
+	uint64_t lost;           /* of the source, as far as it has been told */
 };
 
 void session_totals_fini(struct session_totals *totals)
@@ -76,6 +76,18 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
+/* Types that no rule knows are still part of an OVER { * }, which asks for their headers. */
+static bool wants(void *context, const struct event_type *type)
+{
+	const struct program *program = context;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (program->rules[i].flags & PROGRAM_RULE_OVER_ALL)
+			return true;
+	}
+	return program_type_find(program, type->name) != PROGRAM_NONE;
+}
+
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct engine_options options = {
@@ -102,13 +114,46 @@ static int translate(struct replay *replay, const struct trace_event *event)
 	return 0;
 }
 
+static uint64_t resolve(const struct session_moment *moment, uint64_t start_ns, uint64_t otherwise)
+{
+	uint64_t ns;
+
+	if (!moment)
+		return otherwise;
+	if (!moment->since_start)
+		return moment->ns;
+	return __builtin_add_overflow(start_ns, moment->ns, &ns) ? UINT64_MAX : ns;
+}
+
+static void begin(struct replay *replay, uint64_t start_ns)
+{
+	replay->begun = true;
+	replay->from_ns = resolve(replay->options->from, start_ns, 0);
+	replay->to_ns = resolve(replay->options->to, start_ns, UINT64_MAX);
+}
+
+/*
+ * Marks the open runs where events may be missing before the one at ts. Runs are opened and completed while a gap
+ * lasts, too, so every event in it marks what the events before have opened. (The kernel's matcher knows losses of its
+ * own only: there what the input lacks is counted, and not marked.)
+ */
+static void tell_losses(struct replay *replay, uint64_t ts)
+{
+	const struct trace_source *source = replay->input.source;
+	uint64_t news = source->lost - replay->lost;
+
+	if (!news && ts > source->lossy_until_ns)
+		return;
+	replay->lost = source->lost;
+	if (replay->engine)
+		engine_lose(replay->engine, news);
+}
+
 static int feed(struct replay *replay, const struct trace_event *event)
 {
-	int result = translate(replay, event);
-
-	if (result)
-		return result;
 	replay->progress.events++;
+	if (replay->input.source->lossy_until_ns || replay->input.source->lost)
+		tell_losses(replay, event->record->ts);
 	return replay->engine ? engine_feed(replay->engine, event->record) : ebpf_feed(replay->kernel, event->record);
 }
 
@@ -117,7 +162,7 @@ static bool must_stop(struct replay *replay)
 	const struct session_replay_options *options = replay->options;
 
 	if (options->on_progress) {
-		replay->progress.bytes_read = trace_source_position(replay->source);
+		replay->progress.bytes_read = trace_source_position(replay->input.source);
 		options->on_progress(options->context, &replay->progress);
 	}
 	return options->stop && *options->stop;
@@ -128,60 +173,75 @@ static int feed_all(struct replay *replay)
 	struct trace_event event;
 	int result;
 
-	while ((result = trace_source_next(replay->source, &event)) > 0) {
-		result = feed(replay, &event);
+	for (uint64_t count = 1; (result = trace_source_next(replay->input.source, &event)) > 0; count++) {
+		if (!replay->begun)
+			begin(replay, event.record->ts);
+		if (event.record->ts >= replay->to_ns)
+			return 0;
+		result = translate(replay, &event); /* every one: numbers of types begin with their first event */
+		if (!result && event.record->ts >= replay->from_ns)
+			result = feed(replay, &event);
 		if (result < 0)
 			return result;
-		if (replay->progress.events % EVENTS_PER_LOOK == 0 && must_stop(replay))
+		if (count % EVENTS_PER_LOOK == 0 && must_stop(replay))
 			return 0;
 	}
+	replay->at_end = result == 0;
 	/* A read that a signal interrupted is how a source that waits for input learns that it is to stop. */
 	return result == -EINTR ? 0 : result;
 }
 
-static void count(const struct replay *replay, struct session_totals *totals)
+static void count(struct replay *replay, struct session_totals *totals)
 {
 	totals->events = replay->progress.events;
+	totals->missing = replay->lost;
+	totals->lost = replay->lost;
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		if (replay->engine)
 			engine_stats(replay->engine, i, &totals->rules[i]);
 		else
 			ebpf_stats(replay->kernel, i, &totals->rules[i]);
-		totals->lost += totals->rules[i].lost;
+		totals->lost += totals->rules[i].lost - (replay->engine ? replay->lost : 0);
 	}
+}
+
+/* What the input lacks after its last event, too, unless its end was not reached. */
+static int finish(struct replay *replay, struct session_totals *totals, int result)
+{
+	if (result == 0 && replay->at_end)
+		tell_losses(replay, UINT64_MAX);
+	count(replay, totals);
+	return result;
 }
 
 int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
 		   struct asterism_diag *diag, struct session_totals *totals)
 {
 	struct replay replay = { .options = options, .program = session_rules_program(rules) };
-	struct stat status;
 	uint64_t start_ns;
-	int fd = session_input_open(options->file, diag), result;
+	int result;
 
 	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		replay.progress.bytes_total = (uint64_t)status.st_size;
-	totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
-	result = totals->rules ? trace_jsonl_new(fd, session_input_name(options->file), session_rules_catalog(rules),
-						 diag, &replay.source)
-			       : -ENOMEM;
-	if (!result)
-		result = open_executor(&replay, rules, diag);
+	result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
+				   &replay.input);
+	replay.progress.bytes_total = replay.input.bytes_total;
+	if (!result) {
+		trace_source_want(replay.input.source,
+				  &(struct trace_want){ .wants = wants, .context = (void *)replay.program });
+		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
+		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
+	}
 	if (!result) {
 		start_ns = now_ns();
 		result = feed_all(&replay);
 		totals->elapsed_ns = now_ns() - start_ns;
-		count(&replay, totals);
+		result = finish(&replay, totals, result);
 	}
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	engine_free(replay.engine);
 	ebpf_free(replay.kernel);
-	trace_source_free(replay.source);
+	replay_input_close(&replay.input);
 	alloc_free(replay.types);
-	close(fd);
 	return result;
 }

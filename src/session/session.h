@@ -19,7 +19,8 @@
 /* What a session counted. */
 struct session_totals {
 	uint64_t events;
-	uint64_t lost; /* everything lost, all rules together */
+	uint64_t lost;    /* everything lost, all rules together */
+	uint64_t missing; /* of these, what an input says that it lacks; it counts for every rule */
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
@@ -34,8 +35,16 @@ struct session_progress {
 	uint64_t bytes_read, bytes_total; /* total 0: unknown */
 };
 
+/* A point in the time of the inputs. */
+struct session_moment {
+	uint64_t ns;
+	bool since_start; /* counted from the first event of all inputs, else as their events have it */
+};
+
 struct session_replay_options {
-	const char *file; /* of events; "-" is standard input */
+	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
+	size_t file_count;
+	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	enum session_engine engine;
 	program_match_fn *on_match;
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
@@ -44,7 +53,7 @@ struct session_replay_options {
 };
 
 /*
- * Replays a file of events. Returns 0 with *totals, also when stopped; -EINVAL (an input is wrong, the diag says
+ * Replays files of events. Returns 0 with *totals, also when stopped; -EINVAL (an input is wrong, the diag says
  * where), -ENOMEM, what on_match returned, or, with SESSION_ENGINE_KERNEL, -EPERM or -EOPNOTSUPP. *totals is always
  * valid and to be freed with session_totals_fini.
  */

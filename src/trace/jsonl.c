@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct jsonl {
 	struct trace_source source; /* first */
@@ -20,6 +21,7 @@ struct jsonl {
 	struct jsonl_types types;
 	struct json_members members;
 	struct jsonl_complaint complaint;
+	bool owns_fd;
 	uint64_t seq, ts;
 	union {
 		struct event_header header;
@@ -205,6 +207,8 @@ static void jsonl_free(struct trace_source *source)
 {
 	struct jsonl *jsonl = (struct jsonl *)source;
 
+	if (jsonl->owns_fd)
+		close(jsonl->lines.fd);
 	jsonl_lines_fini(&jsonl->lines);
 	jsonl_types_fini(&jsonl->types);
 	alloc_free(jsonl->members.items);
@@ -217,6 +221,11 @@ static const struct trace_source_kind kind = {
 	.free = jsonl_free,
 	.position = jsonl_position,
 };
+
+void trace_jsonl_own(struct trace_source *source)
+{
+	((struct jsonl *)source)->owns_fd = true;
+}
 
 int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
 		    struct trace_source **made)

@@ -21,4 +21,7 @@ enum { TRACE_JSONL_LINE_BYTES_MAX = 1 << 20 };
 int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
 		    struct trace_source **made);
 
+/* Makes the source close its descriptor when it is freed. */
+void trace_jsonl_own(struct trace_source *source);
+
 #endif

@@ -10,12 +10,21 @@
 
 #include "event/type.h"
 
+#include <stdbool.h>
+
 struct trace_event {
 	struct event_header *record;   /* the reader may change it; valid until the next event is asked for */
 	const struct event_type *type; /* what record->type stands for, of the catalog that the source was given */
 };
 
 struct trace_source;
+
+/* Which events a reader is after. Asked once per type. */
+struct trace_want {
+	bool (*wants)(void *context, const struct event_type *type);
+	void *context;
+	bool drops; /* the others may be left out altogether; ordinals count them all the same */
+};
 
 /* What a format has to bring. */
 struct trace_source_kind {
@@ -28,11 +37,26 @@ struct trace_source_kind {
 	void (*free)(struct trace_source *source);
 	/* How many bytes of the input have been read. */
 	uint64_t (*position)(const struct trace_source *source);
+	/*
+	 * Before the first event: only events of wanted types need to be decoded. The others are given as well, so that
+	 * time and ordinals are those of the input, but of their record only ts, seq and type are set. Copies *want.
+	 * NULL: the format decodes everything.
+	 */
+	void (*want)(struct trace_source *source, const struct trace_want *want);
 };
 
-/* The first member of every source. */
+/*
+ * The first member of every source. The losses are kept by the source and are true for the event last given, and at the
+ * end for the whole input. A loss is a number of events and a time up to which they may have happened; it began before
+ * the event with which it is told. So there may be a gap before an event if lost has grown since the one before, or if
+ * it is not after lossy_until_ns.
+ */
 struct trace_source {
 	const struct trace_source_kind *kind;
+	uint64_t lost;           /* events known to be missing; 1 for each piece of unknown size */
+	uint64_t lossy_until_ns; /* 0: nothing is known to be missing */
+	uint64_t bytes_total;    /* of the input; 0: unknown */
+	uint64_t wall_ns;        /* what added to a time gives CLOCK_REALTIME; 0: unknown */
 };
 
 static inline int trace_source_next(struct trace_source *source, struct trace_event *event)
@@ -43,6 +67,12 @@ static inline int trace_source_next(struct trace_source *source, struct trace_ev
 static inline uint64_t trace_source_position(const struct trace_source *source)
 {
 	return source->kind->position(source);
+}
+
+static inline void trace_source_want(struct trace_source *source, const struct trace_want *want)
+{
+	if (source->kind->want)
+		source->kind->want(source, want);
 }
 
 static inline void trace_source_free(struct trace_source *source)

@@ -113,7 +113,7 @@ setup() {
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule missing.jsonl
 	[ "$stderr" = "missing.jsonl: error: there is no such file" ]
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule folder
-	[ "$stderr" = "folder: error: this is a directory, not a file" ]
+	[ "$stderr" = "folder: error: this directory is no trace: there is no metadata in it" ]
 }
 
 @test "an error shows place, line, mark and what would be right" {

@@ -63,7 +63,13 @@ static int count_match(void *context, const struct program_match *match)
 /* Reads the file and replays the events. Returns the first failure; *matches only counts where there is none. */
 static int read_and_replay(const char *file, struct asterism_diag *diag, int *matches)
 {
-	struct session_replay_options options = { .file = events_file, .on_match = count_match, .context = matches };
+	const char *events = events_file;
+	struct session_replay_options options = {
+		.files = &events,
+		.file_count = 1,
+		.on_match = count_match,
+		.context = matches,
+	};
 	struct session_rules *rules;
 	struct session_totals totals;
 	int result = session_rules_read(&file, 1, diag, &rules);

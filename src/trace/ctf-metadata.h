@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TRACE_CTF_METADATA_H
+#define TRACE_CTF_METADATA_H
+
+/*
+ * What the file `metadata` of a trace says (docs/formats/trace.md), written as TSDL and read back. Reading is strict:
+ * what stands before the events must be, token by token, what writing puts there.
+ */
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/text.h"
+#include "event/packed.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	CTF_UUID_BYTES = 16,
+	CTF_ID_MATCH = EVENT_PACKED_ID_MAX, /* a match that a snapshot was made for, see ctf_match_fields */
+	CTF_MATCH_FIELDS = 3,
+	CTF_STREAM_MATCHES = UINT16_MAX, /* the stream instance of matches */
+	CTF_METADATA_BYTES_MAX = 1 << 24,
+};
+
+/* How every metadata file of ours begins. */
+#define CTF_METADATA_START "/* CTF 1.8 */\n\n/* asterism trace 1 */\n"
+
+struct ctf_field {
+	const char *name;
+	enum event_value value;
+	uint32_t bytes; /* of strings: the capacity in a record */
+};
+
+/* An event class other than the context: its fields in the order of the payload. */
+struct ctf_event {
+	const char *name;
+	const struct ctf_field *fields;
+	uint32_t field_count;
+	uint32_t id; /* EVENT_PACKED_ID_FIRST.. */
+};
+
+struct ctf_env {
+	const char *name, *value;
+};
+
+struct ctf_metadata {
+	uint8_t uuid[CTF_UUID_BYTES];
+	uint64_t wall_ns;          /* what added to a time gives CLOCK_REALTIME */
+	const struct ctf_env *env; /* besides the tracer's name; not read back */
+	size_t env_count;
+	const struct ctf_event *events;
+	size_t event_count;
+};
+
+/* The event class CTF_ID_MATCH, called "match". */
+extern const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS];
+extern const struct ctf_event ctf_match_event;
+
+/* The fields of type that recorded (NULL: all) names, in the order of the payload, into fields. Returns how many. */
+uint32_t ctf_fields_of(const struct event_type *type, const bool *recorded, struct ctf_field fields[EVENT_FIELDS_MAX]);
+
+/* Writes metadata as TSDL; failures stick to text. */
+void ctf_metadata_write(const struct ctf_metadata *metadata, struct text_buffer *text);
+
+/* True where the text (at least its first 64 bytes) is the metadata of a trace of ours. */
+bool ctf_metadata_is_own(const char *text, size_t length);
+
+/*
+ * Reads the text; all that metadata refers to is put into the arena. Returns 0, -EINVAL with a message that has line,
+ * column and offset, or -ENOMEM.
+ */
+int ctf_metadata_read(const struct diag_source *text, struct arena *arena, struct asterism_diag *diag,
+		      struct ctf_metadata *metadata);
+
+/* What stands before the events, with @1 for the UUID, @2 for the environment, @3 and @4 for the clock's offset. */
+extern const char ctf_metadata_prologue[];
+
+/* The name by which TSDL knows values of this kind; NULL for strings, which have one for each capacity: text64. */
+const char *ctf_value_name(enum event_value value);
+
+#endif

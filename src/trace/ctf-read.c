@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which event of a trace is the next. Every stream that is not at its end is in the heap, with an event in hand
+ * or with its damage, at the time of the last event before that. The first of the heap goes on only when the next event
+ * is asked for: so a loss that its next packet tells of is told with the first event that may come after the gap.
+ */
+
+#include "trace/ctf-read-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ctf {
+	struct trace_source source; /* first */
+	const char *path;
+	struct asterism_diag *diag;
+	int folder;
+	struct ctf_types types;
+	struct ctf_part *parts;
+	size_t part_count;
+	struct ctf_stream *streams;
+	size_t stream_count;
+	struct ctf_stream **heap;
+	size_t heap_count;
+	bool is_given; /* the event in hand of the first of the heap */
+	bool drops;    /* events that nobody wants */
+	uint32_t type_count;
+	uint64_t seq;
+	union {
+		struct event_header header;
+		char bytes[EVENT_RECORD_BYTES_MAX];
+	} record;
+};
+
+static bool is_before(const struct ctf_stream *a, const struct ctf_stream *b)
+{
+	return a->ts != b->ts ? a->ts < b->ts : a->order < b->order;
+}
+
+static void sift_down(struct ctf *ctf, size_t at)
+{
+	struct ctf_stream **heap = ctf->heap, *moved = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < ctf->heap_count && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (child >= ctf->heap_count || !is_before(heap[child], moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+static bool damage(struct ctf_stream *stream, size_t at, const char *text)
+{
+	stream->damage = (struct ctf_damage){ text, at };
+	if (stream->is_cut)
+		stream->damage.text = "the file ends in the middle of a packet";
+	return true;
+}
+
+static void take_context(struct ctf_stream *stream)
+{
+	memcpy(&stream->context, stream->map + stream->at, sizeof stream->context);
+	stream->context.comm[EVENT_COMM_BYTES - 1] = 0;
+	/* Records promise that nothing follows the NUL. */
+	size_t length = strlen(stream->context.comm);
+	memset(stream->context.comm + length, 0, EVENT_COMM_BYTES - length);
+	stream->at += sizeof stream->context;
+}
+
+/* Takes the next event into the hand. Returns false at the end of the stream; damage counts as an event here. */
+static inline bool advance(struct ctf *ctf, struct ctf_stream *stream)
+{
+	for (;;) {
+		uint64_t word, ts;
+		uint32_t id;
+
+		if (stream->at >= stream->content_end) {
+			struct ctf_loss loss;
+
+			if (!ctf_stream_packet(stream, ctf->folder, ctf->types.uuid, &loss))
+				return stream->damage.text != NULL;
+			ctf->source.lost += loss.count;
+			if (loss.until_ns > ctf->source.lossy_until_ns)
+				ctf->source.lossy_until_ns = loss.until_ns;
+			continue;
+		}
+		size_t left = stream->content_end - stream->at;
+		if (left < sizeof word)
+			return damage(stream, stream->at, "an event does not end in its packet");
+		memcpy(&word, stream->map + stream->at, sizeof word);
+		ts = event_packed_word_ts(word, stream->ts);
+		if (ts > stream->timestamp_end)
+			return damage(stream, stream->at, "an event is later than its packet");
+		id = event_packed_word_id(word);
+		if (id == EVENT_PACKED_ID_CONTEXT) {
+			if (left < sizeof word + sizeof stream->context)
+				return damage(stream, stream->at, "an event does not end in its packet");
+			stream->at += sizeof word;
+			take_context(stream);
+			continue;
+		}
+		if (id >= ctf->types.id_count || !ctf->types.classes[id])
+			return damage(stream, stream->at, "there is no event with this id");
+		stream->ts = ts;
+		stream->at += sizeof word;
+		stream->event_class = ctf->types.classes[id];
+		return true;
+	}
+}
+
+/* The first of the heap has an event no longer. */
+static inline void replace(struct ctf *ctf)
+{
+	if (!advance(ctf, ctf->heap[0]))
+		ctf->heap[0] = ctf->heap[--ctf->heap_count];
+	if (ctf->heap_count > 1)
+		sift_down(ctf, 0);
+}
+
+/* Puts the event in hand into the record, as far as it is wanted, and goes behind it. False: it does not end. */
+static inline bool take_event(struct ctf *ctf, struct ctf_stream *stream, bool is_decoded)
+{
+	const struct ctf_class *class = stream->event_class;
+	const char *payload = stream->map + stream->at;
+	size_t left = stream->content_end - stream->at;
+	int64_t bytes;
+
+	if (is_decoded) {
+		if (class->is_partial)
+			memset(ctf->record.bytes, 0, class->type->record_bytes);
+		bytes = event_packed_decode(&class->layout, payload, left, &ctf->record.header);
+	} else if (!class->layout.string_count) {
+		bytes = class->layout.fixed_bytes <= left ? (int64_t) class->layout.fixed_bytes : -EINVAL;
+	} else {
+		bytes = event_packed_bytes(&class->layout, payload, left);
+	}
+	if (bytes < 0) {
+		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event does not end in its packet");
+		return false;
+	}
+	stream->at += event_packed_round((size_t)bytes);
+	stream->packet_events++;
+	return true;
+}
+
+static int report(struct ctf *ctf, struct ctf_stream *stream)
+{
+	const char *name = stream->parts[stream->next_part ? stream->next_part - 1 : 0].name;
+	char path[4096];
+	struct diag_source source = { .file = path };
+	struct diag_place place = { .source = &source, .offset = stream->damage.offset };
+
+	snprintf(path, sizeof path, "%s/%s", ctf->path, name);
+	ctf->heap[0] = ctf->heap[--ctf->heap_count];
+	if (ctf->heap_count)
+		sift_down(ctf, 0);
+	return diag_error(ctf->diag, &place, -EINVAL, "%s (byte %llu)", stream->damage.text,
+			  (unsigned long long)stream->damage.offset);
+}
+
+static int give(struct ctf *ctf, struct ctf_stream *stream, struct trace_event *event)
+{
+	struct ctf_class *class = stream->event_class;
+	struct event_header *header = &ctf->record.header;
+
+	if (class->number == UINT32_MAX)
+		class->number = ctf->type_count++;
+	header->ts = stream->ts;
+	header->seq = ctf->seq;
+	header->type = class->number;
+	header->cpu = stream->cpu;
+	header->pid = stream->context.pid;
+	header->tid = stream->context.tid;
+	memcpy(header->comm, stream->context.comm, sizeof header->comm);
+	*event = (struct trace_event){ header, class->type };
+	ctf->is_given = true;
+	return 1;
+}
+
+static int ctf_next(struct trace_source *source, struct trace_event *event)
+{
+	struct ctf *ctf = (struct ctf *)source;
+
+	if (ctf->is_given)
+		replace(ctf);
+	ctf->is_given = false;
+	while (ctf->heap_count) {
+		struct ctf_stream *stream = ctf->heap[0];
+
+		if (stream->damage.text)
+			return report(ctf, stream);
+		if (!take_event(ctf, stream, stream->event_class->is_wanted))
+			continue;
+		ctf->seq++;
+		if (stream->event_class->is_wanted || !ctf->drops)
+			return give(ctf, stream, event);
+		replace(ctf);
+	}
+	return 0;
+}
+
+static void ctf_want(struct trace_source *source, const struct trace_want *want)
+{
+	struct ctf *ctf = (struct ctf *)source;
+
+	ctf->drops = want->drops;
+	for (size_t i = 0; i < ctf->types.count; i++)
+		ctf->types.all[i].is_wanted = want->wants(want->context, ctf->types.all[i].type);
+}
+
+static uint64_t ctf_position(const struct trace_source *source)
+{
+	const struct ctf *ctf = (const struct ctf *)source;
+	uint64_t position = 0;
+
+	for (size_t i = 0; i < ctf->stream_count; i++)
+		position += ctf->streams[i].bytes_before + ctf->streams[i].at;
+	return position;
+}
+
+static void ctf_free(struct trace_source *source)
+{
+	struct ctf *ctf = (struct ctf *)source;
+
+	for (size_t i = 0; i < ctf->stream_count; i++)
+		ctf_stream_fini(&ctf->streams[i]);
+	ctf_parts_free(ctf->parts, ctf->part_count);
+	ctf_types_fini(&ctf->types);
+	if (ctf->folder >= 0)
+		close(ctf->folder);
+	alloc_free(ctf->streams);
+	alloc_free(ctf->heap);
+	alloc_free(ctf);
+}
+
+static const struct trace_source_kind kind = {
+	.name = "trace",
+	.next = ctf_next,
+	.free = ctf_free,
+	.position = ctf_position,
+	.want = ctf_want,
+};
+
+static void add_stream(struct ctf *ctf, const struct ctf_part *parts, size_t count)
+{
+	struct ctf_stream *stream = &ctf->streams[ctf->stream_count];
+
+	*stream = (struct ctf_stream){ .parts = parts, .part_count = count, .fd = -1 };
+	stream->order = (uint32_t)ctf->stream_count++;
+	if (advance(ctf, stream))
+		ctf->heap[ctf->heap_count++] = stream;
+}
+
+static int open_streams(struct ctf *ctf)
+{
+	size_t next;
+	int result = ctf_parts_list(ctf->folder, &ctf->parts, &ctf->part_count);
+
+	if (result)
+		return result;
+	ctf->streams = alloc_zero(ctf->part_count, sizeof *ctf->streams);
+	ctf->heap = alloc_zero(ctf->part_count, sizeof(struct ctf_stream *));
+	if (!ctf->streams || !ctf->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < ctf->part_count; i = next) {
+		for (next = i + 1; next < ctf->part_count && !ctf->parts[i].is_wrong &&
+				   ctf->parts[next].instance == ctf->parts[i].instance;)
+			next++;
+		add_stream(ctf, &ctf->parts[i], next - i);
+	}
+	for (size_t i = 0; i < ctf->part_count; i++)
+		ctf->source.bytes_total += ctf->parts[i].bytes;
+	for (size_t i = ctf->heap_count / 2; i-- > 0;)
+		sift_down(ctf, i);
+	return 0;
+}
+
+static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
+{
+	struct diag_source place = { .file = ctf->path };
+	int result = ctf_types_read(&ctf->types, ctf->path, catalog, ctf->diag);
+
+	if (result)
+		return result;
+	ctf->source.wall_ns = ctf->types.wall_ns;
+	ctf->folder = open(ctf->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	result = ctf->folder < 0 ? -errno : open_streams(ctf);
+	if (result == -ENOMEM)
+		return diag_no_memory(ctf->diag);
+	if (result)
+		return diag_error(ctf->diag, &(struct diag_place){ .source = &place }, result,
+				  "the trace cannot be read: %s", strerror(-result));
+	return 0;
+}
+
+int trace_ctf_new(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
+		  struct trace_source **made)
+{
+	struct ctf *ctf = alloc_zero(1, sizeof *ctf);
+	int result;
+
+	if (!ctf)
+		return diag_no_memory(diag);
+	ctf->source.kind = &kind;
+	ctf->path = path;
+	ctf->diag = diag;
+	ctf->folder = -1;
+	result = open_folder(ctf, catalog);
+	if (result) {
+		ctf_free(&ctf->source);
+		return result;
+	}
+	*made = &ctf->source;
+	return 0;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a packet of a ring must be to become one of a trace. Going through its events finds where the last one
+ * ends and when it was: CTF counts the content without the padding behind it, and a ring does not.
+ */
+
+#include "trace/ctf-write-priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+enum { MATCH_BYTES_MAX = 8192 };
+
+struct ctf_writer {
+	struct ctf_files *files;
+	struct asterism_diag *diag;
+	struct event_packed *layouts; /* by id; the context's is that of EVENT_PACKED_ID_CONTEXT */
+	uint32_t layout_count;
+	uint32_t stream_count;
+	uint64_t *discarded; /* per stream, as its last packet says */
+	uint64_t events, match_count;
+	uint8_t uuid[CTF_UUID_BYTES];
+};
+
+/* What going through a packet has found. */
+struct walk {
+	size_t end; /* behind the last event's payload, without padding */
+	uint64_t ts;
+	uint64_t events;
+};
+
+static uint64_t wall_ns(void)
+{
+	struct timespec wall, steady;
+
+	clock_gettime(CLOCK_MONOTONIC, &steady);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (uint64_t)(wall.tv_sec - steady.tv_sec) * 1000000000 + (uint64_t)wall.tv_nsec - (uint64_t)steady.tv_nsec;
+}
+
+static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_options *options,
+			  const struct ctf_event *events)
+{
+	struct utsname system = { 0 };
+	struct text_buffer text = { 0 };
+	char *taken;
+	int result;
+
+	uname(&system);
+	const struct ctf_env env[] = {
+		{ "tracer_version", ASTERISM_VERSION }, { "domain", "kernel" },
+		{ "hostname", system.nodename },        { "sysname", system.sysname },
+		{ "kernel_release", system.release },   { "kernel_version", system.version },
+		{ "machine", system.machine },
+	};
+	struct ctf_metadata metadata = {
+		.wall_ns = options->wall_ns ? options->wall_ns : wall_ns(),
+		.env = env,
+		.env_count = sizeof env / sizeof *env,
+		.events = events,
+		.event_count = options->event_count + 1,
+	};
+
+	memcpy(metadata.uuid, writer->uuid, sizeof metadata.uuid);
+	ctf_metadata_write(&metadata, &text);
+	size_t length = text.length;
+	result = text_take(&text, &taken);
+	if (result)
+		return diag_no_memory(writer->diag);
+	result = ctf_files_metadata(writer->files, taken, length);
+	alloc_free(taken);
+	return result;
+}
+
+/* The types as the metadata tells them, and the layouts of their payloads. */
+static int describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
+{
+	struct ctf_event *events = alloc_zero(options->event_count + 1, sizeof *events);
+	struct ctf_field(*fields)[EVENT_FIELDS_MAX] = alloc_zero(options->event_count, sizeof *fields);
+	int result = -ENOMEM;
+
+	if (!events || !fields)
+		goto out;
+	for (size_t i = 0; i < options->event_count; i++) {
+		const struct ctf_writer_event *event = &options->events[i];
+
+		event_packed_init(&writer->layouts[EVENT_PACKED_ID_FIRST + i], event->type, event->recorded);
+		events[i] = (struct ctf_event){
+			.name = event->type->name,
+			.fields = fields[i],
+			.field_count = ctf_fields_of(event->type, event->recorded, fields[i]),
+			.id = (uint32_t)(EVENT_PACKED_ID_FIRST + i),
+		};
+	}
+	events[options->event_count] = ctf_match_event;
+	result = write_metadata(writer, options, events);
+out:
+	if (!events || !fields)
+		diag_no_memory(writer->diag);
+	alloc_free(events);
+	alloc_free(fields);
+	return result;
+}
+
+static int open_writer(struct ctf_writer *writer, const char *path, const struct ctf_writer_options *options)
+{
+	const struct ctf_files_options files = {
+		.path = path,
+		.stream_count = options->stream_count + 1,
+		.max_bytes = options->max_bytes,
+	};
+	int result;
+
+	if (options->event_count >= CTF_ID_MATCH || options->stream_count >= CTF_STREAM_MATCHES)
+		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
+	writer->stream_count = options->stream_count;
+	writer->layout_count = (uint32_t)options->event_count + 1;
+	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
+	writer->discarded = alloc_zero(options->stream_count, sizeof *writer->discarded);
+	if (!writer->layouts || !writer->discarded)
+		return diag_no_memory(writer->diag);
+	writer->layouts[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
+	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
+		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
+	writer->uuid[6] = (writer->uuid[6] & 0x0f) | 0x40; /* RFC 4122: random */
+	writer->uuid[8] = (writer->uuid[8] & 0x3f) | 0x80;
+	result = ctf_files_new(&files, writer->diag, &writer->files);
+	return result ? result : describe(writer, options);
+}
+
+int ctf_writer_new(const char *path, const struct ctf_writer_options *options, struct asterism_diag *diag,
+		   struct ctf_writer **made)
+{
+	struct ctf_writer *writer = alloc_zero(1, sizeof *writer);
+	int result;
+
+	if (!writer)
+		return diag_no_memory(diag);
+	writer->diag = diag;
+	result = open_writer(writer, path, options);
+	if (result) {
+		ctf_writer_close(writer);
+		return result;
+	}
+	*made = writer;
+	return 0;
+}
+
+static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)
+{
+	return diag_error(writer->diag, NULL, -EINVAL, "a packet of processor %u is damaged at byte %zu: %s", cpu,
+			  offset, text);
+}
+
+static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *bytes, size_t content_bytes,
+		       struct walk *walk)
+{
+	size_t at = sizeof(struct ring_packet);
+
+	walk->end = at;
+	while (at < content_bytes) {
+		uint64_t word, ts;
+		int64_t length;
+		uint32_t id;
+
+		if (content_bytes - at < sizeof word)
+			return refuse(writer, cpu, at, "an event does not end");
+		memcpy(&word, bytes + at, sizeof word);
+		id = event_packed_word_id(word);
+		if (id >= writer->layout_count)
+			return refuse(writer, cpu, at, "there is no event with this id");
+		at += sizeof word;
+		length = event_packed_bytes(&writer->layouts[id], bytes + at, content_bytes - at);
+		if (length < 0)
+			return refuse(writer, cpu, at - sizeof word, "an event does not end");
+		ts = event_packed_word_ts(word, walk->ts);
+		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
+			return refuse(writer, cpu, at - sizeof word, "time goes back");
+		walk->ts = ts;
+		walk->events += id != EVENT_PACKED_ID_CONTEXT;
+		walk->end = at + (size_t)length;
+		at = event_packed_round(walk->end);
+	}
+	return 0;
+}
+
+static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk)
+{
+	struct ring_packet header = {
+		.magic = RING_PACKET_MAGIC,
+		.stream_instance = (uint16_t)cpu,
+		.timestamp_end = walk->ts,
+		.content_bits = walk->end * 8,
+		.packet_bits = event_packed_round(walk->end) * 8,
+		.cpu_id = cpu,
+	};
+
+	memcpy(header.uuid, writer->uuid, sizeof header.uuid);
+	return header;
+}
+
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
+		      uint64_t discarded)
+{
+	struct ring_packet ring, header;
+	struct ctf_packet packet;
+	int result;
+
+	if (cpu >= writer->stream_count)
+		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
+	if (content_bytes < sizeof ring || content_bytes % EVENT_PACKED_ALIGN)
+		return refuse(writer, cpu, content_bytes, "a packet has no such size");
+	memcpy(&ring, bytes, sizeof ring);
+	struct walk walk = { .ts = ring.timestamp_begin };
+	result = walk_packet(writer, cpu, bytes, content_bytes, &walk);
+	if (result)
+		return result;
+	header = header_of(writer, cpu, &walk);
+	header.timestamp_begin = ring.timestamp_begin;
+	header.packet_seq_num = ring.packet_seq_num;
+	header.events_before = ring.events_before;
+	header.events_discarded = discarded;
+	packet = (struct ctf_packet){ &header, (const char *)bytes + sizeof ring, walk.end - sizeof ring };
+	result = ctf_files_append(writer->files, cpu, &packet);
+	if (result)
+		return result;
+	writer->events += walk.events;
+	writer->discarded[cpu] = discarded;
+	return 0;
+}
+
+/* The text with its NUL, cut to room bytes. */
+static char *put_text(char *to, const char *text, size_t room)
+{
+	size_t length = strnlen(text, room - 1);
+
+	memcpy(to, text, length);
+	to[length] = 0;
+	return to + length + 1;
+}
+
+int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
+{
+	struct event_packed_context context = { .tid = match->tid, .pid = match->pid };
+	char bytes[MATCH_BYTES_MAX], *at = bytes;
+	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, match->ts);
+
+	memcpy(at, &word, sizeof word);
+	memcpy(context.comm, match->comm, strnlen(match->comm, sizeof context.comm - 1));
+	memcpy(at + sizeof word, &context, sizeof context);
+	at += sizeof word + sizeof context;
+	word = event_packed_word(CTF_ID_MATCH, match->ts);
+	memcpy(at, &word, sizeof word);
+	at += sizeof word;
+	*at++ = match->tainted;
+	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
+	at = put_text(at, match->values, ctf_match_fields[2].bytes);
+
+	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = match->ts };
+	struct ring_packet header = header_of(writer, match->cpu, &walk);
+	struct ctf_packet packet = { &header, bytes, (size_t)(at - bytes) };
+
+	header.stream_instance = CTF_STREAM_MATCHES;
+	header.timestamp_begin = match->ts;
+	header.packet_seq_num = header.events_before = writer->match_count;
+	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
+	writer->match_count += result == 0;
+	return result;
+}
+
+void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals)
+{
+	*totals = (struct ctf_writer_totals){
+		.events = writer->events,
+		.bytes = ctf_files_bytes(writer->files),
+		.deleted_bytes = ctf_files_deleted_bytes(writer->files),
+	};
+	for (uint32_t i = 0; i < writer->stream_count; i++)
+		totals->discarded += writer->discarded[i];
+}
+
+int ctf_writer_close(struct ctf_writer *writer)
+{
+	int result;
+
+	if (!writer)
+		return 0;
+	result = ctf_files_close(writer->files);
+	alloc_free(writer->layouts);
+	alloc_free(writer->discarded);
+	alloc_free(writer);
+	return result;
+}

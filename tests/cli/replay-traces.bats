@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# replay of several inputs and of parts of them: what is a rule and what a trace, the order, the window.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	cd "$BATS_TEST_TMPDIR"
+	cat >types.rule <<-'END'
+		EVENT A { x: i64 }
+		EVENT B { x: i64 }
+	END
+	echo 'RULE pair PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x AS x }' >pair.rule
+	echo 'RULE every PATTERN { A:a } RETURN SEQUENCE' >every.rule
+	cat >a.jsonl <<-'END'
+		{"event":"A","ts":1000,"x":1}
+		{"event":"A","ts":2000,"x":2}
+		{"event":"A","ts":3000,"x":3}
+	END
+	cat >b.jsonl <<-'END'
+		{"event":"B","ts":1500,"x":1}
+		{"event":"B","ts":2000,"x":2}
+		{"event":"B","ts":2999,"x":3}
+	END
+}
+
+# The values of x of the matches of pair.
+pairs() {
+	run --separate-stderr -0 "$ASTERISM" replay -f json "$@"
+	got=$(grep -o '"return":{"x":[0-9]*' <<<"$output" | grep -o '[0-9]*$' | tr '\n' ' ')
+}
+
+@test "two inputs are merged by time; equal times in the order of the inputs" {
+	pairs types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "1 2 " ]
+	[[ ${lines[-1]} == *'"events":6,'* ]]
+	pairs types.rule pair.rule b.jsonl a.jsonl
+	[ "$got" = "1 " ]
+}
+
+@test "ordinals count the events of all inputs" {
+	run --separate-stderr -0 "$ASTERISM" replay -f json types.rule every.rule b.jsonl a.jsonl
+	[ "$(grep -o '"seq":[0-9]*' <<<"$output" | tr '\n' ' ')" = '"seq":1 "seq":4 "seq":6 ' ]
+}
+
+@test "rules and traces in any order, as long as a trace is last" {
+	pairs a.jsonl pair.rule types.rule b.jsonl
+	[ "$got" = "1 2 " ]
+	mv a.jsonl a
+	pairs types.rule a pair.rule b.jsonl
+	[ "$got" = "1 2 " ]
+	mv b.jsonl b
+	pairs types.rule pair.rule a b
+	[ "$got" = "1 2 " ]
+	pairs types.rule pair.rule a - <b
+	[ "$got" = "1 2 " ]
+}
+
+@test "rules from standard input, compiled rules, files named like nothing" {
+	cat types.rule pair.rule >all
+	pairs - a.jsonl b.jsonl <all
+	[ "$got" = "1 2 " ]
+	"$ASTERISM" compile all -o image
+	pairs image a.jsonl b.jsonl
+	[ "$got" = "1 2 " ]
+}
+
+@test "no rule, or a rule where the trace should be: a sentence each, status 2" {
+	run --separate-stderr -2 "$ASTERISM" replay a.jsonl b.jsonl
+	[ "${stderr_lines[0]}" = "asterism: error: no rule to look for: a.jsonl is a trace" ]
+	run --separate-stderr -2 "$ASTERISM" replay types.rule a.jsonl pair.rule
+	[ "${stderr_lines[0]}" = "asterism: error: nothing to replay: the last argument, pair.rule, is a rule file" ]
+	run --separate-stderr -2 "$ASTERISM" replay types.rule pair.rule missing.jsonl b.jsonl
+	[ "$stderr" = "missing.jsonl: error: there is no such file" ]
+}
+
+@test "an error names the input and the line" {
+	echo '{"event":"B","ts":9}' >>b.jsonl
+	run --separate-stderr -2 "$ASTERISM" replay types.rule pair.rule a.jsonl b.jsonl
+	[[ $stderr == "b.jsonl:4:"*"error: "* ]]
+}
+
+@test "--from and --to: after the first event, or on the events' clock" {
+	pairs --from 500ns types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "2 " ]
+	[[ ${lines[-1]} == *'"events":5,'* ]]
+	pairs --to 1us types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "1 " ]
+	[[ ${lines[-1]} == *'"events":2,'* ]]
+	pairs --from @1000 --to @2001 types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "1 2 " ]
+	pairs --from 0 --to 0.000001001 types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "1 2 " ]
+	pairs --from @2us --to @18446744073709551615 types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "2 " ]
+	pairs --from 1h types.rule pair.rule a.jsonl b.jsonl
+	[ "$got" = "" ]
+}
+
+@test "--to ends the time, too: what would have run out later has not" {
+	echo 'RULE alone PATTERN { [A:a, ~B:b] } WHERE { [x] } WITHIN 600ns RETURN { a.x }' >alone.rule
+	run --separate-stderr -0 "$ASTERISM" replay -f json types.rule alone.rule a.jsonl b.jsonl
+	[[ ${lines[-1]} == *'"matches":0,'* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -f json types.rule alone.rule a.jsonl
+	[[ ${lines[-1]} == *'"matches":2,'* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -f json --to @2999 types.rule alone.rule a.jsonl
+	[[ ${lines[-1]} == *'"matches":1,'* ]]
+}
+
+@test "times that are none: status 2" {
+	for time in soon -1 @ @-1 1x @1x "1 s" ""; do
+		run --separate-stderr -2 "$ASTERISM" replay --from "$time" types.rule pair.rule a.jsonl
+		[ "${stderr_lines[0]}" = "asterism: error: --from: '$time' is not a time" ]
+	done
+}
+
+@test "the kernel's matcher takes windows and several inputs, too" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	run --separate-stderr "$ASTERISM" replay --engine kernel -f json --to @2001 types.rule pair.rule a.jsonl b.jsonl
+	[ "$status" != 4 ] || skip "this kernel lacks something: ${stderr_lines[0]}"
+	[ "$(grep -c '"match":"pair"' <<<"$output")" = 2 ]
+}
