@@ -42,6 +42,8 @@ uint32_t ebpf_asm_function(struct ebpf_asm *as, const char *name);
 /* A function that takes only numbers, as many as `numbers` (0 to 5): the verifier looks at it once, not at every call.
  */
 uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers);
+/* Whether there is a function of this name already, and which. */
+bool ebpf_asm_find(const struct ebpf_asm *as, const char *name, uint32_t *function);
 void ebpf_asm_enter(struct ebpf_asm *as, uint32_t function);
 void ebpf_asm_leave(struct ebpf_asm *as);
 
