@@ -144,6 +144,28 @@ static int read_moment(const struct option_row *row, const char *text, uint64_t 
 	return -STATUS_USAGE;
 }
 
+static int read_size(const struct option_row *row, const char *text, uint64_t *number)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	double bytes = isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+
+	if (bytes > 0) {
+		unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+		for (long i = 0; unit && i <= unit - units; i++)
+			bytes *= 1024;
+		end += unit != NULL;
+		if (*end == 0 && bytes >= 1 && bytes < 9e18) {
+			*number = (uint64_t)bytes;
+			return 0;
+		}
+	}
+	print_error("--%s: '%s' is not a size", row->name, text);
+	print_hint("write a number of bytes, or one with a unit: 64K, 500M, 2G");
+	return -STATUS_USAGE;
+}
+
 static int read_number(struct parser *parser, const struct option_row *row, const char *text, uint64_t *number)
 {
 	struct arguments *arguments = parser->arguments;
@@ -185,6 +207,9 @@ static int set(struct parser *parser, enum option_id id, const char *text)
 		break;
 	case OPTION_MOMENT:
 		status = read_moment(row, text, &value->number);
+		break;
+	case OPTION_SIZE:
+		status = read_size(row, text, &value->number);
 		break;
 	case OPTION_NUMBER:
 		status = read_number(parser, row, text, &value->number);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { COMMAND_OPTIONS_MAX = 12 };
+enum { COMMAND_OPTIONS_MAX = 16 };
 
 struct arguments;
 
@@ -45,7 +45,7 @@ const char *command_nearest(const char *wanted);
 
 struct option_value {
 	const char *text; /* NULL: not given; of several the last */
-	uint64_t number;  /* FLAG: how often; TIME, MOMENT: ns; CHOICE: index in choices */
+	uint64_t number;  /* FLAG: how often; TIME, MOMENT: ns; SIZE: bytes; CHOICE: index in choices */
 };
 
 /* A parsed command line. Strings belong to argv. */

@@ -15,9 +15,12 @@ enum option_id {
 	OPTION_CATALOG,
 	OPTION_COLOR,
 	OPTION_CPUS,
+	OPTION_DIRECTORY,
 	OPTION_ENGINE,
 	OPTION_EVENT,
+	OPTION_EVENTS,
 	OPTION_FAIL_ON_MATCH,
+	OPTION_FLIGHT,
 	OPTION_FOR,
 	OPTION_FORMAT,
 	OPTION_FORMAT_EVENTS,
@@ -25,11 +28,16 @@ enum option_id {
 	OPTION_GRAPH_FORMAT,
 	OPTION_HELP,
 	OPTION_INPUT,
+	OPTION_LAST,
+	OPTION_MAX_SIZE,
 	OPTION_ORDINALS,
 	OPTION_OUTPUT,
 	OPTION_PID,
 	OPTION_PIDS,
 	OPTION_QUIET,
+	OPTION_RING,
+	OPTION_RULES,
+	OPTION_SNAPSHOT,
 	OPTION_TIDS,
 	OPTION_TIMES,
 	OPTION_TO,
@@ -44,6 +52,7 @@ enum option_kind {
 	OPTION_CHOICE, /* one of choices */
 	OPTION_TIME,   /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
 	OPTION_MOMENT, /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
+	OPTION_SIZE,   /* bytes: a number with K, M or G, or without */
 	OPTION_NUMBER, /* a positive decimal number; may be repeated */
 };
 

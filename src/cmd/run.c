@@ -2,122 +2,86 @@
 /* `asterism run`: finds constellations in the running system. */
 
 #include "cmd/commands.h"
+#include "cmd/observe.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/sink.h"
 #include "cmd/status.h"
 
-#include "base/alloc.h"
-
 #include <errno.h>
-#include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
-/* A hangup ends the session like SIGTERM, unless whoever started us wants it ignored, as nohup does. */
-static bool hangup_ends(void)
-{
-	struct sigaction action;
-
-	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
-}
-
-static int open_signals(sigset_t *ends)
-{
-	int fd;
-
-	sigemptyset(ends);
-	sigaddset(ends, SIGINT);
-	sigaddset(ends, SIGTERM);
-	if (hangup_ends())
-		sigaddset(ends, SIGHUP);
-	fd = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		print_error("signals cannot be received: %m");
-	return fd;
-}
-
-/* Exactly one of a command, processes and --all says what is observed. */
-static int check_scope(const struct arguments *arguments)
-{
-	int ways =
-		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
-
-	if (ways == 1)
-		return STATUS_FINE;
-	if (ways == 0)
-		print_error("what is to be observed?");
-	else
-		print_error("only one of '-- CMD', -p PID and -a can be given");
-	print_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
-	return STATUS_USAGE;
-}
+#include <inttypes.h>
 
 /* What the callbacks of a session need; the sink is first, so that it is the context of matches as well. */
-struct observation {
+struct run {
 	struct sink sink;
-	struct asterism_diag *diag;
-	sigset_t ends; /* the signals that end the session */
-	bool verbose;
+	struct observation observation;
+	struct tape_options tape;
+	struct selection selection;
 };
 
-/*
- * From here on the signals come through their descriptor, and a closed pipe is an error code; a signal that came
- * earlier, perhaps during a long load, has ended the process, and the kernel has cleaned up. What was said on the
- * way here - warnings, rules that run in user space - is told before the first match.
- */
 static void on_start(void *context)
 {
-	struct observation *observation = context;
+	struct run *run = context;
 
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &observation->ends, NULL);
-	if (observation->diag) {
-		print_diag(observation->diag);
-		asterism_diag_clear(observation->diag);
-	}
-	if (observation->verbose)
-		print_note("observing");
+	observe_start(&run->observation);
 }
 
-static void tell_end(const struct session_outcome *outcome)
+/* --snapshot: what is kept beside the rules, and how much of it. */
+static int prepare_snapshots(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
 {
-	if (outcome->command_alive)
-		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+	const char *path = arguments->options[OPTION_SNAPSHOT].text;
+	int status;
+
+	if (!path)
+		return STATUS_FINE;
+	run->tape = (struct tape_options){
+		.path = path,
+		.flight = true,
+		.what = &run->selection,
+		.ring_bytes = arguments->options[OPTION_RING].number,
+		.last_ns = arguments->options[OPTION_LAST].number,
+	};
+	status = observe_select(arguments, rules, session_rules_catalog(rules), &run->selection);
+	run->observation.options.tape = &run->tape;
+	return status;
 }
 
-static int observe(const struct arguments *arguments, const struct session_rules *rules,
-		   struct session_live_options options)
+static void tell_snapshots(const struct run *run, const struct session_totals *totals)
 {
-	struct observation observation = { .verbose = arguments_has(arguments, OPTION_VERBOSE) };
-	struct sink *sink = &observation.sink;
+	if (!run->observation.options.tape)
+		return;
+	if (totals->tape.snapshots)
+		print_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots,
+			   totals->tape.snapshots == 1 ? "" : "s", run->tape.path);
+	if (totals->tape.snapshots_refused)
+		print_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
+			   "none of their own",
+			   totals->tape.snapshots_refused, TAPE_SNAPSHOTS_MAX);
+}
+
+static int observe(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
+{
+	struct session_live_options *options = &run->observation.options;
+	struct sink *sink = &run->sink;
 	struct session_outcome outcome;
 	struct session_totals totals;
 	int status = sink_open(sink, arguments, session_rules_program(rules));
 
 	if (status)
 		return status;
-	options.signal_fd = open_signals(&observation.ends);
-	if (options.signal_fd < 0) {
-		sink_abandon(sink);
-		return STATUS_USAGE;
-	}
-	observation.diag = asterism_diag_new();
-	options.on_match = sink_match;
-	options.on_start = on_start;
-	options.on_pause = sink_flush;
-	options.context = &observation;
-	int result = session_live(rules, &options, observation.diag, &totals, &outcome);
+	options->on_match = sink_match;
+	options->on_start = on_start;
+	options->on_pause = sink_flush;
+	options->context = run;
+	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 
-	if (observation.diag)
-		print_diag(observation.diag);
-	asterism_diag_free(observation.diag);
-	close(options.signal_fd);
+	print_diag(run->observation.diag);
 	if (result && result != -EPIPE) {
 		sink_abandon(sink);
 		status = cmd_status_of(result);
 	} else {
-		tell_end(&outcome);
+		observe_tell_end(&outcome);
+		tell_snapshots(run, &totals);
 		status = sink_close(sink, &totals);
 		if (!status)
 			status = sink_status(sink, arguments, &totals, outcome.command_status);
@@ -128,27 +92,18 @@ static int observe(const struct arguments *arguments, const struct session_rules
 
 static int run(const struct arguments *arguments)
 {
-	struct session_live_options options = {
-		.command = arguments->launched,
-		.pid_count = arguments->number_count,
-		.all = arguments_has(arguments, OPTION_ALL),
-		.for_ns = arguments->options[OPTION_FOR].number,
-	};
-	struct session_rules *rules;
-	pid_t *pids;
-	int status = check_scope(arguments);
+	struct session_rules *rules = NULL;
+	struct run run = { 0 };
+	int status = observe_init(&run.observation, arguments, arguments_has(arguments, OPTION_SNAPSHOT));
 
-	if (status)
-		return status;
-	status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
-	if (status)
-		return status;
-	pids = alloc_zero(arguments->number_count, sizeof *pids);
-	for (size_t i = 0; pids && i < arguments->number_count; i++)
-		pids[i] = (pid_t)arguments->numbers[i];
-	options.pids = pids;
-	status = pids ? observe(arguments, rules, options) : STATUS_USAGE;
-	alloc_free(pids);
+	if (!status)
+		status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+	if (!status)
+		status = prepare_snapshots(&run, arguments, rules);
+	if (!status)
+		status = observe(&run, arguments, rules);
+	observe_fini(&run.observation);
+	selection_fini(&run.selection);
 	session_rules_free(rules);
 	return status;
 }
@@ -160,6 +115,8 @@ static const struct command_example examples[] = {
 	  "Observes a process for ten seconds; one JSON object per match." },
 	{ "asterism run deadlock.rule -a --fail-on-match --for 1min",
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
+	{ "asterism run slow-syscall.rule --snapshot /tmp/slow --last 2s -p 1234",
+	  "Writes a trace of the last two seconds whenever a system call was slow." },
 	{ NULL, NULL },
 };
 
@@ -181,9 +138,14 @@ const struct command command_run = {
 		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once.\n\n"
 		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json "
 		"the last "
-		"line holds the statistics.",
-	.options = { OPTION_ALL, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT, OPTION_OUTPUT, OPTION_PID,
-		     OPTION_QUIET, OPTION_VERBOSE },
+		"line holds the statistics.\n\n"
+		"With --snapshot events are also kept in memory, the newest replacing the oldest (-e says which: "
+		"by default those that the rules name and what tells of processes, switches, system calls and "
+		"faults). At a match they are written as a trace with the match marked in it, in a directory of its "
+		"own; "
+		"SIGUSR1 does the same at any time. 'asterism dump' shows it.",
+	.options = { OPTION_ALL, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT, OPTION_LAST,
+		     OPTION_OUTPUT, OPTION_PID, OPTION_QUIET, OPTION_RING, OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

@@ -8,8 +8,8 @@
 #include "session/session.h"
 
 #include "base/alloc.h"
-#include "session/executor.h"
 #include "session/launch.h"
+#include "session/parts.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,19 +24,24 @@
 /* How long a command that was told to end is waited for. */
 #define GRACE_NS 2000000000ull
 
-enum watch { WATCH_EXECUTOR, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID };
+/* How often progress is told. */
+#define PROGRESS_NS 200000000ull
+
+enum watch { WATCH_PARTS, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID };
 
 struct live {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
 	struct session_outcome *outcome;
-	struct executor *executor;
+	struct session_parts parts;
 	struct launch launch;
 	int *pidfds; /* of options->pids; -1 once ended */
 	size_t pids_left;
 	int epoll_fd, timer_fd;
 	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
+	uint64_t told_ns; /* when progress was told last */
+	bool wants_snapshot;
 	bool done;
 };
 
@@ -107,10 +112,10 @@ static int fill_scope(struct live *live)
 
 	if (live->launch.pid) {
 		launch_settle(&live->launch);
-		result = executor_add(live->executor, live->launch.pid);
+		result = session_parts_add(&live->parts, live->launch.pid);
 	}
 	for (size_t i = 0; i < live->options->pid_count && !result; i++)
-		result = executor_add(live->executor, live->options->pids[i]);
+		result = session_parts_add(&live->parts, live->options->pids[i]);
 	if (result)
 		return diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
 				  strerror(-result));
@@ -120,13 +125,6 @@ static int fill_scope(struct live *live)
 static int begin(struct live *live, const struct session_rules *rules)
 {
 	const struct session_live_options *options = live->options;
-	const struct executor_options how = {
-		.scope = options->command ? EBPF_SCOPE_TREE
-			 : options->all   ? EBPF_SCOPE_ALL
-					  : EBPF_SCOPE_PIDS,
-		.on_match = options->on_match,
-		.context = options->context,
-	};
 	int result = 0;
 
 	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -138,11 +136,11 @@ static int begin(struct live *live, const struct session_rules *rules)
 	if (!result)
 		result = open_pids(live);
 	if (!result)
-		result = executor_new(rules, &how, live->diag, &live->executor);
+		result = session_parts_open(&live->parts, rules, options, live->diag);
 	if (!result)
 		result = fill_scope(live);
 	if (!result)
-		result = watch(live, executor_fd(live->executor), WATCH_EXECUTOR, 0);
+		result = watch(live, session_parts_fd(&live->parts), WATCH_PARTS, 0);
 	if (!result)
 		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
 	if (!result)
@@ -164,6 +162,10 @@ static void on_signal(struct live *live)
 
 	if (read(live->options->signal_fd, &info, sizeof info) != sizeof info)
 		return;
+	if (info.ssi_signo == SIGUSR1) {
+		live->wants_snapshot = true;
+		return;
+	}
 	if (!live->launch.pid || live->outcome->signal) {
 		live->outcome->signal = (int)info.ssi_signo;
 		return end(live, SESSION_SIGNALLED);
@@ -189,7 +191,7 @@ static void on_event(struct live *live, uint64_t data)
 	uint64_t expirations;
 
 	switch ((enum watch)(data & 0xff)) {
-	case WATCH_EXECUTOR:
+	case WATCH_PARTS:
 		break;
 	case WATCH_TIMER:
 		if (read(live->timer_fd, &expirations, sizeof expirations) < 0)
@@ -208,7 +210,7 @@ static void on_event(struct live *live, uint64_t data)
 	}
 }
 
-/* Arms the timer for the earlier of the executor's wish and the session's end. */
+/* Arms the timer for the earlier of the parts' wish and the session's end. */
 static void arm(const struct live *live, uint64_t now, uint64_t wait_ns)
 {
 	uint64_t at = wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
@@ -235,6 +237,17 @@ static int wait_once(struct live *live)
 	return 0;
 }
 
+static void tell_progress(struct live *live, uint64_t now)
+{
+	struct tape_totals totals;
+
+	if (!live->options->on_progress || !live->parts.tape || now - live->told_ns < PROGRESS_NS)
+		return;
+	live->told_ns = now;
+	tape_count(live->parts.tape, &totals);
+	live->options->on_progress(live->options->context, &totals);
+}
+
 static int observe(struct live *live)
 {
 	int result = 0;
@@ -242,10 +255,14 @@ static int observe(struct live *live)
 	while (!result) {
 		uint64_t wait_ns = UINT64_MAX, now;
 
-		result = executor_poll(live->executor, &wait_ns);
+		result = session_parts_poll(&live->parts, &wait_ns);
+		if (!result && live->wants_snapshot)
+			result = session_parts_snapshot(&live->parts, "signal");
+		live->wants_snapshot = false;
 		if (!result && live->options->on_pause)
 			result = live->options->on_pause(live->options->context);
 		now = now_ns();
+		tell_progress(live, now);
 		if (live->done || result)
 			break;
 		if (now >= live->end_ns) {
@@ -297,7 +314,7 @@ static void part_from_command(struct live *live)
 
 static void close_all(struct live *live)
 {
-	executor_free(live->executor);
+	session_parts_close(&live->parts);
 	for (size_t i = 0; live->pidfds && i < live->options->pid_count; i++) {
 		if (live->pidfds[i] >= 0)
 			close(live->pidfds[i]);
@@ -310,11 +327,21 @@ static void close_all(struct live *live)
 		close(live->epoll_fd);
 }
 
+/* The last snapshot, the end of the recording, the counts. */
+static int finish(struct live *live, struct session_totals *totals)
+{
+	const char *name = live->options->last_snapshot;
+	int result = name ? session_parts_snapshot(&live->parts, name) : 0;
+	int finished = session_parts_finish(&live->parts, totals);
+
+	return result ? result : finished;
+}
+
 int session_live(const struct session_rules *rules, const struct session_live_options *options,
 		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome)
 {
 	struct live live = { .options = options, .diag = diag, .outcome = outcome, .epoll_fd = -1, .timer_fd = -1 };
-	uint32_t rule_count = session_rules_program(rules)->rule_count;
+	uint32_t rule_count = rules ? session_rules_program(rules)->rule_count : 0;
 	int result;
 
 	*outcome = (struct session_outcome){ 0 };
@@ -326,9 +353,11 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 	if (!result) {
 		result = observe(&live);
 		totals->elapsed_ns = now_ns() - live.start_ns;
-		executor_count(live.executor, totals);
-		executor_free(live.executor);
-		live.executor = NULL;
+		int finished = finish(&live, totals);
+
+		if (!result)
+			result = finished;
+		session_parts_close(&live.parts);
 		part_from_command(&live);
 	}
 	close_all(&live);

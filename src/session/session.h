@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "program/match.h"
 #include "session/rules.h"
+#include "session/tape.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct session_totals {
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
+	struct tape_totals tape; /* of a recording */
 };
 
 void session_totals_fini(struct session_totals *totals);
@@ -67,8 +69,11 @@ struct session_live_options {
 	size_t pid_count;
 	bool all; /* every process but the own one */
 
+	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
+	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
+
 	uint64_t for_ns; /* how long at most; 0: no limit */
-	int signal_fd;   /* a signalfd whose signals end the session; -1: none */
+	int signal_fd;   /* a signalfd whose signals end the session, SIGUSR1 takes a snapshot; -1: none */
 	program_match_fn *on_match;
 	/*
 	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
@@ -76,7 +81,9 @@ struct session_live_options {
 	 */
 	void (*on_start)(void *context);
 	int (*on_pause)(void *context); /* no more matches for now: write them out; as on_match. NULL: no need */
-	void *context;                  /* of all of these */
+	/* Now and then, how a recording is going. NULL: no need. */
+	void (*on_progress)(void *context, const struct tape_totals *totals);
+	void *context; /* of all of these */
 };
 
 /* How a live session ended. */
@@ -97,10 +104,11 @@ struct session_outcome {
 };
 
 /*
- * Observes the running system. Notes on rules that run in user space go to the diag before the first event. Returns 0
- * with *totals and *outcome; -EINVAL (no such command, process gone, a SYNCHRONOUS rule that cannot run in the kernel),
- * -EPERM, -EOPNOTSUPP (the kernel lacks something), -ENOMEM, what on_match returned. Nothing stays attached either way.
- * *totals is always valid and to be freed with session_totals_fini.
+ * Observes the running system, by rules (NULL: none), a recording, or both. Notes on rules that run in user space go to
+ * the diag before the first event. Returns 0 with *totals and *outcome; -EINVAL (no such command, process gone, a
+ * SYNCHRONOUS rule that cannot run in the kernel), -EPERM, -EOPNOTSUPP (the kernel lacks something), -ENOMEM, what
+ * on_match returned. Nothing stays attached either way. *totals is always valid and to be freed with
+ * session_totals_fini.
  */
 int session_live(const struct session_rules *rules, const struct session_live_options *options,
 		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides whom a command observes and which signals it takes. */
+
+#include "cmd/observe.h"
+
+#include "base/alloc.h"
+#include "cmd/print.h"
+#include "cmd/rules.h"
+#include "cmd/status.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* A hangup ends the session like SIGTERM, unless whoever started us wants it ignored, as nohup does. */
+static bool hangup_ends(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
+static int open_signals(sigset_t *taken, bool takes_snapshots)
+{
+	int fd;
+
+	sigemptyset(taken);
+	sigaddset(taken, SIGINT);
+	sigaddset(taken, SIGTERM);
+	if (hangup_ends())
+		sigaddset(taken, SIGHUP);
+	if (takes_snapshots)
+		sigaddset(taken, SIGUSR1);
+	fd = signalfd(-1, taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		print_error("signals cannot be received: %m");
+	return fd;
+}
+
+/* Exactly one of a command, processes and --all says what is observed. */
+static int check_scope(const struct arguments *arguments)
+{
+	int ways =
+		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
+
+	if (ways == 1)
+		return STATUS_FINE;
+	if (ways == 0)
+		print_error("what is to be observed?");
+	else
+		print_error("only one of '-- CMD', -p PID and -a can be given");
+	print_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
+	return STATUS_USAGE;
+}
+
+int observe_init(struct observation *observation, const struct arguments *arguments, bool takes_snapshots)
+{
+	int status = check_scope(arguments);
+
+	*observation = (struct observation){
+		.options = { .command = arguments->launched,
+			     .pid_count = arguments->number_count,
+			     .all = arguments_has(arguments, OPTION_ALL),
+			     .for_ns = arguments->options[OPTION_FOR].number,
+			     .signal_fd = -1 },
+		.verbose = arguments_has(arguments, OPTION_VERBOSE),
+	};
+	if (status)
+		return status;
+	observation->pids = alloc_zero(arguments->number_count, sizeof *observation->pids);
+	observation->diag = asterism_diag_new();
+	if (!observation->pids || !observation->diag) {
+		print_error("out of memory");
+		return STATUS_USAGE;
+	}
+	for (size_t i = 0; i < arguments->number_count; i++)
+		observation->pids[i] = (pid_t)arguments->numbers[i];
+	observation->options.pids = observation->pids;
+	observation->options.signal_fd = open_signals(&observation->taken, takes_snapshots);
+	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
+}
+
+void observe_fini(struct observation *observation)
+{
+	if (observation->options.signal_fd >= 0)
+		close(observation->options.signal_fd);
+	asterism_diag_free(observation->diag);
+	alloc_free(observation->pids);
+}
+
+void observe_start(struct observation *observation)
+{
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &observation->taken, NULL);
+	print_diag(observation->diag);
+	asterism_diag_clear(observation->diag);
+	if (observation->verbose)
+		print_note("observing");
+}
+
+void observe_tell_end(const struct session_outcome *outcome)
+{
+	if (outcome->command_alive)
+		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+}
+
+int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
+		   struct selection *selection)
+{
+	const char *wanted = arguments->options[OPTION_EVENTS].text;
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = diag ? 0 : -ENOMEM;
+
+	if (!result && rules)
+		result = selection_add_program(selection, catalog, session_rules_program(rules), diag);
+	if (!result && wanted)
+		result = selection_add(selection, catalog, wanted, diag);
+	else if (!result && (!rules || arguments_has(arguments, OPTION_SNAPSHOT)))
+		result = selection_add(selection, catalog, selection_default, diag);
+	if (diag)
+		print_diag(diag);
+	else
+		print_error("out of memory");
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}

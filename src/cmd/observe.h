@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_OBSERVE_H
+#define CMD_OBSERVE_H
+
+/* What the commands that observe the running system have in common: whom, and until when. */
+
+#include "base/diag.h"
+#include "cmd/command.h"
+#include "session/session.h"
+
+#include <signal.h>
+
+/* An observation about to be made. */
+struct observation {
+	struct session_live_options options;
+	struct asterism_diag *diag; /* of the session */
+	sigset_t taken;             /* the signals that come through options.signal_fd */
+	bool verbose;
+	pid_t *pids;
+};
+
+/*
+ * Fills the options that the arguments decide: command, pids, all, for_ns, signal_fd. takes_snapshots: SIGUSR1 is taken
+ * as well. Returns STATUS_FINE, or the status to end with after saying why. observe_fini either way.
+ */
+int observe_init(struct observation *observation, const struct arguments *arguments, bool takes_snapshots);
+void observe_fini(struct observation *observation);
+
+/*
+ * To be called from on_start. From here on the signals come through their descriptor, and a closed pipe is an error
+ * code; a signal that came earlier, perhaps during a long load, has ended the process, and the kernel has cleaned up.
+ * What was said on the way here is told before the first match.
+ */
+void observe_start(struct observation *observation);
+
+/*
+ * What a recording holds: what the rules (NULL: none) look at, and what -e asks for. Without -e, and where there are
+ * no rules or a snapshot is to tell what led to a match, what is usually recorded. Returns STATUS_FINE, or the status
+ * to end with after saying why. selection_fini either way.
+ */
+int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
+		   struct selection *selection);
+
+/* What the user should know after a session. */
+void observe_tell_end(const struct session_outcome *outcome);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism record`: writes what happens in the running system to a trace. */
+
+#include "cmd/commands.h"
+#include "cmd/observe.h"
+#include "cmd/print.h"
+#include "cmd/rules.h"
+#include "cmd/sink.h"
+#include "cmd/status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+/* What the callbacks of a session need; the sink is first, so that it is the context of matches as well. */
+struct record {
+	struct sink sink;
+	struct observation observation;
+	struct session_rules *rules;   /* NULL: none */
+	struct event_catalog *catalog; /* where there are no rules */
+	struct selection selection;
+	struct tape_options tape;
+	bool quiet, shows_progress, shown;
+};
+
+static void on_start(void *context)
+{
+	struct record *record = context;
+
+	observe_start(&record->observation);
+}
+
+/* A size as people say it; good until four more are made. */
+static const char *size_text(uint64_t bytes)
+{
+	static char texts[4][24];
+	static unsigned next;
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	char *text = texts[next++ % 4];
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 1024 && unit < sizeof units / sizeof *units - 1; unit++)
+		value /= 1024;
+	snprintf(text, sizeof texts[0], unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return text;
+}
+
+static void on_progress(void *context, const struct tape_totals *totals)
+{
+	struct record *record = context;
+	uint64_t lost = totals->overwritten + totals->dropped + totals->missed;
+
+	if (!record->shows_progress)
+		return;
+	record->shown = true;
+	fprintf(stderr, "\r\033[K%" PRIu64 " events, %s", totals->events, size_text(totals->bytes));
+	if (lost)
+		fprintf(stderr, ", %" PRIu64 " lost", lost);
+	fflush(stderr);
+}
+
+static int on_pause(void *context)
+{
+	struct record *record = context;
+
+	return record->rules ? sink_flush(&record->sink) : 0;
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct record *record = context;
+
+	if (record->shown)
+		fputs("\r\033[K", stderr);
+	record->shown = false;
+	return sink_match(&record->sink, match);
+}
+
+static void tell_losses(const struct tape_totals *totals)
+{
+	if (totals->overwritten)
+		print_warning("%" PRIu64 " events were lost: they came faster than they could be written",
+			      totals->overwritten);
+	if (totals->overwritten)
+		print_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
+	if (totals->dropped)
+		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
+	if (totals->missed)
+		print_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
+			      totals->missed);
+}
+
+static void tell_totals(const struct record *record, const struct session_totals *totals)
+{
+	const struct tape_totals *tape = &totals->tape;
+	double seconds = (double)totals->elapsed_ns / 1e9;
+
+	if (record->shown)
+		fputs("\r\033[K", stderr);
+	if (!record->quiet && record->tape.flight)
+		print_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
+			   tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
+	else if (!record->quiet)
+		print_note("%" PRIu64 " events in %.3g s, %s in %s", tape->events, seconds, size_text(tape->bytes),
+			   record->tape.path);
+	if (!record->quiet && tape->deleted_bytes)
+		print_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
+	tell_losses(tape);
+}
+
+/* The status of a recording that ran to its end. */
+static int finish(struct record *record, const struct arguments *arguments, const struct session_totals *totals,
+		  const struct session_outcome *outcome)
+{
+	int status;
+
+	observe_tell_end(outcome);
+	tell_totals(record, totals);
+	if (!record->rules)
+		return totals->lost ? STATUS_LOST : outcome->command_status;
+	status = sink_close(&record->sink, totals);
+	return status ? status : sink_status(&record->sink, arguments, totals, outcome->command_status);
+}
+
+static int observe(struct record *record, const struct arguments *arguments)
+{
+	struct session_live_options *options = &record->observation.options;
+	struct session_outcome outcome;
+	struct session_totals totals;
+	int status = record->rules ? sink_open(&record->sink, arguments, session_rules_program(record->rules)) : 0;
+
+	if (status)
+		return status;
+	options->tape = &record->tape;
+	options->last_snapshot = record->tape.flight ? "end" : NULL;
+	options->on_match = on_match;
+	options->on_start = on_start;
+	options->on_pause = on_pause;
+	options->on_progress = on_progress;
+	options->context = record;
+	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);
+
+	if (!result || result == -EPIPE) {
+		print_diag(record->observation.diag);
+		status = finish(record, arguments, &totals, &outcome);
+	} else {
+		if (totals.tape.bytes)
+			tell_totals(record, &totals);
+		print_diag(record->observation.diag);
+		if (record->rules)
+			sink_abandon(&record->sink);
+		status = cmd_status_of(result);
+	}
+	session_totals_fini(&totals);
+	return status;
+}
+
+static int check_options(const struct arguments *arguments)
+{
+	bool flight = arguments_has(arguments, OPTION_FLIGHT);
+
+	if (!arguments_has(arguments, OPTION_DIRECTORY)) {
+		print_error("where is the trace to go?");
+		print_hint("-o DIR names a new directory");
+		return STATUS_USAGE;
+	}
+	if (flight && arguments_has(arguments, OPTION_MAX_SIZE)) {
+		print_error("--flight keeps its events in memory: --ring says how many, not --max-size");
+		return STATUS_USAGE;
+	}
+	if (!flight && arguments_has(arguments, OPTION_LAST)) {
+		print_error("--last is for snapshots: add --flight");
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
+/* The rules or else the catalog, and what is recorded of it. */
+static int read_inputs(struct record *record, const struct arguments *arguments)
+{
+	const char *file = arguments->options[OPTION_RULES].text;
+	int status = file ? cmd_read_rules(&file, 1, &record->rules) : cmd_read_catalog(&record->catalog);
+
+	if (status)
+		return status;
+	return observe_select(arguments, record->rules,
+			      record->rules ? session_rules_catalog(record->rules) : record->catalog,
+			      &record->selection);
+}
+
+static int run(const struct arguments *arguments)
+{
+	struct record record = {
+		.quiet = arguments_has(arguments, OPTION_QUIET),
+		.tape = { .path = arguments->options[OPTION_DIRECTORY].text,
+			  .flight = arguments_has(arguments, OPTION_FLIGHT),
+			  .what = &record.selection,
+			  .ring_bytes = arguments->options[OPTION_RING].number,
+			  .max_bytes = arguments->options[OPTION_MAX_SIZE].number,
+			  .last_ns = arguments->options[OPTION_LAST].number },
+	};
+	int status = check_options(arguments);
+
+	if (status)
+		return status;
+	record.shows_progress = !record.quiet && isatty(STDERR_FILENO);
+	status = observe_init(&record.observation, arguments, record.tape.flight);
+	if (!status)
+		status = read_inputs(&record, arguments);
+	if (!status)
+		status = observe(&record, arguments);
+	observe_fini(&record.observation);
+	selection_fini(&record.selection);
+	session_rules_free(record.rules);
+	event_catalog_free(record.catalog);
+	return status;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism record -o build.trace -- make -j4", "Records what usually matters while make runs." },
+	{ "asterism record -o io.trace -e 'sys_*_read,sys_*_write,block_rq_*' -p 1234 --for 10s",
+	  "Records reads, writes and block requests of a process for ten seconds." },
+	{ "asterism record -o day.trace -e sched_switch:prev_pid+next_pid -a --max-size 2G",
+	  "Records two fields of every switch, and keeps the newest two gigabytes." },
+	{ "asterism record -o box --flight -a", "Keeps the newest events in memory; kill -USR1 writes them to box/." },
+	{ NULL, NULL },
+};
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "write events of the running system to a trace",
+	.operands = "-o DIR [-- CMD [ARG...] | -p PID... | -a]",
+	.description =
+		"Records events of a command that is launched, with all its descendants; of processes that run already "
+		"(-p); or of the whole machine (-a). asterism's own threads are never recorded. This needs root, or "
+		"CAP_BPF and CAP_PERFMON.\n\n"
+		"The trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read "
+		"it, and so "
+		"do babeltrace2 and Trace Compass. Without -e it holds the life of processes and threads, switches and "
+		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
+		"what -e "
+		"adds), and the rules run meanwhile: their matches are reported, and marked in the trace.\n\n"
+		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, told at the "
+		"end, and noted in the trace at its place; the exit status is then 3. If the disk is full or asterism "
+		"is "
+		"killed, what was written until then can be read.\n\n"
+		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
+		"or SIGHUP. "
+		"A launched command is treated as by 'asterism run'.",
+	.options = { OPTION_ALL, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FLIGHT, OPTION_FOR,
+		     OPTION_FORMAT, OPTION_LAST, OPTION_MAX_SIZE, OPTION_PID, OPTION_QUIET, OPTION_RING, OPTION_RULES,
+		     OPTION_VERBOSE },
+	.examples = examples,
+	.operands_max = 0,
+	.launches = true,
+	.run = run,
+};

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how rules and a recording go together. */
+
+#include "session/parts.h"
+
+#include "session/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum ebpf_scope scope_of(const struct session_live_options *options)
+{
+	return options->command ? EBPF_SCOPE_TREE : options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_PIDS;
+}
+
+static int mark(struct session_parts *parts, const struct program_match *match)
+{
+	const struct program *program = session_rules_program(parts->rules);
+	char *values = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&values, &length);
+	int result;
+
+	if (!stream)
+		return diag_no_memory(parts->diag);
+	result_write_json(stream, program, match);
+	result = fclose(stream) ? diag_no_memory(parts->diag) : 0;
+	const struct tape_mark at = {
+		.ts = match->ts,
+		.cpu = match->cpu,
+		.pid = match->pid,
+		.tid = match->tid,
+		.comm = match->comm,
+		.rule = program_text(program, program->rules[match->rule].name),
+		.values = values,
+		.tainted = match->tainted,
+	};
+
+	if (!result)
+		result = tape_mark(parts->tape, &at);
+	if (!parts->pending)
+		parts->pending = at.rule;
+	free(values);
+	return result;
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct session_parts *parts = context;
+	int result = parts->options->on_match ? parts->options->on_match(parts->options->context, match) : 0;
+
+	return result < 0 || !parts->tape ? result : mark(parts, match);
+}
+
+static int open_tape(struct session_parts *parts)
+{
+	struct tape_options tape = *parts->options->tape;
+	int result;
+
+	tape.scope = scope_of(parts->options);
+	result = tape_new(&tape, parts->diag, &parts->tape);
+	return result ? result : tape_attach(parts->tape);
+}
+
+int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
+		       const struct session_live_options *options, struct asterism_diag *diag)
+{
+	const struct executor_options how = { .scope = scope_of(options), .on_match = on_match, .context = parts };
+	int result = 0;
+
+	*parts = (struct session_parts){ .rules = rules, .options = options, .diag = diag };
+	if (options->tape) /* first, so that a match never finds its own events missing */
+		result = open_tape(parts);
+	if (!result && rules)
+		result = executor_new(rules, &how, diag, &parts->executor);
+	return result;
+}
+
+void session_parts_close(struct session_parts *parts)
+{
+	executor_free(parts->executor);
+	tape_free(parts->tape);
+	parts->executor = NULL;
+	parts->tape = NULL;
+}
+
+int session_parts_add(struct session_parts *parts, pid_t pid)
+{
+	int result = parts->tape ? tape_add(parts->tape, pid) : 0;
+
+	return result || !parts->executor ? result : executor_add(parts->executor, pid);
+}
+
+int session_parts_fd(const struct session_parts *parts)
+{
+	return parts->executor ? executor_fd(parts->executor) : -1;
+}
+
+int session_parts_snapshot(struct session_parts *parts, const char *name)
+{
+	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name) : 0;
+}
+
+int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
+{
+	uint64_t wait_for_rules = UINT64_MAX;
+	int result = 0;
+
+	*wait_ns = UINT64_MAX;
+	if (parts->executor)
+		result = executor_poll(parts->executor, &wait_for_rules);
+	if (!result && parts->pending)
+		result = session_parts_snapshot(parts, parts->pending);
+	parts->pending = NULL;
+	if (!result && parts->tape)
+		result = tape_poll(parts->tape, wait_ns);
+	if (wait_for_rules < *wait_ns)
+		*wait_ns = wait_for_rules;
+	return result;
+}
+
+int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
+{
+	int result = 0;
+
+	if (parts->executor)
+		executor_count(parts->executor, totals);
+	if (parts->tape) {
+		result = tape_finish(parts->tape);
+		tape_count(parts->tape, &totals->tape);
+		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.missed;
+	}
+	return result;
+}

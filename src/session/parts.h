@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_PARTS_H
+#define SESSION_PARTS_H
+
+/*
+ * What a live session does with the events it observes: rules at work (executor), a recording (tape), or both, in which
+ * case matches are marked in the recording and, where it is a flight tape, cause snapshots.
+ */
+
+#include "session/executor.h"
+#include "session/tape.h"
+
+struct session_parts {
+	const struct session_rules *rules;
+	const struct session_live_options *options;
+	struct asterism_diag *diag;
+	struct executor *executor; /* NULL: no rules */
+	struct tape *tape;         /* NULL: nothing is recorded */
+	const char *pending;       /* the rule whose match wants a snapshot */
+};
+
+/* Loads and attaches what options ask for. rules: NULL: none. As executor_new and tape_new. */
+int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
+		       const struct session_live_options *options, struct asterism_diag *diag);
+void session_parts_close(struct session_parts *parts);
+
+/* Adds a process to the scope. */
+int session_parts_add(struct session_parts *parts, pid_t pid);
+
+/* Readable when session_parts_poll has something to do; -1: only time brings anything. */
+int session_parts_fd(const struct session_parts *parts);
+
+/* As executor_poll. */
+int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);
+
+/* Somebody wants to see what a flight tape holds. */
+int session_parts_snapshot(struct session_parts *parts, const char *name);
+
+/* Ends the recording and counts everything. Returns 0 or -errno of a recording that could not be ended. */
+int session_parts_finish(struct session_parts *parts, struct session_totals *totals);
+
+#endif

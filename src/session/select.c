@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the user's words about events to record mean. */
+
+#include "session/select.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+const char selection_default[] = "sched_process_fork,sched_process_exec,sched_process_exit,task_rename,"
+				 "sched_switch,sched_waking,sched_wakeup,"
+				 "sys_enter,sys_exit,page_fault_user,signal_generate,signal_deliver";
+
+/* A piece of the text. */
+struct piece {
+	const char *start;
+	size_t length;
+};
+
+static struct piece piece_until(const char **at, const char *ends)
+{
+	struct piece piece = { *at, strcspn(*at, ends) };
+
+	*at += piece.length;
+	return piece;
+}
+
+void selection_fini(struct selection *selection)
+{
+	for (size_t i = 0; i < selection->count; i++)
+		alloc_free(selection->events[i].recorded);
+	alloc_free(selection->events);
+	*selection = (struct selection){ 0 };
+}
+
+/* The event of type, added if it is not there yet; NULL: no memory. */
+static struct selected_event *event_of(struct selection *selection, const struct event_type *type)
+{
+	struct selected_event *event;
+
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->events[i].type == type)
+			return &selection->events[i];
+	if (alloc_grow(&selection->events, &selection->capacity, selection->count, sizeof *selection->events))
+		return NULL;
+	event = &selection->events[selection->count];
+	*event = (struct selected_event){ type, alloc_zero(type->field_count + 1, sizeof *event->recorded) };
+	if (!event->recorded)
+		return NULL;
+	selection->count++;
+	return event;
+}
+
+/* "did you mean NEAREST?", in hint, or NULL. */
+static const char *hint_at(const char *nearest, char *hint, size_t size)
+{
+	if (!nearest)
+		return NULL;
+	snprintf(hint, size, "did you mean %s?", nearest);
+	return hint;
+}
+
+static int unknown_field(const struct event_type *type, const char *name, struct asterism_diag *diag)
+{
+	const char *names[EVENT_FIELDS_MAX], *nearest;
+	char hint[160];
+
+	for (uint32_t i = 0; i < type->field_count; i++)
+		names[i] = type->fields[i].name;
+	nearest = diag_nearest(name, names, type->field_count);
+	diag_add(diag, ASTERISM_ERROR, NULL, hint_at(nearest, hint, sizeof hint), "%s has no field %s", type->name,
+		 name);
+	return -EINVAL;
+}
+
+static int add_field(struct selected_event *event, struct piece piece, struct asterism_diag *diag)
+{
+	char name[64];
+
+	if (piece.length >= sizeof name)
+		piece.length = sizeof name - 1;
+	memcpy(name, piece.start, piece.length);
+	name[piece.length] = 0;
+	for (uint32_t i = 0; i < event->type->field_count; i++)
+		if (strcmp(event->type->fields[i].name, name) == 0) {
+			event->recorded[i] = true;
+			return 0;
+		}
+	return unknown_field(event->type, name, diag);
+}
+
+/* fields: what follows the colon; NULL: all. */
+static int add_type(struct selection *selection, const struct event_type *type, const struct piece *fields,
+		    struct asterism_diag *diag)
+{
+	struct selected_event *event = event_of(selection, type);
+	int result = 0;
+
+	if (!event)
+		return diag_no_memory(diag);
+	if (!fields) {
+		memset(event->recorded, true, type->field_count * sizeof *event->recorded);
+		return 0;
+	}
+	for (const char *at = fields->start, *end = at + fields->length; !result && at < end; at += at < end) {
+		struct piece name = piece_until(&at, "+,");
+
+		result = add_field(event, name, diag);
+	}
+	return result;
+}
+
+static int add_matching(struct selection *selection, struct event_catalog *catalog, const char *pattern,
+			const struct piece *fields, struct asterism_diag *diag)
+{
+	const struct event_type *type;
+	bool found = false;
+	int result = 0;
+
+	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++)
+		if (type->source_count && fnmatch(pattern, type->name, 0) == 0) {
+			found = true;
+			result = add_type(selection, type, fields, diag);
+		}
+	if (!result && !found)
+		result = diag_error(diag, NULL, -EINVAL, "no event matches '%s'", pattern);
+	return result;
+}
+
+static int add_named(struct selection *selection, struct event_catalog *catalog, const char *name,
+		     const struct piece *fields, struct asterism_diag *diag)
+{
+	const struct event_type *type = event_catalog_find(catalog, name);
+	char hint[160];
+
+	if (!type) {
+		diag_add(diag, ASTERISM_ERROR, NULL, hint_at(event_catalog_nearest(catalog, name), hint, sizeof hint),
+			 "there is no event called '%s'", name);
+		return -EINVAL;
+	}
+	if (!type->source_count)
+		return diag_error(diag, NULL, -EINVAL, "no kernel raises %s", name);
+	return add_type(selection, type, fields, diag);
+}
+
+static int add_item(struct selection *selection, struct event_catalog *catalog, const char **at,
+		    struct asterism_diag *diag)
+{
+	struct piece item = piece_until(at, ",:"), fields;
+	bool has_fields = **at == ':';
+	char name[128];
+
+	if (has_fields) {
+		++*at;
+		fields = piece_until(at, ",");
+	}
+	if (item.length == 0 || item.length >= sizeof name || (has_fields && fields.length == 0))
+		return diag_error(diag, NULL, -EINVAL,
+				  "events are given as EVENT or EVENT:FIELD+FIELD, with commas "
+				  "between them");
+	memcpy(name, item.start, item.length);
+	name[item.length] = 0;
+	if (strpbrk(name, "*?["))
+		return add_matching(selection, catalog, name, has_fields ? &fields : NULL, diag);
+	return add_named(selection, catalog, name, has_fields ? &fields : NULL, diag);
+}
+
+int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,
+		  struct asterism_diag *diag)
+{
+	int result = add_item(selection, catalog, &text, diag);
+
+	while (!result && *text == ',') {
+		text++;
+		result = add_item(selection, catalog, &text, diag);
+	}
+	return result;
+}
+
+int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
+			  struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < program->type_count && !result; i++) {
+		const struct event_type *type =
+			event_catalog_find(catalog, program_text(program, program->types[i].name));
+
+		if (type && type->source_count)
+			result = add_type(selection, type, NULL, diag);
+	}
+	return result;
+}

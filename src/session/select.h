@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_SELECT_H
+#define SESSION_SELECT_H
+
+/* Which events a recording holds, and which of their fields. */
+
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "program/load.h"
+
+#include <stdbool.h>
+
+struct selected_event {
+	const struct event_type *type;
+	bool *recorded; /* per field */
+};
+
+/* Zero: empty. Types are borrowed from the catalog. */
+struct selection {
+	struct selected_event *events;
+	size_t count, capacity;
+};
+
+void selection_fini(struct selection *selection);
+
+/*
+ * Adds what text asks for: EVENT[:FIELD+FIELD...],... An event is a name, or a pattern with * and ? for all of the
+ * catalog that a kernel raises. Without fields all are recorded. An event that is there already gains fields.
+ * Returns 0, -EINVAL (the diag says what is wrong, with the nearest name), -ENOMEM.
+ */
+int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,
+		  struct asterism_diag *diag);
+
+/* Adds every event that the rules of program look at, with all fields. As selection_add. */
+int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
+			  struct asterism_diag *diag);
+
+/* What is recorded where nobody says anything else: processes and threads, switches and wake-ups, system calls, faults.
+ */
+extern const char selection_default[];
+
+#endif

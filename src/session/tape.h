@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_TAPE_H
+#define SESSION_TAPE_H
+
+/*
+ * A recording under way: the programs and rings that collect events, and where they are written. A continuous tape is
+ * written all the time. A flight tape keeps only what the rings hold, until somebody asks for a snapshot: then that is
+ * written, as a complete trace of its own.
+ *
+ * Rings are read by polls in the caller's thread; between two of them TAPE_WAIT_NS may pass, so a ring has to hold what
+ * comes in that time. Losses are counted per processor.
+ */
+
+#include "ebpf/ebpf.h"
+#include "session/select.h"
+
+#include <sys/types.h>
+
+struct tape;
+
+struct tape_options {
+	const char *path;             /* the directory of the trace, or of the snapshots */
+	bool flight;                  /* keep, rather than write */
+	const struct selection *what; /* must outlive the tape */
+	enum ebpf_scope scope;
+	uint64_t ring_bytes; /* per processor; 0: as many as are usually enough */
+	uint64_t max_bytes;  /* of a continuous trace; 0: no limit */
+	uint64_t last_ns;    /* how far back a snapshot goes; 0: as far as the rings */
+};
+
+/* What was recorded so far. */
+struct tape_totals {
+	uint64_t events; /* written, or by a flight tape put into the rings */
+	uint64_t bytes;  /* that the traces take */
+	uint64_t deleted_bytes;
+	uint64_t overwritten; /* lost before they could be written (never by a flight tape) */
+	uint64_t dropped;     /* found no place in a ring */
+	uint64_t missed;      /* the kernel did not run our program */
+	uint64_t snapshots, snapshots_refused;
+};
+
+/* Something worth a mark in the trace. */
+struct tape_mark {
+	uint64_t ts;
+	uint32_t cpu, pid, tid;
+	const char *comm, *rule, *values;
+	bool tainted;
+};
+
+/*
+ * Loads, attaches nothing. Returns 0; -EEXIST (something is at path), -EPERM, -EOPNOTSUPP, -EINVAL, -ENOMEM, -errno,
+ * with a sentence. diag is borrowed until the tape is freed.
+ */
+int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made);
+void tape_free(struct tape *tape);
+
+int tape_attach(struct tape *tape);
+int tape_add(struct tape *tape, pid_t pid);
+
+/*
+ * Writes what has come, and asks for the time until the next poll. Returns 0 or -errno (the disk is full, ...) with a
+ * sentence; what is written is readable then.
+ */
+int tape_poll(struct tape *tape, uint64_t *wait_ns);
+
+/* Notes a match, for the trace or the next snapshot. */
+int tape_mark(struct tape *tape, const struct tape_mark *mark);
+
+/*
+ * Writes what the rings of a flight tape hold, with the marks since the last one, to a directory of its own in path,
+ * called name-N. More than TAPE_SNAPSHOTS_MAX, or two within a second, are refused and counted. As tape_poll.
+ */
+int tape_snapshot(struct tape *tape, const char *name);
+
+/* Detaches, writes the rest of a continuous tape and ends the trace. As tape_poll. */
+int tape_finish(struct tape *tape);
+
+void tape_count(const struct tape *tape, struct tape_totals *totals);
+
+enum { TAPE_WAIT_NS = 20 * 1000 * 1000, TAPE_SNAPSHOTS_MAX = 64 };
+
+#endif
