@@ -7,6 +7,7 @@
 #include "ebpf/btf-kernel.h"
 #include "ebpf/feed.h"
 #include "ebpf/probe.h"
+#include "ebpf/record-priv.h"
 #include "ebpf/source-plan.h"
 #include "ebpf/source-set.h"
 
@@ -47,8 +48,9 @@ struct ebpf {
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t fed;
-	uint64_t told; /* losses that every rule has counted */
-	bool of_locks; /* some rule is about the kernel's locks */
+	uint64_t told;                  /* losses that every rule has counted */
+	struct ebpf_recorder *recorder; /* guest, or NULL */
+	bool of_locks;                  /* some rule is about the kernel's locks */
 	bool ships;
 	int both_fd; /* where ships: readable when there are matches or events */
 };
@@ -143,23 +145,29 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		      const struct source_style *style)
 {
-	(void)style;
 	struct ebpf *ebpf = context;
 
-	ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
+	if (entry->want->packed)
+		record_body(ebpf->recorder, as, entry, style);
+	else
+		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 }
 
 /* One want per type and part of its code, and one per type whose whole events go to user space. */
 static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
-	size_t count = ebpf->program->type_count;
+	size_t count = ebpf->program->type_count, recorded = 0;
+	const struct source_want *guests = options->recorder ? record_wants(options->recorder, &recorded) : NULL;
 
+	count += recorded;
 	for (uint32_t type = 0; type < ebpf->program->type_count; type++)
 		count += ebpf_matcher_parts(ebpf->matcher, type);
 	ebpf->wants = alloc_zero(count, sizeof *ebpf->wants);
 	ebpf->needs = alloc_zero(count, sizeof *ebpf->needs);
 	if (!ebpf->wants || !ebpf->needs)
 		return diag_no_memory(diag);
+	for (size_t i = 0; i < recorded; i++) /* first, as they read the clock */
+		ebpf->wants[ebpf->want_count++] = guests[i];
 	for (uint32_t type = 0; type < ebpf->program->type_count; type++) {
 		uint32_t parts = ebpf_matcher_parts(ebpf->matcher, type);
 
@@ -310,6 +318,7 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	if (!ebpf)
 		return diag_no_memory(diag);
 	ebpf->program = program;
+	ebpf->recorder = options->recorder;
 	ebpf->both_fd = -1;
 	int error = make(ebpf, catalog, options, diag);
 
@@ -363,6 +372,8 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 		return result;
 	if (lost) {
 		ebpf_matcher_lose(ebpf->matcher, lost);
+		if (ebpf->recorder)
+			record_missed(ebpf->recorder, lost);
 		ebpf->told += lost;
 	}
 	result = ebpf_matcher_poll(ebpf->matcher, now() - grace_ns, &matcher_wait_ns);

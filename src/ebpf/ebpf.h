@@ -24,6 +24,8 @@ enum ebpf_scope {
 	EBPF_SCOPE_ALL,  /* every process but the caller's own */
 };
 
+struct ebpf_recorder;
+
 struct ebpf_options {
 	enum ebpf_scope scope;
 	bool test_run;              /* no tracepoints: events come through ebpf_feed */
@@ -38,8 +40,9 @@ struct ebpf_options {
 	int (*on_event)(void *context, const struct event_header *record);
 	/* Told before the next of these events: lost were not handed over in between. May be NULL. */
 	void (*on_lost)(void *context, uint64_t lost);
-	void *context;       /* of on_match */
-	void *event_context; /* of on_event and on_lost */
+	struct ebpf_recorder *recorder; /* a guest (record.h) that the programs write to as well; NULL: none */
+	void *context;                  /* of on_match */
+	void *event_context;            /* of on_event and on_lost */
 };
 
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */

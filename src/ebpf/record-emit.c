@@ -404,6 +404,7 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 	uint32_t mark = ebpf_stack_mark(as);
 
 	take_stack(&writing);
+	ebpf_store_imm(as, BPF_DW, R10, writing.ts, 0);
 	emit_strings(&writing);
 	emit_control(&writing);
 	emit_who(&writing);
@@ -424,5 +425,6 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 	ebpf_atomic_add(as, R8, offsetof(struct ring_control, dropped), R1);
 	ebpf_bind(as, writing.next);
 	load_slot(&writing, R6, writing.strings);
+	load_slot(&writing, R1, writing.ts);
 	ebpf_stack_release(as, mark);
 }

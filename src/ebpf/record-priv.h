@@ -37,6 +37,12 @@ struct record_form {
 	uint16_t id;
 };
 
+/* For the host of a guest: what it wants, the code for that, and what the host has found to be missed. */
+const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count);
+void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		 const struct source_style *style);
+void record_missed(struct ebpf_recorder *recorder, uint64_t missed);
+
 /* The units that an event takes at most, with its context. */
 uint32_t record_units_max(const struct event_packed *layout);
 

@@ -33,8 +33,7 @@ struct ebpf_recorder {
 	uint64_t missed;
 };
 
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style)
+void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style)
 {
 	struct ebpf_recorder *recorder = context;
 	const struct recorded *recorded = &recorder->recorded[entry->want->index];
@@ -139,7 +138,7 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		.scope = options->scope,
 		.log_level = options->verifier_log,
 		.cautious = options->cautious,
-		.body = emit_body,
+		.body = record_body,
 		.body_context = recorder,
 	};
 
@@ -154,7 +153,7 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		result = make_wants(recorder, options, diag);
 	if (!result)
 		result = make_code(recorder, diag);
-	if (!result) {
+	if (!result && !options->is_guest) {
 		sources.wants = recorder->wants;
 		sources.count = recorder->count;
 		sources.btf = recorder->btf;
@@ -185,7 +184,7 @@ void ebpf_recorder_free(struct ebpf_recorder *recorder)
 
 int ebpf_recorder_attach(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 {
-	return source_set_attach(recorder->sources, diag);
+	return recorder->sources ? source_set_attach(recorder->sources, diag) : 0;
 }
 
 void ebpf_recorder_detach(struct ebpf_recorder *recorder)
@@ -201,7 +200,7 @@ void ebpf_recorder_detach(struct ebpf_recorder *recorder)
 
 int ebpf_recorder_add(struct ebpf_recorder *recorder, pid_t pid)
 {
-	return source_set_add(recorder->sources, pid);
+	return recorder->sources ? source_set_add(recorder->sources, pid) : 0;
 }
 
 int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uint64_t *wait_ns)
@@ -212,6 +211,17 @@ int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uin
 
 	recorder->missed += *missed_now;
 	return result;
+}
+
+const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count)
+{
+	*count = recorder->count;
+	return recorder->wants;
+}
+
+void record_missed(struct ebpf_recorder *recorder, uint64_t missed)
+{
+	recorder->missed += missed;
 }
 
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder)

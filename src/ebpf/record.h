@@ -26,6 +26,12 @@ enum { EBPF_RECORD_SUB_BYTES = 256 * 1024, EBPF_RECORD_SUB_COUNT = 16 };
 struct ebpf_recorder_options {
 	const struct ebpf_record_type *types; /* not needed after ebpf_recorder_new; the event types are */
 	size_t count;
+	/*
+	 * The programs are those of an ebpf that is given this recorder (ebpf_options): it serves rules and rings at
+	 * one stroke, so that an event has the same time for both. Then scope is unused; attach, add and detach do
+	 * nothing.
+	 */
+	bool is_guest;
 	enum ebpf_scope scope;
 	uint32_t sub_bytes;    /* of a sub-buffer; 0: EBPF_RECORD_SUB_BYTES */
 	uint32_t sub_count;    /* of a ring; 0: EBPF_RECORD_SUB_COUNT */
@@ -45,7 +51,8 @@ void ebpf_recorder_free(struct ebpf_recorder *recorder);
 /* From here on events are written. */
 int ebpf_recorder_attach(struct ebpf_recorder *recorder, struct asterism_diag *diag);
 
-/* No event is written after this; what is in the rings stays until ebpf_recorder_free. */
+/* No event is written after this (of a guest: after its host is gone and this is called); what is in the rings stays
+ * until ebpf_recorder_free. */
 void ebpf_recorder_detach(struct ebpf_recorder *recorder);
 
 /* Adds a process to the scope. */

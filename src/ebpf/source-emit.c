@@ -32,6 +32,7 @@ struct emission {
 	int16_t record;       /* on the stack, where it is there */
 	uint32_t scratch;
 	bool has_late_ts;
+	bool is_mixed; /* some entries are packed, others are not */
 	uint32_t out;
 };
 
@@ -60,9 +61,18 @@ static uint32_t header_needs(const struct source_entry *entry)
 	return bits;
 }
 
+static bool is_mixed(const struct source_unit *unit)
+{
+	size_t packed = 0;
+
+	for (size_t i = 0; i < unit->entry_count; i++)
+		packed += unit->entries[i].want->packed;
+	return packed > 0 && packed < unit->entry_count;
+}
+
 uint32_t source_scratch_bytes(const struct source_unit *unit)
 {
-	uint32_t bytes = 0;
+	uint32_t bytes = 0, before = is_mixed(unit) ? sizeof(struct event_header) : 0;
 	bool moves = false;
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
@@ -70,7 +80,7 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 		uint32_t extent = entry->extent;
 
 		if (entry->want->packed && extent) {
-			extent += PACKED_TAIL_BYTES;
+			extent += before + PACKED_TAIL_BYTES;
 			moves = true;
 		}
 		if (extent > bytes)
@@ -91,9 +101,11 @@ static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
 	ebpf_alu(as, BPF_ADD, reg, R0);
 }
 
-/* Whether some body reads the clock itself where ts is 0. */
+/* Whether some body reads the clock itself: where ts is 0, or because it is packed and others may use its ts. */
 static bool has_late_ts(const struct source_unit *unit)
 {
+	if (is_mixed(unit))
+		return true;
 	for (size_t i = 0; i < unit->entry_count; i++)
 		if (unit->entries[i].want->needs && unit->entries[i].want->needs->late_ts)
 			return true;
@@ -211,6 +223,24 @@ static void emit_record(struct emission *emission, const struct source_entry *en
 	}
 }
 
+/*
+ * The body of one entry. Where there are records as well, packed strings lie behind their header, and what the body
+ * says of the time is the time of the record: one event has one ts, in the ring and for rules.
+ */
+static void emit_body(struct emission *emission, const struct source_entry *entry, const struct source_style *style)
+{
+	struct ebpf_asm *as = emission->as;
+	bool shares = emission->is_mixed && entry->want->packed;
+
+	if (shares)
+		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, sizeof(struct event_header));
+	emission->options->body(emission->options->context, as, entry, style);
+	if (!shares)
+		return;
+	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, -(int32_t)sizeof(struct event_header));
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R1);
+}
+
 /* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
  */
 static void emit_entry(struct emission *emission, struct state *state, const struct dispatch_entry *item)
@@ -234,7 +264,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 		emit_record(emission, entry, style);
 	if (entry->want->counted)
 		emit_count(emission);
-	emission->options->body(emission->options->context, as, entry, style);
+	emit_body(emission, entry, style);
 	ebpf_bind(as, next);
 	if (item->undecided == 0)
 		state->have = after.have;
@@ -245,7 +275,7 @@ static void emit_leaf(struct emission *emission, struct state state, const struc
 {
 	uint32_t wanted = 0;
 
-	for (size_t i = 0; i < count && count > 1; i++)
+	for (size_t i = 0; i < count && count > 1 && !emission->is_mixed; i++)
 		wanted |= header_needs(items[i].entry) & TS;
 	emit_header(emission, &state, wanted);
 	for (size_t i = 0; i < count; i++)
@@ -299,7 +329,7 @@ static void emit_dispatch(struct emission *emission, const struct dispatch *disp
 	}
 	for (size_t i = 0; i < dispatch->tree_count; i++)
 		clock_wants += (header_needs(dispatch->tree[i].entry) & TS) && i == 0;
-	if (sure || (clock_wants > 1 && dispatch->line_count > 0))
+	if (!emission->is_mixed && (sure || (clock_wants > 1 && dispatch->line_count > 0)))
 		emit_header(emission, &state, TS);
 	for (size_t i = 0; i < dispatch->line_count; i++)
 		emit_entry(emission, &state, &dispatch->line[i]);
@@ -373,6 +403,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.options = options,
 		.scratch = source_scratch_bytes(unit),
 		.has_late_ts = has_late_ts(unit),
+		.is_mixed = is_mixed(unit),
 		.out = ebpf_label(as),
 	};
 	struct dispatch *dispatch;

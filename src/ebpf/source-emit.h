@@ -9,7 +9,8 @@
  * filled. Records of all entries of a unit lie at the same place, one after the other in time, so a body must be done
  * with its record when it ends.
  *
- * Where a want is packed, r6 points to memory for the entry's strings instead: its extent and 8 bytes more.
+ * Where a want is packed, r6 points to memory for the entry's strings instead: its extent and 8 bytes more. Its body
+ * leaves in r1 the time that it has read, or 0.
  */
 
 #include "ebpf/scope.h"

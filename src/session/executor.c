@@ -115,6 +115,7 @@ static int make_kernel(struct executor *executor, struct event_catalog *catalog,
 	const struct ebpf_options kernel = {
 		.scope = options->scope,
 		.excluded = executor->excluded,
+		.recorder = options->recorder,
 		.on_match = options->on_match,
 		.context = options->context,
 		.on_event = executor->engine ? on_event : NULL,

@@ -15,6 +15,7 @@ struct executor;
 
 struct executor_options {
 	enum ebpf_scope scope;
+	struct ebpf_recorder *recorder; /* as in ebpf_options */
 	program_match_fn *on_match;
 	void *context;
 };

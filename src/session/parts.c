@@ -58,6 +58,7 @@ static int open_tape(struct session_parts *parts)
 	int result;
 
 	tape.scope = scope_of(parts->options);
+	tape.is_guest = parts->rules != NULL;
 	result = tape_new(&tape, parts->diag, &parts->tape);
 	return result ? result : tape_attach(parts->tape);
 }
@@ -65,12 +66,13 @@ static int open_tape(struct session_parts *parts)
 int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
 		       const struct session_live_options *options, struct asterism_diag *diag)
 {
-	const struct executor_options how = { .scope = scope_of(options), .on_match = on_match, .context = parts };
+	struct executor_options how = { .scope = scope_of(options), .on_match = on_match, .context = parts };
 	int result = 0;
 
 	*parts = (struct session_parts){ .rules = rules, .options = options, .diag = diag };
-	if (options->tape) /* first, so that a match never finds its own events missing */
+	if (options->tape)
 		result = open_tape(parts);
+	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
 		result = executor_new(rules, &how, diag, &parts->executor);
 	return result;
@@ -78,7 +80,7 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 
 void session_parts_close(struct session_parts *parts)
 {
-	executor_free(parts->executor);
+	executor_free(parts->executor); /* it writes to the tape */
 	tape_free(parts->tape);
 	parts->executor = NULL;
 	parts->tape = NULL;
@@ -123,12 +125,16 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 {
 	int result = 0;
 
-	if (parts->executor)
+	if (parts->executor) {
 		executor_count(parts->executor, totals);
+		executor_free(parts->executor); /* no event after this */
+		parts->executor = NULL;
+	}
 	if (parts->tape) {
 		result = tape_finish(parts->tape);
 		tape_count(parts->tape, &totals->tape);
-		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.missed;
+		totals->lost += totals->tape.overwritten + totals->tape.dropped;
+		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}
 	return result;
 }

@@ -76,6 +76,7 @@ static int open_recorder(struct tape *tape)
 	struct ebpf_recorder_options options = {
 		.types = types,
 		.count = what->count,
+		.is_guest = tape->options.is_guest,
 		.scope = tape->options.scope,
 		.sub_count = sub_count_of(tape->options.ring_bytes),
 	};
@@ -155,6 +156,11 @@ void tape_free(struct tape *tape)
 	alloc_free(tape->cursors);
 	alloc_free(tape->buffer);
 	alloc_free(tape);
+}
+
+struct ebpf_recorder *tape_recorder(struct tape *tape)
+{
+	return tape->recorder;
 }
 
 int tape_attach(struct tape *tape)

@@ -22,6 +22,7 @@ struct tape_options {
 	const char *path;             /* the directory of the trace, or of the snapshots */
 	bool flight;                  /* keep, rather than write */
 	const struct selection *what; /* must outlive the tape */
+	bool is_guest;                /* its programs are those of an executor that gets tape_recorder */
 	enum ebpf_scope scope;
 	uint64_t ring_bytes; /* per processor; 0: as many as are usually enough */
 	uint64_t max_bytes;  /* of a continuous trace; 0: no limit */
@@ -54,6 +55,7 @@ struct tape_mark {
 int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made);
 void tape_free(struct tape *tape);
 
+struct ebpf_recorder *tape_recorder(struct tape *tape);
 int tape_attach(struct tape *tape);
 int tape_add(struct tape *tape, pid_t pid);
 
