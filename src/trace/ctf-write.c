@@ -22,6 +22,7 @@ struct ctf_writer {
 	uint32_t stream_count;
 	uint64_t *discarded; /* per stream, as its last packet says */
 	uint64_t events, match_count;
+	uint64_t match_ts; /* of the last one */
 	uint8_t uuid[CTF_UUID_BYTES];
 };
 
@@ -246,28 +247,33 @@ int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
 {
 	struct event_packed_context context = { .tid = match->tid, .pid = match->pid };
 	char bytes[MATCH_BYTES_MAX], *at = bytes;
-	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, match->ts);
+	/* What was due at a deadline is told after what came later; within a stream time does not go back. */
+	uint64_t ts = match->ts > writer->match_ts ? match->ts : writer->match_ts;
+	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
 
 	memcpy(at, &word, sizeof word);
 	memcpy(context.comm, match->comm, strnlen(match->comm, sizeof context.comm - 1));
 	memcpy(at + sizeof word, &context, sizeof context);
 	at += sizeof word + sizeof context;
-	word = event_packed_word(CTF_ID_MATCH, match->ts);
+	word = event_packed_word(CTF_ID_MATCH, ts);
 	memcpy(at, &word, sizeof word);
 	at += sizeof word;
 	*at++ = match->tainted;
 	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
 	at = put_text(at, match->values, ctf_match_fields[2].bytes);
 
-	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = match->ts };
+	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = ts };
 	struct ring_packet header = header_of(writer, match->cpu, &walk);
 	struct ctf_packet packet = { &header, bytes, (size_t)(at - bytes) };
 
 	header.stream_instance = CTF_STREAM_MATCHES;
-	header.timestamp_begin = match->ts;
+	header.timestamp_begin = ts;
 	header.packet_seq_num = header.events_before = writer->match_count;
 	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
-	writer->match_count += result == 0;
+	if (!result) {
+		writer->match_count++;
+		writer->match_ts = ts;
+	}
 	return result;
 }
 

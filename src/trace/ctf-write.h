@@ -70,7 +70,10 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
 int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
 		      uint64_t discarded);
 
-/* Appends a match, as an event called match in a stream of its own. As ctf_writer_packet. */
+/*
+ * Appends a match, as an event called match in a stream of its own, at its time or, if that is earlier, at that of the
+ * match before. As ctf_writer_packet.
+ */
 int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match);
 
 void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals);
