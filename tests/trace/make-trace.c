@@ -58,7 +58,7 @@ static unsigned fill(struct maker *maker, uint64_t i, double *load)
 	const struct event_type *type = maker->types[kind];
 
 	memset(maker->record, 0, type->record_bytes);
-	header->ts = 1000000000 + i / 2 * 100;
+	header->ts = 1000000000 + i / maker->cpu_count * 100;
 	header->cpu = (uint32_t)(i % maker->cpu_count);
 	header->pid = 100 + (uint32_t)(i / 16 % 5);
 	header->tid = header->pid + (uint32_t)(i / 8 % 2);
