@@ -144,6 +144,23 @@ same_events() {
 	[ "$(grep -c '"cpu":0' <<<"$output")" -lt 10000 ]
 }
 
+@test "a full disk: a clear error, and whole packets up to there" {
+	mkdir small
+	mount -t tmpfs -o size=256k none small 2>/dev/null || skip "mounting a small file system needs root"
+	run -1 "$make_trace" -n 100000 small/t
+	"$ASTERISM" dump -f json small/t >shown.jsonl 2>err && good=yes || good=no
+	babeltrace2 small/t >theirs 2>>err || good=no
+	umount small
+	[[ $output == "make-trace: small/t/stream_"*": the disk is full: No space left on device" ]]
+	[ "$good" = yes ]
+	[ ! -s err ]
+	[ "$(grep -vc ' context: ' theirs)" = "$(wc -l <shown.jsonl)" ]
+	"$make_trace" -n 100000 -j whole >made.jsonl
+	grep '"cpu":0' shown.jsonl >shown-0.jsonl
+	grep '"cpu":0' made.jsonl | head -n "$(wc -l <shown-0.jsonl)" >made-0.jsonl
+	same_events made-0.jsonl shown-0.jsonl
+}
+
 @test "what is no trace is refused" {
 	mkdir empty
 	run --separate-stderr -2 "$ASTERISM" dump empty
