@@ -32,8 +32,11 @@ struct replay {
 	size_t type_count, type_capacity;
 	struct session_progress progress;
 	bool begun, at_end;      /* the first event was seen; there are no more */
+	bool failed;             /* the executor, or who takes the matches */
 	uint64_t from_ns, to_ns; /* the window, once begun */
 	uint64_t lost;           /* of the source, as far as it has been told */
+	bool passes_over;        /* events of types that no rule knows only let time pass, */
+	uint64_t passed_ns;      /* up to this; the engine hears of it when it matters */
 };
 
 void session_totals_fini(struct session_totals *totals)
@@ -81,16 +84,22 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
-/* Types that no rule knows are still part of an OVER { * }, which asks for their headers. */
-static bool wants(void *context, const struct event_type *type)
+/* Whether types that no rule knows are part of some OVER { * }. */
+static bool sees_all(const struct program *program)
 {
-	const struct program *program = context;
-
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		if (program->rules[i].flags & PROGRAM_RULE_OVER_ALL)
 			return true;
 	}
-	return program_type_find(program, type->name) != PROGRAM_NONE;
+	return false;
+}
+
+/* An OVER { * } asks for the headers of all. */
+static bool wants(void *context, const struct event_type *type)
+{
+	const struct program *program = context;
+
+	return sees_all(program) || program_type_find(program, type->name) != PROGRAM_NONE;
 }
 
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -159,9 +168,26 @@ static int tell_losses(struct replay *replay, uint64_t ts)
 	if (!news && ts > source->lossy_until_ns)
 		return 0;
 	replay->lost = source->lost;
-	if (replay->engine)
+	if (replay->engine) {
+		int result = engine_advance(replay->engine, replay->passed_ns);
+
+		if (result)
+			return result;
 		engine_lose(replay->engine, news);
+	}
 	return replay->crew ? crew_lose(replay->crew, news) : 0;
+}
+
+static int feed_engine(struct replay *replay, struct event_header *record)
+{
+	if (record->type == PROGRAM_NONE && replay->passes_over) {
+		if (record->ts > replay->passed_ns)
+			replay->passed_ns = record->ts;
+		return 0;
+	}
+	if (record->ts < replay->passed_ns)
+		record->ts = replay->passed_ns;
+	return engine_feed(replay->engine, record);
 }
 
 static int feed(struct replay *replay, const struct trace_event *event)
@@ -174,7 +200,7 @@ static int feed(struct replay *replay, const struct trace_event *event)
 	if (result)
 		return result;
 	if (replay->engine)
-		return engine_feed(replay->engine, event->record);
+		return feed_engine(replay, event->record);
 	return replay->crew ? crew_feed(replay->crew, event->record) : ebpf_feed(replay->kernel, event->record);
 }
 
@@ -201,8 +227,10 @@ static int feed_all(struct replay *replay)
 			return 0;
 		if (event.record->ts >= replay->from_ns)
 			result = feed(replay, &event);
-		if (result < 0)
+		if (result < 0) {
+			replay->failed = true;
 			return result;
+		}
 		if (count % EVENTS_PER_LOOK == 0 && must_stop(replay))
 			return 0;
 	}
@@ -230,10 +258,15 @@ static void count(struct replay *replay, struct session_totals *totals)
 /* What the input lacks after its last event, too, unless its end was not reached. The first failure counts. */
 static int finish(struct replay *replay, int result)
 {
-	int late = result == 0 && replay->at_end ? tell_losses(replay, UINT64_MAX) : 0;
-	int last = replay->crew ? crew_finish(replay->crew) : 0;
+	int last = 0;
 
-	return result ? result : late ? late : last;
+	if (!result && replay->at_end)
+		result = tell_losses(replay, UINT64_MAX);
+	if (replay->engine && !replay->failed)
+		last = engine_advance(replay->engine, replay->passed_ns);
+	else if (replay->crew)
+		last = crew_finish(replay->crew);
+	return result ? result : last;
 }
 
 int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
@@ -247,6 +280,8 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 	result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
 				   &replay.input);
 	replay.progress.bytes_total = replay.input.bytes_total;
+	/* What comes as it happens is told as it happens, also that time is up. */
+	replay.passes_over = replay.input.bytes_total && !sees_all(replay.program);
 	if (!result) {
 		trace_source_want(replay.input.source,
 				  &(struct trace_want){ .wants = wants, .context = (void *)replay.program });
