@@ -7,8 +7,8 @@
  * What decides whether an event still fits is the most that its type may take, not what it does take: that the verifier
  * can follow. It costs a few words at the end of a sub-buffer.
  *
- * Registers: r6 memory for strings, then the event's place; r7 the current task; r8 bytes of strings, then the control
- * block; r9 the context.
+ * Registers: r6 memory for strings, then the reserve word found, then the event's place; r7 the current task; r8 bytes
+ * of strings, then the control block; r9 the context.
  */
 
 #include "ebpf/record-priv.h"
@@ -34,7 +34,6 @@ struct writing {
 	int16_t thread;   /* tid << 32 */
 	int16_t ids;      /* tid | pid << 32, where a helper told */
 	int16_t comm;     /* the name, where a helper told */
-	int16_t word;     /* the reserve word found */
 	int16_t ts;       /* when */
 	int16_t begin;    /* of the event in the sub-buffer, units */
 	int16_t units;    /* to commit */
@@ -51,10 +50,9 @@ uint32_t record_units_max(const struct event_packed *layout)
 
 static void take_stack(struct writing *writing)
 {
-	int16_t *const slots[] = { &writing->strings, &writing->bytes, &writing->cpu,     &writing->thread,
-				   &writing->ids,     &writing->word,  &writing->ts,      &writing->begin,
-				   &writing->units,   &writing->end,   &writing->context, &writing->attempts,
-				   &writing->key };
+	int16_t *const slots[] = { &writing->strings, &writing->bytes,   &writing->cpu,      &writing->thread,
+				   &writing->ids,     &writing->ts,      &writing->begin,    &writing->units,
+				   &writing->end,     &writing->context, &writing->attempts, &writing->key };
 
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
 		*slots[i] = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
@@ -187,20 +185,26 @@ static void emit_units(const struct writing *writing)
 }
 
 /*
- * The event at the beginning of the next sub-buffer: slots as after a reservation, r1 = its end. r0 is the word in
- * either case.
+ * The event at the beginning of the next sub-buffer: slots as after a reservation, r1 = its end, r0 = the word. Goes to
+ * again if somebody was faster.
  */
-static void emit_next_sub_buffer(const struct writing *writing)
+static void emit_next_sub_buffer(const struct writing *writing, uint32_t again)
 {
 	const struct record_rings *rings = writing->code->rings;
 	struct ebpf_asm *as = writing->as;
+	uint32_t settled = ebpf_label(as);
 
 	ebpf_note(as, "the event does not fit any more");
 	load_slot(writing, R1, writing->cpu);
-	load_slot(writing, R2, writing->word);
+	ebpf_mov(as, R2, R6);
 	ebpf_call_function(as, record_function_settled(rings, as));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, writing->drop);
-	load_slot(writing, R0, writing->word);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, settled);
+	/* Where the word is another by now, the sub-buffer has perhaps been opened already. */
+	ebpf_load(as, BPF_DW, R1, R8, offsetof(struct ring_control, reserve));
+	ebpf_jump_if(as, BPF_JNE, R1, R6, again);
+	ebpf_jump(as, writing->drop);
+	ebpf_bind(as, settled);
+	ebpf_mov(as, R0, R6);
 	ebpf_mov_imm(as, R3, RING_CONTEXT_UNITS);
 	store_slot(writing, writing->context, R3);
 	ebpf_mov_imm(as, R2, RING_HEADER_UNITS);
@@ -240,11 +244,10 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_store_imm(as, BPF_DW, R10, writing->attempts, ATTEMPTS);
 	ebpf_bind(as, retry);
 	ebpf_note(as, "where does it go, and when is it?");
-	ebpf_load(as, BPF_DW, R1, R8, offsetof(struct ring_control, reserve));
-	store_slot(writing, writing->word, R1);
+	ebpf_load(as, BPF_DW, R6, R8, offsetof(struct ring_control, reserve));
 	ebpf_call(as, BPF_FUNC_ktime_get_ns);
 	store_slot(writing, writing->ts, R0);
-	load_slot(writing, R0, writing->word);
+	ebpf_mov(as, R0, R6);
 	ebpf_emit(as, insn_alu32(BPF_MOV, R1, R0));
 	emit_is_told(writing);
 	ebpf_mov(as, R2, R1);
@@ -268,10 +271,10 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_jump(as, writing->drop);
 
 	ebpf_bind(as, open);
-	emit_next_sub_buffer(writing);
+	emit_next_sub_buffer(writing, again);
 	emit_exchange(writing, again);
 	load_slot(writing, R1, writing->cpu);
-	load_slot(writing, R2, writing->word);
+	ebpf_mov(as, R2, R6);
 	load_slot(writing, R3, writing->ts);
 	ebpf_call_function(as, record_function_open(rings, as));
 	ebpf_bind(as, done);

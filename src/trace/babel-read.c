@@ -220,8 +220,10 @@ static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
 		babel->base_ns = offset_of(class);
 		babel->has_base = true;
 	}
-	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+		bt_current_thread_clear_error();
 		return babel->ts;
+	}
 	return ns < babel->base_ns ? 0 : (uint64_t)ns - (uint64_t)babel->base_ns;
 }
 

@@ -104,6 +104,8 @@ replay() {
 	replay r.rule cut
 	[ "$status" = 2 ]
 	[[ $stderr == "cut: error: "?* ]]
+	# libbabeltrace2 loses memory over wrong metadata, of which a sanitizer would tell.
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	cp -r trace garbled
 	echo 'event {' >>garbled/metadata
 	replay r.rule garbled
