@@ -118,6 +118,22 @@ replay() {
 	done
 }
 
+@test "damaged bytes, over some of which libbabeltrace2 aborts: matches or a sentence" {
+	play trace
+	echo 'RULE r PATTERN { sched_switch:s }' >r.rule
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	cp trace/stream* good
+	for at in $(seq 0 96); do
+		cp good trace/stream*
+		printf '\314' | dd of="$(echo trace/stream*)" bs=1 seek="$at" conv=notrunc status=none
+		replay r.rule trace
+		[[ $status = [03] || ($status = 2 && $stderr == "trace: error: "?*) ]] || {
+			echo "byte $at: status $status, $stderr"
+			false
+		}
+	done
+}
+
 # LTTng itself. Its daemon for one user listens below LTTNG_HOME; root's is the machine's, so root becomes somebody else.
 as_user() {
 	if [ "$(id -u)" = 0 ]; then
