@@ -177,6 +177,7 @@ static void losses_are_told_where_the_gap_may_begin(void **state)
 static void matches_are_marked(void **state)
 {
 	const struct ctf_match match = { 101, 1, 7, 9, "maker", "slow", "n=2", true };
+	const struct ctf_match earlier = { 100, 1, 7, 9, "maker", "slow", "n=1", true };
 	struct rig *rig = *state;
 	struct trace_source *source;
 	struct trace_event event;
@@ -187,6 +188,7 @@ static void matches_are_marked(void **state)
 	rig_flush(rig, 0);
 	rig_flush(rig, 1);
 	assert_int_equal(ctf_writer_match(rig->writer, &match), 0);
+	assert_int_equal(ctf_writer_match(rig->writer, &earlier), -EINVAL);
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);
 	assert_int_equal(trace_source_next(source, &event), 1);
