@@ -144,7 +144,9 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	listener->types[count] = type;
 	listener->wanted[count] = !listener->want.wants || listener->want.wants(listener->want.context, type);
 	listener->type_count++;
-	answer = listener->wanted[count];
+	answer = listener->wanted[count] ? WIRE_WANTED : 0;
+	if (listener->want.names && listener->want.names(listener->want.context, type))
+		answer |= WIRE_NAMED;
 	/* When it has gone, the next read says so. One byte always has room. */
 	if (send(listener->fd, &answer, 1, MSG_NOSIGNAL) < 0)
 		return 0;

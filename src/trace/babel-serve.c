@@ -21,9 +21,9 @@ struct server {
 	int fd;
 	char *out;
 	size_t used;
-	bool *wanted; /* per type number */
+	char *answers; /* per type number */
 	const struct event_type **types;
-	size_t type_count, wanted_capacity, type_capacity;
+	size_t type_count, answer_capacity, type_capacity;
 	uint64_t lost, until_ns; /* as told */
 	bool gone;               /* nobody listens */
 };
@@ -71,14 +71,14 @@ static size_t put_name(char *to, const char *name)
 	return (size_t)snprintf(to, WIRE_NAME_BYTES, "%.*s", WIRE_NAME_BYTES - 1, name) + 1;
 }
 
-static bool say_type(struct server *server, const struct event_type *type)
+static char say_type(struct server *server, const struct event_type *type)
 {
 	char *body = alloc_zero(WIRE_BYTES_MAX, 1), answer = 0;
 	size_t at = sizeof(struct wire_type) + type->field_count * sizeof(struct wire_field);
 	ssize_t got;
 
 	if (!body)
-		return false;
+		return 0;
 	*(struct wire_type *)body = (struct wire_type){ type->record_bytes, type->field_count };
 	at += put_name(body + at, type->name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -93,26 +93,34 @@ static bool say_type(struct server *server, const struct event_type *type)
 		got = recv(server->fd, &answer, 1, 0);
 	while (got < 0 && errno == EINTR);
 	server->gone |= got != 1;
-	return answer != 0;
+	return answer;
 }
 
 /* The source asks once per class of events, and several classes may be of one type. */
-static bool wants(void *context, const struct event_type *type)
+static char ask(struct server *server, const struct event_type *type)
 {
-	struct server *server = context;
-
 	for (size_t i = 0; i < server->type_count; i++) {
 		if (server->types[i] == type)
-			return server->wanted[i];
+			return server->answers[i];
 	}
 	if (alloc_grow(&server->types, &server->type_capacity, server->type_count, sizeof(const struct event_type *)) ||
-	    alloc_grow(&server->wanted, &server->wanted_capacity, server->type_count, sizeof *server->wanted)) {
+	    alloc_grow(&server->answers, &server->answer_capacity, server->type_count, 1)) {
 		server->gone = true;
-		return false;
+		return 0;
 	}
 	server->types[server->type_count] = type;
-	server->wanted[server->type_count] = say_type(server, type);
-	return server->wanted[server->type_count++];
+	server->answers[server->type_count] = say_type(server, type);
+	return server->answers[server->type_count++];
+}
+
+static bool wants(void *context, const struct event_type *type)
+{
+	return ask(context, type) & WIRE_WANTED;
+}
+
+static bool names(void *context, const struct event_type *type)
+{
+	return ask(context, type) & WIRE_NAMED;
 }
 
 static void say_loss(struct server *server, const struct trace_source *source)
@@ -131,9 +139,10 @@ static void tell_all(struct server *server, struct trace_source *source, struct 
 	struct trace_event event;
 	int result = 1;
 
-	trace_source_want(source, &(struct trace_want){ .wants = wants, .context = server });
+	trace_source_want(source, &(struct trace_want){ .wants = wants, .names = names, .context = server });
 	while (!server->gone && (result = trace_source_next(source, &event)) > 0) {
-		bool wanted = event.record->type < server->type_count && server->wanted[event.record->type];
+		bool wanted =
+			event.record->type < server->type_count && (server->answers[event.record->type] & WIRE_WANTED);
 
 		say_loss(server, source);
 		say(server, WIRE_EVENT, event.record, wanted ? event.type->record_bytes : sizeof *event.record);

@@ -5,7 +5,7 @@
 /*
  * What passes between the process that reads a foreign trace and the one that wants its events, over one stream socket.
  * Every message is a head and so many bytes, a multiple of 8. Towards the reader of events: opened or failed; then for
- * each type, before its first event, type, which is answered by one byte (wanted or not); events and losses; in the
+ * each type, before its first event, type, which is answered by one byte (enum wire_answer); events and losses; in the
  * end end or failed.
  */
 
@@ -21,6 +21,8 @@ enum wire_kind {
 	WIRE_LOSS,   /* struct wire_loss */
 	WIRE_END,
 };
+
+enum wire_answer { WIRE_WANTED = 1 << 0, WIRE_NAMED = 1 << 1 };
 
 struct wire_head {
 	uint32_t kind, bytes;
