@@ -78,6 +78,52 @@ def measure_pair(bench, rounds):
     }, {"events": 2 * bench.calls, "runs_opened": bench.calls})
 
 
+RECORDED = {
+    "small": (["sys_enter_getppid", "sys_exit_getppid"], ["syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid"]),
+    "whole": (["sys_enter", "sys_exit"], ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"]),
+}
+
+
+def recorders(bench, which):
+    """The ways to record both events of a call, all with a consumer: name -> starter."""
+    ours, theirs = RECORDED[which]
+    return {
+        "asterism's ring": lambda load: bench.start_recorder("ring", load.pid, ours),
+        "kernel's ring buffer": lambda load: bench.start_recorder("ship", load.pid, ours),
+        "ftrace and splice": lambda load: bench.start_recorder("ftrace", load.pid, theirs),
+        "perf record": lambda load: bench.start_perf(load.pid, theirs),
+    }
+
+
+def recording(bench, rounds, which):
+    """Per recorded event: CPU ns that the traced process pays, and bytes that come out."""
+    bench.need_root()
+    load, starters = Load(bench), recorders(bench, which)
+    cost, size = {name: [] for name in starters}, {name: [] for name in starters}
+    try:
+        load.ask(f"calls {bench.calls}")
+        for turn in range(rounds):
+            names = list(starters)
+            names = names[turn % len(names):] + names[:turn % len(names)]
+            bare = load.ask(f"calls {bench.calls}")
+            for name in names:
+                process = starters[name](load)
+                try:
+                    took = load.ask(f"calls {bench.calls}")
+                finally:
+                    events, octets, lost = bench.stop_recorder(process, 2 * bench.calls)
+                if events + lost < 2 * bench.calls:
+                    raise Missing(f"{name} recorded {events} events and lost {lost}, of {2 * bench.calls}")
+                again = load.ask(f"calls {bench.calls}")
+                cost[name].append((took - (bare + again) / 2) / 2)
+                if events:
+                    size[name].append(octets / events)
+                bare = again
+    finally:
+        load.close()
+    return cost, size
+
+
 def measure_unwanted(bench, rounds):
     rule = bench.rule_file("unwanted", "RULE never PATTERN { sys_enter:a } WHERE { a.id == 9999 }\n")
     return added_cost(bench, rounds, {
@@ -234,6 +280,14 @@ def measure_jsonl(bench, rounds):
 ROWS = [
     Row("pair", "long-syscall pair rule in the kernel, added per call", "CPU ns", "bpftrace",
         "<= 0.45x bpftrace, <= 1.15x hand-written", measure_pair),
+    Row("record", "recording the two events of a call without fields, per event", "CPU ns", "ftrace and splice",
+        "<= 0.6x ftrace", lambda bench, rounds: recording(bench, rounds, "small")[0]),
+    Row("record-whole", "recording number, arguments and result of a call, per event", "CPU ns", "ftrace and splice",
+        "<= 0.6x ftrace", lambda bench, rounds: recording(bench, rounds, "whole")[0]),
+    Row("record-bytes", "size of the events of a call without fields", "bytes", "ftrace and splice",
+        "<= 24", lambda bench, rounds: recording(bench, min(rounds, 2), "small")[1]),
+    Row("record-bytes-whole", "size of the events of a call with number, arguments and result", "bytes",
+        "ftrace and splice", "", lambda bench, rounds: recording(bench, min(rounds, 2), "whole")[1]),
     Row("unwanted", "event that no rule wants further, added per call", "CPU ns", "empty program",
         "<= empty program + 30 ns", measure_unwanted),
     Row("rules", "rules on sys_enter with distinct constants, added per call", "CPU ns", "1 rule",

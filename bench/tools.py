@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -114,6 +115,38 @@ class Bench:
         process.results = results
         wait_for(process.stderr, "observing")
         return process
+
+    def start_recorder(self, way, pid, events):
+        process = subprocess.Popen([os.path.join(self.build, "bench", "record-bench"), way, str(pid), *events],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment)
+        wait_for(process.stdout, "ready")
+        return process
+
+    def start_perf(self, pid, events):
+        if not shutil.which("perf"):
+            raise Missing("perf is not installed")
+        if not os.path.isdir("/sys/kernel/tracing/events"):
+            raise Missing("tracefs is not mounted")
+        path = os.path.join(self.folder, "perf.data")
+        process = subprocess.Popen(["perf", "record", "-q", "-m", "1024", "-e", ",".join(events), "-p", str(pid), "-o", path],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process.data = path
+        # It says nothing when it is ready.
+        time.sleep(1.5)
+        if process.poll() is not None:
+            raise Missing("perf record ended at once")
+        return process
+
+    def stop_recorder(self, process, wanted):
+        """Ends a recorder; events, bytes, lost. perf's are what its file holds and what was to be recorded."""
+        if hasattr(process, "data"):
+            self.stop(process)
+            return wanted, os.path.getsize(process.data), 0
+        text, _ = process.communicate(b"", timeout=READY_SECONDS)
+        found = re.search(rb"events (\d+) bytes (\d+) lost (\d+)", text)
+        if not found:
+            raise Missing("the recorder gave no numbers")
+        return tuple(int(number) for number in found.groups())
 
     def start_bpftrace(self, script):
         if not shutil.which("bpftrace"):

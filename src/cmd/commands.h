@@ -8,9 +8,11 @@
 
 extern const struct command command_check;
 extern const struct command command_compile;
+extern const struct command command_dump;
 extern const struct command command_events;
 extern const struct command command_explain;
 extern const struct command command_replay;
 extern const struct command command_run;
+extern const struct command command_stat;
 
 #endif

@@ -152,8 +152,8 @@ static void completion_values(void)
 	for (enum option_id id = 1; id < OPTION_COUNT; id++) {
 		const struct option_row *row = &option_rows[id];
 
-		/* Two options share the name --format; what explain takes covers both. */
-		if (row->kind == OPTION_FLAG || id == OPTION_FORMAT)
+		/* Options that share a name: what explain takes as --format and run as --pid covers the others. */
+		if (row->kind == OPTION_FLAG || id == OPTION_FORMAT || id == OPTION_FORMAT_EVENTS || id == OPTION_PIDS)
 			continue;
 		printf("\t--%s", row->name);
 		if (row->letter)
@@ -164,7 +164,7 @@ static void completion_values(void)
 			puts("' -- \"$word\")); return ;;");
 		} else if (id == OPTION_PID) {
 			puts(") COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$word\")); return ;;");
-		} else if (id == OPTION_OUTPUT) {
+		} else if (id == OPTION_OUTPUT || id == OPTION_CATALOG) {
 			puts(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;");
 		} else {
 			puts(") return ;;");

@@ -9,18 +9,26 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const engine_choices[] = { "user", "kernel", NULL };
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
+static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
 
 const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_ALL] = { "all", 'a', OPTION_FLAG, .help = "observe every process of the machine" },
+	[OPTION_CATALOG] = { "catalog", 0, OPTION_TEXT, "FILE", NULL,
+			     "take the event types of JSON lines from FILE, too, besides those of Linux" },
 	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
+	[OPTION_CPUS] = { "cpu", 0, OPTION_TEXT, "CPU,...", NULL, "only events of these processors" },
 	[OPTION_ENGINE] = { "engine", 0, OPTION_CHOICE, "ENGINE", engine_choices,
 			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },
+	[OPTION_EVENT] = { "event", 'e', OPTION_TEXT, "EVENT,...", NULL,
+			   "only events of these types; names may be globs, such as 'sched_*'" },
 	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, OPTION_FLAG, .help = "exit with status 1 when a rule matched" },
 	[OPTION_FOR] = { "for", 0, OPTION_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
 	[OPTION_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
 			    "how matches are written: text (default), or json: one object per line" },
+	[OPTION_FORMAT_EVENTS] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
+				   "what is written: text (default), or json" },
 	[OPTION_FROM] = { "from", 0, OPTION_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", graph_choices,
@@ -30,10 +38,17 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			   "format of the events: jsonl (default): one JSON object per line" },
 	[OPTION_JOBS] = { "jobs", 0, OPTION_NUMBER, "NUMBER", NULL,
 			  "match in so many threads at most; otherwise one for each processor" },
+	[OPTION_ORDINALS] = { "ordinals", 0, OPTION_TEXT, "N..M", NULL,
+			      "only the N-th to the M-th event of the input; one of them may be left out" },
 	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
+	[OPTION_PIDS] = { "pid", 'p', OPTION_TEXT, "PID,...", NULL, "only events of these processes" },
 	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_TIDS] = { "tid", 0, OPTION_TEXT, "TID,...", NULL, "only events of these threads" },
+	[OPTION_TIMES] = { "time", 0, OPTION_CHOICE, "FORM", times_choices,
+			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
+			   "CLOCK_MONOTONIC)" },
 	[OPTION_TO] = { "to", 0, OPTION_MOMENT, "TIME", NULL,
 			"leave out events at or after TIME, written as for --from" },
 	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },

@@ -11,7 +11,8 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 const struct command *const commands[] = {
-	&command_run, &command_replay, &command_check, &command_compile, &command_explain, &command_events, NULL,
+	&command_run,  &command_replay, &command_check, &command_compile, &command_explain, &command_events,
+	&command_dump, &command_stat,   NULL,
 };
 
 const struct command *command_find(const char *name)

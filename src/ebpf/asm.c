@@ -99,6 +99,17 @@ uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers
 	return function;
 }
 
+bool ebpf_asm_find(const struct ebpf_asm *as, const char *name, uint32_t *function)
+{
+	for (size_t i = 0; i < as->function_count; i++) {
+		if (strcmp(as->functions[i].name, name) != 0)
+			continue;
+		*function = (uint32_t)i;
+		return true;
+	}
+	return false;
+}
+
 void ebpf_asm_enter(struct ebpf_asm *as, uint32_t function)
 {
 	if (as->error)

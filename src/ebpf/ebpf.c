@@ -134,8 +134,10 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 	return ebpf_matcher_new(ebpf->program, &matcher, diag, &ebpf->matcher);
 }
 
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry)
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		      const struct source_style *style)
 {
+	(void)style;
 	struct ebpf *ebpf = context;
 
 	ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Header fields, as event_header_fields. */
-enum { COUNTER_BYTES = 8 };
+enum { COUNTER_BYTES = 8, PACKED_TAIL_BYTES = 8 };
 
 enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4, ALL_HEADER = 31 };
 
@@ -63,12 +63,20 @@ static uint32_t header_needs(const struct source_entry *entry)
 uint32_t source_scratch_bytes(const struct source_unit *unit)
 {
 	uint32_t bytes = 0;
+	bool moves = false;
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
-		if (unit->entries[i].extent > bytes)
-			bytes = unit->entries[i].extent;
+		const struct source_entry *entry = &unit->entries[i];
+		uint32_t extent = entry->extent;
+
+		if (entry->want->packed && extent) {
+			extent += PACKED_TAIL_BYTES;
+			moves = true;
+		}
+		if (extent > bytes)
+			bytes = extent;
 	}
-	return bytes <= SOURCE_RECORD_STACK_BYTES ? 0 : (bytes + 7) / 8 * 8;
+	return !moves && bytes <= SOURCE_RECORD_STACK_BYTES ? 0 : (bytes + 7) / 8 * 8;
 }
 
 /* reg = this CPU's part of the unit's memory; goes to label should there be none. r0 is lost. */
@@ -186,6 +194,23 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 	}
 }
 
+/* All of the record but the header's time and names. */
+static void emit_record(struct emission *emission, const struct source_entry *entry, const struct source_style *style)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct event_type *type = entry->want->type;
+
+	ebpf_store_imm(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, type), (int32_t)entry->want->index);
+	if (!entry->want->needs)
+		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, seq), 0);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		if (entry->paths[i]) {
+			ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
+			source_emit_field(as, style, entry->paths[i], &type->fields[i]);
+		}
+	}
+}
+
 /* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
  */
 static void emit_entry(struct emission *emission, struct state *state, const struct dispatch_entry *item)
@@ -205,24 +230,16 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 			source_emit_condition(as, style, &entry->when.items[i], next);
 	}
 	emit_header(emission, &after, header_needs(entry));
-	ebpf_store_imm(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, type), (int32_t)entry->want->index);
-	if (!entry->want->needs)
-		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, seq), 0);
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		if (entry->paths[i]) {
-			ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
-			source_emit_field(as, style, entry->paths[i], &type->fields[i]);
-		}
-	}
+	if (!entry->want->packed)
+		emit_record(emission, entry, style);
 	if (entry->want->counted)
 		emit_count(emission);
-	emission->options->body(emission->options->context, as, entry);
+	emission->options->body(emission->options->context, as, entry, style);
 	ebpf_bind(as, next);
 	if (item->undecided == 0)
 		state->have = after.have;
 	state->dirty = true;
 }
-
 /* The leaf for one constant: several entries may share it. */
 static void emit_leaf(struct emission *emission, struct state state, const struct dispatch_entry *items, size_t count)
 {

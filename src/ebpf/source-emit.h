@@ -8,13 +8,17 @@
  * A body finds the frame that matcher.h describes: r6 points to the record, in which type and the needed fields are
  * filled. Records of all entries of a unit lie at the same place, one after the other in time, so a body must be done
  * with its record when it ends.
+ *
+ * Where a want is packed, r6 points to memory for the entry's strings instead: its extent and 8 bytes more.
  */
 
 #include "ebpf/scope.h"
 #include "ebpf/source-plan.h"
 #include "ebpf/source-value.h"
 
-typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry);
+/* style is how the entry's paths are evaluated where the body begins. */
+typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			    const struct source_style *style);
 
 enum {
 	/* What of main's stack is left to records: all but the body's, its callbacks' and our own few words. */
@@ -37,7 +41,8 @@ struct source_emit_options {
 	uint32_t cpu_count;
 };
 
-/* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. */
+/* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. Where a string's
+ * place depends on the length of others, that is never on the stack. */
 uint32_t source_scratch_bytes(const struct source_unit *unit);
 
 void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options);

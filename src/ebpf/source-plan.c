@@ -115,7 +115,9 @@ static int resolve_field(struct draft *draft, uint32_t i)
 		snprintf(draft->binding.reason, draft->binding.size, "the kernel has no floating point numbers");
 		return -EINVAL;
 	}
-	if (field->offset + field->bytes > draft->entry.extent)
+	if (draft->want && draft->want->packed)
+		draft->entry.extent += is_text || field->value == EVENT_STRING ? field->bytes : 0;
+	else if (field->offset + field->bytes > draft->entry.extent)
 		draft->entry.extent = field->offset + field->bytes;
 	return 0;
 }
@@ -209,7 +211,7 @@ static int draft_source(struct draft *draft, const struct btf_kernel *btf, struc
 	draft->binding.btf = btf;
 	draft->binding.arena = arena;
 	draft->entry.want = want;
-	draft->entry.extent = sizeof(struct event_header);
+	draft->entry.extent = want && want->packed ? 0 : sizeof(struct event_header);
 	draft->unit.scope_text = draft->source->scope ? draft->source->scope : "";
 	draft->unit.group = want ? want->group : 0;
 	int result = parse(draft);

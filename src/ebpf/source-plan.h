@@ -17,6 +17,7 @@ struct source_want {
 	uint32_t group;                 /* wants of different groups never share a program */
 	bool counted;                   /* its events count for the statistics */
 	const struct ebpf_needs *needs; /* NULL: the whole record, everything unknown zero */
+	bool packed;                    /* there is no record: the body fetches the needed fields itself */
 };
 
 /* A want as one of its type's sources serves it. */
@@ -24,7 +25,8 @@ struct source_entry {
 	const struct source_want *want;
 	struct source_conditions when;
 	struct source_node **paths; /* per body field; NULL: not needed */
-	uint32_t extent;            /* bytes of the record that are filled, from its start */
+	/* Bytes of the record that are filled, from its start; packed: what the strings take one after the other. */
+	uint32_t extent;
 };
 
 struct source_unit {

@@ -48,12 +48,13 @@ struct source_set {
 };
 
 /* Both kinds of wants meet here. */
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry)
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		      const struct source_style *style)
 {
 	struct source_set *set = context;
 
 	if (entry->want->needs)
-		set->options.body(set->options.body_context, as, entry);
+		set->options.body(set->options.body_context, as, entry, style);
 	else
 		ship_emit(set->ship, as, entry->want->type->record_bytes);
 }

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-enum { WORD = 8 };
+enum { WORD = 8, PAIR_BYTES = 2 * WORD };
 
 /* What the verifier knows about a pointer. */
 enum knowledge {
@@ -362,6 +362,45 @@ static void copy_padded(struct ebpf_asm *as, const struct source_node *path, con
 	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
 }
 
+/* r3 = 1 if r2 is not 0, else 0. Without a jump, so that the verifier has one way to follow and not two. */
+static void test_nonzero(struct ebpf_asm *as)
+{
+	ebpf_mov(as, R3, R2);
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R3, 0));
+	ebpf_alu(as, BPF_OR, R3, R2);
+	ebpf_alu_imm(as, BPF_RSH, R3, 63);
+}
+
+/*
+ * r0 = the bytes, NUL included, of a string of two words in which everything behind the NUL is zero: the place of the
+ * last byte that is not, found by halving.
+ */
+static void measure_pair(struct ebpf_asm *as, const struct event_field *field)
+{
+	ebpf_load(as, BPF_DW, R2, SOURCE_REG_RECORD, (int32_t)field->offset + WORD);
+	ebpf_load(as, BPF_DW, R1, SOURCE_REG_RECORD, (int32_t)field->offset);
+	test_nonzero(as);
+	ebpf_mov(as, R0, R3);
+	ebpf_alu_imm(as, BPF_LSH, R0, 3);
+	ebpf_alu_imm(as, BPF_ADD, R3, -1);
+	ebpf_alu(as, BPF_AND, R1, R3); /* the first word counts where the second is empty, which then adds nothing */
+	ebpf_alu(as, BPF_OR, R1, R2);
+	for (int32_t bytes = WORD / 2; bytes > 0; bytes /= 2) {
+		ebpf_mov(as, R2, R1);
+		ebpf_alu_imm(as, BPF_RSH, R2, bytes * 8);
+		test_nonzero(as);
+		ebpf_mov(as, R2, R3);
+		ebpf_alu_imm(as, BPF_MUL, R2, bytes);
+		ebpf_alu(as, BPF_ADD, R0, R2);
+		ebpf_alu_imm(as, BPF_LSH, R2, 3);
+		ebpf_alu(as, BPF_RSH, R1, R2);
+	}
+	ebpf_mov(as, R2, R1);
+	test_nonzero(as);
+	ebpf_alu(as, BPF_ADD, R0, R3);
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+}
+
 static void emit_chars(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		       const struct event_field *field)
 {
@@ -369,8 +408,12 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 	bool words = path->access.is_padded && field->offset % WORD == 0 && field->bytes % WORD == 0;
 	enum knowledge knowledge = load_pointers(as, style, path, null);
 
+	if (style->lean && path->access.bytes != PAIR_BYTES)
+		words = false;
 	if (words && make_plain(as, style, &path->access.spot, knowledge)) {
 		copy_padded(as, path, field);
+		if (style->lean)
+			measure_pair(as, field);
 	} else {
 		ebpf_mov(as, R3, R0);
 		add_offset(as, R3, path->access.spot.offset);
@@ -393,9 +436,11 @@ static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
 static void emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 			const struct event_field *field)
 {
-	zero(as, field->offset, field->bytes);
+	if (!style->lean)
+		zero(as, field->offset, field->bytes);
 	switch (path->op) {
 	case SOURCE_CONST:
+		ebpf_mov_imm(as, R0, 0);
 		break;
 	case SOURCE_ACCESS:
 		emit_chars(as, style, path, field);
@@ -441,17 +486,29 @@ static struct width width_of(enum event_value value)
 	}
 }
 
-void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		       const struct event_field *field)
+void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
 {
-	struct width wanted = width_of(field->value), loaded;
+	struct source_style lean = *style;
+	uint32_t good = ebpf_label(as), bad = ebpf_label(as);
 
-	if (field->value == EVENT_STRING) {
-		emit_string(as, style, path, field);
-		return;
-	}
+	lean.lean = true;
+	emit_string(as, &lean, path, field);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, bad); /* also where a pointer was null, or reading failed: */
+	ebpf_jump_if_imm(as, BPF_JLE, R0, (int32_t)field->bytes, good);
+	ebpf_bind(as, bad);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)field->offset, 0);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_bind(as, good);
+}
+
+void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			enum event_value value)
+{
+	struct width wanted = width_of(value), loaded;
+
 	loaded = emit_narrow(as, style, path);
-	if (field->value == EVENT_BOOL) {
+	if (value == EVENT_BOOL) {
 		uint32_t end = ebpf_label(as);
 
 		extend(as, loaded.bytes * 8, loaded.is_signed);
@@ -465,5 +522,15 @@ void source_emit_field(struct ebpf_asm *as, const struct source_style *style, co
 		if (loaded.bytes >= wanted.bytes || (loaded.is_signed && !wanted.is_signed))
 			extend(as, wanted.bytes * 8, wanted.is_signed);
 	}
+}
+
+void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field)
+{
+	if (field->value == EVENT_STRING) {
+		emit_string(as, style, path, field);
+		return;
+	}
+	source_emit_number(as, style, path, field->value);
 	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)field->offset, R0);
 }

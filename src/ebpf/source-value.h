@@ -16,6 +16,7 @@ enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool task;     /* r7 holds the current task: nobody needs to ask for it */
+	bool lean;     /* strings are not filled up behind their NUL */
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
 };
 
@@ -25,6 +26,14 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 /* Goes to label unless the condition holds. */
 void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
 			   const struct source_condition *condition, uint32_t label);
+
+/* r0 = the value of path as a field of this value type (no string) holds it, extended to 64 bits. */
+void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			enum event_value value);
+
+/* The string at path goes to the record as field; r0 = its bytes with the NUL, at least 1, at most field's. Is lean. */
+void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field);
 
 /* Stores path in the record as field. path must be a string exactly where field is, or the constant 0. */
 void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,

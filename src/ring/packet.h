@@ -4,8 +4,8 @@
 
 /*
  * The first bytes of a sub-buffer, and of the CTF packet that it becomes (docs/formats/trace.md). In a ring the writer
- * keeps timestamp_begin, packet_seq_num and events_before; whoever writes the packet to a trace fills in the rest.
- * Little endian.
+ * keeps timestamp_begin, packet_seq_num and events_before, and who closes the sub-buffer timestamp_end, content_bits
+ * and events_after; whoever writes the packet to a trace fills in the rest. Little endian.
  */
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct ring_packet {
 	uint64_t content_bits; /* with this header, without the padding behind the last event */
 	uint64_t packet_bits;
 	uint64_t events_discarded; /* in the stream up to the end of this packet */
-	uint64_t reserved;
+	uint64_t events_after;     /* in a ring: those in this packet included; 0 in a trace */
 	uint32_t cpu_id;
 	uint32_t reserved_too;
 	uint64_t packet_seq_num;

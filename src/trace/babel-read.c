@@ -240,6 +240,7 @@ static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
 
 	if (!babel->has_base) {
 		babel->base_ns = offset_of(class);
+		babel->source.wall_ns = (uint64_t)babel->base_ns;
 		babel->has_base = true;
 	}
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {

@@ -24,7 +24,7 @@ struct server {
 	char *answers; /* per type number */
 	const struct event_type **types;
 	size_t type_count, answer_capacity, type_capacity;
-	uint64_t lost, until_ns; /* as told */
+	struct wire_state state; /* as told */
 	bool gone;               /* nobody listens */
 };
 
@@ -123,15 +123,14 @@ static bool names(void *context, const struct event_type *type)
 	return ask(context, type) & WIRE_NAMED;
 }
 
-static void say_loss(struct server *server, const struct trace_source *source)
+static void say_state(struct server *server, const struct trace_source *source)
 {
-	struct wire_loss loss = { source->lost, source->lossy_until_ns };
+	struct wire_state state = { source->lost, source->lossy_until_ns, source->wall_ns };
 
-	if (loss.lost == server->lost && loss.until_ns == server->until_ns)
+	if (memcmp(&state, &server->state, sizeof state) == 0)
 		return;
-	server->lost = loss.lost;
-	server->until_ns = loss.until_ns;
-	say(server, WIRE_LOSS, &loss, sizeof loss);
+	server->state = state;
+	say(server, WIRE_STATE, &state, sizeof state);
 }
 
 static void tell_all(struct server *server, struct trace_source *source, struct asterism_diag *diag)
@@ -144,10 +143,10 @@ static void tell_all(struct server *server, struct trace_source *source, struct 
 		bool wanted =
 			event.record->type < server->type_count && (server->answers[event.record->type] & WIRE_WANTED);
 
-		say_loss(server, source);
+		say_state(server, source);
 		say(server, WIRE_EVENT, event.record, wanted ? event.type->record_bytes : sizeof *event.record);
 	}
-	say_loss(server, source);
+	say_state(server, source);
 	if (result < 0)
 		fail(server, result, diag);
 	else

@@ -28,6 +28,7 @@ struct ctf {
 	bool is_given; /* the event in hand of the first of the heap */
 	bool drops;    /* events that nobody wants */
 	uint32_t type_count;
+	uint32_t event_bytes; /* of the event taken last */
 	uint64_t seq;
 	union {
 		struct event_header header;
@@ -146,7 +147,9 @@ static inline bool take_event(struct ctf *ctf, struct ctf_stream *stream, bool i
 		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event does not end in its packet");
 		return false;
 	}
-	stream->at += event_packed_round((size_t)bytes);
+	bytes = (int64_t)event_packed_round((size_t)bytes);
+	stream->at += (size_t)bytes;
+	ctf->event_bytes = (uint32_t)bytes + EVENT_PACKED_WORD_BYTES;
 	stream->packet_events++;
 	return true;
 }
@@ -162,8 +165,7 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
 	if (ctf->heap_count)
 		sift_down(ctf, 0);
-	return diag_error(ctf->diag, &place, -EINVAL, "%s (byte %llu)", stream->damage.text,
-			  (unsigned long long)stream->damage.offset);
+	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
 static int give(struct ctf *ctf, struct ctf_stream *stream, struct trace_event *event)
@@ -180,7 +182,7 @@ static int give(struct ctf *ctf, struct ctf_stream *stream, struct trace_event *
 	header->pid = stream->context.pid;
 	header->tid = stream->context.tid;
 	memcpy(header->comm, stream->context.comm, sizeof header->comm);
-	*event = (struct trace_event){ header, class->type };
+	*event = (struct trace_event){ header, class->type, ctf->event_bytes };
 	ctf->is_given = true;
 	return 1;
 }

@@ -144,7 +144,7 @@ static int make_event(struct jsonl *jsonl, struct trace_event *event)
 		return result;
 	jsonl->record.header.seq = ++jsonl->seq;
 	jsonl->record.header.type = type.index;
-	*event = (struct trace_event){ &jsonl->record.header, type.type };
+	*event = (struct trace_event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1 };
 	return 1;
 }
 

@@ -15,6 +15,7 @@
 struct trace_event {
 	struct event_header *record;   /* the reader may change it; valid until the next event is asked for */
 	const struct event_type *type; /* what record->type stands for, of the catalog that the source was given */
+	uint32_t bytes;                /* that the event takes in the input; 0: unknown */
 };
 
 struct trace_source;

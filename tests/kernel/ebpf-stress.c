@@ -107,8 +107,10 @@ static void compile(struct stress *stress, const char *catalog)
 		die(stress, "compiling", result);
 }
 
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry)
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		      const struct source_style *style)
 {
+	(void)style;
 	struct stress *stress = context;
 
 	ebpf_matcher_emit(stress->matcher, as, entry->want->index, entry->want->group);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef RING_RING_PRIV_H
+#define RING_RING_PRIV_H
+
+/* Arithmetic of positions that both sides share. */
+
+#include "ring/ring.h"
+
+/* The full value nearest to about whose low half is low. */
+static inline uint64_t ring_lengthen(uint64_t about, uint32_t low)
+{
+	return about + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)about);
+}
+
+static inline uint32_t ring_word_position(uint64_t word)
+{
+	return (uint32_t)word;
+}
+
+static inline uint32_t ring_word_events(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+static inline uint32_t ring_slot(const struct ring *ring, uint64_t position)
+{
+	return (uint32_t)(position / ring->sub_units) & (ring->sub_count - 1);
+}
+
+static inline _Atomic uint64_t *ring_unit(const struct ring *ring, uint64_t position)
+{
+	return &ring->data[position & ((uint64_t)ring->sub_units * ring->sub_count - 1)];
+}
+
+/* Where a 64-bit field of the packet header lies, in units. */
+#define RING_HEADER_UNIT(field) (offsetof(struct ring_packet, field) / RING_UNIT_BYTES)
+
+_Static_assert(offsetof(struct ring_packet, events_before) % RING_UNIT_BYTES == 0, "written as one unit");
+_Static_assert(offsetof(struct ring_packet, events_after) % RING_UNIT_BYTES == 0, "written as one unit");
+
+#endif

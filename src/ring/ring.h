@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef RING_RING_H
+#define RING_RING_H
+
+/*
+ * The one ring: what writers of events (programs in the kernel, sensors in applications) and readers agree on.
+ *
+ * Guarantees
+ *   1. A writer finishes in a bounded number of its own steps whatever others do. It never waits, and never looks at
+ *      readers. An event that finds no place in RING_ATTEMPTS attempts, or whose place another writer has not left
+ *      since the last lap, is dropped and counted.
+ *   2. Writers may interrupt each other (an interrupt over a task on one processor, to any depth) and may run at the
+ *      same time on several processors.
+ *   3. The oldest sub-buffer is overwritten when a new one is needed.
+ *   4. A reader finds in a bounded number of steps whether a sub-buffer is consistent, not yet complete or lost. What
+ *      it calls consistent is what the writers wrote: no event of it is torn, missing or from another lap.
+ *   5. In the order of the ring times never go back, and every event is preceded in its sub-buffer by the context
+ *      that holds for it.
+ *   6. Every sub-buffer knows how many events were written to the ring before it, so what is lost is known exactly.
+ *      Contexts do not count. Dropped events were never in the ring; they are counted beside it.
+ *
+ * Memory. Everything is counted in units of 8 bytes; sub_units and sub_count are powers of two.
+ *   control   struct ring_control, then one commit counter per sub-buffer
+ *   data      sub_count sub-buffers of sub_units: struct ring_packet, then events; never full to the last unit
+ *
+ * The reserve word holds position (low half) and number of events (high half), both modulo 2^32 and counting from the
+ * ring's beginning. A writer reads it, reads the clock, decides where its event goes, and replaces the word; if
+ * somebody else did so first, it begins again. So a position and the number of events before it are known together,
+ * and the clock's readings have the order of the positions. Whoever moves the position into another sub-buffer opens
+ * it: writes the header, and closes the one before, whose rest becomes padding.
+ *
+ * A writer commits by adding the units that it has filled to the sub-buffer's counter; the padding of a sub-buffer is
+ * committed by the one who closes it. Counters go on from lap to lap: after lap n (from 1) a complete sub-buffer's is
+ * n * sub_units. A sub-buffer is only opened again once it is complete, so nobody writes to a place of another lap.
+ *
+ * Told. After its reservation a writer stores its thread and the position that it moved to in one word. The next one
+ * needs not tell its context if the word names its own thread and the very position at which it goes on: only then the
+ * last event in the ring is by the same thread.
+ *
+ * Order, each barrier with its partner:
+ *   commit (release)           - reader's look at the counter (acquire): who sees all units sees all data
+ *   exchange, then release fence before data
+ *                              - reader's acquire fence after data, then a look at the word: who has read data of the
+ *                                next lap sees that the sub-buffer was opened again
+ *   commit (release)           - opener's look at the counter (acquire): the last lap is written before the next one
+ *   told name, told (release)  - told (acquire), told name
+ */
+
+#include "ring/packet.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	RING_UNIT_BYTES = 8,
+	RING_HEADER_UNITS = sizeof(struct ring_packet) / RING_UNIT_BYTES,
+	RING_CONTEXT_UNITS = 4, /* with its event word */
+	RING_COMM_BYTES = 16,
+	RING_ATTEMPTS = 8,
+	RING_SUB_UNITS_MIN = 32,
+	RING_UNITS_MAX = 1 << 30, /* of all sub-buffers together */
+	RING_ID_CONTEXT = 0,
+};
+
+struct ring_control {
+	_Atomic uint64_t reserve;      /* position | events << 32 */
+	_Atomic uint64_t told;         /* position | tid << 32 */
+	_Atomic uint64_t told_comm[2]; /* the name last told */
+	_Atomic uint64_t dropped;      /* events */
+	/* Both halves of the reserve word without the modulo, as of a recent opening; for telling laps of the word. */
+	_Atomic uint64_t position;
+	_Atomic uint64_t events;
+	uint64_t reserved;
+	_Atomic uint64_t commits[]; /* units, per sub-buffer */
+};
+
+_Static_assert(sizeof(struct ring_control) == 64, "programs in the kernel know this layout");
+_Static_assert(sizeof(_Atomic uint64_t) == 8 && ATOMIC_LLONG_LOCK_FREE == 2, "shared memory needs plain words");
+
+/* A view of a ring that lies elsewhere. What is here is known from whoever made the ring, never read from the ring. */
+struct ring {
+	struct ring_control *control;
+	_Atomic uint64_t *data;
+	uint32_t sub_units;
+	uint32_t sub_count; /* at least 2 */
+};
+
+/* Who raises an event. */
+struct ring_context {
+	uint32_t tid;
+	uint32_t pid;
+	char comm[RING_COMM_BYTES];
+};
+
+/* Whether a ring can have this shape. */
+bool ring_shape_is_valid(uint64_t sub_bytes, uint64_t sub_count);
+
+/* Bytes of the control block. */
+static inline size_t ring_control_bytes(uint32_t sub_count)
+{
+	return sizeof(struct ring_control) + sub_count * sizeof(uint64_t);
+}
+
+/*
+ * Writes one event: its id (not 0) and payload_units of payload. Any thread, any number at a time, signal handlers too.
+ * Returns 0, or what became of it instead, all counted as dropped: -EMSGSIZE (a sub-buffer cannot hold it), -EBUSY (a
+ * writer of the last lap is still where it should go), -EAGAIN (others were always faster).
+ */
+int ring_put(const struct ring *ring, const struct ring_context *who, uint16_t id, const uint64_t *payload,
+	     uint32_t payload_units);
+
+/* What a reader has in its buffer. */
+struct ring_part {
+	uint64_t sequence;      /* of the sub-buffer, from 0 */
+	uint64_t events_before; /* in the ring before it */
+	uint64_t events;        /* in it */
+	uint32_t bytes;         /* with the header, without padding */
+};
+
+/* The sub-buffers that may be read: first to last, the last being the one that is written to. False: none yet. */
+bool ring_range(const struct ring *ring, uint64_t *first, uint64_t *last);
+
+/* Events written since the ring's beginning, overwritten ones included, dropped ones not. */
+uint64_t ring_written(const struct ring *ring);
+uint64_t ring_dropped(const struct ring *ring);
+
+/*
+ * Copies a sub-buffer into buffer (sub_units): the header, in which the ring's own fields are filled, and the events.
+ * Returns 1; 0 where it is not complete (yet); -ESTALE where it is overwritten; -EBADMSG where its header is nonsense,
+ * which no writer of ours can bring about.
+ */
+int ring_read(const struct ring *ring, uint64_t sequence, void *buffer, struct ring_part *part);
+
+/*
+ * As ring_read for the last sub-buffer, as far as it is written. 0: somebody was writing at every one of our
+ * attempts, or there is nothing at all.
+ */
+int ring_drain(const struct ring *ring, void *buffer, struct ring_part *part);
+
+/* Somebody's way through a ring. Zero: from its beginning. */
+struct ring_cursor {
+	uint64_t next;   /* sub-buffer */
+	uint64_t events; /* written before it, handed out or lost */
+	uint64_t lost;   /* events, exactly, of those before next */
+	bool is_late;    /* nothing is handed out yet, and what lies before the first part is not missed */
+};
+
+/* Begins with the oldest sub-buffer that there is; what was overwritten before does not count as lost. */
+void ring_cursor_rewind(const struct ring *ring, struct ring_cursor *cursor);
+
+/*
+ * Hands out the next complete sub-buffer as ring_read. Returns 1; 0 where there is none now; -EBADMSG.
+ */
+int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
+
+/*
+ * The same when nobody waits for more: sub-buffers that are not complete after some looks are skipped, and the last one
+ * is drained.
+ * Where writers are at rest, lost is exact after the 0 at the end: written = handed out + lost.
+ */
+int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
+
+#endif
