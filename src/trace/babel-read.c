@@ -11,6 +11,7 @@
 
 #include "trace/babel-class.h"
 #include "trace/babel-priv.h"
+#include "trace/babel-who.h"
 
 #include "base/alloc.h"
 
@@ -34,6 +35,7 @@ struct babel {
 	bool ended, has_base;
 	int64_t base_ns;
 	uint64_t seq, ts;
+	struct babel_who *who;
 	struct babel_class *classes; /* by address; open addressing, at most half full */
 	size_t place_count, class_count;
 	const struct event_type **types; /* by number */
@@ -260,6 +262,7 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 	if (class->wanted) {
 		memset(babel->record.bytes, 0, class->type->record_bytes);
 		babel_class_decode(class, event, babel->record.bytes);
+		babel_who_apply(babel->who, class, event, &babel->record.header);
 	}
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
@@ -285,7 +288,9 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 		bt_message_get_ref(message);
 		babel->again = message;
 	}
-	return give(babel, class, event, given);
+	give(babel, class, event, given);
+	babel_who_learn(babel->who, class, event);
+	return 1;
 }
 
 static int take_again(struct babel *babel, struct trace_event *given)
@@ -406,6 +411,7 @@ static void babel_free(struct trace_source *source)
 	alloc_free(babel->classes);
 	alloc_free(babel->types);
 	bt_graph_put_ref(babel->graph);
+	babel_who_free(babel->who);
 	lttng_map_free(babel->map);
 	alloc_free(babel->name);
 	alloc_free(babel);
@@ -511,7 +517,8 @@ __attribute__((visibility("default"))) int trace_babel_module_open(const struct 
 	babel->catalog = request->catalog;
 	babel->diag = request->diag;
 	babel->graph = bt_graph_create(0);
-	if (!babel->name || !babel->graph)
+	babel->who = babel_who_new();
+	if (!babel->name || !babel->graph || !babel->who)
 		result = diag_no_memory(request->diag);
 	if (!result)
 		result = make_graph(babel, request);

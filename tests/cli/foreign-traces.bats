@@ -67,6 +67,16 @@ replay() {
 	[[ ${lines[2]} == '{"stats":{"events":6,'* ]]
 }
 
+@test "who raised an event is known from the switches where the trace has no contexts" {
+	play trace bare
+	echo 'RULE slow PATTERN { [sys_enter_openat:e, sys_exit_openat:x] } WHERE { [tid], e.tid > 0 }' >slow.rule
+	replay slow.rule trace
+	[[ ${lines[0]} == '{"match":"slow","ts":2000300,"cpu":3,"pid":10,"tid":11,"comm":"cat",'* ]]
+	echo 'RULE before PATTERN { sched_switch:s }' >before.rule
+	replay before.rule trace
+	[[ ${lines[0]} == '{"match":"before","ts":200,"cpu":3,"pid":0,"tid":0,"comm":"",'* ]]
+}
+
 @test "every event is part of OVER { * }" {
 	play trace
 	echo 'RULE strict STRICTSEQUENCE PATTERN { [sys_enter_openat:e, sched_process_fork:f] } OVER { * }' >over.rule
