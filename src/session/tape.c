@@ -36,6 +36,7 @@ struct tape {
 	struct ctf_writer *writer;   /* of a continuous tape */
 	struct ring_cursor *cursors; /* one per processor, of a continuous tape */
 	void *buffer;                /* of one sub-buffer */
+	uint64_t start_ns;           /* no event is older */
 	uint32_t missed_cpu;         /* the one whose stream tells what the kernel kept from us */
 	uint64_t mark_count;         /* ever; the newest MARKS_MAX are kept, each in the place of its number */
 	struct kept_mark marks[MARKS_MAX];
@@ -160,6 +161,7 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 	memcpy((void *)&tape->options, options, sizeof *options);
 	tape->diag = diag;
 	tape->missed_cpu = NO_CPU;
+	tape->start_ns = now_ns();
 	result = open_recorder(tape);
 	if (!result)
 		result = open_buffers(tape);
@@ -225,6 +227,20 @@ static uint64_t missed_of(struct tape *tape, uint32_t cpu)
 	return tape->missed_cpu == cpu ? ebpf_recorder_missed(tape->recorder) : 0;
 }
 
+/*
+ * Readers see what is missing by comparing a packet with the one before. Where the first ones are lost already, a
+ * packet without events stands for the beginning of the stream.
+ */
+static int write_beginning(struct tape *tape, struct ctf_writer *writer, uint32_t cpu, const struct ring_part *first)
+{
+	const struct ring_packet packet = {
+		.timestamp_begin = tape->start_ns,
+		.packet_seq_num = first->sequence - 1,
+	};
+
+	return ctf_writer_packet(writer, cpu, &packet, sizeof packet, 0);
+}
+
 /* Writes what comes out of one ring. A packet that could not be written stays before the cursor. */
 static int write_ring(struct tape *tape, struct copying *how, uint32_t cpu, struct ring_cursor *cursor)
 {
@@ -235,14 +251,17 @@ static int write_ring(struct tape *tape, struct copying *how, uint32_t cpu, stru
 	int got;
 
 	while ((got = how->next(ring, &ahead, tape->buffer, &part)) > 0) {
-		int result;
+		int result = 0;
 
 		if (packet->timestamp_begin > how->until_ns) {
 			how->left = true;
 			return 0;
 		}
-		result = ctf_writer_packet(how->writer, cpu, tape->buffer, part.bytes,
-					   ahead.lost + ring_dropped(ring) + missed_of(tape, cpu));
+		if (!tape->options.flight && cursor->events == 0 && part.events_before > 0)
+			result = write_beginning(tape, how->writer, cpu, &part);
+		if (!result)
+			result = ctf_writer_packet(how->writer, cpu, tape->buffer, part.bytes,
+						   ahead.lost + ring_dropped(ring) + missed_of(tape, cpu));
 		if (result)
 			return result;
 		*cursor = ahead;
