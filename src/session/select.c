@@ -78,10 +78,18 @@ static int unknown_field(const struct event_type *type, const char *name, struct
 	return -EINVAL;
 }
 
+static int bad_form(struct asterism_diag *diag)
+{
+	return diag_error(diag, NULL, -EINVAL,
+			  "events are given as EVENT or EVENT:FIELD+FIELD, with commas between them");
+}
+
 static int add_field(struct selected_event *event, struct piece piece, struct asterism_diag *diag)
 {
 	char name[64];
 
+	if (piece.length == 0)
+		return bad_form(diag);
 	if (piece.length >= sizeof name)
 		piece.length = sizeof name - 1;
 	memcpy(name, piece.start, piece.length);
@@ -183,9 +191,7 @@ static int add_item(struct selection *selection, struct event_catalog *catalog, 
 		fields = piece_until(at, ",");
 	}
 	if (item.length == 0 || item.length >= sizeof name || (has_fields && fields.length == 0))
-		return diag_error(diag, NULL, -EINVAL,
-				  "events are given as EVENT or EVENT:FIELD+FIELD, with commas "
-				  "between them");
+		return bad_form(diag);
 	memcpy(name, item.start, item.length);
 	name[item.length] = 0;
 	if (strpbrk(name, "*?["))
