@@ -47,6 +47,12 @@ static size_t make_room(struct text_buffer *text, size_t more)
 	return text->failure ? 0 : more;
 }
 
+bool text_reserve(struct text_buffer *text, size_t more)
+{
+	make_room(text, more);
+	return !text->failure;
+}
+
 void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
 	size_t fits = make_room(text, length);

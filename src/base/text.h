@@ -25,6 +25,12 @@ struct text_buffer {
 /* A text in the size bytes at memory, which stay the caller's; what does not fit is cut off (failure -E2BIG). */
 void text_init_fixed(struct text_buffer *text, char *memory, size_t size);
 
+/*
+ * Makes room for that many more bytes and a NUL, for writers that put them at bytes + length themselves. Growing texts
+ * only. Returns false when there is none; that sticks.
+ */
+bool text_reserve(struct text_buffer *text, size_t more);
+
 /* Frees what a growing text holds. */
 void text_fini(struct text_buffer *text);
 

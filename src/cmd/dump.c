@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OUTPUT_BYTES = 1 << 16 };
+enum { OUTPUT_BYTES = 1 << 16, TIME_BYTES = 64 };
 
 enum time_form { TIME_START, TIME_WALL, TIME_CLOCK };
 
@@ -29,7 +29,9 @@ struct dump {
 	int error; /* errno of the first failure to write */
 	bool is_json, is_verbose, at_once;
 	enum time_form form;
-	uint64_t lost; /* as far as it has been told */
+	uint64_t lost;   /* as far as it has been told */
+	uint64_t second; /* whose date this is */
+	char date[32];
 };
 
 static int open_output(struct dump *dump, const struct arguments *arguments)
@@ -69,7 +71,7 @@ static void flush(struct dump *dump)
 		if (wrote >= 0)
 			done += (size_t)wrote;
 		else if (errno != EINTR || inputs_stopped())
-			fail_output(dump, errno == EINTR ? EPIPE : errno);
+			fail_output(dump, errno == EINTR ? EPIPE : errno); /* who stops us does not wait for a reader */
 	}
 	dump->text.length = 0;
 }
@@ -82,28 +84,61 @@ static void close_output(struct dump *dump)
 	text_fini(&dump->text);
 }
 
-/* Seconds since the start or since 1970 with all their digits. Inputs without wall-clock time count from the start. */
-static void show_time(const struct dump *dump, uint64_t ts, char *time, size_t room)
+/* number, right in a column of width; returns behind it. */
+static char *put_digits(char *at, uint64_t number, int width, char fill)
 {
-	uint64_t wall_ns = dump->inputs.source->wall_ns, shown = ts - dump->filter.start_ns;
+	char digits[20];
+	int count = 0;
+
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	for (; width > count; width--)
+		*at++ = fill;
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
+/* The date of the second, which is the last one's for most events. */
+static const char *date_of(struct dump *dump, uint64_t second)
+{
+	time_t seconds = (time_t)second;
 	struct tm date;
 
-	if (dump->form == TIME_CLOCK) {
-		snprintf(time, room, "%" PRIu64, ts);
-	} else if (dump->form == TIME_WALL && wall_ns) {
-		time_t seconds = (time_t)((ts + wall_ns) / 1000000000);
-		size_t length = gmtime_r(&seconds, &date) ? strftime(time, room, "%Y-%m-%d %H:%M:%S", &date) : 0;
-
-		snprintf(time + length, room - length, ".%09" PRIu64, (ts + wall_ns) % 1000000000);
-	} else {
-		snprintf(time, room, "%5" PRIu64 ".%09" PRIu64, shown / 1000000000, shown % 1000000000);
+	if (second != dump->second || !*dump->date) {
+		dump->second = second;
+		if (!gmtime_r(&seconds, &date) || !strftime(dump->date, sizeof dump->date, "%Y-%m-%d %H:%M:%S", &date))
+			strcpy(dump->date, "?");
 	}
+	return dump->date;
+}
+
+/* Seconds since the start or the date, with all their digits. Inputs without wall-clock time count from the start. */
+static void show_time(struct dump *dump, uint64_t ts, char time[TIME_BYTES])
+{
+	uint64_t wall_ns = dump->inputs.source->wall_ns, shown = ts - dump->filter.start_ns;
+	char *at = time;
+
+	if (dump->form == TIME_CLOCK) {
+		*put_digits(at, ts, 0, ' ') = 0;
+		return;
+	}
+	if (dump->form == TIME_WALL && wall_ns) {
+		shown = ts + wall_ns;
+		at = stpcpy(at, date_of(dump, shown / 1000000000));
+	} else {
+		at = put_digits(at, shown / 1000000000, 5, ' ');
+	}
+	*at++ = '.';
+	*put_digits(at, shown % 1000000000, 9, '0') = 0;
 }
 
 static void show(struct dump *dump, const struct trace_event *event)
 {
 	uint64_t lost = dump->inputs.source->lost - dump->lost;
-	char time[64];
+	char time[TIME_BYTES];
 
 	if (dump->is_json) {
 		event_text_json(&dump->text, event);
@@ -113,7 +148,7 @@ static void show(struct dump *dump, const struct trace_event *event)
 				    lost == 1 ? " was" : "s were");
 		if (dump->is_verbose)
 			text_printf(&dump->text, "%10" PRIu64 " ", event->record->seq);
-		show_time(dump, event->record->ts, time, sizeof time);
+		show_time(dump, event->record->ts, time);
 		event_text_line(&dump->text, event, time);
 	}
 	dump->lost += lost;

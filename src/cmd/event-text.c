@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how events look. Long traces are written through here, so numbers do not go through printf, but for those
- * with a fraction.
+ * Decides how events look. Long traces are written through here, so room is made once per event, for the longest line
+ * that its type can give, and what is written into it is not checked again.
  */
 
 #include "cmd/event-text.h"
@@ -11,7 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_unsigned(struct text_buffer *text, uint64_t number)
+enum {
+	NUMBER_BYTES = 32,   /* the longest number, with what parts it from the next */
+	ESCAPED_BYTES = 6,   /* of one byte of a string: \u001f */
+	HEADER_BYTES = 1024, /* all that is not the type's: names, header fields */
+};
+
+/* Where the next byte goes. */
+struct pen {
+	char *at;
+};
+
+static void put_bytes(struct pen *pen, const char *bytes, size_t length)
+{
+	memcpy(pen->at, bytes, length);
+	pen->at += length;
+}
+
+static void put_text(struct pen *pen, const char *text)
+{
+	pen->at = stpcpy(pen->at, text);
+}
+
+static void put_unsigned(struct pen *pen, uint64_t number)
 {
 	char digits[20];
 	size_t at = sizeof digits;
@@ -20,18 +42,18 @@ static void put_unsigned(struct text_buffer *text, uint64_t number)
 		digits[--at] = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	text_append_bytes(text, digits + at, sizeof digits - at);
+	put_bytes(pen, digits + at, sizeof digits - at);
 }
 
-static void put_signed(struct text_buffer *text, int64_t number)
+static void put_signed(struct pen *pen, int64_t number)
 {
 	if (number < 0)
-		text_append_bytes(text, "-", 1);
-	put_unsigned(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+		*pen->at++ = '-';
+	put_unsigned(pen, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 /* The shortest digits that read back as real; null for what JSON has no number for. */
-static void put_real(struct text_buffer *text, double real)
+static void put_real(struct pen *pen, double real)
 {
 	char digits[40] = "null";
 
@@ -40,7 +62,7 @@ static void put_real(struct text_buffer *text, double real)
 		if (strtod(digits, NULL) == real)
 			break;
 	}
-	text_append(text, digits);
+	put_text(pen, digits);
 }
 
 static bool is_plain(const char *string, size_t length)
@@ -55,129 +77,171 @@ static bool is_plain(const char *string, size_t length)
 }
 
 /* In quotes. Most texts need no escape. */
-static void put_string(struct text_buffer *text, const char *string, bool is_json)
+static void put_string(struct pen *pen, const char *string, bool is_json)
 {
 	size_t length = strlen(string);
 
 	if (is_plain(string, length)) {
-		text_append_bytes(text, "\"", 1);
-		text_append_bytes(text, string, length);
-		text_append_bytes(text, "\"", 1);
-	} else if (is_json) {
-		text_json(text, string);
-	} else {
-		text_quote(text, string);
+		*pen->at++ = '"';
+		put_bytes(pen, string, length);
+		*pen->at++ = '"';
+		return;
 	}
+	struct text_buffer escaped;
+	text_init_fixed(&escaped, pen->at, length * ESCAPED_BYTES + 3);
+	if (is_json)
+		text_json(&escaped, string);
+	else
+		text_quote(&escaped, string);
+	pen->at += escaped.length;
 }
 
-static void put_value(struct text_buffer *text, const struct event_field *field, const struct event_header *record,
-		      bool is_json)
+static void put_address(struct pen *pen, uint64_t address)
+{
+	int shift = 60;
+
+	put_text(pen, "0x");
+	while (shift && !(address >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*pen->at++ = "0123456789abcdef"[address >> shift & 15];
+}
+
+static void put_value(struct pen *pen, const struct event_field *field, const struct event_header *record, bool is_json)
 {
 	const char *at = (const char *)record + field->offset;
 	uint64_t word;
 	double real;
 
 	if (field->value == EVENT_STRING)
-		return put_string(text, at, is_json);
+		return put_string(pen, at, is_json);
 	memcpy(&word, at, sizeof word);
 	switch (field->value) {
 	case EVENT_BOOL:
-		text_append(text, word ? "true" : "false");
+		put_text(pen, word ? "true" : "false");
 		break;
 	case EVENT_F64:
 		memcpy(&real, at, sizeof real);
-		put_real(text, real);
+		put_real(pen, real);
 		break;
 	case EVENT_ADDR:
 		if (is_json)
-			put_unsigned(text, word);
+			put_unsigned(pen, word);
 		else
-			text_printf(text, "0x%llx", (unsigned long long)word);
+			put_address(pen, word);
 		break;
 	case EVENT_I8:
 	case EVENT_I16:
 	case EVENT_I32:
 	case EVENT_I64:
 	case EVENT_TIME:
-		put_signed(text, (int64_t)word);
+		put_signed(pen, (int64_t)word);
 		break;
 	default:
-		put_unsigned(text, word);
+		put_unsigned(pen, word);
 		break;
 	}
 }
 
-static void put_member(struct text_buffer *text, const char *name, uint64_t number)
+/* Makes room for the event's line in text, which grows. Returns false where there is none. */
+static bool begin(struct text_buffer *text, const struct trace_event *event, struct pen *pen)
 {
-	text_append(text, name);
-	put_unsigned(text, number);
+	const struct event_type *type = event->type;
+	size_t bytes = HEADER_BYTES + strlen(type->name) * ESCAPED_BYTES;
+
+	for (uint32_t i = 0; i < type->field_count; i++)
+		bytes += strlen(type->fields[i].name) * ESCAPED_BYTES + NUMBER_BYTES +
+			 (type->fields[i].value == EVENT_STRING ? type->fields[i].bytes * ESCAPED_BYTES : 0);
+	if (text->failure || !text_reserve(text, bytes))
+		return false;
+	pen->at = text->bytes + text->length;
+	return true;
+}
+
+static void end(struct text_buffer *text, const struct pen *pen)
+{
+	text->length = (size_t)(pen->at - text->bytes);
+	text->bytes[text->length] = 0;
+}
+
+static void put_member(struct pen *pen, const char *name, uint64_t number)
+{
+	put_text(pen, name);
+	put_unsigned(pen, number);
 }
 
 void event_text_json(struct text_buffer *text, const struct trace_event *event)
 {
 	const struct event_header *header = event->record;
+	struct pen pen;
 
-	text_append(text, "{\"event\":");
-	put_string(text, event->type->name, true);
-	put_member(text, ",\"ts\":", header->ts);
-	put_member(text, ",\"cpu\":", header->cpu);
-	put_member(text, ",\"pid\":", header->pid);
-	put_member(text, ",\"tid\":", header->tid);
-	text_append(text, ",\"comm\":");
-	put_string(text, header->comm, true);
+	if (!begin(text, event, &pen))
+		return;
+	put_text(&pen, "{\"event\":");
+	put_string(&pen, event->type->name, true);
+	put_member(&pen, ",\"ts\":", header->ts);
+	put_member(&pen, ",\"cpu\":", header->cpu);
+	put_member(&pen, ",\"pid\":", header->pid);
+	put_member(&pen, ",\"tid\":", header->tid);
+	put_text(&pen, ",\"comm\":");
+	put_string(&pen, header->comm, true);
 	for (uint32_t i = 0; i < event->type->field_count; i++) {
 		const struct event_field *field = &event->type->fields[i];
 
-		text_append(text, ",");
-		put_string(text, field->name, true);
-		text_append(text, ":");
-		put_value(text, field, header, true);
+		*pen.at++ = ',';
+		put_string(&pen, field->name, true);
+		*pen.at++ = ':';
+		put_value(&pen, field, header, true);
 	}
-	text_append(text, "}\n");
+	put_text(&pen, "}\n");
+	end(text, &pen);
 }
 
 /* A name from the kernel, which may hold anything, in a column of its own. */
-static void put_comm(struct text_buffer *text, const char *comm)
+static void put_comm(struct pen *pen, const char *comm)
 {
-	char column[EVENT_COMM_BYTES];
-	size_t length = strnlen(comm, sizeof column - 1);
+	size_t length = strnlen(comm, EVENT_COMM_BYTES - 1);
 
-	memset(column, ' ', sizeof column);
+	memset(pen->at, ' ', EVENT_COMM_BYTES);
 	for (size_t i = 0; i < length; i++)
-		column[i] = (unsigned char)comm[i] < 0x20 || comm[i] == 0x7f ? '?' : comm[i];
-	text_append_bytes(text, column, sizeof column);
+		pen->at[i] = (unsigned char)comm[i] < 0x20 || comm[i] == 0x7f ? '?' : comm[i];
+	pen->at += EVENT_COMM_BYTES;
 }
 
-static void put_right(struct text_buffer *text, uint32_t number, unsigned width)
+static void put_right(struct pen *pen, uint32_t number, unsigned width)
 {
 	unsigned digits = 1;
 
 	for (uint32_t rest = number; rest >= 10; rest /= 10)
 		digits++;
-	if (digits < width)
-		text_append_bytes(text, "          ", width - digits);
-	put_unsigned(text, number);
+	for (; digits < width; digits++)
+		*pen->at++ = ' ';
+	put_unsigned(pen, number);
 }
 
 void event_text_line(struct text_buffer *text, const struct trace_event *event, const char *time)
 {
 	const struct event_header *header = event->record;
+	struct pen pen;
 
-	text_append(text, time);
-	text_append(text, " [");
-	put_right(text, header->cpu, 3);
-	text_append(text, "] ");
-	put_comm(text, header->comm);
-	put_right(text, header->pid, 7);
-	text_append(text, "/");
-	put_unsigned(text, header->tid);
-	text_append(text, " ");
-	text_append(text, event->type->name);
+	if (!begin(text, event, &pen))
+		return;
+	put_text(&pen, time);
+	put_text(&pen, " [");
+	put_right(&pen, header->cpu, 3);
+	put_text(&pen, "] ");
+	put_comm(&pen, header->comm);
+	put_right(&pen, header->pid, 7);
+	*pen.at++ = '/';
+	put_unsigned(&pen, header->tid);
+	*pen.at++ = ' ';
+	put_text(&pen, event->type->name);
 	for (uint32_t i = 0; i < event->type->field_count; i++) {
-		text_append(text, " ");
-		text_append(text, event->type->fields[i].name);
-		text_append(text, "=");
-		put_value(text, &event->type->fields[i], header, false);
+		*pen.at++ = ' ';
+		put_text(&pen, event->type->fields[i].name);
+		*pen.at++ = '=';
+		put_value(&pen, &event->type->fields[i], header, false);
 	}
-	text_append(text, "\n");
+	*pen.at++ = '\n';
+	end(text, &pen);
 }

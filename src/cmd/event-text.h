@@ -2,7 +2,7 @@
 #ifndef CMD_EVENT_TEXT_H
 #define CMD_EVENT_TEXT_H
 
-/* How an event is written. Failures stick to the text. */
+/* How an event is written. Texts are growing ones; failures stick to them. time is less than 100 bytes. */
 
 #include "base/text.h"
 #include "trace/source.h"

@@ -43,6 +43,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_HELP] = { "help", 'h', OPTION_FLAG, .help = "show this help and exit" },
 	[OPTION_INPUT] = { "input", 0, OPTION_CHOICE, "FORMAT", input_choices,
 			   "format of the events: jsonl (default): one JSON object per line" },
+	[OPTION_JOBS] = { "jobs", 0, OPTION_NUMBER, "NUMBER", NULL,
+			  "match in so many threads at most; otherwise one for each processor" },
 	[OPTION_ORDINALS] = { "ordinals", 0, OPTION_TEXT, "N..M", NULL,
 			      "only the N-th to the M-th event of the input; one of them may be left out" },
 	[OPTION_LAST] = { "last", 0, OPTION_TIME, "TIME", NULL,

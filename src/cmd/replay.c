@@ -73,6 +73,33 @@ static bool is_stream(const char *file)
 	return result == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+/* The operands taken apart; the order among rules and among traces stays. */
+struct operands {
+	const char **rules, **traces;
+	size_t rule_count, trace_count;
+};
+
+static bool is_any_stream(const struct operands *operands)
+{
+	for (size_t i = 0; i < operands->trace_count; i++) {
+		if (is_stream(operands->traces[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Events that come as they happen are matched as they come. */
+static uint32_t jobs_of(const struct arguments *arguments, const struct operands *operands)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (is_any_stream(operands))
+		return 1;
+	if (arguments_has(arguments, OPTION_JOBS))
+		return (uint32_t)arguments->options[OPTION_JOBS].number;
+	return processors > 1 ? (uint32_t)processors : 1;
+}
+
 static void hide_progress(struct replay *replay)
 {
 	if (replay->shown)
@@ -88,12 +115,6 @@ static int on_match(void *context, const struct program_match *match)
 	hide_progress(replay);
 	return sink_match(&replay->sink, match);
 }
-
-/* The operands taken apart; the order among rules and among traces stays. */
-struct operands {
-	const char **rules, **traces;
-	size_t rule_count, trace_count;
-};
 
 static int find_kinds(const struct arguments *arguments, struct operands *operands)
 {
@@ -168,8 +189,8 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		.context = &replay,
 		.stop = &stop,
 	};
-	for (size_t i = 0; i < options.file_count; i++)
-		replay.sink.at_once |= is_stream(options.files[i]);
+	options.jobs = jobs_of(arguments, operands);
+	replay.sink.at_once |= is_any_stream(operands);
 
 	int result = session_replay(rules, &options, diag, &totals);
 
@@ -237,8 +258,8 @@ const struct command command_replay = {
 		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
 		"the first "
 		"of these times and ends before the second.",
-	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_OUTPUT,
-		     OPTION_QUIET, OPTION_TO, OPTION_VERBOSE },
+	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
+		     OPTION_OUTPUT, OPTION_QUIET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
 	.run = run,

@@ -139,7 +139,8 @@ static int find_far_jumps(const struct ebpf_asm *as, struct asm_function *functi
 		const struct asm_label *label = &as->labels[fixup->target];
 		int64_t distance = (int64_t)function->moved[label->insn] - function->moved[fixup->insn] - 1;
 
-		if ((distance >= INT16_MIN && distance <= INT16_MAX) || function->far_jump[fixup->insn])
+		if ((distance >= -EBPF_ASM_NEAR_MAX && distance <= EBPF_ASM_NEAR_MAX) ||
+		    function->far_jump[fixup->insn])
 			continue;
 		if (!long_jumps)
 			return -E2BIG;

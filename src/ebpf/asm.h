@@ -20,6 +20,12 @@
 
 struct ebpf_asm;
 
+/*
+ * How far a jump of 16 bits may go when a program is given to the kernel. The kernel itself puts several instructions
+ * in place of some calls, and refuses what then becomes too far.
+ */
+enum { EBPF_ASM_NEAR_MAX = 24 * 1024 };
+
 struct ebpf_asm *ebpf_asm_new(void);
 void ebpf_asm_free(struct ebpf_asm *as);
 
@@ -114,8 +120,8 @@ struct ebpf_code {
 };
 
 /*
- * Resolves everything and stores the program, which the caller gives back with ebpf_code_fini. Jumps of more than 16
- * bits use the long jump of kernel 6.6 where long_jumps says that there is one, else they are -E2BIG.
+ * Resolves everything and stores the program, which the caller gives back with ebpf_code_fini. Jumps farther
+ * than EBPF_ASM_NEAR_MAX use the long jump of kernel 6.6 where long_jumps says that there is one, else they are -E2BIG.
  * Returns 0 or the error that stuck.
  */
 int ebpf_asm_finish(struct ebpf_asm *as, bool long_jumps, struct ebpf_code *code);

@@ -143,6 +143,8 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		match.event_count = (uint32_t)count;
 	}
 	rule->stats.matches++;
+	if (engine->emit_depth == 0)
+		engine->turn = rule->index;
 	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, &match) : 0;
 	if (result < 0)
 		engine->failed = result;

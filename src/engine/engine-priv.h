@@ -142,7 +142,9 @@ struct engine {
 	uint64_t deadline; /* no run is overdue before time has passed this; UINT64_MAX: none at all */
 	struct engine_deadline *heap;
 	uint32_t heap_count;
-	int failed; /* what on_match returned, while it was negative */
+	bool expiring; /* time passes; no event is at work */
+	uint32_t turn; /* the rule whose match is told, or told last, that no emitted event is the cause of */
+	int failed;    /* what on_match returned, while it was negative */
 	uint32_t emit_depth;
 	uint32_t emit_levels; /* buffers in emitted */
 	size_t emit_bytes;

@@ -74,6 +74,11 @@ void engine_lose(struct engine *engine, uint64_t lost)
 	}
 }
 
+uint32_t engine_turn(const struct engine *engine)
+{
+	return engine->expiring ? PROGRAM_NONE : engine->turn;
+}
+
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats)
 {
 	*stats = engine->rules[rule].stats;
@@ -109,6 +114,8 @@ static int init_runs(struct engine *engine)
 	for (uint32_t i = 0; i < engine->program->rule_count && !result; i++) {
 		struct engine_rule *rule = &engine->rules[i];
 
+		if (engine->options.rules && !engine->options.rules[i])
+			continue;
 		rule->defers = rule->emits || rule->drop;
 		result = engine_runs_init(rule);
 		if (!result)

@@ -41,6 +41,13 @@ int engine_advance(struct engine *engine, uint64_t now_ns);
  */
 void engine_lose(struct engine *engine, uint64_t lost);
 
+/*
+ * While on_match is called: whose turn it is. PROGRAM_NONE while time passes; else the rule (index in the program) that
+ * the event fed is being given to, which differs from the match's where that one comes of an event emitted by it. At
+ * one event rules take their turns in the order of the program, so engines for parts of a program can be put in order.
+ */
+uint32_t engine_turn(const struct engine *engine);
+
 /* The counters of rule (index in the program). */
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats);
 

@@ -185,6 +185,7 @@ static void match(struct engine *engine, struct engine_rule *rule, struct engine
 
 void engine_timers_expire(struct engine *engine, uint64_t now)
 {
+	engine->expiring = true;
 	while (engine->heap_count && engine->heap[0].at < now && !engine->failed) {
 		struct engine_rule *rule = engine->heap[0].rule;
 
@@ -198,5 +199,6 @@ void engine_timers_expire(struct engine *engine, uint64_t now)
 			match(engine, rule, run);
 		engine_runs_give(rule, run);
 	}
+	engine->expiring = false;
 	set_next(engine);
 }

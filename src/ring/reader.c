@@ -196,13 +196,14 @@ static int advance(struct ring_cursor *cursor, const struct ring_part *part)
 	return 1;
 }
 
-/* force: sub-buffers that are not complete are given up. Returns as ring_next, -ENODATA at the last one. */
+/* force: sub-buffers that are not complete after some looks are given up. Returns as ring_next, -ENODATA at the last
+ * one. */
 static int step(const struct ring *ring, struct ring_cursor *cursor, bool force, void *buffer, struct ring_part *part)
 {
 	uint64_t first, last;
-	int result = -ESTALE;
+	int result = -ESTALE, looks = 0;
 
-	for (uint32_t i = 0; i < ring->sub_count + RING_LOOKS; i++) {
+	for (uint64_t i = 0; i < (ring->sub_count + 1ull) * RING_LOOKS; i++) {
 		if (!ring_range(ring, &first, &last))
 			return -ENODATA;
 		if (cursor->next < first)
@@ -214,8 +215,10 @@ static int step(const struct ring *ring, struct ring_cursor *cursor, bool force,
 			return advance(cursor, part);
 		if (result == -EBADMSG || (result == 0 && !force))
 			return result;
-		if (result == 0)
+		if (result == 0 && ++looks == RING_LOOKS) {
 			cursor->next++;
+			looks = 0;
+		}
 	}
 	return 0;
 }

@@ -156,7 +156,8 @@ void ring_cursor_rewind(const struct ring *ring, struct ring_cursor *cursor);
 int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
 
 /*
- * The same when nobody waits for more: sub-buffers that are not complete are skipped, and the last one is drained.
+ * The same when nobody waits for more: sub-buffers that are not complete after some looks are skipped, and the last one
+ * is drained.
  * Where writers are at rest, lost is exact after the 0 at the end: written = handed out + lost.
  */
 int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);

@@ -68,8 +68,9 @@ static int reserve(const struct ring *ring, const struct ring_context *who, uint
 	}
 	place->slot = ring_slot(ring, place->begin);
 	if (place->opens) {
+		/* Where the word is another by now, the sub-buffer has perhaps been opened already. */
 		if (!is_settled(ring, place->slot, place->begin))
-			return -EBUSY;
+			return ring_word_load(control) == old ? -EBUSY : -EAGAIN;
 		place->begin += RING_HEADER_UNITS;
 	}
 	place->end = place->begin + all;

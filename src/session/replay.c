@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how recorded events reach an executor. A source numbers the event types that it meets; the first event of
- * each looks its type up in the program, every other goes by a table.
+ * Decides how recorded events reach an executor. A source numbers the event types that it meets; the first event fed
+ * of each looks its type up in the program, every other goes by a table.
  */
 
 #include "session/session.h"
@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
+#include "session/replay-crew.h"
 #include "session/replay-input.h"
 
 #include <errno.h>
@@ -17,18 +18,25 @@
 /* How many events pass between two looks at the clock and the wish to stop. */
 enum { EVENTS_PER_LOOK = 1024 };
 
+/* A type that has not been looked up yet. */
+#define TYPE_NEW (PROGRAM_NONE - 1)
+
 struct replay {
 	const struct session_replay_options *options;
 	const struct program *program;
 	struct replay_input input;
-	struct engine *engine; /* one of these two */
+	struct engine *engine; /* one of these three */
+	struct crew *crew;
 	struct ebpf *kernel;
-	uint32_t *types; /* per type number of the source: index in the program, or PROGRAM_NONE */
+	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
 	bool begun, at_end;      /* the first event was seen; there are no more */
+	bool failed;             /* the executor, or who takes the matches */
 	uint64_t from_ns, to_ns; /* the window, once begun */
 	uint64_t lost;           /* of the source, as far as it has been told */
+	bool passes_over;        /* events of types that no rule knows only let time pass, */
+	uint64_t passed_ns;      /* up to this; the engine hears of it when it matters */
 };
 
 void session_totals_fini(struct session_totals *totals)
@@ -76,16 +84,25 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
-/* Types that no rule knows are still part of an OVER { * }, which asks for their headers. */
-static bool wants(void *context, const struct event_type *type)
+/* Whether types that no rule knows are part of some OVER { * }. */
+static bool sees_all(const struct program *program)
 {
-	const struct program *program = context;
-
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		if (program->rules[i].flags & PROGRAM_RULE_OVER_ALL)
 			return true;
 	}
-	return program_type_find(program, type->name) != PROGRAM_NONE;
+	return false;
+}
+
+static bool names(void *context, const struct event_type *type)
+{
+	return program_type_find(context, type->name) != PROGRAM_NONE;
+}
+
+/* An OVER { * } asks for the headers of all. */
+static bool wants(void *context, const struct event_type *type)
+{
+	return sees_all(context) || names(context, type);
 }
 
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -94,10 +111,17 @@ static int open_executor(struct replay *replay, const struct session_rules *rule
 		.on_match = replay->options->on_match,
 		.context = replay->options->context,
 	};
+	const struct crew_options crew = {
+		.jobs = replay->options->jobs,
+		.on_match = replay->options->on_match,
+		.context = replay->options->context,
+	};
+	int result;
 
 	if (replay->options->engine == SESSION_ENGINE_KERNEL)
 		return open_kernel(replay, rules, diag);
-	return engine_new(replay->program, &options, diag, &replay->engine);
+	result = crew_new(replay->program, &crew, diag, &replay->crew);
+	return result || replay->crew ? result : engine_new(replay->program, &options, diag, &replay->engine);
 }
 
 /* Gives the event the type index that the program knows it by. */
@@ -108,8 +132,10 @@ static int translate(struct replay *replay, const struct trace_event *event)
 	while (replay->type_count <= number) {
 		if (alloc_grow(&replay->types, &replay->type_capacity, replay->type_count, sizeof *replay->types))
 			return -ENOMEM;
-		replay->types[replay->type_count++] = program_type_find(replay->program, event->type->name);
+		replay->types[replay->type_count++] = TYPE_NEW;
 	}
+	if (replay->types[number] == TYPE_NEW)
+		replay->types[number] = program_type_find(replay->program, event->type->name);
 	event->record->type = replay->types[number];
 	return 0;
 }
@@ -137,24 +163,48 @@ static void begin(struct replay *replay, uint64_t start_ns)
  * lasts, too, so every event in it marks what the events before have opened. (The kernel's matcher knows losses of its
  * own only: there what the input lacks is counted, and not marked.)
  */
-static void tell_losses(struct replay *replay, uint64_t ts)
+static int tell_losses(struct replay *replay, uint64_t ts)
 {
 	const struct trace_source *source = replay->input.source;
 	uint64_t news = source->lost - replay->lost;
 
 	if (!news && ts > source->lossy_until_ns)
-		return;
+		return 0;
 	replay->lost = source->lost;
-	if (replay->engine)
+	if (replay->engine) {
+		int result = engine_advance(replay->engine, replay->passed_ns);
+
+		if (result)
+			return result;
 		engine_lose(replay->engine, news);
+	}
+	return replay->crew ? crew_lose(replay->crew, news) : 0;
+}
+
+static int feed_engine(struct replay *replay, struct event_header *record)
+{
+	if (record->type == PROGRAM_NONE && replay->passes_over) {
+		if (record->ts > replay->passed_ns)
+			replay->passed_ns = record->ts;
+		return 0;
+	}
+	if (record->ts < replay->passed_ns)
+		record->ts = replay->passed_ns;
+	return engine_feed(replay->engine, record);
 }
 
 static int feed(struct replay *replay, const struct trace_event *event)
 {
+	int result = translate(replay, event);
+
 	replay->progress.events++;
-	if (replay->input.source->lossy_until_ns || replay->input.source->lost)
-		tell_losses(replay, event->record->ts);
-	return replay->engine ? engine_feed(replay->engine, event->record) : ebpf_feed(replay->kernel, event->record);
+	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
+		result = tell_losses(replay, event->record->ts);
+	if (result)
+		return result;
+	if (replay->engine)
+		return feed_engine(replay, event->record);
+	return replay->crew ? crew_feed(replay->crew, event->record) : ebpf_feed(replay->kernel, event->record);
 }
 
 static bool must_stop(struct replay *replay)
@@ -178,11 +228,12 @@ static int feed_all(struct replay *replay)
 			begin(replay, event.record->ts);
 		if (event.record->ts >= replay->to_ns)
 			return 0;
-		result = translate(replay, &event); /* every one: numbers of types begin with their first event */
-		if (!result && event.record->ts >= replay->from_ns)
+		if (event.record->ts >= replay->from_ns)
 			result = feed(replay, &event);
-		if (result < 0)
+		if (result < 0) {
+			replay->failed = true;
 			return result;
+		}
 		if (count % EVENTS_PER_LOOK == 0 && must_stop(replay))
 			return 0;
 	}
@@ -199,19 +250,26 @@ static void count(struct replay *replay, struct session_totals *totals)
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		if (replay->engine)
 			engine_stats(replay->engine, i, &totals->rules[i]);
+		else if (replay->crew)
+			crew_stats(replay->crew, i, &totals->rules[i]);
 		else
 			ebpf_stats(replay->kernel, i, &totals->rules[i]);
-		totals->lost += totals->rules[i].lost - (replay->engine ? replay->lost : 0);
+		totals->lost += totals->rules[i].lost - (replay->kernel ? 0 : replay->lost);
 	}
 }
 
-/* What the input lacks after its last event, too, unless its end was not reached. */
-static int finish(struct replay *replay, struct session_totals *totals, int result)
+/* What the input lacks after its last event, too, unless its end was not reached. The first failure counts. */
+static int finish(struct replay *replay, int result)
 {
-	if (result == 0 && replay->at_end)
-		tell_losses(replay, UINT64_MAX);
-	count(replay, totals);
-	return result;
+	int last = 0;
+
+	if (!result && replay->at_end)
+		result = tell_losses(replay, UINT64_MAX);
+	if (replay->engine && !replay->failed)
+		last = engine_advance(replay->engine, replay->passed_ns);
+	else if (replay->crew)
+		last = crew_finish(replay->crew);
+	return result ? result : last;
 }
 
 int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
@@ -225,21 +283,25 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 	result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
 				   &replay.input);
 	replay.progress.bytes_total = replay.input.bytes_total;
+	/* What comes as it happens is told as it happens, also that time is up. */
+	replay.passes_over = replay.input.bytes_total && !sees_all(replay.program);
 	if (!result) {
-		trace_source_want(replay.input.source,
-				  &(struct trace_want){ .wants = wants, .context = (void *)replay.program });
+		trace_source_want(
+			replay.input.source,
+			&(struct trace_want){ .wants = wants, .names = names, .context = (void *)replay.program });
 		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
 		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
 	}
 	if (!result) {
 		start_ns = now_ns();
-		result = feed_all(&replay);
+		result = finish(&replay, feed_all(&replay));
 		totals->elapsed_ns = now_ns() - start_ns;
-		result = finish(&replay, totals, result);
+		count(&replay, totals);
 	}
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	engine_free(replay.engine);
+	crew_free(replay.crew);
 	ebpf_free(replay.kernel);
 	replay_input_close(&replay.input);
 	alloc_free(replay.types);

@@ -51,6 +51,11 @@ struct session_replay_options {
 	size_t file_count;
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	enum session_engine engine;
+	/*
+	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are
+	 * the same and in the same order, but come some thousand events later.
+	 */
+	uint32_t jobs;
 	program_match_fn *on_match;
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
 	void *context;                                                               /* of both */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 256, SHORT_STRING_BYTES = 32 };
@@ -276,8 +277,69 @@ int babel_class_init(struct babel_class *class, const struct lttng_map *map, str
 	return result ? result : plan_body(class, &scopes, event);
 }
 
+/*
+ * The number of the system call that type is about: the catalog raises it where `id == NUMBER`, or for a call's end
+ * where `regs->orig_ax == NUMBER`. Returns whether there is one.
+ */
+static bool find_call_number(const struct event_type *type, uint64_t *number)
+{
+	const char *when = type->source_count ? type->sources[0].when : NULL;
+	const char *equals = when ? strstr(when, " == ") : NULL;
+
+	if (!equals || (strncmp(when, "id ", 3) != 0 && strncmp(when, "regs->orig_ax ", 14) != 0))
+		return false;
+	*number = strtoull(equals + 4, NULL, 10);
+	return true;
+}
+
+static int plan_any(struct babel_class *any, const struct babel_class *class, const struct scopes *scopes,
+		    const struct lttng_event *event, uint64_t number)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < event->field_count && !result; i++) {
+		const char *name = event->fields[i].name;
+		const struct event_field *field = event_field_find(any->type, event->fields[i].field);
+		uint64_t index;
+
+		if (isdigit((unsigned char)*name)) {
+			unsigned long place = strtoul(name, NULL, 10);
+
+			name = place < class->type->field_count ? class->type->fields[place].name : "";
+		}
+		if (field && strcmp(name, "*") == 0)
+			result = add_value(any, BABEL_CONSTANT, number, field);
+		else if (field && *name && find_member(scopes, BABEL_PAYLOAD, name, &index))
+			result = add_value(any, BABEL_PAYLOAD, index, field);
+	}
+	return result;
+}
+
+int babel_class_init_any(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog)
+{
+	const char *name = bt_event_class_get_name(class->class);
+	const struct lttng_event *event = name ? lttng_map_find_any(map, name) : NULL;
+	const struct event_type *type = event ? event_catalog_find(catalog, event->type) : NULL;
+	struct scopes scopes = scopes_of(class->class);
+	uint64_t number;
+	int result;
+
+	if (!type || !find_call_number(class->type, &number))
+		return 0;
+	class->any = alloc_zero(1, sizeof *class->any);
+	if (!class->any)
+		return -ENOMEM;
+	class->any->class = class->class;
+	class->any->type = type;
+	result = plan_header(class->any, &scopes, map, NULL);
+	return result ? result : plan_any(class->any, class, &scopes, event, number);
+}
+
 void babel_class_fini(struct babel_class *class)
 {
+	if (class->any)
+		alloc_free(class->any->values);
+	alloc_free(class->any);
 	alloc_free(class->values);
 }
 
@@ -377,9 +439,11 @@ void babel_class_decode(const struct babel_class *class, const bt_event *event, 
 
 	for (size_t i = 0; i < class->value_count; i++) {
 		const struct babel_value *value = &class->values[i];
-		const bt_field *scope = scopes[value->scope];
+		const bt_field *scope = value->scope == BABEL_CONSTANT ? NULL : scopes[value->scope];
 
-		if (scope)
+		if (value->scope == BABEL_CONSTANT)
+			memcpy(record + value->offset, &value->index, value->bytes);
+		else if (scope)
 			decode(value, bt_field_structure_borrow_member_field_by_index_const(scope, value->index),
 			       record);
 	}

@@ -13,7 +13,14 @@
 #include <babeltrace2/babeltrace.h>
 
 /* Where a value stands. */
-enum babel_scope { BABEL_PAYLOAD, BABEL_SPECIFIC, BABEL_COMMON, BABEL_PACKET, BABEL_SCOPE_COUNT };
+enum babel_scope {
+	BABEL_PAYLOAD,
+	BABEL_SPECIFIC,
+	BABEL_COMMON,
+	BABEL_PACKET,
+	BABEL_SCOPE_COUNT,
+	BABEL_CONSTANT = BABEL_SCOPE_COUNT /* index is the value */
+};
 
 struct babel_value {
 	enum babel_scope scope;
@@ -29,6 +36,7 @@ struct babel_class {
 	bool wanted;
 	struct babel_value *values;
 	size_t value_count, value_capacity;
+	struct babel_class *any; /* what it is as well: any system call; or NULL */
 };
 
 /*
@@ -36,6 +44,12 @@ struct babel_class {
  * it. Returns 0, -ENOMEM, -EINVAL (a type of its name is there and cannot be had under another one).
  */
 int babel_class_init(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog);
+
+/*
+ * Where the event is one of many that are alike (a system call), makes class->any, which says so: its type has the
+ * event's number. Leaves it NULL otherwise. Returns 0, -ENOMEM.
+ */
+int babel_class_init_any(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog);
 void babel_class_fini(struct babel_class *class);
 
 /* Decodes event into the record, all but ts, seq and type; the record is zeroed before. */

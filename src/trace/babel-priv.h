@@ -2,7 +2,7 @@
 #ifndef TRACE_BABEL_PRIV_H
 #define TRACE_BABEL_PRIV_H
 
-/* The seam between the process and the module that uses libbabeltrace2, and what the files of the module share. */
+/* The seam between the reading process and the module that uses libbabeltrace2. */
 
 #include "trace/babel.h"
 #include "trace/lttng-map.h"

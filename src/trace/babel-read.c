@@ -30,6 +30,7 @@ struct babel {
 	bt_graph *graph;
 	bt_message_array_const messages; /* ours to release from next on */
 	uint64_t message_count, next;
+	const bt_message *again; /* ours; the event last given is one of its kind (class->any), too */
 	bool ended, has_base;
 	int64_t base_ns;
 	uint64_t seq, ts;
@@ -162,6 +163,24 @@ static int number_type(struct babel *babel, const struct event_type *type, uint3
 	return 0;
 }
 
+static bool is_wanted(const struct babel *babel, const struct event_type *type)
+{
+	return !babel->want.wants || babel->want.wants(babel->want.context, type);
+}
+
+/* What the event is as well, only where somebody wants that. */
+static int learn_any(struct babel *babel, struct babel_class *class)
+{
+	int result = babel_class_init_any(class, babel->map, babel->catalog);
+
+	if (result || !class->any)
+		return result ? diag_no_memory(babel->diag) : 0;
+	result = number_type(babel, class->any->type, &class->any->number);
+	class->any->wanted = !result && is_wanted(babel, class->any->type) && babel->want.names &&
+			     babel->want.names(babel->want.context, class->any->type);
+	return result;
+}
+
 static int learn_class(struct babel *babel, struct babel_class *place, const bt_event_class *bt_class)
 {
 	struct babel_class class = { .class = bt_class };
@@ -173,11 +192,14 @@ static int learn_class(struct babel *babel, struct babel_class *place, const bt_
 		result = complain(babel, result, "an event's type cannot be told from others of its name");
 	if (!result)
 		result = number_type(babel, class.type, &class.number);
+	if (!result) {
+		class.wanted = is_wanted(babel, class.type);
+		result = learn_any(babel, &class);
+	}
 	if (result) {
 		babel_class_fini(&class);
 		return result;
 	}
-	class.wanted = !babel->want.wants || babel->want.wants(babel->want.context, class.type);
 	bt_event_class_get_ref(bt_class); /* its address is its name here */
 	*place = class;
 	babel->class_count++;
@@ -218,10 +240,13 @@ static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
 
 	if (!babel->has_base) {
 		babel->base_ns = offset_of(class);
+		babel->source.wall_ns = (uint64_t)babel->base_ns;
 		babel->has_base = true;
 	}
-	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+		bt_current_thread_clear_error();
 		return babel->ts;
+	}
 	return ns < babel->base_ns ? 0 : (uint64_t)ns - (uint64_t)babel->base_ns;
 }
 
@@ -230,6 +255,20 @@ static bool has_clock(const bt_stream *stream)
 	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != NULL;
 }
 
+static int give(struct babel *babel, const struct babel_class *class, const bt_event *event, struct trace_event *given)
+{
+	if (class->wanted) {
+		memset(babel->record.bytes, 0, class->type->record_bytes);
+		babel_class_decode(class, event, babel->record.bytes);
+	}
+	babel->record.header.ts = babel->ts;
+	babel->record.header.seq = ++babel->seq;
+	babel->record.header.type = class->number;
+	*given = (struct trace_event){ &babel->record.header, class->type };
+	return 1;
+}
+
+/* A call that is wanted as itself and as any call is two events; otherwise it is one. */
 static int take_event(struct babel *babel, const bt_message *message, struct trace_event *given)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
@@ -240,15 +279,27 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 		return result;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
-	if (class->wanted) {
-		memset(babel->record.bytes, 0, class->type->record_bytes);
-		babel_class_decode(class, event, babel->record.bytes);
+	if (class->any && class->any->wanted && !class->wanted)
+		return give(babel, class->any, event, given);
+	if (class->any && class->any->wanted) {
+		bt_message_get_ref(message);
+		babel->again = message;
 	}
-	babel->record.header.ts = babel->ts;
-	babel->record.header.seq = ++babel->seq;
-	babel->record.header.type = class->number;
-	*given = (struct trace_event){ &babel->record.header, class->type };
-	return 1;
+	return give(babel, class, event, given);
+}
+
+static int take_again(struct babel *babel, struct trace_event *given)
+{
+	const bt_message *message = babel->again;
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const struct babel_class *class;
+	int result = find_class(babel, bt_event_borrow_class_const(event), &class);
+
+	babel->again = NULL;
+	if (!result)
+		result = give(babel, class->any, event, given);
+	bt_message_put_ref(message);
+	return result;
 }
 
 /* Without a time the loss is taken to have happened before the next event. */
@@ -310,6 +361,8 @@ static int babel_next(struct trace_source *source, struct trace_event *event)
 	struct babel *babel = (struct babel *)source;
 	int result = 0;
 
+	if (babel->again)
+		return take_again(babel, event);
 	while (result == 0) {
 		if (babel->next == babel->message_count) {
 			result = babel->ended ? 0 : run_graph(babel);
@@ -343,6 +396,7 @@ static void babel_free(struct trace_source *source)
 	struct babel *babel = (struct babel *)source;
 
 	release_messages(babel);
+	bt_message_put_ref(babel->again);
 	for (size_t i = 0; i < babel->place_count; i++) {
 		if (!babel->classes[i].class)
 			continue;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what below a folder is a trace, and loads the module that reads it. */
+/* Decides what below a folder is a trace, and starts the process that reads it. */
 
 #include "trace/babel-priv.h"
 
 #include "base/alloc.h"
+#include "trace/babel-listen.h"
+#include "trace/babel-wire.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,21 +100,47 @@ static int complain(struct asterism_diag *diag, const char *folder, int code, co
 	return diag_error(diag, &(struct diag_place){ .source = &source }, code, "%s", text);
 }
 
-/* The module stays loaded: glib does not like to be unloaded. */
-static babel_open_fn *load(struct asterism_diag *diag, const char *folder)
+/* The reading process keeps nothing of ours open, says nothing on our terminal, and goes when we go. */
+__attribute__((noreturn)) static void read_apart(int fd, const struct babel_request *request, pid_t parent)
 {
-	void *module = dlopen(BABEL_MODULE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	void *symbol = module ? dlsym(module, BABEL_SYMBOL) : NULL;
-	babel_open_fn *open_fn = NULL;
+	enum { SOCKET_FD = 3 };
+	int null = open("/dev/null", O_RDWR);
 
-	if (symbol)
-		memcpy(&open_fn, &symbol, sizeof open_fn);
-	else
-		diag_add(diag, ASTERISM_ERROR,
-			 &(struct diag_place){ .source = &(struct diag_source){ .file = folder } },
-			 "install libbabeltrace2-dev, then build and install asterism again",
-			 "traces of other tools are read through " BABEL_MODULE ", which is not usable: %s", dlerror());
-	return open_fn;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || null < 0 || dup2(fd, SOCKET_FD) < 0)
+		_exit(1);
+	for (int i = 0; i < SOCKET_FD; i++)
+		dup2(null, i);
+	close_range(SOCKET_FD + 1, ~0u, 0);
+	/* The terminal's signals are for the other process to decide on. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	babel_serve(SOCKET_FD, request);
+	_exit(0);
+}
+
+static int start(const struct babel_request *request, struct trace_source **made)
+{
+	struct babel_listen_options options = {
+		.name = request->name,
+		.catalog = request->catalog,
+		.diag = request->diag,
+	};
+	pid_t parent = getpid();
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return complain(request->diag, request->name, -errno, strerror(errno));
+	options.pid = fork();
+	if (options.pid == 0)
+		read_apart(fds[1], request, parent);
+	close(fds[1]);
+	if (options.pid < 0) {
+		close(fds[0]);
+		return complain(request->diag, request->name, -EAGAIN, "no process to read it in");
+	}
+	options.fd = fds[0];
+	return babel_listen(&options, made);
 }
 
 int trace_babel_new(const char *folder, struct event_catalog *catalog, struct asterism_diag *diag,
@@ -117,24 +148,16 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 {
 	struct search search = { .enough = FOLDERS_MAX };
 	struct babel_request request = { .name = folder, .catalog = catalog, .diag = diag };
-	babel_open_fn *open_fn = NULL;
 	int result = visit(&search, folder, 0);
 
 	if (result)
 		diag_no_memory(diag);
 	else if (search.count == 0)
 		result = complain(diag, folder, -EINVAL, "this directory is no trace: there is no metadata in it");
-	if (!result) {
-		open_fn = load(diag, folder);
-		result = open_fn ? lttng_map_read(diag, &request.map) : -EOPNOTSUPP;
-	}
-	if (!result) {
-		request.folders = (const char *const *)search.folders;
-		request.folder_count = search.count;
-		result = open_fn(&request, made);
-		if (result)
-			lttng_map_free(request.map);
-	}
+	request.folders = (const char *const *)search.folders;
+	request.folder_count = search.count;
+	if (!result)
+		result = start(&request, made);
 	search_fini(&search);
 	return result;
 }

@@ -6,8 +6,9 @@
  * Any CTF trace, by means of libbabeltrace2: LTTng's of the kernel and of user space, and what other tools write.
  * docs/formats/lttng.md tells which events and fields it makes of them.
  *
- * The library and what it pulls in (glib) stay out of processes that do not need them: the code that uses it is a
- * module of its own, asterism-babel.so, loaded by the first trace.
+ * Each trace is read in a process of its own, which ends with the source: the library aborts over some damaged traces,
+ * and this way decoding does not wait for whoever uses the events. The library and what it pulls in (glib) are in that
+ * process only: the code that uses it is a module, asterism-babel.so.
  */
 
 #include "base/diag.h"

@@ -165,8 +165,7 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
 	if (ctf->heap_count)
 		sift_down(ctf, 0);
-	return diag_error(ctf->diag, &place, -EINVAL, "%s (byte %llu)", stream->damage.text,
-			  (unsigned long long)stream->damage.offset);
+	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
 static int give(struct ctf *ctf, struct ctf_stream *stream, struct trace_event *event)

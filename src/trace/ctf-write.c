@@ -7,6 +7,7 @@
 #include "trace/ctf-write-priv.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -14,13 +15,18 @@
 
 enum { MATCH_BYTES_MAX = 8192 };
 
+/* What the last packet of a stream says. */
+struct stream_end {
+	uint64_t timestamp_end, discarded;
+};
+
 struct ctf_writer {
 	struct ctf_files *files;
 	struct asterism_diag *diag;
 	struct event_packed *layouts; /* by id; the context's is that of EVENT_PACKED_ID_CONTEXT */
 	uint32_t layout_count;
 	uint32_t stream_count;
-	uint64_t *discarded; /* per stream, as its last packet says */
+	struct stream_end *ends; /* per stream, that of the matches last */
 	uint64_t events, match_count;
 	uint8_t uuid[CTF_UUID_BYTES];
 };
@@ -119,8 +125,8 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	writer->stream_count = options->stream_count;
 	writer->layout_count = (uint32_t)options->event_count + 1;
 	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
-	writer->discarded = alloc_zero(options->stream_count, sizeof *writer->discarded);
-	if (!writer->layouts || !writer->discarded)
+	writer->ends = alloc_zero(options->stream_count + 1, sizeof *writer->ends);
+	if (!writer->layouts || !writer->ends)
 		return diag_no_memory(writer->diag);
 	writer->layouts[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
 	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
@@ -206,11 +212,13 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 		      uint64_t discarded)
 {
 	struct ring_packet ring, header;
+	struct stream_end *end;
 	struct ctf_packet packet;
 	int result;
 
 	if (cpu >= writer->stream_count)
 		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
+	end = &writer->ends[cpu];
 	if (content_bytes < sizeof ring || content_bytes % EVENT_PACKED_ALIGN)
 		return refuse(writer, cpu, content_bytes, "a packet has no such size");
 	memcpy(&ring, bytes, sizeof ring);
@@ -218,6 +226,11 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 	result = walk_packet(writer, cpu, bytes, content_bytes, &walk);
 	if (result)
 		return result;
+	if (ring.timestamp_begin < end->timestamp_end || walk.ts > INT64_MAX)
+		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
+	if (discarded < end->discarded)
+		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
+			      "there are fewer lost events than before");
 	header = header_of(writer, cpu, &walk);
 	header.timestamp_begin = ring.timestamp_begin;
 	header.packet_seq_num = ring.packet_seq_num;
@@ -228,7 +241,7 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 	if (result)
 		return result;
 	writer->events += walk.events;
-	writer->discarded[cpu] = discarded;
+	*end = (struct stream_end){ walk.ts, discarded };
 	return 0;
 }
 
@@ -246,29 +259,37 @@ int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
 {
 	struct event_packed_context context = { .tid = match->tid, .pid = match->pid };
 	char bytes[MATCH_BYTES_MAX], *at = bytes;
-	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, match->ts);
+	struct stream_end *end = &writer->ends[writer->stream_count];
+	/* What was due at a deadline is told after what came later; within a stream time does not go back. */
+	uint64_t ts = match->ts > end->timestamp_end ? match->ts : end->timestamp_end;
+	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
 
+	if (ts > INT64_MAX)
+		return diag_error(writer->diag, NULL, -EINVAL, "no match can be marked at a time beyond 2^63 ns");
 	memcpy(at, &word, sizeof word);
 	memcpy(context.comm, match->comm, strnlen(match->comm, sizeof context.comm - 1));
 	memcpy(at + sizeof word, &context, sizeof context);
 	at += sizeof word + sizeof context;
-	word = event_packed_word(CTF_ID_MATCH, match->ts);
+	word = event_packed_word(CTF_ID_MATCH, ts);
 	memcpy(at, &word, sizeof word);
 	at += sizeof word;
 	*at++ = match->tainted;
 	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
 	at = put_text(at, match->values, ctf_match_fields[2].bytes);
 
-	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = match->ts };
+	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = ts };
 	struct ring_packet header = header_of(writer, match->cpu, &walk);
 	struct ctf_packet packet = { &header, bytes, (size_t)(at - bytes) };
 
 	header.stream_instance = CTF_STREAM_MATCHES;
-	header.timestamp_begin = match->ts;
+	header.timestamp_begin = ts;
 	header.packet_seq_num = header.events_before = writer->match_count;
 	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
-	writer->match_count += result == 0;
-	return result;
+	if (result)
+		return result;
+	writer->match_count++;
+	end->timestamp_end = ts;
+	return 0;
 }
 
 void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals)
@@ -279,7 +300,7 @@ void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals
 		.deleted_bytes = ctf_files_deleted_bytes(writer->files),
 	};
 	for (uint32_t i = 0; i < writer->stream_count; i++)
-		totals->discarded += writer->discarded[i];
+		totals->discarded += writer->ends[i].discarded;
 }
 
 int ctf_writer_close(struct ctf_writer *writer)
@@ -290,7 +311,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 		return 0;
 	result = ctf_files_close(writer->files);
 	alloc_free(writer->layouts);
-	alloc_free(writer->discarded);
+	alloc_free(writer->ends);
 	alloc_free(writer);
 	return result;
 }

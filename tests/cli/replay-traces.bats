@@ -121,3 +121,19 @@ pairs() {
 	[ "$status" != 4 ] || skip "this kernel lacks something: ${stderr_lines[0]}"
 	[ "$(grep -c '"match":"pair"' <<<"$output")" = 2 ]
 }
+
+@test "--jobs: the same matches in the same order, the same counts" {
+	seq 1 20000 | sed 's/.*/{"event":"A","ts":&,"tid":&,"x":&}\n{"event":"B","ts":&,"tid":&,"x":&}/' >many.jsonl
+	for n in 1 2 3 4 5; do
+		echo "RULE r$n PATTERN { [A:a, B:b] } WHERE { [x], a.x % $n == 0 } RETURN { a.x }"
+	done >many.rule
+	for jobs in 1 2 4; do
+		run -0 "$ASTERISM" replay -q -f json --jobs $jobs -o out.$jobs types.rule many.rule many.jsonl
+		sed -i 's/"seconds":.*"lost":0,"rules"/"rules"/' out.$jobs
+	done
+	[ "$(wc -l <out.1)" = 45667 ]
+	cmp out.1 out.2
+	cmp out.1 out.4
+	run --separate-stderr -2 "$ASTERISM" replay --jobs 0 types.rule many.rule many.jsonl
+	[ "${stderr_lines[0]}" = "asterism: error: --jobs: '0' is not a NUMBER" ]
+}

@@ -233,6 +233,58 @@ static int meet(char **args)
 	return 0;
 }
 
+/* One round of a mixed load: calls, files, now and then a fault, a pause, a child. */
+static void mix_once(long round, char *page)
+{
+	syscall(SYS_getpid);
+	for (long i = 0; i < 1 + round % 4; i++)
+		syscall(SYS_getppid);
+	if (round % 97 == 0)
+		syscall(SYS_getuid);
+	syscall(SYS_getgid);
+	int file = open(round % 101 ? "/dev/null" : "/no/such/file", O_RDONLY);
+
+	if (file >= 0)
+		close(file);
+	if (round % 16 == 0) {
+		page[0] = 1;
+		madvise(page, 4096, MADV_DONTNEED);
+	}
+	if (round % 1024 == 0)
+		sleep_ms(1);
+	if (round % 512 == 0) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit((int)(round / 512 % 100));
+		check(waitpid(child, &status, 0) != child, "waitpid");
+	}
+}
+
+static void *mix_rounds(void *rounds)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	check(page == MAP_FAILED, "mmap");
+	for (long i = 1; i <= *(long *)rounds; i++)
+		mix_once(i, page);
+	return NULL;
+}
+
+/* mix ROUNDS THREADS: that many threads do a mixed load, about 18 events a round. */
+static int mix(char **args)
+{
+	long rounds = number(args, 0, 1000), count = number(args[0] ? args + 1 : args, 0, 1);
+	pthread_t threads[16];
+
+	for (long i = 0; i < count && i < 16; i++)
+		check(pthread_create(&threads[i], NULL, mix_rounds, &rounds), "pthread_create");
+	for (long i = 0; i < count && i < 16; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 static void ignore(int number_of_signal)
 {
 	(void)number_of_signal;
@@ -448,11 +500,14 @@ static const struct scenario {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "calls", calls },         { "sleep", sleeps },      { "fork", forks },
-	{ "futex", futex },         { "faults", faults },     { "interleave", interleave },
-	{ "signal", signals },      { "open", opens },        { "slow-read", slow_read },
-	{ "connect", connects },    { "deadlock", deadlock }, { "contend", contend },
-	{ "inversion", inversion }, { "meet", meet },         { "flood", flood },
+	{ "calls", calls },         { "sleep", sleeps },
+	{ "fork", forks },          { "futex", futex },
+	{ "faults", faults },       { "interleave", interleave },
+	{ "signal", signals },      { "open", opens },
+	{ "slow-read", slow_read }, { "connect", connects },
+	{ "deadlock", deadlock },   { "contend", contend },
+	{ "inversion", inversion }, { "meet", meet },
+	{ "flood", flood },         { "mix", mix },
 };
 
 int main(int argc, char **argv)

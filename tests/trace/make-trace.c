@@ -38,12 +38,19 @@ struct maker {
 	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
 };
 
+static struct asterism_diag *diag;
+
 static void must(int result)
 {
-	if (result) {
+	const struct asterism_message *message = diag ? asterism_diag_get(diag, 0) : NULL;
+
+	if (!result)
+		return;
+	if (message)
+		fprintf(stderr, "make-trace: %s: %s\n", message->file, message->text);
+	else
 		fprintf(stderr, "make-trace: error %d\n", result);
-		exit(1);
-	}
+	exit(1);
 }
 
 static void set(struct maker *maker, const struct event_type *type, const char *name, uint64_t value)
@@ -58,7 +65,7 @@ static unsigned fill(struct maker *maker, uint64_t i, double *load)
 	const struct event_type *type = maker->types[kind];
 
 	memset(maker->record, 0, type->record_bytes);
-	header->ts = 1000000000 + i / 2 * 100;
+	header->ts = 1000000000 + i / maker->cpu_count * 100;
 	header->cpu = (uint32_t)(i % maker->cpu_count);
 	header->pid = 100 + (uint32_t)(i / 16 % 5);
 	header->tid = header->pid + (uint32_t)(i / 8 % 2);
@@ -125,7 +132,6 @@ static void mark(struct maker *maker)
 
 static void open_maker(struct maker *maker, const char *folder)
 {
-	struct asterism_diag *diag = asterism_diag_new();
 	struct ctf_writer_event events[TYPES] = { 0 };
 	const struct ctf_writer_options options = {
 		.events = events,
@@ -135,14 +141,12 @@ static void open_maker(struct maker *maker, const char *folder)
 		.wall_ns = UINT64_C(1700000000123456789),
 	};
 
+	diag = asterism_diag_new();
 	maker->catalog = event_catalog_new();
 	must(event_catalog_parse(maker->catalog, "types", types, strlen(types), NULL));
 	for (unsigned i = 0; i < TYPES; i++)
 		events[i].type = maker->types[i] = event_catalog_find(maker->catalog, names[i]);
-	if (ctf_writer_new(folder, &options, diag, &maker->writer)) {
-		fprintf(stderr, "make-trace: %s\n", asterism_diag_get(diag, 0)->text);
-		exit(1);
-	}
+	must(ctf_writer_new(folder, &options, diag, &maker->writer));
 	for (uint32_t i = 0; i < maker->cpu_count; i++)
 		maker->cpus[i] = packets_new(maker->writer, &options, i);
 }

@@ -25,7 +25,7 @@ CLASSES = {
 BASIC = [
     (200, 3, "sched_switch", {"prev_comm": "a", "prev_tid": 5, "prev_prio": 120, "prev_state": 1, "next_comm": "cat",
                               "next_tid": 11, "next_prio": 100}),
-    (300, 3, "syscall_entry_openat", {"dfd": -100, "filename": "/etc/passwd", "flags": 0, "mode": 0}),
+    (300, 3, "syscall_entry_openat", {"dfd": -100, "filename": "/etc/passwd", "flags": 64, "mode": 0}),
     (2000300, 3, "syscall_exit_openat", {"ret": -2}),
     (2000400, 3, "my:thing", {"tid": 7, "x": 1.5, "s": "hello"}),
     (2000500, 3, "sched_process_fork", {"parent_comm": "cat", "parent_tid": 11, "parent_pid": 10, "child_comm": "cat",

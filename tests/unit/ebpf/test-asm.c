@@ -120,22 +120,22 @@ static void stretches_jumps_that_are_too_far(void **state)
 	struct ebpf_code code;
 	(void)state;
 
-	assert_int_equal(far_program(INT16_MAX, false, &code, true), 0);
-	assert_int_equal(code.insns[0].off, INT16_MAX);
+	assert_int_equal(far_program(EBPF_ASM_NEAR_MAX, false, &code, true), 0);
+	assert_int_equal(code.insns[0].off, EBPF_ASM_NEAR_MAX);
 	ebpf_code_fini(&code);
-	assert_int_equal(far_program(INT16_MAX + 1, false, &code, true), -E2BIG);
-	assert_int_equal(far_program(INT16_MAX + 1, true, &code, true), 0);
-	assert_int_equal(code.insn_count, INT16_MAX + 1 + 4);
+	assert_int_equal(far_program(EBPF_ASM_NEAR_MAX + 1, false, &code, true), -E2BIG);
+	assert_int_equal(far_program(EBPF_ASM_NEAR_MAX + 1, true, &code, true), 0);
+	assert_int_equal(code.insn_count, EBPF_ASM_NEAR_MAX + 1 + 4);
 	assert_int_equal(code.insns[0].code, BPF_JMP | BPF_JEQ | BPF_K);
 	assert_int_equal(code.insns[0].off, 1);
 	assert_int_equal(code.insns[1].off, 1);
 	assert_int_equal(code.insns[2].code, BPF_JMP32 | BPF_JA);
-	assert_int_equal(code.insns[2].imm, INT16_MAX + 1);
+	assert_int_equal(code.insns[2].imm, EBPF_ASM_NEAR_MAX + 1);
 	ebpf_code_fini(&code);
-	assert_int_equal(far_program(INT16_MAX + 1, true, &code, false), 0);
-	assert_int_equal(code.insn_count, INT16_MAX + 1 + 3);
+	assert_int_equal(far_program(EBPF_ASM_NEAR_MAX + 1, true, &code, false), 0);
+	assert_int_equal(code.insn_count, EBPF_ASM_NEAR_MAX + 1 + 3);
 	assert_int_equal(code.insns[1].code, BPF_JMP32 | BPF_JA);
-	assert_int_equal(code.insns[1].imm, INT16_MAX + 1);
+	assert_int_equal(code.insns[1].imm, EBPF_ASM_NEAR_MAX + 1);
 	ebpf_code_fini(&code);
 }
 

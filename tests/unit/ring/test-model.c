@@ -94,6 +94,7 @@ struct scenario {
 	uint32_t tids[THREADS_MAX];
 	bool nested; /* a writer that has begun runs before those with lower numbers go on */
 	uint32_t payload_units;
+	bool has_room; /* for all events, so that none may be dropped */
 	enum reading reading;
 	uint64_t before; /* laps behind us */
 	uint64_t events_before;
@@ -392,6 +393,8 @@ static void check_end(void)
 		violate("the number written is not exact");
 	if (ring_dropped(&view) != now.dropped)
 		violate("the number dropped is not exact");
+	if (scenario->has_room && now.dropped)
+		violate("an event is dropped though there is room");
 	is_direct = false;
 }
 
@@ -511,6 +514,10 @@ static const char *explore_all(const struct scenario *chosen, enum defect mutati
 #define TWO_NESTED    .writers = 2, .tids = { 1, 1 }, .nested = true
 
 static const struct scenario scenarios[] = {
+	{ "two at a time, in two sub-buffers", TWO_AT_A_TIME, .events = { 2, 1 }, .payload_units = 3,
+	  .has_room = true },
+	{ "two nested that fill one sub-buffer each", TWO_NESTED, .events = { 2, 2 }, .payload_units = 5,
+	  .has_room = true },
 	{ "two at a time, in one sub-buffer", TWO_AT_A_TIME, .events = { 2, 2 }, .payload_units = 3 },
 	{ "two at a time, over two laps", TWO_AT_A_TIME, .events = { 2, 2 }, .payload_units = 5 },
 	{ "one, read", .writers = 1, .tids = { 1 }, .events = { 6 }, .payload_units = 5, .reading = READS },

@@ -197,6 +197,37 @@ static void test_random_access(void **unused)
 	ring_drop(&ring);
 }
 
+/* A writer that died between reservation and commit. */
+static void test_dead_writer(void **unused)
+{
+	struct ring ring = ring_make();
+	struct ring_cursor cursor = { 0 };
+	struct ring_context who = { .tid = 1 };
+	struct ring_part part;
+	uint64_t buffer[SUB_UNITS], payload[1] = { 0 }, handed_out = 0;
+	int result;
+
+	(void)unused;
+	put_some(&ring, 600);
+	ring.control->commits[1] -= 2;
+	assert_int_equal(ring_next(&ring, &cursor, buffer, &part), 1);
+	handed_out += part.events;
+	assert_int_equal(ring_next(&ring, &cursor, buffer, &part), 0);
+	assert_int_equal(ring_next(&ring, &cursor, buffer, &part), 0);
+	while ((result = ring_finish(&ring, &cursor, buffer, &part)) == 1)
+		handed_out += part.events;
+	assert_int_equal(result, 0);
+	assert_true(cursor.lost > 200);
+	assert_int_equal(handed_out + cursor.lost, 600);
+	/* Its sub-buffer is not opened again; who would need it is turned away. */
+	for (result = 0; result == 0;)
+		result = ring_put(&ring, &who, 1, payload, 1);
+	assert_int_equal(result, -EBUSY);
+	assert_int_equal(ring_put(&ring, &who, 1, payload, 1), -EBUSY);
+	assert_int_equal(ring_dropped(&ring), 2);
+	ring_drop(&ring);
+}
+
 /* A ring of another process may hold anything. */
 static void test_nonsense(void **unused)
 {
@@ -252,7 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads),  cmocka_unit_test(test_too_large), cmocka_unit_test(test_random_access),
-		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_shapes),    cmocka_unit_test(test_dead_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

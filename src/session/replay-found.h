@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_REPLAY_FOUND_H
+#define SESSION_REPLAY_FOUND_H
+
+/* Matches kept for later, with everything that they borrow from the engine, and where they stand in the order of all.
+ */
+
+#include "program/load.h"
+#include "program/match.h"
+
+/* A list of matches; zeroed, it is empty. */
+struct found_list {
+	char *bytes;
+	size_t used, room;
+};
+
+/* The place of a match: the item of the batch, and whose turn it was at it (0: time passed; else rule + 1). */
+struct found_place {
+	uint32_t item, turn;
+};
+
+/* A reader of a list. */
+struct found_reader {
+	const struct found_list *list;
+	size_t at;
+};
+
+/* Adds a copy of match. Returns 0, -ENOMEM. */
+int found_add(struct found_list *list, const struct program *program, struct found_place place,
+	      const struct program_match *match);
+
+/* Forgets the matches, keeps the memory. */
+void found_clear(struct found_list *list);
+void found_fini(struct found_list *list);
+
+/* The place of the reader's next match; false at the end. */
+bool found_peek(const struct found_reader *reader, struct found_place *place);
+
+/* Room for the events of one match, reused. */
+struct found_events {
+	struct program_match_event *items;
+	size_t room;
+};
+
+/* Takes the next match, which borrows from the list and from events. Returns 0, -ENOMEM. */
+int found_take(struct found_reader *reader, struct found_events *events, struct program_match *match);
+
+#endif

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A crew gives what one engine gives: the same matches in the same order and the same counts, losses included. */
+
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "session/replay-crew.h"
+#include "session/replay-split.h"
+#include "session/rules.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Emission (first with second, and with the strict one that sees all), deadlines, sequences, drops, small pools. */
+static const char rule_text[] =
+	"EVENT A { x: i64 }\nEVENT B { x: i64 }\nEVENT C { x: i64 }\nEVENT M { x: i64 }\nEVENT unused { x: i64 }\n"
+	"RULE plain PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 40ns RETURN { a.x }\n"
+	"RULE emits PATTERN { [A:a, C:c] } WHERE { [x] } WITHIN 40ns DO { EMIT M(x = a.x) }\n"
+	"RULE sees PATTERN { [M:m, B:b] } WHERE { [x] } WITHIN 60ns RETURN { m.x, b.x AS y }\n"
+	"RULE sequence SKIPTILLANY PATTERN { [A:a, B[]:b, C:c] } WHERE { [x], b.len < 3 } WITHIN 30ns RETURN SEQUENCE\n"
+	"RULE alone PATTERN { [A:a, ~B:b] } WHERE { [x] } WITHIN 25ns RETURN { a.x }\n"
+	"RULE alone_too PATTERN { [C:c, ~B:b] } WHERE { [x] } WITHIN 25ns RETURN { c.x } ON LOSS DISCARD\n"
+	"RULE drops PATTERN { [B:b, C:c] } WHERE { [tid] } AFTER MATCH DROP ON LOSS KEEP\n"
+	"RULE small PATTERN { [C:c, A:a] } WHERE { [x] } POOL 3 RETURN { c.x }\n";
+static const char over_text[] =
+	"RULE strict STRICTSEQUENCE PATTERN { [A:a, B:b] } WHERE { [x] } OVER { * } RETURN SEQUENCE\n";
+
+/* What happened, as text. */
+struct record {
+	char *text;
+	size_t length;
+	FILE *stream;
+	const struct program *program;
+	int left; /* matches until it refuses; negative: never */
+};
+
+static int write_match(void *context, const struct program_match *match)
+{
+	struct record *record = context;
+	const struct program_rule *rule = &record->program->rules[match->rule];
+	const unsigned char *slots = match->slots;
+
+	if (record->left >= 0 && record->left-- == 0)
+		return -EPIPE;
+	fprintf(record->stream, "%u ts %" PRIu64 " cpu %u pid %u tid %u %s %d slots", match->rule, match->ts,
+		match->cpu, match->pid, match->tid, match->comm, match->tainted);
+	for (uint32_t i = 0; i < rule->slot_bytes; i++)
+		fprintf(record->stream, "%02x", slots[i]);
+	for (uint32_t i = 0; i < match->event_count; i++)
+		fprintf(record->stream, " %u:%" PRIu64 ":%u", match->events[i].element, match->events[i].record->seq,
+			match->events[i].record->tid);
+	fputc('\n', record->stream);
+	return 0;
+}
+
+static void open_record(struct record *record, const struct program *program)
+{
+	*record = (struct record){ .program = program, .left = -1 };
+	record->stream = open_memstream(&record->text, &record->length);
+	assert_non_null(record->stream);
+}
+
+static struct session_rules *read_rules(bool over_all)
+{
+	char file[] = "/tmp/asterism-unit-XXXXXX";
+	const char *name = file;
+	struct session_rules *rules = NULL;
+	int fd = mkstemp(file);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, rule_text, strlen(rule_text)), strlen(rule_text));
+	if (over_all)
+		assert_int_equal(write(fd, over_text, strlen(over_text)), strlen(over_text));
+	close(fd);
+	assert_int_equal(session_rules_read(&name, 1, NULL, &rules), 0);
+	unlink(file);
+	return rules;
+}
+
+/* One of the two. */
+struct executor {
+	struct engine *engine;
+	struct crew *crew;
+};
+
+static int feed(const struct executor *executor, const struct event_header *record)
+{
+	return executor->engine ? engine_feed(executor->engine, record) : crew_feed(executor->crew, record);
+}
+
+static int lose(const struct executor *executor, uint64_t lost)
+{
+	if (executor->crew)
+		return crew_lose(executor->crew, lost);
+	engine_lose(executor->engine, lost);
+	return 0;
+}
+
+/* The same stream for the same seed: jumps, late events, unknown types, losses. */
+static int play(const struct executor *executor, const struct program *program, unsigned seed, int events)
+{
+	static const char *const names[] = { "A", "B", "C", "C", "A", "nothing" };
+	struct {
+		struct event_header header;
+		int64_t x;
+	} record = { .header = { .comm = "who" } };
+	uint64_t ts = 1;
+	int result = 0;
+
+	for (int i = 0; i < events && !result; i++) {
+		int dice = rand_r(&seed) % 1000;
+
+		ts += dice < 10 ? 100 : (uint64_t)(rand_r(&seed) % 4);
+		record.header.ts = dice > 990 && ts > 9 ? ts - 9 : ts;
+		record.header.seq = (uint64_t)i + 1;
+		record.header.type = program_type_find(program, names[rand_r(&seed) % 6]);
+		record.header.cpu = (uint32_t)rand_r(&seed) % 2;
+		record.header.tid = (uint32_t)rand_r(&seed) % 3;
+		record.x = rand_r(&seed) % 4;
+		if (dice % 100 == 50)
+			result = lose(executor, (uint64_t)dice / 100);
+		if (!result)
+			result = feed(executor, &record.header);
+	}
+	return result;
+}
+
+static void compare_stats(const struct executor *one, const struct executor *many, uint32_t rule)
+{
+	struct program_rule_stats a = { 0 }, b = { 0 };
+
+	engine_stats(one->engine, rule, &a);
+	crew_stats(many->crew, rule, &b);
+	assert_memory_equal(&a, &b, sizeof a);
+}
+
+static void compare(const struct program *program, unsigned seed, uint32_t jobs, size_t batch_bytes)
+{
+	struct record expected, got;
+	struct executor one = { 0 }, many = { 0 };
+
+	open_record(&expected, program);
+	open_record(&got, program);
+	assert_int_equal(engine_new(program, &(struct engine_options){ .on_match = write_match, .context = &expected },
+				    NULL, &one.engine),
+			 0);
+	assert_int_equal(
+		crew_new(program,
+			 &(struct crew_options){
+				 .jobs = jobs, .batch_bytes = batch_bytes, .on_match = write_match, .context = &got },
+			 NULL, &many.crew),
+		0);
+	assert_non_null(many.crew);
+	assert_int_equal(play(&one, program, seed, 4000), 0);
+	assert_int_equal(play(&many, program, seed, 4000), 0);
+	assert_int_equal(crew_finish(many.crew), 0);
+	fclose(expected.stream);
+	fclose(got.stream);
+	assert_true(expected.length > 1000);
+	assert_string_equal(expected.text, got.text);
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		compare_stats(&one, &many, i);
+	engine_free(one.engine);
+	crew_free(many.crew);
+	free(expected.text);
+	free(got.text);
+}
+
+static void is_one_engine(void **state)
+{
+	static const size_t sizes[] = { 1, 1000, 0 };
+
+	(void)state;
+	for (int over_all = 0; over_all < 2; over_all++) {
+		struct session_rules *rules = read_rules(over_all);
+
+		for (unsigned seed = 1; seed <= 12; seed++)
+			compare(session_rules_program(rules), seed, 2 + seed % 4, sizes[seed % 3]);
+		session_rules_free(rules);
+	}
+}
+
+static void stops_when_nobody_takes_matches(void **state)
+{
+	struct session_rules *rules = read_rules(false);
+	const struct program *program = session_rules_program(rules);
+	struct record record;
+	struct executor many = { 0 };
+	struct crew_options options = { .jobs = 3, .batch_bytes = 500, .on_match = write_match, .context = &record };
+
+	(void)state;
+	open_record(&record, program);
+	record.left = 5;
+	assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
+	assert_int_equal(play(&many, program, 1, 100000), -EPIPE);
+	assert_int_equal(crew_finish(many.crew), -EPIPE);
+	crew_free(many.crew);
+	fclose(record.stream);
+	free(record.text);
+	session_rules_free(rules);
+}
+
+/* In the middle of the work, too. */
+static void can_be_freed_at_any_time(void **state)
+{
+	struct session_rules *rules = read_rules(false);
+	const struct program *program = session_rules_program(rules);
+	struct crew_options options = { .jobs = 3, .batch_bytes = 100 };
+
+	(void)state;
+	for (int events = 0; events < 50; events++) {
+		struct executor many = { 0 };
+
+		assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
+		assert_int_equal(play(&many, program, 1, events), 0);
+		crew_free(many.crew);
+	}
+	session_rules_free(rules);
+}
+
+static uint32_t part_of(const struct replay_split *split, const struct program *program, const char *name)
+{
+	uint32_t rule = 0, found = UINT32_MAX;
+
+	while (strcmp(program_text(program, program->rules[rule].name), name) != 0)
+		rule++;
+	for (uint32_t i = 0; i < split->part_count; i++) {
+		if (!split->rules[i * program->rule_count + rule])
+			continue;
+		assert_int_equal(found, UINT32_MAX); /* in one part only */
+		found = i;
+	}
+	assert_true(found != UINT32_MAX);
+	return found;
+}
+
+static void keeps_together_what_belongs_together(void **state)
+{
+	struct session_rules *rules = read_rules(true);
+	const struct program *program = session_rules_program(rules);
+	struct replay_split split;
+
+	(void)state;
+	assert_int_equal(replay_split_init(&split, program, 100), 0);
+	assert_int_equal(split.part_count, 6); /* of nine rules */
+	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
+	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
+	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
+	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
+	replay_split_fini(&split);
+	assert_int_equal(replay_split_init(&split, program, 1), 0);
+	assert_int_equal(split.part_count, 1);
+	replay_split_fini(&split);
+	session_rules_free(rules);
+}
+
+static void one_job_needs_no_crew(void **state)
+{
+	struct session_rules *rules = read_rules(false);
+	struct crew *crew;
+
+	(void)state;
+	for (uint32_t jobs = 0; jobs < 2; jobs++) {
+		assert_int_equal(
+			crew_new(session_rules_program(rules), &(struct crew_options){ .jobs = jobs }, NULL, &crew), 0);
+		assert_null(crew);
+	}
+	session_rules_free(rules);
+}
+
+/* While it is made, when no worker runs yet. */
+static void survives_lack_of_memory(void **state)
+{
+	struct session_rules *rules = read_rules(false);
+	int result = -ENOMEM;
+	unsigned long n = 1;
+
+	(void)state;
+	for (; result == -ENOMEM; n++) {
+		struct crew *crew;
+
+		alloc_fail_at(n);
+		result = crew_new(session_rules_program(rules), &(struct crew_options){ .jobs = 3 }, NULL, &crew);
+		alloc_fail_at(0);
+		crew_free(crew);
+		assert_true(n < 10000);
+	}
+	assert_int_equal(result, 0);
+	assert_true(n > 20);
+	session_rules_free(rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_one_engine),
+		cmocka_unit_test(stops_when_nobody_takes_matches),
+		cmocka_unit_test(can_be_freed_at_any_time),
+		cmocka_unit_test(keeps_together_what_belongs_together),
+		cmocka_unit_test(one_job_needs_no_crew),
+		cmocka_unit_test(survives_lack_of_memory),
+	};
+
+	return cmocka_run_group_tests_name("session-crew", tests, NULL, NULL);
+}
