@@ -47,7 +47,7 @@ small_disk() {
 
 # What a process holds of the kernel's, and whether nothing of it is there any more.
 held_by() {
-	grep -hE '^(prog|map|link)_id:' /proc/$1/fdinfo/* | sort -u
+	grep -hE '^(prog|map|link)_id:' /proc/$1/fdinfo/* 2>/dev/null | sort -u
 }
 
 all_gone() {
@@ -105,10 +105,10 @@ wait_for() {
 	command -v bpftool >/dev/null || skip "bpftool is not installed"
 	small_disk 1m
 	run --separate-stderr -2 "$ASTERISM" record -o disk/trace -e sys_enter_getpgid -- bash -c '
-		grep -hE "^(prog|map|link)_id:" /proc/$PPID/fdinfo/* | sort -u >held
+		grep -hE "^(prog|map|link)_id:" /proc/$PPID/fdinfo/* 2>/dev/null | sort -u >held
 		taskset -c 0 "$0" flood 150000; sleep 0.5; taskset -c 0 "$0" flood 50000; : >ran' "$plant"
 	[ -e ran ]
-	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ]
+	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ] ]
 	[ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
 	events=$(told_events)
 	lost=$(told_lost 'they could not be written')
