@@ -108,7 +108,7 @@ wait_for() {
 		grep -hE "^(prog|map|link)_id:" /proc/$PPID/fdinfo/* 2>/dev/null | sort -u >held
 		taskset -c 0 "$0" flood 150000; sleep 0.5; taskset -c 0 "$0" flood 50000; : >ran' "$plant"
 	[ -e ran ]
-	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ] ]
+	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ]
 	[ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
 	events=$(told_events)
 	lost=$(told_lost 'they could not be written')
