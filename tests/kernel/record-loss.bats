@@ -236,7 +236,6 @@ first_packet() {
 
 @test "any flipped bit is survived" {
 	"$ASTERISM" record -q -o whole -e sys_enter_getpgid,sys_enter_openat -- taskset -c 0 "$plant" flood 50
-	echo 'RULE every PATTERN { sys_enter_getpgid:a } RETURN { a.target_pid }' >every.rule
 	size=$(stat -c %s whole/stream_0)
 	# At the very beginning no byte is named.
 	for at in $(seq 0 1 130) $(seq 131 37 $((size - 1))); do
