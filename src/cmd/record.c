@@ -162,6 +162,18 @@ static int observe(struct record *record, const struct arguments *arguments)
 	return status;
 }
 
+/* What only makes sense with rules must not be silently without effect. */
+static int check_no_rules(const struct arguments *arguments)
+{
+	if (arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+		print_error("--fail-on-match is for rules: add --rules FILE");
+	else if (arguments_has(arguments, OPTION_FORMAT))
+		print_error("-f is for the matches of rules: add --rules FILE");
+	else
+		return STATUS_FINE;
+	return STATUS_USAGE;
+}
+
 static int check_options(const struct arguments *arguments)
 {
 	bool flight = arguments_has(arguments, OPTION_FLIGHT);
@@ -179,7 +191,7 @@ static int check_options(const struct arguments *arguments)
 		print_error("--last is for snapshots: add --flight");
 		return STATUS_USAGE;
 	}
-	return STATUS_FINE;
+	return arguments_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
 }
 
 /* The rules or else the catalog, and what is recorded of it. */

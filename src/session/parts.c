@@ -37,6 +37,8 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 		return diag_no_memory(parts->diag);
 	result_write_json(stream, program, match);
 	result = fclose(stream) ? diag_no_memory(parts->diag) : 0;
+	if (!result && length > 0 && values[length - 1] == '\n')
+		values[length - 1] = 0;
 	const struct tape_mark at = {
 		.ts = match->ts,
 		.cpu = match->cpu,

@@ -108,7 +108,7 @@ wait_for() {
 		grep -hE "^(prog|map|link)_id:" /proc/$PPID/fdinfo/* 2>/dev/null | sort -u >held
 		taskset -c 0 "$0" flood 150000; sleep 0.5; taskset -c 0 "$0" flood 50000; : >ran' "$plant"
 	[ -e ran ]
-	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ] ]
+	[ "${stderr_lines[0]}" = "disk/trace/stream_0: error: the disk is full: No space left on device" ]
 	[ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
 	events=$(told_events)
 	lost=$(told_lost 'they could not be written')
@@ -173,11 +173,10 @@ damageable() {
 	[ "$packet" = 60000 ]
 }
 
-# The trace in ./cut delivers so many numbers from 1000000 on, and then the error at the offset. $1 events, $2 offset
+# `delivers COUNT ERROR`: the trace in ./cut delivers so many numbers from 1000000 on, and then the error.
 delivers() {
 	run --separate-stderr -2 "$ASTERISM" dump -f json cut
-	[[ $stderr == "cut/stream_0: "*"error: "* ]]
-	[[ $stderr == *"$2"* ]] || { echo "$stderr"; false; }
+	[[ $stderr == "$2"* ]] || { echo "$stderr"; false; }
 	grep -o '"target_pid":[0-9]*' <<<"$output" | cut -d: -f2 >got
 	seq 1000000 $((1000000 + $1 - 1)) | diff -q - got
 }
@@ -207,16 +206,16 @@ first_packet() {
 	# Behind the header, the context and ten events of 16 bytes; in the middle of the next one.
 	cp -r whole cut
 	truncate -s $((second + 96 + 32 + 10 * 16 + 8)) cut/stream_0
-	delivers $((events + 10)) "(byte $((second + 96 + 32 + 10 * 16)))"
+	delivers $((events + 10)) "cut/stream_0: byte $((second + 96 + 32 + 10 * 16)): error: "
 	# Inside the header.
 	truncate -s $((second + 50)) cut/stream_0
-	delivers "$events" "(byte $((second + 50)))"
+	delivers "$events" "cut/stream_0: byte $((second + 50)): error: "
 	run --separate-stderr -2 "$ASTERISM" stat cut
 	[[ $output == "$events events in "* ]]
 	echo 'RULE every PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 1000000 } RETURN { a.target_pid }' >every.rule
 	run --separate-stderr -2 "$ASTERISM" replay -f json every.rule cut
 	[ "$(grep -c '"match":"every"' <<<"$output")" = 1 ]
-	[[ $stderr == *"(byte $((second + 50)))"* ]]
+	[[ $stderr == *"cut/stream_0: byte $((second + 50)): error: "* ]]
 }
 
 @test "a trace with flipped bits: what is before them, then an error with file and byte" {
@@ -224,26 +223,26 @@ first_packet() {
 	events=$(first_packet)
 	cp -r whole cut
 	damage cut $((second + 1)) 4
-	delivers "$events" "error: no packet begins here (byte $second)"
+	delivers "$events" "cut/stream_0: byte $second: error: no packet begins here"
 	rm -r cut && cp -r whole cut
 	# The id of the eleventh event of the second packet.
 	damage cut $((second + 96 + 32 + 10 * 16 + 1)) 64
-	delivers $((events + 10)) "(byte $((second + 96 + 32 + 10 * 16)))"
+	delivers $((events + 10)) "cut/stream_0: byte $((second + 96 + 32 + 10 * 16)): error: "
 	rm -r cut && cp -r whole cut
 	# The sizes of the first packet.
 	damage cut 48 1
-	delivers 0 "error: the packet has no such size (byte 48)"
+	delivers 0 "cut/stream_0: byte 48: error: the packet has no such size"
 }
 
 @test "any flipped bit is survived" {
 	"$ASTERISM" record -q -o whole -e sys_enter_getpgid,sys_enter_openat -- taskset -c 0 "$plant" flood 50
-	echo 'RULE every PATTERN { sys_enter_getpgid:a } RETURN { a.target_pid }' >every.rule
 	size=$(stat -c %s whole/stream_0)
+	# At the very beginning no byte is named.
 	for at in $(seq 0 1 130) $(seq 131 37 $((size - 1))); do
 		rm -rf cut && cp -r whole cut
 		damage cut $at $((1 << at % 8))
 		run --separate-stderr "$ASTERISM" stat -f json cut
 		[ "$status" -le 3 ] || { echo "byte $at: status $status"; false; }
-		[ $status != 2 ] || grep -q '^cut/stream_0: .*error: .* (byte [0-9]*)$' <<<"$stderr" || { echo "byte $at: $stderr"; false; }
+		[ $status != 2 ] || grep -q -E '^cut/stream_0: (byte [0-9]+: )?error: .' <<<"$stderr" || { echo "byte $at: $stderr"; false; }
 	done
 }

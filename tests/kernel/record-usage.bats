@@ -67,6 +67,10 @@ refused() {
 	[ "$stderr" = "asterism: error: --flight keeps its events in memory: --ring says how many, not --max-size" ]
 	refused 2 -o new --last 1s -- touch ran
 	[ "$stderr" = "asterism: error: --last is for snapshots: add --flight" ]
+	refused 2 -o new --fail-on-match -- touch ran
+	[ "$stderr" = "asterism: error: --fail-on-match is for rules: add --rules FILE" ]
+	refused 2 -o new -f json -- touch ran
+	[ "$stderr" = "asterism: error: -f is for the matches of rules: add --rules FILE" ]
 	for option in "-e sys_enter" "--ring 1M" "--last 1s"; do
 		run --separate-stderr -2 "$ASTERISM" run r.rule $option -- touch ran
 		[ "$stderr" = "asterism: error: ${option% *} is for snapshots: add --snapshot DIR" ]

@@ -58,7 +58,7 @@ def main():
     for cpu in sorted(ours.keys() | theirs.keys()):
         left, right = ours.get(cpu, []), theirs.get(cpu, [])
         for one, other in zip(left, right):
-            # An empty string is to babeltrace2 before 2.0.5 what the string field held at an earlier event.
+            # An empty string is to babeltrace2 2.0.4 what the string field held at an earlier event.
             other.update({name: "" for name, value in one.items() if value == "" and name in other})
             if one != other:
                 sys.exit(f"{one}\nis to babeltrace2\n{other}")
