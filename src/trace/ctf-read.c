@@ -25,8 +25,9 @@ struct ctf {
 	size_t stream_count;
 	struct ctf_stream **heap;
 	size_t heap_count;
-	bool is_given; /* the event in hand of the first of the heap */
-	bool drops;    /* events that nobody wants */
+	uint64_t alone_until_ns; /* before this the first of the heap stays the first */
+	bool is_given;           /* the event in hand of the first of the heap */
+	bool drops;              /* events that nobody wants */
 	uint32_t type_count;
 	uint32_t event_bytes; /* of the event taken last */
 	uint64_t seq;
@@ -117,13 +118,32 @@ static inline bool advance(struct ctf *ctf, struct ctf_stream *stream)
 	}
 }
 
-/* The first of the heap has an event no longer. */
+/* Puts the first of the heap, which may have become another or a later one, in its place. */
+static void settle(struct ctf *ctf)
+{
+	const struct ctf_stream *second;
+
+	ctf->alone_until_ns = UINT64_MAX;
+	if (ctf->heap_count < 2)
+		return;
+	sift_down(ctf, 0);
+	second = ctf->heap[1];
+	if (ctf->heap_count > 2 && ctf->heap[2]->ts < second->ts)
+		second = ctf->heap[2];
+	ctf->alone_until_ns = second->ts;
+}
+
+/* The first of the heap has an event no longer. Streams have many events in a row, so it often stays the first. */
 static inline void replace(struct ctf *ctf)
 {
-	if (!advance(ctf, ctf->heap[0]))
+	struct ctf_stream *first = ctf->heap[0];
+
+	if (!advance(ctf, first)) {
 		ctf->heap[0] = ctf->heap[--ctf->heap_count];
-	if (ctf->heap_count > 1)
-		sift_down(ctf, 0);
+		settle(ctf);
+	} else if (first->ts >= ctf->alone_until_ns) {
+		settle(ctf);
+	}
 }
 
 /* Puts the event in hand into the record, as far as it is wanted, and goes behind it. False: it does not end. */
@@ -163,8 +183,7 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 
 	snprintf(path, sizeof path, "%s/%s", ctf->path, name);
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
-	if (ctf->heap_count)
-		sift_down(ctf, 0);
+	settle(ctf);
 	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
