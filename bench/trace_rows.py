@@ -186,11 +186,11 @@ class Build:
                 file.write(f"{built}: {source}\n\t@gcc -std=gnu17 -D_GNU_SOURCE -O2 -I{SOURCES} -I{SOURCES}/../include "
                            f"-c $< -o $@\n")
         # It waits for a line on standard input, so that who traces it by its number can begin.
-        self.command = ["bash", "-c", f"read -r; TIMEFORMAT=%R; {{ time make -s -j{os.cpu_count() or 1} -f {path}; }} "
+        self.command = ["bash", "-c", f"read -r; TIMEFORMAT='%R %U %S'; {{ time make -s -j{os.cpu_count() or 1} -f {path}; }} "
                                       f"2>{self.times}"]
 
     def run(self, before=(), begin=None):
-        """Seconds of the build, under the command `before`, or with what begin starts on its process."""
+        """Wall-clock and CPU seconds of the build, under the command `before`, or with what begin starts on it."""
         shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
         process = subprocess.Popen([*before, *self.command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -206,9 +206,10 @@ class Build:
             self.events = self.bench.stop_recorder(tracer, 0)
         with open(self.times) as file:
             text = file.read().strip()
-        if not re.fullmatch(r"[0-9.]+", text):
+        if process.returncode or not re.fullmatch(r"[0-9.]+ [0-9.]+ [0-9.]+", text):
             raise Missing(f"the build failed: {text[-200:] or errors[-200:]}")
-        return float(text)
+        wall, user, system = (float(number) for number in text.split())
+        return wall, user + system
 
 
 def start_ftrace(bench, pid, points):
@@ -219,43 +220,59 @@ def start_ftrace(bench, pid, points):
     return process
 
 
-def builds(bench, rounds):
-    """Seconds of a build per way to observe it, and thousand events per second of those that tell."""
+def perf_counts(path):
+    """How many events perf has in its file; those that it lost are not among them."""
+    done = subprocess.run(["perf", "report", "-i", path, "--stats"], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+    samples = re.search(r"^ *SAMPLE events: +(\d+)", done.stdout, re.M)
+    if not samples:
+        raise Missing(f"perf recorded nothing: {done.stderr.strip()[-200:]}")
+    return int(samples.group(1))
+
+
+def build_ways(bench, build):
+    """name -> a function that builds while it is recorded: wall-clock and CPU seconds, and events seen (bare: 0)."""
+    def asterism(types):
+        trace = os.path.join(bench.folder, "build-trace")
+        shutil.rmtree(trace, ignore_errors=True)
+        took = build.run([bench.asterism, "record", "-q", "-o", trace, *(["-e", types] if types else []), "--"])
+        found = stat(bench, trace)
+        return *took, found["events"] + found["lost"]
+
+    def ftrace(points):
+        took = build.run(begin=lambda pid: start_ftrace(bench, pid, points))
+        return *took, build.events[0] + build.events[2]
+
+    def perf(points):
+        data = os.path.join(bench.folder, "perf.data")
+        took = build.run(["perf", "record", "-q", "-m", "1024", "-e", ",".join(points), "-o", data, "--"])
+        return *took, perf_counts(data)
+
+    ways = {"bare": lambda: (*build.run(), 0)}
+    for events, (types, points) in BUILD_EVENTS.items():
+        ways[f"asterism, {events}"] = lambda types=types: asterism(types)
+        if os.path.isdir("/sys/kernel/tracing/events"):
+            ways[f"ftrace, {events}"] = lambda points=points: ftrace(points)
+            if shutil.which("perf"):
+                ways[f"perf, {events}"] = lambda points=points: perf(points)
+    return ways
+
+
+def builds(bench, rounds, which):
+    """Of builds recorded in each way: wall-clock seconds, CPU seconds of the build alone, thousand events, their rate."""
     def make():
         bench.need_root()
-        build, seconds, counts = Build(bench), {"bare": []}, {}
+        build = Build(bench)
         build.run()
-
-        def asterism(name, types):
-            trace = os.path.join(bench.folder, "build-trace")
-            shutil.rmtree(trace, ignore_errors=True)
-            options = ["-e", types] if types else []
-            took = build.run([bench.asterism, "record", "-q", "-o", trace, *options, "--"])
-            found = stat(bench, trace)
-            counts.setdefault(name, []).append((found["events"] + found["lost"]) / took / 1e3)
-            return took
-
-        def ftrace(name, points):
-            took = build.run(begin=lambda pid: start_ftrace(bench, pid, points))
-            counts.setdefault(name, []).append((build.events[0] + build.events[2]) / took / 1e3)
-            return took
-
-        ways = {}
-        for events, (types, points) in BUILD_EVENTS.items():
-            ways[f"asterism, {events}"] = lambda name, types=types: asterism(name, types)
-            if os.path.isdir("/sys/kernel/tracing/events"):
-                ways[f"ftrace, {events}"] = lambda name, points=points: ftrace(name, points)
-            if shutil.which("perf"):
-                ways[f"perf, {events}"] = lambda _, points=points: build.run(
-                    ["perf", "record", "-q", "-m", "1024", "-e", ",".join(points), "-o",
-                     os.path.join(bench.folder, "perf.data"), "--"])
+        ways, samples = build_ways(bench, build), {}
         for turn in range(rounds):
             names = list(ways)
-            seconds["bare"].append(build.run())
             for name in names[turn % len(names):] + names[:turn % len(names)]:
-                seconds.setdefault(name, []).append(ways[name](name))
-        return seconds, counts
-    return once(bench, "builds", make)
+                wall, cpu, events = ways[name]()
+                samples.setdefault(name, []).append((wall, cpu, events / 1e3, events / wall / 1e3))
+        return {name: samples[name] for name in ways}
+    found = once(bench, "builds", make)
+    return {name: [values[which] for values in taken] for name, taken in found.items() if which < 2 or name != "bare"}
 
 
 def start_record_command(bench, pid):
@@ -298,7 +315,12 @@ ROWS = [
     Row("sustained-lost", "lost meanwhile", "events", "", "0",
         lambda bench, _: {"asterism record": [sustained(bench)[1]]}),
     Row("build", "a build while it is recorded, wall-clock time", "s", "bare", "",
-        lambda bench, rounds: builds(bench, rounds)[0]),
-    Row("build-events", "events of that build", "thousand events/s", "", "", lambda bench, rounds: builds(bench, rounds)[1]),
+        lambda bench, rounds: builds(bench, rounds, 0)),
+    Row("build-cpu", "a build while it is recorded, CPU time of the build without the recorder", "s", "bare", "",
+        lambda bench, rounds: builds(bench, rounds, 1)),
+    Row("build-count", "events of that build, lost ones included where they are known", "thousand events", "", "",
+        lambda bench, rounds: builds(bench, rounds, 2)),
+    Row("build-rate", "events of that build", "thousand events/s", "", "about 64",
+        lambda bench, rounds: builds(bench, rounds, 3)),
     Row("idle", "recording somebody else, added per call", "CPU ns", "ftrace and splice", "", measure_idle),
 ]
