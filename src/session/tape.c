@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/record.h"
+#include "session/tape-state.h"
 #include "trace/ctf-write.h"
 
 #include <errno.h>
@@ -27,6 +28,8 @@ struct tape {
 	struct asterism_diag *diag;
 	struct ebpf_recorder *recorder;
 	struct ctf_writer_event *events;
+	struct ctf_layout *layout;   /* NULL: the catalog's names */
+	struct tape_state state;     /* of a continuous tape with a layout */
 	struct ctf_writer *writer;   /* of a continuous tape */
 	struct ring_cursor *cursors; /* one per processor, of a continuous tape */
 	void *buffer;                /* of one sub-buffer */
@@ -64,6 +67,7 @@ static int open_writer(struct tape *tape, const char *path, uint64_t max_bytes, 
 		.event_count = tape->options.what->count,
 		.stream_count = ebpf_recorder_cpu_count(tape->recorder),
 		.max_bytes = max_bytes,
+		.layout = tape->layout,
 	};
 
 	return ctf_writer_new(path, &options, tape->diag, writer);
@@ -114,6 +118,18 @@ static int make_folder(struct tape *tape)
 	return diag_error(tape->diag, NULL, -errno, "%s cannot be made: %s", tape->options.path, strerror(errno));
 }
 
+static int open_layout(struct tape *tape)
+{
+	struct lttng_map *map = NULL;
+	int result = lttng_map_read(tape->diag, &map);
+
+	if (!result)
+		result = ctf_layout_new(map, tape->options.lttng, tape->events, tape->options.what->count, tape->diag,
+					&tape->layout);
+	lttng_map_free(map);
+	return result;
+}
+
 int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made)
 {
 	struct tape *tape = alloc_zero(1, sizeof *tape);
@@ -126,6 +142,8 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 	result = open_recorder(tape);
 	if (!result)
 		result = open_buffers(tape);
+	if (!result && options->lttng)
+		result = open_layout(tape);
 	if (!result)
 		result = options->flight ? make_folder(tape)
 					 : open_writer(tape, options->path, options->max_bytes, &tape->writer);
@@ -151,6 +169,7 @@ void tape_free(struct tape *tape)
 		return;
 	ctf_writer_close(tape->writer);
 	ebpf_recorder_free(tape->recorder);
+	ctf_layout_free(tape->layout);
 	forget_marks(tape);
 	alloc_free(tape->events);
 	alloc_free(tape->cursors);
@@ -165,12 +184,19 @@ struct ebpf_recorder *tape_recorder(struct tape *tape)
 
 int tape_attach(struct tape *tape)
 {
-	return ebpf_recorder_attach(tape->recorder, tape->diag);
+	uint64_t start_ns = now_ns();
+	int result = ebpf_recorder_attach(tape->recorder, tape->diag);
+
+	if (result || !tape->layout || !tape->writer)
+		return result;
+	return tape_state_begin(&tape->state, tape->writer, start_ns, tape->options.scope == EBPF_SCOPE_ALL);
 }
 
 int tape_add(struct tape *tape, pid_t pid)
 {
-	return ebpf_recorder_add(tape->recorder, pid);
+	int result = ebpf_recorder_add(tape->recorder, pid);
+
+	return result ? result : tape_state_add(&tape->state, pid);
 }
 
 typedef int next_fn(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
@@ -217,7 +243,8 @@ int tape_poll(struct tape *tape, uint64_t *wait_ns)
 		return 0;
 	if (*wait_ns > TAPE_WAIT_NS)
 		*wait_ns = TAPE_WAIT_NS;
-	return write_rings(tape, ring_next);
+	result = tape_state_end(&tape->state);
+	return result ? result : write_rings(tape, ring_next);
 }
 
 static int write_mark(struct ctf_writer *writer, const struct tape_mark *mark)

@@ -14,19 +14,15 @@
 
 #include "base/diag.h"
 #include "event/packed.h"
+#include "trace/ctf-layout.h"
 
 struct ctf_writer;
 
-/* A recorded type. Its id in packets is its index in the options plus EVENT_PACKED_ID_FIRST. */
-struct ctf_writer_event {
-	const struct event_type *type;
-	const bool *recorded; /* per field; NULL: all */
-};
-
 struct ctf_writer_options {
 	const struct ctf_writer_event *events; /* needed while the writer is made */
-	size_t event_count;                    /* less than EVENT_PACKED_ID_MAX */
+	size_t event_count;                    /* less than CTF_ID_STATE_START */
 	uint32_t stream_count;                 /* cpus are below it */
+	const struct ctf_layout *layout;       /* of the same events, outlives the writer; NULL: the catalog's names */
 	/*
 	 * Bytes of all files together; 0: no limit. At the limit the oldest events go, in portions: every stream is
 	 * written as several files, and those that ended first are deleted. A packet that alone is more than the limit
@@ -62,19 +58,22 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
 /*
  * Appends a packet to the stream of cpu. bytes begins with a struct ring_packet, of which timestamp_begin,
  * packet_seq_num and events_before count; content_bytes (a multiple of 8) includes it. discarded counts the events of
- * the stream that were lost up to the end of this packet. A packet without events tells of losses only.
+ * the stream that were lost up to the end of this packet. A packet without events tells of losses only. Where there is
+ * a layout, events in bytes get its ids.
  *
  * Returns 0; -EINVAL (this is not a packet; nothing is written), -ENOSPC and other -errno (the file ends with the
  * packet before), with a sentence. After a failure the trace is readable and the writer may be tried again.
  */
-int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
-		      uint64_t discarded);
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size_t content_bytes, uint64_t discarded);
 
 /*
  * Appends a match, as an event called match in a stream of its own, at its time or, if that is earlier, at that of the
  * match before. As ctf_writer_packet.
  */
 int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match);
+
+/* The same with an event of a state dump, for traces that have a layout. process: NULL for its start and its end. */
+int ctf_writer_state(struct ctf_writer *writer, uint64_t ts, uint32_t id, const struct ctf_process *process);
 
 void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals);
 

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what LTTng would call what was recorded. Names come from the map (catalogs/lttng.map); which number is which
+ * system call, and what its arguments are called, from how the catalog gets that call's own type out of the same
+ * tracepoint. So recording the two types for all calls is enough for an event class per call.
+ */
+
+#include "trace/ctf-layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS_MAX = 1024, NAME_BYTES = 256 };
+
+/* The types for all system calls: how the numbers of calls become ids. */
+struct calls {
+	const char *type, *prefix, *number; /* "sys_enter", "sys_enter_", how a condition on the number begins */
+	uint32_t id;                        /* in rings; 0: this type is not recorded, or not the number */
+	uint32_t offset;                    /* of the number in the payload */
+	uint16_t ids[CALLS_MAX];            /* by number; 0: nobody knows it */
+};
+
+struct ctf_layout {
+	struct arena *arena;
+	const struct lttng_map *map;
+	struct asterism_diag *diag;
+	struct ctf_event *events;
+	size_t event_count, event_capacity;
+	uint32_t next_id;
+	struct calls calls[2];
+};
+
+/* In the order of struct ctf_process, which has no gaps. */
+static const struct ctf_field process_fields[] = {
+	{ "tid", EVENT_I32, 4, false },      { "vtid", EVENT_I32, 4, false },
+	{ "pid", EVENT_I32, 4, false },      { "vpid", EVENT_I32, 4, false },
+	{ "ppid", EVENT_I32, 4, false },     { "vppid", EVENT_I32, 4, false },
+	{ "type", EVENT_I32, 4, false },     { "mode", EVENT_I32, 4, false },
+	{ "submode", EVENT_I32, 4, false },  { "status", EVENT_I32, 4, false },
+	{ "ns_level", EVENT_I32, 4, false }, { "ns_inum", EVENT_U32, 4, false },
+	{ "cpu", EVENT_U32, 4, false },      { "name", EVENT_STRING, EVENT_COMM_BYTES, false },
+};
+
+_Static_assert(offsetof(struct ctf_process, name) == 13 * 4, "a process is packed as it is");
+
+/* The classes of a state dump, and that of matches. */
+static const struct ctf_event own_events[] = {
+	{ "lttng_statedump_start", NULL, 0, CTF_ID_STATE_START },
+	{ "lttng_statedump_process_state", process_fields, sizeof process_fields / sizeof *process_fields,
+	  CTF_ID_STATE_PROCESS },
+	{ "lttng_statedump_end", NULL, 0, CTF_ID_STATE_END },
+	{ "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH },
+};
+
+static int add_event(struct ctf_layout *layout, const struct ctf_event *event)
+{
+	if (alloc_grow(&layout->events, &layout->event_capacity, layout->event_count, sizeof *event))
+		return diag_no_memory(layout->diag);
+	layout->events[layout->event_count++] = *event;
+	return 0;
+}
+
+/* Whether a field before index is called name already. */
+static bool is_taken(const struct ctf_field *fields, uint32_t index, const char *name)
+{
+	for (uint32_t i = 0; i < index; i++) {
+		if (strcmp(fields[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *foreign_name(const struct lttng_event *event, const char *name)
+{
+	for (size_t i = 0; event && i < event->field_count; i++) {
+		if (event->fields[i].field && strcmp(event->fields[i].field, name) == 0)
+			return event->fields[i].name;
+	}
+	return name;
+}
+
+/* A copy of fields that lives as long as the layout, under LTTng's names. */
+static struct ctf_field *name_fields(struct ctf_layout *layout, const struct lttng_event *event,
+				     const struct ctf_field *fields, uint32_t count)
+{
+	struct ctf_field *named = arena_zero(layout->arena, count + 1, sizeof *named);
+
+	for (uint32_t i = 0; named && i < count; i++) {
+		const char *name = foreign_name(event, fields[i].name);
+
+		named[i] = fields[i];
+		/* Readers refuse two fields of one name; the map should not bring that about. */
+		named[i].name = is_taken(named, i, name) ? arena_format(layout->arena, "%s_%u", name, i)
+							 : arena_text(layout->arena, name, strlen(name));
+		if (!named[i].name)
+			return NULL;
+	}
+	return named;
+}
+
+/* The class of what the catalog calls name. */
+static int add_class(struct ctf_layout *layout, const char *name, const struct ctf_field *fields, uint32_t count)
+{
+	char foreign[NAME_BYTES];
+	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
+	struct ctf_event class = { .field_count = count, .id = layout->next_id++ };
+
+	if (!event)
+		snprintf(foreign, sizeof foreign, "%s", name);
+	class.name = arena_text(layout->arena, foreign, strlen(foreign));
+	class.fields = name_fields(layout, event, fields, count);
+	return class.name && class.fields ? add_event(layout, &class) : diag_no_memory(layout->diag);
+}
+
+/* Which of the two types of calls this is, or NULL. */
+static struct calls *calls_of(struct ctf_layout *layout, const struct event_type *type)
+{
+	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls; i++) {
+		if (type->origin == EVENT_CATALOG && strcmp(type->name, layout->calls[i].type) == 0)
+			return &layout->calls[i];
+	}
+	return NULL;
+}
+
+/* Notes where the number of the call is, where it is recorded and all fields take the same eight bytes. */
+static void find_number(struct calls *calls, const struct ctf_writer_event *event, uint32_t id)
+{
+	struct event_packed packed;
+
+	event_packed_init(&packed, event->type, event->recorded);
+	if (packed.string_count || packed.fixed_bytes != packed.number_count * sizeof(uint64_t))
+		return;
+	for (uint32_t i = 0; i < packed.number_count; i++) {
+		if (strcmp(event->type->fields[packed.numbers[i].field].name, "id") != 0)
+			continue;
+		calls->id = id;
+		calls->offset = packed.numbers[i].payload_offset;
+	}
+}
+
+static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event *event)
+{
+	struct calls *calls = calls_of(layout, event->type);
+	struct ctf_field fields[EVENT_FIELDS_MAX];
+	uint32_t count = ctf_fields_of(event->type, event->recorded, fields);
+	char name[NAME_BYTES];
+
+	if (calls)
+		find_number(calls, event, layout->next_id);
+	/* What remains of a type that is split are calls that nobody knows: so LTTng calls them, too. */
+	snprintf(name, sizeof name, "%s%s", event->type->name, calls && calls->id ? "_unknown" : "");
+	return add_class(layout, name, fields, count);
+}
+
+/* The number of the call that type is about, or -1. */
+static long number_of(const struct calls *calls, const struct event_type *type)
+{
+	const char *when = type->source_count ? type->sources[0].when : NULL;
+	size_t length = strlen(calls->number);
+	long number;
+	char *end;
+
+	if (type->origin != EVENT_CATALOG || strncmp(type->name, calls->prefix, strlen(calls->prefix)) != 0 || !when ||
+	    strncmp(when, calls->number, length) != 0)
+		return -1;
+	number = strtol(when + length, &end, 10);
+	return end != when + length && number >= 0 && number < CALLS_MAX ? number : -1;
+}
+
+/* The field of type that holds the argument, or NULL. */
+static const struct event_field *argument_of(const struct event_type *type, unsigned argument)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "syscall_arg(%u)", argument);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		if (type->sources[0].paths[i] && strstr(type->sources[0].paths[i], path))
+			return &type->fields[i];
+	}
+	return NULL;
+}
+
+/*
+ * A field of the type for all calls, as the call has it. The last one keeps its 64 bits: a packet must not end between
+ * the end of a narrow number and that of the eight bytes it is in.
+ */
+static void specialise(struct ctf_field *field, const struct event_type *type, bool is_last)
+{
+	/* arg5 may be what a call with fewer arguments calls one of them. */
+	static const char *const unused[] = { "unused0", "unused1", "unused2", "unused3", "unused4", "unused5" };
+	const struct event_field *argument;
+	unsigned number;
+	uint32_t width;
+
+	field->wide = true;
+	if (sscanf(field->name, "arg%u", &number) != 1 || number >= sizeof unused / sizeof *unused)
+		return;
+	argument = argument_of(type, number);
+	width = argument ? event_packed_width(argument->value) : 0;
+	field->name = argument ? argument->name : unused[number];
+	if (argument && width == 0)
+		field->value = EVENT_ADDR; /* of the text */
+	else if (argument && (!is_last || width == sizeof(uint64_t)))
+		field->value = argument->value;
+}
+
+/* The classes of all calls that the catalog knows. */
+static int add_calls(struct ctf_layout *layout, struct calls *calls, const struct event_catalog *catalog,
+		     const struct ctf_writer_event *recorded)
+{
+	struct ctf_field all[EVENT_FIELDS_MAX], fields[EVENT_FIELDS_MAX];
+	uint32_t count = ctf_fields_of(recorded->type, recorded->recorded, all);
+	const struct event_type *type;
+	int result = 0;
+
+	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
+		long number = number_of(calls, type);
+
+		if (number < 0 || calls->ids[number])
+			continue;
+		memcpy(fields, all, count * sizeof *fields);
+		for (uint32_t j = 0; j < count; j++)
+			specialise(&fields[j], type, j == count - 1);
+		calls->ids[number] = (uint16_t)layout->next_id;
+		result = add_class(layout, type->name, fields, count);
+	}
+	return result;
+}
+
+static int fill(struct ctf_layout *layout, const struct event_catalog *catalog, const struct ctf_writer_event *events,
+		size_t count)
+{
+	int result = 0;
+
+	if (count >= CTF_ID_STATE_START - 2 * CALLS_MAX)
+		return diag_error(layout->diag, NULL, -EINVAL, "a trace cannot hold so many types");
+	for (size_t i = 0; i < count && !result; i++)
+		result = add_recorded(layout, &events[i]);
+	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls && !result; i++) {
+		if (layout->calls[i].id)
+			result = add_calls(layout, &layout->calls[i], catalog,
+					   &events[layout->calls[i].id - EVENT_PACKED_ID_FIRST]);
+	}
+	for (size_t i = 0; i < sizeof own_events / sizeof *own_events && !result; i++)
+		result = add_event(layout, &own_events[i]);
+	return result;
+}
+
+int ctf_layout_new(const struct lttng_map *map, const struct event_catalog *catalog,
+		   const struct ctf_writer_event *events, size_t count, struct asterism_diag *diag,
+		   struct ctf_layout **made)
+{
+	struct ctf_layout *layout = alloc_zero(1, sizeof *layout);
+	int result;
+
+	if (!layout)
+		return diag_no_memory(diag);
+	layout->arena = arena_new();
+	layout->map = map;
+	layout->diag = diag;
+	layout->next_id = EVENT_PACKED_ID_FIRST;
+	layout->calls[0] = (struct calls){ .type = "sys_enter", .prefix = "sys_enter_", .number = "id == " };
+	layout->calls[1] = (struct calls){ .type = "sys_exit", .prefix = "sys_exit_", .number = "regs->orig_ax == " };
+	result = layout->arena ? fill(layout, catalog, events, count) : diag_no_memory(diag);
+	layout->map = NULL;
+	if (result)
+		ctf_layout_free(layout);
+	else
+		*made = layout;
+	return result;
+}
+
+void ctf_layout_free(struct ctf_layout *layout)
+{
+	if (!layout)
+		return;
+	alloc_free(layout->events);
+	arena_free(layout->arena);
+	alloc_free(layout);
+}
+
+const struct ctf_event *ctf_layout_events(const struct ctf_layout *layout, size_t *count)
+{
+	*count = layout->event_count;
+	return layout->events;
+}
+
+uint32_t ctf_layout_id(const struct ctf_layout *layout, uint32_t id, const void *payload)
+{
+	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls; i++) {
+		const struct calls *calls = &layout->calls[i];
+		uint64_t number;
+
+		if (!calls->id || calls->id != id)
+			continue;
+		memcpy(&number, (const char *)payload + calls->offset, sizeof number);
+		return number < CALLS_MAX && calls->ids[number] ? calls->ids[number] : id;
+	}
+	return id;
+}
+
+size_t ctf_process_bytes(const struct ctf_process *process)
+{
+	return offsetof(struct ctf_process, name) + strnlen(process->name, sizeof process->name - 1) + 1;
+}

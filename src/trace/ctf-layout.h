@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TRACE_CTF_LAYOUT_H
+#define TRACE_CTF_LAYOUT_H
+
+/*
+ * A trace with LTTng's names (docs/formats/lttng.md): what its metadata calls events and fields. Packets stay as they
+ * are, but for the ids of system calls: LTTng has an event class for each call, so an event of sys_enter or sys_exit
+ * gets, when it is written, the id of the class of the call whose number it holds. Read-only once made.
+ */
+
+#include "event/catalog.h"
+#include "event/packed.h"
+#include "trace/ctf-metadata.h"
+#include "trace/lttng-map.h"
+
+struct ctf_layout;
+
+/* The entry of the environment by which a trace with LTTng's names says that asterism recorded it. */
+#define CTF_ENV_RECORDER "asterism_version"
+
+/* A recorded type. Its id in packets is its index among all of them plus EVENT_PACKED_ID_FIRST. */
+struct ctf_writer_event {
+	const struct event_type *type;
+	const bool *recorded; /* per field; NULL: all */
+};
+
+/* The event classes that no type stands for. */
+enum {
+	CTF_ID_STATE_START = CTF_ID_MATCH - 3,
+	CTF_ID_STATE_PROCESS, /* struct ctf_process */
+	CTF_ID_STATE_END,
+};
+
+/* LTTng's values for what a state dump says of a thread. */
+enum {
+	CTF_USER_THREAD = 0,
+	CTF_KERNEL_THREAD = 1,
+	CTF_MODE_UNKNOWN = 5,
+	CTF_SUBMODE_UNKNOWN = 1,
+	CTF_STATUS_UNNAMED = 0,
+	CTF_STATUS_WAIT_CPU = 2,
+	CTF_STATUS_ZOMBIE = 4,
+	CTF_STATUS_WAIT = 5,
+	CTF_STATUS_DEAD = 7,
+};
+
+/* The payload of CTF_ID_STATE_PROCESS, the name only up to its NUL. */
+struct ctf_process {
+	int32_t tid, vtid, pid, vpid, ppid, vppid;
+	int32_t type, mode, submode, status;
+	int32_t ns_level; /* of PID namespaces: 0 is the first */
+	uint32_t ns_inum, cpu;
+	char name[EVENT_COMM_BYTES];
+};
+
+/*
+ * Names the events by map, and system calls by the types of the catalog, of which nothing is kept. Returns 0, -EINVAL
+ * (so many types do not fit), -ENOMEM, with a sentence.
+ */
+int ctf_layout_new(const struct lttng_map *map, const struct event_catalog *catalog,
+		   const struct ctf_writer_event *events, size_t count, struct asterism_diag *diag,
+		   struct ctf_layout **made);
+void ctf_layout_free(struct ctf_layout *layout);
+
+/* All event classes, for the metadata. */
+const struct ctf_event *ctf_layout_events(const struct ctf_layout *layout, size_t *count);
+
+/* The id that the event gets. payload holds the numbers of its type. */
+uint32_t ctf_layout_id(const struct ctf_layout *layout, uint32_t id, const void *payload);
+
+/* The bytes of process as a payload, not padded. */
+size_t ctf_process_bytes(const struct ctf_process *process);
+
+#endif
