@@ -120,12 +120,17 @@ static int make_folder(struct tape *tape)
 
 static int open_layout(struct tape *tape)
 {
+	struct ctf_layout_options options = {
+		.catalog = tape->options.lttng,
+		.events = tape->events,
+		.event_count = tape->options.what->count,
+	};
 	struct lttng_map *map = NULL;
 	int result = lttng_map_read(tape->diag, &map);
 
+	options.map = map;
 	if (!result)
-		result = ctf_layout_new(map, tape->options.lttng, tape->events, tape->options.what->count, tape->diag,
-					&tape->layout);
+		result = ctf_layout_new(&options, tape->diag, &tape->layout);
 	lttng_map_free(map);
 	return result;
 }

@@ -27,6 +27,8 @@ struct babel_class {
 	const struct event_type *type;
 	uint32_t number;
 	bool wanted;
+	bool tells_who;   /* is no event, but tells who raised those that follow; type and values are not set */
+	bool who_is_told; /* see babel-who.h */
 	struct babel_value *values;
 	size_t value_count, value_capacity;
 };

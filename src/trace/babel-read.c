@@ -11,6 +11,7 @@
 
 #include "trace/babel-class.h"
 #include "trace/babel-priv.h"
+#include "trace/babel-who.h"
 
 #include "base/alloc.h"
 
@@ -37,6 +38,7 @@ struct babel {
 	size_t place_count, class_count;
 	const struct event_type **types; /* by number */
 	size_t type_count, type_capacity;
+	struct babel_who who;
 	union {
 		struct event_header header;
 		char bytes[EVENT_RECORD_BYTES_MAX];
@@ -162,38 +164,49 @@ static int number_type(struct babel *babel, const struct event_type *type, uint3
 	return 0;
 }
 
-static int learn_class(struct babel *babel, struct babel_class *place, const bt_event_class *bt_class)
+/* Works out what the class is for us. */
+static int study_class(struct babel *babel, struct babel_class *class)
 {
-	struct babel_class class = { .class = bt_class };
-	int result = babel_class_init(&class, babel->map, babel->catalog);
+	int result = babel_class_init(class, babel->map, babel->catalog);
 
 	if (result == -ENOMEM)
-		result = diag_no_memory(babel->diag);
-	else if (result)
-		result = complain(babel, result, "an event's type cannot be told from others of its name");
-	if (!result)
-		result = number_type(babel, class.type, &class.number);
+		return diag_no_memory(babel->diag);
+	if (result)
+		return complain(babel, result, "an event's type cannot be told from others of its name");
+	result = number_type(babel, class->type, &class->number);
+	class->wanted = !result && (!babel->want.wants || babel->want.wants(babel->want.context, class->type));
+	return result;
+}
+
+static int learn_class(struct babel *babel, struct babel_class *place, const bt_event *event)
+{
+	struct babel_class class = { .class = bt_event_borrow_class_const(event) };
+	int result = 0;
+
+	class.who_is_told = babel_who_is_told(event);
+	class.tells_who = class.who_is_told && babel_who_tells(event);
+	if (!class.tells_who)
+		result = study_class(babel, &class);
 	if (result) {
 		babel_class_fini(&class);
 		return result;
 	}
-	class.wanted = !babel->want.wants || babel->want.wants(babel->want.context, class.type);
-	bt_event_class_get_ref(bt_class); /* its address is its name here */
+	bt_event_class_get_ref(class.class); /* its address is its name here */
 	*place = class;
 	babel->class_count++;
 	return 0;
 }
 
-static int find_class(struct babel *babel, const bt_event_class *bt_class, const struct babel_class **class)
+static int find_class(struct babel *babel, const bt_event *event, const struct babel_class **class)
 {
 	int result = make_places(babel);
 	struct babel_class *place;
 
 	if (result)
 		return result;
-	place = place_of(babel->classes, babel->place_count, bt_class);
+	place = place_of(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
 	if (!place->class)
-		result = learn_class(babel, place, bt_class);
+		result = learn_class(babel, place, event);
 	*class = place;
 	return result;
 }
@@ -236,15 +249,19 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct babel_class *class;
-	int result = find_class(babel, bt_event_borrow_class_const(event), &class);
+	int result = find_class(babel, event, &class);
 
 	if (result)
 		return result;
+	if (class->tells_who)
+		return babel_who_learn(&babel->who, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
 	if (class->wanted) {
 		memset(babel->record.bytes, 0, class->type->record_bytes);
 		babel_class_decode(class, event, babel->record.bytes);
+		if (class->who_is_told)
+			babel_who_fill(&babel->who, event, &babel->record.header);
 	}
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
@@ -353,6 +370,7 @@ static void babel_free(struct trace_source *source)
 	}
 	alloc_free(babel->classes);
 	alloc_free(babel->types);
+	babel_who_fini(&babel->who);
 	bt_graph_put_ref(babel->graph);
 	lttng_map_free(babel->map);
 	alloc_free(babel->name);

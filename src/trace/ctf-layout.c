@@ -230,28 +230,27 @@ static int add_calls(struct ctf_layout *layout, struct calls *calls, const struc
 	return result;
 }
 
-static int fill(struct ctf_layout *layout, const struct event_catalog *catalog, const struct ctf_writer_event *events,
-		size_t count)
+static int fill(struct ctf_layout *layout, const struct ctf_layout_options *options)
 {
 	int result = 0;
 
-	if (count >= CTF_ID_STATE_START - 2 * CALLS_MAX)
+	if (options->event_count >= CTF_ID_STATE_START - 2 * CALLS_MAX)
 		return diag_error(layout->diag, NULL, -EINVAL, "a trace cannot hold so many types");
-	for (size_t i = 0; i < count && !result; i++)
-		result = add_recorded(layout, &events[i]);
+	for (size_t i = 0; i < options->event_count && !result; i++)
+		result = add_recorded(layout, &options->events[i]);
 	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls && !result; i++) {
-		if (layout->calls[i].id)
-			result = add_calls(layout, &layout->calls[i], catalog,
-					   &events[layout->calls[i].id - EVENT_PACKED_ID_FIRST]);
+		struct calls *calls = &layout->calls[i];
+
+		if (calls->id)
+			result = add_calls(layout, calls, options->catalog,
+					   &options->events[calls->id - EVENT_PACKED_ID_FIRST]);
 	}
 	for (size_t i = 0; i < sizeof own_events / sizeof *own_events && !result; i++)
 		result = add_event(layout, &own_events[i]);
 	return result;
 }
 
-int ctf_layout_new(const struct lttng_map *map, const struct event_catalog *catalog,
-		   const struct ctf_writer_event *events, size_t count, struct asterism_diag *diag,
-		   struct ctf_layout **made)
+int ctf_layout_new(const struct ctf_layout_options *options, struct asterism_diag *diag, struct ctf_layout **made)
 {
 	struct ctf_layout *layout = alloc_zero(1, sizeof *layout);
 	int result;
@@ -259,12 +258,12 @@ int ctf_layout_new(const struct lttng_map *map, const struct event_catalog *cata
 	if (!layout)
 		return diag_no_memory(diag);
 	layout->arena = arena_new();
-	layout->map = map;
+	layout->map = options->map;
 	layout->diag = diag;
 	layout->next_id = EVENT_PACKED_ID_FIRST;
 	layout->calls[0] = (struct calls){ .type = "sys_enter", .prefix = "sys_enter_", .number = "id == " };
 	layout->calls[1] = (struct calls){ .type = "sys_exit", .prefix = "sys_exit_", .number = "regs->orig_ax == " };
-	result = layout->arena ? fill(layout, catalog, events, count) : diag_no_memory(diag);
+	result = layout->arena ? fill(layout, options) : diag_no_memory(diag);
 	layout->map = NULL;
 	if (result)
 		ctf_layout_free(layout);

@@ -53,13 +53,18 @@ struct ctf_process {
 	char name[EVENT_COMM_BYTES];
 };
 
+struct ctf_layout_options {
+	const struct lttng_map *map;
+	const struct event_catalog *catalog; /* whose types tell about system calls */
+	const struct ctf_writer_event *events;
+	size_t event_count;
+};
+
 /*
- * Names the events by map, and system calls by the types of the catalog, of which nothing is kept. Returns 0, -EINVAL
- * (so many types do not fit), -ENOMEM, with a sentence.
+ * Names the events; nothing of options is kept. Returns 0, -EINVAL (so many types do not fit), -ENOMEM, with a
+ * sentence.
  */
-int ctf_layout_new(const struct lttng_map *map, const struct event_catalog *catalog,
-		   const struct ctf_writer_event *events, size_t count, struct asterism_diag *diag,
-		   struct ctf_layout **made);
+int ctf_layout_new(const struct ctf_layout_options *options, struct asterism_diag *diag, struct ctf_layout **made);
 void ctf_layout_free(struct ctf_layout *layout);
 
 /* All event classes, for the metadata. */
