@@ -115,7 +115,7 @@ static const struct command_example examples[] = {
 	  "Observes a process for ten seconds; one JSON object per match." },
 	{ "asterism run deadlock.rule -a --fail-on-match --for 1min",
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
-	{ "asterism run slow-syscall.rule --snapshot /tmp/slow --last 2s -p 1234",
+	{ "asterism run slow-syscall.rule -p 1234 --snapshot /tmp/slow --last 2s",
 	  "Writes a trace of the last two seconds whenever a system call was slow." },
 	{ NULL, NULL },
 };

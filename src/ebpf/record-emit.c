@@ -35,7 +35,6 @@ struct writing {
 	int16_t ids;      /* tid | pid << 32, where a helper told */
 	int16_t comm;     /* the name, where a helper told */
 	int16_t ts;       /* when */
-	int16_t begin;    /* of the event in the sub-buffer, units */
 	int16_t units;    /* to commit */
 	int16_t end;      /* position behind the event */
 	int16_t context;  /* units of the context told */
@@ -50,9 +49,9 @@ uint32_t record_units_max(const struct event_packed *layout)
 
 static void take_stack(struct writing *writing)
 {
-	int16_t *const slots[] = { &writing->strings, &writing->bytes,   &writing->cpu,      &writing->thread,
-				   &writing->ids,     &writing->ts,      &writing->begin,    &writing->units,
-				   &writing->end,     &writing->context, &writing->attempts, &writing->key };
+	int16_t *const slots[] = { &writing->strings, &writing->bytes,    &writing->cpu,   &writing->thread,
+				   &writing->ids,     &writing->ts,       &writing->units, &writing->end,
+				   &writing->context, &writing->attempts, &writing->key };
 
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
 		*slots[i] = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
@@ -207,8 +206,6 @@ static void emit_next_sub_buffer(const struct writing *writing, uint32_t again)
 	ebpf_mov(as, R0, R6);
 	ebpf_mov_imm(as, R3, RING_CONTEXT_UNITS);
 	store_slot(writing, writing->context, R3);
-	ebpf_mov_imm(as, R2, RING_HEADER_UNITS);
-	store_slot(writing, writing->begin, R2);
 	emit_units(writing);
 	ebpf_alu_imm(as, BPF_ADD, R4, RING_CONTEXT_UNITS + RING_HEADER_UNITS);
 	store_slot(writing, writing->units, R4);
@@ -224,17 +221,16 @@ static void emit_exchange(const struct writing *writing, uint32_t again)
 	struct ebpf_asm *as = writing->as;
 
 	store_slot(writing, writing->end, R1);
-	ebpf_mov(as, R2, R0);
 	ebpf_mov(as, R3, R0);
 	ebpf_alu_imm(as, BPF_RSH, R3, 32);
 	ebpf_alu_imm(as, BPF_ADD, R3, 1);
 	ebpf_alu_imm(as, BPF_LSH, R3, 32);
 	ebpf_alu(as, BPF_OR, R3, R1);
 	ebpf_atomic_exchange_if(as, BPF_DW, R8, offsetof(struct ring_control, reserve), R3);
-	ebpf_jump_if(as, BPF_JNE, R0, R2, again);
+	ebpf_jump_if(as, BPF_JNE, R0, R6, again);
 }
 
-/* Slots begin, units, end, context, ts hold what they say after this. */
+/* After this r6 is the event's place in its sub-buffer, in units, and the slots units, end, context, ts are filled. */
 static void emit_reserve(const struct writing *writing)
 {
 	const struct record_rings *rings = writing->code->rings;
@@ -254,13 +250,13 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_alu_imm(as, BPF_AND, R2, (int32_t)rings->sub_units - 1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, open);
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)(rings->sub_units - 1 - writing->units_max), open);
-	store_slot(writing, writing->begin, R2);
 	store_slot(writing, writing->context, R3);
 	emit_units(writing);
 	ebpf_alu(as, BPF_ADD, R4, R3);
 	store_slot(writing, writing->units, R4);
 	ebpf_emit(as, insn_alu32(BPF_ADD, R1, R4));
 	emit_exchange(writing, again);
+	ebpf_mov(as, R6, R2);
 	ebpf_jump(as, done);
 
 	ebpf_bind(as, again);
@@ -277,6 +273,7 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_mov(as, R2, R6);
 	load_slot(writing, R3, writing->ts);
 	ebpf_call_function(as, record_function_open(rings, as));
+	ebpf_mov_imm(as, R6, RING_HEADER_UNITS);
 	ebpf_bind(as, done);
 }
 
@@ -296,7 +293,6 @@ static void emit_place(const struct writing *writing)
 	ebpf_alu(as, BPF_ADD, R1, R3);
 	ebpf_store(as, BPF_W, R10, writing->key, R1);
 	record_emit_sub_buffer(rings, as, writing->key, writing->next);
-	load_slot(writing, R6, writing->begin);
 	ebpf_alu_imm(as, BPF_LSH, R6, 3);
 	ebpf_alu(as, BPF_ADD, R6, R0);
 }

@@ -94,12 +94,15 @@ static bool sees_all(const struct program *program)
 	return false;
 }
 
+static bool names(void *context, const struct event_type *type)
+{
+	return program_type_find(context, type->name) != PROGRAM_NONE;
+}
+
 /* An OVER { * } asks for the headers of all. */
 static bool wants(void *context, const struct event_type *type)
 {
-	const struct program *program = context;
-
-	return sees_all(program) || program_type_find(program, type->name) != PROGRAM_NONE;
+	return sees_all(context) || names(context, type);
 }
 
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -283,8 +286,9 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 	/* What comes as it happens is told as it happens, also that time is up. */
 	replay.passes_over = replay.input.bytes_total && !sees_all(replay.program);
 	if (!result) {
-		trace_source_want(replay.input.source,
-				  &(struct trace_want){ .wants = wants, .context = (void *)replay.program });
+		trace_source_want(
+			replay.input.source,
+			&(struct trace_want){ .wants = wants, .names = names, .context = (void *)replay.program });
 		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
 		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
 	}

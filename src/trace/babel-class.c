@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 256, SHORT_STRING_BYTES = 32 };
@@ -266,6 +267,41 @@ static int plan_body(struct babel_class *class, const struct scopes *scopes, con
 	return 0;
 }
 
+/* Whether some value goes to the header field at offset. */
+static bool has_header(const struct babel_class *class, size_t offset)
+{
+	for (size_t i = 0; i < class->value_count; i++) {
+		if (class->values[i].offset == offset)
+			return true;
+	}
+	return false;
+}
+
+/* After the header was planned. */
+static void plan_who(struct babel_class *class, const struct scopes *scopes, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum babel_who_kind kind;
+		const char *tid, *other;
+	} rows[] = {
+		{ "sched_switch", BABEL_WHO_SWITCH, "next_tid", "next_comm" },
+		{ "sched_process_fork", BABEL_WHO_THREAD, "child_tid", "child_pid" },
+		{ "lttng_statedump_process_state", BABEL_WHO_THREAD, "tid", "pid" },
+	};
+	struct babel_who_plan *who = &class->who;
+
+	who->has_cpu = find_member(scopes, BABEL_PACKET, "cpu_id", &who->cpu);
+	who->lacks_pid = !has_header(class, offsetof(struct event_header, pid));
+	who->lacks_tid = !has_header(class, offsetof(struct event_header, tid));
+	who->lacks_comm = !has_header(class, offsetof(struct event_header, comm));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (strcmp(rows[i].name, name) == 0 && find_member(scopes, BABEL_PAYLOAD, rows[i].tid, &who->tid) &&
+		    find_member(scopes, BABEL_PAYLOAD, rows[i].other, &who->other))
+			who->kind = rows[i].kind;
+	}
+}
+
 int babel_class_init(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog)
 {
 	const char *name = bt_event_class_get_name(class->class);
@@ -285,11 +321,74 @@ int babel_class_init(struct babel_class *class, const struct lttng_map *map, str
 		result = add_type(class, event && *mapped ? mapped : own, scopes.classes[BABEL_PAYLOAD], catalog);
 	if (!result)
 		result = plan_header(class, &scopes, map, event);
+	plan_who(class, &scopes, name ? name : "");
 	return result ? result : plan_body(class, &scopes, event);
+}
+
+/*
+ * The number of the system call that type is about: the catalog raises it where `id == NUMBER`, or for a call's end
+ * where `regs->orig_ax == NUMBER`. Returns whether there is one.
+ */
+static bool find_call_number(const struct event_type *type, uint64_t *number)
+{
+	const char *when = type->source_count ? type->sources[0].when : NULL;
+	const char *equals = when ? strstr(when, " == ") : NULL;
+
+	if (!equals || (strncmp(when, "id ", 3) != 0 && strncmp(when, "regs->orig_ax ", 14) != 0))
+		return false;
+	*number = strtoull(equals + 4, NULL, 10);
+	return true;
+}
+
+static int plan_any(struct babel_class *any, const struct babel_class *class, const struct scopes *scopes,
+		    const struct lttng_event *event, uint64_t number)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < event->field_count && !result; i++) {
+		const char *name = event->fields[i].name;
+		const struct event_field *field = event_field_find(any->type, event->fields[i].field);
+		uint64_t index;
+
+		if (isdigit((unsigned char)*name)) {
+			unsigned long place = strtoul(name, NULL, 10);
+
+			name = place < class->type->field_count ? class->type->fields[place].name : "";
+		}
+		if (field && strcmp(name, "*") == 0)
+			result = add_value(any, BABEL_CONSTANT, number, field);
+		else if (field && *name && find_member(scopes, BABEL_PAYLOAD, name, &index))
+			result = add_value(any, BABEL_PAYLOAD, index, field);
+	}
+	return result;
+}
+
+int babel_class_init_any(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog)
+{
+	const char *name = bt_event_class_get_name(class->class);
+	const struct lttng_event *event = name ? lttng_map_find_any(map, name) : NULL;
+	const struct event_type *type = event ? event_catalog_find(catalog, event->type) : NULL;
+	struct scopes scopes = scopes_of(class->class);
+	uint64_t number;
+	int result;
+
+	if (!type || !find_call_number(class->type, &number))
+		return 0;
+	class->any = alloc_zero(1, sizeof *class->any);
+	if (!class->any)
+		return -ENOMEM;
+	class->any->class = class->class;
+	class->any->type = type;
+	class->any->who = class->who;
+	result = plan_header(class->any, &scopes, map, NULL);
+	return result ? result : plan_any(class->any, class, &scopes, event, number);
 }
 
 void babel_class_fini(struct babel_class *class)
 {
+	if (class->any)
+		alloc_free(class->any->values);
+	alloc_free(class->any);
 	alloc_free(class->values);
 }
 
@@ -374,24 +473,69 @@ static void decode(const struct babel_value *value, const bt_field *field, char 
 	memcpy(to, &word, value->bytes);
 }
 
+static const bt_field *scope_of(const bt_event *event, enum babel_scope scope)
+{
+	const bt_packet *packet;
+
+	switch (scope) {
+	case BABEL_PAYLOAD:
+		return bt_event_borrow_payload_field_const(event);
+	case BABEL_SPECIFIC:
+		return bt_event_borrow_specific_context_field_const(event);
+	case BABEL_COMMON:
+		return bt_event_borrow_common_context_field_const(event);
+	case BABEL_PACKET:
+		if (!bt_stream_class_supports_packets(
+			    bt_event_class_borrow_stream_class_const(bt_event_borrow_class_const(event))))
+			return NULL;
+		packet = bt_event_borrow_packet_const(event);
+		return packet ? bt_packet_borrow_context_field_const(packet) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static const bt_field *member_of(const bt_event *event, enum babel_scope scope, uint64_t index)
+{
+	const bt_field *structure = scope_of(event, scope);
+
+	return structure ? bt_field_structure_borrow_member_field_by_index_const(structure, index) : NULL;
+}
+
+bool babel_class_integer(const bt_event *event, enum babel_scope scope, uint64_t index, uint64_t *value)
+{
+	const bt_field *field = member_of(event, scope, index);
+
+	if (!field || !bt_field_class_type_is(bt_field_get_class_type(field), BT_FIELD_CLASS_TYPE_INTEGER))
+		return false;
+	*value = integer_of(field, bt_field_get_class_type(field));
+	return true;
+}
+
+bool babel_class_text(const bt_event *event, enum babel_scope scope, uint64_t index, char *text, size_t size)
+{
+	const bt_field *field = member_of(event, scope, index);
+
+	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
+		return false;
+	strncpy(text, bt_field_string_get_value(field), size - 1);
+	text[size - 1] = 0;
+	return true;
+}
+
 void babel_class_decode(const struct babel_class *class, const bt_event *event, char *record)
 {
-	const bt_packet *packet =
-		bt_stream_class_supports_packets(bt_event_class_borrow_stream_class_const(class->class))
-			? bt_event_borrow_packet_const(event)
-			: NULL;
-	const bt_field *scopes[BABEL_SCOPE_COUNT] = {
-		[BABEL_PAYLOAD] = bt_event_borrow_payload_field_const(event),
-		[BABEL_SPECIFIC] = bt_event_borrow_specific_context_field_const(event),
-		[BABEL_COMMON] = bt_event_borrow_common_context_field_const(event),
-		[BABEL_PACKET] = packet ? bt_packet_borrow_context_field_const(packet) : NULL,
-	};
+	const bt_field *scopes[BABEL_SCOPE_COUNT];
 
+	for (int i = 0; i < BABEL_SCOPE_COUNT; i++)
+		scopes[i] = scope_of(event, (enum babel_scope)i);
 	for (size_t i = 0; i < class->value_count; i++) {
 		const struct babel_value *value = &class->values[i];
-		const bt_field *scope = scopes[value->scope];
+		const bt_field *scope = value->scope == BABEL_CONSTANT ? NULL : scopes[value->scope];
 
-		if (scope)
+		if (value->scope == BABEL_CONSTANT)
+			memcpy(record + value->offset, &value->index, value->bytes);
+		else if (scope)
 			decode(value, bt_field_structure_borrow_member_field_by_index_const(scope, value->index),
 			       record);
 	}

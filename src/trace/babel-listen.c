@@ -144,7 +144,9 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	listener->types[count] = type;
 	listener->wanted[count] = !listener->want.wants || listener->want.wants(listener->want.context, type);
 	listener->type_count++;
-	answer = listener->wanted[count];
+	answer = listener->wanted[count] ? WIRE_WANTED : 0;
+	if (listener->want.names && listener->want.names(listener->want.context, type))
+		answer |= WIRE_NAMED;
 	/* When it has gone, the next read says so. One byte always has room. */
 	if (send(listener->fd, &answer, 1, MSG_NOSIGNAL) < 0)
 		return 0;
@@ -173,15 +175,16 @@ static int take_failure(struct listener *listener, const char *body, size_t byte
 	return complain(listener, failure.code < 0 ? failure.code : -EINVAL, failure.text);
 }
 
-static int take_loss(struct listener *listener, const char *body, size_t bytes)
+static int take_state(struct listener *listener, const char *body, size_t bytes)
 {
-	struct wire_loss loss;
+	struct wire_state state;
 
-	if (bytes < sizeof loss)
+	if (bytes < sizeof state)
 		return complain_end(listener);
-	memcpy(&loss, body, sizeof loss);
-	listener->source.lost = loss.lost;
-	listener->source.lossy_until_ns = loss.until_ns;
+	memcpy(&state, body, sizeof state);
+	listener->source.lost = state.lost;
+	listener->source.lossy_until_ns = state.until_ns;
+	listener->source.wall_ns = state.wall_ns;
 	return 0;
 }
 
@@ -196,8 +199,8 @@ static int take_message(struct listener *listener, const struct wire_head *head,
 		return take_type(listener, body, head->bytes);
 	case WIRE_EVENT:
 		return take_event(listener, body, head->bytes, event);
-	case WIRE_LOSS:
-		return take_loss(listener, body, head->bytes);
+	case WIRE_STATE:
+		return take_state(listener, body, head->bytes);
 	case WIRE_FAILED:
 		return take_failure(listener, body, head->bytes);
 	case WIRE_END:

@@ -11,6 +11,7 @@
 
 #include "trace/babel-class.h"
 #include "trace/babel-priv.h"
+#include "trace/babel-told.h"
 #include "trace/babel-who.h"
 
 #include "base/alloc.h"
@@ -31,14 +32,16 @@ struct babel {
 	bt_graph *graph;
 	bt_message_array_const messages; /* ours to release from next on */
 	uint64_t message_count, next;
+	const bt_message *again; /* ours; the event last given is one of its kind (class->any), too */
 	bool ended, has_base;
 	int64_t base_ns;
 	uint64_t seq, ts;
+	struct babel_who *who;
+	struct babel_told told;
 	struct babel_class *classes; /* by address; open addressing, at most half full */
 	size_t place_count, class_count;
 	const struct event_type **types; /* by number */
 	size_t type_count, type_capacity;
-	struct babel_who who;
 	union {
 		struct event_header header;
 		char bytes[EVENT_RECORD_BYTES_MAX];
@@ -164,7 +167,25 @@ static int number_type(struct babel *babel, const struct event_type *type, uint3
 	return 0;
 }
 
-/* Works out what the class is for us. */
+static bool is_wanted(const struct babel *babel, const struct event_type *type)
+{
+	return !babel->want.wants || babel->want.wants(babel->want.context, type);
+}
+
+/* What the event is as well, only where somebody wants that. */
+static int learn_any(struct babel *babel, struct babel_class *class)
+{
+	int result = babel_class_init_any(class, babel->map, babel->catalog);
+
+	if (result || !class->any)
+		return result ? diag_no_memory(babel->diag) : 0;
+	result = number_type(babel, class->any->type, &class->any->number);
+	class->any->wanted = !result && is_wanted(babel, class->any->type) && babel->want.names &&
+			     babel->want.names(babel->want.context, class->any->type);
+	return result;
+}
+
+/* What the class is for us. */
 static int study_class(struct babel *babel, struct babel_class *class)
 {
 	int result = babel_class_init(class, babel->map, babel->catalog);
@@ -174,8 +195,10 @@ static int study_class(struct babel *babel, struct babel_class *class)
 	if (result)
 		return complain(babel, result, "an event's type cannot be told from others of its name");
 	result = number_type(babel, class->type, &class->number);
-	class->wanted = !result && (!babel->want.wants || babel->want.wants(babel->want.context, class->type));
-	return result;
+	if (result)
+		return result;
+	class->wanted = is_wanted(babel, class->type);
+	return learn_any(babel, class);
 }
 
 static int learn_class(struct babel *babel, struct babel_class *place, const bt_event *event)
@@ -183,14 +206,16 @@ static int learn_class(struct babel *babel, struct babel_class *place, const bt_
 	struct babel_class class = { .class = bt_event_borrow_class_const(event) };
 	int result = 0;
 
-	class.who_is_told = babel_who_is_told(event);
-	class.tells_who = class.who_is_told && babel_who_tells(event);
-	if (!class.tells_who)
+	class.is_told = babel_told_has(event);
+	class.tells = class.is_told && babel_told_tells(event);
+	if (!class.tells)
 		result = study_class(babel, &class);
 	if (result) {
 		babel_class_fini(&class);
 		return result;
 	}
+	if (class.any)
+		class.any->is_told = class.is_told;
 	bt_event_class_get_ref(class.class); /* its address is its name here */
 	*place = class;
 	babel->class_count++;
@@ -231,6 +256,7 @@ static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
 
 	if (!babel->has_base) {
 		babel->base_ns = offset_of(class);
+		babel->source.wall_ns = (uint64_t)babel->base_ns;
 		babel->has_base = true;
 	}
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
@@ -245,6 +271,23 @@ static bool has_clock(const bt_stream *stream)
 	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != NULL;
 }
 
+static int give(struct babel *babel, const struct babel_class *class, const bt_event *event, struct trace_event *given)
+{
+	if (class->wanted) {
+		memset(babel->record.bytes, 0, class->type->record_bytes);
+		babel_class_decode(class, event, babel->record.bytes);
+		babel_who_apply(babel->who, class, event, &babel->record.header);
+		if (class->is_told)
+			babel_told_fill(&babel->told, event, &babel->record.header);
+	}
+	babel->record.header.ts = babel->ts;
+	babel->record.header.seq = ++babel->seq;
+	babel->record.header.type = class->number;
+	*given = (struct trace_event){ &babel->record.header, class->type };
+	return 1;
+}
+
+/* A call that is wanted as itself and as any call is two events; otherwise it is one. */
 static int take_event(struct babel *babel, const bt_message *message, struct trace_event *given)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
@@ -253,21 +296,33 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 
 	if (result)
 		return result;
-	if (class->tells_who)
-		return babel_who_learn(&babel->who, event) ? diag_no_memory(babel->diag) : 0;
+	if (class->tells)
+		return babel_told_learn(&babel->told, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
-	if (class->wanted) {
-		memset(babel->record.bytes, 0, class->type->record_bytes);
-		babel_class_decode(class, event, babel->record.bytes);
-		if (class->who_is_told)
-			babel_who_fill(&babel->who, event, &babel->record.header);
+	if (class->any && class->any->wanted && !class->wanted)
+		return give(babel, class->any, event, given);
+	if (class->any && class->any->wanted) {
+		bt_message_get_ref(message);
+		babel->again = message;
 	}
-	babel->record.header.ts = babel->ts;
-	babel->record.header.seq = ++babel->seq;
-	babel->record.header.type = class->number;
-	*given = (struct trace_event){ &babel->record.header, class->type };
+	give(babel, class, event, given);
+	babel_who_learn(babel->who, class, event);
 	return 1;
+}
+
+static int take_again(struct babel *babel, struct trace_event *given)
+{
+	const bt_message *message = babel->again;
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const struct babel_class *class;
+	int result = find_class(babel, event, &class);
+
+	babel->again = NULL;
+	if (!result)
+		result = give(babel, class->any, event, given);
+	bt_message_put_ref(message);
+	return result;
 }
 
 /* Without a time the loss is taken to have happened before the next event. */
@@ -329,6 +384,8 @@ static int babel_next(struct trace_source *source, struct trace_event *event)
 	struct babel *babel = (struct babel *)source;
 	int result = 0;
 
+	if (babel->again)
+		return take_again(babel, event);
 	while (result == 0) {
 		if (babel->next == babel->message_count) {
 			result = babel->ended ? 0 : run_graph(babel);
@@ -362,6 +419,7 @@ static void babel_free(struct trace_source *source)
 	struct babel *babel = (struct babel *)source;
 
 	release_messages(babel);
+	bt_message_put_ref(babel->again);
 	for (size_t i = 0; i < babel->place_count; i++) {
 		if (!babel->classes[i].class)
 			continue;
@@ -370,8 +428,9 @@ static void babel_free(struct trace_source *source)
 	}
 	alloc_free(babel->classes);
 	alloc_free(babel->types);
-	babel_who_fini(&babel->who);
 	bt_graph_put_ref(babel->graph);
+	babel_who_free(babel->who);
+	babel_told_fini(&babel->told);
 	lttng_map_free(babel->map);
 	alloc_free(babel->name);
 	alloc_free(babel);
@@ -477,7 +536,8 @@ __attribute__((visibility("default"))) int trace_babel_module_open(const struct 
 	babel->catalog = request->catalog;
 	babel->diag = request->diag;
 	babel->graph = bt_graph_create(0);
-	if (!babel->name || !babel->graph)
+	babel->who = babel_who_new();
+	if (!babel->name || !babel->graph || !babel->who)
 		result = diag_no_memory(request->diag);
 	if (!result)
 		result = make_graph(babel, request);

@@ -21,10 +21,10 @@ struct server {
 	int fd;
 	char *out;
 	size_t used;
-	bool *wanted; /* per type number */
+	char *answers; /* per type number */
 	const struct event_type **types;
-	size_t type_count, wanted_capacity, type_capacity;
-	uint64_t lost, until_ns; /* as told */
+	size_t type_count, answer_capacity, type_capacity;
+	struct wire_state state; /* as told */
 	bool gone;               /* nobody listens */
 };
 
@@ -71,14 +71,14 @@ static size_t put_name(char *to, const char *name)
 	return (size_t)snprintf(to, WIRE_NAME_BYTES, "%.*s", WIRE_NAME_BYTES - 1, name) + 1;
 }
 
-static bool say_type(struct server *server, const struct event_type *type)
+static char say_type(struct server *server, const struct event_type *type)
 {
 	char *body = alloc_zero(WIRE_BYTES_MAX, 1), answer = 0;
 	size_t at = sizeof(struct wire_type) + type->field_count * sizeof(struct wire_field);
 	ssize_t got;
 
 	if (!body)
-		return false;
+		return 0;
 	*(struct wire_type *)body = (struct wire_type){ type->record_bytes, type->field_count };
 	at += put_name(body + at, type->name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -93,37 +93,44 @@ static bool say_type(struct server *server, const struct event_type *type)
 		got = recv(server->fd, &answer, 1, 0);
 	while (got < 0 && errno == EINTR);
 	server->gone |= got != 1;
-	return answer != 0;
+	return answer;
 }
 
 /* The source asks once per class of events, and several classes may be of one type. */
-static bool wants(void *context, const struct event_type *type)
+static char ask(struct server *server, const struct event_type *type)
 {
-	struct server *server = context;
-
 	for (size_t i = 0; i < server->type_count; i++) {
 		if (server->types[i] == type)
-			return server->wanted[i];
+			return server->answers[i];
 	}
 	if (alloc_grow(&server->types, &server->type_capacity, server->type_count, sizeof(const struct event_type *)) ||
-	    alloc_grow(&server->wanted, &server->wanted_capacity, server->type_count, sizeof *server->wanted)) {
+	    alloc_grow(&server->answers, &server->answer_capacity, server->type_count, 1)) {
 		server->gone = true;
-		return false;
+		return 0;
 	}
 	server->types[server->type_count] = type;
-	server->wanted[server->type_count] = say_type(server, type);
-	return server->wanted[server->type_count++];
+	server->answers[server->type_count] = say_type(server, type);
+	return server->answers[server->type_count++];
 }
 
-static void say_loss(struct server *server, const struct trace_source *source)
+static bool wants(void *context, const struct event_type *type)
 {
-	struct wire_loss loss = { source->lost, source->lossy_until_ns };
+	return ask(context, type) & WIRE_WANTED;
+}
 
-	if (loss.lost == server->lost && loss.until_ns == server->until_ns)
+static bool names(void *context, const struct event_type *type)
+{
+	return ask(context, type) & WIRE_NAMED;
+}
+
+static void say_state(struct server *server, const struct trace_source *source)
+{
+	struct wire_state state = { source->lost, source->lossy_until_ns, source->wall_ns };
+
+	if (memcmp(&state, &server->state, sizeof state) == 0)
 		return;
-	server->lost = loss.lost;
-	server->until_ns = loss.until_ns;
-	say(server, WIRE_LOSS, &loss, sizeof loss);
+	server->state = state;
+	say(server, WIRE_STATE, &state, sizeof state);
 }
 
 static void tell_all(struct server *server, struct trace_source *source, struct asterism_diag *diag)
@@ -131,14 +138,15 @@ static void tell_all(struct server *server, struct trace_source *source, struct 
 	struct trace_event event;
 	int result = 1;
 
-	trace_source_want(source, &(struct trace_want){ .wants = wants, .context = server });
+	trace_source_want(source, &(struct trace_want){ .wants = wants, .names = names, .context = server });
 	while (!server->gone && (result = trace_source_next(source, &event)) > 0) {
-		bool wanted = event.record->type < server->type_count && server->wanted[event.record->type];
+		bool wanted =
+			event.record->type < server->type_count && (server->answers[event.record->type] & WIRE_WANTED);
 
-		say_loss(server, source);
+		say_state(server, source);
 		say(server, WIRE_EVENT, event.record, wanted ? event.type->record_bytes : sizeof *event.record);
 	}
-	say_loss(server, source);
+	say_state(server, source);
 	if (result < 0)
 		fail(server, result, diag);
 	else

@@ -1,99 +1,95 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who raised an event where the trace tells it by events. */
+/* Decides who runs where. What a trace says about it is bounded: as many processors and threads as Linux can have. */
 
 #include "trace/babel-who.h"
 
 #include "base/alloc.h"
-#include "trace/ctf-layout.h"
 
-#include <errno.h>
 #include <string.h>
 
-enum { TID, PID, COMM, MEMBERS };
+enum { CPUS_MAX = 8192, TIDS_MAX = 1 << 22 };
 
-void babel_who_fini(struct babel_who *who)
+struct running {
+	uint32_t tid;
+	char comm[EVENT_COMM_BYTES];
+};
+
+struct babel_who {
+	struct running *cpus;
+	uint32_t *pids; /* by thread; pages that nobody touches cost nothing */
+};
+
+struct babel_who *babel_who_new(void)
 {
-	for (size_t i = 0; i < who->count; i++)
-		bt_stream_put_ref(who->streams[i].stream);
-	alloc_free(who->streams);
-}
+	struct babel_who *who = alloc_zero(1, sizeof *who);
 
-bool babel_who_is_told(const bt_event *event)
-{
-	const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
-
-	return bt_trace_borrow_environment_entry_value_by_name_const(trace, CTF_ENV_RECORDER) != NULL;
-}
-
-bool babel_who_tells(const bt_event *event)
-{
-	const bt_event_class *class = bt_event_borrow_class_const(event);
-	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(class);
-	const char *name = bt_event_class_get_name(class);
-	static const bt_field_class_type kinds[MEMBERS] = {
-		[TID] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
-		[PID] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
-		[COMM] = BT_FIELD_CLASS_TYPE_STRING,
-	};
-
-	if (!name || strcmp(name, "context") != 0 || bt_event_class_get_id(class) != EVENT_PACKED_ID_CONTEXT ||
-	    !payload || bt_field_class_structure_get_member_count(payload) != MEMBERS)
-		return false;
-	for (uint64_t i = 0; i < MEMBERS; i++) {
-		const bt_field_class *member = bt_field_class_structure_member_borrow_field_class_const(
-			bt_field_class_structure_borrow_member_by_index_const(payload, i));
-
-		if (!bt_field_class_type_is(bt_field_class_get_type(member), kinds[i]))
-			return false;
-	}
-	return true;
-}
-
-/* The row of the event's stream, or NULL. */
-static struct babel_who_stream *find(struct babel_who *who, const bt_event *event)
-{
-	const bt_stream *stream = bt_event_borrow_stream_const(event);
-
-	/* Where one event comes from, so mostly does the next. */
-	for (size_t i = 0; i < who->count; i++, who->last++) {
-		if (who->last >= who->count)
-			who->last = 0;
-		if (who->streams[who->last].stream == stream)
-			return &who->streams[who->last];
-	}
+	if (!who)
+		return NULL;
+	who->cpus = alloc_zero(CPUS_MAX, sizeof *who->cpus);
+	who->pids = alloc_zero(TIDS_MAX, sizeof *who->pids);
+	if (who->cpus && who->pids)
+		return who;
+	babel_who_free(who);
 	return NULL;
 }
 
-int babel_who_learn(struct babel_who *who, const bt_event *event)
+void babel_who_free(struct babel_who *who)
 {
-	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	struct babel_who_stream *row = find(who, event);
-	const bt_field *comm = bt_field_structure_borrow_member_field_by_index_const(payload, COMM);
-
-	if (!row) {
-		if (alloc_grow(&who->streams, &who->capacity, who->count, sizeof *who->streams))
-			return -ENOMEM;
-		row = &who->streams[who->count++];
-		row->stream = bt_event_borrow_stream_const(event);
-		bt_stream_get_ref(row->stream);
-	}
-	row->context = (struct event_packed_context){
-		.tid = (uint32_t)bt_field_integer_unsigned_get_value(
-			bt_field_structure_borrow_member_field_by_index_const(payload, TID)),
-		.pid = (uint32_t)bt_field_integer_unsigned_get_value(
-			bt_field_structure_borrow_member_field_by_index_const(payload, PID)),
-	};
-	strncpy(row->context.comm, bt_field_string_get_value(comm), sizeof row->context.comm - 1);
-	return 0;
+	if (!who)
+		return;
+	alloc_free(who->cpus);
+	alloc_free(who->pids);
+	alloc_free(who);
 }
 
-void babel_who_fill(struct babel_who *who, const bt_event *event, struct event_header *record)
+static struct running *running_at(const struct babel_who *who, const struct babel_class *class, const bt_event *event)
 {
-	const struct babel_who_stream *row = find(who, event);
+	uint64_t cpu = 0;
 
-	if (!row)
+	return class->who.has_cpu && babel_class_integer(event, BABEL_PACKET, class->who.cpu, &cpu) && cpu < CPUS_MAX
+		       ? &who->cpus[cpu]
+		       : NULL;
+}
+
+void babel_who_apply(const struct babel_who *who, const struct babel_class *class, const bt_event *event,
+		     struct event_header *header)
+{
+	const struct running *running = running_at(who, class, event);
+
+	if (!running || !running->tid)
 		return;
-	record->tid = row->context.tid;
-	record->pid = row->context.pid;
-	memcpy(record->comm, row->context.comm, sizeof record->comm);
+	if (class->who.lacks_tid)
+		header->tid = running->tid;
+	if (class->who.lacks_comm)
+		memcpy(header->comm, running->comm, sizeof header->comm);
+	if (class->who.lacks_pid && header->tid < TIDS_MAX)
+		header->pid = who->pids[header->tid];
+}
+
+static void learn_switch(struct babel_who *who, const struct babel_class *class, const bt_event *event)
+{
+	struct running *running = running_at(who, class, event);
+	uint64_t tid;
+
+	if (!running || !babel_class_integer(event, BABEL_PAYLOAD, class->who.tid, &tid))
+		return;
+	*running = (struct running){ .tid = (uint32_t)tid };
+	babel_class_text(event, BABEL_PAYLOAD, class->who.other, running->comm, sizeof running->comm);
+}
+
+static void learn_thread(struct babel_who *who, const struct babel_class *class, const bt_event *event)
+{
+	uint64_t tid, pid;
+
+	if (babel_class_integer(event, BABEL_PAYLOAD, class->who.tid, &tid) && tid < TIDS_MAX &&
+	    babel_class_integer(event, BABEL_PAYLOAD, class->who.other, &pid))
+		who->pids[tid] = (uint32_t)pid;
+}
+
+void babel_who_learn(struct babel_who *who, const struct babel_class *class, const bt_event *event)
+{
+	if (class->who.kind == BABEL_WHO_SWITCH)
+		learn_switch(who, class, event);
+	else if (class->who.kind == BABEL_WHO_THREAD)
+		learn_thread(who, class, event);
 }

@@ -5,8 +5,8 @@
 /*
  * What passes between the process that reads a foreign trace and the one that wants its events, over one stream socket.
  * Every message is a head and so many bytes, a multiple of 8. Towards the reader of events: opened or failed; then for
- * each type, before its first event, type, which is answered by one byte (wanted or not); events and losses; in the
- * end end or failed.
+ * each type, before its first event, type, which is answered by one byte (enum wire_answer); events, and losses and the
+ * clock as they change; in the end end or failed.
  */
 
 #include "event/type.h"
@@ -18,9 +18,11 @@ enum wire_kind {
 	WIRE_FAILED, /* struct wire_failure */
 	WIRE_TYPE,   /* struct wire_type, its fields, then the names of the type and of each field, NUL-terminated */
 	WIRE_EVENT,  /* a record; of unwanted types the header only */
-	WIRE_LOSS,   /* struct wire_loss */
+	WIRE_STATE,  /* struct wire_state */
 	WIRE_END,
 };
+
+enum wire_answer { WIRE_WANTED = 1 << 0, WIRE_NAMED = 1 << 1 };
 
 struct wire_head {
 	uint32_t kind, bytes;
@@ -40,8 +42,9 @@ struct wire_type {
 	uint32_t record_bytes, field_count;
 };
 
-struct wire_loss {
-	uint64_t lost, until_ns;
+/* What a source says of itself, whenever it has changed. */
+struct wire_state {
+	uint64_t lost, until_ns, wall_ns;
 };
 
 enum {

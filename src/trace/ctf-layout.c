@@ -108,6 +108,9 @@ static int add_class(struct ctf_layout *layout, const char *name, const struct c
 	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
 	struct ctf_event class = { .field_count = count, .id = layout->next_id++ };
 
+	/* A row for any call, whichever it is, names none. */
+	if (event && strchr(foreign, '*'))
+		event = NULL;
 	if (!event)
 		snprintf(foreign, sizeof foreign, "%s", name);
 	class.name = arena_text(layout->arena, foreign, strlen(foreign));

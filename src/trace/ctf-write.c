@@ -7,6 +7,7 @@
 #include "trace/ctf-write-priv.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -15,6 +16,11 @@
 
 enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16 };
 
+/* What the last packet of a stream says. */
+struct stream_end {
+	uint64_t timestamp_end, discarded;
+};
+
 struct ctf_writer {
 	struct ctf_files *files;
 	struct asterism_diag *diag;
@@ -22,9 +28,8 @@ struct ctf_writer {
 	uint32_t layout_count;
 	uint32_t stream_count;
 	const struct ctf_layout *layout;
-	uint64_t *discarded; /* per stream, as its last packet says */
-	uint64_t events;
-	uint64_t aside_count, aside_ts; /* in the stream of matches; of the last one there */
+	struct stream_end *ends; /* per stream, that of the matches last */
+	uint64_t events, aside_count;
 	uint8_t uuid[CTF_UUID_BYTES];
 };
 
@@ -160,8 +165,8 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	writer->stream_count = options->stream_count;
 	writer->layout_count = (uint32_t)options->event_count + 1;
 	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
-	writer->discarded = alloc_zero(options->stream_count, sizeof *writer->discarded);
-	if (!writer->layouts || !writer->discarded)
+	writer->ends = alloc_zero(options->stream_count + 1, sizeof *writer->ends);
+	if (!writer->layouts || !writer->ends)
 		return diag_no_memory(writer->diag);
 	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
 		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
@@ -249,11 +254,13 @@ static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cp
 int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size_t content_bytes, uint64_t discarded)
 {
 	struct ring_packet ring, header;
+	struct stream_end *end;
 	struct ctf_packet packet;
 	int result;
 
 	if (cpu >= writer->stream_count)
 		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
+	end = &writer->ends[cpu];
 	if (content_bytes < sizeof ring || content_bytes % EVENT_PACKED_ALIGN)
 		return refuse(writer, cpu, content_bytes, "a packet has no such size");
 	memcpy(&ring, bytes, sizeof ring);
@@ -261,6 +268,11 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size
 	result = walk_packet(writer, cpu, bytes, content_bytes, &walk);
 	if (result)
 		return result;
+	if (ring.timestamp_begin < end->timestamp_end || walk.ts > INT64_MAX)
+		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
+	if (discarded < end->discarded)
+		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
+			      "there are fewer lost events than before");
 	header = header_of(writer, cpu, &walk);
 	header.timestamp_begin = ring.timestamp_begin;
 	header.packet_seq_num = ring.packet_seq_num;
@@ -271,7 +283,7 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size
 	if (result)
 		return result;
 	writer->events += walk.events;
-	writer->discarded[cpu] = discarded;
+	*end = (struct stream_end){ walk.ts, discarded };
 	return 0;
 }
 
@@ -297,10 +309,13 @@ struct aside {
 static int put_aside(struct ctf_writer *writer, const struct aside *aside)
 {
 	char bytes[ASIDE_BYTES_MAX], *at = bytes;
+	struct stream_end *end = &writer->ends[writer->stream_count];
 	/* What was due at a deadline is told after what came later; within a stream time does not go back. */
-	uint64_t ts = aside->ts > writer->aside_ts ? aside->ts : writer->aside_ts;
+	uint64_t ts = aside->ts > end->timestamp_end ? aside->ts : end->timestamp_end;
 	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
 
+	if (ts > INT64_MAX)
+		return diag_error(writer->diag, NULL, -EINVAL, "no match can be marked at a time beyond 2^63 ns");
 	memcpy(at, &word, sizeof word);
 	at += sizeof word;
 	memcpy(at, &aside->context, sizeof aside->context);
@@ -319,11 +334,11 @@ static int put_aside(struct ctf_writer *writer, const struct aside *aside)
 	header.timestamp_begin = ts;
 	header.packet_seq_num = header.events_before = writer->aside_count;
 	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
-	if (!result) {
-		writer->aside_count++;
-		writer->aside_ts = ts;
-	}
-	return result;
+	if (result)
+		return result;
+	writer->aside_count++;
+	end->timestamp_end = ts;
+	return 0;
 }
 
 int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
@@ -366,7 +381,7 @@ void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals
 		.deleted_bytes = ctf_files_deleted_bytes(writer->files),
 	};
 	for (uint32_t i = 0; i < writer->stream_count; i++)
-		totals->discarded += writer->discarded[i];
+		totals->discarded += writer->ends[i].discarded;
 }
 
 int ctf_writer_close(struct ctf_writer *writer)
@@ -377,7 +392,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 		return 0;
 	result = ctf_files_close(writer->files);
 	alloc_free(writer->layouts);
-	alloc_free(writer->discarded);
+	alloc_free(writer->ends);
 	alloc_free(writer);
 	return result;
 }

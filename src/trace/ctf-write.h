@@ -58,8 +58,8 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
 /*
  * Appends a packet to the stream of cpu. bytes begins with a struct ring_packet, of which timestamp_begin,
  * packet_seq_num and events_before count; content_bytes (a multiple of 8) includes it. discarded counts the events of
- * the stream that were lost up to the end of this packet. A packet without events tells of losses only. Where there is
- * a layout, events in bytes get its ids.
+ * the stream that were lost up to the end of this packet; like time, it does not go back. A packet without events tells
+ * of losses only. Where there is a layout, events in bytes get its ids.
  *
  * Returns 0; -EINVAL (this is not a packet; nothing is written), -ENOSPC and other -errno (the file ends with the
  * packet before), with a sentence. After a failure the trace is readable and the writer may be tried again.

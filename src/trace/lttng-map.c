@@ -162,8 +162,8 @@ static int read_event(struct reader *reader)
 		result = read_name(reader, &event.name);
 	if (!result && !event.name)
 		result = complain(reader, "LTTng's name before this");
-	if (!result && event.type && !strchr(event.type, '*') != !strchr(event.name, '*'))
-		result = complain(reader, "a * in both names or in none before this");
+	if (!result && event.type && strchr(event.type, '*') && !strchr(event.name, '*'))
+		result = complain(reader, "a * in both names before this");
 	if (!result)
 		result = read_fields(reader, &event);
 	if (result)
@@ -299,10 +299,27 @@ static bool translate(const char *pattern, const char *name, const char *templat
 	return true;
 }
 
+static bool is_for_any(const struct lttng_event *event)
+{
+	return event->type && strchr(event->name, '*') && !strchr(event->type, '*');
+}
+
+const struct lttng_event *lttng_map_find_any(const struct lttng_map *map, const char *name)
+{
+	for (size_t i = 0; i < map->event_count; i++) {
+		char type[2];
+
+		if (is_for_any(&map->events[i]) && translate(map->events[i].name, name, NULL, type, sizeof type))
+			return &map->events[i];
+	}
+	return NULL;
+}
+
 const struct lttng_event *lttng_map_find(const struct lttng_map *map, const char *name, char *type, size_t size)
 {
 	for (size_t i = 0; i < map->event_count; i++) {
-		if (translate(map->events[i].name, name, map->events[i].type, type, size))
+		if (!is_for_any(&map->events[i]) &&
+		    translate(map->events[i].name, name, map->events[i].type, type, size))
 			return &map->events[i];
 	}
 	return NULL;

@@ -20,7 +20,7 @@ struct lttng_field {
 
 struct lttng_event {
 	const char *type;                 /* the catalog's; may have a `*`; NULL: the catalog does not have it */
-	const char *name;                 /* LTTng's; then has a `*`, too */
+	const char *name;                 /* LTTng's; then has a `*`, too. Alone here: the row is for any such event */
 	const struct lttng_field *fields; /* in LTTng's order */
 	size_t field_count;
 	bool and_others; /* fields that are not named here are called the same in both */
@@ -44,6 +44,12 @@ void lttng_map_free(struct lttng_map *map);
  * catalog does not have it.
  */
 const struct lttng_event *lttng_map_find(const struct lttng_map *map, const char *name, char *type, size_t size);
+
+/*
+ * The row for any such event (a type without a `*` for names with one) that the event LTTng calls name belongs to, or
+ * NULL. In it a field's name `*` is the number of what the star stands for, and a numeral the place of an argument.
+ */
+const struct lttng_event *lttng_map_find_any(const struct lttng_map *map, const char *name);
 
 /* The event of the catalog's type, or NULL; of several the first. Stores what LTTng calls it in name. */
 const struct lttng_event *lttng_map_find_type(const struct lttng_map *map, const char *type, char *name, size_t size);

@@ -68,11 +68,17 @@ static void push(struct merge *merge, struct input *input)
 	heap[at] = input;
 }
 
-/* Told with the next event to be given, which is not after the one that the input has told it with. */
-static void take_losses(struct merge *merge, struct input *input)
+/*
+ * The clock of the first input that says what it is stands for all.
+ *
+ * Losses are told with the next event to be given, which is not after the one that the input has told them with.
+ */
+static void take_state(struct merge *merge, struct input *input)
 {
 	const struct trace_source *source = input->source;
 
+	if (!merge->source.wall_ns)
+		merge->source.wall_ns = source->wall_ns;
 	merge->source.lost += source->lost - input->lost;
 	input->lost = source->lost;
 	if (source->lossy_until_ns > merge->source.lossy_until_ns)
@@ -85,7 +91,7 @@ static int take_event(struct merge *merge, struct input *input)
 	int result = trace_source_next(input->source, &input->event);
 
 	if (result >= 0)
-		take_losses(merge, input);
+		take_state(merge, input);
 	return result;
 }
 

@@ -23,6 +23,11 @@ struct trace_source;
 /* Which events a reader is after. Asked once per type. */
 struct trace_want {
 	bool (*wants)(void *context, const struct event_type *type);
+	/*
+	 * Whether the reader speaks of this type by its name. Only then is it given what is another view of an event of
+	 * another type (a foreign trace's system calls as sys_enter). NULL: it does not.
+	 */
+	bool (*names)(void *context, const struct event_type *type);
 	void *context;
 	bool drops; /* the others may be left out altogether; ordinals count them all the same */
 };

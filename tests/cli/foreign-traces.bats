@@ -54,6 +54,29 @@ replay() {
 	[[ ${lines[0]} == *'"return":{"t.s":"hello","t.own_tid":7,"t.x":1.5,"t.vpid":10,"t.more":0,"t.tid":11},'* ]]
 }
 
+@test "a system call is any system call, too, with its number and arguments" {
+	play trace
+	echo 'RULE any PATTERN { [sys_enter:e, sys_exit:x] } WHERE { [tid], [id] } RETURN { e.id, e.arg0, e.arg1, e.arg2, x.ret }' >any.rule
+	replay any.rule trace
+	[[ ${lines[0]} == *'"return":{"e.id":257,"e.arg0":18446744073709551516,"e.arg1":0,"e.arg2":64,"x.ret":-2},'* ]]
+	[[ ${lines[1]} == '{"stats":{"events":5,'* ]]
+	echo 'RULE one PATTERN { sys_enter_openat:e } RETURN { e.filename }' >one.rule
+	replay any.rule one.rule trace
+	[[ ${lines[0]} == *'"match":"one"'*'/etc/passwd'* ]]
+	[[ ${lines[1]} == *'"match":"any"'* ]]
+	[[ ${lines[2]} == '{"stats":{"events":6,'* ]]
+}
+
+@test "who raised an event is known from the switches where the trace has no contexts" {
+	play trace bare
+	echo 'RULE slow PATTERN { [sys_enter_openat:e, sys_exit_openat:x] } WHERE { [tid], e.tid > 0 }' >slow.rule
+	replay slow.rule trace
+	[[ ${lines[0]} == '{"match":"slow","ts":2000300,"cpu":3,"pid":10,"tid":11,"comm":"cat",'* ]]
+	echo 'RULE before PATTERN { sched_switch:s }' >before.rule
+	replay before.rule trace
+	[[ ${lines[0]} == '{"match":"before","ts":200,"cpu":3,"pid":0,"tid":0,"comm":"",'* ]]
+}
+
 @test "every event is part of OVER { * }" {
 	play trace
 	echo 'RULE strict STRICTSEQUENCE PATTERN { [sys_enter_openat:e, sched_process_fork:f] } OVER { * }' >over.rule

@@ -127,8 +127,12 @@ time.sleep(60)' 3>&- &
 	END
 	run --separate-stderr -0 "$ASTERISM" replay -f json slow.rule trace
 	[ "$(grep -c '"match":"slow"' <<<"$output")" = 1 ]
+	echo 'RULE any PATTERN { sys_enter:e } WHERE { e.id == 35 } RETURN { e.arg1, e.tid, e.comm }' >any.rule
 	grep -q "\"return\":{\"x.ret\":0,\"e.tid\":$me,\"e.comm\":\"plant\"}" <<<"$output"
 	[ "$(grep -c '"match":"left"' <<<"$output")" -ge 1 ]
+	run --separate-stderr -0 "$ASTERISM" replay -f json any.rule trace
+	[ ${#lines[@]} = 2 ]
+	[[ ${lines[0]} == *"\"return\":{\"e.arg1\":0,\"e.tid\":$me,\"e.comm\":\"plant\"}"* ]]
 }
 
 @test "types of single calls keep their own fields, texts too" {

@@ -26,7 +26,8 @@ struct recording {
 	void (*plant)(void);
 	uint32_t sub_bytes, sub_count;
 	enum ebpf_scope scope;
-	bool is_late; /* nothing is read before the end */
+	bool is_late;  /* nothing is read before the end */
+	bool may_miss; /* events of one type may come over each other, and the kernel leaves the inner one out */
 	void (*check)(const struct outcome *outcome);
 };
 
@@ -198,7 +199,8 @@ static void finish(struct ebpf_recorder *recorder, struct outcome *outcome, stru
 	}
 	CHECK_EQUAL(handed_out + outcome->lost, ebpf_recorder_written(recorder));
 	CHECK_EQUAL(ebpf_recorder_dropped(recorder), 0);
-	CHECK_EQUAL(ebpf_recorder_missed(recorder), 0);
+	if (!recording->may_miss)
+		CHECK_EQUAL(ebpf_recorder_missed(recorder), 0);
 	outcome->events = ebpf_recorder_written(recorder);
 	if (outcome->count)
 		qsort(outcome->records, outcome->count, sizeof *outcome->records, by_time);
@@ -413,17 +415,12 @@ static void check_numbers(const struct outcome *outcome)
 
 /* ---- interrupts come over calls on the same processor */
 
+/* So many that there are some ticks among them, and that they fit into the ring even if nobody reads. */
 static void plant_busy(void)
 {
-	struct timespec begin, now;
-
 	pin(1 % (int)sysconf(_SC_NPROCESSORS_ONLN));
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	do {
-		for (int i = 0; i < 1000; i++)
-			getppid();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 500);
+	for (int i = 0; i < 4 * CALLS; i++)
+		getppid();
 }
 
 static void check_busy(const struct outcome *outcome)
@@ -442,9 +439,9 @@ static void check_busy(const struct outcome *outcome)
 		}
 	}
 	CHECK_EQUAL(outcome->lost, 0);
-	CHECK_EQUAL(enters, exits);
-	CHECK(enters > 1000);
-	CHECK(interrupts > 10);
+	CHECK_EQUAL(enters, 4 * CALLS);
+	CHECK_EQUAL(exits, 4 * CALLS);
+	CHECK(interrupts > 0);
 }
 
 static const struct recording recordings[] = {
@@ -471,7 +468,8 @@ static const struct recording recordings[] = {
 		     "timer_start" },
 	  .plant = plant_busy,
 	  .sub_bytes = 4096,
-	  .sub_count = 2048,
+	  .sub_count = 4096,
+	  .may_miss = true,
 	  .check = check_busy },
 };
 

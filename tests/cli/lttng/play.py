@@ -18,6 +18,7 @@ CLASSES = {
                            "child_tid": "i32", "child_pid": "i32"},
     "syscall_entry_openat": {"dfd": "i32", "filename": "text", "flags": "i32", "mode": "u16"},
     "syscall_exit_openat": {"ret": "i64"},
+    "lttng_statedump_process_state": {"tid": "i32", "pid": "i32"},
     "my:thing": {"tid": "i32", "x": "real", "s": "text"},
 }
 
@@ -25,7 +26,7 @@ CLASSES = {
 BASIC = [
     (200, 3, "sched_switch", {"prev_comm": "a", "prev_tid": 5, "prev_prio": 120, "prev_state": 1, "next_comm": "cat",
                               "next_tid": 11, "next_prio": 100}),
-    (300, 3, "syscall_entry_openat", {"dfd": -100, "filename": "/etc/passwd", "flags": 0, "mode": 0}),
+    (300, 3, "syscall_entry_openat", {"dfd": -100, "filename": "/etc/passwd", "flags": 64, "mode": 0}),
     (2000300, 3, "syscall_exit_openat", {"ret": -2}),
     (2000400, 3, "my:thing", {"tid": 7, "x": 1.5, "s": "hello"}),
     (2000500, 3, "sched_process_fork", {"parent_comm": "cat", "parent_tid": 11, "parent_pid": 10, "child_comm": "cat",
@@ -42,7 +43,10 @@ LOSSY = [thing(100, 1, "begin"), thing(110, 1, "end"), thing(120, 2, "begin"), (
          thing(210, 4, "begin", 1), thing(220, 4, "end", 1), thing(310, 2, "end"), thing(320, 3, "begin"),
          thing(330, 3, "end")]
 
-SCENES = {"basic": (BASIC, WHO), "bare": (BASIC, None), "lossy": (LOSSY, WHO)}
+# Without contexts; the state dump and the switch say who runs.
+BARE = [(100, 1, "lttng_statedump_process_state", {"tid": 11, "pid": 10})] + BASIC
+
+SCENES = {"basic": (BASIC, WHO), "bare": (BARE, None), "lossy": (LOSSY, WHO)}
 
 
 def field_class(trace_class, kind):

@@ -42,12 +42,12 @@ static struct words make_words(void)
 		struct event_header header;
 		uint64_t n;
 	} event = { { .ts = 10, .seq = 1, .type = 0, .comm = "who" }, 7 };
-	struct wire_loss loss = { 3, 15 };
+	struct wire_state state = { 3, 15, 1000 };
 
 	say(&words, WIRE_OPENED, "", 0);
 	say(&words, WIRE_TYPE, &type, sizeof type);
 	say(&words, WIRE_EVENT, &event, sizeof event);
-	say(&words, WIRE_LOSS, &loss, sizeof loss);
+	say(&words, WIRE_STATE, &state, sizeof state);
 	event.header.ts = 20;
 	say(&words, WIRE_EVENT, &event, sizeof event);
 	say(&words, WIRE_END, "", 0);
@@ -137,6 +137,7 @@ static void understands(void **state)
 	assert_int_equal(event.record->ts, 20);
 	assert_int_equal(listening.source->lost, 3);
 	assert_int_equal(listening.source->lossy_until_ns, 15);
+	assert_int_equal(listening.source->wall_ns, 1000);
 	assert_int_equal(trace_source_next(listening.source, &event), 0);
 	assert_int_equal(trace_source_next(listening.source, &event), 0);
 	stop_listening(&listening);

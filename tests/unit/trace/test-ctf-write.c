@@ -137,6 +137,10 @@ static void a_wrong_packet_is_not_written(void **state)
 	assert_int_equal(ctf_writer_packet(rig->writer, 0, right, 40, 0), -EINVAL);
 	assert_int_equal(ctf_writer_packet(rig->writer, 2, right, 96, 0), -EINVAL);
 	assert_int_equal(put_packet(rig, right, 5), 0);
+	/* The first packet ended at 1001. */
+	assert_int_equal(put_packet(rig, right, 5), -EINVAL);
+	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
+			    "a packet of processor 0 is damaged at byte 32: time goes back");
 	rig_close_writer(rig);
 }
 

@@ -25,6 +25,7 @@ static void translates_both_ways(void **state)
 				   "CONTEXT pid = vpid, pid\nCONTEXT comm = procname\n"
 				   "EVENT a = b { x, y = z, - = w, }\n"
 				   "EVENT enter_*_now = in_* { ... }\n"
+				   "EVENT any = in_* { id = *, first = 0 }\n"
 				   "EVENT - = dump { - = tid }\n";
 	struct lttng_map *map;
 	char name[32];
@@ -53,10 +54,18 @@ static void translates_both_ways(void **state)
 	assert_null(lttng_map_find(map, "in_", name, sizeof name));
 	assert_null(lttng_map_find(map, "", name, sizeof name));
 
+	event = lttng_map_find_any(map, "in_open");
+	assert_non_null(event);
+	assert_string_equal(event->type, "any");
+	assert_string_equal(event->fields[0].name, "*");
+	assert_ptr_equal(lttng_map_find_type(map, "any", name, sizeof name), event);
+	assert_string_equal(name, "in_*");
+	assert_null(lttng_map_find_any(map, "b"));
+
 	assert_non_null(lttng_map_find(map, "dump", name, sizeof name));
 	assert_string_equal(name, "");
-	assert_non_null(lttng_map_get(map, 2));
-	assert_null(lttng_map_get(map, 3));
+	assert_non_null(lttng_map_get(map, 3));
+	assert_null(lttng_map_get(map, 4));
 
 	assert_string_equal(lttng_map_context(map, "pid", 0), "vpid");
 	assert_string_equal(lttng_map_context(map, "pid", 1), "pid");
@@ -74,8 +83,7 @@ static void says_what_is_wrong(void **state)
 		{ "EVENTS a", "expected EVENT or CONTEXT, not 'EVENTS'" },
 		{ "EVENT a", "expected =, not ''" },
 		{ "EVENT a = - { }", "expected LTTng's name before this, not '{'" },
-		{ "EVENT a* = b { }", "expected a * in both names or in none before this, not '{'" },
-		{ "EVENT a = b* { }", "expected a * in both names or in none before this, not '{'" },
+		{ "EVENT a* = b { }", "expected a * in both names before this, not '{'" },
 		{ "EVENT a = b\n{ x y }", "expected , or }, not 'y'" },
 		{ "EVENT a = b { - }", "expected =, not '}'" },
 		{ "EVENT a = b { x", "expected , or }, not ''" },
