@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TRACER "\ttracer_name = \"asterism\";\n"
+/* What a trace with LTTng's names says otherwise: which tracer it is, and how the time of an event is aligned. */
+#define CLOCK48       "typealias integer { size = 48; align = 8; "
+#define LTTNG_CLOCK48 "typealias integer { size = 48; align = 1; "
+#define TRACER        "\ttracer_name = \"asterism\";\n"
 
 /* How the metadata of a trace with LTTng's names begins, and the numbers that have eight bytes each. */
 static const char lttng_start[] = "/* CTF 1.8 */\n\n/* asterism trace, LTTng's names */\n";
@@ -70,8 +73,7 @@ const char ctf_metadata_prologue[] = CTF_METADATA_START
 	"\toffset_s = @3;\n"
 	"\toffset = @4;\n"
 	"};\n"
-	"\n"
-	"typealias integer { size = 48; align = 8; signed = false; map = clock.monotonic.value; } := clock48;\n"
+	"\n" CLOCK48 "signed = false; map = clock.monotonic.value; } := clock48;\n"
 	"typealias integer { size = 64; align = 64; signed = false; map = clock.monotonic.value; } := clock64;\n"
 	"\n"
 	"stream {\n"
@@ -180,6 +182,14 @@ static void put_prologue(const struct ctf_metadata *metadata, struct text_buffer
 			break;
 		}
 		from = mark + 2;
+	}
+	/* babeltrace 1, on which LTTng's own analyses are built, reads whole bytes only where they are a power of two.
+	 */
+	mark = metadata->lttng ? strstr(from, CLOCK48) : NULL;
+	if (mark) {
+		text_append_bytes(text, from, (size_t)(mark - from));
+		text_append(text, LTTNG_CLOCK48);
+		from = mark + strlen(CLOCK48);
 	}
 	text_append(text, from);
 }
