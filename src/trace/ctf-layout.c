@@ -3,6 +3,9 @@
  * Decides what LTTng would call what was recorded. Names come from the map (catalogs/lttng.map); which number is which
  * system call, and what its arguments are called, from how the catalog gets that call's own type out of the same
  * tracepoint. So recording the two types for all calls is enough for an event class per call.
+ *
+ * A few events of LTTng's say in fields of their own who raised them (sched_process_exit: tid, comm). Analyses rely on
+ * these, so they are put behind what was recorded, from the context that holds.
  */
 
 #include "trace/ctf-layout.h"
@@ -14,6 +17,15 @@
 #include <string.h>
 
 enum { CALLS_MAX = 1024, NAME_BYTES = 256 };
+
+/* What is put behind an event, in this order. */
+enum { ADD_TID = 1, ADD_PID = 2, ADD_COMM = 4, ADDITIONS = 3 };
+
+static const struct ctf_field additions[ADDITIONS] = {
+	{ "tid", EVENT_I32, 4, false },
+	{ "pid", EVENT_I32, 4, false },
+	{ "comm", EVENT_STRING, EVENT_COMM_BYTES, false },
+};
 
 /* The types for all system calls: how the numbers of calls become ids. */
 struct calls {
@@ -30,6 +42,7 @@ struct ctf_layout {
 	struct ctf_event *events;
 	size_t event_count, event_capacity;
 	uint32_t next_id;
+	uint8_t *added; /* by id in rings: ADD_* */
 	struct calls calls[2];
 };
 
@@ -144,13 +157,38 @@ static void find_number(struct calls *calls, const struct ctf_writer_event *even
 	}
 }
 
+/* Which header fields LTTng has as fields of the event called name. */
+static unsigned additions_of(const struct ctf_layout *layout, const struct event_type *type, const char *name)
+{
+	char foreign[NAME_BYTES];
+	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
+	unsigned added = 0;
+
+	for (size_t i = 0; event && i < event->field_count; i++) {
+		for (unsigned j = 0; event->fields[i].field && j < ADDITIONS; j++) {
+			const char *field = additions[j].name;
+
+			if (strcmp(event->fields[i].field, field) == 0 &&
+			    event_field_is_header(event_field_find(type, field)))
+				added |= 1u << j;
+		}
+	}
+	return added;
+}
+
 static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event *event)
 {
 	struct calls *calls = calls_of(layout, event->type);
-	struct ctf_field fields[EVENT_FIELDS_MAX];
+	struct ctf_field fields[EVENT_FIELDS_MAX + ADDITIONS];
 	uint32_t count = ctf_fields_of(event->type, event->recorded, fields);
+	unsigned added = calls ? 0 : additions_of(layout, event->type, event->type->name);
 	char name[NAME_BYTES];
 
+	layout->added[layout->next_id] = (uint8_t)added;
+	for (unsigned i = 0; i < ADDITIONS; i++) {
+		if (added & 1u << i)
+			fields[count++] = additions[i];
+	}
 	if (calls)
 		find_number(calls, event, layout->next_id);
 	/* What remains of a type that is split are calls that nobody knows: so LTTng calls them, too. */
@@ -239,6 +277,9 @@ static int fill(struct ctf_layout *layout, const struct ctf_layout_options *opti
 
 	if (options->event_count >= CTF_ID_STATE_START - 2 * CALLS_MAX)
 		return diag_error(layout->diag, NULL, -EINVAL, "a trace cannot hold so many types");
+	layout->added = arena_zero(layout->arena, options->event_count + 1, sizeof *layout->added);
+	if (!layout->added)
+		return diag_no_memory(layout->diag);
 	for (size_t i = 0; i < options->event_count && !result; i++)
 		result = add_recorded(layout, &options->events[i]);
 	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls && !result; i++) {
@@ -290,7 +331,8 @@ const struct ctf_event *ctf_layout_events(const struct ctf_layout *layout, size_
 	return layout->events;
 }
 
-uint32_t ctf_layout_id(const struct ctf_layout *layout, uint32_t id, const void *payload)
+/* The id that the event gets. payload holds the numbers of its type. */
+static uint32_t id_of(const struct ctf_layout *layout, uint32_t id, const void *payload)
 {
 	for (size_t i = 0; i < sizeof layout->calls / sizeof *layout->calls; i++) {
 		const struct calls *calls = &layout->calls[i];
@@ -302,6 +344,58 @@ uint32_t ctf_layout_id(const struct ctf_layout *layout, uint32_t id, const void 
 		return number < CALLS_MAX && calls->ids[number] ? calls->ids[number] : id;
 	}
 	return id;
+}
+
+/* Returns the end of what is added. */
+static char *add_context(unsigned added, const struct event_packed_context *context, char *to)
+{
+	if (added & ADD_TID) {
+		memcpy(to, &context->tid, sizeof context->tid);
+		to += sizeof context->tid;
+	}
+	if (added & ADD_PID) {
+		memcpy(to, &context->pid, sizeof context->pid);
+		to += sizeof context->pid;
+	}
+	if (added & ADD_COMM) {
+		size_t length = strnlen(context->comm, sizeof context->comm - 1);
+
+		memcpy(to, context->comm, length);
+		to[length] = 0;
+		to += length + 1;
+	}
+	return to;
+}
+
+size_t ctf_layout_apply(const struct ctf_layout *layout, const struct event_packed *packed,
+			const struct ctf_events *events, char *to)
+{
+	struct event_packed_context context = { 0 };
+	const char *from = events->bytes, *end = from + events->length;
+	char *start = to, *last = to;
+
+	while (from < end) {
+		uint64_t word;
+
+		memcpy(&word, from, sizeof word);
+		from += sizeof word;
+
+		uint32_t id = event_packed_word_id(word);
+		size_t length = (size_t)event_packed_bytes(&packed[id], from, (size_t)(end - from));
+
+		word = event_packed_word(id_of(layout, id, from), word >> EVENT_PACKED_ID_BITS);
+		memcpy(to, &word, sizeof word);
+		memcpy(to + sizeof word, from, length);
+		if (id == EVENT_PACKED_ID_CONTEXT)
+			memcpy(&context, from, sizeof context);
+		last = to + sizeof word + length;
+		if (id != EVENT_PACKED_ID_CONTEXT)
+			last = add_context(layout->added[id], &context, last);
+		to = start + event_packed_round((size_t)(last - start));
+		memset(last, 0, (size_t)(to - last));
+		from += event_packed_round(length);
+	}
+	return (size_t)(last - start);
 }
 
 size_t ctf_process_bytes(const struct ctf_process *process)

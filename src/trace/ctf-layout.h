@@ -3,9 +3,10 @@
 #define TRACE_CTF_LAYOUT_H
 
 /*
- * A trace with LTTng's names (docs/formats/lttng.md): what its metadata calls events and fields. Packets stay as they
- * are, but for the ids of system calls: LTTng has an event class for each call, so an event of sys_enter or sys_exit
- * gets, when it is written, the id of the class of the call whose number it holds. Read-only once made.
+ * A trace with LTTng's names (docs/formats/lttng.md): what its metadata calls events and fields, and what becomes of
+ * packets when they are written. They stay as they are but for two things. LTTng has an event class for each system
+ * call, so an event of sys_enter or sys_exit gets the id of the class of the call whose number it holds. And where
+ * LTTng's event says itself who raised it, that is put behind what was recorded. Read-only once made.
  */
 
 #include "event/catalog.h"
@@ -70,8 +71,21 @@ void ctf_layout_free(struct ctf_layout *layout);
 /* All event classes, for the metadata. */
 const struct ctf_event *ctf_layout_events(const struct ctf_layout *layout, size_t *count);
 
-/* The id that the event gets. payload holds the numbers of its type. */
-uint32_t ctf_layout_id(const struct ctf_layout *layout, uint32_t id, const void *payload);
+/* What is behind the header of a packet, up to the end of the last event, without its padding. */
+struct ctf_events {
+	const char *bytes;
+	size_t length;
+};
+
+/* An event of eight bytes takes as many after ctf_layout_apply. */
+enum { CTF_LAYOUT_GROWTH = 5 };
+
+/*
+ * Writes the events of a packet as they are in the trace to `to`, which has room for CTF_LAYOUT_GROWTH times as much.
+ * They are sound by packed, which is by id. Returns the bytes up to the end of the last one.
+ */
+size_t ctf_layout_apply(const struct ctf_layout *layout, const struct event_packed *packed,
+			const struct ctf_events *events, char *to);
 
 /* The bytes of process as a payload, not padded. */
 size_t ctf_process_bytes(const struct ctf_process *process);

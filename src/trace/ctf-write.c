@@ -28,6 +28,8 @@ struct ctf_writer {
 	uint32_t layout_count;
 	uint32_t stream_count;
 	const struct ctf_layout *layout;
+	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes before */
+	size_t arranged_bytes;
 	struct stream_end *ends; /* per stream, that of the matches last */
 	uint64_t events, aside_count;
 	uint8_t uuid[CTF_UUID_BYTES];
@@ -200,7 +202,8 @@ static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const 
 			  offset, text);
 }
 
-static int walk_packet(struct ctf_writer *writer, uint32_t cpu, char *bytes, size_t content_bytes, struct walk *walk)
+static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *bytes, size_t content_bytes,
+		       struct walk *walk)
 {
 	size_t at = sizeof(struct ring_packet);
 
@@ -223,11 +226,6 @@ static int walk_packet(struct ctf_writer *writer, uint32_t cpu, char *bytes, siz
 		ts = event_packed_word_ts(word, walk->ts);
 		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
 			return refuse(writer, cpu, at - sizeof word, "time goes back");
-		if (writer->layout) {
-			word = event_packed_word(ctf_layout_id(writer->layout, id, bytes + at),
-						 word >> EVENT_PACKED_ID_BITS);
-			memcpy(bytes + at - sizeof word, &word, sizeof word);
-		}
 		walk->ts = ts;
 		walk->events += id != EVENT_PACKED_ID_CONTEXT;
 		walk->end = at + (size_t)length;
@@ -251,8 +249,31 @@ static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cp
 	return header;
 }
 
-int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size_t content_bytes, uint64_t discarded)
+/* The events of a packet as they are in the trace; walk then says where these end. */
+static int arrange(struct ctf_writer *writer, struct walk *walk, const char **content)
 {
+	const struct ctf_events events = { *content, walk->end - sizeof(struct ring_packet) };
+
+	if (!writer->layout)
+		return 0;
+	if (events.length > writer->arranged_bytes) {
+		char *larger = alloc_resize(writer->arranged, events.length, CTF_LAYOUT_GROWTH);
+
+		if (!larger)
+			return diag_no_memory(writer->diag);
+		writer->arranged = larger;
+		writer->arranged_bytes = events.length;
+	}
+	walk->end = sizeof(struct ring_packet) +
+		    ctf_layout_apply(writer->layout, writer->layouts, &events, writer->arranged);
+	*content = writer->arranged;
+	return 0;
+}
+
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
+		      uint64_t discarded)
+{
+	const char *content = (const char *)bytes + sizeof(struct ring_packet);
 	struct ring_packet ring, header;
 	struct stream_end *end;
 	struct ctf_packet packet;
@@ -273,12 +294,15 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size
 	if (discarded < end->discarded)
 		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
 			      "there are fewer lost events than before");
+	result = arrange(writer, &walk, &content);
+	if (result)
+		return result;
 	header = header_of(writer, cpu, &walk);
 	header.timestamp_begin = ring.timestamp_begin;
 	header.packet_seq_num = ring.packet_seq_num;
 	header.events_before = ring.events_before;
 	header.events_discarded = discarded;
-	packet = (struct ctf_packet){ &header, (const char *)bytes + sizeof ring, walk.end - sizeof ring };
+	packet = (struct ctf_packet){ &header, content, walk.end - sizeof ring };
 	result = ctf_files_append(writer->files, cpu, &packet);
 	if (result)
 		return result;
@@ -392,6 +416,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 		return 0;
 	result = ctf_files_close(writer->files);
 	alloc_free(writer->layouts);
+	alloc_free(writer->arranged);
 	alloc_free(writer->ends);
 	alloc_free(writer);
 	return result;

@@ -59,12 +59,13 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
  * Appends a packet to the stream of cpu. bytes begins with a struct ring_packet, of which timestamp_begin,
  * packet_seq_num and events_before count; content_bytes (a multiple of 8) includes it. discarded counts the events of
  * the stream that were lost up to the end of this packet; like time, it does not go back. A packet without events tells
- * of losses only. Where there is a layout, events in bytes get its ids.
+ * of losses only.
  *
  * Returns 0; -EINVAL (this is not a packet; nothing is written), -ENOSPC and other -errno (the file ends with the
  * packet before), with a sentence. After a failure the trace is readable and the writer may be tried again.
  */
-int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, void *bytes, size_t content_bytes, uint64_t discarded);
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
+		      uint64_t discarded);
 
 /*
  * Appends a match, as an event called match in a stream of its own, at its time or, if that is earlier, at that of the

@@ -210,20 +210,74 @@ static void calls_get_the_id_of_their_class(void **state)
 	free(file);
 }
 
-/* Without the number, or with something else among the fields, calls cannot be told apart. */
+/* The layouts of what is recorded, by id; the events of the bytes as they are in the trace. */
+static size_t apply(struct names *names, const uint64_t *words, size_t count, char *to)
+{
+	struct event_packed *packed = calloc(COUNT + 1, sizeof *packed);
+	const struct ctf_events events = { (const char *)words, count * sizeof *words };
+
+	packed[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
+	for (size_t i = 0; i < COUNT; i++)
+		event_packed_init(&packed[EVENT_PACKED_ID_FIRST + i], names->events[i].type, names->events[i].recorded);
+	size_t length = ctf_layout_apply(names->layout, packed, &events, to);
+
+	free(packed);
+	return length;
+}
+
+static uint32_t id_at(const char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof word);
+	return event_packed_word_id(word);
+}
+
+/* Without the number calls cannot be told apart. */
 static void without_the_number_the_type_stays(void **state)
 {
 	static const bool no_number[7] = { false, true };
 	struct names *names = *state;
-	uint64_t payload = 257;
+	const uint64_t words[] = { event_packed_word(ENTER, 1), 257, event_packed_word(EXIT, 2), 257, 0 };
+	char bytes[sizeof words * CTF_LAYOUT_GROWTH];
 
 	names->events[1].recorded = no_number;
 	make_layout(names, names->events, COUNT);
-	assert_int_equal(ctf_layout_id(names->layout, ENTER, &payload), ENTER);
 	assert_int_equal(id_of(names, "sys_enter"), ENTER);
-	assert_int_equal(ctf_layout_id(names->layout, EXIT, &payload), id_of(names, "syscall_exit_openat"));
-	assert_int_equal(ctf_layout_id(names->layout, SWITCH, &payload), SWITCH);
-	assert_int_equal(ctf_layout_id(names->layout, EVENT_PACKED_ID_CONTEXT, &payload), EVENT_PACKED_ID_CONTEXT);
+	assert_int_equal(apply(names, words, 5, bytes), sizeof words);
+	assert_int_equal(id_at(bytes), ENTER);
+	assert_int_equal(id_at(bytes + 16), id_of(names, "syscall_exit_openat"));
+}
+
+/* Who raised the event, where it is a field of LTTng's event: from the context that holds. */
+static void an_event_says_who_raised_it(void **state)
+{
+	struct names *names = *state;
+	struct event_packed_context context = { .tid = 12, .pid = 11, .comm = "fifteen letters" };
+	uint64_t words[] = { event_packed_word(SWITCH, 1), 120, event_packed_word(0, 2), 0, 0, 0,
+			     event_packed_word(SWITCH, 3), 121 };
+	char bytes[sizeof words * CTF_LAYOUT_GROWTH];
+	int32_t prio, tid;
+
+	names->events[0].type = event_catalog_find(names->catalog, "sched_process_exit");
+	assert_int_equal(names->events[0].type->field_count, 1 + 1);
+	names->events[0].recorded = (const bool[2]){ !strcmp(names->events[0].type->fields[0].name, "prio"),
+						     !strcmp(names->events[0].type->fields[1].name, "prio") };
+	make_layout(names, names->events, COUNT);
+	memcpy(&words[3], &context, sizeof context);
+	/* Nothing is known yet: a word, prio, tid, an empty text, padded; then the context, then the other. */
+	assert_int_equal(apply(names, words, 8, bytes), 24 + 32 + 8 + 4 + 4 + 16);
+	memcpy(&tid, bytes + 12, sizeof tid);
+	assert_int_equal(tid, 0);
+	assert_string_equal(bytes + 16, "");
+	assert_int_equal(id_at(bytes + 24), EVENT_PACKED_ID_CONTEXT);
+	assert_memory_equal(bytes + 32, &context, sizeof context);
+	assert_int_equal(id_at(bytes + 56), SWITCH);
+	memcpy(&prio, bytes + 64, sizeof prio);
+	memcpy(&tid, bytes + 68, sizeof tid);
+	assert_int_equal(prio, 121);
+	assert_int_equal(tid, 12);
+	assert_string_equal(bytes + 72, "fifteen letters");
 }
 
 static void a_state_dump_goes_with_the_matches(void **state)
@@ -258,9 +312,9 @@ static void a_state_dump_goes_with_the_matches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(metadata_has_the_names_of_lttng),    CASE(no_name_comes_twice),
-		CASE(calls_get_the_id_of_their_class),    CASE(without_the_number_the_type_stays),
-		CASE(a_state_dump_goes_with_the_matches),
+		CASE(metadata_has_the_names_of_lttng), CASE(no_name_comes_twice),
+		CASE(calls_get_the_id_of_their_class), CASE(without_the_number_the_type_stays),
+		CASE(an_event_says_who_raised_it),     CASE(a_state_dump_goes_with_the_matches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

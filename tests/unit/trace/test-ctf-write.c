@@ -123,7 +123,7 @@ static void a_wrong_packet_is_not_written(void **state)
 	const uint64_t short_tick[] = { tick, 5 };
 	const uint64_t endless[] = { text, ~UINT64_C(0), ~UINT64_C(0) };
 	const uint64_t back[] = { tick, 5, 1, event_packed_word(TICK, 1000), 5, 1 };
-	uint64_t right[] = { tick, 5, 1, text, 0x4100000000 };
+	const uint64_t right[] = { tick, 5, 1, text, 0x4100000000 };
 
 	rig_open_writer(rig);
 	assert_int_equal(put_packet(rig, unknown, 2), -EINVAL);
