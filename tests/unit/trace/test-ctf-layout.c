@@ -307,14 +307,36 @@ static void a_state_dump_goes_with_the_matches(void **state)
 	free(file);
 }
 
+static void no_memory_is_told(void **state)
+{
+	struct names *names = *state;
+	const struct ctf_layout_options options = { names->map, names->catalog, names->events, COUNT };
+	int result = -ENOMEM;
+	unsigned long n = 0;
+
+	while (result) {
+		asterism_diag_clear(names->rig->diag);
+		alloc_fail_at(++n);
+		result = ctf_layout_new(&options, names->rig->diag, &names->layout);
+		alloc_fail_at(0);
+		assert_true(result == 0 || result == -ENOMEM);
+		assert_true(n < 100000);
+	}
+	assert_true(n > 3);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(metadata_has_the_names_of_lttng), CASE(no_name_comes_twice),
-		CASE(calls_get_the_id_of_their_class), CASE(without_the_number_the_type_stays),
-		CASE(an_event_says_who_raised_it),     CASE(a_state_dump_goes_with_the_matches),
+		CASE(metadata_has_the_names_of_lttng),
+		CASE(no_name_comes_twice),
+		CASE(calls_get_the_id_of_their_class),
+		CASE(without_the_number_the_type_stays),
+		CASE(an_event_says_who_raised_it),
+		CASE(a_state_dump_goes_with_the_matches),
+		CASE(no_memory_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
