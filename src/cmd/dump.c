@@ -85,20 +85,19 @@ static void close_output(struct dump *dump)
 }
 
 /* number, right in a column of width; returns behind it. */
-static char *put_digits(char *at, uint64_t number, int width, char fill)
+static char *put_digits(char *at, uint64_t number, size_t width, char fill)
 {
 	char digits[20];
-	int count = 0;
+	size_t first = sizeof digits;
 
 	do {
-		digits[count++] = (char)('0' + number % 10);
+		digits[--first] = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	for (; width > count; width--)
+	for (size_t count = sizeof digits - first; count < width; count++)
 		*at++ = fill;
-	while (count)
-		*at++ = digits[--count];
-	return at;
+	memcpy(at, digits + first, sizeof digits - first);
+	return at + (sizeof digits - first);
 }
 
 /* The date of the second, which is the last one's for most events. */

@@ -98,11 +98,9 @@ static void put_string(struct pen *pen, const char *string, bool is_json)
 
 static void put_address(struct pen *pen, uint64_t address)
 {
-	int shift = 60;
+	int shift = address ? (63 - __builtin_clzll(address)) / 4 * 4 : 0; /* of the first digit */
 
 	put_text(pen, "0x");
-	while (shift && !(address >> shift))
-		shift -= 4;
 	for (; shift >= 0; shift -= 4)
 		*pen->at++ = "0123456789abcdef"[address >> shift & 15];
 }

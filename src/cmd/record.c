@@ -84,6 +84,8 @@ static void tell_losses(const struct tape_totals *totals)
 			      totals->overwritten);
 	if (totals->overwritten)
 		print_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
+	if (totals->unwritten)
+		print_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->dropped)
 		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
 	if (totals->missed)
@@ -106,6 +108,10 @@ static void tell_totals(const struct record *record, const struct session_totals
 			   record->tape.path);
 	if (!record->quiet && tape->deleted_bytes)
 		print_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
+	if (!record->quiet && tape->snapshots_refused)
+		print_note("%" PRIu64
+			   " matches have no snapshot of their own: at most one per second has, and %d in all",
+			   tape->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 	tell_losses(tape);
 }
 
@@ -145,15 +151,27 @@ static int observe(struct record *record, const struct arguments *arguments)
 		print_diag(record->observation.diag);
 		status = finish(record, arguments, &totals, &outcome);
 	} else {
+		print_diag(record->observation.diag);
 		if (totals.tape.bytes)
 			tell_totals(record, &totals);
-		print_diag(record->observation.diag);
 		if (record->rules)
 			sink_abandon(&record->sink);
 		status = cmd_status_of(result);
 	}
 	session_totals_fini(&totals);
 	return status;
+}
+
+/* What only makes sense with rules must not be silently without effect. */
+static int check_no_rules(const struct arguments *arguments)
+{
+	if (arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+		print_error("--fail-on-match is for rules: add --rules FILE");
+	else if (arguments_has(arguments, OPTION_FORMAT))
+		print_error("-f is for the matches of rules: add --rules FILE");
+	else
+		return STATUS_FINE;
+	return STATUS_USAGE;
 }
 
 static int check_options(const struct arguments *arguments)
@@ -173,7 +191,7 @@ static int check_options(const struct arguments *arguments)
 		print_error("--last is for snapshots: add --flight");
 		return STATUS_USAGE;
 	}
-	return STATUS_FINE;
+	return arguments_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
 }
 
 /* The rules or else the catalog, and what is recorded of it. */

@@ -26,6 +26,23 @@ static void on_start(void *context)
 	observe_start(&run->observation);
 }
 
+/* What only makes sense together with --snapshot must not be silently without effect. */
+static int check_no_snapshots(const struct arguments *arguments)
+{
+	static const struct {
+		enum option_id id;
+		const char *name;
+	} options[] = { { OPTION_EVENTS, "-e" }, { OPTION_RING, "--ring" }, { OPTION_LAST, "--last" } };
+
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		if (!arguments_has(arguments, options[i].id))
+			continue;
+		print_error("%s is for snapshots: add --snapshot DIR", options[i].name);
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
 /* --snapshot: what is kept beside the rules, and how much of it. */
 static int prepare_snapshots(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
 {
@@ -33,7 +50,7 @@ static int prepare_snapshots(struct run *run, const struct arguments *arguments,
 	int status;
 
 	if (!path)
-		return STATUS_FINE;
+		return check_no_snapshots(arguments);
 	run->tape = (struct tape_options){
 		.path = path,
 		.flight = true,
@@ -56,7 +73,7 @@ static void tell_snapshots(const struct run *run, const struct session_totals *t
 	if (totals->tape.snapshots_refused)
 		print_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
 			   "none of their own",
-			   totals->tape.snapshots_refused, TAPE_SNAPSHOTS_MAX);
+			   totals->tape.snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 
 static int observe(struct run *run, const struct arguments *arguments, const struct session_rules *rules)

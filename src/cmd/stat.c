@@ -84,22 +84,23 @@ static void count_time(struct stat_totals *totals, uint64_t ts)
 	totals->spans[(ts - totals->first_ns) / totals->span_ns]++;
 }
 
-static bool wants_none(void *context, const struct event_type *type)
+/* Whatever is asked for, nobody looks at its fields. */
+static bool wants_no_field(void *context, const struct event_type *type, uint32_t field)
 {
-	struct trace_want want = filter_want(context);
-
-	/* Whatever is asked for, nobody looks at its fields. */
-	want.wants(want.context, type);
+	(void)context;
+	(void)type;
+	(void)field;
 	return false;
 }
 
 static int count_all(struct stat_totals *totals)
 {
-	const struct trace_want want = { .wants = wants_none, .context = &totals->filter };
+	struct trace_want want = filter_want(&totals->filter);
 	enum filter_verdict verdict = FILTER_SHOW;
 	struct trace_event event;
 	int status = STATUS_FINE;
 
+	want.wants_field = wants_no_field;
 	trace_source_want(totals->inputs.source, &want);
 	while (!status && verdict != FILTER_END && inputs_next(&totals->inputs, &event)) {
 		struct row *row;

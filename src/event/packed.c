@@ -134,15 +134,12 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
 	return at - (const char *)payload;
 }
 
-/* The number as 8 bytes of a record: extended by its sign, bool 0 or 1. */
+/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
 static uint64_t widen(const struct event_packed_number *number, const char *from)
 {
 	uint64_t word = 0;
 
 	switch (number->width) {
-	case 8:
-		memcpy(&word, from, 8);
-		return word;
 	case 4:
 		memcpy(&word, from, 4);
 		return number->value == EVENT_I32 ? (uint64_t)(int32_t)word : word;
@@ -184,8 +181,12 @@ int64_t event_packed_decode(const struct event_packed *layout, const void *paylo
 		return -EINVAL;
 	for (uint32_t i = 0; i < layout->number_count; i++) {
 		const struct event_packed_number *number = &layout->numbers[i];
-		uint64_t word = widen(number, from + number->payload_offset);
+		uint64_t word;
 
+		if (number->width == sizeof word)
+			memcpy(&word, from + number->payload_offset, sizeof word);
+		else
+			word = widen(number, from + number->payload_offset);
 		memcpy(to + number->record_offset, &word, sizeof word);
 	}
 	for (uint32_t i = 0; i < layout->string_count; i++) {

@@ -7,6 +7,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* Time between two snapshots of matches. */
+#define SNAPSHOT_PAUSE_NS 1000000000ull
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static enum ebpf_scope scope_of(const struct session_live_options *options)
 {
@@ -25,6 +37,8 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 		return diag_no_memory(parts->diag);
 	result_write_json(stream, program, match);
 	result = fclose(stream) ? diag_no_memory(parts->diag) : 0;
+	if (!result && length > 0 && values[length - 1] == '\n')
+		values[length - 1] = 0;
 	const struct tape_mark at = {
 		.ts = match->ts,
 		.cpu = match->cpu,
@@ -38,7 +52,10 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 
 	if (!result)
 		result = tape_mark(parts->tape, &at);
-	if (!parts->pending)
+	/* A snapshot holds all the marks, but it is that of the first. */
+	if (parts->pending)
+		parts->snapshots_refused++;
+	else
 		parts->pending = at.rule;
 	free(values);
 	return result;
@@ -103,6 +120,21 @@ int session_parts_snapshot(struct session_parts *parts, const char *name)
 	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name) : 0;
 }
 
+/* The snapshot of a match: as a match may come a million times a second, not every one gets its own. */
+static int take_pending(struct session_parts *parts)
+{
+	uint64_t now = now_ns();
+
+	if (parts->snapshots == SESSION_SNAPSHOTS_MAX ||
+	    (parts->snapshots && now - parts->last_snapshot_ns < SNAPSHOT_PAUSE_NS)) {
+		parts->snapshots_refused++;
+		return 0;
+	}
+	parts->last_snapshot_ns = now;
+	parts->snapshots++;
+	return session_parts_snapshot(parts, parts->pending);
+}
+
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 {
 	uint64_t wait_for_rules = UINT64_MAX;
@@ -112,7 +144,7 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 	if (parts->executor)
 		result = executor_poll(parts->executor, &wait_for_rules);
 	if (!result && parts->pending)
-		result = session_parts_snapshot(parts, parts->pending);
+		result = take_pending(parts);
 	parts->pending = NULL;
 	if (!result && parts->tape)
 		result = tape_poll(parts->tape, wait_ns);
@@ -133,7 +165,9 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 	if (parts->tape) {
 		result = tape_finish(parts->tape);
 		tape_count(parts->tape, &totals->tape);
-		totals->lost += totals->tape.overwritten + totals->tape.dropped;
+		if (parts->options->tape->flight)
+			totals->tape.snapshots_refused = parts->snapshots_refused;
+		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;
 		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}
 	return result;

@@ -14,9 +14,11 @@ struct session_parts {
 	const struct session_rules *rules;
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
-	struct executor *executor; /* NULL: no rules */
-	struct tape *tape;         /* NULL: nothing is recorded */
-	const char *pending;       /* the rule whose match wants a snapshot */
+	struct executor *executor;             /* NULL: no rules */
+	struct tape *tape;                     /* NULL: nothing is recorded */
+	const char *pending;                   /* the rule whose match wants a snapshot */
+	uint64_t last_snapshot_ns;             /* of a match */
+	uint64_t snapshots, snapshots_refused; /* of matches */
 };
 
 /* Loads and attaches what options ask for. rules: NULL: none. As executor_new and tape_new. */

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "session/replay-crew.h"
 #include "session/replay-input.h"
+#include "session/replay-want.h"
 
 #include <errno.h>
 #include <time.h>
@@ -25,6 +26,7 @@ struct replay {
 	const struct session_replay_options *options;
 	const struct program *program;
 	struct replay_input input;
+	struct replay_want want;
 	struct engine *engine; /* one of these three */
 	struct crew *crew;
 	struct ebpf *kernel;
@@ -82,27 +84,6 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 		return result;
 	result = ebpf_new(replay->program, session_rules_catalog(rules), &options, diag, &replay->kernel);
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
-}
-
-/* Whether types that no rule knows are part of some OVER { * }. */
-static bool sees_all(const struct program *program)
-{
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		if (program->rules[i].flags & PROGRAM_RULE_OVER_ALL)
-			return true;
-	}
-	return false;
-}
-
-static bool names(void *context, const struct event_type *type)
-{
-	return program_type_find(context, type->name) != PROGRAM_NONE;
-}
-
-/* An OVER { * } asks for the headers of all. */
-static bool wants(void *context, const struct event_type *type)
-{
-	return sees_all(context) || names(context, type);
 }
 
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -283,12 +264,14 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 	result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
 				   &replay.input);
 	replay.progress.bytes_total = replay.input.bytes_total;
+	if (!result)
+		result = replay_want_init(&replay.want, replay.program);
 	/* What comes as it happens is told as it happens, also that time is up. */
-	replay.passes_over = replay.input.bytes_total && !sees_all(replay.program);
+	replay.passes_over = replay.input.bytes_total && !replay.want.sees_all;
 	if (!result) {
-		trace_source_want(
-			replay.input.source,
-			&(struct trace_want){ .wants = wants, .names = names, .context = (void *)replay.program });
+		const struct trace_want want = replay_want_of(&replay.want);
+
+		trace_source_want(replay.input.source, &want);
 		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
 		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
 	}
@@ -304,6 +287,7 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 	crew_free(replay.crew);
 	ebpf_free(replay.kernel);
 	replay_input_close(&replay.input);
+	replay_want_fini(&replay.want);
 	alloc_free(replay.types);
 	return result;
 }

@@ -4,6 +4,8 @@
 #include "session/select.h"
 
 #include "base/alloc.h"
+#include "ebpf/btf-kernel.h"
+#include "ebpf/source-plan.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -80,10 +82,18 @@ static int unknown_field(const struct event_type *type, const char *name, struct
 	return -EINVAL;
 }
 
+static int bad_form(struct asterism_diag *diag)
+{
+	return diag_error(diag, NULL, -EINVAL,
+			  "events are given as EVENT or EVENT:FIELD+FIELD, with commas between them");
+}
+
 static int add_field(struct selected_event *event, struct piece piece, struct asterism_diag *diag)
 {
 	char name[64];
 
+	if (piece.length == 0)
+		return bad_form(diag);
 	if (piece.length >= sizeof name)
 		piece.length = sizeof name - 1;
 	memcpy(name, piece.start, piece.length);
@@ -109,28 +119,51 @@ static int add_type(struct selection *selection, const struct event_type *type, 
 		memset(event->recorded, true, type->field_count * sizeof *event->recorded);
 		return 0;
 	}
-	for (const char *at = fields->start, *end = at + fields->length; !result && at < end; at += at < end) {
+	for (const char *at = fields->start; !result; at++) {
 		struct piece name = piece_until(&at, "+,");
 
 		result = add_field(event, name, diag);
+		if (*at != '+')
+			break;
 	}
 	return result;
 }
 
+/* Whether the kernel, as far as its own types tell (NULL: they do not), lacks everything that raises type. */
+static bool is_lacking(const struct btf_kernel *btf, const struct event_type *type)
+{
+	bool lacking = btf != NULL;
+	char reason[256];
+
+	for (uint32_t i = 0; lacking && i < type->source_count; i++)
+		lacking = source_available(btf, type, i, reason, sizeof reason) == 0;
+	return lacking;
+}
+
+/* Who names an event wants to hear that this kernel lacks it; who gives a pattern wants what there is. */
 static int add_matching(struct selection *selection, struct event_catalog *catalog, const char *pattern,
 			const struct piece *fields, struct asterism_diag *diag)
 {
+	struct btf_kernel *btf = NULL;
 	const struct event_type *type;
-	bool found = false;
-	int result = 0;
+	bool found = false, taken = false;
+	int result = btf_kernel_open(NULL, &btf) == -ENOMEM ? diag_no_memory(diag) : 0;
 
-	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++)
-		if (type->source_count && fnmatch(pattern, type->name, 0) == 0) {
-			found = true;
-			result = add_type(selection, type, fields, diag);
-		}
-	if (!result && !found)
-		result = diag_error(diag, NULL, -EINVAL, "no event matches '%s'", pattern);
+	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
+		if (!type->source_count || fnmatch(pattern, type->name, 0) != 0)
+			continue;
+		found = true;
+		if (is_lacking(btf, type))
+			continue;
+		taken = true;
+		result = add_type(selection, type, fields, diag);
+	}
+	btf_kernel_close(btf);
+	if (!result && !taken)
+		result = diag_error(diag, NULL, -EINVAL,
+				    found ? "this kernel raises none of the events that match '%s'"
+					  : "no event matches '%s'",
+				    pattern);
 	return result;
 }
 
@@ -162,9 +195,7 @@ static int add_item(struct selection *selection, struct event_catalog *catalog, 
 		fields = piece_until(at, ",");
 	}
 	if (item.length == 0 || item.length >= sizeof name || (has_fields && fields.length == 0))
-		return diag_error(diag, NULL, -EINVAL,
-				  "events are given as EVENT or EVENT:FIELD+FIELD, with commas "
-				  "between them");
+		return bad_form(diag);
 	memcpy(name, item.start, item.length);
 	name[item.length] = 0;
 	if (strpbrk(name, "*?["))

@@ -24,8 +24,8 @@ struct selection {
 void selection_fini(struct selection *selection);
 
 /*
- * Adds what text asks for: EVENT[:FIELD+FIELD...],... An event is a name, or a pattern with * and ? for all of the
- * catalog that a kernel raises. Without fields all are recorded. An event that is there already gains fields.
+ * Adds what text asks for: EVENT[:FIELD+FIELD...],... An event is a name, or a pattern as of shells for all of the
+ * catalog that this kernel raises. Without fields all are recorded. An event that is there already gains fields.
  * Returns 0, -EINVAL (the diag says what is wrong, with the nearest name), -ENOMEM.
  */
 int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,

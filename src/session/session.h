@@ -37,6 +37,9 @@ struct session_progress {
 	uint64_t bytes_read, bytes_total; /* total 0: unknown */
 };
 
+/* Matches that get a snapshot of their own: so many at most, and none within a second of another. */
+enum { SESSION_SNAPSHOTS_MAX = 64 };
+
 /* A point in the time of the inputs. */
 struct session_moment {
 	uint64_t ns;

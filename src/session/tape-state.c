@@ -3,32 +3,49 @@
 
 #include "session/tape-state.h"
 
+#include "base/alloc.h"
 #include "session/state-dump.h"
 
-static int write_process(void *context, const struct ctf_process *process)
-{
-	const struct tape_state *state = context;
+#include <errno.h>
 
-	return ctf_writer_state(state->writer, state->start_ns, CTF_ID_STATE_PROCESS, process);
+static int take(void *context, const struct ctf_process *process)
+{
+	struct tape_state *state = context;
+
+	if (alloc_grow(&state->processes, &state->capacity, state->count, sizeof *process))
+		return -ENOMEM;
+	state->processes[state->count++] = *process;
+	return 0;
 }
 
-int tape_state_begin(struct tape_state *state, struct ctf_writer *writer, uint64_t start_ns, bool all)
+int tape_state_begin(struct tape_state *state, uint64_t start_ns, bool all)
 {
-	int result = ctf_writer_state(writer, start_ns, CTF_ID_STATE_START, NULL);
+	*state = (struct tape_state){ .start_ns = start_ns };
+	return all ? state_dump_all(take, state) : 0;
+}
 
-	*state = (struct tape_state){ writer, start_ns };
-	return result || !all ? result : state_dump_all(write_process, state);
+void tape_state_fini(struct tape_state *state)
+{
+	alloc_free(state->processes);
+	*state = (struct tape_state){ 0 };
 }
 
 int tape_state_add(struct tape_state *state, pid_t pid)
 {
-	return state->writer ? state_dump_process(pid, write_process, state) : 0;
+	return state->start_ns ? state_dump_process(pid, take, state) : 0;
 }
 
-int tape_state_end(struct tape_state *state)
+int tape_state_write(struct tape_state *state, struct ctf_writer *writer)
 {
-	struct ctf_writer *writer = state->writer;
+	int result = 0;
 
-	state->writer = NULL;
-	return writer ? ctf_writer_state(writer, state->start_ns, CTF_ID_STATE_END, NULL) : 0;
+	if (!state->start_ns)
+		return 0;
+	result = ctf_writer_state(writer, state->start_ns, CTF_ID_STATE_START, NULL);
+	for (size_t i = 0; i < state->count && !result; i++)
+		result = ctf_writer_state(writer, state->start_ns, CTF_ID_STATE_PROCESS, &state->processes[i]);
+	if (!result)
+		result = ctf_writer_state(writer, state->start_ns, CTF_ID_STATE_END, NULL);
+	tape_state_fini(state);
+	return result;
 }

@@ -5,7 +5,8 @@
 /*
  * The state dump of a recording: LTTng's events about the threads in scope when it began. All of them have the time
  * just before the programs were attached, so they stand before the first event, and /proc is read after it: a thread
- * that is made meanwhile is in the dump, in the events, or in both.
+ * that is made meanwhile is in the dump, in the events, or in both. Nothing is written before the recording is under
+ * way.
  */
 
 #include "trace/ctf-write.h"
@@ -14,17 +15,19 @@
 
 /* Zero: no dump is wanted, and nothing of this does anything. */
 struct tape_state {
-	struct ctf_writer *writer;
 	uint64_t start_ns;
+	struct ctf_process *processes;
+	size_t count, capacity;
 };
 
-/* Begins it; all: with every process but our own. The writer must outlive the state. Results as ctf_writer_packet. */
-int tape_state_begin(struct tape_state *state, struct ctf_writer *writer, uint64_t start_ns, bool all);
+/* Begins it; all: with every process but our own. Returns 0 or -ENOMEM. */
+int tape_state_begin(struct tape_state *state, uint64_t start_ns, bool all);
+void tape_state_fini(struct tape_state *state);
 
-/* Tells of the threads of a process. */
+/* Takes in the threads of a process. Returns 0 or -ENOMEM. */
 int tape_state_add(struct tape_state *state, pid_t pid);
 
-/* Ends it, once. */
-int tape_state_end(struct tape_state *state);
+/* Writes it, once. Results as ctf_writer_packet. */
+int tape_state_write(struct tape_state *state, struct ctf_writer *writer);
 
 #endif

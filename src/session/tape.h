@@ -8,7 +8,8 @@
  * written, as a complete trace of its own.
  *
  * Rings are read by polls in the caller's thread; between two of them TAPE_WAIT_NS may pass, so a ring has to hold what
- * comes in that time. Losses are counted per processor.
+ * comes in that time. Losses are counted per processor: what the rings have seen is what is written, plus overwritten,
+ * plus unwritten, whatever happens.
  */
 
 #include "ebpf/ebpf.h"
@@ -39,7 +40,9 @@ struct tape_totals {
 	uint64_t overwritten; /* lost before they could be written (never by a flight tape) */
 	uint64_t dropped;     /* found no place in a ring */
 	uint64_t missed;      /* the kernel did not run our program */
-	uint64_t snapshots, snapshots_refused;
+	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
+	uint64_t snapshots;
+	uint64_t snapshots_refused; /* matches that have no snapshot of their own */
 };
 
 /* Something worth a mark in the trace. */
@@ -55,6 +58,8 @@ struct tape_mark {
  * with a sentence. diag is borrowed until the tape is freed.
  */
 int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made);
+
+/* A tape that is freed without being finished never began: nothing of it stays on the disk. */
 void tape_free(struct tape *tape);
 
 struct ebpf_recorder *tape_recorder(struct tape *tape);
@@ -62,8 +67,8 @@ int tape_attach(struct tape *tape);
 int tape_add(struct tape *tape, pid_t pid);
 
 /*
- * Writes what has come, and asks for the time until the next poll. Returns 0 or -errno (the disk is full, ...) with a
- * sentence; what is written is readable then.
+ * Writes what had come by now, and asks for the time until the next poll. Returns 0 or -errno (the disk is full, ...)
+ * with a sentence; what is written is readable then, and nothing else is written.
  */
 int tape_poll(struct tape *tape, uint64_t *wait_ns);
 
@@ -71,8 +76,8 @@ int tape_poll(struct tape *tape, uint64_t *wait_ns);
 int tape_mark(struct tape *tape, const struct tape_mark *mark);
 
 /*
- * Writes what the rings of a flight tape hold, with the marks since the last one, to a directory of its own in path,
- * called name-N. More than TAPE_SNAPSHOTS_MAX, or two within a second, are refused and counted. As tape_poll.
+ * Writes what the rings of a flight tape hold by now, with the newest marks since the last one, to a directory of its
+ * own in path, called name-N. As tape_poll.
  */
 int tape_snapshot(struct tape *tape, const char *name);
 
@@ -81,6 +86,6 @@ int tape_finish(struct tape *tape);
 
 void tape_count(const struct tape *tape, struct tape_totals *totals);
 
-enum { TAPE_WAIT_NS = 20 * 1000 * 1000, TAPE_SNAPSHOTS_MAX = 64 };
+enum { TAPE_WAIT_NS = 20 * 1000 * 1000 };
 
 #endif

@@ -14,7 +14,7 @@ struct ctf_class {
 	struct event_packed layout;    /* of the payload into a record of type */
 	const struct event_type *type; /* NULL: nobody can be told of it */
 	uint32_t number;               /* that the source gives the type; UINT32_MAX: none yet */
-	bool is_partial;               /* the type has fields that were not recorded */
+	bool is_partial;               /* the type has fields that are wanted and were not recorded */
 	bool is_wanted;
 };
 

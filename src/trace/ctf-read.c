@@ -25,8 +25,9 @@ struct ctf {
 	size_t stream_count;
 	struct ctf_stream **heap;
 	size_t heap_count;
-	bool is_given; /* the event in hand of the first of the heap */
-	bool drops;    /* events that nobody wants */
+	uint64_t alone_until_ns; /* before this the first of the heap stays the first */
+	bool is_given;           /* the event in hand of the first of the heap */
+	bool drops;              /* events that nobody wants */
 	uint32_t type_count;
 	uint32_t event_bytes; /* of the event taken last */
 	uint64_t seq;
@@ -117,13 +118,32 @@ static inline bool advance(struct ctf *ctf, struct ctf_stream *stream)
 	}
 }
 
-/* The first of the heap has an event no longer. */
+/* Puts the first of the heap, which may have become another or a later one, in its place. */
+static void settle(struct ctf *ctf)
+{
+	const struct ctf_stream *second;
+
+	ctf->alone_until_ns = UINT64_MAX;
+	if (ctf->heap_count < 2)
+		return;
+	sift_down(ctf, 0);
+	second = ctf->heap[1];
+	if (ctf->heap_count > 2 && ctf->heap[2]->ts < second->ts)
+		second = ctf->heap[2];
+	ctf->alone_until_ns = second->ts;
+}
+
+/* The first of the heap has an event no longer. Streams have many events in a row, so it often stays the first. */
 static inline void replace(struct ctf *ctf)
 {
-	if (!advance(ctf, ctf->heap[0]))
+	struct ctf_stream *first = ctf->heap[0];
+
+	if (!advance(ctf, first)) {
 		ctf->heap[0] = ctf->heap[--ctf->heap_count];
-	if (ctf->heap_count > 1)
-		sift_down(ctf, 0);
+		settle(ctf);
+	} else if (first->ts >= ctf->alone_until_ns) {
+		settle(ctf);
+	}
 }
 
 /* Puts the event in hand into the record, as far as it is wanted, and goes behind it. False: it does not end. */
@@ -134,15 +154,14 @@ static inline bool take_event(struct ctf *ctf, struct ctf_stream *stream, bool i
 	size_t left = stream->content_end - stream->at;
 	int64_t bytes;
 
-	if (is_decoded) {
-		if (class->is_partial)
-			memset(ctf->record.bytes, 0, class->type->record_bytes);
-		bytes = event_packed_decode(&class->layout, payload, left, &ctf->record.header);
-	} else if (!class->layout.string_count) {
+	if (is_decoded && class->is_partial)
+		memset(ctf->record.bytes, 0, class->type->record_bytes);
+	if (!class->layout.string_count && !(is_decoded && class->layout.number_count))
 		bytes = class->layout.fixed_bytes <= left ? (int64_t) class->layout.fixed_bytes : -EINVAL;
-	} else {
+	else if (is_decoded)
+		bytes = event_packed_decode(&class->layout, payload, left, &ctf->record.header);
+	else
 		bytes = event_packed_bytes(&class->layout, payload, left);
-	}
 	if (bytes < 0) {
 		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event does not end in its packet");
 		return false;
@@ -163,8 +182,7 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 
 	snprintf(path, sizeof path, "%s/%s", ctf->path, name);
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
-	if (ctf->heap_count)
-		sift_down(ctf, 0);
+	settle(ctf);
 	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
@@ -209,13 +227,34 @@ static int ctf_next(struct trace_source *source, struct trace_event *event)
 	return 0;
 }
 
+static void drop_fields(struct ctf_class *class, const struct trace_want *want)
+{
+	bool wanted[EVENT_FIELDS_MAX] = { false };
+	uint32_t wanted_count = 0, kept;
+
+	for (uint32_t i = 0; i < class->type->field_count; i++) {
+		wanted[i] = want->wants_field(want->context, class->type, i);
+		wanted_count += wanted[i];
+	}
+	event_packed_drop(&class->layout, wanted);
+	kept = class->layout.number_count;
+	for (uint32_t i = 0; i < class->layout.string_count; i++)
+		kept += class->layout.strings[i].capacity != 0;
+	class->is_partial = kept < wanted_count;
+}
+
 static void ctf_want(struct trace_source *source, const struct trace_want *want)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
 	ctf->drops = want->drops;
-	for (size_t i = 0; i < ctf->types.count; i++)
-		ctf->types.all[i].is_wanted = want->wants(want->context, ctf->types.all[i].type);
+	for (size_t i = 0; i < ctf->types.count; i++) {
+		struct ctf_class *class = &ctf->types.all[i];
+
+		class->is_wanted = want->wants(want->context, class->type);
+		if (class->is_wanted && want->wants_field)
+			drop_fields(class, want);
+	}
 }
 
 static uint64_t ctf_position(const struct trace_source *source)

@@ -28,6 +28,8 @@ struct trace_want {
 	 * another type (a foreign trace's system calls as sys_enter). NULL: it does not.
 	 */
 	bool (*names)(void *context, const struct event_type *type);
+	/* Of a wanted type: whether the field may not be left out. NULL: all of them are wanted. */
+	bool (*wants_field)(void *context, const struct event_type *type, uint32_t field);
 	void *context;
 	bool drops; /* the others may be left out altogether; ordinals count them all the same */
 };
@@ -45,7 +47,8 @@ struct trace_source_kind {
 	uint64_t (*position)(const struct trace_source *source);
 	/*
 	 * Before the first event: only events of wanted types need to be decoded. The others are given as well, so that
-	 * time and ordinals are those of the input, but of their record only ts, seq and type are set. Copies *want.
+	 * time and ordinals are those of the input, but of their record only ts, seq and type are set. Fields that
+	 * are not wanted may hold anything. Copies *want.
 	 * NULL: the format decodes everything.
 	 */
 	void (*want)(struct trace_source *source, const struct trace_want *want);

@@ -61,6 +61,14 @@ static int calls(char **args)
 	return 0;
 }
 
+/* flood CALLS: getpgid of 1000000, 1000001, ..., which are no processes, as fast as it goes. */
+static int flood(char **args)
+{
+	for (long i = 0, count = number(args, 0, 1000); i < count; i++)
+		syscall(SYS_getpgid, 1000000 + i);
+	return 0;
+}
+
 /* sleep MS [TIMES] */
 static int sleeps(char **args)
 {
@@ -492,11 +500,14 @@ static const struct scenario {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "calls", calls },         { "sleep", sleeps },      { "fork", forks },
-	{ "futex", futex },         { "faults", faults },     { "interleave", interleave },
-	{ "signal", signals },      { "open", opens },        { "slow-read", slow_read },
-	{ "connect", connects },    { "deadlock", deadlock }, { "contend", contend },
-	{ "inversion", inversion }, { "meet", meet },         { "mix", mix },
+	{ "calls", calls },         { "sleep", sleeps },
+	{ "fork", forks },          { "futex", futex },
+	{ "faults", faults },       { "interleave", interleave },
+	{ "signal", signals },      { "open", opens },
+	{ "slow-read", slow_read }, { "connect", connects },
+	{ "deadlock", deadlock },   { "contend", contend },
+	{ "inversion", inversion }, { "meet", meet },
+	{ "flood", flood },         { "mix", mix },
 };
 
 int main(int argc, char **argv)

@@ -182,6 +182,7 @@ time.sleep(60)' 3>&- &
 	shown trace
 	[ "$(count syscall_entry_getpid)" = 1 ]
 	[ "$(count match)" = 1 ]
+	[[ $events == "lttng_statedump_start: "* ]]
 	[[ $events == *'match: '*'rule = "two"'* ]]
 }
 
@@ -190,6 +191,15 @@ time.sleep(60)' 3>&- &
 	shown box/end-1
 	[ "$(count syscall_entry_getpid)" = 1 ]
 	[ "$(count lttng_statedump_start)" = 0 ]
+}
+
+@test "what cannot begin leaves nothing behind" {
+	run --separate-stderr -2 "$ASTERISM" record --layout lttng -o trace -- ./no-such-command
+	[ ! -e trace ]
+	printf '#!/nonexistent/interpreter\n' >no-script
+	chmod +x no-script
+	run --separate-stderr -2 "$ASTERISM" record --layout lttng -o trace -- ./no-script
+	[ ! -e trace ]
 }
 
 @test "a layout that there is not" {

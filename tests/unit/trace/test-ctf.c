@@ -135,6 +135,40 @@ static void ordinals_count_what_is_dropped(void **state)
 	trace_source_free(source);
 }
 
+static bool wants_field_s(void *context, const struct event_type *type, uint32_t field)
+{
+	(void)context;
+	return !strcmp(type->fields[field].name, "s");
+}
+
+static void fields_that_nobody_wants_are_left_alone(void **state)
+{
+	struct rig *rig = *state;
+	struct trace_want want = { .wants = wants_text, .wants_field = wants_field_s };
+	struct trace_source *source;
+	struct trace_event event;
+	unsigned seen = 0;
+
+	rig_write_small(rig);
+	source = rig_open_reader(rig);
+	trace_source_want(source, &want);
+	while (trace_source_next(source, &event) == 1) {
+		uint64_t i = 4711;
+
+		if (strcmp(event.type->name, "text") != 0)
+			continue;
+		char *kept = (char *)event.record + event_field_find(event.type, "i")->offset;
+		if (seen)
+			assert_memory_equal(kept, &i, sizeof i);
+		memcpy(kept, &i, sizeof i);
+		assert_string_equal((char *)event.record + event_field_find(event.type, "s")->offset,
+				    seen ? "" : "one");
+		seen++;
+	}
+	assert_int_equal(seen, 2);
+	trace_source_free(source);
+}
+
 static void losses_are_told_where_the_gap_may_begin(void **state)
 {
 	struct rig *rig = *state;
@@ -399,6 +433,7 @@ int main(void)
 		CASE(types_are_the_readers_own),
 		CASE(a_type_that_does_not_fit_is_refused),
 		CASE(ordinals_count_what_is_dropped),
+		CASE(fields_that_nobody_wants_are_left_alone),
 		CASE(losses_are_told_where_the_gap_may_begin),
 		CASE(matches_are_marked),
 		CASE(a_match_told_late_does_not_turn_time_back),

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A recording with every allocation failing in turn: an error each time or none at all, nothing crashed, and nothing on
+ * the disk of a recording that did not begin.
+ */
+
+#include "base/alloc.h"
+#include "session/tape.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, EVERY_ONE = 300, RARER = 37, MARKS = 300 };
+
+static char folder[] = "/tmp/asterism-kernel-XXXXXX";
+
+struct rig {
+	struct asterism_diag *diag;
+	struct tape_options options;
+	struct tape *tape;
+	unsigned long failing;
+	pid_t plant;
+	int to_plant, from_plant;
+};
+
+/* A process that calls getppid for every byte that it gets, and sends one back. */
+static int start_plant(struct rig *rig)
+{
+	int there[2], back[2];
+	char byte;
+
+	if (pipe(there) || pipe(back) || (rig->plant = fork()) < 0)
+		return 1;
+	if (rig->plant == 0) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1) {
+			syscall(SYS_getppid);
+			if (write(back[1], &byte, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	close(there[0]);
+	close(back[1]);
+	rig->to_plant = there[1];
+	rig->from_plant = back[0];
+	return 0;
+}
+
+static int make_plant_call(struct rig *rig)
+{
+	char byte = 0;
+
+	return write(rig->to_plant, &byte, 1) == 1 && read(rig->from_plant, &byte, 1) == 1 ? 0 : -EIO;
+}
+
+static int fail(const struct rig *rig, const char *what, int result)
+{
+	printf("FAIL: %s, allocation %lu: %s: %s, %zu errors told\n", rig->options.flight ? "flight" : "continuous",
+	       rig->failing, what, strerror(-result), asterism_diag_count(rig->diag, ASTERISM_ERROR));
+	return 1;
+}
+
+/* More marks than are kept. */
+static int mark(struct tape *tape)
+{
+	struct tape_mark mark = { .ts = 1, .comm = "fault", .rule = "rule", .values = "{}" };
+	int result = 0;
+
+	for (int i = 0; i < MARKS && !result; i++, mark.ts++)
+		result = tape_mark(tape, &mark);
+	return result;
+}
+
+static int record(struct rig *rig)
+{
+	uint64_t wait_ns;
+	int result = tape_attach(rig->tape), finished;
+
+	if (!result)
+		result = tape_add(rig->tape, rig->plant);
+	if (!result)
+		result = make_plant_call(rig);
+	if (result)
+		return result;
+	result = tape_poll(rig->tape, &wait_ns);
+	if (!result)
+		result = mark(rig->tape);
+	if (!result && rig->options.flight)
+		result = tape_snapshot(rig->tape, "one");
+	finished = tape_finish(rig->tape);
+	return result ? result : finished;
+}
+
+static int attempt(struct rig *rig)
+{
+	int result;
+
+	asterism_diag_clear(rig->diag);
+	rig->tape = NULL;
+	alloc_fail_at(rig->failing);
+	result = tape_new(&rig->options, rig->diag, &rig->tape);
+	if (!result)
+		result = record(rig);
+	alloc_fail_at(0);
+	return result;
+}
+
+/* Removes a directory of files or of such directories. */
+static void sweep(const char *path)
+{
+	DIR *listing = opendir(path);
+	const struct dirent *entry;
+	char inner[512];
+
+	while (listing && (entry = readdir(listing))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+		if (unlink(inner))
+			sweep(inner);
+	}
+	if (listing)
+		closedir(listing);
+	rmdir(path);
+}
+
+static int run_all(struct rig *rig)
+{
+	int result;
+
+	for (rig->failing = 1;; rig->failing += rig->failing < EVERY_ONE ? 1 : RARER) {
+		struct tape_totals totals;
+
+		result = attempt(rig);
+		bool began = rig->tape != NULL;
+
+		if (result && (result != -ENOMEM || !asterism_diag_count(rig->diag, ASTERISM_ERROR)))
+			return fail(rig, "wrong result", result);
+		if (began)
+			tape_count(rig->tape, &totals);
+		tape_free(rig->tape);
+		if (!began && access(rig->options.path, F_OK) == 0)
+			return fail(rig, "something is left", result);
+		if (!result && totals.events == 0)
+			return fail(rig, "no events", result);
+		sweep(rig->options.path);
+		if (!result)
+			break;
+	}
+	printf("%s: %lu allocations\n", rig->options.flight ? "flight" : "continuous", rig->failing);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct event_catalog *catalog = event_catalog_new();
+	struct selection selection = { 0 };
+	struct rig rig = { .diag = asterism_diag_new(), .options = { .what = &selection, .scope = EBPF_SCOPE_PIDS } };
+	char path[64];
+	int failures = 0;
+
+	if (geteuid() != 0) {
+		printf("skipped: not root\n");
+		return SKIPPED;
+	}
+	if (argc != 2 || event_catalog_read(catalog, ".", argv[1], rig.diag) ||
+	    selection_add(&selection, catalog, "sys_enter_getppid,sys_exit", rig.diag) || !mkdtemp(folder) ||
+	    start_plant(&rig))
+		return 1;
+	snprintf(path, sizeof path, "%s/trace", folder);
+	rig.options.path = path;
+	for (int flight = 0; flight < 2; flight++) {
+		rig.options.flight = flight;
+		failures += run_all(&rig);
+		sweep(path);
+	}
+	sweep(folder);
+	close(rig.to_plant);
+	waitpid(rig.plant, NULL, 0);
+	selection_fini(&selection);
+	event_catalog_free(catalog);
+	asterism_diag_free(rig.diag);
+	return failures != 0;
+}
