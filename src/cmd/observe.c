@@ -105,7 +105,7 @@ void observe_tell_end(const struct session_outcome *outcome)
 }
 
 int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
-		   struct selection *selection)
+		   const char *usual, struct selection *selection)
 {
 	const char *wanted = arguments->options[OPTION_EVENTS].text;
 	struct asterism_diag *diag = asterism_diag_new();
@@ -116,7 +116,7 @@ int observe_select(const struct arguments *arguments, const struct session_rules
 	if (!result && wanted)
 		result = selection_add(selection, catalog, wanted, diag);
 	else if (!result && (!rules || arguments_has(arguments, OPTION_SNAPSHOT)))
-		result = selection_add(selection, catalog, selection_default, diag);
+		result = selection_add(selection, catalog, usual, diag);
 	if (diag)
 		print_diag(diag);
 	else

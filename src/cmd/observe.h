@@ -35,11 +35,11 @@ void observe_start(struct observation *observation);
 
 /*
  * What a recording holds: what the rules (NULL: none) look at, and what -e asks for. Without -e, and where there are
- * no rules or a snapshot is to tell what led to a match, what is usually recorded. Returns STATUS_FINE, or the status
+ * no rules or a snapshot is to tell what led to a match, what usual says. Returns STATUS_FINE, or the status
  * to end with after saying why. selection_fini either way.
  */
 int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
-		   struct selection *selection);
+		   const char *usual, struct selection *selection);
 
 /* What the user should know after a session. */
 void observe_tell_end(const struct session_outcome *outcome);

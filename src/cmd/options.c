@@ -9,6 +9,7 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const engine_choices[] = { "user", "kernel", NULL };
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
+static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
 
@@ -49,6 +50,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			      "only the N-th to the M-th event of the input; one of them may be left out" },
 	[OPTION_LAST] = { "last", 0, OPTION_TIME, "TIME", NULL,
 			  "how far back a snapshot goes, such as 2s (default: as far as the memory)" },
+	[OPTION_LAYOUT] = { "layout", 0, OPTION_CHOICE, "LAYOUT", layout_choices,
+			    "names in the trace: asterism's (default), or lttng's, for Trace Compass and its like" },
 	[OPTION_MAX_SIZE] = { "max-size", 0, OPTION_SIZE, "SIZE", NULL,
 			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
 	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },

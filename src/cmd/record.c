@@ -198,12 +198,16 @@ static int check_options(const struct arguments *arguments)
 static int read_inputs(struct record *record, const struct arguments *arguments)
 {
 	const char *file = arguments->options[OPTION_RULES].text;
+	bool lttng = arguments->options[OPTION_LAYOUT].number == 1;
 	int status = file ? cmd_read_rules(&file, 1, &record->rules) : cmd_read_catalog(&record->catalog);
+
+	struct event_catalog *catalog = record->rules ? session_rules_catalog(record->rules) : record->catalog;
 
 	if (status)
 		return status;
-	return observe_select(arguments, record->rules,
-			      record->rules ? session_rules_catalog(record->rules) : record->catalog,
+	if (lttng)
+		record->tape.lttng = catalog;
+	return observe_select(arguments, record->rules, catalog, lttng ? selection_lttng : selection_default,
 			      &record->selection);
 }
 
@@ -242,6 +246,7 @@ static const struct command_example examples[] = {
 	{ "asterism record -o day.trace -e sched_switch:prev_pid+next_pid -a --max-size 2G",
 	  "Records two fields of every switch, and keeps the newest two gigabytes." },
 	{ "asterism record -o box --flight -a", "Keeps the newest events in memory; kill -USR1 writes them to box/." },
+	{ "asterism record -o all.trace --layout lttng -a --for 10s", "Records a trace for Trace Compass." },
 	{ NULL, NULL },
 };
 
@@ -259,6 +264,9 @@ const struct command command_record = {
 		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
 		"what -e "
 		"adds), and the rules run meanwhile: their matches are reported, and marked in the trace.\n\n"
+		"With --layout lttng events and fields have the names of LTTng's kernel tracer, which Trace Compass's "
+		"kernel analyses know. Every system call then is an event of its own name, and the trace begins with a "
+		"dump of the threads that are observed.\n\n"
 		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, told at the "
 		"end, and noted in the trace at its place; the exit status is then 3. If the disk is full or asterism "
 		"is "
@@ -267,8 +275,8 @@ const struct command command_record = {
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
 	.options = { OPTION_ALL, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FLIGHT, OPTION_FOR,
-		     OPTION_FORMAT, OPTION_LAST, OPTION_MAX_SIZE, OPTION_PID, OPTION_QUIET, OPTION_RING, OPTION_RULES,
-		     OPTION_VERBOSE },
+		     OPTION_FORMAT, OPTION_LAST, OPTION_LAYOUT, OPTION_MAX_SIZE, OPTION_PID, OPTION_QUIET, OPTION_RING,
+		     OPTION_RULES, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_max = 0,
 	.launches = true,

@@ -58,7 +58,7 @@ static int prepare_snapshots(struct run *run, const struct arguments *arguments,
 		.ring_bytes = arguments->options[OPTION_RING].number,
 		.last_ns = arguments->options[OPTION_LAST].number,
 	};
-	status = observe_select(arguments, rules, session_rules_catalog(rules), &run->selection);
+	status = observe_select(arguments, rules, session_rules_catalog(rules), selection_default, &run->selection);
 	run->observation.options.tape = &run->tape;
 	return status;
 }

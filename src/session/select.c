@@ -16,6 +16,10 @@ const char selection_default[] = "sched_process_fork,sched_process_exec,sched_pr
 				 "sched_switch,sched_waking,sched_wakeup,"
 				 "sys_enter,sys_exit,page_fault_user,signal_generate,signal_deliver";
 
+const char selection_lttng[] = "sched_process_fork,sched_process_exec,sched_process_exit,sched_process_free,"
+			       "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sys_enter,sys_exit,"
+			       "irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,softirq_raise";
+
 /* A piece of the text. */
 struct piece {
 	const char *start;

@@ -39,4 +39,7 @@ int selection_add_program(struct selection *selection, struct event_catalog *cat
  */
 extern const char selection_default[];
 
+/* The same for traces with LTTng's names: what the kernel analyses of its viewers look at. */
+extern const char selection_lttng[];
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/record.h"
+#include "session/tape-state.h"
 #include "trace/ctf-write.h"
 
 #include <errno.h>
@@ -33,6 +34,8 @@ struct tape {
 	struct asterism_diag *diag;
 	struct ebpf_recorder *recorder;
 	struct ctf_writer_event *events;
+	struct ctf_layout *layout;   /* NULL: the catalog's names */
+	struct tape_state state;     /* of a continuous tape with a layout */
 	struct ctf_writer *writer;   /* of a continuous tape */
 	struct ring_cursor *cursors; /* one per processor, of a continuous tape */
 	void *buffer;                /* of one sub-buffer */
@@ -79,6 +82,7 @@ static int open_writer(struct tape *tape, const char *path, uint64_t max_bytes, 
 		.event_count = tape->options.what->count,
 		.stream_count = ebpf_recorder_cpu_count(tape->recorder),
 		.max_bytes = max_bytes,
+		.layout = tape->layout,
 	};
 
 	return ctf_writer_new(path, &options, tape->diag, writer);
@@ -151,6 +155,23 @@ static void discard(const struct tape *tape, bool has_metadata)
 		rmdir(tape->options.path);
 }
 
+static int open_layout(struct tape *tape)
+{
+	struct ctf_layout_options options = {
+		.catalog = tape->options.lttng,
+		.events = tape->events,
+		.event_count = tape->options.what->count,
+	};
+	struct lttng_map *map = NULL;
+	int result = lttng_map_read(tape->diag, &map);
+
+	options.map = map;
+	if (!result)
+		result = ctf_layout_new(&options, tape->diag, &tape->layout);
+	lttng_map_free(map);
+	return result;
+}
+
 int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made)
 {
 	struct tape *tape = alloc_zero(1, sizeof *tape);
@@ -165,6 +186,8 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 	result = open_recorder(tape);
 	if (!result)
 		result = open_buffers(tape);
+	if (!result && options->lttng)
+		result = open_layout(tape);
 	if (!result)
 		result = open_folder(tape);
 	if (result)
@@ -194,6 +217,8 @@ void tape_free(struct tape *tape)
 	if (!tape->finished)
 		discard(tape, has_metadata);
 	ebpf_recorder_free(tape->recorder);
+	ctf_layout_free(tape->layout);
+	tape_state_fini(&tape->state);
 	forget_marks(tape);
 	alloc_free(tape->events);
 	alloc_free(tape->cursors);
@@ -208,12 +233,20 @@ struct ebpf_recorder *tape_recorder(struct tape *tape)
 
 int tape_attach(struct tape *tape)
 {
-	return ebpf_recorder_attach(tape->recorder, tape->diag);
+	uint64_t start_ns = now_ns();
+	int result = ebpf_recorder_attach(tape->recorder, tape->diag);
+
+	if (result || !tape->layout || !tape->writer)
+		return result;
+	result = tape_state_begin(&tape->state, start_ns, tape->options.scope == EBPF_SCOPE_ALL);
+	return result ? diag_no_memory(tape->diag) : 0;
 }
 
 int tape_add(struct tape *tape, pid_t pid)
 {
-	return ebpf_recorder_add(tape->recorder, pid);
+	int result = ebpf_recorder_add(tape->recorder, pid);
+
+	return result ? result : tape_state_add(&tape->state, pid);
 }
 
 /* What the kernel kept from us belongs to no processor that we know of, so it goes with the first that tells anything.
@@ -292,7 +325,10 @@ int tape_poll(struct tape *tape, uint64_t *wait_ns)
 		return diag_error(tape->diag, NULL, result, "the recording cannot be followed: %s", strerror(-result));
 	if (tape->options.flight)
 		return 0;
-	result = write_rings(tape, &how);
+	result = tape_state_write(&tape->state, tape->writer);
+	tape->failed |= result != 0;
+	if (!result)
+		result = write_rings(tape, &how);
 	if (*wait_ns > TAPE_WAIT_NS)
 		*wait_ns = TAPE_WAIT_NS;
 	if (how.left)
@@ -341,8 +377,10 @@ int tape_mark(struct tape *tape, const struct tape_mark *mark)
 {
 	if (tape->options.flight)
 		return keep_mark(tape, mark);
-	int result = write_mark(tape->writer, mark);
+	int result = tape_state_write(&tape->state, tape->writer);
 
+	if (!result)
+		result = write_mark(tape->writer, mark);
 	tape->failed |= result != 0;
 	return result;
 }

@@ -28,6 +28,8 @@ struct tape_options {
 	uint64_t ring_bytes; /* per processor; 0: as many as are usually enough */
 	uint64_t max_bytes;  /* of a continuous trace; 0: no limit */
 	uint64_t last_ns;    /* how far back a snapshot goes; 0: as far as the rings */
+	/* Traces get LTTng's names, system calls those in this catalog; a continuous one a state dump. NULL: ours. */
+	const struct event_catalog *lttng;
 };
 
 /* What was recorded so far. */

@@ -235,6 +235,18 @@ static const char *foreign_name(const struct lttng_event *event, const struct ev
 	return strncmp(field->name, "own_", 4) == 0 ? field->name + 4 : field->name;
 }
 
+/* Whether LTTng calls another field so. */
+static bool means_other(const struct lttng_event *event, const struct event_field *field)
+{
+	for (size_t i = 0; event && i < event->field_count; i++) {
+		const struct lttng_field *row = &event->fields[i];
+
+		if (strcmp(row->name, field->name) == 0)
+			return !row->field || strcmp(row->field, field->name) != 0;
+	}
+	return false;
+}
+
 static int plan_body(struct babel_class *class, const struct scopes *scopes, const struct lttng_event *event)
 {
 	static const enum babel_scope order[] = { BABEL_PAYLOAD, BABEL_SPECIFIC, BABEL_COMMON };
@@ -247,7 +259,7 @@ static int plan_body(struct babel_class *class, const struct scopes *scopes, con
 			uint64_t index;
 
 			found = find_member(scopes, order[j], foreign_name(event, field), &index) ||
-				find_member(scopes, order[j], field->name, &index);
+				(!means_other(event, field) && find_member(scopes, order[j], field->name, &index));
 			if (found && add_value(class, order[j], index, field))
 				return -ENOMEM;
 		}

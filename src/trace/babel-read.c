@@ -11,6 +11,7 @@
 
 #include "trace/babel-class.h"
 #include "trace/babel-priv.h"
+#include "trace/babel-told.h"
 #include "trace/babel-who.h"
 
 #include "base/alloc.h"
@@ -36,6 +37,7 @@ struct babel {
 	int64_t base_ns;
 	uint64_t seq, ts;
 	struct babel_who *who;
+	struct babel_told told;
 	struct babel_class *classes; /* by address; open addressing, at most half full */
 	size_t place_count, class_count;
 	const struct event_type **types; /* by number */
@@ -183,41 +185,53 @@ static int learn_any(struct babel *babel, struct babel_class *class)
 	return result;
 }
 
-static int learn_class(struct babel *babel, struct babel_class *place, const bt_event_class *bt_class)
+/* What the class is for us. */
+static int study_class(struct babel *babel, struct babel_class *class)
 {
-	struct babel_class class = { .class = bt_class };
-	int result = babel_class_init(&class, babel->map, babel->catalog);
+	int result = babel_class_init(class, babel->map, babel->catalog);
 
 	if (result == -ENOMEM)
-		result = diag_no_memory(babel->diag);
-	else if (result)
-		result = complain(babel, result, "an event's type cannot be told from others of its name");
-	if (!result)
-		result = number_type(babel, class.type, &class.number);
-	if (!result) {
-		class.wanted = is_wanted(babel, class.type);
-		result = learn_any(babel, &class);
-	}
+		return diag_no_memory(babel->diag);
+	if (result)
+		return complain(babel, result, "an event's type cannot be told from others of its name");
+	result = number_type(babel, class->type, &class->number);
+	if (result)
+		return result;
+	class->wanted = is_wanted(babel, class->type);
+	return learn_any(babel, class);
+}
+
+static int learn_class(struct babel *babel, struct babel_class *place, const bt_event *event)
+{
+	struct babel_class class = { .class = bt_event_borrow_class_const(event) };
+	int result = 0;
+
+	class.is_told = babel_told_has(event);
+	class.tells = class.is_told && babel_told_tells(event);
+	if (!class.tells)
+		result = study_class(babel, &class);
 	if (result) {
 		babel_class_fini(&class);
 		return result;
 	}
-	bt_event_class_get_ref(bt_class); /* its address is its name here */
+	if (class.any)
+		class.any->is_told = class.is_told;
+	bt_event_class_get_ref(class.class); /* its address is its name here */
 	*place = class;
 	babel->class_count++;
 	return 0;
 }
 
-static int find_class(struct babel *babel, const bt_event_class *bt_class, const struct babel_class **class)
+static int find_class(struct babel *babel, const bt_event *event, const struct babel_class **class)
 {
 	int result = make_places(babel);
 	struct babel_class *place;
 
 	if (result)
 		return result;
-	place = place_of(babel->classes, babel->place_count, bt_class);
+	place = place_of(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
 	if (!place->class)
-		result = learn_class(babel, place, bt_class);
+		result = learn_class(babel, place, event);
 	*class = place;
 	return result;
 }
@@ -263,6 +277,8 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 		memset(babel->record.bytes, 0, class->type->record_bytes);
 		babel_class_decode(class, event, babel->record.bytes);
 		babel_who_apply(babel->who, class, event, &babel->record.header);
+		if (class->is_told)
+			babel_told_fill(&babel->told, event, &babel->record.header);
 	}
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
@@ -276,10 +292,12 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct babel_class *class;
-	int result = find_class(babel, bt_event_borrow_class_const(event), &class);
+	int result = find_class(babel, event, &class);
 
 	if (result)
 		return result;
+	if (class->tells)
+		return babel_told_learn(&babel->told, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
 	if (class->any && class->any->wanted && !class->wanted)
@@ -298,7 +316,7 @@ static int take_again(struct babel *babel, struct trace_event *given)
 	const bt_message *message = babel->again;
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct babel_class *class;
-	int result = find_class(babel, bt_event_borrow_class_const(event), &class);
+	int result = find_class(babel, event, &class);
 
 	babel->again = NULL;
 	if (!result)
@@ -412,6 +430,7 @@ static void babel_free(struct trace_source *source)
 	alloc_free(babel->types);
 	bt_graph_put_ref(babel->graph);
 	babel_who_free(babel->who);
+	babel_told_fini(&babel->told);
 	lttng_map_free(babel->map);
 	alloc_free(babel->name);
 	alloc_free(babel);

@@ -7,6 +7,27 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* What a trace with LTTng's names says otherwise: which tracer it is, and how the time of an event is aligned. */
+#define CLOCK48       "typealias integer { size = 48; align = 8; "
+#define LTTNG_CLOCK48 "typealias integer { size = 48; align = 1; "
+#define TRACER        "\ttracer_name = \"asterism\";\n"
+
+/* How the metadata of a trace with LTTng's names begins, and the numbers that have eight bytes each. */
+static const char lttng_start[] = "/* CTF 1.8 */\n\n/* asterism trace, LTTng's names */\n";
+static const char lttng_types[] =
+	"\n"
+	"typealias integer { size = 8; align = 64; signed = false; } := wide_u8;\n"
+	"typealias integer { size = 16; align = 64; signed = false; } := wide_u16;\n"
+	"typealias integer { size = 32; align = 64; signed = false; } := wide_u32;\n"
+	"typealias integer { size = 64; align = 64; signed = false; } := wide_u64;\n"
+	"typealias integer { size = 8; align = 64; signed = true; } := wide_i8;\n"
+	"typealias integer { size = 16; align = 64; signed = true; } := wide_i16;\n"
+	"typealias integer { size = 32; align = 64; signed = true; } := wide_i32;\n"
+	"typealias integer { size = 64; align = 64; signed = true; } := wide_i64;\n"
+	"typealias integer { size = 8; align = 64; signed = false; } := wide_bool;\n"
+	"typealias integer { size = 64; align = 64; signed = true; } := wide_time;\n"
+	"typealias integer { size = 64; align = 64; signed = false; base = 16; } := wide_addr;\n";
+
 /*
  * The packet's context is struct ring_packet from timestamp_begin on. Alignment to 128 bits makes the gaps that hide
  * events_before and the reserved words.
@@ -42,9 +63,7 @@ const char ctf_metadata_prologue[] = CTF_METADATA_START
 	"\t};\n"
 	"};\n"
 	"\n"
-	"env {\n"
-	"\ttracer_name = \"asterism\";\n"
-	"@2"
+	"env {\n" TRACER "@2"
 	"};\n"
 	"\n"
 	"clock {\n"
@@ -54,8 +73,7 @@ const char ctf_metadata_prologue[] = CTF_METADATA_START
 	"\toffset_s = @3;\n"
 	"\toffset = @4;\n"
 	"};\n"
-	"\n"
-	"typealias integer { size = 48; align = 8; signed = false; map = clock.monotonic.value; } := clock48;\n"
+	"\n" CLOCK48 "signed = false; map = clock.monotonic.value; } := clock48;\n"
 	"typealias integer { size = 64; align = 64; signed = false; map = clock.monotonic.value; } := clock64;\n"
 	"\n"
 	"stream {\n"
@@ -87,9 +105,9 @@ const char ctf_metadata_prologue[] = CTF_METADATA_START
 	"};\n";
 
 const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS] = {
-	{ "tainted", EVENT_BOOL, 8 },
-	{ "rule", EVENT_STRING, 256 },
-	{ "values", EVENT_STRING, 4096 },
+	{ "tainted", EVENT_BOOL, 8, false },
+	{ "rule", EVENT_STRING, 256, false },
+	{ "values", EVENT_STRING, 4096, false },
 };
 
 const struct ctf_event ctf_match_event = { "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH };
@@ -110,7 +128,7 @@ uint32_t ctf_fields_of(const struct event_type *type, const bool *recorded, stru
 							 : layout.strings[i - layout.number_count].field;
 		const struct event_field *field = &type->fields[index];
 
-		fields[count++] = (struct ctf_field){ field->name, field->value, field->bytes };
+		fields[count++] = (struct ctf_field){ field->name, field->value, field->bytes, false };
 	}
 	return count;
 }
@@ -127,7 +145,10 @@ static void put_env(const struct ctf_metadata *metadata, struct text_buffer *tex
 {
 	for (size_t i = 0; i < metadata->env_count; i++) {
 		text_printf(text, "\t%s = ", metadata->env[i].name);
-		text_quote(text, metadata->env[i].value);
+		if (metadata->env[i].is_number)
+			text_append(text, metadata->env[i].value);
+		else
+			text_quote(text, metadata->env[i].value);
 		text_append(text, ";\n");
 	}
 }
@@ -136,8 +157,16 @@ static void put_prologue(const struct ctf_metadata *metadata, struct text_buffer
 {
 	const char *from = ctf_metadata_prologue, *mark;
 
+	if (metadata->lttng) {
+		text_append(text, lttng_start);
+		from += strlen(CTF_METADATA_START);
+	}
 	while ((mark = strchr(from, '@'))) {
-		text_append_bytes(text, from, (size_t)(mark - from));
+		size_t length = (size_t)(mark - from);
+
+		if (metadata->lttng && mark[1] == '2')
+			length -= strlen(TRACER);
+		text_append_bytes(text, from, length);
 		switch (mark[1]) {
 		case '1':
 			put_uuid(metadata->uuid, text);
@@ -153,6 +182,14 @@ static void put_prologue(const struct ctf_metadata *metadata, struct text_buffer
 			break;
 		}
 		from = mark + 2;
+	}
+	/* babeltrace 1, on which LTTng's own analyses are built, reads whole bytes only where they are a power of two.
+	 */
+	mark = metadata->lttng ? strstr(from, CLOCK48) : NULL;
+	if (mark) {
+		text_append_bytes(text, from, (size_t)(mark - from));
+		text_append(text, LTTNG_CLOCK48);
+		from = mark + strlen(CLOCK48);
 	}
 	text_append(text, from);
 }
@@ -187,7 +224,8 @@ static void put_event(const struct ctf_event *event, struct text_buffer *text)
 		if (field->value == EVENT_STRING)
 			text_printf(text, "\t\ttext%u _%s;\n", field->bytes, field->name);
 		else
-			text_printf(text, "\t\t%s _%s;\n", ctf_value_name(field->value), field->name);
+			text_printf(text, "\t\t%s%s _%s;\n", field->wide ? "wide_" : "", ctf_value_name(field->value),
+				    field->name);
 	}
 	text_append(text, "\t};\n};\n");
 }
@@ -195,6 +233,8 @@ static void put_event(const struct ctf_event *event, struct text_buffer *text)
 void ctf_metadata_write(const struct ctf_metadata *metadata, struct text_buffer *text)
 {
 	put_prologue(metadata, text);
+	if (metadata->lttng)
+		text_append(text, lttng_types);
 	put_text_types(metadata, text);
 	for (size_t i = 0; i < metadata->event_count; i++)
 		put_event(&metadata->events[i], text);

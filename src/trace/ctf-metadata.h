@@ -30,6 +30,7 @@ struct ctf_field {
 	const char *name;
 	enum event_value value;
 	uint32_t bytes; /* of strings: the capacity in a record */
+	bool wide;      /* a number that has eight aligned bytes to itself; with LTTng's names only */
 };
 
 /* An event class other than the context: its fields in the order of the payload. */
@@ -42,6 +43,7 @@ struct ctf_event {
 
 struct ctf_env {
 	const char *name, *value;
+	bool is_number;
 };
 
 struct ctf_metadata {
@@ -51,6 +53,8 @@ struct ctf_metadata {
 	size_t env_count;
 	const struct ctf_event *events;
 	size_t event_count;
+	/* The trace is LTTng's by its names, the tracer's among env: no trace of ours for the strict reader. */
+	bool lttng;
 };
 
 /* The event class CTF_ID_MATCH, called "match". */

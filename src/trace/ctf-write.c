@@ -12,8 +12,9 @@
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { MATCH_BYTES_MAX = 8192 };
+enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16 };
 
 /* What the last packet of a stream says. */
 struct stream_end {
@@ -26,8 +27,11 @@ struct ctf_writer {
 	struct event_packed *layouts; /* by id; the context's is that of EVENT_PACKED_ID_CONTEXT */
 	uint32_t layout_count;
 	uint32_t stream_count;
+	const struct ctf_layout *layout;
+	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes before */
+	size_t arranged_bytes;
 	struct stream_end *ends; /* per stream, that of the matches last */
-	uint64_t events, match_count;
+	uint64_t events, aside_count;
 	uint8_t uuid[CTF_UUID_BYTES];
 };
 
@@ -47,27 +51,49 @@ static uint64_t wall_ns(void)
 	return (uint64_t)(wall.tv_sec - steady.tv_sec) * 1000000000 + (uint64_t)wall.tv_nsec - (uint64_t)steady.tv_nsec;
 }
 
-static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_options *options,
-			  const struct ctf_event *events)
+/* What the environment says: of whom the trace is, in a trace with LTTng's names, and of the machine. */
+static size_t fill_env(bool lttng, const struct utsname *system, struct ctf_env *env)
 {
+	const struct ctf_env own[] = { { "tracer_version", ASTERISM_VERSION, false } };
+	const struct ctf_env as_lttng[] = {
+		{ "tracer_name", "lttng-modules", false },
+		{ "tracer_major", "2", true },
+		{ "tracer_minor", "13", true },
+		{ "tracer_patchlevel", "0", true },
+		{ CTF_ENV_RECORDER, ASTERISM_VERSION, false },
+	};
+	const struct ctf_env machine[] = {
+		{ "domain", "kernel", false },
+		{ "hostname", system->nodename, false },
+		{ "sysname", system->sysname, false },
+		{ "kernel_release", system->release, false },
+		{ "kernel_version", system->version, false },
+		{ "machine", system->machine, false },
+	};
+	size_t count = lttng ? sizeof as_lttng / sizeof *as_lttng : sizeof own / sizeof *own;
+
+	memcpy(env, lttng ? as_lttng : own, count * sizeof *env);
+	memcpy(env + count, machine, sizeof machine);
+	return count + sizeof machine / sizeof *machine;
+}
+
+static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_options *options,
+			  const struct ctf_event *events, size_t event_count)
+{
+	struct ctf_env env[ENV_MAX];
 	struct utsname system = { 0 };
 	struct text_buffer text = { 0 };
 	char *taken;
 	int result;
 
 	uname(&system);
-	const struct ctf_env env[] = {
-		{ "tracer_version", ASTERISM_VERSION }, { "domain", "kernel" },
-		{ "hostname", system.nodename },        { "sysname", system.sysname },
-		{ "kernel_release", system.release },   { "kernel_version", system.version },
-		{ "machine", system.machine },
-	};
 	struct ctf_metadata metadata = {
 		.wall_ns = options->wall_ns ? options->wall_ns : wall_ns(),
 		.env = env,
-		.env_count = sizeof env / sizeof *env,
+		.env_count = fill_env(options->layout != NULL, &system, env),
 		.events = events,
-		.event_count = options->event_count + 1,
+		.event_count = event_count,
+		.lttng = options->layout != NULL,
 	};
 
 	memcpy(metadata.uuid, writer->uuid, sizeof metadata.uuid);
@@ -81,7 +107,7 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 	return result;
 }
 
-/* The types as the metadata tells them, and the layouts of their payloads. */
+/* The types under the catalog's names. */
 static int describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
 {
 	struct ctf_event *events = alloc_zero(options->event_count + 1, sizeof *events);
@@ -93,7 +119,6 @@ static int describe(struct ctf_writer *writer, const struct ctf_writer_options *
 	for (size_t i = 0; i < options->event_count; i++) {
 		const struct ctf_writer_event *event = &options->events[i];
 
-		event_packed_init(&writer->layouts[EVENT_PACKED_ID_FIRST + i], event->type, event->recorded);
 		events[i] = (struct ctf_event){
 			.name = event->type->name,
 			.fields = fields[i],
@@ -102,13 +127,30 @@ static int describe(struct ctf_writer *writer, const struct ctf_writer_options *
 		};
 	}
 	events[options->event_count] = ctf_match_event;
-	result = write_metadata(writer, options, events);
+	result = write_metadata(writer, options, events, options->event_count + 1);
 out:
 	if (!events || !fields)
 		diag_no_memory(writer->diag);
 	alloc_free(events);
 	alloc_free(fields);
 	return result;
+}
+
+/* The layouts of the payloads, and the types as the metadata tells them. */
+static int describe_all(struct ctf_writer *writer, const struct ctf_writer_options *options)
+{
+	const struct ctf_event *events;
+	size_t count;
+
+	writer->layouts[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
+	for (size_t i = 0; i < options->event_count; i++)
+		event_packed_init(&writer->layouts[EVENT_PACKED_ID_FIRST + i], options->events[i].type,
+				  options->events[i].recorded);
+	writer->layout = options->layout;
+	if (!options->layout)
+		return describe(writer, options);
+	events = ctf_layout_events(options->layout, &count);
+	return write_metadata(writer, options, events, count);
 }
 
 static int open_writer(struct ctf_writer *writer, const char *path, const struct ctf_writer_options *options)
@@ -120,7 +162,7 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	};
 	int result;
 
-	if (options->event_count >= CTF_ID_MATCH || options->stream_count >= CTF_STREAM_MATCHES)
+	if (options->event_count >= CTF_ID_STATE_START || options->stream_count >= CTF_STREAM_MATCHES)
 		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
 	writer->stream_count = options->stream_count;
 	writer->layout_count = (uint32_t)options->event_count + 1;
@@ -128,13 +170,12 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	writer->ends = alloc_zero(options->stream_count + 1, sizeof *writer->ends);
 	if (!writer->layouts || !writer->ends)
 		return diag_no_memory(writer->diag);
-	writer->layouts[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
 	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
 		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
 	writer->uuid[6] = (writer->uuid[6] & 0x0f) | 0x40; /* RFC 4122: random */
 	writer->uuid[8] = (writer->uuid[8] & 0x3f) | 0x80;
 	result = ctf_files_new(&files, writer->diag, &writer->files);
-	return result ? result : describe(writer, options);
+	return result ? result : describe_all(writer, options);
 }
 
 int ctf_writer_new(const char *path, const struct ctf_writer_options *options, struct asterism_diag *diag,
@@ -208,9 +249,31 @@ static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cp
 	return header;
 }
 
+/* The events of a packet as they are in the trace; walk then says where these end. */
+static int arrange(struct ctf_writer *writer, struct walk *walk, const char **content)
+{
+	const struct ctf_events events = { *content, walk->end - sizeof(struct ring_packet) };
+
+	if (!writer->layout)
+		return 0;
+	if (events.length > writer->arranged_bytes) {
+		char *larger = alloc_resize(writer->arranged, events.length, CTF_LAYOUT_GROWTH);
+
+		if (!larger)
+			return diag_no_memory(writer->diag);
+		writer->arranged = larger;
+		writer->arranged_bytes = events.length;
+	}
+	walk->end = sizeof(struct ring_packet) +
+		    ctf_layout_apply(writer->layout, writer->layouts, &events, writer->arranged);
+	*content = writer->arranged;
+	return 0;
+}
+
 int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
 		      uint64_t discarded)
 {
+	const char *content = (const char *)bytes + sizeof(struct ring_packet);
 	struct ring_packet ring, header;
 	struct stream_end *end;
 	struct ctf_packet packet;
@@ -231,12 +294,15 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 	if (discarded < end->discarded)
 		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
 			      "there are fewer lost events than before");
+	result = arrange(writer, &walk, &content);
+	if (result)
+		return result;
 	header = header_of(writer, cpu, &walk);
 	header.timestamp_begin = ring.timestamp_begin;
 	header.packet_seq_num = ring.packet_seq_num;
 	header.events_before = ring.events_before;
 	header.events_discarded = discarded;
-	packet = (struct ctf_packet){ &header, (const char *)bytes + sizeof ring, walk.end - sizeof ring };
+	packet = (struct ctf_packet){ &header, content, walk.end - sizeof ring };
 	result = ctf_files_append(writer->files, cpu, &packet);
 	if (result)
 		return result;
@@ -255,41 +321,80 @@ static char *put_text(char *to, const char *text, size_t room)
 	return to + length + 1;
 }
 
-int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
+/* An event for the stream of matches. */
+struct aside {
+	uint64_t ts;
+	uint32_t cpu, id;
+	struct event_packed_context context;
+	const void *payload;
+	size_t payload_bytes; /* at most ASIDE_BYTES_MAX less the words and the context */
+};
+
+static int put_aside(struct ctf_writer *writer, const struct aside *aside)
 {
-	struct event_packed_context context = { .tid = match->tid, .pid = match->pid };
-	char bytes[MATCH_BYTES_MAX], *at = bytes;
+	char bytes[ASIDE_BYTES_MAX], *at = bytes;
 	struct stream_end *end = &writer->ends[writer->stream_count];
 	/* What was due at a deadline is told after what came later; within a stream time does not go back. */
-	uint64_t ts = match->ts > end->timestamp_end ? match->ts : end->timestamp_end;
+	uint64_t ts = aside->ts > end->timestamp_end ? aside->ts : end->timestamp_end;
 	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
 
 	if (ts > INT64_MAX)
 		return diag_error(writer->diag, NULL, -EINVAL, "no match can be marked at a time beyond 2^63 ns");
 	memcpy(at, &word, sizeof word);
-	memcpy(context.comm, match->comm, strnlen(match->comm, sizeof context.comm - 1));
-	memcpy(at + sizeof word, &context, sizeof context);
-	at += sizeof word + sizeof context;
-	word = event_packed_word(CTF_ID_MATCH, ts);
+	at += sizeof word;
+	memcpy(at, &aside->context, sizeof aside->context);
+	at += sizeof aside->context;
+	word = event_packed_word(aside->id, ts);
 	memcpy(at, &word, sizeof word);
 	at += sizeof word;
-	*at++ = match->tainted;
-	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
-	at = put_text(at, match->values, ctf_match_fields[2].bytes);
+	memcpy(at, aside->payload, aside->payload_bytes);
+	at += aside->payload_bytes;
 
 	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = ts };
-	struct ring_packet header = header_of(writer, match->cpu, &walk);
+	struct ring_packet header = header_of(writer, aside->cpu, &walk);
 	struct ctf_packet packet = { &header, bytes, (size_t)(at - bytes) };
 
 	header.stream_instance = CTF_STREAM_MATCHES;
 	header.timestamp_begin = ts;
-	header.packet_seq_num = header.events_before = writer->match_count;
+	header.packet_seq_num = header.events_before = writer->aside_count;
 	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
 	if (result)
 		return result;
-	writer->match_count++;
+	writer->aside_count++;
 	end->timestamp_end = ts;
 	return 0;
+}
+
+int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
+{
+	struct aside aside = {
+		.ts = match->ts,
+		.cpu = match->cpu,
+		.id = CTF_ID_MATCH,
+		.context = { .tid = match->tid, .pid = match->pid },
+	};
+	char payload[MATCH_BYTES_MAX], *at = payload;
+
+	memcpy(aside.context.comm, match->comm, strnlen(match->comm, sizeof aside.context.comm - 1));
+	*at++ = match->tainted;
+	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
+	at = put_text(at, match->values, ctf_match_fields[2].bytes);
+	aside.payload = payload;
+	aside.payload_bytes = (size_t)(at - payload);
+	return put_aside(writer, &aside);
+}
+
+int ctf_writer_state(struct ctf_writer *writer, uint64_t ts, uint32_t id, const struct ctf_process *process)
+{
+	struct aside aside = {
+		.ts = ts,
+		.id = id,
+		.context = { .tid = (uint32_t)gettid(), .pid = (uint32_t)getpid(), .comm = "asterism" },
+		.payload = process ? (const void *)process : "",
+		.payload_bytes = process ? ctf_process_bytes(process) : 0,
+	};
+
+	return put_aside(writer, &aside);
 }
 
 void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals)
@@ -311,6 +416,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 		return 0;
 	result = ctf_files_close(writer->files);
 	alloc_free(writer->layouts);
+	alloc_free(writer->arranged);
 	alloc_free(writer->ends);
 	alloc_free(writer);
 	return result;

@@ -14,19 +14,15 @@
 
 #include "base/diag.h"
 #include "event/packed.h"
+#include "trace/ctf-layout.h"
 
 struct ctf_writer;
 
-/* A recorded type. Its id in packets is its index in the options plus EVENT_PACKED_ID_FIRST. */
-struct ctf_writer_event {
-	const struct event_type *type;
-	const bool *recorded; /* per field; NULL: all */
-};
-
 struct ctf_writer_options {
 	const struct ctf_writer_event *events; /* needed while the writer is made */
-	size_t event_count;                    /* less than EVENT_PACKED_ID_MAX */
+	size_t event_count;                    /* less than CTF_ID_STATE_START */
 	uint32_t stream_count;                 /* cpus are below it */
+	const struct ctf_layout *layout;       /* of the same events, outlives the writer; NULL: the catalog's names */
 	/*
 	 * Bytes of all files together; 0: no limit. At the limit the oldest events go, in portions: every stream is
 	 * written as several files, and those that ended first are deleted. A packet that alone is more than the limit
@@ -76,6 +72,9 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
  * match before. As ctf_writer_packet.
  */
 int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match);
+
+/* The same with an event of a state dump, for traces that have a layout. process: NULL for its start and its end. */
+int ctf_writer_state(struct ctf_writer *writer, uint64_t ts, uint32_t id, const struct ctf_process *process);
 
 void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals);
 

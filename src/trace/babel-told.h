@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TRACE_BABEL_TOLD_H
+#define TRACE_BABEL_TOLD_H
+
+/*
+ * Who raised the events of traces that asterism recorded with LTTng's names: there it is told by an event of its own,
+ * for all that follow it in the stream (docs/formats/trace.md).
+ */
+
+#include "event/packed.h"
+
+#include <babeltrace2/babeltrace.h>
+
+struct babel_told_stream {
+	const bt_stream *stream; /* a reference */
+	struct event_packed_context context;
+};
+
+/* Zero: nothing told yet. */
+struct babel_told {
+	struct babel_told_stream *streams;
+	size_t count, capacity, last;
+};
+
+void babel_told_fini(struct babel_told *told);
+
+/* Whether asterism recorded the trace of this event. */
+bool babel_told_has(const bt_event *event);
+
+/* Whether the event, of such a trace, is one that tells. Holds for all of its class. */
+bool babel_told_tells(const bt_event *event);
+
+/* Takes what an event tells that babel_told_tells. Returns 0 or -ENOMEM. */
+int babel_told_learn(struct babel_told *told, const bt_event *event);
+
+/* Fills pid, tid and comm of the event's record, if its stream has told them. */
+void babel_told_fill(struct babel_told *told, const bt_event *event, struct event_header *record);
+
+#endif
