@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +187,26 @@ static int read_number(struct parser *parser, const struct option_row *row, cons
 	return 0;
 }
 
+/* A list given again goes on: *text becomes all of it. The arguments own what is put together. */
+static int extend(struct arguments *arguments, const struct option_value *value, const char **text)
+{
+	size_t size = value->text ? strlen(value->text) + strlen(*text) + 2 : 0;
+	char *joined = size ? alloc_zero(size, 1) : NULL;
+
+	if (!size)
+		return 0;
+	if (!joined || alloc_grow(&arguments->joined, &arguments->joined_capacity, arguments->joined_count,
+				  sizeof *arguments->joined)) {
+		alloc_free(joined);
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	snprintf(joined, size, "%s,%s", value->text, *text);
+	arguments->joined[arguments->joined_count++] = joined;
+	*text = joined;
+	return 0;
+}
+
 /* Gives option id its value; text is NULL for flags. */
 static int set(struct parser *parser, enum option_id id, const char *text)
 {
@@ -198,6 +219,9 @@ static int set(struct parser *parser, enum option_id id, const char *text)
 		value->number++;
 		break;
 	case OPTION_TEXT:
+		break;
+	case OPTION_LIST:
+		status = extend(parser->arguments, value, &text);
 		break;
 	case OPTION_CHOICE:
 		status = choose(row, text, &value->number);
@@ -366,6 +390,9 @@ int arguments_parse(const struct command *command, int argc, char **argv, struct
 
 void arguments_fini(struct arguments *arguments)
 {
+	for (size_t i = 0; i < arguments->joined_count; i++)
+		alloc_free(arguments->joined[i]);
+	alloc_free(arguments->joined);
 	alloc_free(arguments->numbers);
 	alloc_free(arguments->operands);
 }

@@ -44,7 +44,7 @@ const struct command *command_find(const char *name);
 const char *command_nearest(const char *wanted);
 
 struct option_value {
-	const char *text; /* NULL: not given; of several the last */
+	const char *text; /* NULL: not given; of several the last, of lists all */
 	uint64_t number;  /* FLAG: how often; TIME, MOMENT: ns; SIZE: bytes; CHOICE: index in choices */
 };
 
@@ -54,6 +54,8 @@ struct arguments {
 	struct option_value options[OPTION_COUNT];
 	uint64_t *numbers; /* the values of OPTION_NUMBER options, in order */
 	size_t number_count;
+	char **joined; /* lists given in several pieces, put together */
+	size_t joined_count, joined_capacity;
 	const char **operands;
 	size_t operand_count;
 	char **launched; /* run: the command after `--` with its arguments, NULL-terminated; NULL where none */

@@ -19,13 +19,13 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			     "take the event types of JSON lines from FILE, too, besides those of Linux" },
 	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
-	[OPTION_CPUS] = { "cpu", 0, OPTION_TEXT, "CPU,...", NULL, "only events of these processors" },
+	[OPTION_CPUS] = { "cpu", 0, OPTION_LIST, "CPU,...", NULL, "only events of these processors" },
 	[OPTION_ENGINE] = { "engine", 0, OPTION_CHOICE, "ENGINE", engine_choices,
 			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },
-	[OPTION_EVENT] = { "event", 'e', OPTION_TEXT, "EVENT,...", NULL,
+	[OPTION_EVENT] = { "event", 'e', OPTION_LIST, "EVENT,...", NULL,
 			   "only events of these types; names may be globs, such as 'sched_*'" },
 	[OPTION_DIRECTORY] = { "output", 'o', OPTION_TEXT, "DIR", NULL, "where the trace goes: a new directory" },
-	[OPTION_EVENTS] = { "event", 'e', OPTION_TEXT, "EVENT,...", NULL,
+	[OPTION_EVENTS] = { "event", 'e', OPTION_LIST, "EVENT,...", NULL,
 			    "what is recorded: names or patterns such as 'sched_*', each with :FIELD+FIELD if not all "
 			    "of "
 			    "its fields" },
@@ -57,9 +57,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
-	[OPTION_PIDS] = { "pid", 'p', OPTION_TEXT, "PID,...", NULL, "only events of these processes" },
+	[OPTION_PIDS] = { "pid", 'p', OPTION_LIST, "PID,...", NULL, "only events of these processes" },
 	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
-	[OPTION_TIDS] = { "tid", 0, OPTION_TEXT, "TID,...", NULL, "only events of these threads" },
+	[OPTION_TIDS] = { "tid", 0, OPTION_LIST, "TID,...", NULL, "only events of these threads" },
 	[OPTION_TIMES] = { "time", 0, OPTION_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },

@@ -51,6 +51,7 @@ enum option_id {
 enum option_kind {
 	OPTION_FLAG,   /* takes no value; may be repeated where that means more of it */
 	OPTION_TEXT,   /* any value */
+	OPTION_LIST,   /* items with commas between them; may be repeated */
 	OPTION_CHOICE, /* one of choices */
 	OPTION_TIME,   /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
 	OPTION_MOMENT, /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */

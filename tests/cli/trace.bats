@@ -56,6 +56,7 @@ same_events() {
 	}
 	check 'e["event"] == "call"' -e call
 	check 'e["event"] != "tick"' -e 'c*,idle'
+	check 'e["event"] != "tick"' -e call -e 'c*' -e idle
 	check 'e["cpu"] == 1' --cpu 1
 	check 'e["pid"] in (101, 103)' -p 101,103
 	check 'e["tid"] == 102' --tid 102

@@ -99,6 +99,10 @@ wait_for() {
 	run -0 "$ASTERISM" record -q -o more -e 'sys_enter:arg1,sys_ente?:id+arg2,sys_exit:ret,sys_exit' -- true
 	[ "$(fields_of more sys_enter)" = "arg1 arg2 id " ]
 	[ "$(fields_of more sys_exit)" = "id ret " ]
+	# So does a list that is given in pieces.
+	run -0 "$ASTERISM" record -q -o pieces -e sys_enter:id -e sched_switch:prev_pid,sys_enter:arg0 -e sys_exit:ret -- true
+	[ "$(types_of pieces)" = "sched_switch sys_enter sys_exit " ]
+	[ "$(fields_of pieces sys_enter)" = "arg0 id " ]
 }
 
 @test "-e with a pattern: what this kernel offers of it" {
