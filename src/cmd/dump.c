@@ -6,6 +6,7 @@
 #include "cmd/filter.h"
 #include "cmd/inputs.h"
 #include "cmd/print.h"
+#include "cmd/signals.h"
 #include "cmd/status.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static void flush(struct dump *dump)
 
 		if (wrote >= 0)
 			done += (size_t)wrote;
-		else if (errno != EINTR || inputs_stopped())
+		else if (errno != EINTR || signals_came())
 			fail_output(dump, errno == EINTR ? EPIPE : errno); /* who stops us does not wait for a reader */
 	}
 	dump->text.length = 0;
@@ -173,7 +174,7 @@ static int show_all(struct dump *dump)
 		return STATUS_FINE;
 	status = inputs_status(&dump->inputs);
 	/* A type may be unheard of because its first event did not come. */
-	if (!status && verdict != FILTER_END && !inputs_stopped() && !dump->error)
+	if (!status && verdict != FILTER_END && !signals_came() && !dump->error)
 		status = filter_check_names(&dump->filter);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
+#include "cmd/signals.h"
 #include "cmd/status.h"
 #include "trace/ctf-read.h"
 #include "trace/merge.h"
@@ -14,32 +15,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 
 /* A file that is something else altogether is not complained of line by line. */
 enum { ERRORS_MAX = 10 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int signal_number)
-{
-	(void)signal_number;
-	stop = 1;
-}
-
-static void take_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-bool inputs_stopped(void)
-{
-	return stop;
-}
 
 static int open_catalog(const char *path, const char *added, struct asterism_diag *diag, struct event_catalog **catalog)
 {
@@ -96,7 +74,7 @@ int inputs_open(struct inputs *inputs, const struct arguments *arguments)
 		asterism_diag_clear(inputs->diag);
 	}
 	if (!status)
-		take_signals();
+		signals_take();
 	return status;
 }
 
@@ -111,7 +89,7 @@ void inputs_close(struct inputs *inputs)
 
 int inputs_next(struct inputs *inputs, struct trace_event *event)
 {
-	int result = stop ? 0 : trace_source_next(inputs->source, event);
+	int result = signals_came() ? 0 : trace_source_next(inputs->source, event);
 
 	while (result < 0 && result != -EINTR) {
 		print_diag(inputs->diag);
@@ -119,7 +97,7 @@ int inputs_next(struct inputs *inputs, struct trace_event *event)
 		inputs->errors++;
 		if (result != -EINVAL || inputs->errors == ERRORS_MAX)
 			inputs->failure = result;
-		if (inputs->failure || stop)
+		if (inputs->failure || signals_came())
 			return 0;
 		result = trace_source_next(inputs->source, event);
 	}

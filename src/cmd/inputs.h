@@ -20,7 +20,8 @@ struct inputs {
 	int failure; /* that ended the reading */
 };
 
-/* Opens the operands. Returns STATUS_FINE, or the status to end with after saying why. inputs_close either way. */
+/* Opens the operands and takes signals. Returns STATUS_FINE, or the status to end with after saying why. inputs_close
+ * either way. */
 int inputs_open(struct inputs *inputs, const struct arguments *arguments);
 void inputs_close(struct inputs *inputs);
 
@@ -29,9 +30,6 @@ void inputs_close(struct inputs *inputs);
  * comes all the same.
  */
 int inputs_next(struct inputs *inputs, struct trace_event *event);
-
-/* True after SIGINT or SIGTERM; the next of these ends the process. */
-bool inputs_stopped(void);
 
 /* The status of a command that has read its inputs, STATUS_FINE otherwise; says what the inputs lack. */
 int inputs_status(const struct inputs *inputs);

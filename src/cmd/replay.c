@@ -5,13 +5,13 @@
 #include "cmd/commands.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
+#include "cmd/signals.h"
 #include "cmd/sink.h"
 #include "cmd/status.h"
 #include "session/input.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <sys/stat.h>
@@ -19,24 +19,6 @@
 
 /* Progress is shown no more often than this. */
 #define PROGRESS_NS 200000000ull
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int signal_number)
-{
-	(void)signal_number;
-	stop = 1;
-}
-
-/* The first signal ends the replay with its statistics, the next one the process. */
-static void take_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
 
 struct replay {
 	struct sink sink;
@@ -187,7 +169,7 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		.on_match = on_match,
 		.on_progress = shows ? on_progress : NULL,
 		.context = &replay,
-		.stop = &stop,
+		.stop = signals_take(),
 	};
 	options.jobs = jobs_of(arguments, operands);
 	replay.sink.at_once |= is_any_stream(operands);
@@ -221,7 +203,6 @@ static int run(const struct arguments *arguments)
 	if (!status)
 		status = cmd_read_rules(operands.rules, operands.rule_count, &rules);
 	if (!status) {
-		take_signals();
 		status = replay_events(arguments, &operands, rules);
 		session_rules_free(rules);
 	}

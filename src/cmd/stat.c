@@ -7,6 +7,7 @@
 #include "cmd/filter.h"
 #include "cmd/inputs.h"
 #include "cmd/print.h"
+#include "cmd/signals.h"
 #include "cmd/status.h"
 
 #include <inttypes.h>
@@ -117,7 +118,7 @@ static int count_all(struct stat_totals *totals)
 		totals->events++;
 		totals->bytes += event.bytes;
 	}
-	if (!status && verdict != FILTER_END && !inputs_stopped() && !totals->inputs.errors)
+	if (!status && verdict != FILTER_END && !signals_came() && !totals->inputs.errors)
 		status = filter_check_names(&totals->filter);
 	return status;
 }

@@ -236,22 +236,6 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 	return error ? error : source_set_attach(ebpf->sources, diag);
 }
 
-static int probe(struct ebpf *ebpf, struct asterism_diag *diag)
-{
-	int error = probe_permission(diag);
-
-	if (error)
-		return error;
-	error = ebpf_features_probe(&ebpf->features);
-	if (error == -EPERM)
-		return diag_error(diag, NULL, -EPERM,
-				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
-	if (error == -EOPNOTSUPP)
-		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "this kernel's BPF is too old (bpf_loop, Linux 5.17, is missing)");
-	return error ? diag_no_memory(diag) : 0;
-}
-
 static int make_programs(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
 	int error = make_matcher(ebpf, options, diag);
@@ -301,7 +285,7 @@ static int make_in_parts(struct ebpf *ebpf, const struct ebpf_options *options, 
 static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
 		struct asterism_diag *diag)
 {
-	int error = probe(ebpf, diag);
+	int error = probe_features(&ebpf->features, diag);
 
 	if (!error && !options->test_run)
 		error = btf_kernel_open(diag, &ebpf->btf);

@@ -216,3 +216,19 @@ int probe_permission(struct asterism_diag *diag)
 				  "this kernel is locked down (confidentiality) and lets no program read its memory");
 	return 0;
 }
+
+int probe_features(struct ebpf_features *features, struct asterism_diag *diag)
+{
+	int error = probe_permission(diag);
+
+	if (error)
+		return error;
+	error = ebpf_features_probe(features);
+	if (error == -EPERM)
+		return diag_error(diag, NULL, -EPERM,
+				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
+	if (error == -EOPNOTSUPP)
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "this kernel's BPF is too old (bpf_loop, Linux 5.17, is missing)");
+	return error ? diag_no_memory(diag) : 0;
+}

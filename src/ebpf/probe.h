@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "ebpf/btf-kernel.h"
+#include "ebpf/feature.h"
 
 struct probe {
 	const char *name;
@@ -27,5 +28,8 @@ int probe_ask(size_t index, const struct btf_kernel *btf);
  * -EOPNOTSUPP (locked down), with one sentence.
  */
 int probe_permission(struct asterism_diag *diag);
+
+/* The same, and what generated code depends on. -ENOMEM as well. */
+int probe_features(struct ebpf_features *features, struct asterism_diag *diag);
 
 #endif

@@ -41,22 +41,6 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 	record_emit(&recorder->code, as, entry, style, &recorded->form);
 }
 
-static int probe(struct ebpf_recorder *recorder, struct asterism_diag *diag)
-{
-	int error = probe_permission(diag);
-
-	if (error)
-		return error;
-	error = ebpf_features_probe(&recorder->features);
-	if (error == -EPERM)
-		return diag_error(diag, NULL, -EPERM,
-				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
-	if (error == -EOPNOTSUPP)
-		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "this kernel's BPF is too old (bpf_loop, Linux 5.17, is missing)");
-	return error ? diag_no_memory(diag) : btf_kernel_open(diag, &recorder->btf);
-}
-
 static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
 		      struct asterism_diag *diag)
 {
@@ -145,8 +129,10 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 	if (!recorder)
 		return diag_no_memory(diag);
 	recorder->rings.control_map = recorder->rings.data_map = -1;
-	int result = probe(recorder, diag);
+	int result = probe_features(&recorder->features, diag);
 
+	if (!result)
+		result = btf_kernel_open(diag, &recorder->btf);
 	if (!result)
 		result = make_views(recorder, options, diag);
 	if (!result)

@@ -38,27 +38,6 @@ int engine_emit_init(struct engine *engine)
 	return engine->emitted ? 0 : -ENOMEM;
 }
 
-/* The lowest bits of value that the type has, extended to 64 as records have them. */
-static uint64_t narrow(enum event_value type, uint64_t value)
-{
-	switch (type) {
-	case EVENT_U8:
-		return (uint8_t)value;
-	case EVENT_U16:
-		return (uint16_t)value;
-	case EVENT_U32:
-		return (uint32_t)value;
-	case EVENT_I8:
-		return (uint64_t)(int8_t)value;
-	case EVENT_I16:
-		return (uint64_t)(int16_t)value;
-	case EVENT_I32:
-		return (uint64_t)(int32_t)value;
-	default:
-		return value;
-	}
-}
-
 static void set_field(char *record, const struct program_field *field, const struct program_value *value)
 {
 	uint64_t word;
@@ -67,7 +46,7 @@ static void set_field(char *record, const struct program_field *field, const str
 		memcpy(record + field->offset, value->text, strnlen(value->text, field->bytes - 1));
 		return;
 	}
-	word = value->kind == PROGRAM_BOOL ? value->boolean : narrow(field->value, value->u64);
+	word = value->kind == PROGRAM_BOOL ? value->boolean : event_value_narrow(field->value, value->u64);
 	memcpy(record + field->offset, &word, sizeof word);
 }
 

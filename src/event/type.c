@@ -71,3 +71,25 @@ bool event_value_is_unsigned64(enum event_value value)
 {
 	return value == EVENT_U64 || value == EVENT_ADDR;
 }
+
+uint64_t event_value_narrow(enum event_value value, uint64_t word)
+{
+	switch (value) {
+	case EVENT_U8:
+		return (uint8_t)word;
+	case EVENT_U16:
+		return (uint16_t)word;
+	case EVENT_U32:
+		return (uint32_t)word;
+	case EVENT_I8:
+		return (uint64_t)(int8_t)word;
+	case EVENT_I16:
+		return (uint64_t)(int16_t)word;
+	case EVENT_I32:
+		return (uint64_t)(int32_t)word;
+	case EVENT_BOOL:
+		return word != 0;
+	default:
+		return word;
+	}
+}

@@ -115,4 +115,7 @@ enum event_value event_value_find(const char *name);
 /* True for u64 and addr, whose arithmetic is unsigned. */
 bool event_value_is_unsigned64(enum event_value value);
 
+/* The lowest bits of word that a value has, extended to 64 as records have them; a bool is 0 or 1. */
+uint64_t event_value_narrow(enum event_value value, uint64_t word);
+
 #endif

@@ -421,29 +421,6 @@ static uint64_t truncate_real(double real)
 	return real > -9e18 && real < 9e18 ? (uint64_t)(int64_t)real : 0;
 }
 
-/* value as the type has it, in 64 bits. */
-static uint64_t narrow(enum event_value type, uint64_t value)
-{
-	switch (type) {
-	case EVENT_U8:
-		return (uint8_t)value;
-	case EVENT_U16:
-		return (uint16_t)value;
-	case EVENT_U32:
-		return (uint32_t)value;
-	case EVENT_I8:
-		return (uint64_t)(int8_t)value;
-	case EVENT_I16:
-		return (uint64_t)(int16_t)value;
-	case EVENT_I32:
-		return (uint64_t)(int32_t)value;
-	case EVENT_BOOL:
-		return value != 0;
-	default:
-		return value;
-	}
-}
-
 static void decode(const struct babel_value *value, const bt_field *field, char *record)
 {
 	bt_field_class_type kind = bt_field_get_class_type(field);
@@ -468,7 +445,7 @@ static void decode(const struct babel_value *value, const bt_field *field, char 
 	}
 	word = bt_field_class_type_is(kind, BT_FIELD_CLASS_TYPE_REAL) ? truncate_real(real_of(field, kind))
 								      : integer_of(field, kind);
-	word = narrow(value->value, word);
+	word = event_value_narrow(value->value, word);
 	/* Little-endian: the first bytes are the low ones. */
 	memcpy(to, &word, value->bytes);
 }
