@@ -311,12 +311,11 @@ static int read_field(struct parser *parser, struct ctf_field *field)
 {
 	int result;
 
-	field->value = EVENT_STRING;
+	*field = (struct ctf_field){ .value = EVENT_STRING, .bytes = 8 };
 	for (enum event_value value = EVENT_U8; value < EVENT_STRING; value++) {
 		if (is_token(&parser->token, ctf_value_name(value)))
 			field->value = value;
 	}
-	field->bytes = 8;
 	if (field->value == EVENT_STRING)
 		result = read_text_type(parser, &field->bytes);
 	else
