@@ -256,11 +256,12 @@ const struct command command_record = {
 	.operands = "-o DIR [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Records events of a command that is launched, with all its descendants; of processes that run already "
-		"(-p); or of the whole machine (-a). asterism's own threads are never recorded. This needs root, or "
-		"CAP_BPF and CAP_PERFMON.\n\n"
+		"(-p); or of the whole machine (-a). Of asterism itself nothing is recorded but what is about an "
+		"observed "
+		"process, such as waking it. This needs root, or CAP_BPF and CAP_PERFMON.\n\n"
 		"The trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read "
 		"it, and so "
-		"do babeltrace2 and Trace Compass. Without -e it holds the life of processes and threads, switches and "
+		"do babeltrace2 and others. Without -e it holds the life of processes and threads, switches and "
 		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
 		"what -e "
 		"adds), and the rules run meanwhile: their matches are reported, and marked in the trace.\n\n"
