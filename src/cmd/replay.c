@@ -2,6 +2,7 @@
 /* `asterism replay`: finds constellations in recorded events. */
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cmd/commands.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,11 +29,8 @@ struct replay {
 static void on_progress(void *context, const struct session_progress *progress)
 {
 	struct replay *replay = context;
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	if (replay->shown_ns == 0)
 		replay->shown_ns = now_ns;
 	if (now_ns - replay->shown_ns < PROGRESS_NS)

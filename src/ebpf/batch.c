@@ -4,6 +4,7 @@
 #include "ebpf/batch.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ebpf/load.h"
 #include "ebpf/matcher-priv.h"
 
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 struct batch {
@@ -123,14 +123,6 @@ struct event_header *batch_record(struct batch *batch, uint32_t index)
 	return (struct event_header *)(batch->memory + (size_t)batch->stride * (index + 1));
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 int batch_run(struct batch *batch, uint32_t count, uint64_t *took_ns)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
@@ -140,8 +132,8 @@ int batch_run(struct batch *batch, uint32_t count, uint64_t *took_ns)
 	if (count > BATCH_RECORDS_MAX)
 		return -EINVAL;
 	*(uint64_t *)batch->memory = count;
-	begin = now();
+	begin = clock_now_ns();
 	result = bpf_prog_test_run_opts(batch->program, &opts);
-	*took_ns = now() - begin;
+	*took_ns = clock_now_ns() - begin;
 	return result;
 }

@@ -4,6 +4,7 @@
 #include "ebpf/ebpf.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ebpf/btf-kernel.h"
 #include "ebpf/feed.h"
 #include "ebpf/probe.h"
@@ -15,7 +16,6 @@
 #include <linux/btf.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -335,14 +335,6 @@ int ebpf_fd(const struct ebpf *ebpf)
 	return ebpf->ships ? ebpf->both_fd : ebpf_matcher_fd(ebpf->matcher);
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 {
 	uint64_t lost = 0, matcher_wait_ns;
@@ -360,7 +352,7 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 			record_missed(ebpf->recorder, lost);
 		ebpf->told += lost;
 	}
-	result = ebpf_matcher_poll(ebpf->matcher, now() - grace_ns, &matcher_wait_ns);
+	result = ebpf_matcher_poll(ebpf->matcher, clock_now_ns() - grace_ns, &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
 	if (ebpf->of_locks && *wait_ns > silent_wait_ns)

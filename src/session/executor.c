@@ -7,10 +7,10 @@
 #include "session/executor.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "engine/engine.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes.
  */
@@ -170,17 +170,9 @@ int executor_fd(const struct executor *executor)
 	return ebpf_fd(executor->kernel);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 int executor_poll(struct executor *executor, uint64_t *wait_ns)
 {
-	uint64_t before = now_ns();
+	uint64_t before = clock_now_ns();
 	int result = ebpf_poll(executor->kernel, wait_ns);
 
 	if (result || !executor->engine)

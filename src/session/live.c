@@ -8,6 +8,7 @@
 #include "session/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "session/launch.h"
 #include "session/parts.h"
 
@@ -44,14 +45,6 @@ struct live {
 	bool wants_snapshot;
 	bool done;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void end(struct live *live, enum session_end why)
 {
@@ -151,7 +144,7 @@ static int begin(struct live *live, const struct session_rules *rules)
 		return result;
 	if (options->on_start)
 		options->on_start(options->context);
-	live->start_ns = now_ns();
+	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
 	return options->command ? launch_go(&live->launch, options->command[0], live->diag) : 0;
 }
@@ -174,8 +167,8 @@ static void on_signal(struct live *live)
 	live->outcome->signal = (int)info.ssi_signo;
 	if (info.ssi_code != SI_KERNEL)
 		kill(live->launch.pid, (int)info.ssi_signo);
-	if (now_ns() + GRACE_NS < live->end_ns)
-		live->end_ns = now_ns() + GRACE_NS;
+	if (clock_now_ns() + GRACE_NS < live->end_ns)
+		live->end_ns = clock_now_ns() + GRACE_NS;
 }
 
 static void on_pid_end(struct live *live, size_t index)
@@ -261,7 +254,7 @@ static int observe(struct live *live)
 		live->wants_snapshot = false;
 		if (!result && live->options->on_pause)
 			result = live->options->on_pause(live->options->context);
-		now = now_ns();
+		now = clock_now_ns();
 		tell_progress(live, now);
 		if (live->done || result)
 			break;
@@ -280,14 +273,14 @@ static int observe(struct live *live)
 /* Waits until the command ends, limit_ns at most (UINT64_MAX: no limit), or a signal comes. */
 static void await_command(struct live *live, uint64_t limit_ns)
 {
-	uint64_t until = limit_ns == UINT64_MAX ? UINT64_MAX : now_ns() + limit_ns;
+	uint64_t until = limit_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + limit_ns;
 	struct pollfd fds[] = {
 		{ .fd = live->launch.pidfd, .events = POLLIN },
 		{ .fd = live->options->signal_fd, .events = POLLIN },
 	};
 
 	while (!launch_reap(&live->launch, &live->outcome->command_status)) {
-		uint64_t now = now_ns();
+		uint64_t now = clock_now_ns();
 
 		if (now >= until || fds[1].revents)
 			break;
@@ -352,7 +345,7 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 	result = begin(&live, rules);
 	if (!result) {
 		result = observe(&live);
-		totals->elapsed_ns = now_ns() - live.start_ns;
+		totals->elapsed_ns = clock_now_ns() - live.start_ns;
 		int finished = finish(&live, totals);
 
 		if (!result)

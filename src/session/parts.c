@@ -3,22 +3,14 @@
 
 #include "session/parts.h"
 
+#include "base/clock.h"
 #include "session/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Time between two snapshots of matches. */
 #define SNAPSHOT_PAUSE_NS 1000000000ull
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static enum ebpf_scope scope_of(const struct session_live_options *options)
 {
@@ -123,7 +115,7 @@ int session_parts_snapshot(struct session_parts *parts, const char *name)
 /* The snapshot of a match: as a match may come a million times a second, not every one gets its own. */
 static int take_pending(struct session_parts *parts)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (parts->snapshots == SESSION_SNAPSHOTS_MAX ||
 	    (parts->snapshots && now - parts->last_snapshot_ns < SNAPSHOT_PAUSE_NS)) {

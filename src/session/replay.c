@@ -7,6 +7,7 @@
 #include "session/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
 #include "session/replay-crew.h"
@@ -14,7 +15,6 @@
 #include "session/replay-want.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* How many events pass between two looks at the clock and the wish to stop. */
 enum { EVENTS_PER_LOOK = 1024 };
@@ -45,14 +45,6 @@ void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);
 	*totals = (struct session_totals){ 0 };
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* Every rule must run in the kernel: results are to be those of the kernel, not of a stand-in. */
@@ -276,9 +268,9 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
 	}
 	if (!result) {
-		start_ns = now_ns();
+		start_ns = clock_now_ns();
 		result = finish(&replay, feed_all(&replay));
-		totals->elapsed_ns = now_ns() - start_ns;
+		totals->elapsed_ns = clock_now_ns() - start_ns;
 		count(&replay, totals);
 	}
 	if (result == -ENOMEM)

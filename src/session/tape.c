@@ -4,6 +4,7 @@
 #include "session/tape.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ebpf/record.h"
 #include "session/tape-state.h"
 #include "trace/ctf-write.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The largest ring per processor. */
@@ -54,14 +54,6 @@ struct copying {
 	uint64_t until_ns; /* what begins later is left, or events that come as fast as they are written never end */
 	bool left;         /* something is */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The number of sub-buffers that makes a ring of at least bytes. */
 static uint32_t sub_count_of(uint64_t bytes)
@@ -182,7 +174,7 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 	memcpy((void *)&tape->options, options, sizeof *options);
 	tape->diag = diag;
 	tape->missed_cpu = NO_CPU;
-	tape->start_ns = now_ns();
+	tape->start_ns = clock_now_ns();
 	result = open_recorder(tape);
 	if (!result)
 		result = open_buffers(tape);
@@ -233,7 +225,7 @@ struct ebpf_recorder *tape_recorder(struct tape *tape)
 
 int tape_attach(struct tape *tape)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_now_ns();
 	int result = ebpf_recorder_attach(tape->recorder, tape->diag);
 
 	if (result || !tape->layout || !tape->writer)
@@ -317,7 +309,7 @@ static int write_rings(struct tape *tape, struct copying *how)
 
 int tape_poll(struct tape *tape, uint64_t *wait_ns)
 {
-	struct copying how = { .writer = tape->writer, .next = ring_next, .until_ns = now_ns() };
+	struct copying how = { .writer = tape->writer, .next = ring_next, .until_ns = clock_now_ns() };
 	uint64_t missed = 0;
 	int result = ebpf_recorder_poll(tape->recorder, &missed, wait_ns);
 
@@ -416,7 +408,7 @@ static int write_marks(struct tape *tape, struct ctf_writer *writer, uint64_t si
 
 static int write_snapshot(struct tape *tape, struct ctf_writer *writer)
 {
-	uint64_t now = now_ns(), last_ns = tape->options.last_ns;
+	uint64_t now = clock_now_ns(), last_ns = tape->options.last_ns;
 	uint64_t since_ns = last_ns && now > last_ns ? now - last_ns : 0;
 	struct copying how = { .writer = writer, .next = ring_finish, .until_ns = now };
 	int result = 0;
