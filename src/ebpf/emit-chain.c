@@ -87,7 +87,7 @@ static void loop_locked(struct emit *emit, uint32_t function)
 	ebpf_bind(as, walked);
 }
 
-/* The same where the bucket may still have to be locked. A lock that cannot be had is a loss. */
+/* The same for a chain that is not empty, where it may still have to be locked. A lock that cannot be had is a loss. */
 void emit_loop_chain(struct emit *emit, uint32_t function)
 {
 	struct ebpf_asm *as = emit->as;
@@ -97,8 +97,6 @@ void emit_loop_chain(struct emit *emit, uint32_t function)
 		loop_locked(emit, function);
 		return;
 	}
-	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
 	emit_header_late(emit);
 	emit_lock(emit, R8, busy);
 	loop_locked(emit, function);

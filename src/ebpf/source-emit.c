@@ -270,6 +270,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 		state->have = after.have;
 	state->dirty = true;
 }
+
 /* The leaf for one constant: several entries may share it. */
 static void emit_leaf(struct emission *emission, struct state state, const struct dispatch_entry *items, size_t count)
 {
