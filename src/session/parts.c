@@ -44,12 +44,14 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 
 	if (!result)
 		result = tape_mark(parts->tape, &at);
+	free(values);
+	if (!parts->options->tape->flight)
+		return result;
 	/* A snapshot holds all the marks, but it is that of the first. */
 	if (parts->pending)
 		parts->snapshots_refused++;
 	else
 		parts->pending = at.rule;
-	free(values);
 	return result;
 }
 
@@ -157,8 +159,7 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 	if (parts->tape) {
 		result = tape_finish(parts->tape);
 		tape_count(parts->tape, &totals->tape);
-		if (parts->options->tape->flight)
-			totals->tape.snapshots_refused = parts->snapshots_refused;
+		totals->tape.snapshots_refused = parts->snapshots_refused;
 		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;
 		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}

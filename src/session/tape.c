@@ -466,14 +466,23 @@ int tape_snapshot(struct tape *tape, const char *name)
 	return result ? result : closed;
 }
 
+/* Events that were overwritten before they could be read, all rings together. */
+static uint64_t overwritten(const struct tape *tape)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder); cpu++)
+		lost += tape->cursors[cpu].lost;
+	return lost;
+}
+
 /* Counts what the rings saw and the trace does not have; nothing comes into them any more. */
 static void count_losses(struct tape *tape)
 {
-	uint64_t accounted = tape->totals.events, written = ebpf_recorder_written(tape->recorder);
+	uint64_t written = ebpf_recorder_written(tape->recorder), accounted;
 
-	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder); cpu++)
-		tape->totals.overwritten += tape->cursors[cpu].lost;
-	accounted += tape->totals.overwritten;
+	tape->totals.overwritten = overwritten(tape);
+	accounted = tape->totals.events + tape->totals.overwritten;
 	tape->totals.unwritten = written > accounted ? written - accounted : 0;
 }
 
@@ -511,6 +520,5 @@ void tape_count(const struct tape *tape, struct tape_totals *totals)
 	totals->events = written.events;
 	totals->bytes = written.bytes;
 	totals->deleted_bytes = written.deleted_bytes;
-	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder); cpu++)
-		totals->overwritten += tape->cursors[cpu].lost;
+	totals->overwritten = overwritten(tape);
 }
