@@ -9,6 +9,7 @@
 #include "cmd/status.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -102,6 +103,14 @@ void observe_tell_end(const struct session_outcome *outcome)
 {
 	if (outcome->command_alive)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+}
+
+void observe_tell_refused(const struct tape_totals *totals)
+{
+	if (totals->snapshots_refused)
+		print_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
+			   "none of their own",
+			   totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 
 int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,

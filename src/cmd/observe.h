@@ -44,4 +44,7 @@ int observe_select(const struct arguments *arguments, const struct session_rules
 /* What the user should know after a session. */
 void observe_tell_end(const struct session_outcome *outcome);
 
+/* That matches have no snapshot of their own, where that is so. */
+void observe_tell_refused(const struct tape_totals *totals);
+
 #endif

@@ -20,7 +20,7 @@ struct record {
 	struct event_catalog *catalog; /* where there are no rules */
 	struct selection selection;
 	struct tape_options tape;
-	bool quiet, shows_progress, shown;
+	bool shows_progress, shown;
 };
 
 static void on_start(void *context)
@@ -100,18 +100,15 @@ static void tell_totals(const struct record *record, const struct session_totals
 
 	if (record->shown)
 		fputs("\r\033[K", stderr);
-	if (!record->quiet && record->tape.flight)
+	if (record->tape.flight)
 		print_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
 			   tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
-	else if (!record->quiet)
+	else
 		print_note("%" PRIu64 " events in %.3g s, %s in %s", tape->events, seconds, size_text(tape->bytes),
 			   record->tape.path);
-	if (!record->quiet && tape->deleted_bytes)
+	if (tape->deleted_bytes)
 		print_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
-	if (!record->quiet && tape->snapshots_refused)
-		print_note("%" PRIu64
-			   " matches have no snapshot of their own: at most one per second has, and %d in all",
-			   tape->snapshots_refused, SESSION_SNAPSHOTS_MAX);
+	observe_tell_refused(tape);
 	tell_losses(tape);
 }
 
@@ -214,7 +211,6 @@ static int read_inputs(struct record *record, const struct arguments *arguments)
 static int run(const struct arguments *arguments)
 {
 	struct record record = {
-		.quiet = arguments_has(arguments, OPTION_QUIET),
 		.tape = { .path = arguments->options[OPTION_DIRECTORY].text,
 			  .flight = arguments_has(arguments, OPTION_FLIGHT),
 			  .what = &record.selection,
@@ -226,7 +222,7 @@ static int run(const struct arguments *arguments)
 
 	if (status)
 		return status;
-	record.shows_progress = !record.quiet && isatty(STDERR_FILENO);
+	record.shows_progress = !arguments_has(arguments, OPTION_QUIET) && isatty(STDERR_FILENO);
 	status = observe_init(&record.observation, arguments, record.tape.flight);
 	if (!status)
 		status = read_inputs(&record, arguments);

@@ -70,10 +70,7 @@ static void tell_snapshots(const struct run *run, const struct session_totals *t
 	if (totals->tape.snapshots)
 		print_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots,
 			   totals->tape.snapshots == 1 ? "" : "s", run->tape.path);
-	if (totals->tape.snapshots_refused)
-		print_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
-			   "none of their own",
-			   totals->tape.snapshots_refused, SESSION_SNAPSHOTS_MAX);
+	observe_tell_refused(&totals->tape);
 }
 
 static int observe(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
