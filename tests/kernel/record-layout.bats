@@ -3,14 +3,11 @@
 # `asterism record --layout lttng`: what babeltrace2 and asterism itself find in such a trace. Needs root.
 
 bats_require_minimum_version 1.5.0
+load recording
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	recording_setup
 	command -v babeltrace2 >/dev/null || skip "babeltrace2 is not installed"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant"
-	cd "$BATS_TEST_TMPDIR"
-	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel"
 }
 
 teardown() {

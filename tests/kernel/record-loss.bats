@@ -3,26 +3,15 @@
 # What is lost when a recording cannot keep up, cannot write or is killed; and traces that were damaged afterwards.
 
 bats_require_minimum_version 1.5.0
+load recording
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant"
-	cd "$BATS_TEST_TMPDIR"
-	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel"
-	rm -r probe
+	recording_setup
 	disk=
 }
 
 teardown() {
 	[ -z "$disk" ] || umount "$disk"
-}
-
-count() {
-	"$ASTERISM" stat -f json "$1" 2>/dev/null | python3 -c 'import json, sys
-said = json.load(sys.stdin)
-types = {row["event"]: row["events"] for row in said["types"]}
-print(said[sys.argv[1]] if sys.argv[1] in ("events", "lost") else types.get(sys.argv[1], 0))' "${2:-events}"
 }
 
 numbers() {

@@ -3,14 +3,10 @@
 # The flight recorder: what a snapshot holds, when there is one, and how many.
 
 bats_require_minimum_version 1.5.0
+load recording
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant"
-	cd "$BATS_TEST_TMPDIR"
-	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel"
-	rm -r probe
+	recording_setup
 	# Matches once in a flood of at least 501 calls, at the 501st.
 	cat >one.rule <<-'END'
 		RULE one PATTERN { [sys_enter_getpgid:a, sys_exit_getpgid:b] } WHERE { [tid], a.target_pid == 1000500 }
@@ -21,13 +17,6 @@ setup() {
 	cat >await.sh <<-'END'
 		until [ -e "$1" ]; do sleep 0.02; done
 	END
-}
-
-count() {
-	"$ASTERISM" stat -f json "$1" | python3 -c 'import json, sys
-said = json.load(sys.stdin)
-types = {row["event"]: row["events"] for row in said["types"]}
-print(said[sys.argv[1]] if sys.argv[1] in ("events", "lost") else types.get(sys.argv[1], 0))' "${2:-events}"
 }
 
 # The getpgid calls of a trace, as the numbers that they asked for.

@@ -3,13 +3,10 @@
 # Recordings that cannot be made: a clear sentence, the right status, the command does not run, nothing is left behind.
 
 bats_require_minimum_version 1.5.0
+load recording
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	cd "$BATS_TEST_TMPDIR"
-	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel"
-	rm -r probe
+	recording_setup
 	echo 'RULE r PATTERN { sys_enter:a }' >r.rule
 }
 

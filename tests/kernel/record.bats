@@ -3,22 +3,10 @@
 # `asterism record`: what is in a trace, how a recording ends, what rules do meanwhile. Needs root.
 
 bats_require_minimum_version 1.5.0
+load recording
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant"
-	cd "$BATS_TEST_TMPDIR"
-	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel: $("$ASTERISM" record -q -o probe2 -- true 2>&1)"
-}
-
-# `count TRACE [EVENT]`: its events, or those of one type; "lost" counts what it lacks.
-count() {
-	"$ASTERISM" stat -f json "$1" | python3 -c 'import json, sys
-said = json.load(sys.stdin)
-types = {row["event"]: row["events"] for row in said["types"]}
-assert said["events"] == sum(types.values())
-print(said[sys.argv[1]] if sys.argv[1] in ("events", "lost") else types.get(sys.argv[1], 0))' "${2:-events}"
+	recording_setup
 }
 
 # The event types that the metadata of the trace declares, and `fields_of TRACE EVENT` those of one of them.
