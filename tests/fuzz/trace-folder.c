@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "trace-folder.h"
 
+#include "record-check.h"
+
 #include "trace/ctf-metadata.h"
 #include "trace/ctf-read.h"
 
@@ -71,38 +73,6 @@ const char *trace_folder_metadata(size_t *size)
 	return written.bytes;
 }
 
-/* A text ends within its capacity and nothing but NULs follow. */
-static bool is_text(const char *text, size_t capacity)
-{
-	size_t length = strnlen(text, capacity);
-
-	for (size_t i = length; i < capacity; i++) {
-		if (text[i])
-			return false;
-	}
-	return length < capacity;
-}
-
-static void check_record(const struct trace_event *event)
-{
-	const char *record = (const char *)event->record;
-
-	expect(is_text(event->record->comm, EVENT_COMM_BYTES));
-	expect(event->type->record_bytes <= EVENT_RECORD_BYTES_MAX);
-	for (uint32_t i = 0; i < event->type->field_count; i++) {
-		const struct event_field *field = &event->type->fields[i];
-		uint64_t word;
-
-		if (field->value == EVENT_STRING) {
-			expect(is_text(record + field->offset, field->bytes));
-			continue;
-		}
-		memcpy(&word, record + field->offset, sizeof word);
-		expect(field->value != EVENT_BOOL || word <= 1);
-		expect(field->value != EVENT_I16 || (int64_t)word == (int16_t)word);
-	}
-}
-
 int trace_folder_read(void)
 {
 	struct asterism_diag *diag = asterism_diag_new();
@@ -120,7 +90,8 @@ int trace_folder_read(void)
 		}
 		expect(event.record->seq == ++events && event.record->ts >= ts);
 		ts = event.record->ts;
-		check_record(&event);
+		record_check(&event);
+		expect(event.type->record_bytes <= EVENT_RECORD_BYTES_MAX);
 	}
 	expect(errors <= 1);
 	if (!opened)

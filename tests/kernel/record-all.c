@@ -9,7 +9,6 @@
 #include "ebpf/record.h"
 #include "source-harness.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -195,18 +194,6 @@ static void check_together(const struct all *all)
 	close(gate[1]);
 }
 
-static size_t open_descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	while (folder && readdir(folder))
-		count++;
-	if (folder)
-		closedir(folder);
-	return count;
-}
-
 static void check_faults(const struct all *all)
 {
 	const struct ebpf_recorder_options options = {
@@ -217,7 +204,7 @@ static void check_faults(const struct all *all)
 	for (unsigned long n = 1; result && check_failures == 0; n++) {
 		struct asterism_diag *diag = asterism_diag_new();
 		struct ebpf_recorder *recorder = NULL;
-		size_t before = open_descriptors();
+		size_t before = harness_descriptors();
 
 		alloc_fail_at(n);
 		result = ebpf_recorder_new(&options, diag, &recorder);
@@ -225,7 +212,7 @@ static void check_faults(const struct all *all)
 		CHECK(result == 0 || result == -ENOMEM);
 		CHECK_EQUAL(asterism_diag_count(diag, ASTERISM_ERROR) > 0, result != 0);
 		ebpf_recorder_free(recorder);
-		CHECK_EQUAL(open_descriptors(), before);
+		CHECK_EQUAL(harness_descriptors(), before);
 		asterism_diag_free(diag);
 	}
 }

@@ -43,16 +43,6 @@ static struct event_packed layouts[TYPES_MAX];
 static size_t type_count;
 static bool cautious;
 
-__attribute__((noreturn)) static void give_up(const char *what, int error, const struct asterism_diag *diag)
-{
-	const struct asterism_message *message;
-
-	printf("%s: %s\n", what, strerror(-error));
-	for (size_t i = 0; diag && (message = asterism_diag_get(diag, i)); i++)
-		printf("  %s\n", message->text);
-	exit(1);
-}
-
 /* Keeps one event as a record. Returns its bytes in the part; 0 where it makes no sense. */
 static size_t keep(struct outcome *outcome, struct reading *reading, uint32_t cpu, const char *event, size_t available)
 {
@@ -143,7 +133,7 @@ static struct ebpf_recorder *make_recorder(const struct harness *harness, struct
 
 		outcome->types[i] = event_catalog_find(harness->catalog, recording->types[i]);
 		if (!outcome->types[i])
-			give_up(recording->types[i], -ENOENT, NULL);
+			harness_give_up(recording->types[i], -ENOENT, NULL);
 		event_packed_init(&layouts[i], outcome->types[i], NULL);
 		types[i] = (struct ebpf_record_type){ .type = outcome->types[i], .id = (uint16_t)(i + 1) };
 	}
@@ -152,7 +142,7 @@ static struct ebpf_recorder *make_recorder(const struct harness *harness, struct
 	if (!result)
 		result = ebpf_recorder_attach(recorder, diag);
 	if (result)
-		give_up("the recorder", result, diag);
+		harness_give_up("the recorder", result, diag);
 	asterism_diag_free(diag);
 	return recorder;
 }
@@ -164,7 +154,7 @@ static pid_t start(int gate[2])
 	pid_t pid;
 
 	if (pipe(gate) < 0 || (pid = fork()) < 0)
-		give_up("fork", -errno, NULL);
+		harness_give_up("fork", -errno, NULL);
 	if (pid > 0) {
 		close(gate[0]);
 		return pid;
@@ -221,9 +211,9 @@ static void record(const struct harness *harness, const struct recording *chosen
 	int result = recording->scope == EBPF_SCOPE_ALL ? 0 : ebpf_recorder_add(recorder, outcome.child);
 
 	if (result)
-		give_up("scope", result, NULL);
+		harness_give_up("scope", result, NULL);
 	if (write(gate[1], "x", 1) != 1)
-		give_up("gate", -errno, NULL);
+		harness_give_up("gate", -errno, NULL);
 	while (waitpid(outcome.child, &status, WNOHANG) == 0) {
 		if (!recording->is_late)
 			read_rings(recorder, &outcome, readings, ring_next);

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "source-harness.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,18 +14,6 @@ static int ignore(void *context, const struct event_header *record)
 	(void)context;
 	(void)record;
 	return 0;
-}
-
-static size_t open_descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	while (folder && readdir(folder))
-		count++;
-	if (folder)
-		closedir(folder);
-	return count;
 }
 
 static int make(const struct harness *harness, struct asterism_diag *diag)
@@ -70,12 +57,12 @@ int main(int argc, char **argv)
 	CHECK_EQUAL(make(&harness, NULL), 0);
 	for (result = -ENOMEM; result && check_failures == 0; n++) {
 		struct asterism_diag *diag = asterism_diag_new();
-		size_t before = open_descriptors();
+		size_t before = harness_descriptors();
 
 		alloc_fail_at(n);
 		result = make(&harness, diag);
 		alloc_fail_at(0);
-		CHECK_EQUAL(open_descriptors(), before);
+		CHECK_EQUAL(harness_descriptors(), before);
 		CHECK(result == 0 || result == -ENOMEM);
 		CHECK_EQUAL(asterism_diag_count(diag, ASTERISM_ERROR) > 0, result != 0);
 		if (check_failures)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +42,7 @@ void check_text(const char *file, int line, const char *text, const char *got, c
 	check_failures++;
 }
 
-__attribute__((noreturn)) static void give_up(const char *what, int error, const struct asterism_diag *diag)
+void harness_give_up(const char *what, int error, const struct asterism_diag *diag)
 {
 	const struct asterism_message *message;
 
@@ -77,10 +78,10 @@ int harness_init(struct harness *harness, const char *catalog)
 	}
 	result = event_catalog_read(harness->catalog, NULL, catalog, diag);
 	if (result)
-		give_up(catalog, result, diag);
+		harness_give_up(catalog, result, diag);
 	result = btf_kernel_open(diag, &harness->btf);
 	if (result)
-		give_up("BTF", result, diag);
+		harness_give_up("BTF", result, diag);
 	asterism_diag_free(diag);
 	return 0;
 }
@@ -98,7 +99,7 @@ static pid_t start(const struct plan *plan, const char *name, int gate[2], struc
 	pid_t pid;
 
 	if (pipe(gate) < 0 || (pid = fork()) < 0)
-		give_up("fork", -errno, NULL);
+		harness_give_up("fork", -errno, NULL);
 	if (pid > 0) {
 		close(gate[0]);
 		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
@@ -139,7 +140,7 @@ static void drain(struct source_set *set)
 	int result = source_set_poll(set, &lost, &wait);
 
 	if (result)
-		give_up("poll", result, NULL);
+		harness_give_up("poll", result, NULL);
 }
 
 /* Opens the gates and reads events until both children are done. */
@@ -151,7 +152,7 @@ static void observe(const struct plan *plan, struct source_set *set, struct outc
 	outcome->begin_ns = now_ns();
 	for (int i = 0; i < 2; i++) {
 		if (write(gates[i], "x", 1) != 1)
-			give_up("gate", -errno, NULL);
+			harness_give_up("gate", -errno, NULL);
 	}
 	while (left > 0) {
 		pid_t pid = waitpid(-1, &status, WNOHANG);
@@ -196,14 +197,14 @@ static void make_set(const struct harness *harness, const struct plan *plan, str
 
 		outcome->types[i] = event_catalog_find(harness->catalog, plan->types[i]);
 		if (!outcome->types[i])
-			give_up(plan->types[i], -ENOENT, NULL);
+			harness_give_up(plan->types[i], -ENOENT, NULL);
 		wants[i] = (struct source_want){ .type = outcome->types[i], .index = (uint32_t)i, .counted = true };
 	}
 	result = source_set_new(&options, diag, set);
 	if (!result)
 		result = source_set_attach(*set, diag);
 	if (result)
-		give_up("the sources", result, diag);
+		harness_give_up("the sources", result, diag);
 	asterism_diag_free(diag);
 }
 
@@ -216,7 +217,7 @@ void harness_run(const struct harness *harness, const struct plan *plan, struct 
 
 	*outcome = (struct outcome){ .told = told };
 	if (told == MAP_FAILED)
-		give_up("mmap", -errno, NULL);
+		harness_give_up("mmap", -errno, NULL);
 	outcome->child = start(plan, "planted", child_gate, told);
 	outcome->other = start(plan, "bystander", other_gate, told + 1);
 	make_set(harness, plan, outcome, wants, &set);
@@ -224,7 +225,7 @@ void harness_run(const struct harness *harness, const struct plan *plan, struct 
 		int result = source_set_add(set, outcome->child);
 
 		if (result)
-			give_up("scope", result, NULL);
+			harness_give_up("scope", result, NULL);
 	}
 	observe(plan, set, outcome, (const int[]){ child_gate[1], other_gate[1] });
 	outcome->events = source_set_events(set);
@@ -272,7 +273,7 @@ static const struct event_field *field_of(const struct outcome *outcome, const s
 	const struct event_field *field = record ? event_field_find(outcome->types[record->type], name) : NULL;
 
 	if (!field)
-		give_up(name, record ? -ENOENT : -ESRCH, NULL);
+		harness_give_up(name, record ? -ENOENT : -ESRCH, NULL);
 	return field;
 }
 
@@ -293,4 +294,16 @@ const char *field_text(const struct outcome *outcome, const struct event_header 
 long plant_call(long number, const long *args)
 {
 	return syscall(number, args[0], args[1], args[2], args[3], args[4]);
+}
+
+size_t harness_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		closedir(folder);
+	return count;
 }

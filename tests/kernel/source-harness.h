@@ -53,6 +53,12 @@ void harness_fini(struct harness *harness);
 void harness_run(const struct harness *harness, const struct plan *plan, struct outcome *outcome);
 void outcome_fini(struct outcome *outcome);
 
+/* The same for callers: says what failed, and the messages of diag (or NULL). */
+__attribute__((noreturn)) void harness_give_up(const char *what, int error, const struct asterism_diag *diag);
+
+/* How many descriptors this process has open. */
+size_t harness_descriptors(void);
+
 /* The n-th (from 0) record of the type called name, or NULL. */
 const struct event_header *record_get(const struct outcome *outcome, const char *name, size_t n);
 size_t record_count(const struct outcome *outcome, const char *name);
