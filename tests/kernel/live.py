@@ -90,7 +90,7 @@ WHERE { off.comm == "plant", off.prev_pid == off.tid, on.next_pid == off.prev_pi
 
 # Two events at the same time on two CPUs: some order of the two must explain the result. Here they find each other.
 MEET = """
-RULE meet PATTERN { [sys_enter_getpriority:a, sys_enter_getpriority:b] } WHERE { [pid], %s } POOL 65536
+RULE meet %s PATTERN { [sys_enter_getpriority:a, sys_enter_getpriority:b] } WHERE { [pid], %s } %s POOL 65536
 """
 
 # ... and here one moves a run to another key while the other ends it, under the one key or the other.
@@ -125,9 +125,15 @@ CASES = [
     ("two processes on two CPUs", TWO, ["interleave", "0", "1", "both"], 2, lambda m: m[0]["tid"] != m[1]["tid"]),
     ("two processes on one CPU, near miss", TWO, ["interleave", "0", "0", "split"], 0, None),
     ("two processes on two CPUs, near miss", TWO, ["interleave", "0", "1", "split"], 0, None),
-    ("two events of one key at once", MEET % "a.who == b.who", ["meet", "same", "20000"], 20000, None),
-    ("two events at once, each opens what the other awaits", MEET % "a.which == b.who", ["meet", "crossed", "20000"],
+    ("two events of one key at once", MEET % ("", "a.who == b.who", ""), ["meet", "same", "20000"], 20000, None),
+    ("two events of one key at once, copied", MEET % ("SKIPTILLANY", "a.who == b.who", ""), ["meet", "same", "20000"],
      20000, None),
+    ("two events of one key at once, dropped", MEET % ("", "a.who == b.who", "AFTER MATCH DROP"),
+     ["meet", "same", "20000"], 20000, None),
+    ("two events of one key at once, within a time", MEET % ("", "a.who == b.who", "WITHIN 1s"), ["meet", "same", "20000"],
+     20000, None),
+    ("two events at once, each opens what the other awaits", MEET % ("", "a.which == b.who", ""),
+     ["meet", "crossed", "20000"], 20000, None),
     ("two events at once, one moves what the other ends", MOVED, ["meet", "moved", "20000"], 0, None),
     ("nothing follows in time", SILENCE, ["calls", "pid", "600"], 1, lambda m: m[0]["return"]["who"] == m[0]["tid"]),
     ("nothing follows in time, near miss", SILENCE, ["calls", "pid", "gid", "600"], 0, None),
