@@ -8,6 +8,7 @@
 #include "program/eval.h"
 #include "program/load.h"
 #include "program/match.h"
+#include "react/tally.h"
 
 #include <stdio.h>
 
@@ -27,5 +28,12 @@ void result_read_field(const struct program_field *field, const void *record, st
 
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
+
+/* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. */
+char *result_message(const struct program *program, const struct program_match *match,
+		     const struct program_statement *statement);
+
+/* ,"counters":{...},"histograms":{...} as far as there are any. */
+void result_put_tallies(FILE *stream, const struct react_tallies *tallies);
 
 #endif

@@ -26,4 +26,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 /* A short table of the counts per rule. */
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals);
 
+/* Counters and histograms for people. */
+void result_write_tallies(FILE *stream, const struct react_tallies *tallies);
+
 #endif
