@@ -172,8 +172,8 @@ static void emit_bit_length(struct ebpf_asm *as)
 }
 
 /*
- * A function (offset in words, value) that counts value in the tally there, among this CPU's tallies: react_bucket. A counter is
- * the first bucket alone, and its value 0.
+ * A function (offset in words, value) that counts value in the tally there, among this CPU's tallies: react_bucket. A
+ * counter is the first bucket alone, and its value 0.
  */
 static uint32_t function_tally(struct emit *emit)
 {
