@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/result.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,24 +110,32 @@ int session_parts_fd(const struct session_parts *parts)
 	return parts->executor ? executor_fd(parts->executor) : -1;
 }
 
-int session_parts_snapshot(struct session_parts *parts, const char *name)
+int session_parts_tape_fd(const struct session_parts *parts)
 {
-	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name) : 0;
+	return parts->tape ? tape_fd(parts->tape) : -1;
+}
+
+int session_parts_snapshot(struct session_parts *parts, const char *name, bool patient)
+{
+	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name, patient) : 0;
 }
 
 /* The snapshot of a match: as a match may come a million times a second, not every one gets its own. */
 static int take_pending(struct session_parts *parts)
 {
 	uint64_t now = clock_now_ns();
+	int result = -EBUSY;
 
-	if (parts->snapshots == SESSION_SNAPSHOTS_MAX ||
-	    (parts->snapshots && now - parts->last_snapshot_ns < SNAPSHOT_PAUSE_NS)) {
+	if (parts->snapshots < SESSION_SNAPSHOTS_MAX &&
+	    (!parts->snapshots || now - parts->last_snapshot_ns >= SNAPSHOT_PAUSE_NS))
+		result = session_parts_snapshot(parts, parts->pending, false);
+	if (result == -EBUSY) {
 		parts->snapshots_refused++;
 		return 0;
 	}
 	parts->last_snapshot_ns = now;
 	parts->snapshots++;
-	return session_parts_snapshot(parts, parts->pending);
+	return result;
 }
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
@@ -161,6 +170,7 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 		tape_count(parts->tape, &totals->tape);
 		totals->tape.snapshots_refused = parts->snapshots_refused;
 		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;
+		totals->lost += totals->tape.unmarked;
 		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}
 	return result;
