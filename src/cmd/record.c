@@ -86,6 +86,10 @@ static void tell_losses(const struct tape_totals *totals)
 		print_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
 	if (totals->unwritten)
 		print_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
+	if (totals->unmarked)
+		print_warning("%" PRIu64 " matches are not marked in the trace: they came faster than they could be "
+			      "written",
+			      totals->unmarked);
 	if (totals->dropped)
 		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
 	if (totals->missed)

@@ -135,6 +135,8 @@ static int begin(struct live *live, const struct session_rules *rules)
 	if (!result)
 		result = watch(live, session_parts_fd(&live->parts), WATCH_PARTS, 0);
 	if (!result)
+		result = watch(live, session_parts_tape_fd(&live->parts), WATCH_PARTS, 0);
+	if (!result)
 		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
 	if (!result)
 		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);
@@ -241,6 +243,15 @@ static void tell_progress(struct live *live, uint64_t now)
 	live->options->on_progress(live->options->context, &totals);
 }
 
+/* A snapshot that somebody asked for by a signal; while another one waits for the disk, it waits, too. */
+static int take_wanted(struct live *live)
+{
+	int result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", false) : 0;
+
+	live->wants_snapshot = result == -EBUSY;
+	return live->wants_snapshot ? 0 : result;
+}
+
 static int observe(struct live *live)
 {
 	int result = 0;
@@ -249,9 +260,8 @@ static int observe(struct live *live)
 		uint64_t wait_ns = UINT64_MAX, now;
 
 		result = session_parts_poll(&live->parts, &wait_ns);
-		if (!result && live->wants_snapshot)
-			result = session_parts_snapshot(&live->parts, "signal");
-		live->wants_snapshot = false;
+		if (!result)
+			result = take_wanted(live);
 		if (!result && live->options->on_pause)
 			result = live->options->on_pause(live->options->context);
 		now = clock_now_ns();
@@ -262,6 +272,8 @@ static int observe(struct live *live)
 			end(live, live->outcome->signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
 			continue;
 		}
+		if (live->options->on_progress && wait_ns > PROGRESS_NS)
+			wait_ns = PROGRESS_NS;
 		arm(live, now, wait_ns);
 		result = wait_once(live);
 	}
@@ -324,7 +336,10 @@ static void close_all(struct live *live)
 static int finish(struct live *live, struct session_totals *totals)
 {
 	const char *name = live->options->last_snapshot;
-	int result = name ? session_parts_snapshot(&live->parts, name) : 0;
+	int result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", true) : 0;
+
+	if (!result && name)
+		result = session_parts_snapshot(&live->parts, name, true);
 	int finished = session_parts_finish(&live->parts, totals);
 
 	return result ? result : finished;

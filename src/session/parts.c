@@ -46,7 +46,7 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 	if (!result)
 		result = tape_mark(parts->tape, &at);
 	free(values);
-	if (!parts->options->tape->flight)
+	if (!parts->options->tape->flight || parts->rules_snap)
 		return result;
 	/* A snapshot holds all the marks, but it is that of the first. */
 	if (parts->pending)
@@ -100,7 +100,10 @@ static int open_reactions(struct session_parts *parts)
 	};
 	int result = policy_check(options->policy, program, parts->diag);
 
-	return result ? result : reactions_new(program, &reactions, parts->diag, &parts->reactions);
+	if (!result)
+		result = reactions_new(program, &reactions, parts->diag, &parts->reactions);
+	parts->rules_snap = !result && reactions_call(parts->reactions, react_find("Snapshot"));
+	return result;
 }
 
 static int open_tape(struct session_parts *parts)
@@ -155,24 +158,32 @@ int session_parts_fd(const struct session_parts *parts)
 	return parts->executor ? executor_fd(parts->executor) : -1;
 }
 
-int session_parts_snapshot(struct session_parts *parts, const char *name)
+int session_parts_tape_fd(const struct session_parts *parts)
 {
-	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name) : 0;
+	return parts->tape ? tape_fd(parts->tape) : -1;
+}
+
+int session_parts_snapshot(struct session_parts *parts, const char *name, bool patient)
+{
+	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name, patient) : 0;
 }
 
 /* The snapshot of a match: as a match may come a million times a second, not every one gets its own. */
 static int take_pending(struct session_parts *parts)
 {
 	uint64_t now = clock_now_ns();
+	int result = -EBUSY;
 
-	if (parts->snapshots == SESSION_SNAPSHOTS_MAX ||
-	    (parts->snapshots && now - parts->last_snapshot_ns < SNAPSHOT_PAUSE_NS)) {
+	if (parts->snapshots < SESSION_SNAPSHOTS_MAX &&
+	    (!parts->snapshots || now - parts->last_snapshot_ns >= SNAPSHOT_PAUSE_NS))
+		result = session_parts_snapshot(parts, parts->pending, false);
+	if (result == -EBUSY) {
 		parts->snapshots_refused++;
 		return 0;
 	}
 	parts->last_snapshot_ns = now;
 	parts->snapshots++;
-	return session_parts_snapshot(parts, parts->pending);
+	return result;
 }
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
@@ -221,6 +232,7 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 		tape_count(parts->tape, &totals->tape);
 		totals->tape.snapshots_refused = parts->snapshots_refused;
 		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;
+		totals->lost += totals->tape.unmarked;
 		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}
 	return result;

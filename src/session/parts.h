@@ -18,6 +18,7 @@ struct session_parts {
 	struct executor *executor;             /* NULL: no rules */
 	struct reactions *reactions;           /* likewise */
 	struct tape *tape;                     /* NULL: nothing is recorded */
+	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
 	uint64_t snapshots, snapshots_refused; /* of matches */
@@ -34,11 +35,14 @@ int session_parts_add(struct session_parts *parts, pid_t pid);
 /* Readable when session_parts_poll has something to do; -1: only time brings anything. */
 int session_parts_fd(const struct session_parts *parts);
 
+/* The same of a recording; -1: nothing is recorded. */
+int session_parts_tape_fd(const struct session_parts *parts);
+
 /* As executor_poll. */
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);
 
-/* Somebody wants to see what a flight tape holds. */
-int session_parts_snapshot(struct session_parts *parts, const char *name);
+/* Somebody wants to see what a flight tape holds. As tape_snapshot. */
+int session_parts_snapshot(struct session_parts *parts, const char *name, bool patient);
 
 /* Ends the recording and counts everything. Returns 0 or -errno of a recording that could not be ended. */
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals);

@@ -128,6 +128,16 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	return !reactions->quiet[match->rule];
 }
 
+bool reactions_call(const struct reactions *reactions, const struct react_action *action)
+{
+	uint32_t count = reactions->program->header->sections[PROGRAM_STATEMENTS].count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (reactions->actions[i] == action)
+			return true;
+	return false;
+}
+
 void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns)
 {
 	react_agent_poll(reactions->agent, now_ns, wait_ns);

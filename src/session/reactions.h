@@ -32,6 +32,9 @@ const bool *reactions_allowed(const struct reactions *reactions);
  */
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
 
+/* Whether some rule calls action. */
+bool reactions_call(const struct reactions *reactions, const struct react_action *action);
+
 /* As react_agent_poll. */
 void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns);
 

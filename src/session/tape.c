@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how events get from the rings into traces, and when. */
+/*
+ * Decides what a tape consists of: programs and rings, which are its owner's, and the thread that empties the rings
+ * into traces.
+ */
 
 #include "session/tape.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ebpf/record.h"
-#include "session/tape-state.h"
-#include "trace/ctf-write.h"
+#include "session/tape-writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,39 +22,18 @@
 /* The largest ring per processor. */
 #define RING_BYTES_MAX ((uint64_t)RING_UNITS_MAX * RING_UNIT_BYTES)
 
-enum { MARKS_MAX = 256, NO_CPU = UINT32_MAX };
-
-/* A mark that waits for the next snapshot, with texts of its own. */
-struct kept_mark {
-	struct tape_mark mark;
-	char comm[EVENT_COMM_BYTES];
-	char *rule, *values;
-};
-
 struct tape {
 	const struct tape_options options;
 	struct asterism_diag *diag;
 	struct ebpf_recorder *recorder;
 	struct ctf_writer_event *events;
-	struct ctf_layout *layout;   /* NULL: the catalog's names */
-	struct tape_state state;     /* of a continuous tape with a layout */
-	struct ctf_writer *writer;   /* of a continuous tape */
-	struct ring_cursor *cursors; /* one per processor, of a continuous tape */
-	void *buffer;                /* of one sub-buffer */
-	uint64_t start_ns;           /* no event is older */
-	uint32_t missed_cpu;         /* the one whose stream tells what the kernel kept from us */
-	uint64_t mark_count;         /* ever; the newest MARKS_MAX are kept, each in the place of its number */
-	struct kept_mark marks[MARKS_MAX];
-	struct tape_totals totals; /* of what is closed */
-	bool made_folder, failed, finished;
-};
-
-/* How packets go from rings to a trace. */
-struct copying {
-	struct ctf_writer *writer;
-	int (*next)(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
-	uint64_t until_ns; /* what begins later is left, or events that come as fast as they are written never end */
-	bool left;         /* something is */
+	struct ctf_layout *layout; /* NULL: the catalog's names */
+	struct asterism_diag *writer_diag;
+	struct tape_writer *writer; /* the thread's, with its diag */
+	struct tape_thread *thread;
+	struct tape_marks *marks; /* of a flight tape, for the next snapshot */
+	uint64_t unmarked;
+	bool made_folder, has_failed, finished;
 };
 
 /* The number of sub-buffers that makes a ring of at least bytes. */
@@ -65,19 +46,6 @@ static uint32_t sub_count_of(uint64_t bytes)
 	while ((uint64_t)count * EBPF_RECORD_SUB_BYTES < bytes)
 		count *= 2;
 	return count;
-}
-
-static int open_writer(struct tape *tape, const char *path, uint64_t max_bytes, struct ctf_writer **writer)
-{
-	const struct ctf_writer_options options = {
-		.events = tape->events,
-		.event_count = tape->options.what->count,
-		.stream_count = ebpf_recorder_cpu_count(tape->recorder),
-		.max_bytes = max_bytes,
-		.layout = tape->layout,
-	};
-
-	return ctf_writer_new(path, &options, tape->diag, writer);
 }
 
 static int open_recorder(struct tape *tape)
@@ -115,13 +83,6 @@ static int open_recorder(struct tape *tape)
 	return result;
 }
 
-static int open_buffers(struct tape *tape)
-{
-	tape->cursors = alloc_zero(ebpf_recorder_cpu_count(tape->recorder), sizeof *tape->cursors);
-	tape->buffer = alloc_zero(1, EBPF_RECORD_SUB_BYTES);
-	return tape->cursors && tape->buffer ? 0 : diag_no_memory(tape->diag);
-}
-
 /* The directory of the trace or the snapshots. What is there already is the writer's to judge. */
 static int open_folder(struct tape *tape)
 {
@@ -132,7 +93,7 @@ static int open_folder(struct tape *tape)
 	if (!tape->made_folder && errno != EEXIST)
 		return diag_error(tape->diag, &(struct diag_place){ .source = &source }, -errno,
 				  "the directory cannot be made: %s", strerror(errno));
-	return tape->options.flight ? 0 : open_writer(tape, path, tape->options.max_bytes, &tape->writer);
+	return 0;
 }
 
 /* Takes back what open_folder has done. */
@@ -164,6 +125,67 @@ static int open_layout(struct tape *tape)
 	return result;
 }
 
+/* What the thread's work had to say is told as if it had been done here. */
+static void take_messages(struct tape *tape)
+{
+	const struct asterism_message *message;
+
+	for (size_t i = 0; (message = asterism_diag_get(tape->writer_diag, i)); i++) {
+		const struct diag_source source = { .file = message->file };
+		const struct diag_place place = { .source = &source, .offset = message->offset };
+
+		diag_add(tape->diag, message->severity, message->file ? &place : NULL, message->hint, "%s",
+			 message->text);
+	}
+	asterism_diag_clear(tape->writer_diag);
+}
+
+static int open_writer(struct tape *tape)
+{
+	uint32_t cpu_count = ebpf_recorder_cpu_count(tape->recorder);
+	struct ring *rings = alloc_zero(cpu_count, sizeof *rings);
+	const struct tape_writer_options options = {
+		.path = tape->options.path,
+		.flight = tape->options.flight,
+		.max_bytes = tape->options.max_bytes,
+		.last_ns = tape->options.last_ns,
+		.start_ns = clock_now_ns(),
+		.rings = rings,
+		.ring_count = cpu_count,
+		.events = tape->events,
+		.event_count = tape->options.what->count,
+		.layout = tape->layout,
+	};
+	int result;
+
+	tape->writer_diag = asterism_diag_new();
+	tape->marks = tape->options.flight ? tape_marks_new() : NULL;
+	if (!rings || !tape->writer_diag || (tape->options.flight && !tape->marks)) {
+		alloc_free(rings);
+		return diag_no_memory(tape->diag);
+	}
+	for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+		rings[cpu] = *ebpf_recorder_ring(tape->recorder, cpu);
+	result = tape_writer_new(&options, tape->writer_diag, &tape->writer);
+	alloc_free(rings);
+	if (result)
+		take_messages(tape);
+	return result;
+}
+
+static int open_thread(struct tape *tape)
+{
+	const struct tape_work work = tape_writer_work(tape->writer);
+	int result = tape_thread_new(&work, &tape->thread);
+
+	if (result == -ENOMEM)
+		return diag_no_memory(tape->diag);
+	if (result)
+		return diag_error(tape->diag, NULL, result, "there is no thread to be had for writing: %s",
+				  strerror(-result));
+	return 0;
+}
+
 int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made)
 {
 	struct tape *tape = alloc_zero(1, sizeof *tape);
@@ -173,15 +195,15 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 		return diag_no_memory(diag);
 	memcpy((void *)&tape->options, options, sizeof *options);
 	tape->diag = diag;
-	tape->missed_cpu = NO_CPU;
-	tape->start_ns = clock_now_ns();
 	result = open_recorder(tape);
-	if (!result)
-		result = open_buffers(tape);
 	if (!result && options->lttng)
 		result = open_layout(tape);
 	if (!result)
 		result = open_folder(tape);
+	if (!result)
+		result = open_writer(tape);
+	if (!result)
+		result = open_thread(tape);
 	if (result)
 		tape_free(tape);
 	else
@@ -189,32 +211,21 @@ int tape_new(const struct tape_options *options, struct asterism_diag *diag, str
 	return result;
 }
 
-static void forget_marks(struct tape *tape)
-{
-	for (size_t i = 0; i < MARKS_MAX; i++) {
-		alloc_free(tape->marks[i].rule);
-		alloc_free(tape->marks[i].values);
-		tape->marks[i] = (struct kept_mark){ 0 };
-	}
-	tape->mark_count = 0;
-}
-
 void tape_free(struct tape *tape)
 {
-	bool has_metadata = tape && tape->writer;
+	bool has_metadata = tape && tape->writer && !tape->options.flight;
 
 	if (!tape)
 		return;
-	ctf_writer_close(tape->writer);
+	tape_thread_free(tape->thread);
+	tape_writer_free(tape->writer);
 	if (!tape->finished)
 		discard(tape, has_metadata);
 	ebpf_recorder_free(tape->recorder);
 	ctf_layout_free(tape->layout);
-	tape_state_fini(&tape->state);
-	forget_marks(tape);
+	tape_marks_free(tape->marks);
+	asterism_diag_free(tape->writer_diag);
 	alloc_free(tape->events);
-	alloc_free(tape->cursors);
-	alloc_free(tape->buffer);
 	alloc_free(tape);
 }
 
@@ -225,12 +236,13 @@ struct ebpf_recorder *tape_recorder(struct tape *tape)
 
 int tape_attach(struct tape *tape)
 {
+	struct tape_state *state = tape_writer_state(tape->writer);
 	uint64_t start_ns = clock_now_ns();
 	int result = ebpf_recorder_attach(tape->recorder, tape->diag);
 
-	if (result || !tape->layout || !tape->writer)
+	if (result || !tape->layout || tape->options.flight)
 		return result;
-	result = tape_state_begin(&tape->state, start_ns, tape->options.scope == EBPF_SCOPE_ALL);
+	result = tape_state_begin(state, start_ns, tape->options.scope == EBPF_SCOPE_ALL);
 	return result ? diag_no_memory(tape->diag) : 0;
 }
 
@@ -238,287 +250,74 @@ int tape_add(struct tape *tape, pid_t pid)
 {
 	int result = ebpf_recorder_add(tape->recorder, pid);
 
-	return result ? result : tape_state_add(&tape->state, pid);
+	return result ? result : tape_state_add(tape_writer_state(tape->writer), pid);
 }
 
-/* What the kernel kept from us belongs to no processor that we know of, so it goes with the first that tells anything.
- */
-static uint64_t missed_of(struct tape *tape, uint32_t cpu)
+int tape_fd(const struct tape *tape)
 {
-	if (tape->options.flight)
-		return 0;
-	if (tape->missed_cpu == NO_CPU)
-		tape->missed_cpu = cpu;
-	return tape->missed_cpu == cpu ? ebpf_recorder_missed(tape->recorder) : 0;
-}
-
-/*
- * Readers see what is missing by comparing a packet with the one before. Where the first ones are lost already, a
- * packet without events stands for the beginning of the stream.
- */
-static int write_beginning(struct tape *tape, struct ctf_writer *writer, uint32_t cpu, const struct ring_part *first)
-{
-	const struct ring_packet packet = {
-		.timestamp_begin = tape->start_ns,
-		.packet_seq_num = first->sequence - 1,
-	};
-
-	return ctf_writer_packet(writer, cpu, &packet, sizeof packet, 0);
-}
-
-/* Writes what comes out of one ring. A packet that could not be written stays before the cursor. */
-static int write_ring(struct tape *tape, struct copying *how, uint32_t cpu, struct ring_cursor *cursor)
-{
-	const struct ring *ring = ebpf_recorder_ring(tape->recorder, cpu);
-	const struct ring_packet *packet = tape->buffer;
-	struct ring_cursor ahead = *cursor;
-	struct ring_part part;
-	int got;
-
-	while ((got = how->next(ring, &ahead, tape->buffer, &part)) > 0) {
-		int result = 0;
-
-		if (packet->timestamp_begin > how->until_ns) {
-			how->left = true;
-			return 0;
-		}
-		if (!tape->options.flight && cursor->events == 0 && part.events_before > 0)
-			result = write_beginning(tape, how->writer, cpu, &part);
-		if (!result)
-			result = ctf_writer_packet(how->writer, cpu, tape->buffer, part.bytes,
-						   ahead.lost + ring_dropped(ring) + missed_of(tape, cpu));
-		if (result)
-			return result;
-		*cursor = ahead;
-	}
-	if (got < 0)
-		return diag_error(tape->diag, NULL, got, "the ring of CPU %u is damaged", cpu);
-	*cursor = ahead;
-	return 0;
-}
-
-static int write_rings(struct tape *tape, struct copying *how)
-{
-	int result = 0;
-
-	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder) && !result; cpu++)
-		result = write_ring(tape, how, cpu, &tape->cursors[cpu]);
-	tape->failed = result != 0;
-	return result;
+	return tape_thread_fd(tape->thread);
 }
 
 int tape_poll(struct tape *tape, uint64_t *wait_ns)
 {
-	struct copying how = { .writer = tape->writer, .next = ring_next, .until_ns = clock_now_ns() };
+	struct tape_totals totals;
 	uint64_t missed = 0;
 	int result = ebpf_recorder_poll(tape->recorder, &missed, wait_ns);
 
 	if (result)
 		return diag_error(tape->diag, NULL, result, "the recording cannot be followed: %s", strerror(-result));
-	if (tape->options.flight)
+	tape_thread_tell(tape->thread, ebpf_recorder_missed(tape->recorder));
+	result = tape_thread_state(tape->thread, &totals);
+	if (!result || tape->has_failed)
 		return 0;
-	result = tape_state_write(&tape->state, tape->writer);
-	tape->failed |= result != 0;
-	if (!result)
-		result = write_rings(tape, &how);
-	if (*wait_ns > TAPE_WAIT_NS)
-		*wait_ns = TAPE_WAIT_NS;
-	if (how.left)
-		*wait_ns = 0;
+	tape->has_failed = true;
+	take_messages(tape);
 	return result;
-}
-
-static int write_mark(struct ctf_writer *writer, const struct tape_mark *mark)
-{
-	const struct ctf_match match = {
-		.ts = mark->ts,
-		.cpu = mark->cpu,
-		.pid = mark->pid,
-		.tid = mark->tid,
-		.comm = mark->comm,
-		.rule = mark->rule,
-		.values = mark->values,
-		.tainted = mark->tainted,
-	};
-
-	return ctf_writer_match(writer, &match);
-}
-
-static int keep_mark(struct tape *tape, const struct tape_mark *mark)
-{
-	struct kept_mark *kept = &tape->marks[tape->mark_count % MARKS_MAX];
-	char *rule = alloc_text(mark->rule), *values = alloc_text(mark->values);
-
-	if (!rule || !values) {
-		alloc_free(rule);
-		alloc_free(values);
-		return diag_no_memory(tape->diag);
-	}
-	alloc_free(kept->rule);
-	alloc_free(kept->values);
-	*kept = (struct kept_mark){ .mark = *mark, .rule = rule, .values = values };
-	snprintf(kept->comm, sizeof kept->comm, "%s", mark->comm);
-	kept->mark.rule = rule;
-	kept->mark.values = values;
-	kept->mark.comm = kept->comm;
-	tape->mark_count++;
-	return 0;
 }
 
 int tape_mark(struct tape *tape, const struct tape_mark *mark)
 {
 	if (tape->options.flight)
-		return keep_mark(tape, mark);
-	int result = tape_state_write(&tape->state, tape->writer);
-
-	if (!result)
-		result = write_mark(tape->writer, mark);
-	tape->failed |= result != 0;
-	return result;
+		return tape_marks_keep(tape->marks, mark) ? diag_no_memory(tape->diag) : 0;
+	tape->unmarked += !tape_thread_mark(tape->thread, mark);
+	return 0;
 }
 
-/* Where a snapshot of one ring begins: with the last sub-buffer that holds events of before since_ns. */
-static void rewind_to(struct tape *tape, const struct ring *ring, uint64_t since_ns, struct ring_cursor *cursor)
+int tape_snapshot(struct tape *tape, const char *name, bool patient)
 {
-	const struct ring_packet *packet = tape->buffer;
-	struct ring_cursor probe;
-	struct ring_part part;
+	struct tape_snapshot_order order = { .at_ns = clock_now_ns(), .marks = tape->marks };
+	struct tape_marks *next = tape_marks_new();
 
-	ring_cursor_rewind(ring, cursor);
-	if (!tape->options.last_ns)
-		return;
-	probe = *cursor;
-	while (ring_finish(ring, &probe, tape->buffer, &part) > 0 && packet->timestamp_begin <= since_ns)
-		cursor->next = part.sequence;
-}
-
-static int write_marks(struct tape *tape, struct ctf_writer *writer, uint64_t since_ns)
-{
-	uint64_t oldest = tape->mark_count > MARKS_MAX ? tape->mark_count - MARKS_MAX : 0;
-	int result = 0;
-
-	for (uint64_t i = oldest; i < tape->mark_count && !result; i++) {
-		const struct tape_mark *mark = &tape->marks[i % MARKS_MAX].mark;
-
-		if (mark->ts >= since_ns)
-			result = write_mark(writer, mark);
+	if (!next)
+		return diag_no_memory(tape->diag);
+	snprintf(order.name, sizeof order.name, "%s", name);
+	if (!tape_thread_snapshot(tape->thread, &order, patient)) {
+		tape_marks_free(next);
+		return -EBUSY;
 	}
-	return result;
-}
-
-static int write_snapshot(struct tape *tape, struct ctf_writer *writer)
-{
-	uint64_t now = clock_now_ns(), last_ns = tape->options.last_ns;
-	uint64_t since_ns = last_ns && now > last_ns ? now - last_ns : 0;
-	struct copying how = { .writer = writer, .next = ring_finish, .until_ns = now };
-	int result = 0;
-
-	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder) && !result; cpu++) {
-		struct ring_cursor cursor;
-
-		rewind_to(tape, ebpf_recorder_ring(tape->recorder, cpu), since_ns, &cursor);
-		result = write_ring(tape, &how, cpu, &cursor);
-	}
-	return result ? result : write_marks(tape, writer, since_ns);
-}
-
-/* Ends a trace and adds what it holds to the totals. */
-static int close_writer(struct tape *tape, struct ctf_writer *writer)
-{
-	struct ctf_writer_totals totals;
-
-	ctf_writer_totals(writer, &totals);
-	if (!tape->options.flight)
-		tape->totals.events += totals.events;
-	tape->totals.bytes += totals.bytes;
-	tape->totals.deleted_bytes += totals.deleted_bytes;
-	return ctf_writer_close(writer);
-}
-
-/* A new directory for a snapshot; those of earlier recordings stay. */
-static int make_snapshot_folder(struct tape *tape, const char *name, char path[PATH_MAX])
-{
-	unsigned long long number = tape->totals.snapshots;
-
-	do {
-		if (snprintf(path, PATH_MAX, "%s/%s-%llu", tape->options.path, name, ++number) >= PATH_MAX)
-			errno = ENAMETOOLONG;
-		else if (mkdir(path, 0777) == 0)
-			return 0;
-	} while (errno == EEXIST);
-	return diag_error(tape->diag, NULL, -errno, "%s cannot be made: %s", path, strerror(errno));
-}
-
-int tape_snapshot(struct tape *tape, const char *name)
-{
-	struct ctf_writer *writer = NULL;
-	char path[PATH_MAX];
-	int result = make_snapshot_folder(tape, name, path), closed;
-
-	if (!result)
-		result = open_writer(tape, path, 0, &writer);
-	if (result)
-		return result;
-	tape->totals.snapshots++;
-	result = write_snapshot(tape, writer);
-	closed = close_writer(tape, writer);
-	forget_marks(tape);
-	return result ? result : closed;
-}
-
-/* Events that were overwritten before they could be read, all rings together. */
-static uint64_t overwritten(const struct tape *tape)
-{
-	uint64_t lost = 0;
-
-	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(tape->recorder); cpu++)
-		lost += tape->cursors[cpu].lost;
-	return lost;
-}
-
-/* Counts what the rings saw and the trace does not have; nothing comes into them any more. */
-static void count_losses(struct tape *tape)
-{
-	uint64_t written = ebpf_recorder_written(tape->recorder), accounted;
-
-	tape->totals.overwritten = overwritten(tape);
-	accounted = tape->totals.events + tape->totals.overwritten;
-	tape->totals.unwritten = written > accounted ? written - accounted : 0;
+	tape->marks = next;
+	return 0;
 }
 
 int tape_finish(struct tape *tape)
 {
-	struct copying how = { .writer = tape->writer, .next = ring_finish, .until_ns = UINT64_MAX };
-	int result = 0, closed;
+	int result;
 
 	if (tape->finished)
 		return 0;
 	tape->finished = true;
 	ebpf_recorder_detach(tape->recorder);
-	if (tape->options.flight)
-		return 0;
-	if (!tape->failed)
-		result = write_rings(tape, &how);
-	closed = close_writer(tape, tape->writer);
-	tape->writer = NULL;
-	count_losses(tape);
-	return result ? result : closed;
+	result = tape_thread_finish(tape->thread, ebpf_recorder_missed(tape->recorder));
+	take_messages(tape);
+	return tape->has_failed ? 0 : result;
 }
 
 void tape_count(const struct tape *tape, struct tape_totals *totals)
 {
-	*totals = tape->totals;
+	tape_thread_state(tape->thread, totals);
 	totals->dropped = ebpf_recorder_dropped(tape->recorder);
 	totals->missed = ebpf_recorder_missed(tape->recorder);
+	totals->unmarked = tape->unmarked;
 	if (tape->options.flight)
 		totals->events = ebpf_recorder_written(tape->recorder);
-	if (!tape->writer)
-		return;
-	struct ctf_writer_totals written;
-
-	ctf_writer_totals(tape->writer, &written);
-	totals->events = written.events;
-	totals->bytes = written.bytes;
-	totals->deleted_bytes = written.deleted_bytes;
-	totals->overwritten = overwritten(tape);
 }

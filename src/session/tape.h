@@ -7,9 +7,12 @@
  * written all the time. A flight tape keeps only what the rings hold, until somebody asks for a snapshot: then that is
  * written, as a complete trace of its own.
  *
- * Rings are read by polls in the caller's thread; between two of them TAPE_WAIT_NS may pass, so a ring has to hold what
- * comes in that time. Losses are counted per processor: what the rings have seen is what is written, plus overwritten,
- * plus unwritten, whatever happens.
+ * A thread of the tape's own reads the rings and writes; between two looks TAPE_WAIT_NS may pass, so a ring has to hold
+ * what comes in that time. Neither a slow disk keeps the caller waiting nor does the caller, by not calling, keep
+ * events from the disk. Losses are counted per processor: what the rings have seen is what is written, plus
+ * overwritten, plus unwritten, whatever happens.
+ *
+ * All functions are for one thread, which owns programs and scope. What is written belongs to the tape's thread.
  */
 
 #include "ebpf/ebpf.h"
@@ -41,6 +44,7 @@ struct tape_totals {
 	uint64_t dropped;     /* found no place in a ring */
 	uint64_t missed;      /* the kernel did not run our program */
 	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
+	uint64_t unmarked;    /* matches without a mark, as the disk took too long */
 	uint64_t snapshots;
 	uint64_t snapshots_refused; /* matches that have no snapshot of their own */
 };
@@ -66,22 +70,26 @@ struct ebpf_recorder *tape_recorder(struct tape *tape);
 int tape_attach(struct tape *tape);
 int tape_add(struct tape *tape, pid_t pid);
 
+/* Readable when tape_poll has something to say. */
+int tape_fd(const struct tape *tape);
+
 /*
- * Writes what had come by now, and asks for the time until the next poll. Returns 0 or -errno (the disk is full, ...)
- * with a sentence; what is written is readable then, and nothing else is written.
+ * Sees how the writing goes, which begins with the first call, and asks for the time until the next. Returns 0 or,
+ * once, -errno (the disk is full, ...) with a sentence; what is written is readable then, and nothing else is written.
  */
 int tape_poll(struct tape *tape, uint64_t *wait_ns);
 
-/* Notes a match, for the trace or the next snapshot. */
+/* Notes a match, for the trace or the next snapshot. Returns 0 or -ENOMEM. */
 int tape_mark(struct tape *tape, const struct tape_mark *mark);
 
 /*
- * Writes what the rings of a flight tape hold by now, with the newest marks since the last one, to a directory of its
- * own in path, called name-N. As tape_poll.
+ * Has what the rings of a flight tape hold by now written, with the newest marks since the last one, to a directory of
+ * its own in path, called name-N. Returns 0; -EBUSY where another one is still waiting to be written, unless patient;
+ * -ENOMEM. What fails later is told by tape_poll.
  */
-int tape_snapshot(struct tape *tape, const char *name);
+int tape_snapshot(struct tape *tape, const char *name, bool patient);
 
-/* Detaches, writes the rest of a continuous tape and ends the trace. As tape_poll. */
+/* Detaches, has the rest written and the trace ended, and waits for that. As tape_poll. */
 int tape_finish(struct tape *tape);
 
 void tape_count(const struct tape *tape, struct tape_totals *totals);

@@ -94,7 +94,7 @@ static int record(struct rig *rig)
 	if (!result)
 		result = mark(rig->tape);
 	if (!result && rig->options.flight)
-		result = tape_snapshot(rig->tape, "one");
+		result = tape_snapshot(rig->tape, "one", true);
 	finished = tape_finish(rig->tape);
 	return result ? result : finished;
 }
