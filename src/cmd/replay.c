@@ -95,6 +95,21 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&replay->sink, match);
 }
 
+/* How the matching was shared out among threads. */
+static void put_threads(const struct session_totals *totals)
+{
+	if (totals->repeated)
+		print_note("read twice: with %" PRIu32
+			   " rule%s divided by key it could not be said which runs find their "
+			   "pool full",
+			   totals->divided, totals->divided == 1 ? "" : "s");
+	else if (totals->divided)
+		print_note("matched in %" PRIu32 " threads, %" PRIu32 " rule%s divided by key", totals->threads,
+			   totals->divided, totals->divided == 1 ? "" : "s");
+	else if (totals->threads > 1)
+		print_note("matched in %" PRIu32 " threads", totals->threads);
+}
+
 static int find_kinds(const struct arguments *arguments, struct operands *operands)
 {
 	size_t last = arguments->operand_count - 1;
@@ -182,6 +197,8 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		status = cmd_status_of(result);
 	} else {
 		status = sink_close(&replay.sink, &totals);
+		if (arguments_has(arguments, OPTION_VERBOSE))
+			put_threads(&totals);
 		if (!status)
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
 	}

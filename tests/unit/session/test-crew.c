@@ -232,7 +232,7 @@ static uint32_t part_of(const struct replay_split *split, const struct program *
 	while (strcmp(program_text(program, program->rules[rule].name), name) != 0)
 		rule++;
 	for (uint32_t i = 0; i < split->part_count; i++) {
-		if (!split->rules[i * program->rule_count + rule])
+		if (!split->parts[i].rules[rule])
 			continue;
 		assert_int_equal(found, UINT32_MAX); /* in one part only */
 		found = i;
@@ -248,14 +248,14 @@ static void keeps_together_what_belongs_together(void **state)
 	struct replay_split split;
 
 	(void)state;
-	assert_int_equal(replay_split_init(&split, program, 100), 0);
+	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 100 }), 0);
 	assert_int_equal(split.part_count, 6); /* of nine rules */
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
 	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
 	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
 	replay_split_fini(&split);
-	assert_int_equal(replay_split_init(&split, program, 1), 0);
+	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 1 }), 0);
 	assert_int_equal(split.part_count, 1);
 	replay_split_fini(&split);
 	session_rules_free(rules);
