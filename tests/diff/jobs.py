@@ -130,8 +130,10 @@ def trace_rule(rng, name):
     where = rng.choice(WHERES)
     text = f"RULE {name} {rng.choice(['', '', 'SKIPTILLANY', 'STRICTPARTITION'])} PATTERN {{ {rng.choice(PATTERNS)} }}"
     text += f" WHERE {{ {where} }}"
-    # Under SKIPTILLANY nothing else ends a run.
-    if "SKIPTILLANY" in text or rng.random() < 0.6:
+    # Under SKIPTILLANY nothing else ends a run, and there are as many as there are ways to choose events.
+    if "SKIPTILLANY" in text:
+        text += " WITHIN 500ns"
+    elif rng.random() < 0.6:
         text += f" WITHIN {rng.choice([500, 3000, 20000])}ns"
     text += rng.choice([" RETURN { a.ts, a.tid AS t }", " RETURN SEQUENCE"])
     if "a.tid ==" not in where and rng.random() < 0.2:
