@@ -23,7 +23,7 @@
 
 enum {
 	BATCHES = 4,
-	BATCH_BYTES = 1 << 18,
+	BATCH_BYTES = 1 << 20,
 };
 
 /* A rule that several workers share. */

@@ -149,10 +149,10 @@ def compare_traces(binary, seed, folder, tally):
     traces = []
     for i in range(rng.choice([1, 1, 2])):
         traces.append(os.path.join(folder, f"trace{i}"))
-        subprocess.run([maker, "-n", str(rng.choice([3000, 12000])), "-c", str(rng.choice([1, 2, 3])), "-l",
+        subprocess.run([maker, "-n", str(rng.choice([3000, 60000])), "-c", str(rng.choice([1, 2, 3])), "-l",
                         str(rng.choice([0, 1, 7])), traces[-1]], check=True)
     text = TYPES + "".join(trace_rule(rng, f"r{i}") for i in range(rng.choice([1, 1, 1, 2])))
-    return differ(binary, [2, 3, 4], window(rng, 600000), [write(folder, "rule.rule", text), *traces], tally)
+    return differ(binary, [2, 3, 4], window(rng, 2000000), [write(folder, "rule.rule", text), *traces], tally)
 
 
 def main():
