@@ -61,6 +61,12 @@ const struct asterism_message *asterism_diag_get(const struct asterism_diag *dia
 	return index == diag->count && diag->out_of_memory ? &no_memory : NULL;
 }
 
+void diag_forget(struct asterism_diag *diag, size_t count)
+{
+	if (diag && diag->count > count)
+		diag->count = count;
+}
+
 /* The line of the source that holds the place, cut to a width that a terminal can show. */
 static const char *line_of(struct arena *arena, const struct diag_place *place)
 {

@@ -34,6 +34,9 @@ int diag_error(struct asterism_diag *diag, const struct diag_place *place, int c
 /* Notes that memory ran out, without needing any, and returns -ENOMEM. */
 int diag_no_memory(struct asterism_diag *diag);
 
+/* Drops the messages after the first count. */
+void diag_forget(struct asterism_diag *diag, size_t count);
+
 /*
  * The name among names (count of them) nearest to wanted by edit distance (optimal string alignment: insert, delete,
  * replace, swap of neighbours; case ignored), or NULL where none is near enough to be meant.

@@ -95,6 +95,21 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&replay->sink, match);
 }
 
+/* How the matching was shared out among threads. */
+static void put_threads(const struct session_totals *totals)
+{
+	if (totals->repeated)
+		print_note("read twice: with %" PRIu32
+			   " rule%s divided by key it could not be said which runs find their "
+			   "pool full",
+			   totals->divided, totals->divided == 1 ? "" : "s");
+	else if (totals->divided)
+		print_note("matched in %" PRIu32 " threads, %" PRIu32 " rule%s divided by key", totals->threads,
+			   totals->divided, totals->divided == 1 ? "" : "s");
+	else if (totals->threads > 1)
+		print_note("matched in %" PRIu32 " threads", totals->threads);
+}
+
 static int find_kinds(const struct arguments *arguments, struct operands *operands)
 {
 	size_t last = arguments->operand_count - 1;
@@ -182,6 +197,8 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		status = cmd_status_of(result);
 	} else {
 		status = sink_close(&replay.sink, &totals);
+		if (arguments_has(arguments, OPTION_VERBOSE))
+			put_threads(&totals);
 		if (!status)
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
 	}
@@ -235,7 +252,11 @@ const struct command command_replay = {
 		"the replay with its line.\n\n"
 		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
 		"the first "
-		"of these times and ends before the second.",
+		"of these times and ends before the second.\n\n"
+		"Rules are shared out among threads, and where there are fewer rules than threads, so are the events "
+		"of a rule whose every event carries its key, such as [tid]. Matches, their order and the counts do "
+		"not depend on it; -v tells of it. It may cost reading the input twice: when the pool of such a rule "
+		"is full.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
 		     OPTION_OUTPUT, OPTION_QUIET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,

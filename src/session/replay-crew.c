@@ -5,111 +5,65 @@
  * kept per worker in the order of that worker's engine, are handed out in the order of their places. So a worker is
  * ahead of another by no more than the ring, and memory is bounded by it.
  *
- * Who may touch what: a batch's items belong to the owner until it is published, and then are read only; a batch's list
- * of matches belongs to its worker until the batch is done, then to the owner. Both changes of hands happen under lock.
+ * The owner, who has just read an event, says which share of a divided rule it is in, so that the workers of the others
+ * need not touch it. Inputs are read and decoded once, however many workers there are. The workers note how many runs
+ * they have; when a batch is done that tells how many there were at once in all shares, and whether one engine would
+ * have had to refuse one.
  */
 
 #include "session/replay-crew.h"
 
 #include "base/alloc.h"
-#include "engine/engine.h"
-#include "session/replay-found.h"
-#include "session/replay-split.h"
+#include "session/replay-want.h"
+#include "session/replay-worker.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
 enum {
 	BATCHES = 4,
-	BATCH_BYTES = 1 << 19,
+	BATCH_BYTES = 1 << 20,
 };
 
-/* Types of items that are no events: seq is how many were lost, or ts the time that it is. */
-enum { ITEM_LOSS = PROGRAM_NONE - 1, ITEM_TIME = PROGRAM_NONE - 2 };
-
-/* In a batch that is not full yet, the time, a record and the time again always fit. */
-#define MARGIN (EVENT_RECORD_BYTES_MAX + 2 * sizeof(struct event_header))
-
-struct batch {
-	char *items; /* records, each of as many bytes as its type has */
-	size_t used;
-	struct found_list *found; /* per worker */
-	int *failed;              /* per worker: 0 or a negative result */
-	uint32_t left;            /* workers that are not done with it */
-};
-
-struct worker {
-	struct crew *crew;
-	uint32_t index;
-	struct engine *engine;
-	pthread_t thread;
-	bool started;
-	struct batch *batch; /* at work */
-	uint32_t item;       /* of it */
+/* A rule that several workers share. */
+struct divided {
+	uint32_t rule;
+	const struct replay_key *key;
+	uint32_t share_count;
+	uint32_t *workers; /* per share */
+	struct level_sum sum;
+	const struct level_log **logs; /* per share, for the moment */
 };
 
 struct crew {
+	/* Of the owner alone, and of every event. */
+	struct batch *filling;
+	uint64_t now;         /* the latest time told */
+	uint64_t told;        /* the latest time that an item has */
+	uint32_t *item_bytes; /* per type: how much of a record is looked at */
+	uint32_t type_count;
+	bool over_all; /* some rule sees types that the program does not know */
+	int failed;    /* sticks: nothing more is handed out */
+	struct divided *divided;
+	uint32_t divided_count;
+
 	const struct program *program;
 	struct crew_options options;
 	struct replay_split split;
-	struct worker *workers;
+	struct worker **workers;
 	uint32_t worker_count;
 	struct batch batches[BATCHES];
 	struct found_reader *readers; /* per worker */
 	struct found_events events;
-	bool over_all;        /* some rule sees types that the program does not know */
-	uint64_t now;         /* the latest time told */
-	uint64_t told;        /* the latest time that an item has */
+	uint64_t lost;        /* told to every worker */
 	uint64_t delivered;   /* batches whose matches were handed out */
-	int failed;           /* sticks: nothing more is handed out */
+	bool gave_up;         /* that is why it failed */
 	pthread_mutex_t lock; /* of what follows, and of batches' left */
 	pthread_cond_t publish, done;
 	uint64_t published;
 	bool ends;
 };
-
-static size_t item_bytes(const struct program *program, const struct event_header *item)
-{
-	return item->type < program->type_count ? program->types[item->type].record_bytes : sizeof *item;
-}
-
-static int on_match(void *context, const struct program_match *match)
-{
-	struct worker *worker = context;
-	const struct found_place place = { worker->item, engine_turn(worker->engine) + 1 }; /* NONE: 0 */
-
-	return found_add(&worker->batch->found[worker->index], worker->crew->program, place, match);
-}
-
-static int do_item(struct worker *worker, const struct event_header *item)
-{
-	switch (item->type) {
-	case ITEM_LOSS:
-		engine_lose(worker->engine, item->seq);
-		return 0;
-	case ITEM_TIME:
-		return engine_advance(worker->engine, item->ts);
-	default:
-		return engine_feed(worker->engine, item);
-	}
-}
-
-static int do_batch(struct worker *worker, struct batch *batch)
-{
-	const char *at = batch->items, *end = at + batch->used;
-	int result = 0;
-
-	worker->batch = batch;
-	for (worker->item = 0; at < end && !result; worker->item++) {
-		const struct event_header *item = (const struct event_header *)at;
-
-		result = do_item(worker, item);
-		at += item_bytes(worker->crew->program, item);
-	}
-	return result;
-}
 
 static void *work(void *context)
 {
@@ -125,9 +79,8 @@ static void *work(void *context)
 		if (crew->published == next)
 			break;
 		pthread_mutex_unlock(&crew->lock);
-		int result = do_batch(worker, batch);
+		worker_do(worker, batch);
 		pthread_mutex_lock(&crew->lock);
-		batch->failed[worker->index] = result;
 		if (--batch->left == 0)
 			pthread_cond_signal(&crew->done);
 	}
@@ -162,7 +115,7 @@ static int hand_out(struct crew *crew, struct batch *batch)
 	uint32_t worker;
 
 	for (uint32_t i = 0; i < crew->worker_count; i++)
-		crew->readers[i] = (struct found_reader){ .list = &batch->found[i] };
+		crew->readers[i] = (struct found_reader){ .list = &batch->turns[i].found };
 	while (!result && (worker = earliest(crew)) < crew->worker_count) {
 		struct program_match match;
 
@@ -171,10 +124,41 @@ static int hand_out(struct crew *crew, struct batch *batch)
 			result = crew->options.on_match(crew->options.context, &match);
 	}
 	for (uint32_t i = 0; i < crew->worker_count; i++) {
-		if (!result && batch->failed[i])
-			result = batch->failed[i];
+		if (!result && batch->turns[i].failed)
+			result = batch->turns[i].failed;
 	}
 	return result;
+}
+
+/* Adds the batch up for a rule; false if one engine may have refused a run. */
+static bool add_levels(const struct crew *crew, const struct batch *batch, struct divided *divided)
+{
+	bool has_refused = false;
+	double memory_share = 0;
+
+	for (uint32_t i = 0; i < divided->share_count; i++) {
+		const struct level_log *log = &batch->turns[divided->workers[i]].levels;
+
+		divided->logs[i] = log;
+		has_refused |= log->has_refused;
+		memory_share += log->memory_share;
+	}
+	level_sum_add(&divided->sum, divided->logs);
+	return !has_refused && memory_share <= 1 && divided->sum.max <= crew->program->rules[divided->rule].pool;
+}
+
+/* Whether the batch is what one engine gives. The logs of a worker that failed are not whole. */
+static int check(struct crew *crew, const struct batch *batch)
+{
+	for (uint32_t i = 0; crew->divided_count && i < crew->worker_count; i++) {
+		if (batch->turns[i].failed)
+			return batch->turns[i].failed;
+	}
+	for (uint32_t i = 0; i < crew->divided_count; i++) {
+		if (!add_levels(crew, batch, &crew->divided[i]))
+			crew->gave_up = true;
+	}
+	return crew->gave_up ? -EAGAIN : 0;
 }
 
 /* Waits for the oldest batch that is out and takes it back. */
@@ -187,10 +171,10 @@ static void take_back(struct crew *crew)
 		pthread_cond_wait(&crew->done, &crew->lock);
 	pthread_mutex_unlock(&crew->lock);
 	if (!crew->failed)
+		crew->failed = check(crew, batch);
+	if (!crew->failed)
 		crew->failed = hand_out(crew, batch);
-	batch->used = 0;
-	for (uint32_t i = 0; i < crew->worker_count; i++)
-		found_clear(&batch->found[i]);
+	batch_empty(batch, crew->worker_count);
 }
 
 /* Without waiting. */
@@ -204,21 +188,37 @@ static bool oldest_is_done(struct crew *crew)
 	return done;
 }
 
-static struct batch *filling(struct crew *crew)
+/* Gives an event to the share that its key falls into, of every divided rule. */
+static inline void give_event(struct crew *crew, const struct event_header *item, struct batch_item added)
 {
-	return &crew->batches[crew->published % BATCHES];
+	for (uint32_t i = 0; i < crew->divided_count; i++) {
+		const struct divided *divided = &crew->divided[i];
+		uint32_t share = replay_key_share(divided->key, item, divided->share_count);
+
+		if (share != PROGRAM_NONE)
+			batch_give(crew->filling, divided->workers[share], added);
+	}
+}
+
+static void give_all(struct crew *crew, struct batch_item added)
+{
+	for (uint32_t i = 0; i < crew->worker_count; i++) {
+		if (crew->split.parts[i].share_count > 1)
+			batch_give(crew->filling, i, added);
+	}
+}
+
+static void tell_all(struct crew *crew, const struct event_header *item)
+{
+	give_all(crew, batch_add(crew->filling, item, sizeof *item, crew->now));
 }
 
 /* Sees to it that time passes for the rules, even where no event concerned them. */
 static void add_time(struct crew *crew)
 {
-	struct batch *batch = filling(crew);
-	struct event_header item = { .ts = crew->now, .type = ITEM_TIME };
-
 	if (crew->told >= crew->now)
 		return;
-	memcpy(batch->items + batch->used, &item, sizeof item);
-	batch->used += sizeof item;
+	tell_all(crew, &(struct event_header){ .ts = crew->now, .type = ITEM_TIME });
 	crew->told = crew->now;
 }
 
@@ -226,49 +226,43 @@ static void add_time(struct crew *crew)
 static void publish(struct crew *crew)
 {
 	add_time(crew);
-	if (filling(crew)->used == 0)
+	if (crew->filling->used == 0)
 		return;
 	pthread_mutex_lock(&crew->lock);
-	filling(crew)->left = crew->worker_count;
+	crew->filling->left = crew->worker_count;
 	crew->published++;
 	pthread_cond_broadcast(&crew->publish);
 	pthread_mutex_unlock(&crew->lock);
+	crew->filling = &crew->batches[crew->published % BATCHES];
 	if (crew->published - crew->delivered == BATCHES)
 		take_back(crew);
 	while (oldest_is_done(crew))
 		take_back(crew);
 }
 
-static struct event_header *add_item(struct crew *crew, const struct event_header *item)
-{
-	struct batch *batch = filling(crew);
-	size_t bytes = item_bytes(crew->program, item);
-	struct event_header *added = (struct event_header *)(batch->items + batch->used);
-
-	memcpy(added, item, bytes);
-	batch->used += bytes;
-	return added;
-}
-
 static int publish_full(struct crew *crew)
 {
-	if (filling(crew)->used >= crew->options.batch_bytes)
+	if (crew->filling->used >= crew->options.batch_bytes)
 		publish(crew);
 	return crew->failed;
 }
 
 int crew_feed(struct crew *crew, const struct event_header *record)
 {
-	struct event_header *added;
+	bool is_known = record->type < crew->type_count;
+	struct batch_item added;
+	struct event_header *item;
 
 	if (record->ts > crew->now)
 		crew->now = record->ts;
-	if (record->type >= crew->program->type_count && !crew->over_all)
+	if (!is_known && !crew->over_all)
 		return crew->failed;
-	added = add_item(crew, record);
-	added->ts = crew->now; /* as an engine that had seen all events would take it */
-	if (added->type >= crew->program->type_count)
-		added->type = PROGRAM_NONE;
+	added = batch_add(crew->filling, record, is_known ? crew->item_bytes[record->type] : sizeof *record, crew->now);
+	item = (struct event_header *)(crew->filling->items + added.offset);
+	item->ts = crew->now; /* as an engine that had seen all events would take it */
+	if (!is_known)
+		item->type = PROGRAM_NONE;
+	give_event(crew, record, added);
 	crew->told = crew->now;
 	return publish_full(crew);
 }
@@ -277,7 +271,8 @@ int crew_lose(struct crew *crew, uint64_t lost)
 {
 	/* Runs whose time was up before the loss are not concerned. */
 	add_time(crew);
-	add_item(crew, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
+	tell_all(crew, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
+	crew->lost += lost;
 	return publish_full(crew);
 }
 
@@ -289,45 +284,148 @@ int crew_finish(struct crew *crew)
 	return crew->failed;
 }
 
+bool crew_gave_up(const struct crew *crew)
+{
+	return crew->gave_up;
+}
+
+struct crew_shape crew_shape(const struct crew *crew)
+{
+	return (struct crew_shape){ crew->worker_count, crew->divided_count };
+}
+
+static void add_stats(struct program_rule_stats *stats, const struct program_rule_stats *more)
+{
+	stats->matches += more->matches;
+	stats->runs_opened += more->runs_opened;
+	stats->runs_live_max += more->runs_live_max;
+	stats->pool_exhausted += more->pool_exhausted;
+	stats->lost += more->lost;
+	stats->divisions_by_zero += more->divisions_by_zero;
+}
+
 void crew_stats(const struct crew *crew, uint32_t rule, struct program_rule_stats *stats)
 {
+	*stats = (struct program_rule_stats){ 0 };
 	for (uint32_t i = 0; i < crew->worker_count; i++) {
-		if (crew->split.rules[(size_t)i * crew->program->rule_count + rule])
-			engine_stats(crew->workers[i].engine, rule, stats);
+		struct program_rule_stats part;
+
+		if (!crew->workers[i]->part->rules[rule])
+			continue;
+		engine_stats(crew->workers[i]->engine, rule, &part);
+		add_stats(stats, &part);
+	}
+	for (uint32_t i = 0; i < crew->divided_count; i++) {
+		if (crew->divided[i].rule != rule)
+			continue;
+		stats->lost -= (crew->divided[i].share_count - 1) * crew->lost;
+		stats->runs_live_max = crew->divided[i].sum.max;
 	}
 }
 
-static int make_batches(struct crew *crew)
+/* Of each record, up to the last field that some rule looks at. */
+static int find_bytes(struct crew *crew)
 {
-	for (int i = 0; i < BATCHES; i++) {
-		struct batch *batch = &crew->batches[i];
+	const struct program *program = crew->program;
+	struct replay_want want;
+	int result = replay_want_init(&want, program);
 
-		batch->items = alloc_zero(crew->options.batch_bytes + MARGIN, 1);
-		batch->found = alloc_zero(crew->worker_count, sizeof *batch->found);
-		batch->failed = alloc_zero(crew->worker_count, sizeof *batch->failed);
-		if (!batch->items || !batch->found || !batch->failed)
-			return -ENOMEM;
+	crew->item_bytes = alloc_zero(program->type_count, sizeof *crew->item_bytes);
+	if (!crew->item_bytes)
+		result = -ENOMEM;
+	for (uint32_t i = 0; i < program->type_count && !result; i++) {
+		const struct program_type *type = &program->types[i];
+		uint32_t end = sizeof(struct event_header);
+
+		for (uint32_t j = type->first_field; j < type->first_field + type->field_count; j++) {
+			uint32_t field_end = program->fields[j].offset + program->fields[j].bytes;
+
+			if (want.fields[j] && field_end > end)
+				end = field_end;
+		}
+		crew->item_bytes[i] = (end + 7) / 8 * 8;
 	}
-	crew->readers = alloc_zero(crew->worker_count, sizeof *crew->readers);
-	return crew->readers ? 0 : -ENOMEM;
+	replay_want_fini(&want);
+	return result;
 }
 
-static int make_engines(struct crew *crew, struct asterism_diag *diag)
+/* The rule of the part's share, which is its first one. */
+static int add_divided(struct crew *crew, const struct replay_part *part)
+{
+	struct divided *divided = &crew->divided[crew->divided_count++];
+
+	divided->rule = part->rule;
+	divided->key = part->key;
+	divided->share_count = part->share_count;
+	divided->workers = alloc_zero(part->share_count, sizeof *divided->workers);
+	divided->logs = alloc_zero(part->share_count, sizeof(const struct level_log *));
+	if (!divided->workers || !divided->logs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < crew->worker_count; i++) {
+		const struct replay_part *other = &crew->split.parts[i];
+
+		if (other->share_count > 1 && other->rule == part->rule)
+			divided->workers[other->share] = i;
+	}
+	return level_sum_init(&divided->sum, part->share_count);
+}
+
+static int make_divided(struct crew *crew)
 {
 	int result = 0;
 
+	crew->divided = alloc_zero(crew->program->rule_count, sizeof *crew->divided);
+	if (!crew->divided)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < crew->worker_count && !result; i++) {
-		struct worker *worker = &crew->workers[i];
-		const struct engine_options options = {
-			.on_match = on_match,
-			.context = worker,
-			.rules = crew->split.rules + (size_t)i * crew->program->rule_count,
-		};
+		const struct replay_part *part = &crew->split.parts[i];
 
-		worker->crew = crew;
-		worker->index = i;
-		result = engine_new(crew->program, &options, diag, &worker->engine);
+		if (part->share_count > 1 && part->share == 0)
+			result = add_divided(crew, part);
 	}
+	return result;
+}
+
+static int make_parts(struct crew *crew)
+{
+	int result = find_bytes(crew);
+
+	crew->readers = alloc_zero(crew->worker_count, sizeof *crew->readers);
+	crew->workers = alloc_zero(crew->worker_count, sizeof(struct worker *));
+	if (!crew->readers || !crew->workers)
+		result = -ENOMEM;
+	for (int i = 0; i < BATCHES && !result; i++)
+		result = batch_init(&crew->batches[i], &crew->split, crew->options.batch_bytes);
+	return result ? result : make_divided(crew);
+}
+
+static int make_worker(struct crew *crew, uint32_t index, struct asterism_diag *diag)
+{
+	struct worker *worker = alloc_zero(1, sizeof *worker);
+	const struct engine_options options = {
+		.on_match = worker_match,
+		.context = worker,
+		.rules = crew->split.parts[index].rules,
+	};
+
+	if (!worker)
+		return diag_no_memory(diag);
+	crew->workers[index] = worker;
+	worker->crew = crew;
+	worker->program = crew->program;
+	worker->part = &crew->split.parts[index];
+	worker->item_bytes = crew->item_bytes;
+	worker->index = index;
+	worker->expires = crew->program->rules[worker->part->rule].within_ns != 0;
+	return engine_new(crew->program, &options, diag, &worker->engine);
+}
+
+static int make_workers(struct crew *crew, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < crew->worker_count && !result; i++)
+		result = make_worker(crew, i, diag);
 	return result;
 }
 
@@ -340,8 +438,8 @@ static int start_workers(struct crew *crew, struct asterism_diag *diag)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < crew->worker_count && !result; i++) {
-		result = pthread_create(&crew->workers[i].thread, NULL, work, &crew->workers[i]);
-		crew->workers[i].started = result == 0;
+		result = pthread_create(&crew->workers[i]->thread, NULL, work, crew->workers[i]);
+		crew->workers[i]->started = result == 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result ? diag_error(diag, NULL, -EAGAIN, "no threads to be had: %s", strerror(result)) : 0;
@@ -349,24 +447,23 @@ static int start_workers(struct crew *crew, struct asterism_diag *diag)
 
 static int init(struct crew *crew, struct asterism_diag *diag)
 {
+	const struct replay_split_options split = { crew->options.jobs, crew->options.by_key };
 	int result;
 
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->publish, NULL);
 	pthread_cond_init(&crew->done, NULL);
-	result = replay_split_init(&crew->split, crew->program, crew->options.jobs);
+	result = replay_split_init(&crew->split, crew->program, &split);
 	crew->worker_count = crew->split.part_count;
-	if (!result) {
-		crew->workers = alloc_zero(crew->worker_count, sizeof *crew->workers);
-		result = crew->workers ? make_batches(crew) : -ENOMEM;
-	}
+	if (!result)
+		result = make_parts(crew);
 	if (result)
 		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < crew->program->rule_count; i++)
 		crew->over_all |= crew->program->rules[i].flags & PROGRAM_RULE_OVER_ALL;
 	if (crew->worker_count < 2)
 		return 0;
-	result = make_engines(crew, diag);
+	result = make_workers(crew, diag);
 	return result ? result : start_workers(crew, diag);
 }
 
@@ -382,6 +479,8 @@ int crew_new(const struct program *program, const struct crew_options *options, 
 	if (!crew)
 		return diag_no_memory(diag);
 	crew->program = program;
+	crew->type_count = program->type_count;
+	crew->filling = &crew->batches[0];
 	crew->options = *options;
 	if (!crew->options.batch_bytes)
 		crew->options.batch_bytes = BATCH_BYTES;
@@ -393,6 +492,23 @@ int crew_new(const struct program *program, const struct crew_options *options, 
 	return result;
 }
 
+static void free_worker(struct worker *worker)
+{
+	if (!worker)
+		return;
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+	engine_free(worker->engine);
+	alloc_free(worker);
+}
+
+static void free_divided(struct divided *divided)
+{
+	alloc_free(divided->workers);
+	alloc_free(divided->logs);
+	level_sum_fini(&divided->sum);
+}
+
 void crew_free(struct crew *crew)
 {
 	if (!crew)
@@ -401,20 +517,14 @@ void crew_free(struct crew *crew)
 	crew->ends = true;
 	pthread_cond_broadcast(&crew->publish);
 	pthread_mutex_unlock(&crew->lock);
-	for (uint32_t i = 0; crew->workers && i < crew->worker_count; i++) {
-		if (crew->workers[i].started)
-			pthread_join(crew->workers[i].thread, NULL);
-		engine_free(crew->workers[i].engine);
-	}
-	for (int i = 0; i < BATCHES; i++) {
-		struct batch *batch = &crew->batches[i];
-
-		for (uint32_t j = 0; batch->found && j < crew->worker_count; j++)
-			found_fini(&batch->found[j]);
-		alloc_free(batch->found);
-		alloc_free(batch->failed);
-		alloc_free(batch->items);
-	}
+	for (uint32_t i = 0; crew->workers && i < crew->worker_count; i++)
+		free_worker(crew->workers[i]);
+	for (int i = 0; i < BATCHES; i++)
+		batch_fini(&crew->batches[i], crew->worker_count);
+	for (uint32_t i = 0; i < crew->divided_count; i++)
+		free_divided(&crew->divided[i]);
+	alloc_free(crew->divided);
+	alloc_free(crew->item_bytes);
 	alloc_free(crew->events.items);
 	alloc_free(crew->readers);
 	alloc_free(crew->workers);

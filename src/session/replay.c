@@ -4,18 +4,19 @@
  * of each looks its type up in the program, every other goes by a table.
  */
 
-#include "session/session.h"
+#include "session/replay-priv.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
-#include "session/reactions.h"
 #include "session/replay-crew.h"
 #include "session/replay-input.h"
 #include "session/replay-want.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 /* How many events pass between two looks at the clock and the wish to stop. */
 enum { EVENTS_PER_LOOK = 1024 };
@@ -34,8 +35,10 @@ struct replay {
 	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
+	uint64_t told, untold;   /* matches handed on; and still to be left out, because they were in an earlier try */
 	bool begun, at_end;      /* the first event was seen; there are no more */
 	bool failed;             /* the executor, or who takes the matches */
+	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
 	uint64_t from_ns, to_ns; /* the window, once begun */
 	uint64_t lost;           /* of the source, as far as it has been told */
 	bool passes_over;        /* events of types that no rule knows only let time pass, */
@@ -80,16 +83,26 @@ static int open_kernel(struct replay *replay, const struct session_rules *rules,
 	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
 }
 
+static int on_match(void *context, const struct program_match *match)
+{
+	struct replay *replay = context;
+
+	if (replay->untold) {
+		replay->untold--;
+		return 0;
+	}
+	replay->told++;
+	return replay->options->on_match ? replay->options->on_match(replay->options->context, match) : 0;
+}
+
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
-	const struct engine_options options = {
-		.on_match = replay->options->on_match,
-		.context = replay->options->context,
-	};
+	const struct engine_options options = { .on_match = on_match, .context = replay };
 	const struct crew_options crew = {
 		.jobs = replay->options->jobs,
-		.on_match = replay->options->on_match,
-		.context = replay->options->context,
+		.by_key = replay->by_key,
+		.on_match = on_match,
+		.context = replay,
 	};
 	int result;
 
@@ -247,88 +260,90 @@ static int finish(struct replay *replay, int result)
 	return result ? result : last;
 }
 
-static int replay_all(const struct session_rules *rules, const struct session_replay_options *options,
-		      struct asterism_diag *diag, struct session_totals *totals)
+static int open_all(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
-	struct replay replay = { .options = options, .program = session_rules_program(rules) };
-	uint64_t start_ns;
-	int result;
+	const struct session_replay_options *options = replay->options;
+	int result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
+				       &replay->input);
 
-	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
-	result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
-				   &replay.input);
-	replay.progress.bytes_total = replay.input.bytes_total;
+	replay->progress.bytes_total = replay->input.bytes_total;
 	if (!result)
-		result = replay_want_init(&replay.want, replay.program);
+		result = replay_want_init(&replay->want, replay->program);
+	if (result)
+		return result;
 	/* What comes as it happens is told as it happens, also that time is up. */
-	replay.passes_over = replay.input.bytes_total && !replay.want.sees_all;
-	if (!result) {
-		const struct trace_want want = replay_want_of(&replay.want);
+	replay->passes_over = replay->input.bytes_total && !replay->want.sees_all;
+	const struct trace_want want = replay_want_of(&replay->want);
+	trace_source_want(replay->input.source, &want);
+	return open_executor(replay, rules, diag);
+}
 
-		trace_source_want(replay.input.source, &want);
-		totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
-		result = totals->rules ? open_executor(&replay, rules, diag) : -ENOMEM;
-	}
+static void close_all(struct replay *replay)
+{
+	engine_free(replay->engine);
+	crew_free(replay->crew);
+	ebpf_free(replay->kernel);
+	replay_input_close(&replay->input);
+	replay_want_fini(&replay->want);
+	alloc_free(replay->types);
+}
+
+/* Goes through the inputs once. totals->repeated: it has to be done again, without dividing rules. */
+static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
+		struct session_totals *totals)
+{
+	int result = open_all(replay, rules, diag);
+	struct crew_shape shape = { .workers = 1 };
+
 	if (!result) {
-		start_ns = clock_now_ns();
-		result = finish(&replay, feed_all(&replay));
-		totals->elapsed_ns = clock_now_ns() - start_ns;
-		count(&replay, totals);
+		uint64_t start_ns = clock_now_ns();
+
+		result = finish(replay, feed_all(replay));
+		totals->elapsed_ns += clock_now_ns() - start_ns;
+		if (replay->crew && crew_gave_up(replay->crew))
+			totals->repeated = true;
+		else
+			count(replay, totals);
+		if (replay->crew)
+			shape = crew_shape(replay->crew);
+		totals->threads = shape.workers;
+		totals->divided = shape.divided > totals->divided ? shape.divided : totals->divided;
 	}
-	if (result == -ENOMEM)
-		diag_no_memory(diag);
-	engine_free(replay.engine);
-	crew_free(replay.crew);
-	ebpf_free(replay.kernel);
-	replay_input_close(&replay.input);
-	replay_want_fini(&replay.want);
-	alloc_free(replay.types);
+	close_all(replay);
 	return result;
 }
 
-/* What matches of a replay go through: nothing is done any more, but what is to be counted is counted. */
-struct told {
-	const struct session_replay_options *options;
-	struct reactions *reactions;
-};
-
-static int on_match(void *context, const struct program_match *match)
+static bool can_be_read_again(const struct session_replay_options *options)
 {
-	struct told *told = context;
-	struct program_match counted;
+	for (size_t i = 0; i < options->file_count; i++) {
+		struct stat status;
 
-	if (!reactions_do(told->reactions, match, &counted) || !told->options->on_match)
-		return 0;
-	return told->options->on_match(told->options->context, &counted);
+		if (strcmp(options->files[i], "-") == 0 || stat(options->files[i], &status) ||
+		    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+			return false;
+	}
+	return true;
 }
 
-static void on_progress(void *context, const struct session_progress *progress)
+int replay_events(const struct session_rules *rules, const struct session_replay_options *options,
+		  struct asterism_diag *diag, struct session_totals *totals)
 {
-	struct told *told = context;
+	struct replay replay = { .options = options, .program = session_rules_program(rules) };
+	size_t messages = diag ? asterism_diag_count(diag, ASTERISM_NOTE) : 0;
+	int result = -ENOMEM;
 
-	told->options->on_progress(told->options->context, progress);
-}
-
-int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
-		   struct asterism_diag *diag, struct session_totals *totals)
-{
-	static const struct reactions_options recorded = { .recorded = true };
-	struct told told = { .options = options };
-	struct session_replay_options inner = *options;
-	int result;
-
-	if (!session_rules_program(rules)->header->sections[PROGRAM_STATEMENTS].count)
-		return replay_all(rules, options, diag, totals);
-	*totals = (struct session_totals){ 0 };
-	result = reactions_new(session_rules_program(rules), &recorded, diag, &told.reactions);
-	if (result)
-		return result;
-	inner.on_match = on_match;
-	inner.on_progress = options->on_progress ? on_progress : NULL;
-	inner.context = &told;
-	result = replay_all(rules, &inner, diag, totals);
-	if (!result && reactions_tallies(told.reactions, NULL, NULL, &totals->tallies))
-		result = diag_no_memory(diag);
-	reactions_free(told.reactions);
+	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
+	totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
+	replay.by_key = can_be_read_again(options);
+	if (totals->rules)
+		result = pass(&replay, rules, diag, totals);
+	if (totals->repeated) {
+		/* What the first try said it says again. */
+		diag_forget(diag, messages);
+		replay = (struct replay){ .options = options, .program = replay.program, .untold = replay.told };
+		result = pass(&replay, rules, diag, totals);
+	}
+	if (result == -ENOMEM)
+		diag_no_memory(diag);
 	return result;
 }

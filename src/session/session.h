@@ -27,6 +27,9 @@ struct session_totals {
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
+	uint32_t threads;             /* of a replay: how many matched */
+	uint32_t divided;             /* rules that several of them shared */
+	bool repeated;                /* sharing a rule did not do, so the replay began again without */
 	struct tape_totals tape;      /* of a recording */
 	struct react_tallies tallies; /* counters and histograms of the rules */
 };
@@ -56,7 +59,8 @@ struct session_replay_options {
 	enum session_engine engine;
 	/*
 	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are
-	 * the same and in the same order, but come some thousand events later.
+	 * the same and in the same order, but come some thousand events later. Inputs that can be read again may be
+	 * read again.
 	 */
 	uint32_t jobs;
 	program_match_fn *on_match;

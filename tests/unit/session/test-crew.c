@@ -67,7 +67,7 @@ static void open_record(struct record *record, const struct program *program)
 	assert_non_null(record->stream);
 }
 
-static struct session_rules *read_rules(bool over_all)
+static struct session_rules *read_text(const char *first, const char *second)
 {
 	char file[] = "/tmp/asterism-unit-XXXXXX";
 	const char *name = file;
@@ -75,13 +75,17 @@ static struct session_rules *read_rules(bool over_all)
 	int fd = mkstemp(file);
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, rule_text, strlen(rule_text)), strlen(rule_text));
-	if (over_all)
-		assert_int_equal(write(fd, over_text, strlen(over_text)), strlen(over_text));
+	assert_int_equal(write(fd, first, strlen(first)), strlen(first));
+	assert_int_equal(write(fd, second, strlen(second)), strlen(second));
 	close(fd);
 	assert_int_equal(session_rules_read(&name, 1, NULL, &rules), 0);
 	unlink(file);
 	return rules;
+}
+
+static struct session_rules *read_rules(bool over_all)
+{
+	return read_text(rule_text, over_all ? over_text : "");
 }
 
 /* One of the two. */
@@ -141,8 +145,9 @@ static void compare_stats(const struct executor *one, const struct executor *man
 	assert_memory_equal(&a, &b, sizeof a);
 }
 
-static void compare(const struct program *program, unsigned seed, uint32_t jobs, size_t batch_bytes)
+static void compare(const struct program *program, unsigned seed, const struct crew_options *wanted)
 {
+	struct crew_options options = *wanted;
 	struct record expected, got;
 	struct executor one = { 0 }, many = { 0 };
 
@@ -151,12 +156,9 @@ static void compare(const struct program *program, unsigned seed, uint32_t jobs,
 	assert_int_equal(engine_new(program, &(struct engine_options){ .on_match = write_match, .context = &expected },
 				    NULL, &one.engine),
 			 0);
-	assert_int_equal(
-		crew_new(program,
-			 &(struct crew_options){
-				 .jobs = jobs, .batch_bytes = batch_bytes, .on_match = write_match, .context = &got },
-			 NULL, &many.crew),
-		0);
+	options.on_match = write_match;
+	options.context = &got;
+	assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
 	assert_non_null(many.crew);
 	assert_int_equal(play(&one, program, seed, 4000), 0);
 	assert_int_equal(play(&many, program, seed, 4000), 0);
@@ -182,9 +184,110 @@ static void is_one_engine(void **state)
 		struct session_rules *rules = read_rules(over_all);
 
 		for (unsigned seed = 1; seed <= 12; seed++)
-			compare(session_rules_program(rules), seed, 2 + seed % 4, sizes[seed % 3]);
+			compare(session_rules_program(rules), seed,
+				&(struct crew_options){ .jobs = 2 + seed % 4, .batch_bytes = sizes[seed % 3] });
 		session_rules_free(rules);
 	}
+}
+
+static const char types_text[] =
+	"EVENT A { x: i64 }\nEVENT B { x: i64 }\nEVENT C { x: i64 }\nEVENT D { x: i64 }\nEVENT unused { x: i64 }\n";
+
+/* Each alone. */
+static const char *const divided_rules[] = {
+	"RULE r PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 40ns RETURN { a.x }\n",
+	"RULE r PATTERN { [A:a, B:b] } WHERE { [x], [tid] } RETURN SEQUENCE ON LOSS DISCARD\n",
+	"RULE r SKIPTILLANY PATTERN { [A:a, B[]:b, C:c] } WHERE { [x], b.len < 3 } WITHIN 30ns RETURN SEQUENCE\n",
+	"RULE r PATTERN { [A:a, ~B:b, C:c] } WHERE { [tid] } AFTER MATCH DROP RETURN { a.x, c.x AS y }\n",
+	"RULE r STRICTPARTITION PATTERN { [A:a, C:c] } WHERE { [tid] } OVER { * } RETURN SEQUENCE\n",
+	"RULE r PATTERN { [A:a, B:b, C:c] } WHERE { a.x == b.tid, c.x == a.x } WITHIN 50ns RETURN { a.x }\n",
+};
+
+static void divides_a_rule(void **state)
+{
+	static const size_t sizes[] = { 1, 1000, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof divided_rules / sizeof *divided_rules; i++) {
+		struct session_rules *rules = read_text(types_text, divided_rules[i]);
+
+		for (unsigned seed = 1; seed <= 9; seed++) {
+			compare(session_rules_program(rules), seed,
+				&(struct crew_options){
+					.jobs = 2 + seed % 3, .by_key = true, .batch_bytes = sizes[seed / 3 % 3] });
+		}
+		session_rules_free(rules);
+	}
+}
+
+/* Whole rules and shares of others side by side. */
+static void divides_where_rules_are_few(void **state)
+{
+	static const char text[] = "RULE first PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 40ns RETURN { a.x }\n"
+				   "RULE second PATTERN { [B:b, ~C:c] } WHERE { [x] } WITHIN 20ns RETURN { b.x }\n"
+				   "RULE third PATTERN { [B:b, C:c] } WHERE { [tid] } RETURN { b.x }\n";
+	struct session_rules *rules = read_text(types_text, text);
+	const struct program *program = session_rules_program(rules);
+
+	(void)state;
+	for (uint32_t jobs = 2; jobs <= 8; jobs++) {
+		struct crew_options options = { .jobs = jobs, .by_key = true };
+		struct crew *crew;
+
+		assert_int_equal(crew_new(program, &options, NULL, &crew), 0);
+		assert_int_equal(crew_shape(crew).workers, jobs);
+		assert_int_equal(crew_shape(crew).divided, jobs < 4 ? 0 : jobs == 4 ? 1 : 2);
+		crew_free(crew);
+		compare(program, jobs, &options);
+	}
+	session_rules_free(rules);
+}
+
+/* What it has given before is right. */
+static void gives_up_when_a_pool_is_full(void **state)
+{
+	struct session_rules *rules = read_text(
+		types_text, "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 90ns POOL 16 RETURN { a.x }\n");
+	const struct program *program = session_rules_program(rules);
+	uint32_t given_up = 0, given = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		struct record expected, got;
+		struct executor one = { 0 }, many = { 0 };
+		struct program_rule_stats stats;
+		const struct crew_options options = {
+			.jobs = 3, .by_key = true, .batch_bytes = 500, .on_match = write_match, .context = &got
+		};
+
+		open_record(&expected, program);
+		open_record(&got, program);
+		assert_int_equal(engine_new(program,
+					    &(struct engine_options){ .on_match = write_match, .context = &expected },
+					    NULL, &one.engine),
+				 0);
+		assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
+		assert_int_equal(play(&one, program, seed, 400), 0);
+		int fed = play(&many, program, seed, 400), result = crew_finish(many.crew);
+		assert_true(fed == 0 || fed == result);
+		engine_stats(one.engine, 0, &stats);
+		assert_int_equal(crew_gave_up(many.crew), stats.pool_exhausted != 0);
+		assert_int_equal(result, stats.pool_exhausted ? -EAGAIN : 0);
+		given_up += stats.pool_exhausted != 0;
+		fclose(expected.stream);
+		fclose(got.stream);
+		given += got.length != 0;
+		assert_true(got.length <= expected.length);
+		assert_memory_equal(got.text, expected.text, got.length);
+		assert_true(stats.pool_exhausted || got.length == expected.length);
+		engine_free(one.engine);
+		crew_free(many.crew);
+		free(expected.text);
+		free(got.text);
+	}
+	assert_in_range(given_up, 5, 35);
+	assert_true(given > 20);
+	session_rules_free(rules);
 }
 
 static void stops_when_nobody_takes_matches(void **state)
@@ -232,7 +335,7 @@ static uint32_t part_of(const struct replay_split *split, const struct program *
 	while (strcmp(program_text(program, program->rules[rule].name), name) != 0)
 		rule++;
 	for (uint32_t i = 0; i < split->part_count; i++) {
-		if (!split->rules[i * program->rule_count + rule])
+		if (!split->parts[i].rules[rule])
 			continue;
 		assert_int_equal(found, UINT32_MAX); /* in one part only */
 		found = i;
@@ -248,14 +351,14 @@ static void keeps_together_what_belongs_together(void **state)
 	struct replay_split split;
 
 	(void)state;
-	assert_int_equal(replay_split_init(&split, program, 100), 0);
+	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 100 }), 0);
 	assert_int_equal(split.part_count, 6); /* of nine rules */
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
 	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
 	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
 	replay_split_fini(&split);
-	assert_int_equal(replay_split_init(&split, program, 1), 0);
+	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 1 }), 0);
 	assert_int_equal(split.part_count, 1);
 	replay_split_fini(&split);
 	session_rules_free(rules);
@@ -276,18 +379,16 @@ static void one_job_needs_no_crew(void **state)
 }
 
 /* While it is made, when no worker runs yet. */
-static void survives_lack_of_memory(void **state)
+static void make_without_memory(struct session_rules *rules, const struct crew_options *options)
 {
-	struct session_rules *rules = read_rules(false);
 	int result = -ENOMEM;
 	unsigned long n = 1;
 
-	(void)state;
 	for (; result == -ENOMEM; n++) {
 		struct crew *crew;
 
 		alloc_fail_at(n);
-		result = crew_new(session_rules_program(rules), &(struct crew_options){ .jobs = 3 }, NULL, &crew);
+		result = crew_new(session_rules_program(rules), options, NULL, &crew);
 		alloc_fail_at(0);
 		crew_free(crew);
 		assert_true(n < 10000);
@@ -297,10 +398,21 @@ static void survives_lack_of_memory(void **state)
 	session_rules_free(rules);
 }
 
+static void survives_lack_of_memory(void **state)
+{
+	(void)state;
+	make_without_memory(read_rules(false), &(struct crew_options){ .jobs = 3 });
+	make_without_memory(read_text(types_text, divided_rules[0]),
+			    &(struct crew_options){ .jobs = 3, .by_key = true });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_one_engine),
+		cmocka_unit_test(divides_a_rule),
+		cmocka_unit_test(divides_where_rules_are_few),
+		cmocka_unit_test(gives_up_when_a_pool_is_full),
 		cmocka_unit_test(stops_when_nobody_takes_matches),
 		cmocka_unit_test(can_be_freed_at_any_time),
 		cmocka_unit_test(keeps_together_what_belongs_together),
