@@ -52,16 +52,10 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 	return false;
 }
 
-/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
-static const struct engine_op *as_pointer(uint32_t index)
-{
-	return (const struct engine_op *)((uintptr_t)index + 1);
-}
-
 static void build_transition(struct builder *builder, const struct program_state *from,
 			     const struct program_transition *transition, struct engine_transition *built)
 {
-	struct engine_code *code = &builder->engine->code;
+	struct engine *engine = builder->engine;
 	const struct program_rule *rule = builder->rule->image;
 	bool keeps_history = rule->flags & PROGRAM_RULE_SEQUENCE;
 
@@ -72,18 +66,8 @@ static void build_transition(struct builder *builder, const struct program_state
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
 	};
-	if (transition->fit != PROGRAM_NONE)
-		built->fit = as_pointer(engine_compile_condition(code, builder->program, rule, transition->fit));
-	if (transition->action_count || transition->hold != PROGRAM_NONE)
-		built->effect = as_pointer(engine_compile_effect(code, builder->program, rule, transition));
-}
-
-static void link_transition(const struct engine_code *code, struct engine_transition *built)
-{
-	if (built->fit)
-		built->fit = &code->ops[(uintptr_t)built->fit - 1];
-	if (built->effect)
-		built->effect = &code->ops[(uintptr_t)built->effect - 1];
+	engine_condition_plan(&engine->code, builder->program, rule, transition->fit, &built->fit);
+	engine_effect_plan(&engine->code, engine->arena, builder->program, rule, transition, &built->effect);
 }
 
 static int build_state(struct builder *builder, const struct program_state *state, struct engine_state *built,
@@ -138,13 +122,12 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 		const struct program_slot *slot = &program->slots[index];
 
 		parts[i].slot = slot->offset;
-		parts[i].field_bytes = slot->kind == PROGRAM_STRING ? 0 : sizeof(uint64_t);
+		parts[i].mask = slot->kind == PROGRAM_STRING ? 0 : UINT64_MAX;
 		if (!fields)
 			continue;
 		const struct program_field *field = &program->fields[fields[i]];
 		parts[i].field = field->offset;
-		if (slot->kind != PROGRAM_STRING)
-			parts[i].field_bytes = field->bytes;
+		parts[i].mask &= engine_field_mask(field->bytes);
 	}
 	return parts;
 }
@@ -295,6 +278,10 @@ static int build_table(struct builder *builder)
 	for (size_t i = 0; i < builder->draft_count; i++)
 		table[builder->drafts[i].type].count++;
 	for (uint32_t i = 0; i < types; i++) {
+		bool is_known = i < builder->program->type_count;
+
+		table[i].record_bytes =
+			is_known ? builder->program->types[i].record_bytes : sizeof(struct event_header);
 		table[i].entries = entries;
 		entries += table[i].count;
 		table[i].count = 0;
@@ -328,8 +315,10 @@ int engine_dispatch_build(struct engine *engine)
 	}
 	if (!result)
 		result = engine_code_link(&engine->code);
-	for (uint32_t i = 0; i < count && !result; i++)
-		link_transition(&engine->code, &transitions[i]);
+	for (uint32_t i = 0; i < count && !result; i++) {
+		engine_condition_link(&engine->code, &transitions[i].fit);
+		engine_effect_link(&engine->code, &transitions[i].effect);
+	}
 	if (!result)
 		result = build_table(&builder);
 	alloc_free(builder.drafts);

@@ -7,11 +7,8 @@
  * the engine's arena; runs, index entries and history grow lazily, bounded by the rules' pools.
  */
 
-#include "engine/code-priv.h"
 #include "engine/engine.h"
-#include "engine/run-priv.h"
-
-struct engine_history;
+#include "engine/rule-priv.h"
 
 /* The event being processed. */
 struct engine_event {
@@ -21,102 +18,6 @@ struct engine_event {
 };
 
 enum { ENGINE_EMIT_DEPTH_MAX = 64 };
-
-/* One value of a key: where an event carries it and where a run keeps it. */
-struct engine_part {
-	uint32_t field, slot; /* offsets in the record, in the slot area */
-	uint32_t field_bytes; /* 4 or 8; 0 for a text */
-};
-
-/* A class whose runs are counted as a whole: counting.c. */
-struct engine_counting {
-	uint32_t type;
-	uint32_t slot;        /* of the rule */
-	uint32_t slot_offset; /* in the slot area */
-	int64_t threshold;    /* the count from which on an event of the type does more than count */
-};
-
-struct engine_class {
-	uint32_t index;                         /* in the rule */
-	uint32_t part_count;                    /* 0: all runs wait in the one chain here */
-	const struct engine_part *parts;        /* slot offsets; fields are those of the class's first key */
-	const struct engine_counting *counting; /* or NULL */
-	uint64_t seed;
-	struct engine_chain all;
-};
-
-/* How events of one type carry the key of a class. */
-struct engine_key {
-	struct engine_class *class;
-	const struct engine_part *parts; /* as many as the class has */
-};
-
-struct engine_transition {
-	const struct engine_op *fit;    /* NULL: fits always */
-	const struct engine_op *effect; /* actions, then hold; NULL: none, holds */
-	uint32_t target;
-	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
-	bool forbid, in_place;
-	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
-};
-
-/* The transitions of one state for one type, in the order to try. */
-struct engine_group {
-	uint32_t type;
-	uint32_t count;
-	const struct engine_transition *transitions;
-};
-
-struct engine_state {
-	const struct engine_group *groups;
-	uint32_t group_count;
-	uint32_t class; /* of the rule */
-	bool deadline;
-};
-
-/* `field == constant`, the constant and the field's values as 64 bits (of a text: its hash). */
-struct engine_guard {
-	uint32_t field;       /* offset in the record */
-	uint32_t field_bytes; /* 4 or 8; 0 for a text */
-	uint64_t word;
-};
-
-/* What an event of one type means to one rule. */
-struct engine_entry {
-	struct engine_rule *rule;
-	const struct engine_key *keys; /* the classes that it concerns */
-	uint32_t key_count;
-	bool guarded;              /* nothing but opening runs, and only where guard holds */
-	struct engine_group start; /* the start state's transitions */
-	struct engine_guard guard;
-};
-
-enum { ENGINE_SELECTORS_MAX = 4 };
-
-struct engine_dispatch {
-	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
-	uint32_t count;
-	uint32_t selector_count;
-	struct engine_selector *selectors; /* select.c: rules by a constant; */
-	struct engine_waiting *waiting;    /* rules that only waiting runs interest; or NULL */
-};
-
-struct engine_rule {
-	const struct program_rule *image;
-	uint32_t index; /* in the image */
-	bool strict, any, drop, emits;
-	bool defers; /* matches are told when all runs have been stepped, not at once */
-	const struct engine_state *states;
-	struct engine_class *classes;
-	uint64_t live;       /* parked runs */
-	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
-	uint64_t epoch;
-	struct engine_runs runs;
-	struct engine_index by_key;
-	struct engine_timers timers;
-	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
-	struct program_rule_stats stats;
-};
 
 /* A rule with a limit and a lower bound of (deadline, ordinal) of its first overdue run. */
 struct engine_deadline {
@@ -190,15 +91,16 @@ void engine_runs_give(struct engine_rule *rule, struct engine_run *run);
 struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset);
 
 /* index.c */
-/* Makes sure that one more run can be inserted. Returns 0, -ENOMEM. */
-int engine_index_reserve(struct engine_rule *rule);
-/* The chain that an event concerns, in order, or NULL. */
-struct engine_chain *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
-				       const struct event_header *record);
-/* The chain of the runs of class whose key is that of slots, or NULL. */
-struct engine_chain *engine_index_find_slots(struct engine_rule *rule, struct engine_class *class, const char *slots);
+/* Doubles the buckets, of which there must be one for each parked run. Returns 0, -ENOMEM. */
+int engine_index_grow(struct engine_rule *rule);
+/* The first of the runs that an event concerns, which follow in order, or NULL. */
+struct engine_run *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
+				     const struct event_header *record);
+/* The first of the runs of class, in any order, whose key is that of slots, or NULL. */
+struct engine_run *engine_index_find_slots(struct engine_rule *rule, const struct engine_class *class,
+					   const char *slots);
 /* Brings the counts of a counted chain's runs up to date. */
-void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_chain *chain);
+void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_run *first);
 /* By the run's state and slots. Neither may change while it is in. */
 void engine_index_insert(struct engine_rule *rule, struct engine_run *run);
 void engine_index_remove(struct engine_rule *rule, struct engine_run *run);
@@ -212,6 +114,8 @@ void engine_timers_remove(struct engine_rule *rule, struct engine_run *run);
 void engine_timers_expire(struct engine *engine, uint64_t now);
 
 /* step.c */
+/* Hands an event to every rule that it means something to, by the row of its type. */
+void engine_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event);
 void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
 /* Takes a parked run out of everything but its memory. */
 void engine_unpark(struct engine_rule *rule, struct engine_run *run);
@@ -229,9 +133,6 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		   const struct event_header *header, uint64_t epoch);
 int engine_emit_init(struct engine *engine);
-
-/* engine.c: hands an event to every rule that it means something to. */
-void engine_pass(struct engine *engine, const struct engine_event *event);
 
 /* history.c */
 int engine_history_new(struct engine_history **made);

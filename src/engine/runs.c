@@ -127,12 +127,12 @@ struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset
 	return sorted;
 }
 
-/* Chunks double, so do the tables of chains, which are at most half full. */
+/* Chunks double, so do the tables of buckets, of which there are at least as many as runs. */
 uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 {
 	const struct program_rule *image = &program->rules[rule];
 	uint64_t run_bytes = offsetof(struct engine_run, slots) + image->slot_bytes + sizeof(uint64_t);
-	uint64_t runs = FIRST_CHUNK_RUNS, chains = FIRST_CHUNK_RUNS;
+	uint64_t runs = FIRST_CHUNK_RUNS, buckets = FIRST_CHUNK_RUNS;
 
 	if (image->within_ns)
 		run_bytes += sizeof(struct engine_timer);
@@ -141,7 +141,7 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	while (runs < image->pool)
 		runs = runs * 2 + FIRST_CHUNK_RUNS;
-	while (chains < 2 * image->pool)
-		chains *= 2;
-	return runs * run_bytes + chains * sizeof(struct engine_chain);
+	while (buckets < image->pool)
+		buckets *= 2;
+	return runs * run_bytes + buckets * sizeof(struct engine_run *);
 }

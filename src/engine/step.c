@@ -46,7 +46,7 @@ static void park(struct step *step, struct engine_run *run, struct engine_run *o
 {
 	struct engine_rule *rule = step->rule;
 
-	if (rule->live >= rule->image->pool || engine_index_reserve(rule)) {
+	if (rule->live >= rule->image->pool || (rule->live > rule->by_key.mask && engine_index_grow(rule))) {
 		engine_refuse(rule);
 		engine_runs_give(rule, run);
 		return;
@@ -74,20 +74,28 @@ static void match(struct step *step, struct engine_run *run)
 	engine_runs_give(rule, run);
 }
 
-static inline bool fits(struct step *step, const struct engine_transition *transition)
+static inline bool code_holds(const struct step *step, const struct engine_op *code, const char *slots)
 {
-	return !transition->fit || engine_code_holds(transition->fit, &step->engine->frame);
+	step->engine->frame.base[ENGINE_BASE_SLOTS] = (char *)slots;
+	return engine_code_holds(code, &step->engine->frame);
+}
+
+static inline bool fits(const struct step *step, const struct engine_transition *transition, const char *slots)
+{
+	const struct engine_condition *fit = &transition->fit;
+
+	return engine_range_holds(&fit->range, (const char *)step->event->record, slots) &&
+	       (!fit->rest || code_holds(step, fit->rest, slots));
 }
 
 /* The first transition of the group that fits, judged on slots; or NULL. */
-static inline const struct engine_transition *find(struct step *step, const struct engine_group *group,
+static inline const struct engine_transition *find(const struct step *step, const struct engine_group *group,
 						   const char *slots)
 {
-	const struct engine_transition *transition = group->transitions;
+	const struct engine_transition *transition = group->transitions, *end = transition + group->count;
 
-	step->engine->frame.base[ENGINE_BASE_SLOTS] = (char *)slots;
-	for (uint32_t i = 0; i < group->count; i++, transition++) {
-		if (fits(step, transition))
+	for (; transition < end; transition++) {
+		if (fits(step, transition, slots))
 			return transition;
 	}
 	return NULL;
@@ -100,12 +108,14 @@ static inline const struct engine_transition *find(struct step *step, const stru
 static inline uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
+	const struct engine_effect *effect = &transition->effect;
+	const char *record = (const char *)step->event->record;
 
-	if (transition->effect) {
-		step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
-		if (!engine_code_holds(transition->effect, &step->engine->frame))
-			return PROGRAM_TARGET_END;
-	}
+	engine_copies_do(effect, record, run->slots);
+	if (effect->rest && !code_holds(step, effect->rest, run->slots))
+		return PROGRAM_TARGET_END;
+	if (!engine_range_holds(&effect->hold, record, run->slots))
+		return PROGRAM_TARGET_END;
 	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
 	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
 				  transition->element)) {
@@ -187,11 +197,10 @@ static void step_any(struct step *step, struct engine_run *run, const struct eng
 {
 	const struct engine_transition *transition = group->transitions, *progress = NULL, *in_place = NULL;
 
-	step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
 	for (uint32_t i = 0; i < group->count; i++, transition++) {
 		const struct engine_transition **found = transition->in_place ? &in_place : &progress;
 
-		if ((*found && !transition->forbid) || !fits(step, transition))
+		if ((*found && !transition->forbid) || !fits(step, transition, run->slots))
 			continue;
 		if (transition->forbid) {
 			advance(step, run, transition);
@@ -323,15 +332,15 @@ static void step_concerned(struct step *step, const struct engine_entry *entry)
 
 	for (uint32_t i = 0; i < entry->key_count; i++) {
 		const struct engine_counting *counting = entry->keys[i].class->counting;
-		struct engine_chain *chain = engine_index_find(step->rule, &entry->keys[i], step->event->record);
+		struct engine_run *first = engine_index_find(step->rule, &entry->keys[i], step->event->record);
 
-		if (!chain)
+		if (!first)
 			continue;
-		cursors[count++] = chain->head;
+		cursors[count++] = first;
 		if (counting && entry->key_count == 1 && counting->type == step->event->record->type)
 			counted = counting;
 		else if (counting)
-			engine_index_spread(step->rule, counting, chain);
+			engine_index_spread(step->rule, counting, first);
 	}
 	if (counted)
 		step_counted(step, counted, cursors[0]);
@@ -355,7 +364,8 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 		engine_refuse(rule);
 		return UINT64_MAX;
 	}
-	memset(run->slots, 0, rule->image->slot_bytes);
+	if (!transition->effect.fills)
+		memset(run->slots, 0, rule->image->slot_bytes);
 	if (rule->image->within_ns)
 		set_first_ts(rule, run, step->event->record->ts);
 	run->epoch = rule->epoch;
@@ -366,8 +376,7 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
 	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		struct engine_chain *chain = engine_index_find_slots(rule, &rule->classes[i], slots);
-		struct engine_run *run = chain ? chain->head : NULL, *next;
+		struct engine_run *run = engine_index_find_slots(rule, &rule->classes[i], slots), *next;
 
 		for (; run; run = next) {
 			next = run->next;
@@ -422,4 +431,14 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 		opened = open_run(&step, &entry->start);
 	if (step.matched)
 		tell(&step, opened);
+}
+
+void engine_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
+{
+	if (row->selector_count || row->waiting) {
+		engine_select_pass(engine, row, event);
+		return;
+	}
+	for (uint32_t i = 0; i < row->count && !engine->failed; i++)
+		engine_step(engine, &row->entries[i], event);
 }

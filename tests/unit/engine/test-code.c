@@ -360,8 +360,8 @@ static uint64_t check_round(void)
 
 		subject.actions[2 * i] = random_action(&pool, texts[below(8)]);
 		subject.actions[2 * i + 1] = random_action(&pool, texts[below(8)]);
-		subject.conditions[i] =
-			engine_compile_condition(&subject.code, subject.program, &subject.program->rules[0], node);
+		subject.conditions[i] = engine_compile_condition(&subject.code, subject.program,
+								 &subject.program->rules[0], node, PROGRAM_NONE);
 		subject.effects[i] = compile_effect(&subject, &subject.actions[2 * i], node);
 	}
 	assert_int_equal(engine_code_link(&subject.code), 0);
