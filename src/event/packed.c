@@ -134,8 +134,7 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
 	return at - (const char *)payload;
 }
 
-/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
-static uint64_t widen(const struct event_packed_number *number, const char *from)
+uint64_t event_packed_widen(const struct event_packed_number *number, const char *from)
 {
 	uint64_t word = 0;
 
@@ -179,16 +178,7 @@ int64_t event_packed_decode(const struct event_packed *layout, const void *paylo
 
 	if (available < layout->fixed_bytes)
 		return -EINVAL;
-	for (uint32_t i = 0; i < layout->number_count; i++) {
-		const struct event_packed_number *number = &layout->numbers[i];
-		uint64_t word;
-
-		if (number->width == sizeof word)
-			memcpy(&word, from + number->payload_offset, sizeof word);
-		else
-			word = widen(number, from + number->payload_offset);
-		memcpy(to + number->record_offset, &word, sizeof word);
-	}
+	event_packed_decode_numbers(layout, payload, record);
 	for (uint32_t i = 0; i < layout->string_count; i++) {
 		if (decode_string(&layout->strings[i], &at, from + available, to))
 			return -EINVAL;

@@ -16,6 +16,8 @@
 
 #include "event/type.h"
 
+#include <string.h>
+
 enum {
 	EVENT_PACKED_WORD_BYTES = 8,
 	EVENT_PACKED_ALIGN = 8,
@@ -100,6 +102,9 @@ int64_t event_packed_encode(const struct event_packed *layout, const struct even
  */
 int64_t event_packed_bytes(const struct event_packed *layout, const void *payload, size_t available);
 
+/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
+uint64_t event_packed_widen(const struct event_packed_number *number, const char *from);
+
 /*
  * Decodes the payload into those fields of record that the layout has; the others are left alone. Whatever the bytes
  * are, the fields keep the promises of event/type.h: longer strings are cut, a bool is 0 or 1. Returns as
@@ -107,5 +112,23 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
  */
 int64_t event_packed_decode(const struct event_packed *layout, const void *payload, size_t available,
 			    struct event_header *record);
+
+/* Decodes the numbers alone, of a payload of which at least fixed_bytes may be read. */
+static inline void event_packed_decode_numbers(const struct event_packed *layout, const void *payload,
+					       struct event_header *record)
+{
+	const struct event_packed_number *number = layout->numbers, *end = number + layout->number_count;
+
+	for (; number < end; number++) {
+		const char *from = (const char *)payload + number->payload_offset;
+		uint64_t word;
+
+		if (number->width == sizeof word)
+			memcpy(&word, from, sizeof word);
+		else
+			word = event_packed_widen(number, from);
+		memcpy((char *)record + number->record_offset, &word, sizeof word);
+	}
+}
 
 #endif
