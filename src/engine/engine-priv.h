@@ -80,30 +80,47 @@ void engine_select_pass(struct engine *engine, const struct engine_dispatch *row
 /* dispatch.c: the tables. Return 0, -ENOMEM. */
 int engine_dispatch_build(struct engine *engine);
 
+/* history.c */
+void engine_history_release(struct engine_history *history, struct engine_history_node *node);
+
 /* runs.c: after the tables, which say how a run is laid out. */
 int engine_runs_init(struct engine_rule *rule);
 void engine_runs_fini(struct engine_rule *rule);
+/* A run that no run has been in before; NULL when memory is short. */
+struct engine_run *engine_runs_carve(struct engine_runs *runs);
+
 /* A run that is nobody's yet, slots and history not set; NULL when memory is short. */
-struct engine_run *engine_runs_take(struct engine_rule *rule);
+static inline struct engine_run *engine_runs_take(struct engine_rule *rule)
+{
+	struct engine_runs *runs = &rule->runs;
+	struct engine_run *run = runs->free;
+
+	if (run)
+		runs->free = run->next;
+	else
+		run = engine_runs_carve(runs);
+	if (runs->history_offset && run)
+		*engine_history_of(runs, run) = NULL;
+	return run;
+}
+
 /* Gives a run's place and history back. */
-void engine_runs_give(struct engine_rule *rule, struct engine_run *run);
+static inline void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
+{
+	if (rule->history)
+		engine_history_release(rule->history, *engine_history_of(&rule->runs, run));
+	run->next = rule->runs.free;
+	rule->runs.free = run;
+}
+
 /* Sorts a list by ordinal; the link of a run is the pointer link_offset bytes into it. Returns the new first run. */
 struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset);
 
-/* index.c */
+/* index.c, whose other half is index-priv.h */
 /* Doubles the buckets, of which there must be one for each parked run. Returns 0, -ENOMEM. */
 int engine_index_grow(struct engine_rule *rule);
-/* The first of the runs that an event concerns, which follow in order, or NULL. */
-struct engine_run *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
-				     const struct event_header *record);
-/* The first of the runs of class, in any order, whose key is that of slots, or NULL. */
-struct engine_run *engine_index_find_slots(struct engine_rule *rule, const struct engine_class *class,
-					   const char *slots);
 /* Brings the counts of a counted chain's runs up to date. */
 void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_run *first);
-/* By the run's state and slots. Neither may change while it is in. */
-void engine_index_insert(struct engine_rule *rule, struct engine_run *run);
-void engine_index_remove(struct engine_rule *rule, struct engine_run *run);
 
 /* timers.c */
 /* original: the run that this one is a copy of, or NULL. */
@@ -114,8 +131,6 @@ void engine_timers_remove(struct engine_rule *rule, struct engine_run *run);
 void engine_timers_expire(struct engine *engine, uint64_t now);
 
 /* step.c */
-/* Hands an event to every rule that it means something to, by the row of its type. */
-void engine_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event);
 void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
 /* Takes a parked run out of everything but its memory. */
 void engine_unpark(struct engine_rule *rule, struct engine_run *run);
@@ -141,9 +156,22 @@ void engine_history_free(struct engine_history *history);
 int engine_history_append(struct engine_history *history, struct engine_history_node **node,
 			  const struct engine_event *event, uint32_t element);
 void engine_history_share(struct engine_history_node *node);
-void engine_history_release(struct engine_history *history, struct engine_history_node *node);
 uint32_t engine_history_count(const struct engine_history_node *node);
 /* Fills events (as many as count says) in stream order. */
 void engine_history_list(const struct engine_history_node *node, struct program_match_event *events);
+
+/* Hands an event to every rule that it means something to, by the row of its type. */
+static inline void engine_pass(struct engine *engine, const struct engine_dispatch *row,
+			       const struct engine_event *event)
+{
+	const struct engine_entry *entry = row->entries, *end = entry + row->count;
+
+	if (row->selects) {
+		engine_select_pass(engine, row, event);
+		return;
+	}
+	for (; entry < end && !engine->failed; entry++)
+		engine_step(engine, entry, event);
+}
 
 #endif

@@ -27,18 +27,17 @@ int engine_feed(struct engine *engine, const struct event_header *record)
 {
 	uint32_t types = engine->program->type_count;
 	const struct engine_dispatch *row = &engine->dispatch[record->type < types ? record->type : types];
-	struct engine_event event = { .record = record, .record_bytes = row->record_bytes };
 
-	if (record->ts < engine->now)
-		event.record = make_late(engine, record, row->record_bytes);
-	if (record->ts > engine->deadline)
+	if (record->ts > engine->deadline) {
 		engine_timers_expire(engine, record->ts);
-	if (engine->failed)
-		return take_result(engine);
-	engine->now = event.record->ts;
+		if (engine->failed)
+			return take_result(engine);
+	}
+	if (record->ts < engine->now)
+		record = make_late(engine, record, row->record_bytes);
+	engine->now = record->ts;
 	engine->seq = record->seq;
-	event.number = ++engine->number;
-	engine_pass(engine, row, &event);
+	engine_pass(engine, row, &(struct engine_event){ record, row->record_bytes, ++engine->number });
 	return engine->failed ? take_result(engine) : 0;
 }
 

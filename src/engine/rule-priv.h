@@ -82,6 +82,7 @@ enum { ENGINE_SELECTORS_MAX = 4 };
 
 struct engine_dispatch {
 	uint32_t record_bytes;
+	bool selects;                       /* there is more than entries */
 	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
 	uint32_t count;
 	uint32_t selector_count;

@@ -58,31 +58,16 @@ void engine_runs_fini(struct engine_rule *rule)
 		alloc_free(rule->runs.chunks[i]);
 }
 
-struct engine_run *engine_runs_take(struct engine_rule *rule)
+struct engine_run *engine_runs_carve(struct engine_runs *runs)
 {
-	struct engine_runs *runs = &rule->runs;
-	struct engine_run *run = runs->free;
+	struct engine_run *run;
 
-	if (run) {
-		runs->free = run->next;
-	} else {
-		if (!runs->fresh_count && grow(runs))
-			return NULL;
-		run = (struct engine_run *)runs->fresh;
-		runs->fresh += runs->run_bytes;
-		runs->fresh_count--;
-	}
-	if (runs->history_offset)
-		*engine_history_of(runs, run) = NULL;
+	if (!runs->fresh_count && grow(runs))
+		return NULL;
+	run = (struct engine_run *)runs->fresh;
+	runs->fresh += runs->run_bytes;
+	runs->fresh_count--;
 	return run;
-}
-
-void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
-{
-	if (rule->runs.history_offset)
-		engine_history_release(rule->history, *engine_history_of(&rule->runs, run));
-	run->next = rule->runs.free;
-	rule->runs.free = run;
 }
 
 static struct engine_run **link_of(struct engine_run *run, size_t link_offset)

@@ -8,7 +8,7 @@
  * limit taken at the start, a moved run's not above that of the run just stepped.
  */
 
-#include "engine/engine-priv.h"
+#include "engine/index-priv.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,6 +24,10 @@ struct step {
 	const struct engine_group *known;
 };
 
+/* What almost every step does is one function, and what few do is none of it: calls would cost as much as they do. */
+#define PART  static inline __attribute__((always_inline))
+#define ASIDE static __attribute__((noinline))
+
 static const struct engine_group no_group;
 
 void engine_refuse(struct engine_rule *rule)
@@ -36,13 +40,13 @@ void engine_refuse(struct engine_rule *rule)
 void engine_unpark(struct engine_rule *rule, struct engine_run *run)
 {
 	engine_index_remove(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
 	engine_live_remove(rule);
 }
 
 /* Parks a run that was opened or copied, or refuses it. */
-static void park(struct step *step, struct engine_run *run, struct engine_run *original)
+PART void park(struct step *step, struct engine_run *run, struct engine_run *original)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -52,7 +56,7 @@ static void park(struct step *step, struct engine_run *run, struct engine_run *o
 		return;
 	}
 	engine_index_insert(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_add(step->engine, rule, run, original);
 	engine_live_add(rule);
 	if (rule->live > rule->stats.runs_live_max)
@@ -60,7 +64,7 @@ static void park(struct step *step, struct engine_run *run, struct engine_run *o
 }
 
 /* The run, in nobody's hands, has matched. */
-static void match(struct step *step, struct engine_run *run)
+ASIDE void match(struct step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -105,7 +109,7 @@ static inline const struct engine_transition *find(const struct step *step, cons
  * Lets the run take the transition as far as it concerns itself: actions, hold, history. Returns the new state or
  * PROGRAM_TARGET_*. A run that cannot keep its history is refused.
  */
-static inline uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+PART uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 	const struct engine_effect *effect = &transition->effect;
@@ -127,7 +131,7 @@ static inline uint32_t take(struct step *step, struct engine_run *run, const str
 
 /* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
  * it. */
-static void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+PART void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -142,7 +146,7 @@ static void advance(struct step *step, struct engine_run *run, const struct engi
 	}
 	if (!transition->leaves)
 		engine_index_remove(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
 	engine_live_remove(rule);
 	if (target == PROGRAM_TARGET_MATCH)
@@ -152,8 +156,8 @@ static void advance(struct step *step, struct engine_run *run, const struct engi
 }
 
 /* A run that was just opened or copied takes its first transition and is parked if it lives. */
-static void begin(struct step *step, struct engine_run *run, struct engine_run *original,
-		  const struct engine_transition *transition)
+PART void begin(struct step *step, struct engine_run *run, struct engine_run *original,
+		const struct engine_transition *transition)
 {
 	step->rule->stats.runs_opened++;
 	run->ordinal = step->engine->ordinal++;
@@ -171,7 +175,7 @@ static void set_first_ts(const struct engine_rule *rule, struct engine_run *run,
 	engine_timer_of(&rule->runs, run)->first_ts = first_ts;
 }
 
-static void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
+ASIDE void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = engine_runs_take(rule);
@@ -183,7 +187,7 @@ static void copy(struct step *step, struct engine_run *original, const struct en
 	}
 	memcpy(run->slots, original->slots, rule->image->slot_bytes);
 	run->epoch = original->epoch;
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		set_first_ts(rule, run, engine_timer_of(&rule->runs, original)->first_ts);
 	if (rule->history) {
 		*engine_history_of(&rule->runs, run) = *engine_history_of(&rule->runs, original);
@@ -193,7 +197,7 @@ static void copy(struct step *step, struct engine_run *original, const struct en
 }
 
 /* SKIPTILLANY: what is forbidden ends the run; progress is a copy's; what is in place the run does itself. */
-static void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
+ASIDE void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
 {
 	const struct engine_transition *transition = group->transitions, *progress = NULL, *in_place = NULL;
 
@@ -223,7 +227,7 @@ static const struct engine_group *group_of(const struct engine_state *state, uin
 	return &no_group;
 }
 
-static inline void step_run(struct step *step, struct engine_run *run)
+PART void step_run(struct step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -265,7 +269,7 @@ static void step_chain(struct step *step, struct engine_run *run)
 }
 
 /* Steps the runs of several chains in opening order. */
-static void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
+ASIDE void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
 {
 	uint64_t stepped = 0;
 
@@ -302,7 +306,7 @@ static void set_count(struct engine_run *run, const struct engine_counting *coun
  * Steps a chain that is counted as a whole: the oldest runs as long as they have reached the threshold, each of which
  * leaves, and all others at once. A transition is judged on the count as it is; leaving the chain adds what is pending.
  */
-static void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
+ASIDE void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
 {
 	struct engine_runs *runs = &step->rule->runs;
 
@@ -332,7 +336,8 @@ static void step_concerned(struct step *step, const struct engine_entry *entry)
 
 	for (uint32_t i = 0; i < entry->key_count; i++) {
 		const struct engine_counting *counting = entry->keys[i].class->counting;
-		struct engine_run *first = engine_index_find(step->rule, &entry->keys[i], step->event->record);
+		struct engine_run *first =
+			engine_index_find(step->rule, &entry->keys[i], (const char *)step->event->record);
 
 		if (!first)
 			continue;
@@ -366,7 +371,7 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 	}
 	if (!transition->effect.fills)
 		memset(run->slots, 0, rule->image->slot_bytes);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		set_first_ts(rule, run, step->event->record->ts);
 	run->epoch = rule->epoch;
 	begin(step, run, NULL, transition);
@@ -376,7 +381,9 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
 	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		struct engine_run *run = engine_index_find_slots(rule, &rule->classes[i], slots), *next;
+		const struct engine_class *class = &rule->classes[i];
+		uint32_t hash = engine_index_hash_of_slots(class, slots);
+		struct engine_run *run = engine_index_look(rule, class, slots, hash), *next;
 
 		for (; run; run = next) {
 			next = run->next;
@@ -392,7 +399,7 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 }
 
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
-static void tell(struct step *step, uint64_t opened)
+ASIDE void tell(struct step *step, uint64_t opened)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = step->matched, *next;
@@ -431,14 +438,4 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 		opened = open_run(&step, &entry->start);
 	if (step.matched)
 		tell(&step, opened);
-}
-
-void engine_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
-{
-	if (row->selector_count || row->waiting) {
-		engine_select_pass(engine, row, event);
-		return;
-	}
-	for (uint32_t i = 0; i < row->count && !engine->failed; i++)
-		engine_step(engine, &row->entries[i], event);
 }
