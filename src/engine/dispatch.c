@@ -122,12 +122,14 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 		const struct program_slot *slot = &program->slots[index];
 
 		parts[i].slot = slot->offset;
-		parts[i].mask = slot->kind == PROGRAM_STRING ? 0 : UINT64_MAX;
+		parts[i].field.mask = slot->kind == PROGRAM_STRING ? 0 : UINT64_MAX;
 		if (!fields)
 			continue;
 		const struct program_field *field = &program->fields[fields[i]];
-		parts[i].field = field->offset;
-		parts[i].mask &= engine_field_mask(field->bytes);
+		if (slot->kind == PROGRAM_STRING)
+			parts[i].field.offset = field->offset;
+		else
+			parts[i].field = engine_field_of(field);
 	}
 	return parts;
 }

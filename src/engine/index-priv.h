@@ -19,19 +19,14 @@ static inline uint64_t engine_index_mix(uint64_t hash, uint64_t value)
 /* The same with a text. */
 uint64_t engine_index_mix_text(uint64_t hash, const char *text);
 
-static inline uint64_t engine_part_at(const char *record, const struct engine_part *part)
-{
-	return engine_word_at(record + part->field) & part->mask;
-}
-
 static inline uint32_t engine_index_hash_of_record(const struct engine_key *key, const char *record)
 {
 	const struct engine_part *part = key->parts, *end = part + key->class->part_count;
 	uint64_t hash = key->class->seed;
 
 	for (; part < end; part++)
-		hash = part->mask ? engine_index_mix(hash, engine_part_at(record, part))
-				  : engine_index_mix_text(hash, record + part->field);
+		hash = part->field.mask ? engine_index_mix(hash, engine_field_at(&part->field, record))
+					: engine_index_mix_text(hash, record + part->field.offset);
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
@@ -41,8 +36,8 @@ static inline uint32_t engine_index_hash_of_slots(const struct engine_class *cla
 	uint64_t hash = class->seed;
 
 	for (; part < end; part++)
-		hash = part->mask ? engine_index_mix(hash, engine_word_at(slots + part->slot))
-				  : engine_index_mix_text(hash, slots + part->slot);
+		hash = part->field.mask ? engine_index_mix(hash, engine_word_at(slots + part->slot))
+					: engine_index_mix_text(hash, slots + part->slot);
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
@@ -51,8 +46,8 @@ static inline bool engine_index_record_agrees(const struct engine_key *key, cons
 	const struct engine_part *part = key->parts, *end = part + key->class->part_count;
 
 	for (; part < end; part++) {
-		if (part->mask ? engine_part_at(record, part) != engine_word_at(slots + part->slot)
-			       : strcmp(record + part->field, slots + part->slot) != 0)
+		if (part->field.mask ? engine_field_at(&part->field, record) != engine_word_at(slots + part->slot)
+				     : strcmp(record + part->field.offset, slots + part->slot) != 0)
 			return false;
 	}
 	return true;
@@ -63,8 +58,8 @@ static inline bool engine_index_slots_agree(const struct engine_class *class, co
 	const struct engine_part *part = class->parts, *end = part + class->part_count;
 
 	for (; part < end; part++) {
-		if (part->mask ? engine_word_at(a + part->slot) != engine_word_at(b + part->slot)
-			       : strcmp(a + part->slot, b + part->slot) != 0)
+		if (part->field.mask ? engine_word_at(a + part->slot) != engine_word_at(b + part->slot)
+				     : strcmp(a + part->slot, b + part->slot) != 0)
 			return false;
 	}
 	return true;

@@ -12,21 +12,30 @@
 
 #include <string.h>
 
+/* Where a record has a number. What it shares its 8 bytes with has been written together with it; that makes a
+ * difference when it is read right afterwards. */
+struct engine_field {
+	uint32_t offset; /* of the 8 aligned bytes that it is in */
+	uint32_t shift;
+	uint64_t mask;
+};
+
 /*
  * Whether field - slot is one of the span + 1 values from least on. Numbers have 64 bits and wrap, so this is any
  * comparison of integers, whatever its direction and their signs, and equality of a field and a slot.
  */
 struct engine_range {
-	uint32_t field, slot;           /* offsets in the record, in the slot area */
-	uint64_t field_mask, slot_mask; /* what counts of the 8 bytes there; 0: it is not asked for */
+	struct engine_field field; /* mask 0: it is not asked for */
+	uint64_t slot_mask;        /* 0: it is not asked for */
 	uint64_t least, span;
+	uint32_t slot; /* offset in the slot area */
 };
 
 /* slot = field + number */
 struct engine_copy {
-	uint32_t field, slot;
-	uint64_t mask; /* of the field; 0: a number alone */
+	struct engine_field field; /* mask 0: a number alone */
 	uint64_t number;
+	uint32_t slot;
 };
 
 struct engine_condition {
@@ -42,7 +51,6 @@ struct engine_effect {
 	struct engine_range hold;     /* asked at last */
 };
 
-/* Offsets are those of 8 bytes that may be read, of a header field with less, too: mask takes what is the field's. */
 static inline uint64_t engine_word_at(const char *from)
 {
 	uint64_t word;
@@ -51,9 +59,14 @@ static inline uint64_t engine_word_at(const char *from)
 	return word;
 }
 
+static inline uint64_t engine_field_at(const struct engine_field *field, const char *record)
+{
+	return engine_word_at(record + field->offset) >> field->shift & field->mask;
+}
+
 static inline bool engine_range_holds(const struct engine_range *range, const char *record, const char *slots)
 {
-	uint64_t field = engine_word_at(record + range->field) & range->field_mask;
+	uint64_t field = engine_field_at(&range->field, record);
 	uint64_t slot = engine_word_at(slots + range->slot) & range->slot_mask;
 
 	return field - slot - range->least <= range->span;
@@ -64,17 +77,14 @@ static inline void engine_copies_do(const struct engine_effect *effect, const ch
 	const struct engine_copy *copy = effect->copies, *end = copy + effect->copy_count;
 
 	for (; copy < end; copy++) {
-		uint64_t word = (engine_word_at(record + copy->field) & copy->mask) + copy->number;
+		uint64_t word = engine_field_at(&copy->field, record) + copy->number;
 
 		memcpy(slots + copy->slot, &word, sizeof word);
 	}
 }
 
-/* The mask of a field with this many bytes, 4 or 8. */
-static inline uint64_t engine_field_mask(uint32_t bytes)
-{
-	return bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
-}
+/* Of an integer or a real. */
+struct engine_field engine_field_of(const struct program_field *field);
 
 /*
  * Plans a condition (node or PROGRAM_NONE), a transition's actions and hold. Until engine_condition_link and

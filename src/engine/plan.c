@@ -16,6 +16,17 @@ struct planner {
 
 static const struct engine_range everything = { .span = UINT64_MAX };
 
+struct engine_field engine_field_of(const struct program_field *field)
+{
+	uint32_t within = field->offset % sizeof(uint64_t);
+
+	return (struct engine_field){
+		.offset = field->offset - within,
+		.shift = within * 8,
+		.mask = field->bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX,
+	};
+}
+
 static const struct program_node *node_of(const struct planner *planner, uint32_t node)
 {
 	return &planner->program->nodes[node];
@@ -33,10 +44,7 @@ static bool is_integer(const struct program_node *node)
 
 static void read_field(const struct planner *planner, const struct program_node *node, struct engine_range *range)
 {
-	const struct program_field *field = &planner->program->fields[node->a];
-
-	range->field = field->offset;
-	range->field_mask = engine_field_mask(field->bytes);
+	range->field = engine_field_of(&planner->program->fields[node->a]);
 }
 
 static void read_slot(const struct planner *planner, const struct program_node *node, struct engine_range *range)
@@ -149,7 +157,7 @@ static bool find_range(const struct planner *planner, uint32_t index, struct eng
 	if (b->op == PROGRAM_OP_CONST) {
 		if (!read_value(planner, a, &range) || !bound_as(&range, relation, a, b))
 			return false;
-		if (!range.field_mask)
+		if (!range.field.mask)
 			range.least = 0 - (range.least + range.span);
 	} else {
 		bool equality = relation == PROGRAM_OP_EQ || relation == PROGRAM_OP_NE;
@@ -206,10 +214,7 @@ static bool find_copy(const struct planner *planner, const struct program_action
 	if (node->op == PROGRAM_OP_CONST) {
 		copy->number = node->imm;
 	} else if (node->op == PROGRAM_OP_FIELD) {
-		const struct program_field *field = &planner->program->fields[node->a];
-
-		copy->field = field->offset;
-		copy->mask = engine_field_mask(field->bytes);
+		copy->field = engine_field_of(&planner->program->fields[node->a]);
 	} else {
 		return false;
 	}

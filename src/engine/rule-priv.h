@@ -12,8 +12,8 @@ struct engine_history;
 
 /* One value of a key: where an event carries it and where a run keeps it. */
 struct engine_part {
-	uint32_t field, slot; /* offsets in the record, in the slot area */
-	uint64_t mask;        /* of the 8 bytes in the record; 0: it is a text */
+	struct engine_field field; /* a text's has an offset only, and no mask */
+	uint32_t slot;             /* offset in the slot area */
 };
 
 /* A class whose runs are counted as a whole: counting.c. */

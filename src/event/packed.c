@@ -134,25 +134,6 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
 	return at - (const char *)payload;
 }
 
-uint64_t event_packed_widen(const struct event_packed_number *number, const char *from)
-{
-	uint64_t word = 0;
-
-	switch (number->width) {
-	case 4:
-		memcpy(&word, from, 4);
-		return number->value == EVENT_I32 ? (uint64_t)(int32_t)word : word;
-	case 2:
-		memcpy(&word, from, 2);
-		return number->value == EVENT_I16 ? (uint64_t)(int16_t)word : word;
-	default:
-		memcpy(&word, from, 1);
-		if (number->value == EVENT_BOOL)
-			return word != 0;
-		return number->value == EVENT_I8 ? (uint64_t)(int8_t)word : word;
-	}
-}
-
 /* The string at *at goes to the record as far as it is wanted. */
 static int decode_string(const struct event_packed_string *string, const char **at, const char *end, char *record)
 {

@@ -102,9 +102,6 @@ int64_t event_packed_encode(const struct event_packed *layout, const struct even
  */
 int64_t event_packed_bytes(const struct event_packed *layout, const void *payload, size_t available);
 
-/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
-uint64_t event_packed_widen(const struct event_packed_number *number, const char *from);
-
 /*
  * Decodes the payload into those fields of record that the layout has; the others are left alone. Whatever the bytes
  * are, the fields keep the promises of event/type.h: longer strings are cut, a bool is 0 or 1. Returns as
@@ -112,6 +109,26 @@ uint64_t event_packed_widen(const struct event_packed_number *number, const char
  */
 int64_t event_packed_decode(const struct event_packed *layout, const void *payload, size_t available,
 			    struct event_header *record);
+
+/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
+static inline uint64_t event_packed_widen(const struct event_packed_number *number, const char *from)
+{
+	uint64_t word = 0;
+
+	switch (number->width) {
+	case 4:
+		memcpy(&word, from, 4);
+		return number->value == EVENT_I32 ? (uint64_t)(int32_t)word : word;
+	case 2:
+		memcpy(&word, from, 2);
+		return number->value == EVENT_I16 ? (uint64_t)(int16_t)word : word;
+	default:
+		memcpy(&word, from, 1);
+		if (number->value == EVENT_BOOL)
+			return word != 0;
+		return number->value == EVENT_I8 ? (uint64_t)(int8_t)word : word;
+	}
+}
 
 /* Decodes the numbers alone, of a payload of which at least fixed_bytes may be read. */
 static inline void event_packed_decode_numbers(const struct event_packed *layout, const void *payload,

@@ -239,27 +239,34 @@ static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct 
 	return 1;
 }
 
+/* Takes the event that comes next by way of the hands and the heap. Returns as next of a source. */
+__attribute__((noinline)) static int take_first(struct ctf *ctf)
+{
+	if (ctf->is_given)
+		replace(ctf);
+	ctf->is_given = false;
+	while (ctf->heap_count && !ctf->is_given) {
+		if (ctf->heap[0]->damage.text)
+			return report(ctf, ctf->heap[0]);
+		ctf->is_given = take_event(ctf, ctf->heap[0]);
+	}
+	return ctf->is_given;
+}
+
 static int ctf_next(struct trace_source *source, struct trace_event *event)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
 	for (;;) {
 		if (!ctf->is_given || !take_following(ctf)) {
-			if (ctf->is_given)
-				replace(ctf);
-			ctf->is_given = false;
-			if (!ctf->heap_count)
-				return 0;
-			if (ctf->heap[0]->damage.text)
-				return report(ctf, ctf->heap[0]);
-			if (!take_event(ctf, ctf->heap[0]))
-				continue;
-			ctf->is_given = true;
+			int result = take_first(ctf);
+
+			if (result <= 0)
+				return result;
 		}
-		const struct ctf_stream *stream = ctf->heap[0];
 		ctf->seq++;
-		if (stream->event_class->is_wanted || !ctf->drops)
-			return give(ctf, stream, event);
+		if (ctf->heap[0]->event_class->is_wanted || !ctf->drops)
+			return give(ctf, ctf->heap[0], event);
 	}
 }
 
