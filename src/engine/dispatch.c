@@ -110,7 +110,7 @@ static int build_states(struct builder *builder, struct engine_transition *trans
 	return result;
 }
 
-/* The parts of a key, with fields from the list at first_field. */
+/* The parts of a key as records carry it, in these fields, or as slots do, without. */
 static const struct engine_part *build_parts(struct builder *builder, const struct program_class *class,
 					     const uint32_t *fields)
 {
@@ -122,14 +122,12 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 		const struct program_slot *slot = &program->slots[index];
 
 		parts[i].slot = slot->offset;
-		parts[i].field.mask = slot->kind == PROGRAM_STRING ? 0 : UINT64_MAX;
 		if (!fields)
-			continue;
-		const struct program_field *field = &program->fields[fields[i]];
-		if (slot->kind == PROGRAM_STRING)
-			parts[i].field.offset = field->offset;
+			parts[i].field = (struct engine_field){ .offset = slot->offset, .mask = UINT64_MAX };
 		else
-			parts[i].field = engine_field_of(field);
+			parts[i].field = engine_field_of(&program->fields[fields[i]]);
+		if (slot->kind == PROGRAM_STRING)
+			parts[i].field.mask = 0;
 	}
 	return parts;
 }
@@ -167,6 +165,8 @@ static int build_classes(struct builder *builder)
 		built[i].parts = build_parts(builder, class, NULL);
 		if (!built[i].parts || build_counting(builder, i, &built[i]))
 			return -ENOMEM;
+		for (uint32_t j = 0; j < class->slot_count; j++)
+			built[i].has_text |= !built[i].parts[j].field.mask;
 	}
 	return 0;
 }

@@ -16,50 +16,38 @@ static inline uint64_t engine_index_mix(uint64_t hash, uint64_t value)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The same with a text. */
-uint64_t engine_index_mix_text(uint64_t hash, const char *text);
+/*
+ * A key is read by parts from a record, or by the class's own from slots. Where one of them is a text, these two do
+ * what the next two do.
+ */
+uint64_t engine_index_hash_texts(const struct engine_class *class, const struct engine_part *parts, const char *from);
+bool engine_index_texts_agree(const struct engine_class *class, const struct engine_part *parts, const char *from,
+			      const char *slots);
 
-static inline uint32_t engine_index_hash_of_record(const struct engine_key *key, const char *record)
+static inline uint32_t engine_index_hash(const struct engine_class *class, const struct engine_part *parts,
+					 const char *from)
 {
-	const struct engine_part *part = key->parts, *end = part + key->class->part_count;
-	uint64_t hash = key->class->seed;
-
-	for (; part < end; part++)
-		hash = part->field.mask ? engine_index_mix(hash, engine_field_at(&part->field, record))
-					: engine_index_mix_text(hash, record + part->field.offset);
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
-static inline uint32_t engine_index_hash_of_slots(const struct engine_class *class, const char *slots)
-{
-	const struct engine_part *part = class->parts, *end = part + class->part_count;
+	const struct engine_part *part = parts, *end = parts + class->part_count;
 	uint64_t hash = class->seed;
 
-	for (; part < end; part++)
-		hash = part->field.mask ? engine_index_mix(hash, engine_word_at(slots + part->slot))
-					: engine_index_mix_text(hash, slots + part->slot);
+	if (class->has_text)
+		hash = engine_index_hash_texts(class, parts, from);
+	else
+		for (; part < end; part++)
+			hash = engine_index_mix(hash, engine_field_at(&part->field, from));
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-static inline bool engine_index_record_agrees(const struct engine_key *key, const char *record, const char *slots)
+/* Whether the key that is read has the values in slots. */
+static inline bool engine_index_agrees(const struct engine_class *class, const struct engine_part *parts,
+				       const char *from, const char *slots)
 {
-	const struct engine_part *part = key->parts, *end = part + key->class->part_count;
+	const struct engine_part *part = parts, *end = parts + class->part_count;
 
+	if (class->has_text)
+		return engine_index_texts_agree(class, parts, from, slots);
 	for (; part < end; part++) {
-		if (part->field.mask ? engine_field_at(&part->field, record) != engine_word_at(slots + part->slot)
-				     : strcmp(record + part->field.offset, slots + part->slot) != 0)
-			return false;
-	}
-	return true;
-}
-
-static inline bool engine_index_slots_agree(const struct engine_class *class, const char *a, const char *b)
-{
-	const struct engine_part *part = class->parts, *end = part + class->part_count;
-
-	for (; part < end; part++) {
-		if (part->field.mask ? engine_word_at(a + part->slot) != engine_word_at(b + part->slot)
-				     : strcmp(a + part->slot, b + part->slot) != 0)
+		if (engine_field_at(&part->field, from) != engine_word_at(slots + part->slot))
 			return false;
 	}
 	return true;
@@ -80,45 +68,48 @@ void engine_index_leave_count(struct engine_rule *rule, const struct engine_clas
 /* Takes out a run that is not the first of its chain. */
 void engine_index_remove_later(struct engine_rule *rule, struct engine_run *run);
 
-/* The first of the runs that an event concerns, which follow in order, or NULL. */
-static inline struct engine_run *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
-						   const char *record)
+/* Where the first run of the chain with this key stands, or NULL. */
+static inline __attribute__((always_inline)) struct engine_run **engine_index_find(const struct engine_rule *rule,
+										   const struct engine_class *class,
+										   const struct engine_part *parts,
+										   const char *from, uint32_t hash)
 {
-	uint32_t hash = engine_index_hash_of_record(key, record);
+	struct engine_run **link = engine_index_bucket_of(rule, hash);
 
-	for (struct engine_run *run, **link = engine_index_bucket_of(rule, hash); (run = *link); link = &run->aside) {
-		if (run->hash == hash && run->class == key->class->index &&
-		    engine_index_record_agrees(key, record, run->slots))
-			return __builtin_expect(run->disordered, false) ? engine_index_sort(link) : run;
+	for (struct engine_run *run; (run = *link); link = &run->aside) {
+		if (run->hash == hash && run->class == class->index &&
+		    engine_index_agrees(class, parts, from, run->slots))
+			return link;
 	}
 	return NULL;
 }
 
-/* The first of the runs of class, in any order, whose key is that of slots, or NULL. */
-static inline struct engine_run *engine_index_look(const struct engine_rule *rule, const struct engine_class *class,
-						   const char *slots, uint32_t hash)
+/* The first of the runs that an event concerns, which follow in order, or NULL. */
+static inline __attribute__((always_inline)) struct engine_run *engine_index_look(const struct engine_rule *rule,
+										  const struct engine_key *key,
+										  const char *record)
 {
-	struct engine_run *run = *engine_index_bucket_of(rule, hash);
+	uint32_t hash = engine_index_hash(key->class, key->parts, record);
+	struct engine_run **link = engine_index_find(rule, key->class, key->parts, record, hash);
 
-	while (run &&
-	       !(run->hash == hash && run->class == class->index && engine_index_slots_agree(class, run->slots, slots)))
-		run = run->aside;
-	return run;
+	if (!link)
+		return NULL;
+	return __builtin_expect((*link)->disordered, false) ? engine_index_sort(link) : *link;
 }
 
 /* By the run's state and slots. Neither may change while it is in. */
-static inline void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
+static inline __attribute__((always_inline)) void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
 {
 	const struct engine_class *class = &rule->classes[rule->states[run->state].class];
-	uint32_t hash = engine_index_hash_of_slots(class, run->slots);
+	uint32_t hash = engine_index_hash(class, class->parts, run->slots);
 	struct engine_run **bucket = engine_index_bucket_of(rule, hash);
-	struct engine_run *first = engine_index_look(rule, class, run->slots, hash);
+	struct engine_run **first = engine_index_find(rule, class, class->parts, run->slots, hash);
 
 	run->hash = hash;
 	run->class = class->index;
 	run->next = NULL;
 	if (first) {
-		engine_index_append(rule, class, first, run);
+		engine_index_append(rule, class, *first, run);
 		return;
 	}
 	run->prev = run;
@@ -129,7 +120,7 @@ static inline void engine_index_insert(struct engine_rule *rule, struct engine_r
 		*engine_pending_of(&rule->runs, run) = 0;
 }
 
-static inline void engine_index_remove(struct engine_rule *rule, struct engine_run *run)
+static inline __attribute__((always_inline)) void engine_index_remove(struct engine_rule *rule, struct engine_run *run)
 {
 	const struct engine_class *class = &rule->classes[run->class];
 	struct engine_run **link = engine_index_bucket_of(rule, run->hash), *second = run->next;

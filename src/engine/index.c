@@ -31,11 +31,38 @@ struct engine_run *engine_index_sort(struct engine_run **link)
 	return first;
 }
 
-uint64_t engine_index_mix_text(uint64_t hash, const char *text)
+static uint64_t mix_text(uint64_t hash, const char *text)
 {
 	for (; *text; text++)
 		hash = engine_index_mix(hash, (unsigned char)*text);
 	return engine_index_mix(hash, 256);
+}
+
+uint64_t engine_index_hash_texts(const struct engine_class *class, const struct engine_part *parts, const char *from)
+{
+	uint64_t hash = class->seed;
+
+	for (uint32_t i = 0; i < class->part_count; i++) {
+		const struct engine_field *field = &parts[i].field;
+
+		hash = field->mask ? engine_index_mix(hash, engine_field_at(field, from))
+				   : mix_text(hash, from + field->offset);
+	}
+	return hash;
+}
+
+bool engine_index_texts_agree(const struct engine_class *class, const struct engine_part *parts, const char *from,
+			      const char *slots)
+{
+	for (uint32_t i = 0; i < class->part_count; i++) {
+		const struct engine_field *field = &parts[i].field;
+		const char *slot = slots + parts[i].slot;
+
+		if (field->mask ? engine_field_at(field, from) != engine_word_at(slot)
+				: strcmp(from + field->offset, slot) != 0)
+			return false;
+	}
+	return true;
 }
 
 int engine_index_grow(struct engine_rule *rule)
@@ -97,7 +124,7 @@ void engine_index_append(struct engine_rule *rule, const struct engine_class *cl
 static struct engine_run *first_of(const struct engine_rule *rule, const struct engine_class *class,
 				   struct engine_run *run)
 {
-	return run->prev->next ? engine_index_look(rule, class, run->slots, run->hash) : run;
+	return run->prev->next ? *engine_index_find(rule, class, class->parts, run->slots, run->hash) : run;
 }
 
 void engine_index_leave_count(struct engine_rule *rule, const struct engine_class *class, struct engine_run *run)

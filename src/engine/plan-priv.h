@@ -66,6 +66,8 @@ static inline uint64_t engine_field_at(const struct engine_field *field, const c
 
 static inline bool engine_range_holds(const struct engine_range *range, const char *record, const char *slots)
 {
+	if (range->span == UINT64_MAX)
+		return true;
 	uint64_t field = engine_field_at(&range->field, record);
 	uint64_t slot = engine_word_at(slots + range->slot) & range->slot_mask;
 
@@ -83,7 +85,7 @@ static inline void engine_copies_do(const struct engine_effect *effect, const ch
 	}
 }
 
-/* Of an integer or a real. */
+/* Texts begin at multiples of 8; of one, offset alone means something. */
 struct engine_field engine_field_of(const struct program_field *field);
 
 /*

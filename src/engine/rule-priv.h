@@ -27,7 +27,8 @@ struct engine_counting {
 struct engine_class {
 	uint32_t index; /* in the rule */
 	uint32_t part_count;
-	const struct engine_part *parts;        /* slot offsets; fields are those of the class's first key */
+	bool has_text;                          /* among the parts */
+	const struct engine_part *parts;        /* the key as slots carry it: their fields are slots */
 	const struct engine_counting *counting; /* or NULL */
 	uint64_t seed;
 };

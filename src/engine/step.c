@@ -80,8 +80,12 @@ ASIDE void match(struct step *step, struct engine_run *run)
 
 static inline bool code_holds(const struct step *step, const struct engine_op *code, const char *slots)
 {
-	step->engine->frame.base[ENGINE_BASE_SLOTS] = (char *)slots;
-	return engine_code_holds(code, &step->engine->frame);
+	struct engine_frame *frame = &step->engine->frame;
+
+	frame->base[ENGINE_BASE_RECORD] = (char *)step->event->record; /* read only */
+	frame->base[ENGINE_BASE_SLOTS] = (char *)slots;
+	frame->divisions = &step->rule->stats.divisions_by_zero;
+	return engine_code_holds(code, frame);
 }
 
 static inline bool fits(const struct step *step, const struct engine_transition *transition, const char *slots)
@@ -255,7 +259,7 @@ static inline bool is_due(const struct step *step, const struct engine_run *run,
 }
 
 /* stepped is one more than the ordinal of the run stepped last. */
-static void step_chain(struct step *step, struct engine_run *run)
+PART void step_chain(struct step *step, struct engine_run *run)
 {
 	uint64_t stepped = 0;
 
@@ -269,7 +273,7 @@ static void step_chain(struct step *step, struct engine_run *run)
 }
 
 /* Steps the runs of several chains in opening order. */
-ASIDE void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
+static void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
 {
 	uint64_t stepped = 0;
 
@@ -328,31 +332,39 @@ ASIDE void step_counted(struct step *step, const struct engine_counting *countin
 		++*engine_pending_of(runs, run);
 }
 
-static void step_concerned(struct step *step, const struct engine_entry *entry)
+/* Steps the runs of the one class that the event concerns. */
+PART void step_class(struct step *step, const struct engine_key *key)
+{
+	const struct engine_counting *counting = key->class->counting;
+	struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
+
+	if (!first)
+		return;
+	if (counting && counting->type == step->event->record->type) {
+		step_counted(step, counting, first);
+		return;
+	}
+	if (counting)
+		engine_index_spread(step->rule, counting, first);
+	step_chain(step, first);
+}
+
+ASIDE void step_classes(struct step *step, const struct engine_entry *entry)
 {
 	struct engine_run **cursors = step->engine->cursors;
-	const struct engine_counting *counted = NULL; /* of the one chain, if it is */
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < entry->key_count; i++) {
-		const struct engine_counting *counting = entry->keys[i].class->counting;
-		struct engine_run *first =
-			engine_index_find(step->rule, &entry->keys[i], (const char *)step->event->record);
+		const struct engine_key *key = &entry->keys[i];
+		struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
 
 		if (!first)
 			continue;
 		cursors[count++] = first;
-		if (counting && entry->key_count == 1 && counting->type == step->event->record->type)
-			counted = counting;
-		else if (counting)
-			engine_index_spread(step->rule, counting, first);
+		if (key->class->counting)
+			engine_index_spread(step->rule, key->class->counting, first);
 	}
-	if (counted)
-		step_counted(step, counted, cursors[0]);
-	else if (count == 1)
-		step_chain(step, cursors[0]);
-	else if (count)
-		step_chains(step, cursors, count);
+	step_chains(step, cursors, count);
 }
 
 /* Returns the ordinal of the run that was opened, or that of none. */
@@ -382,8 +394,9 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 {
 	for (uint32_t i = 0; i < rule->image->class_count; i++) {
 		const struct engine_class *class = &rule->classes[i];
-		uint32_t hash = engine_index_hash_of_slots(class, slots);
-		struct engine_run *run = engine_index_look(rule, class, slots, hash), *next;
+		uint32_t hash = engine_index_hash(class, class->parts, slots);
+		struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
+		struct engine_run *run = first ? *first : NULL, *next;
 
 		for (; run; run = next) {
 			next = run->next;
@@ -430,10 +443,10 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 	};
 
 	step.tail = &step.matched;
-	engine->frame.base[ENGINE_BASE_RECORD] = (char *)event->record; /* read only */
-	engine->frame.divisions = &rule->stats.divisions_by_zero;
-	if (rule->live && entry->key_count)
-		step_concerned(&step, entry);
+	if (rule->live && entry->key_count == 1)
+		step_class(&step, entry->keys);
+	else if (rule->live && entry->key_count)
+		step_classes(&step, entry);
 	if (entry->start.count)
 		opened = open_run(&step, &entry->start);
 	if (step.matched)
