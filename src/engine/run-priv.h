@@ -56,7 +56,8 @@ struct engine_runs {
 	size_t fresh_count;
 };
 
-/* A hash table: per bucket, the chains whose hashes end alike. It has at least as many buckets as there are runs. */
+/* A hash table: per bucket, the chains whose hashes end alike. It has at least twice as many buckets as there are runs.
+ */
 struct engine_index {
 	struct engine_run **buckets;
 	size_t mask; /* size - 1; the size is a power of two */

@@ -112,7 +112,7 @@ struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset
 	return sorted;
 }
 
-/* Chunks double, so do the tables of buckets, of which there are at least as many as runs. */
+/* Chunks double, so do the tables of buckets, of which there are at least twice as many as runs. */
 uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 {
 	const struct program_rule *image = &program->rules[rule];
@@ -126,7 +126,7 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	while (runs < image->pool)
 		runs = runs * 2 + FIRST_CHUNK_RUNS;
-	while (buckets < image->pool)
+	while (buckets < 2 * image->pool)
 		buckets *= 2;
 	return runs * run_bytes + buckets * sizeof(struct engine_run *);
 }

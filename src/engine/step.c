@@ -50,7 +50,7 @@ PART void park(struct step *step, struct engine_run *run, struct engine_run *ori
 {
 	struct engine_rule *rule = step->rule;
 
-	if (rule->live >= rule->image->pool || (rule->live > rule->by_key.mask && engine_index_grow(rule))) {
+	if (rule->live >= rule->image->pool || (2 * rule->live > rule->by_key.mask && engine_index_grow(rule))) {
 		engine_refuse(rule);
 		engine_runs_give(rule, run);
 		return;
@@ -433,16 +433,16 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 {
 	struct engine_rule *rule = entry->rule;
 	uint64_t opened = UINT64_MAX;
-	struct step step = {
-		.engine = engine,
-		.rule = rule,
-		.event = event,
-		.limit = engine->ordinal,
-		.epoch = rule->epoch,
-		.known_state = PROGRAM_NONE,
-	};
+	struct step step; /* as known is not yet, zeroing all of it is work for nothing */
 
+	step.engine = engine;
+	step.rule = rule;
+	step.event = event;
+	step.limit = engine->ordinal;
+	step.epoch = rule->epoch;
+	step.matched = NULL;
 	step.tail = &step.matched;
+	step.known_state = PROGRAM_NONE;
 	if (rule->live && entry->key_count == 1)
 		step_class(&step, entry->keys);
 	else if (rule->live && entry->key_count)
