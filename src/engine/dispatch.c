@@ -55,8 +55,13 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 static void build_transition(struct builder *builder, const struct program_state *from,
 			     const struct program_transition *transition, struct engine_transition *built)
 {
-	struct engine *engine = builder->engine;
 	const struct program_rule *rule = builder->rule->image;
+	const struct engine_planner planner = {
+		.code = &builder->engine->code,
+		.arena = builder->engine->arena,
+		.program = builder->program,
+		.rule = rule,
+	};
 	bool keeps_history = rule->flags & PROGRAM_RULE_SEQUENCE;
 
 	*built = (struct engine_transition){
@@ -66,8 +71,8 @@ static void build_transition(struct builder *builder, const struct program_state
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
 	};
-	engine_condition_plan(&engine->code, builder->program, rule, transition->fit, &built->fit);
-	engine_effect_plan(&engine->code, engine->arena, builder->program, rule, transition, &built->effect);
+	engine_condition_plan(&planner, transition->fit, &built->fit);
+	engine_effect_plan(&planner, transition, &built->effect);
 }
 
 static int build_state(struct builder *builder, const struct program_state *state, struct engine_state *built,

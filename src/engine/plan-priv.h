@@ -88,14 +88,20 @@ static inline void engine_copies_do(const struct engine_effect *effect, const ch
 /* Texts begin at multiples of 8; of one, offset alone means something. */
 struct engine_field engine_field_of(const struct program_field *field);
 
+/* For whom to plan: a rule of program; where code and copies go. */
+struct engine_planner {
+	struct engine_code *code;
+	struct arena *arena;
+	const struct program *program;
+	const struct program_rule *rule;
+};
+
 /*
  * Plans a condition (node or PROGRAM_NONE), a transition's actions and hold. Until engine_condition_link and
  * engine_effect_link, which are for when the code is linked, rest is no pointer. Failures stick in code->failed.
  */
-void engine_condition_plan(struct engine_code *code, const struct program *program, const struct program_rule *rule,
-			   uint32_t node, struct engine_condition *planned);
-void engine_effect_plan(struct engine_code *code, struct arena *arena, const struct program *program,
-			const struct program_rule *rule, const struct program_transition *transition,
+void engine_condition_plan(const struct engine_planner *planner, uint32_t node, struct engine_condition *planned);
+void engine_effect_plan(const struct engine_planner *planner, const struct program_transition *transition,
 			struct engine_effect *planned);
 void engine_condition_link(const struct engine_code *code, struct engine_condition *planned);
 void engine_effect_link(const struct engine_code *code, struct engine_effect *planned);

@@ -9,11 +9,6 @@
 
 #include <errno.h>
 
-struct planner {
-	const struct program *program;
-	const struct program_rule *rule;
-};
-
 static const struct engine_range everything = { .span = UINT64_MAX };
 
 struct engine_field engine_field_of(const struct program_field *field)
@@ -27,12 +22,12 @@ struct engine_field engine_field_of(const struct program_field *field)
 	};
 }
 
-static const struct program_node *node_of(const struct planner *planner, uint32_t node)
+static const struct program_node *node_of(const struct engine_planner *planner, uint32_t node)
 {
 	return &planner->program->nodes[node];
 }
 
-static const struct program_slot *slot_of(const struct planner *planner, uint32_t slot)
+static const struct program_slot *slot_of(const struct engine_planner *planner, uint32_t slot)
 {
 	return &planner->program->slots[planner->rule->first_slot + slot];
 }
@@ -42,19 +37,20 @@ static bool is_integer(const struct program_node *node)
 	return node->kind == PROGRAM_I64 || node->kind == PROGRAM_U64 || node->kind == PROGRAM_BOOL;
 }
 
-static void read_field(const struct planner *planner, const struct program_node *node, struct engine_range *range)
+static void read_field(const struct engine_planner *planner, const struct program_node *node,
+		       struct engine_range *range)
 {
 	range->field = engine_field_of(&planner->program->fields[node->a]);
 }
 
-static void read_slot(const struct planner *planner, const struct program_node *node, struct engine_range *range)
+static void read_slot(const struct engine_planner *planner, const struct program_node *node, struct engine_range *range)
 {
 	range->slot = slot_of(planner, node->a)->offset;
 	range->slot_mask = UINT64_MAX;
 }
 
 /* Whether the range can look at a - b, both integers. */
-static bool read_difference(const struct planner *planner, uint32_t a, uint32_t b, struct engine_range *range)
+static bool read_difference(const struct engine_planner *planner, uint32_t a, uint32_t b, struct engine_range *range)
 {
 	if (node_of(planner, a)->op != PROGRAM_OP_FIELD || node_of(planner, b)->op != PROGRAM_OP_SLOT)
 		return false;
@@ -64,7 +60,8 @@ static bool read_difference(const struct planner *planner, uint32_t a, uint32_t 
 }
 
 /* Whether the range can look at what node yields. Of a slot alone it sees the negative. */
-static bool read_value(const struct planner *planner, const struct program_node *node, struct engine_range *range)
+static bool read_value(const struct engine_planner *planner, const struct program_node *node,
+		       struct engine_range *range)
 {
 	switch (node->op) {
 	case PROGRAM_OP_FIELD:
@@ -135,7 +132,7 @@ static bool is_comparison(const struct program_node *node)
 }
 
 /* Fills range if node, of kind BOOL, is a comparison that one can be. */
-static bool find_range(const struct planner *planner, uint32_t index, struct engine_range *found)
+static bool find_range(const struct engine_planner *planner, uint32_t index, struct engine_range *found)
 {
 	const struct program_node *node = node_of(planner, index), *a, *b;
 	struct engine_range range = { 0 };
@@ -183,25 +180,25 @@ static const struct engine_op *link(const struct engine_code *code, const struct
 	return rest ? &code->ops[(uintptr_t)rest - 1] : NULL;
 }
 
-void engine_condition_plan(struct engine_code *code, const struct program *program, const struct program_rule *rule,
-			   uint32_t node, struct engine_condition *planned)
+void engine_condition_plan(const struct engine_planner *planner, uint32_t node, struct engine_condition *planned)
 {
-	const struct planner planner = { program, rule };
 	uint32_t first = node;
 
 	*planned = (struct engine_condition){ .range = everything };
 	if (node == PROGRAM_NONE)
 		return;
-	while (program->nodes[first].op == PROGRAM_OP_LAND)
-		first = program->nodes[first].a;
-	if (!find_range(&planner, first, &planned->range))
+	while (node_of(planner, first)->op == PROGRAM_OP_LAND)
+		first = node_of(planner, first)->a;
+	if (!find_range(planner, first, &planned->range))
 		first = PROGRAM_NONE;
 	if (first != node)
-		planned->rest = as_pointer(engine_compile_condition(code, program, rule, node, first));
+		planned->rest = as_pointer(
+			engine_compile_condition(planner->code, planner->program, planner->rule, node, first));
 }
 
 /* Whether the action can be a copy. */
-static bool find_copy(const struct planner *planner, const struct program_action *action, struct engine_copy *copy)
+static bool find_copy(const struct engine_planner *planner, const struct program_action *action,
+		      struct engine_copy *copy)
 {
 	const struct program_slot *slot = slot_of(planner, action->slot);
 	const struct program_node *node = node_of(planner, action->node);
@@ -222,7 +219,7 @@ static bool find_copy(const struct planner *planner, const struct program_action
 }
 
 /* Whether every slot of the rule is the destination of a copy. */
-static bool fills(const struct planner *planner, const struct engine_effect *effect)
+static bool fills(const struct engine_planner *planner, const struct engine_effect *effect)
 {
 	for (uint32_t i = 0; i < planner->rule->slot_count; i++) {
 		bool is_filled = false;
@@ -235,30 +232,29 @@ static bool fills(const struct planner *planner, const struct engine_effect *eff
 	return planner->rule->slot_bytes == planner->rule->slot_count * sizeof(uint64_t);
 }
 
-void engine_effect_plan(struct engine_code *code, struct arena *arena, const struct program *program,
-			const struct program_rule *rule, const struct program_transition *transition,
+void engine_effect_plan(const struct engine_planner *planner, const struct program_transition *transition,
 			struct engine_effect *planned)
 {
-	const struct planner planner = { program, rule };
-	const struct program_action *actions = program->actions + transition->first_action;
+	const struct program_action *actions = planner->program->actions + transition->first_action;
 	struct program_transition rest = *transition;
-	struct engine_copy *copies = arena_zero(arena, transition->action_count, sizeof *copies);
+	struct engine_copy *copies = arena_zero(planner->arena, transition->action_count, sizeof *copies);
 
 	*planned = (struct engine_effect){ .copies = copies, .hold = everything };
 	if (!copies) {
-		code->failed = code->failed ? code->failed : -ENOMEM;
+		planner->code->failed = planner->code->failed ? planner->code->failed : -ENOMEM;
 		return;
 	}
 	while (planned->copy_count < transition->action_count &&
-	       find_copy(&planner, &actions[planned->copy_count], &copies[planned->copy_count]))
+	       find_copy(planner, &actions[planned->copy_count], &copies[planned->copy_count]))
 		planned->copy_count++;
-	planned->fills = fills(&planner, planned);
+	planned->fills = fills(planner, planned);
 	rest.first_action += planned->copy_count;
 	rest.action_count -= planned->copy_count;
-	if (rest.hold != PROGRAM_NONE && find_range(&planner, rest.hold, &planned->hold))
+	if (rest.hold != PROGRAM_NONE && find_range(planner, rest.hold, &planned->hold))
 		rest.hold = PROGRAM_NONE;
 	if (rest.action_count || rest.hold != PROGRAM_NONE)
-		planned->rest = as_pointer(engine_compile_effect(code, program, rule, &rest));
+		planned->rest =
+			as_pointer(engine_compile_effect(planner->code, planner->program, planner->rule, &rest));
 }
 
 void engine_condition_link(const struct engine_code *code, struct engine_condition *planned)

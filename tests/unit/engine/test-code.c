@@ -389,7 +389,9 @@ static uint32_t compile_effect(struct subject *subject, const struct program_act
 	struct program_transition transition = { .action_count = 2, .hold = hold };
 
 	program.actions = actions;
-	engine_effect_plan(&subject->code, subject->arena, &program, &program.rules[0], &transition, planned);
+	const struct engine_planner planner = { &subject->code, subject->arena, &program, &program.rules[0] };
+
+	engine_effect_plan(&planner, &transition, planned);
 	return engine_compile_effect(&subject->code, &program, &program.rules[0], &transition);
 }
 
@@ -439,8 +441,10 @@ static void check_round(struct subject *sum)
 		subject.actions[2 * i + 1] = random_action(&pool, texts[below(8)]);
 		subject.conditions[i] = engine_compile_condition(&subject.code, subject.program,
 								 &subject.program->rules[0], node, PROGRAM_NONE);
-		engine_condition_plan(&subject.code, subject.program, &subject.program->rules[0], node,
-				      &subject.fits[i]);
+		const struct engine_planner planner = { &subject.code, subject.arena, subject.program,
+							subject.program->rules };
+
+		engine_condition_plan(&planner, node, &subject.fits[i]);
 		subject.effects[i] = compile_effect(&subject, &subject.actions[2 * i], node, &subject.takes[i]);
 	}
 	assert_int_equal(engine_code_link(&subject.code), 0);
