@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How far ahead the input is brought near. */
+enum { AHEAD_BYTES = 2048 };
+
 struct ctf {
 	struct trace_source source; /* first */
 	const char *path;
@@ -192,6 +195,8 @@ static inline bool take_following(struct ctf *ctf)
 
 	if (left < EVENT_PACKED_WORD_BYTES)
 		return false;
+	__builtin_prefetch(stream->map + stream->at +
+			   AHEAD_BYTES); /* the processor itself stops at the end of a page */
 	memcpy(&word, stream->map + stream->at, sizeof word);
 	ts = event_packed_word_ts(word, stream->ts);
 	id = event_packed_word_id(word);
