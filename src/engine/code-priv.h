@@ -117,11 +117,12 @@ struct engine_code {
 void engine_code_fini(struct engine_code *code);
 
 /*
- * Compiles node, kind BOOL, to a block that yields whether it holds. Returns the block's index. Failures stick in
- * code->failed: -ENOMEM, -E2BIG (actions shared so often that the code would be too large).
+ * Compiles node, kind BOOL, to a block that yields whether it holds. Of a LAND, what it asks first may be known to hold
+ * and is not asked then; PROGRAM_NONE: it is not known. Returns the block's index. Failures stick in code->failed:
+ * -ENOMEM, -E2BIG (actions shared so often that the code would be too large).
  */
 uint32_t engine_compile_condition(struct engine_code *code, const struct program *program,
-				  const struct program_rule *rule, uint32_t node);
+				  const struct program_rule *rule, uint32_t node, uint32_t known);
 
 /* Compiles the transition's actions, then its hold, to one block that yields whether hold holds. */
 uint32_t engine_compile_effect(struct engine_code *code, const struct program *program, const struct program_rule *rule,

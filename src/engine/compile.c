@@ -23,6 +23,7 @@ struct compiler {
 	const struct program_rule *rule;
 	uint32_t division;  /* label to go to when an integer is divided by zero */
 	uint32_t registers; /* in use */
+	uint32_t known;     /* node that holds for certain, the first to be visited; PROGRAM_NONE: there is none */
 };
 
 /* The labels that every engine's code has. */
@@ -344,6 +345,10 @@ static void branch(struct compiler *compiler, uint32_t index, bool sense, uint32
 	const struct program_node *node = &compiler->program->nodes[index];
 	uint32_t registers = compiler->registers;
 
+	if (index == compiler->known) {
+		compiler->known = PROGRAM_NONE; /* it may be met again under what asks for its opposite */
+		return;
+	}
 	switch (node->op) {
 	case PROGRAM_OP_LNOT:
 		branch(compiler, node->a, !sense, label);
@@ -425,9 +430,9 @@ static void compile_action(struct compiler *compiler, const struct program_actio
 }
 
 uint32_t engine_compile_condition(struct engine_code *code, const struct program *program,
-				  const struct program_rule *rule, uint32_t node)
+				  const struct program_rule *rule, uint32_t node, uint32_t known)
 {
-	struct compiler compiler = { .code = code, .program = program, .rule = rule };
+	struct compiler compiler = { .code = code, .program = program, .rule = rule, .known = known };
 
 	compile_shared(&compiler);
 	uint32_t first = (uint32_t)code->op_count;
@@ -438,7 +443,7 @@ uint32_t engine_compile_condition(struct engine_code *code, const struct program
 uint32_t engine_compile_effect(struct engine_code *code, const struct program *program, const struct program_rule *rule,
 			       const struct program_transition *transition)
 {
-	struct compiler compiler = { .code = code, .program = program, .rule = rule };
+	struct compiler compiler = { .code = code, .program = program, .rule = rule, .known = PROGRAM_NONE };
 
 	compile_shared(&compiler);
 	uint32_t first = (uint32_t)code->op_count;

@@ -52,17 +52,16 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 	return false;
 }
 
-/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
-static const struct engine_op *as_pointer(uint32_t index)
-{
-	return (const struct engine_op *)((uintptr_t)index + 1);
-}
-
 static void build_transition(struct builder *builder, const struct program_state *from,
 			     const struct program_transition *transition, struct engine_transition *built)
 {
-	struct engine_code *code = &builder->engine->code;
 	const struct program_rule *rule = builder->rule->image;
+	const struct engine_planner planner = {
+		.code = &builder->engine->code,
+		.arena = builder->engine->arena,
+		.program = builder->program,
+		.rule = rule,
+	};
 	bool keeps_history = rule->flags & PROGRAM_RULE_SEQUENCE;
 
 	*built = (struct engine_transition){
@@ -72,18 +71,8 @@ static void build_transition(struct builder *builder, const struct program_state
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
 	};
-	if (transition->fit != PROGRAM_NONE)
-		built->fit = as_pointer(engine_compile_condition(code, builder->program, rule, transition->fit));
-	if (transition->action_count || transition->hold != PROGRAM_NONE)
-		built->effect = as_pointer(engine_compile_effect(code, builder->program, rule, transition));
-}
-
-static void link_transition(const struct engine_code *code, struct engine_transition *built)
-{
-	if (built->fit)
-		built->fit = &code->ops[(uintptr_t)built->fit - 1];
-	if (built->effect)
-		built->effect = &code->ops[(uintptr_t)built->effect - 1];
+	engine_condition_plan(&planner, transition->fit, &built->fit);
+	engine_effect_plan(&planner, transition, &built->effect);
 }
 
 static int build_state(struct builder *builder, const struct program_state *state, struct engine_state *built,
@@ -126,7 +115,7 @@ static int build_states(struct builder *builder, struct engine_transition *trans
 	return result;
 }
 
-/* The parts of a key, with fields from the list at first_field. */
+/* The parts of a key as records carry it, in these fields, or as slots do, without. */
 static const struct engine_part *build_parts(struct builder *builder, const struct program_class *class,
 					     const uint32_t *fields)
 {
@@ -138,13 +127,12 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 		const struct program_slot *slot = &program->slots[index];
 
 		parts[i].slot = slot->offset;
-		parts[i].field_bytes = slot->kind == PROGRAM_STRING ? 0 : sizeof(uint64_t);
 		if (!fields)
-			continue;
-		const struct program_field *field = &program->fields[fields[i]];
-		parts[i].field = field->offset;
-		if (slot->kind != PROGRAM_STRING)
-			parts[i].field_bytes = field->bytes;
+			parts[i].field = (struct engine_field){ .offset = slot->offset, .mask = UINT64_MAX };
+		else
+			parts[i].field = engine_field_of(&program->fields[fields[i]]);
+		if (slot->kind == PROGRAM_STRING)
+			parts[i].field.mask = 0;
 	}
 	return parts;
 }
@@ -182,6 +170,8 @@ static int build_classes(struct builder *builder)
 		built[i].parts = build_parts(builder, class, NULL);
 		if (!built[i].parts || build_counting(builder, i, &built[i]))
 			return -ENOMEM;
+		for (uint32_t j = 0; j < class->slot_count; j++)
+			built[i].has_text |= !built[i].parts[j].field.mask;
 	}
 	return 0;
 }
@@ -295,6 +285,10 @@ static int build_table(struct builder *builder)
 	for (size_t i = 0; i < builder->draft_count; i++)
 		table[builder->drafts[i].type].count++;
 	for (uint32_t i = 0; i < types; i++) {
+		bool is_known = i < builder->program->type_count;
+
+		table[i].record_bytes =
+			is_known ? builder->program->types[i].record_bytes : sizeof(struct event_header);
 		table[i].entries = entries;
 		entries += table[i].count;
 		table[i].count = 0;
@@ -328,8 +322,10 @@ int engine_dispatch_build(struct engine *engine)
 	}
 	if (!result)
 		result = engine_code_link(&engine->code);
-	for (uint32_t i = 0; i < count && !result; i++)
-		link_transition(&engine->code, &transitions[i]);
+	for (uint32_t i = 0; i < count && !result; i++) {
+		engine_condition_link(&engine->code, &transitions[i].fit);
+		engine_effect_link(&engine->code, &transitions[i].effect);
+	}
 	if (!result)
 		result = build_table(&builder);
 	alloc_free(builder.drafts);

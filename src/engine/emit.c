@@ -78,7 +78,7 @@ static void emit(struct engine *engine, struct engine_rule *rule, const char *sl
 	}
 	event.record = (const struct event_header *)record;
 	engine->emit_depth++;
-	engine_pass(engine, &event);
+	engine_pass(engine, &engine->dispatch[statement->type], &event);
 	engine->emit_depth--;
 }
 

@@ -7,11 +7,8 @@
  * the engine's arena; runs, index entries and history grow lazily, bounded by the rules' pools.
  */
 
-#include "engine/code-priv.h"
 #include "engine/engine.h"
-#include "engine/run-priv.h"
-
-struct engine_history;
+#include "engine/rule-priv.h"
 
 /* The event being processed. */
 struct engine_event {
@@ -21,102 +18,6 @@ struct engine_event {
 };
 
 enum { ENGINE_EMIT_DEPTH_MAX = 64 };
-
-/* One value of a key: where an event carries it and where a run keeps it. */
-struct engine_part {
-	uint32_t field, slot; /* offsets in the record, in the slot area */
-	uint32_t field_bytes; /* 4 or 8; 0 for a text */
-};
-
-/* A class whose runs are counted as a whole: counting.c. */
-struct engine_counting {
-	uint32_t type;
-	uint32_t slot;        /* of the rule */
-	uint32_t slot_offset; /* in the slot area */
-	int64_t threshold;    /* the count from which on an event of the type does more than count */
-};
-
-struct engine_class {
-	uint32_t index;                         /* in the rule */
-	uint32_t part_count;                    /* 0: all runs wait in the one chain here */
-	const struct engine_part *parts;        /* slot offsets; fields are those of the class's first key */
-	const struct engine_counting *counting; /* or NULL */
-	uint64_t seed;
-	struct engine_chain all;
-};
-
-/* How events of one type carry the key of a class. */
-struct engine_key {
-	struct engine_class *class;
-	const struct engine_part *parts; /* as many as the class has */
-};
-
-struct engine_transition {
-	const struct engine_op *fit;    /* NULL: fits always */
-	const struct engine_op *effect; /* actions, then hold; NULL: none, holds */
-	uint32_t target;
-	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
-	bool forbid, in_place;
-	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
-};
-
-/* The transitions of one state for one type, in the order to try. */
-struct engine_group {
-	uint32_t type;
-	uint32_t count;
-	const struct engine_transition *transitions;
-};
-
-struct engine_state {
-	const struct engine_group *groups;
-	uint32_t group_count;
-	uint32_t class; /* of the rule */
-	bool deadline;
-};
-
-/* `field == constant`, the constant and the field's values as 64 bits (of a text: its hash). */
-struct engine_guard {
-	uint32_t field;       /* offset in the record */
-	uint32_t field_bytes; /* 4 or 8; 0 for a text */
-	uint64_t word;
-};
-
-/* What an event of one type means to one rule. */
-struct engine_entry {
-	struct engine_rule *rule;
-	const struct engine_key *keys; /* the classes that it concerns */
-	uint32_t key_count;
-	bool guarded;              /* nothing but opening runs, and only where guard holds */
-	struct engine_group start; /* the start state's transitions */
-	struct engine_guard guard;
-};
-
-enum { ENGINE_SELECTORS_MAX = 4 };
-
-struct engine_dispatch {
-	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
-	uint32_t count;
-	uint32_t selector_count;
-	struct engine_selector *selectors; /* select.c: rules by a constant; */
-	struct engine_waiting *waiting;    /* rules that only waiting runs interest; or NULL */
-};
-
-struct engine_rule {
-	const struct program_rule *image;
-	uint32_t index; /* in the image */
-	bool strict, any, drop, emits;
-	bool defers; /* matches are told when all runs have been stepped, not at once */
-	const struct engine_state *states;
-	struct engine_class *classes;
-	uint64_t live;       /* parked runs */
-	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
-	uint64_t epoch;
-	struct engine_runs runs;
-	struct engine_index by_key;
-	struct engine_timers timers;
-	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
-	struct program_rule_stats stats;
-};
 
 /* A rule with a limit and a lower bound of (deadline, ordinal) of its first overdue run. */
 struct engine_deadline {
@@ -179,29 +80,47 @@ void engine_select_pass(struct engine *engine, const struct engine_dispatch *row
 /* dispatch.c: the tables. Return 0, -ENOMEM. */
 int engine_dispatch_build(struct engine *engine);
 
+/* history.c */
+void engine_history_release(struct engine_history *history, struct engine_history_node *node);
+
 /* runs.c: after the tables, which say how a run is laid out. */
 int engine_runs_init(struct engine_rule *rule);
 void engine_runs_fini(struct engine_rule *rule);
+/* A run that no run has been in before; NULL when memory is short. */
+struct engine_run *engine_runs_carve(struct engine_runs *runs);
+
 /* A run that is nobody's yet, slots and history not set; NULL when memory is short. */
-struct engine_run *engine_runs_take(struct engine_rule *rule);
+static inline struct engine_run *engine_runs_take(struct engine_rule *rule)
+{
+	struct engine_runs *runs = &rule->runs;
+	struct engine_run *run = runs->free;
+
+	if (run)
+		runs->free = run->next;
+	else
+		run = engine_runs_carve(runs);
+	if (runs->history_offset && run)
+		*engine_history_of(runs, run) = NULL;
+	return run;
+}
+
 /* Gives a run's place and history back. */
-void engine_runs_give(struct engine_rule *rule, struct engine_run *run);
+static inline void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
+{
+	if (rule->history)
+		engine_history_release(rule->history, *engine_history_of(&rule->runs, run));
+	run->next = rule->runs.free;
+	rule->runs.free = run;
+}
+
 /* Sorts a list by ordinal; the link of a run is the pointer link_offset bytes into it. Returns the new first run. */
 struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset);
 
-/* index.c */
-/* Makes sure that one more run can be inserted. Returns 0, -ENOMEM. */
-int engine_index_reserve(struct engine_rule *rule);
-/* The chain that an event concerns, in order, or NULL. */
-struct engine_chain *engine_index_find(struct engine_rule *rule, const struct engine_key *key,
-				       const struct event_header *record);
-/* The chain of the runs of class whose key is that of slots, or NULL. */
-struct engine_chain *engine_index_find_slots(struct engine_rule *rule, struct engine_class *class, const char *slots);
+/* index.c, whose other half is index-priv.h */
+/* Doubles the buckets, of which there are to be two for each parked run. Returns 0, -ENOMEM. */
+int engine_index_grow(struct engine_rule *rule);
 /* Brings the counts of a counted chain's runs up to date. */
-void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_chain *chain);
-/* By the run's state and slots. Neither may change while it is in. */
-void engine_index_insert(struct engine_rule *rule, struct engine_run *run);
-void engine_index_remove(struct engine_rule *rule, struct engine_run *run);
+void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_run *first);
 
 /* timers.c */
 /* original: the run that this one is a copy of, or NULL. */
@@ -230,9 +149,6 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		   const struct event_header *header, uint64_t epoch);
 int engine_emit_init(struct engine *engine);
 
-/* engine.c: hands an event to every rule that it means something to. */
-void engine_pass(struct engine *engine, const struct engine_event *event);
-
 /* history.c */
 int engine_history_new(struct engine_history **made);
 void engine_history_free(struct engine_history *history);
@@ -242,9 +158,22 @@ double engine_history_used(const struct engine_history *history);
 int engine_history_append(struct engine_history *history, struct engine_history_node **node,
 			  const struct engine_event *event, uint32_t element);
 void engine_history_share(struct engine_history_node *node);
-void engine_history_release(struct engine_history *history, struct engine_history_node *node);
 uint32_t engine_history_count(const struct engine_history_node *node);
 /* Fills events (as many as count says) in stream order. */
 void engine_history_list(const struct engine_history_node *node, struct program_match_event *events);
+
+/* Hands an event to every rule that it means something to, by the row of its type. */
+static inline void engine_pass(struct engine *engine, const struct engine_dispatch *row,
+			       const struct engine_event *event)
+{
+	const struct engine_entry *entry = row->entries, *end = entry + row->count;
+
+	if (row->selects) {
+		engine_select_pass(engine, row, event);
+		return;
+	}
+	for (; entry < end && !engine->failed; entry++)
+		engine_step(engine, entry, event);
+}
 
 #endif

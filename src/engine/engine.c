@@ -7,20 +7,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-void engine_pass(struct engine *engine, const struct engine_event *event)
-{
-	const struct program *program = engine->program;
-	uint32_t type = event->record->type < program->type_count ? event->record->type : program->type_count;
-	const struct engine_dispatch *row = &engine->dispatch[type];
-
-	if (row->selector_count || row->waiting) {
-		engine_select_pass(engine, row, event);
-		return;
-	}
-	for (uint32_t i = 0; i < row->count && !engine->failed; i++)
-		engine_step(engine, &row->entries[i], event);
-}
-
 /* A record whose ts went back is read as if it had come now. */
 static const struct event_header *make_late(struct engine *engine, const struct event_header *record, uint32_t bytes)
 {
@@ -39,21 +25,19 @@ static int take_result(struct engine *engine)
 
 int engine_feed(struct engine *engine, const struct event_header *record)
 {
-	const struct program *program = engine->program;
-	struct engine_event event = { .record = record, .record_bytes = sizeof *record };
+	uint32_t types = engine->program->type_count;
+	const struct engine_dispatch *row = &engine->dispatch[record->type < types ? record->type : types];
 
-	if (record->type < program->type_count)
-		event.record_bytes = program->types[record->type].record_bytes;
-	if (record->ts < engine->now)
-		event.record = make_late(engine, record, event.record_bytes);
-	if (record->ts > engine->deadline)
+	if (record->ts > engine->deadline) {
 		engine_timers_expire(engine, record->ts);
-	if (engine->failed)
-		return take_result(engine);
-	engine->now = event.record->ts;
+		if (engine->failed)
+			return take_result(engine);
+	}
+	if (record->ts < engine->now)
+		record = make_late(engine, record, row->record_bytes);
+	engine->now = record->ts;
 	engine->seq = record->seq;
-	event.number = ++engine->number;
-	engine_pass(engine, &event);
+	engine_pass(engine, row, &(struct engine_event){ record, row->record_bytes, ++engine->number });
 	return engine->failed ? take_result(engine) : 0;
 }
 
@@ -140,7 +124,7 @@ static int init_runs(struct engine *engine)
 		rule->defers = rule->emits || rule->drop;
 		result = engine_runs_init(rule);
 		if (!result)
-			result = engine_index_reserve(rule);
+			result = engine_index_grow(rule);
 		if (!result && rule->image->flags & PROGRAM_RULE_SEQUENCE)
 			result = engine_history_new(&rule->history);
 	}
@@ -151,7 +135,7 @@ static int init_runs(struct engine *engine)
 static int init_rooms(struct engine *engine)
 {
 	const struct program *program = engine->program;
-	size_t record = sizeof(struct event_header), slots = 0;
+	size_t record = sizeof(struct event_header), slots = sizeof(uint64_t); /* so much may always be read */
 
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		if (program->types[i].record_bytes > record)
@@ -215,7 +199,7 @@ void engine_free(struct engine *engine)
 		return;
 	for (uint32_t i = 0; engine->rules && i < engine->program->rule_count; i++) {
 		engine_runs_fini(&engine->rules[i]);
-		alloc_free(engine->rules[i].by_key.chains);
+		alloc_free(engine->rules[i].by_key.buckets);
 		engine_history_free(engine->rules[i].history);
 	}
 	alloc_free(engine->events);

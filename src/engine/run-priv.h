@@ -19,30 +19,28 @@ struct engine_history_node;
 
 /*
  * A run. It is parked (in the index, in the timers if the rule has a limit, counted as live) or in the hands of the
- * step that opened, copied or ended it.
+ * step that opened, copied or ended it. Parked runs of one class that wait under one key are a chain, in opening order
+ * unless disordered.
  */
 struct engine_run {
-	struct engine_run *prev; /* chain of its key: the first one's prev is the last one */
-	struct engine_run *next; /* chain, free list, list of matched runs; the last one's is NULL */
+	struct engine_run *next;  /* chain, free list, list of matched runs; the last one's is NULL */
+	struct engine_run *prev;  /* chain: the first one's prev is the last one */
+	struct engine_run *aside; /* the first of a chain: that of the next chain in its bucket */
 	uint64_t ordinal;
 	uint64_t epoch; /* the rule's loss epoch at the opening */
+	uint32_t hash;  /* of class and key, while in the index */
+	uint32_t class; /* of the rule, while in the index */
 	uint32_t state;
-	uint32_t hash; /* of its key, while in the index */
-	char slots[];
+	bool disordered; /* the first of a chain: it has to be sorted */
+	char slots[] __attribute__((aligned(8)));
 };
+
+_Static_assert(sizeof(struct engine_run) == 56, "a run with one slot takes one cache line");
 
 /* Where a parked run stands among those of its rule, by first_ts. */
 struct engine_timer {
 	struct engine_run *later, *earlier;
 	uint64_t first_ts;
-};
-
-/* The runs of one class that wait under one key, in opening order unless disordered. */
-struct engine_chain {
-	uint32_t hash;
-	uint32_t class : 31; /* of the rule */
-	uint32_t disordered : 1;
-	struct engine_run *head; /* NULL: an empty entry of the table */
 };
 
 enum { ENGINE_CHUNKS_MAX = 32, ENGINE_CACHE_LINE = 64 };
@@ -58,9 +56,10 @@ struct engine_runs {
 	size_t fresh_count;
 };
 
-/* Open addressing by the hash of class and key; never more than half full. */
+/* A hash table: per bucket, the chains whose hashes end alike. It has at least twice as many buckets as there are runs.
+ */
 struct engine_index {
-	struct engine_chain *chains;
+	struct engine_run **buckets;
 	size_t mask; /* size - 1; the size is a power of two */
 };
 

@@ -58,31 +58,16 @@ void engine_runs_fini(struct engine_rule *rule)
 		alloc_free(rule->runs.chunks[i]);
 }
 
-struct engine_run *engine_runs_take(struct engine_rule *rule)
+struct engine_run *engine_runs_carve(struct engine_runs *runs)
 {
-	struct engine_runs *runs = &rule->runs;
-	struct engine_run *run = runs->free;
+	struct engine_run *run;
 
-	if (run) {
-		runs->free = run->next;
-	} else {
-		if (!runs->fresh_count && grow(runs))
-			return NULL;
-		run = (struct engine_run *)runs->fresh;
-		runs->fresh += runs->run_bytes;
-		runs->fresh_count--;
-	}
-	if (runs->history_offset)
-		*engine_history_of(runs, run) = NULL;
+	if (!runs->fresh_count && grow(runs))
+		return NULL;
+	run = (struct engine_run *)runs->fresh;
+	runs->fresh += runs->run_bytes;
+	runs->fresh_count--;
 	return run;
-}
-
-void engine_runs_give(struct engine_rule *rule, struct engine_run *run)
-{
-	if (rule->runs.history_offset)
-		engine_history_release(rule->history, *engine_history_of(&rule->runs, run));
-	run->next = rule->runs.free;
-	rule->runs.free = run;
 }
 
 static struct engine_run **link_of(struct engine_run *run, size_t link_offset)
@@ -127,12 +112,12 @@ struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset
 	return sorted;
 }
 
-/* Chunks double, so do the tables of chains, which are at most half full. */
+/* Chunks double, so do the tables of buckets, of which there are at least twice as many as runs. */
 uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 {
 	const struct program_rule *image = &program->rules[rule];
 	uint64_t run_bytes = offsetof(struct engine_run, slots) + image->slot_bytes + sizeof(uint64_t);
-	uint64_t runs = FIRST_CHUNK_RUNS, chains = FIRST_CHUNK_RUNS;
+	uint64_t runs = FIRST_CHUNK_RUNS, buckets = FIRST_CHUNK_RUNS;
 
 	if (image->within_ns)
 		run_bytes += sizeof(struct engine_timer);
@@ -141,7 +126,7 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	while (runs < image->pool)
 		runs = runs * 2 + FIRST_CHUNK_RUNS;
-	while (chains < 2 * image->pool)
-		chains *= 2;
-	return runs * run_bytes + chains * sizeof(struct engine_chain);
+	while (buckets < 2 * image->pool)
+		buckets *= 2;
+	return runs * run_bytes + buckets * sizeof(struct engine_run *);
 }

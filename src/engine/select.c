@@ -253,6 +253,7 @@ int engine_select_build(struct arena *arena, struct engine_dispatch *row, uint32
 		result = build_waiting(arena, row, rule_count);
 	if (!result)
 		keep_others(row);
+	row->selects = row->selector_count || row->waiting;
 	return result;
 }
 

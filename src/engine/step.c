@@ -8,7 +8,7 @@
  * limit taken at the start, a moved run's not above that of the run just stepped.
  */
 
-#include "engine/engine-priv.h"
+#include "engine/index-priv.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,6 +24,10 @@ struct step {
 	const struct engine_group *known;
 };
 
+/* What almost every step does is one function, and what few do is none of it: calls would cost as much as they do. */
+#define PART  static inline __attribute__((always_inline))
+#define ASIDE static __attribute__((noinline))
+
 static const struct engine_group no_group;
 
 void engine_refuse(struct engine_rule *rule)
@@ -36,23 +40,23 @@ void engine_refuse(struct engine_rule *rule)
 void engine_unpark(struct engine_rule *rule, struct engine_run *run)
 {
 	engine_index_remove(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
 	engine_live_remove(rule);
 }
 
 /* Parks a run that was opened or copied, or refuses it. */
-static void park(struct step *step, struct engine_run *run, struct engine_run *original)
+PART void park(struct step *step, struct engine_run *run, struct engine_run *original)
 {
 	struct engine_rule *rule = step->rule;
 
-	if (rule->live >= rule->image->pool || engine_index_reserve(rule)) {
+	if (rule->live >= rule->image->pool || (2 * rule->live > rule->by_key.mask && engine_index_grow(rule))) {
 		engine_refuse(rule);
 		engine_runs_give(rule, run);
 		return;
 	}
 	engine_index_insert(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_add(step->engine, rule, run, original);
 	engine_live_add(rule);
 	if (rule->live > rule->stats.runs_live_max)
@@ -60,7 +64,7 @@ static void park(struct step *step, struct engine_run *run, struct engine_run *o
 }
 
 /* The run, in nobody's hands, has matched. */
-static void match(struct step *step, struct engine_run *run)
+ASIDE void match(struct step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -74,20 +78,32 @@ static void match(struct step *step, struct engine_run *run)
 	engine_runs_give(rule, run);
 }
 
-static inline bool fits(struct step *step, const struct engine_transition *transition)
+static inline bool code_holds(const struct step *step, const struct engine_op *code, const char *slots)
 {
-	return !transition->fit || engine_code_holds(transition->fit, &step->engine->frame);
+	struct engine_frame *frame = &step->engine->frame;
+
+	frame->base[ENGINE_BASE_RECORD] = (char *)step->event->record; /* read only */
+	frame->base[ENGINE_BASE_SLOTS] = (char *)slots;
+	frame->divisions = &step->rule->stats.divisions_by_zero;
+	return engine_code_holds(code, frame);
+}
+
+static inline bool fits(const struct step *step, const struct engine_transition *transition, const char *slots)
+{
+	const struct engine_condition *fit = &transition->fit;
+
+	return engine_range_holds(&fit->range, (const char *)step->event->record, slots) &&
+	       (!fit->rest || code_holds(step, fit->rest, slots));
 }
 
 /* The first transition of the group that fits, judged on slots; or NULL. */
-static inline const struct engine_transition *find(struct step *step, const struct engine_group *group,
+static inline const struct engine_transition *find(const struct step *step, const struct engine_group *group,
 						   const char *slots)
 {
-	const struct engine_transition *transition = group->transitions;
+	const struct engine_transition *transition = group->transitions, *end = transition + group->count;
 
-	step->engine->frame.base[ENGINE_BASE_SLOTS] = (char *)slots;
-	for (uint32_t i = 0; i < group->count; i++, transition++) {
-		if (fits(step, transition))
+	for (; transition < end; transition++) {
+		if (fits(step, transition, slots))
 			return transition;
 	}
 	return NULL;
@@ -97,15 +113,17 @@ static inline const struct engine_transition *find(struct step *step, const stru
  * Lets the run take the transition as far as it concerns itself: actions, hold, history. Returns the new state or
  * PROGRAM_TARGET_*. A run that cannot keep its history is refused.
  */
-static inline uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+PART uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
+	const struct engine_effect *effect = &transition->effect;
+	const char *record = (const char *)step->event->record;
 
-	if (transition->effect) {
-		step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
-		if (!engine_code_holds(transition->effect, &step->engine->frame))
-			return PROGRAM_TARGET_END;
-	}
+	engine_copies_do(effect, record, run->slots);
+	if (effect->rest && !code_holds(step, effect->rest, run->slots))
+		return PROGRAM_TARGET_END;
+	if (!engine_range_holds(&effect->hold, record, run->slots))
+		return PROGRAM_TARGET_END;
 	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
 	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
 				  transition->element)) {
@@ -117,7 +135,7 @@ static inline uint32_t take(struct step *step, struct engine_run *run, const str
 
 /* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
  * it. */
-static void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+PART void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -132,7 +150,7 @@ static void advance(struct step *step, struct engine_run *run, const struct engi
 	}
 	if (!transition->leaves)
 		engine_index_remove(rule, run);
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
 	engine_live_remove(rule);
 	if (target == PROGRAM_TARGET_MATCH)
@@ -142,8 +160,8 @@ static void advance(struct step *step, struct engine_run *run, const struct engi
 }
 
 /* A run that was just opened or copied takes its first transition and is parked if it lives. */
-static void begin(struct step *step, struct engine_run *run, struct engine_run *original,
-		  const struct engine_transition *transition)
+PART void begin(struct step *step, struct engine_run *run, struct engine_run *original,
+		const struct engine_transition *transition)
 {
 	step->rule->stats.runs_opened++;
 	run->ordinal = step->engine->ordinal++;
@@ -161,7 +179,7 @@ static void set_first_ts(const struct engine_rule *rule, struct engine_run *run,
 	engine_timer_of(&rule->runs, run)->first_ts = first_ts;
 }
 
-static void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
+ASIDE void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = engine_runs_take(rule);
@@ -173,7 +191,7 @@ static void copy(struct step *step, struct engine_run *original, const struct en
 	}
 	memcpy(run->slots, original->slots, rule->image->slot_bytes);
 	run->epoch = original->epoch;
-	if (rule->image->within_ns)
+	if (rule->runs.timer_offset)
 		set_first_ts(rule, run, engine_timer_of(&rule->runs, original)->first_ts);
 	if (rule->history) {
 		*engine_history_of(&rule->runs, run) = *engine_history_of(&rule->runs, original);
@@ -183,15 +201,14 @@ static void copy(struct step *step, struct engine_run *original, const struct en
 }
 
 /* SKIPTILLANY: what is forbidden ends the run; progress is a copy's; what is in place the run does itself. */
-static void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
+ASIDE void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
 {
 	const struct engine_transition *transition = group->transitions, *progress = NULL, *in_place = NULL;
 
-	step->engine->frame.base[ENGINE_BASE_SLOTS] = run->slots;
 	for (uint32_t i = 0; i < group->count; i++, transition++) {
 		const struct engine_transition **found = transition->in_place ? &in_place : &progress;
 
-		if ((*found && !transition->forbid) || !fits(step, transition))
+		if ((*found && !transition->forbid) || !fits(step, transition, run->slots))
 			continue;
 		if (transition->forbid) {
 			advance(step, run, transition);
@@ -214,7 +231,7 @@ static const struct engine_group *group_of(const struct engine_state *state, uin
 	return &no_group;
 }
 
-static inline void step_run(struct step *step, struct engine_run *run)
+PART void step_run(struct step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -242,7 +259,7 @@ static inline bool is_due(const struct step *step, const struct engine_run *run,
 }
 
 /* stepped is one more than the ordinal of the run stepped last. */
-static void step_chain(struct step *step, struct engine_run *run)
+PART void step_chain(struct step *step, struct engine_run *run)
 {
 	uint64_t stepped = 0;
 
@@ -293,7 +310,7 @@ static void set_count(struct engine_run *run, const struct engine_counting *coun
  * Steps a chain that is counted as a whole: the oldest runs as long as they have reached the threshold, each of which
  * leaves, and all others at once. A transition is judged on the count as it is; leaving the chain adds what is pending.
  */
-static void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
+ASIDE void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
 {
 	struct engine_runs *runs = &step->rule->runs;
 
@@ -315,30 +332,39 @@ static void step_counted(struct step *step, const struct engine_counting *counti
 		++*engine_pending_of(runs, run);
 }
 
-static void step_concerned(struct step *step, const struct engine_entry *entry)
+/* Steps the runs of the one class that the event concerns. */
+PART void step_class(struct step *step, const struct engine_key *key)
+{
+	const struct engine_counting *counting = key->class->counting;
+	struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
+
+	if (!first)
+		return;
+	if (counting && counting->type == step->event->record->type) {
+		step_counted(step, counting, first);
+		return;
+	}
+	if (counting)
+		engine_index_spread(step->rule, counting, first);
+	step_chain(step, first);
+}
+
+ASIDE void step_classes(struct step *step, const struct engine_entry *entry)
 {
 	struct engine_run **cursors = step->engine->cursors;
-	const struct engine_counting *counted = NULL; /* of the one chain, if it is */
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < entry->key_count; i++) {
-		const struct engine_counting *counting = entry->keys[i].class->counting;
-		struct engine_chain *chain = engine_index_find(step->rule, &entry->keys[i], step->event->record);
+		const struct engine_key *key = &entry->keys[i];
+		struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
 
-		if (!chain)
+		if (!first)
 			continue;
-		cursors[count++] = chain->head;
-		if (counting && entry->key_count == 1 && counting->type == step->event->record->type)
-			counted = counting;
-		else if (counting)
-			engine_index_spread(step->rule, counting, chain);
+		cursors[count++] = first;
+		if (key->class->counting)
+			engine_index_spread(step->rule, key->class->counting, first);
 	}
-	if (counted)
-		step_counted(step, counted, cursors[0]);
-	else if (count == 1)
-		step_chain(step, cursors[0]);
-	else if (count)
-		step_chains(step, cursors, count);
+	step_chains(step, cursors, count);
 }
 
 /* Returns the ordinal of the run that was opened, or that of none. */
@@ -355,8 +381,9 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 		engine_refuse(rule);
 		return UINT64_MAX;
 	}
-	memset(run->slots, 0, rule->image->slot_bytes);
-	if (rule->image->within_ns)
+	if (!transition->effect.fills)
+		memset(run->slots, 0, rule->image->slot_bytes);
+	if (rule->runs.timer_offset)
 		set_first_ts(rule, run, step->event->record->ts);
 	run->epoch = rule->epoch;
 	begin(step, run, NULL, transition);
@@ -366,8 +393,10 @@ static uint64_t open_run(struct step *step, const struct engine_group *start)
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
 	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		struct engine_chain *chain = engine_index_find_slots(rule, &rule->classes[i], slots);
-		struct engine_run *run = chain ? chain->head : NULL, *next;
+		const struct engine_class *class = &rule->classes[i];
+		uint32_t hash = engine_index_hash(class, class->parts, slots);
+		struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
+		struct engine_run *run = first ? *first : NULL, *next;
 
 		for (; run; run = next) {
 			next = run->next;
@@ -383,7 +412,7 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 }
 
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
-static void tell(struct step *step, uint64_t opened)
+ASIDE void tell(struct step *step, uint64_t opened)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = step->matched, *next;
@@ -404,20 +433,20 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 {
 	struct engine_rule *rule = entry->rule;
 	uint64_t opened = UINT64_MAX;
-	struct step step = {
-		.engine = engine,
-		.rule = rule,
-		.event = event,
-		.limit = engine->ordinal,
-		.epoch = rule->epoch,
-		.known_state = PROGRAM_NONE,
-	};
+	struct step step; /* as known is not yet, zeroing all of it is work for nothing */
 
+	step.engine = engine;
+	step.rule = rule;
+	step.event = event;
+	step.limit = engine->ordinal;
+	step.epoch = rule->epoch;
+	step.matched = NULL;
 	step.tail = &step.matched;
-	engine->frame.base[ENGINE_BASE_RECORD] = (char *)event->record; /* read only */
-	engine->frame.divisions = &rule->stats.divisions_by_zero;
-	if (rule->live && entry->key_count)
-		step_concerned(&step, entry);
+	step.known_state = PROGRAM_NONE;
+	if (rule->live && entry->key_count == 1)
+		step_class(&step, entry->keys);
+	else if (rule->live && entry->key_count)
+		step_classes(&step, entry);
 	if (entry->start.count)
 		opened = open_run(&step, &entry->start);
 	if (step.matched)

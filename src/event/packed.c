@@ -134,26 +134,6 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
 	return at - (const char *)payload;
 }
 
-/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
-static uint64_t widen(const struct event_packed_number *number, const char *from)
-{
-	uint64_t word = 0;
-
-	switch (number->width) {
-	case 4:
-		memcpy(&word, from, 4);
-		return number->value == EVENT_I32 ? (uint64_t)(int32_t)word : word;
-	case 2:
-		memcpy(&word, from, 2);
-		return number->value == EVENT_I16 ? (uint64_t)(int16_t)word : word;
-	default:
-		memcpy(&word, from, 1);
-		if (number->value == EVENT_BOOL)
-			return word != 0;
-		return number->value == EVENT_I8 ? (uint64_t)(int8_t)word : word;
-	}
-}
-
 /* The string at *at goes to the record as far as it is wanted. */
 static int decode_string(const struct event_packed_string *string, const char **at, const char *end, char *record)
 {
@@ -179,16 +159,7 @@ int64_t event_packed_decode(const struct event_packed *layout, const void *paylo
 
 	if (available < layout->fixed_bytes)
 		return -EINVAL;
-	for (uint32_t i = 0; i < layout->number_count; i++) {
-		const struct event_packed_number *number = &layout->numbers[i];
-		uint64_t word;
-
-		if (number->width == sizeof word)
-			memcpy(&word, from + number->payload_offset, sizeof word);
-		else
-			word = widen(number, from + number->payload_offset);
-		memcpy(to + number->record_offset, &word, sizeof word);
-	}
+	event_packed_decode_numbers(layout, payload, record);
 	for (uint32_t i = 0; i < layout->string_count; i++) {
 		if (decode_string(&layout->strings[i], &at, from + available, to))
 			return -EINVAL;

@@ -16,6 +16,8 @@
 
 #include "event/type.h"
 
+#include <string.h>
+
 enum {
 	EVENT_PACKED_WORD_BYTES = 8,
 	EVENT_PACKED_ALIGN = 8,
@@ -107,5 +109,43 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
  */
 int64_t event_packed_decode(const struct event_packed *layout, const void *payload, size_t available,
 			    struct event_header *record);
+
+/* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
+static inline uint64_t event_packed_widen(const struct event_packed_number *number, const char *from)
+{
+	uint64_t word = 0;
+
+	switch (number->width) {
+	case 4:
+		memcpy(&word, from, 4);
+		return number->value == EVENT_I32 ? (uint64_t)(int32_t)word : word;
+	case 2:
+		memcpy(&word, from, 2);
+		return number->value == EVENT_I16 ? (uint64_t)(int16_t)word : word;
+	default:
+		memcpy(&word, from, 1);
+		if (number->value == EVENT_BOOL)
+			return word != 0;
+		return number->value == EVENT_I8 ? (uint64_t)(int8_t)word : word;
+	}
+}
+
+/* Decodes the numbers alone, of a payload of which at least fixed_bytes may be read. */
+static inline void event_packed_decode_numbers(const struct event_packed *layout, const void *payload,
+					       struct event_header *record)
+{
+	const struct event_packed_number *number = layout->numbers, *end = number + layout->number_count;
+
+	for (; number < end; number++) {
+		const char *from = (const char *)payload + number->payload_offset;
+		uint64_t word;
+
+		if (number->width == sizeof word)
+			memcpy(&word, from, sizeof word);
+		else
+			word = event_packed_widen(number, from);
+		memcpy((char *)record + number->record_offset, &word, sizeof word);
+	}
+}
 
 #endif

@@ -14,7 +14,8 @@ struct ctf_class {
 	struct event_packed layout;    /* of the payload into a record of type */
 	const struct event_type *type; /* NULL: nobody can be told of it */
 	uint32_t number;               /* that the source gives the type; UINT32_MAX: none yet */
-	bool is_partial;               /* the type has fields that are wanted and were not recorded */
+	int64_t whole_bytes; /* of an event of a fixed size, its word and padding included; INT64_MAX: it has none */
+	bool is_partial;     /* the type has fields that are wanted and were not recorded */
 	bool is_wanted;
 };
 
@@ -54,10 +55,9 @@ struct ctf_stream {
 	size_t content_end;
 	uint64_t ts; /* of the event in hand; of the last one, where there is none */
 	struct ctf_class *event_class;
-	uint64_t timestamp_end; /* of the packet */
-	uint64_t packet_events; /* so far */
-	uint32_t cpu;
-	struct event_packed_context context;
+	uint64_t timestamp_end;     /* of the packet */
+	uint64_t packet_events;     /* so far */
+	struct event_header header; /* of its records: cpu, and who raises the events */
 	struct ctf_damage damage;
 
 	const struct ctf_part *parts;

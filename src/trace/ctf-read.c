@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How far ahead the input is brought near. */
+enum { AHEAD_BYTES = 2048 };
+
 struct ctf {
 	struct trace_source source; /* first */
 	const char *path;
@@ -26,7 +29,7 @@ struct ctf {
 	struct ctf_stream **heap;
 	size_t heap_count;
 	uint64_t alone_until_ns; /* before this the first of the heap stays the first */
-	bool is_given;           /* the event in hand of the first of the heap */
+	bool is_given;           /* the event in hand of the first of the heap, or left out */
 	bool drops;              /* events that nobody wants */
 	uint32_t type_count;
 	uint32_t event_bytes; /* of the event taken last */
@@ -69,16 +72,22 @@ static bool damage(struct ctf_stream *stream, size_t at, const char *text)
 
 static void take_context(struct ctf_stream *stream)
 {
-	memcpy(&stream->context, stream->map + stream->at, sizeof stream->context);
-	stream->context.comm[EVENT_COMM_BYTES - 1] = 0;
+	struct event_packed_context context;
+	size_t length;
+
+	memcpy(&context, stream->map + stream->at, sizeof context);
+	context.comm[EVENT_COMM_BYTES - 1] = 0;
+	length = strlen(context.comm);
+	stream->header.pid = context.pid;
+	stream->header.tid = context.tid;
 	/* Records promise that nothing follows the NUL. */
-	size_t length = strlen(stream->context.comm);
-	memset(stream->context.comm + length, 0, EVENT_COMM_BYTES - length);
-	stream->at += sizeof stream->context;
+	memset(stream->header.comm, 0, sizeof stream->header.comm);
+	memcpy(stream->header.comm, context.comm, length);
+	stream->at += sizeof context;
 }
 
 /* Takes the next event into the hand. Returns false at the end of the stream; damage counts as an event here. */
-static inline bool advance(struct ctf *ctf, struct ctf_stream *stream)
+static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 {
 	for (;;) {
 		uint64_t word, ts;
@@ -103,7 +112,7 @@ static inline bool advance(struct ctf *ctf, struct ctf_stream *stream)
 			return damage(stream, stream->at, "an event is later than its packet");
 		id = event_packed_word_id(word);
 		if (id == EVENT_PACKED_ID_CONTEXT) {
-			if (left < sizeof word + sizeof stream->context)
+			if (left < sizeof word + sizeof(struct event_packed_context))
 				return damage(stream, stream->at, "an event does not end in its packet");
 			stream->at += sizeof word;
 			take_context(stream);
@@ -134,7 +143,7 @@ static void settle(struct ctf *ctf)
 }
 
 /* The first of the heap has an event no longer. Streams have many events in a row, so it often stays the first. */
-static inline void replace(struct ctf *ctf)
+static void replace(struct ctf *ctf)
 {
 	struct ctf_stream *first = ctf->heap[0];
 
@@ -147,18 +156,16 @@ static inline void replace(struct ctf *ctf)
 }
 
 /* Puts the event in hand into the record, as far as it is wanted, and goes behind it. False: it does not end. */
-static inline bool take_event(struct ctf *ctf, struct ctf_stream *stream, bool is_decoded)
+static bool take_event(struct ctf *ctf, struct ctf_stream *stream)
 {
 	const struct ctf_class *class = stream->event_class;
 	const char *payload = stream->map + stream->at;
 	size_t left = stream->content_end - stream->at;
 	int64_t bytes;
 
-	if (is_decoded && class->is_partial)
+	if (class->is_wanted && class->is_partial)
 		memset(ctf->record.bytes, 0, class->type->record_bytes);
-	if (!class->layout.string_count && !(is_decoded && class->layout.number_count))
-		bytes = class->layout.fixed_bytes <= left ? (int64_t) class->layout.fixed_bytes : -EINVAL;
-	else if (is_decoded)
+	if (class->is_wanted)
 		bytes = event_packed_decode(&class->layout, payload, left, &ctf->record.header);
 	else
 		bytes = event_packed_bytes(&class->layout, payload, left);
@@ -170,6 +177,42 @@ static inline bool take_event(struct ctf *ctf, struct ctf_stream *stream, bool i
 	stream->at += (size_t)bytes;
 	ctf->event_bytes = (uint32_t)bytes + EVENT_PACKED_WORD_BYTES;
 	stream->packet_events++;
+	return true;
+}
+
+/*
+ * The same for the event behind the one taken last of the first of the heap, straight from its packet: where it is the
+ * next one whatever the other streams have, and where its class says how many bytes it takes. Most events are like
+ * that. False: nothing has been done.
+ */
+static inline bool take_following(struct ctf *ctf)
+{
+	struct ctf_stream *stream = ctf->heap[0];
+	int64_t left = (int64_t)stream->content_end - (int64_t)stream->at; /* padding may lie behind the end */
+	struct ctf_class *class;
+	uint64_t word, ts;
+	uint32_t id;
+
+	if (left < EVENT_PACKED_WORD_BYTES)
+		return false;
+	__builtin_prefetch(stream->map + stream->at +
+			   AHEAD_BYTES); /* the processor itself stops at the end of a page */
+	memcpy(&word, stream->map + stream->at, sizeof word);
+	ts = event_packed_word_ts(word, stream->ts);
+	id = event_packed_word_id(word);
+	if (ts >= ctf->alone_until_ns || ts > stream->timestamp_end || id >= ctf->types.id_count)
+		return false;
+	class = ctf->types.classes[id];
+	if (!class || left < class->whole_bytes || class->is_partial)
+		return false;
+	if (class->is_wanted)
+		event_packed_decode_numbers(&class->layout, stream->map + stream->at + sizeof word,
+					    &ctf->record.header);
+	stream->ts = ts;
+	stream->event_class = class;
+	stream->at += (size_t) class->whole_bytes;
+	stream->packet_events++;
+	ctf->event_bytes = (uint32_t) class->whole_bytes;
 	return true;
 }
 
@@ -186,45 +229,50 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
-static int give(struct ctf *ctf, struct ctf_stream *stream, struct trace_event *event)
+static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct trace_event *event)
 {
 	struct ctf_class *class = stream->event_class;
 	struct event_header *header = &ctf->record.header;
 
 	if (class->number == UINT32_MAX)
 		class->number = ctf->type_count++;
+	*header = stream->header;
 	header->ts = stream->ts;
 	header->seq = ctf->seq;
 	header->type = class->number;
-	header->cpu = stream->cpu;
-	header->pid = stream->context.pid;
-	header->tid = stream->context.tid;
-	memcpy(header->comm, stream->context.comm, sizeof header->comm);
 	*event = (struct trace_event){ header, class->type, ctf->event_bytes };
-	ctf->is_given = true;
 	return 1;
+}
+
+/* Takes the event that comes next by way of the hands and the heap. Returns as next of a source. */
+__attribute__((noinline)) static int take_first(struct ctf *ctf)
+{
+	if (ctf->is_given)
+		replace(ctf);
+	ctf->is_given = false;
+	while (ctf->heap_count && !ctf->is_given) {
+		if (ctf->heap[0]->damage.text)
+			return report(ctf, ctf->heap[0]);
+		ctf->is_given = take_event(ctf, ctf->heap[0]);
+	}
+	return ctf->is_given;
 }
 
 static int ctf_next(struct trace_source *source, struct trace_event *event)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
-	if (ctf->is_given)
-		replace(ctf);
-	ctf->is_given = false;
-	while (ctf->heap_count) {
-		struct ctf_stream *stream = ctf->heap[0];
+	for (;;) {
+		if (!ctf->is_given || !take_following(ctf)) {
+			int result = take_first(ctf);
 
-		if (stream->damage.text)
-			return report(ctf, stream);
-		if (!take_event(ctf, stream, stream->event_class->is_wanted))
-			continue;
+			if (result <= 0)
+				return result;
+		}
 		ctf->seq++;
-		if (stream->event_class->is_wanted || !ctf->drops)
-			return give(ctf, stream, event);
-		replace(ctf);
+		if (ctf->heap[0]->event_class->is_wanted || !ctf->drops)
+			return give(ctf, ctf->heap[0], event);
 	}
-	return 0;
 }
 
 static void drop_fields(struct ctf_class *class, const struct trace_want *want)

@@ -208,8 +208,7 @@ static void enter(struct ctf_stream *stream, const struct ring_packet *header)
 	stream->events_discarded = header->events_discarded;
 	stream->packet_events = 0;
 	stream->has_packet = true;
-	stream->cpu = header->cpu_id;
-	stream->context = (struct event_packed_context){ 0 };
+	stream->header = (struct event_header){ .cpu = header->cpu_id };
 }
 
 /* Gives the pages before the packet back. */

@@ -185,7 +185,7 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	char text[400];
 	int result = 0;
 
-	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true };
+	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true, .whole_bytes = INT64_MAX };
 	class->type = known_type(catalog, event->name);
 	if (!class->type)
 		result = declare(catalog, event, &class->type);
@@ -203,6 +203,8 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 			 misfit->name, event_value_name(misfit->value));
 		return fail(file, diag, -EINVAL, text);
 	}
+	if (!class->layout.string_count)
+		class->whole_bytes = EVENT_PACKED_WORD_BYTES + (int64_t)event_packed_round(class->layout.fixed_bytes);
 	types->classes[event->id] = class;
 	types->count++;
 	return 0;
@@ -226,6 +228,7 @@ static int add_classes(struct ctf_types *types, const struct ctf_metadata *metad
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < metadata->event_count && !result; i++)
 		result = add_class(types, &metadata->events[i], catalog, file, diag);
+	types->classes[EVENT_PACKED_ID_CONTEXT] = NULL; /* whatever the metadata says */
 	return result;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Random expressions and actions: the compiled form yields what program_eval yields, divisions by zero included. */
+/*
+ * Random expressions and actions: the compiled form and the planned one yield what program_eval yields, divisions by
+ * zero included.
+ */
 
 #include "maker.h"
 
-#include "engine/code-priv.h"
+#include "engine/plan-priv.h"
 #include "program/eval.h"
 
 #include <setjmp.h>
@@ -171,6 +174,27 @@ static uint32_t random_condition(struct program_build *build, struct pool *pool)
 	return maker_node(build, op, PROGRAM_BOOL, left, right);
 }
 
+/* What rules mostly ask: a field, a slot or how far they are apart, compared with a number; often before more. */
+static uint32_t random_question(struct program_build *build, struct pool *pool)
+{
+	enum program_op op = PROGRAM_OP_EQ + below(PROGRAM_OP_GE - PROGRAM_OP_EQ + 1);
+	enum program_kind kind = random_integer_kind(), other = below(4) ? kind : random_integer_kind();
+	uint32_t a = random_leaf(build, kind), b = maker_const(build, other, random_integer());
+
+	if (below(3) == 0) {
+		a = maker_leaf(build, PROGRAM_OP_FIELD, PROGRAM_I64, below(4));
+		a = maker_node(build, PROGRAM_OP_SUB, PROGRAM_I64, a,
+			       maker_leaf(build, PROGRAM_OP_SLOT, PROGRAM_I64, 0));
+	} else if (below(4) == 0) {
+		b = maker_leaf(build, PROGRAM_OP_SLOT, kind, (uint32_t)kind - 1);
+	}
+	uint32_t swapped = below(2), question = maker_node(build, op, PROGRAM_BOOL, swapped ? b : a, swapped ? a : b);
+	pool->size += 4;
+	if (below(2))
+		return question;
+	return maker_node(build, PROGRAM_OP_LAND, PROGRAM_BOOL, question, pick(build, pool, PROGRAM_BOOL));
+}
+
 /* Makes a node of a random kind that is no leaf, and keeps it. */
 static void random_node(struct program_build *build, struct pool *pool)
 {
@@ -179,7 +203,9 @@ static void random_node(struct program_build *build, struct pool *pool)
 	uint32_t node;
 
 	pool->size = 1;
-	if (kind == PROGRAM_BOOL && below(4)) {
+	if (kind == PROGRAM_BOOL && below(4) == 0) {
+		node = random_question(build, pool);
+	} else if (kind == PROGRAM_BOOL && below(4)) {
 		node = random_condition(build, pool);
 	} else if (kind != PROGRAM_BOOL && below(4) == 0) {
 		from = PROGRAM_I64 + below(4);
@@ -277,10 +303,31 @@ struct subject {
 	struct program *program;
 	struct engine_code code;
 	struct engine_frame frame;
+	struct arena *arena;
 	uint32_t *conditions, *effects; /* blocks, per condition */
+	struct engine_condition *fits;  /* the same, planned */
+	struct engine_effect *takes;
 	struct program_action *actions; /* two per condition, as they are in the program */
 	uint64_t checked;
+	uint64_t ranges, parts, holds, differences, copies; /* planned without code, or with less of it */
 };
+
+static bool plan_fits(struct subject *subject, uint32_t index, const struct maker_record *record, const char *slots)
+{
+	const struct engine_condition *fit = &subject->fits[index];
+
+	return engine_range_holds(&fit->range, (const char *)record, slots) &&
+	       (!fit->rest || engine_code_holds(fit->rest, &subject->frame));
+}
+
+static bool plan_takes(struct subject *subject, uint32_t index, const struct maker_record *record, char *slots)
+{
+	const struct engine_effect *effect = &subject->takes[index];
+
+	engine_copies_do(effect, (const char *)record, slots);
+	return (!effect->rest || engine_code_holds(effect->rest, &subject->frame)) &&
+	       engine_range_holds(&effect->hold, (const char *)record, slots);
+}
 
 static void check_condition(struct subject *subject, uint32_t index, uint32_t node)
 {
@@ -306,6 +353,16 @@ static void check_condition(struct subject *subject, uint32_t index, uint32_t no
 		assert_int_equal(holds, program_holds(&operand, node, &wanted));
 		assert_int_equal(divisions, wanted);
 		assert_memory_equal(slots, expected, sizeof slots);
+		random_slots(slots);
+		memcpy(expected, slots, sizeof slots);
+		assert_int_equal(plan_fits(subject, index, &record, slots), program_holds(&operand, node, &wanted));
+		assert_int_equal(divisions, wanted);
+		holds = plan_takes(subject, index, &record, slots);
+		act(&operand, &subject->actions[2 * index], expected);
+		act(&operand, &subject->actions[2 * index + 1], expected);
+		assert_int_equal(holds, program_holds(&operand, node, &wanted));
+		assert_int_equal(divisions, wanted);
+		assert_memory_equal(slots, expected, sizeof slots);
 		subject->checked++;
 	}
 }
@@ -325,16 +382,35 @@ static struct program_action random_action(const struct pool *pool, uint32_t tex
 }
 
 /* A copy of the loaded program's struct, since its tables are const. */
-static uint32_t compile_effect(struct subject *subject, const struct program_action *actions, uint32_t hold)
+static uint32_t compile_effect(struct subject *subject, const struct program_action *actions, uint32_t hold,
+			       struct engine_effect *planned)
 {
 	struct program program = *subject->program;
 	struct program_transition transition = { .action_count = 2, .hold = hold };
 
 	program.actions = actions;
+	const struct engine_planner planner = { &subject->code, subject->arena, &program, &program.rules[0] };
+
+	engine_effect_plan(&planner, &transition, planned);
 	return engine_compile_effect(&subject->code, &program, &program.rules[0], &transition);
 }
 
-static uint64_t check_round(void)
+static void link_plans(struct subject *subject, uint32_t index)
+{
+	struct engine_condition *fit = &subject->fits[index];
+	struct engine_effect *effect = &subject->takes[index];
+	bool has_range = fit->range.span != UINT64_MAX;
+
+	engine_condition_link(&subject->code, fit);
+	engine_effect_link(&subject->code, effect);
+	subject->ranges += has_range && !fit->rest;
+	subject->parts += has_range && fit->rest;
+	subject->differences += has_range && fit->range.field.mask && fit->range.slot_mask;
+	subject->holds += effect->hold.span != UINT64_MAX;
+	subject->copies += effect->copy_count;
+}
+
+static void check_round(struct subject *sum)
 {
 	static struct pool pool;
 	struct subject subject = { 0 };
@@ -354,18 +430,27 @@ static uint64_t check_round(void)
 	uint32_t count = pool.count[PROGRAM_BOOL];
 	subject.conditions = calloc(count, sizeof *subject.conditions);
 	subject.effects = calloc(count, sizeof *subject.effects);
+	subject.fits = calloc(count, sizeof *subject.fits);
+	subject.takes = calloc(count, sizeof *subject.takes);
+	subject.arena = arena_new();
 	subject.actions = calloc(2 * count, sizeof *subject.actions);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t node = pool.nodes[PROGRAM_BOOL][i];
 
 		subject.actions[2 * i] = random_action(&pool, texts[below(8)]);
 		subject.actions[2 * i + 1] = random_action(&pool, texts[below(8)]);
-		subject.conditions[i] =
-			engine_compile_condition(&subject.code, subject.program, &subject.program->rules[0], node);
-		subject.effects[i] = compile_effect(&subject, &subject.actions[2 * i], node);
+		subject.conditions[i] = engine_compile_condition(&subject.code, subject.program,
+								 &subject.program->rules[0], node, PROGRAM_NONE);
+		const struct engine_planner planner = { &subject.code, subject.arena, subject.program,
+							subject.program->rules };
+
+		engine_condition_plan(&planner, node, &subject.fits[i]);
+		subject.effects[i] = compile_effect(&subject, &subject.actions[2 * i], node, &subject.takes[i]);
 	}
 	assert_int_equal(engine_code_link(&subject.code), 0);
 	engine_frame_init(&subject.frame, subject.program, &subject.code);
+	for (uint32_t i = 0; i < count; i++)
+		link_plans(&subject, i);
 	for (uint32_t i = 0; i < count; i++)
 		check_condition(&subject, i, pool.nodes[PROGRAM_BOOL][i]);
 	engine_code_fini(&subject.code);
@@ -373,21 +458,37 @@ static uint64_t check_round(void)
 	free(subject.conditions);
 	free(subject.effects);
 	free(subject.actions);
-	return subject.checked;
+	free(subject.fits);
+	free(subject.takes);
+	arena_free(subject.arena);
+	*sum = (struct subject){
+		.checked = sum->checked + subject.checked,
+		.ranges = sum->ranges + subject.ranges,
+		.parts = sum->parts + subject.parts,
+		.holds = sum->holds + subject.holds,
+		.differences = sum->differences + subject.differences,
+		.copies = sum->copies + subject.copies,
+	};
 }
 
 static void random_expressions(void **state)
 {
 	const char *seed = getenv("SEED");
-	uint64_t checked = 0;
+	struct subject sum = { 0 };
 
 	(void)state;
 	for (uint64_t round = 0; round < ROUNDS; round++) {
 		random_state = (seed ? strtoull(seed, NULL, 0) : 1) + (round << 20);
-		checked += check_round();
+		check_round(&sum);
 	}
-	print_message("%llu conditions, each with two actions\n", (unsigned long long)checked);
-	assert_true(checked >= 100000);
+	print_message("%llu conditions, each with two actions; %llu ranges, %llu before code, %llu differences, "
+		      "%llu holds, %llu copies\n",
+		      (unsigned long long)sum.checked, (unsigned long long)sum.ranges, (unsigned long long)sum.parts,
+		      (unsigned long long)sum.differences, (unsigned long long)sum.holds,
+		      (unsigned long long)sum.copies);
+	assert_true(sum.checked >= 100000);
+	assert_true(sum.ranges >= 1000 && sum.parts >= 1000 && sum.holds >= 1000);
+	assert_true(sum.differences >= 1000 && sum.copies >= 300);
 }
 
 int main(void)

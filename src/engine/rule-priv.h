@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ENGINE_RULE_PRIV_H
+#define ENGINE_RULE_PRIV_H
+
+/* A rule as the engine holds it, and the tables that tell what an event of a type means to it. */
+
+#include "engine/plan-priv.h"
+#include "engine/run-priv.h"
+#include "program/match.h"
+
+struct engine_history;
+
+/* One value of a key: where an event carries it and where a run keeps it. */
+struct engine_part {
+	struct engine_field field; /* a text's has an offset only, and no mask */
+	uint32_t slot;             /* offset in the slot area */
+};
+
+/* A class whose runs are counted as a whole: counting.c. */
+struct engine_counting {
+	uint32_t type;
+	uint32_t slot;        /* of the rule */
+	uint32_t slot_offset; /* in the slot area */
+	int64_t threshold;    /* the count from which on an event of the type does more than count */
+};
+
+struct engine_class {
+	uint32_t index; /* in the rule */
+	uint32_t part_count;
+	bool has_text;                          /* among the parts */
+	const struct engine_part *parts;        /* the key as slots carry it: their fields are slots */
+	const struct engine_counting *counting; /* or NULL */
+	uint64_t seed;
+};
+
+/* How events of one type carry the key of a class. */
+struct engine_key {
+	struct engine_class *class;
+	const struct engine_part *parts; /* as many as the class has */
+};
+
+struct engine_transition {
+	struct engine_condition fit;
+	struct engine_effect effect;
+	uint32_t target;
+	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
+	bool forbid, in_place;
+	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
+};
+
+/* The transitions of one state for one type, in the order to try. */
+struct engine_group {
+	uint32_t type;
+	uint32_t count;
+	const struct engine_transition *transitions;
+};
+
+struct engine_state {
+	const struct engine_group *groups;
+	uint32_t group_count;
+	uint32_t class; /* of the rule */
+	bool deadline;
+};
+
+/* `field == constant`, the constant and the field's values as 64 bits (of a text: its hash). */
+struct engine_guard {
+	uint32_t field;       /* offset in the record */
+	uint32_t field_bytes; /* 4 or 8; 0 for a text */
+	uint64_t word;
+};
+
+/* What an event of one type means to one rule. */
+struct engine_entry {
+	struct engine_rule *rule;
+	const struct engine_key *keys; /* the classes that it concerns */
+	uint32_t key_count;
+	bool guarded;              /* nothing but opening runs, and only where guard holds */
+	struct engine_group start; /* the start state's transitions */
+	struct engine_guard guard;
+};
+
+enum { ENGINE_SELECTORS_MAX = 4 };
+
+struct engine_dispatch {
+	uint32_t record_bytes;
+	bool selects;                       /* there is more than entries */
+	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
+	uint32_t count;
+	uint32_t selector_count;
+	struct engine_selector *selectors; /* select.c: rules by a constant; */
+	struct engine_waiting *waiting;    /* rules that only waiting runs interest; or NULL */
+};
+
+struct engine_rule {
+	const struct program_rule *image;
+	uint32_t index; /* in the image */
+	bool strict, any, drop, emits;
+	bool defers; /* matches are told when all runs have been stepped, not at once */
+	const struct engine_state *states;
+	struct engine_class *classes;
+	uint64_t live;       /* parked runs */
+	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
+	uint64_t epoch;
+	struct engine_runs runs;
+	struct engine_index by_key;
+	struct engine_timers timers;
+	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
+	struct program_rule_stats stats;
+};
+
+#endif
