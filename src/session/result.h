@@ -8,6 +8,7 @@
  * ferror(stream).
  */
 
+#include "program/eval.h"
 #include "program/load.h"
 #include "program/match.h"
 #include "session/session.h"
@@ -25,5 +26,8 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 
 /* A short table of the counts per rule. */
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals);
+
+/* The field of the record, as a value of its type; texts are borrowed from the record. */
+void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
 
 #endif
