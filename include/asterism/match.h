@@ -70,6 +70,15 @@ int asterism_match_value_find(const struct asterism_match *match, const char *na
  */
 int asterism_match_values(const struct asterism_match *match, void *values, size_t size);
 
+/* For the generated structures: what must hold for them when they are compiled. */
+#if defined(__cplusplus)
+#define ASTERISM_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define ASTERISM_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#else
+#define ASTERISM_STATIC_ASSERT(condition, text) struct asterism_static_assert
+#endif
+
 /* An event of RETURN SEQUENCE. Texts are borrowed as the match is. */
 struct asterism_event {
 	size_t size;      /* sizeof (struct asterism_event), set by the caller */
