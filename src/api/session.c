@@ -125,7 +125,8 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	if (!result)
 		result = open_descriptors(session);
 	if (result) {
-		copy_messages(session->diag, diag);
+		if (session->diag)
+			copy_messages(session->diag, diag);
 		destroy(session);
 		return result;
 	}

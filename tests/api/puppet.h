@@ -14,7 +14,10 @@ struct puppet {
 /* Returns 0 or -1. */
 int puppet_start(struct puppet *puppet);
 
-/* Lets it call getppid count times (at most 255), and returns when it has. Returns 0 or -1. */
+/* In place of a count: one call of getpgid. */
+enum { PUPPET_OTHER = 255 };
+
+/* Lets it call getppid count times (at most 254), and returns when it has. Returns 0 or -1. */
 int puppet_call(const struct puppet *puppet, unsigned char count);
 
 /* Ends and reaps it. */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What goes wrong and is told, what is refused, what callbacks may do, and how a session waits. */
+
+#include "fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void options_are_checked(void **state)
+{
+	struct {
+		struct asterism_session_options known;
+		uint64_t later;
+	} options = { .known = { .size = sizeof options } };
+	struct asterism_session *session = NULL;
+	struct asterism_diag *diag = asterism_diag_new();
+
+	(void)state;
+	assert_int_equal(asterism_session_open(&options.known, diag, &session), 0);
+	asterism_session_free(session);
+	session = NULL;
+	options.later = 1; /* something that only a later library knows */
+	assert_int_equal(asterism_session_open(&options.known, diag, &session), -EINVAL);
+	assert_int_equal(asterism_diag_count(diag, ASTERISM_ERROR), 1);
+	assert_null(session);
+	options.known.size = 0;
+	assert_int_equal(asterism_session_open(&options.known, NULL, &session), -EINVAL);
+	options.known = (struct asterism_session_options){ .size = sizeof options.known, .scope = 17 };
+	assert_int_equal(asterism_session_open(&options.known, NULL, &session), -EINVAL);
+	assert_int_equal(asterism_session_open(NULL, NULL, &session), 0);
+	asterism_session_free(session);
+	asterism_session_free(NULL);
+	asterism_diag_free(diag);
+}
+
+static void wrong_rules_are_told(void **state)
+{
+	static const char wrong[] = "RULE wrong\nPATTERN { [sys_enter_getpid] }\nWHERE { [tib] }\n";
+	struct fixture *fixture = *state;
+	struct asterism_rules *rules = NULL;
+	const struct asterism_message *message;
+
+	assert_int_equal(asterism_rules_load_text(fixture->session, wrong, strlen(wrong), "my.rule", &rules), -EINVAL);
+	assert_null(rules);
+	message = asterism_diag_get(asterism_session_diag(fixture->session), 0);
+	assert_non_null(message);
+	assert_int_equal(message->severity, ASTERISM_ERROR);
+	assert_string_equal(message->file, "my.rule");
+	assert_int_equal(message->line, 3);
+	assert_int_equal(message->column, 10);
+	assert_int_equal(strncmp(asterism_session_error(fixture->session), "my.rule:3:10: ", 14), 0);
+	assert_int_equal(asterism_rules_load_text(fixture->session, "", 0, NULL, &rules), -EINVAL);
+	assert_int_equal(asterism_rules_load_text(fixture->session, NULL, 0, NULL, &rules), -EINVAL);
+	assert_int_equal(asterism_rules_load_file(fixture->session, "/nowhere/at.all", &rules), -EINVAL);
+	assert_non_null(strstr(asterism_session_error(fixture->session), "/nowhere/at.all: there is no such file"));
+	assert_int_equal(asterism_rules_load_file(fixture->session, "-", &rules), -EINVAL);
+	fixture_load(fixture->session, pair_text);
+	assert_string_equal(asterism_session_error(fixture->session), ""); /* the last call was fine */
+}
+
+static void wrong_states_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_rules *rules = fixture_load(fixture->session, pair_text);
+
+	assert_int_equal(asterism_rules_deactivate(rules), -EINVAL);
+	fixture_activate(fixture->session, rules);
+	assert_int_equal(asterism_rules_activate(rules), -EINVAL);
+	assert_int_equal(asterism_rules_deactivate(rules), 0);
+	assert_int_equal(asterism_rules_deactivate(rules), -EINVAL);
+	asterism_rules_unload(NULL);
+}
+
+static void processes_are_checked(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_session *all = fixture_open(fixture, ASTERISM_SCOPE_ALL);
+	char *const nothing[] = { "/nowhere/at/all", NULL }, *const none[] = { NULL };
+
+	assert_int_equal(asterism_session_add_process(fixture->session, getpid()), -EINVAL);
+	assert_int_equal(asterism_session_add_process(fixture->session, 0), -EINVAL);
+	assert_int_equal(asterism_session_add_process(fixture->session, -1), -EINVAL);
+	assert_int_equal(asterism_session_add_process(fixture->session, 1 << 29), -ESRCH);
+	assert_int_equal(asterism_session_add_process(fixture->session, fixture->puppet.pid), 0); /* again */
+	assert_int_equal(asterism_session_add_process(all, fixture->puppet.pid), -EINVAL);
+	assert_int_equal(asterism_session_launch(fixture->session, nothing, NULL), -EINVAL);
+	assert_non_null(strstr(asterism_session_error(fixture->session), "was not found"));
+	assert_int_equal(asterism_session_launch(fixture->session, none, NULL), -EINVAL);
+	asterism_session_free(all);
+}
+
+/* What a rule needs that cannot be had is said when it is activated; and the unit stays as it was. */
+static void synchronous_rules_need_the_kernel(void **state)
+{
+	static const char text[] = "EVENT made { n: u64 }\n"
+				   "RULE source PATTERN { [sys_exit_getppid:a] } DO { EMIT made(n = 1) }\n"
+				   "SYNCHRONOUS RULE chain PATTERN { [made:m, sys_exit_getppid:a] }\n";
+	struct fixture *fixture = *state;
+	struct asterism_rule_info info = { .size = sizeof info };
+	struct asterism_rules *rules = NULL;
+
+	if (asterism_rules_load_text(fixture->session, text, strlen(text), NULL, &rules)) {
+		print_message("%s\n", asterism_session_error(fixture->session));
+		skip();
+	}
+	assert_int_equal(asterism_rules_count(rules), 2);
+	assert_int_equal(asterism_rules_info(rules, 1, &info), 0);
+	if (info.place != ASTERISM_PLACE_NOWHERE)
+		skip(); /* kernels that can */
+	assert_true(info.reason[0] != 0);
+	assert_int_equal(asterism_rules_activate(rules), -EINVAL);
+	assert_int_equal(asterism_rules_state(rules), ASTERISM_RULES_LOADED);
+	info.size = 1;
+	assert_int_equal(asterism_rules_info(rules, 0, &info), -EINVAL);
+}
+
+/* An event loop of the program's own: poll, dispatch, and nothing else. */
+static void the_descriptor_wakes(void **state)
+{
+	struct fixture *fixture = *state;
+	struct pollfd fd = { .fd = asterism_session_fd(fixture->session), .events = POLLIN };
+
+	for (int i = 0; i < 100; i++) /* with nothing to do: it would hang here */
+		assert_int_equal(asterism_session_dispatch(fixture->session), 0);
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	fixture_activate(fixture->session, fixture_load(fixture->session, pair_text));
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(asterism_session_dispatch(fixture->session), 0);
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	while (fixture->noted == 0) {
+		assert_int_equal(poll(&fd, 1, LIMIT_MS), 1);
+		assert_true(asterism_session_dispatch(fixture->session) >= 0);
+	}
+	assert_int_equal(fixture->noted, 1);
+}
+
+static int dispatch_inside(struct fixture *fixture, const struct asterism_match *match)
+{
+	(void)match;
+	fixture->result = asterism_session_dispatch(fixture->session);
+	assert_int_equal(asterism_session_wait(fixture->session, 0), -EBUSY);
+	return ASTERISM_CONTINUE;
+}
+
+static void a_callback_cannot_dispatch(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->then = dispatch_inside;
+	fixture_activate(fixture->session, fixture_load(fixture->session, pair_text));
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	fixture_await(fixture, fixture->session, 1);
+	assert_int_equal(fixture->result, -EBUSY);
+}
+
+static int deactivate_it(struct fixture *fixture, const struct asterism_match *match)
+{
+	struct asterism_rules *unit = asterism_match_unit(match);
+
+	assert_int_equal(asterism_rules_deactivate(unit), 0);
+	assert_int_equal(asterism_rules_state(unit), ASTERISM_RULES_LOADED);
+	assert_int_equal(asterism_rules_deactivate(unit), -EINVAL);
+	fixture->result = asterism_rules_activate(unit);
+	return ASTERISM_CONTINUE;
+}
+
+static void a_callback_can_deactivate(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_rules *rules = fixture_load(fixture->session, pair_text);
+
+	fixture->then = deactivate_it;
+	fixture_activate(fixture->session, rules);
+	assert_int_equal(puppet_call(&fixture->puppet, 5), 0);
+	fixture_await(fixture, fixture->session, 1);
+	assert_int_equal(fixture->result, -EBUSY);
+	assert_int_equal(asterism_session_dispatch(fixture->session), 0);
+	assert_int_equal(fixture->noted, 1);
+	fixture->then = NULL;
+	fixture_activate(fixture->session, rules);
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	fixture_await(fixture, fixture->session, 2);
+}
+
+static int unload_the_other(struct fixture *fixture, const struct asterism_match *match)
+{
+	(void)match;
+	asterism_rules_unload(fixture->victim);
+	fixture->then = NULL;
+	return ASTERISM_CONTINUE;
+}
+
+/* Both orders: the unit that is told first unloads the one that comes after it, or itself. */
+static void a_callback_can_unload(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_rules *first = fixture_load(fixture->session, other_text);
+	struct asterism_rules *second = fixture_load(fixture->session, pair_text);
+
+	fixture_activate(fixture->session, first);
+	fixture_activate(fixture->session, second);
+	for (int round = 0; round < 2; round++) {
+		fixture->victim = round ? second : first;
+		fixture->then = unload_the_other;
+		assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+		for (int ms = 0; fixture->then && ms < LIMIT_MS; ms += STEP_MS)
+			assert_true(asterism_session_wait(fixture->session, STEP_MS) >= 0);
+		assert_null(fixture->then);
+	}
+	fixture->noted = 0;
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	assert_int_equal(asterism_session_dispatch(fixture->session), 0);
+	assert_int_equal(fixture->noted, 0);
+}
+
+static int free_it(struct fixture *fixture, const struct asterism_match *match)
+{
+	(void)match;
+	asterism_session_free(fixture->session);
+	return ASTERISM_CONTINUE;
+}
+
+static void a_callback_can_free(void **state)
+{
+	struct fixture *fixture = *state;
+	int result = 0;
+
+	fixture->then = free_it;
+	fixture_activate(fixture->session, fixture_load(fixture->session, pair_text));
+	assert_int_equal(puppet_call(&fixture->puppet, 5), 0);
+	for (int ms = 0; result >= 0 && ms < LIMIT_MS; ms += STEP_MS)
+		result = asterism_session_wait(fixture->session, STEP_MS);
+	fixture->session = NULL;
+	assert_int_equal(result, -ECANCELED);
+	assert_int_equal(fixture->noted, 1);
+}
+
+static int refuse(struct fixture *fixture, const struct asterism_match *match)
+{
+	(void)match;
+	return fixture->noted == 2 ? -ENOSPC : fixture->noted == 3 ? 7 : ASTERISM_CONTINUE;
+}
+
+/* An error ends the dispatch, not the session: the rest comes with the next. */
+static void errors_of_callbacks_are_passed_on(void **state)
+{
+	struct fixture *fixture = *state;
+	int result = 0, refused = 0;
+
+	fixture->then = refuse;
+	fixture_activate(fixture->session, fixture_load(fixture->session, pair_text));
+	assert_int_equal(puppet_call(&fixture->puppet, 4), 0);
+	for (int ms = 0; fixture->noted < 4 && ms < LIMIT_MS; ms += STEP_MS) {
+		result = asterism_session_wait(fixture->session, STEP_MS);
+		if (result >= 0)
+			continue;
+		assert_int_equal(result, refused++ ? -EINVAL : -ENOSPC);
+	}
+	assert_int_equal(refused, 2);
+	assert_int_equal(fixture->noted, 4);
+}
+
+/* All that a launched command does is seen, what it did last before the news of its end. */
+static void commands_are_launched(void **state)
+{
+	static const char text[] = "RULE child PATTERN { [sys_enter_exit_group:a] }\n";
+	char *const command[] = { "sh", "-c", "(exit 1); exit 42", NULL };
+	struct fixture *fixture = *state;
+	pid_t pid = 0;
+
+	fixture_activate(fixture->session, fixture_load(fixture->session, text));
+	assert_int_equal(asterism_session_launch(fixture->session, command, &pid), 0);
+	assert_true(pid > 0);
+	assert_int_equal(asterism_session_launch(fixture->session, command, NULL), -EBUSY);
+	for (int ms = 0; !fixture->ended && ms < LIMIT_MS; ms += STEP_MS)
+		assert_true(asterism_session_wait(fixture->session, STEP_MS) >= 0);
+	assert_int_equal(fixture->ended, pid);
+	assert_int_equal(fixture->status, 42);
+	assert_int_equal(fixture->noted, 2);
+	assert_int_equal(asterism_session_launch(fixture->session, command, NULL), 0);
+	fixture->ended = 0;
+	for (int ms = 0; !fixture->ended && ms < LIMIT_MS; ms += STEP_MS)
+		assert_true(asterism_session_wait(fixture->session, STEP_MS) >= 0);
+	assert_int_equal(fixture->noted, 4);
+}
+
+static void the_end_of_a_process_is_told(void **state)
+{
+	struct fixture *fixture = *state;
+	struct puppet puppet;
+
+	assert_int_equal(puppet_start(&puppet), 0);
+	assert_int_equal(asterism_session_add_process(fixture->session, puppet.pid), 0);
+	puppet_stop(&puppet);
+	for (int ms = 0; !fixture->ended && ms < LIMIT_MS; ms += STEP_MS)
+		assert_true(asterism_session_wait(fixture->session, STEP_MS) >= 0);
+	assert_int_equal(fixture->ended, puppet.pid);
+	assert_int_equal(fixture->status, -ECHILD);
+	fixture_activate(fixture->session, fixture_load(fixture->session, pair_text));
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	fixture_await(fixture, fixture->session, 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		case_of(options_are_checked),
+		case_of(wrong_rules_are_told),
+		case_of(wrong_states_are_refused),
+		case_of(processes_are_checked),
+		case_of(synchronous_rules_need_the_kernel),
+		case_of(the_descriptor_wakes),
+		case_of(a_callback_cannot_dispatch),
+		case_of(a_callback_can_deactivate),
+		case_of(a_callback_can_unload),
+		case_of(a_callback_can_free),
+		case_of(errors_of_callbacks_are_passed_on),
+		case_of(commands_are_launched),
+		case_of(the_end_of_a_process_is_told),
+	};
+
+	if (geteuid() != 0) {
+		printf("skipped: not root\n");
+		return SKIPPED;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
