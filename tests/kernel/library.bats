@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# libasterism as its users get it: installed, found by pkg-config, the examples built with it. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
+	export PREFIX=$BATS_FILE_TMPDIR/installed
+	DESTDIR=$PREFIX meson install -C "$build" --no-rebuild --quiet
+	pc=$(find "$PREFIX" -name asterism.pc)
+	export LIBS=$(dirname "$(dirname "$pc")")
+	export PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$PREFIX
+	export ASTERISM_CATALOGS=$(dirname "$(find "$PREFIX" -name linux.events)")
+	export ASTERISM=$(find "$PREFIX" -path '*/bin/asterism') LD_LIBRARY_PATH=$LIBS
+}
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cp -r "$BATS_TEST_DIRNAME/../../examples" "$BATS_TEST_TMPDIR/"
+	cd "$BATS_TEST_TMPDIR/examples"
+}
+
+@test "each installed header stands alone, in C99, C11 and C++" {
+	for header in $(cd "$PREFIX" && find . -name '*.h' -path '*/include/asterism/*' -printf 'asterism/%f\n'); do
+		printf '#include <%s>\nint nothing;\n' "$header" >alone.c
+		for standard in c99 c11; do
+			gcc -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags asterism) alone.c
+		done
+		for standard in c++11 c++20; do
+			g++ -x c++ -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags asterism) alone.c
+		done
+	done
+	[ -n "$header" ]
+}
+
+@test "what asterism.h says is all declared, exported, and nothing else is" {
+	sed -n 's/.*\b\(asterism_[a-z_0-9]*\)(.*/\1/p' "$PREFIX"/*/*/include/asterism/*.h | grep -v '_fn$' | sort -u >declared
+	nm -D --defined-only "$LIBS/libasterism.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u >exported
+	nm -g --defined-only "$LIBS/libasterism.a" | awk 'NF == 3 { print $3 }' | sort -u >archived
+	diff declared exported
+	diff declared archived
+	[ "$(wc -l <declared)" -gt 30 ]
+}
+
+@test "the soname, and what the library needs" {
+	run -0 readelf -d "$LIBS/libasterism.so"
+	[[ $output == *'soname: [libasterism.so.0]'* ]]
+	[[ $output != *jansson* && $output != *babeltrace* ]]
+	[ "$(pkg-config --modversion asterism)" = "$("$ASTERISM" --version | sed 's/[^0-9]*//')" ]
+}
+
+@test "examples: a pool grows when its own jobs wait" {
+	make -s pool
+	run -0 ./pool 80 20
+	[[ $output =~ ^80\ jobs\ done\ by\ ([0-9]+)\ threads$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 3 ]
+	run -0 ./pool --fixed 10 5
+	[ "$output" = "10 jobs done by 1 thread" ]
+}
+
+@test "examples: a supervised command ends where it does what it must not" {
+	make -s supervise
+	run -100 timeout 60 ./supervise supervise.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
+	[[ $output == *'supervise: cat (process '*') opened /etc/shadow'* ]]
+	run -3 ./supervise supervise.rule sh -c 'cat /etc/passwd >/dev/null; exit 3'
+	[ "$output" = "" ]
+	printf 'RULE other PATTERN { [sys_enter_openat:o] } WHERE { o.filename LIKE "/etc/shadow*" }\n' >other.rule
+	run -100 ./supervise other.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
+	[[ $output == *'supervise: {"match":"other",'* ]]
+	run -101 ./supervise supervise.rule /nowhere/at/all
+	[[ $output == *'was not found'* ]]
+}
+
+@test "examples: the archive does for a program without the shared library" {
+	make -s supervise.rule.h
+	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -ljansson -lm -pthread
+	run -0 ldd ./static
+	[[ $output != *libasterism* ]]
+	run -3 env -u LD_LIBRARY_PATH ./static supervise.rule sh -c 'exit 3'
+}
