@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 void api_rules_free(struct asterism_rules *rules)
@@ -184,6 +185,8 @@ static void detach(struct asterism_rules *rules)
 	api_rules_count(rules);
 	rules->past = rules->now;
 	rules->now = past;
+	/* Where this process has forked, closing does not take a descriptor out of the set. */
+	epoll_ctl(rules->session->epoll_fd, EPOLL_CTL_DEL, executor_fd(rules->executor), NULL);
 	executor_free(rules->executor);
 	rules->executor = NULL;
 	rules->leaving = false;

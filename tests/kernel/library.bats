@@ -51,6 +51,27 @@ setup() {
 	[ "$(pkg-config --modversion asterism)" = "$("$ASTERISM" --version | sed 's/[^0-9]*//')" ]
 }
 
+@test "the manual page has every function, and no mistake in its form" {
+	for function in $(sed -n 's/.*\b\(asterism_[a-z_0-9]*\)(.*/\1/p' "$PREFIX"/*/*/include/asterism/*.h | grep -v '_fn$' | sort -u); do
+		grep -q "\b$function(" "$BATS_TEST_DIRNAME/../../man/asterism.3" || { echo "$function"; false; }
+	done
+	[ -f "$PREFIX"/*/*/share/man/man3/asterism.3 ]
+	if command -v groff; then
+		run -0 groff -man -ww -z "$BATS_TEST_DIRNAME/../../man/asterism.3"
+		[ "$output" = "" ] || { echo "$output"; false; }
+	fi
+}
+
+@test "docs: the complete program of library.md is one" {
+	sed -n '/^```c$/,/^```$/p' "$BATS_TEST_DIRNAME/../../docs/library.md" | sed '/^```c$/d; /^```$/,$d' >missing.c
+	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o missing missing.c $(pkg-config --libs asterism)
+	mkdir work
+	printf 'all:\n\t@cat /nowhere/at/all || true\n' >work/Makefile
+	cd work
+	run -0 ../missing
+	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
+}
+
 @test "examples: a pool grows when its own jobs wait" {
 	make -s pool
 	run -0 ./pool 80 20
