@@ -101,7 +101,7 @@ struct asterism_rule_info {
 	uint64_t divisions_by_zero; /* in conditions, which were then false */
 };
 
-/* Tells of rule number index, from 0. Returns 0, -EINVAL (no such rule, or no such size), -ENOMEM. */
+/* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */
 int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct asterism_rule_info *info);
 
 /* What a unit has counted, over all activations. */
@@ -112,7 +112,7 @@ struct asterism_rules_stats {
 	uint64_t lost;    /* as in asterism_session_stats */
 };
 
-/* Counts. Returns 0, -EINVAL (no such size), -ENOMEM. */
+/* Counts. Returns 0, or -EINVAL (no such size). */
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats);
 
 #ifdef __cplusplus

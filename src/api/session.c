@@ -155,7 +155,7 @@ static int take_events(struct asterism_session *session, struct woken *woken)
 
 static void tell_ends(struct asterism_session *session, const struct woken *woken)
 {
-	for (int i = 0; i < woken->count; i++) {
+	for (int i = 0; i < woken->count && !session->doomed; i++) {
 		uint64_t data = woken->events[i].data.u64;
 
 		if ((data & ((1u << API_WAKE_BITS) - 1)) == API_WAKE_PROCESS)

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void options_are_checked(void **state)
@@ -288,6 +290,55 @@ static void commands_are_launched(void **state)
 	assert_int_equal(fixture->noted, 4);
 }
 
+/* Somebody who does not care for children at all: the status is lost, nothing else. */
+static void commands_may_be_reaped_elsewhere(void **state)
+{
+	char *const command[] = { "true", NULL };
+	struct fixture *fixture = *state;
+
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(asterism_session_launch(fixture->session, command, NULL), 0);
+	for (int ms = 0; !fixture->ended && ms < LIMIT_MS; ms += STEP_MS)
+		assert_true(asterism_session_wait(fixture->session, STEP_MS) >= 0);
+	signal(SIGCHLD, SIG_DFL);
+	assert_true(fixture->ended > 0);
+	assert_int_equal(fixture->status, -ECHILD);
+}
+
+static void the_own_process_is_not_observed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_session *all = fixture_open(fixture, ASTERISM_SCOPE_ALL);
+	char text[256];
+
+	snprintf(text, sizeof text, "RULE call PATTERN { [sys_enter_getppid:a] } WHERE { a.pid IN { %d, %d } }",
+		 (int)getpid(), (int)fixture->puppet.pid);
+	fixture_activate(all, fixture_load(all, text));
+	syscall(SYS_getppid);
+	assert_int_equal(puppet_call(&fixture->puppet, 2), 0);
+	syscall(SYS_getppid);
+	assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+	fixture_await(fixture, all, 3);
+	assert_int_equal(asterism_session_dispatch(all), 0);
+	asterism_session_free(all);
+}
+
+/* Descendants belong to a tree, and only to a tree. */
+static void scopes_differ(void **state)
+{
+	static const char text[] = "RULE child PATTERN { [sys_enter_exit_group:a] }\n";
+	char *const command[] = { "sh", "-c", "(exit 1); exit 0", NULL };
+	struct fixture *fixture = *state;
+	struct asterism_session *pids = fixture_open(fixture, ASTERISM_SCOPE_PIDS);
+
+	fixture_activate(pids, fixture_load(pids, text));
+	assert_int_equal(asterism_session_launch(pids, command, NULL), 0);
+	for (int ms = 0; !fixture->ended && ms < LIMIT_MS; ms += STEP_MS)
+		assert_true(asterism_session_wait(pids, STEP_MS) >= 0);
+	assert_int_equal(fixture->noted, 1);
+	asterism_session_free(pids);
+}
+
 static void the_end_of_a_process_is_told(void **state)
 {
 	struct fixture *fixture = *state;
@@ -320,6 +371,9 @@ int main(void)
 		case_of(a_callback_can_free),
 		case_of(errors_of_callbacks_are_passed_on),
 		case_of(commands_are_launched),
+		case_of(commands_may_be_reaped_elsewhere),
+		case_of(the_own_process_is_not_observed),
+		case_of(scopes_differ),
 		case_of(the_end_of_a_process_is_told),
 	};
 

@@ -7,6 +7,7 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -123,11 +124,43 @@ static void sessions_share_nothing(void **state)
 	puppet_stop(&puppet);
 }
 
+static void *live_a_while(void *context)
+{
+	struct fixture *fixture = context;
+
+	for (int i = 0; i < 20; i++) {
+		struct asterism_rules *rules = fixture_load(fixture->session, pair_text);
+
+		fixture_activate(fixture->session, rules);
+		assert_int_equal(puppet_call(&fixture->puppet, 1), 0);
+		fixture_await(fixture, fixture->session, i + 1);
+		asterism_rules_unload(rules);
+	}
+	return NULL;
+}
+
+static void threads_have_sessions_of_their_own(void **state)
+{
+	struct fixture *fixture = *state, second = { 0 };
+	pthread_t thread;
+
+	assert_int_equal(puppet_start(&second.puppet), 0);
+	second.session = fixture_open(&second, ASTERISM_SCOPE_TREE);
+	assert_int_equal(asterism_session_add_process(second.session, second.puppet.pid), 0);
+	assert_int_equal(pthread_create(&thread, NULL, live_a_while, &second), 0);
+	live_a_while(fixture);
+	pthread_join(thread, NULL);
+	assert_int_equal(second.noted, 20);
+	asterism_session_free(second.session);
+	puppet_stop(&second.puppet);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		case_of(matches_arrive),         case_of(deactivation_stops_them), case_of(units_go_their_own_ways),
-		case_of(runs_are_not_disturbed), case_of(sessions_share_nothing),
+		case_of(matches_arrive),          case_of(deactivation_stops_them),
+		case_of(units_go_their_own_ways), case_of(runs_are_not_disturbed),
+		case_of(sessions_share_nothing),  case_of(threads_have_sessions_of_their_own),
 	};
 
 	if (geteuid() != 0) {
