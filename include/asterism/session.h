@@ -45,7 +45,8 @@ enum asterism_verdict { ASTERISM_CONTINUE = 0, ASTERISM_ABORT = 1 };
 
 /*
  * Told of a match, which is borrowed for the length of the call (match.h). Returns an enum asterism_verdict, or -Exxx:
- * then the dispatch ends and returns that; what else is pending stays for the next one. Any other result is -EINVAL.
+ * then the dispatch ends and returns that; what else is pending stays for the next one, but for what rules in user
+ * space have found in the same events, which comes first. Any other result is -EINVAL.
  *
  * A callback may call everything but dispatch and wait of its session (-EBUSY). What it deactivates or unloads hands
  * out nothing more at once; a session that it frees goes when the dispatch returns.
@@ -105,8 +106,9 @@ int asterism_session_launch(struct asterism_session *session, char *const argv[]
 int asterism_session_fd(const struct asterism_session *session);
 
 /*
- * Does what is due and hands out the matches that are there; never blocks but by the callbacks. To be called whenever
- * the descriptor is readable; calling it more often does no harm.
+ * Does what is due and hands out the matches that are there; never blocks but by the callbacks, and ends however fast
+ * matches come: what is left makes the descriptor readable at once. To be called whenever that is readable; calling it
+ * more often does no harm.
  * Returns the number of matches handed out, what on_match returned if that was negative, -EBUSY (called from a
  * callback), -ECANCELED (a callback has freed the session), -ENOMEM or another -Exxx.
  */

@@ -33,6 +33,7 @@ struct asterism_session {
 	uint64_t matches;                /* handed out */
 	uint64_t past_events, past_lost; /* of units that are gone */
 	int handed;                      /* matches, in this dispatch */
+	int answer;                      /* the first error of a callback that could not end the dispatch at once */
 	bool dispatching;
 	bool doomed; /* freed in a callback of this dispatch */
 };
@@ -47,10 +48,20 @@ struct asterism_rules {
 	bool leaving;              /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
 	bool unloading;            /* the same for the unit */
 	struct session_totals past, now;
-	struct program_values *layouts; /* per rule */
-	uint64_t matches;               /* handed out */
+	struct program_values *layouts;       /* per rule */
+	struct session_placement *placements; /* likewise */
+	uint64_t matches;                     /* handed out */
 	void *context;
+	int burst;   /* matches of rules in the kernel, in this dispatch */
+	bool paused; /* there may be more, but others have their turn */
 };
+
+/*
+ * How many matches of one unit a dispatch hands out at most, so that it ends however fast they come. This holds for
+ * rules in the kernel, whose matches wait in a ring; the engine cannot stop in the middle of an event without losing
+ * the rest of it, and its events are bounded by what was in the ring when the dispatch began.
+ */
+enum { API_BURST_MAX = 1024 };
 
 struct asterism_match {
 	struct asterism_rules *unit;

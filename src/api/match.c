@@ -38,9 +38,17 @@ int api_on_match(void *context, const struct program_match *found)
 	session->handed++;
 	if (session->options.on_match)
 		answer = session->options.on_match(session->options.context, &match);
-	if (answer < 0)
-		return answer;
-	return answer > ASTERISM_ABORT ? -EINVAL : pass_verdict(&match, answer);
+	if (answer >= 0)
+		answer = answer > ASTERISM_ABORT ? -EINVAL : pass_verdict(&match, answer);
+	if (unit->placements[found->rule].place != SESSION_KERNEL) {
+		session->answer = session->answer ? session->answer : answer;
+		return 0;
+	}
+	if (answer == 0 && ++unit->burst == API_BURST_MAX) {
+		unit->paused = true;
+		answer = -EAGAIN;
+	}
+	return answer;
 }
 
 static const struct program *program_of(const struct asterism_match *match)

@@ -19,6 +19,7 @@ void api_rules_free(struct asterism_rules *rules)
 	session_totals_fini(&rules->past);
 	session_totals_fini(&rules->now);
 	alloc_free(rules->layouts);
+	alloc_free(rules->placements);
 	alloc_free(rules->name);
 	alloc_free(rules);
 }
@@ -31,10 +32,13 @@ static int make_tables(struct asterism_rules *unit, struct asterism_diag *diag)
 	unit->past.rules = alloc_zero(count, sizeof *unit->past.rules);
 	unit->now.rules = alloc_zero(count, sizeof *unit->now.rules);
 	unit->layouts = alloc_zero(count, sizeof *unit->layouts);
-	if (!unit->past.rules || !unit->now.rules || !unit->layouts)
+	unit->placements = alloc_zero(count, sizeof *unit->placements);
+	if (!unit->past.rules || !unit->now.rules || !unit->layouts || !unit->placements)
 		return diag_no_memory(diag);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		program_values_layout(unit->program, i, &unit->layouts[i]);
+		session_place(unit->program, i, &unit->placements[i]);
+	}
 	return 0;
 }
 
@@ -282,17 +286,15 @@ static enum asterism_place place_of(enum session_place place)
 
 int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct asterism_rule_info *info)
 {
-	struct session_placement placement;
-
 	if (index >= rules->program->rule_count)
 		return -EINVAL;
-	session_place(rules->program, (uint32_t)index, &placement);
 	api_rules_count(rules);
 
+	const struct session_placement *placement = &rules->placements[index];
 	const struct program_rule_stats *stats = &rules->now.rules[index];
 	struct asterism_rule_info own = {
 		.name = program_text(rules->program, rules->program->rules[index].name),
-		.place = place_of(placement.place),
+		.place = place_of(placement->place),
 		.matches = stats->matches,
 		.runs_opened = stats->runs_opened,
 		.runs_live_max = stats->runs_live_max,
@@ -301,7 +303,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.divisions_by_zero = stats->divisions_by_zero,
 	};
 
-	snprintf(own.reason, sizeof own.reason, "%s", placement.reason);
+	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);
 	return sized_give(info, &own, sizeof own);
 }
 

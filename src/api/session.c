@@ -173,7 +173,13 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 
 		if (!unit->executor || unit->leaving)
 			continue;
+		unit->burst = 0;
+		unit->paused = false;
 		result = executor_poll(unit->executor, &unit_wait_ns);
+		if (unit->paused)
+			unit_wait_ns = result = 0;
+		if (!result)
+			result = session->answer;
 		if (result < 0)
 			return result;
 		if (unit_wait_ns < *wait_ns)
@@ -192,7 +198,7 @@ int asterism_session_dispatch(struct asterism_session *session)
 		return -EBUSY;
 	asterism_diag_clear(session->diag);
 	session->dispatching = true;
-	session->handed = 0;
+	session->handed = session->answer = 0;
 	result = take_events(session, &woken);
 	/* The end of a process is known before its last matches are read, but told after them. */
 	if (!result)

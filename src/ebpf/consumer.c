@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/bpf.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -98,9 +97,10 @@ static const uint8_t *record_at(const struct consumer *consumer, unsigned long p
 int consumer_read(struct consumer *consumer)
 {
 	unsigned long at = __atomic_load_n(consumer->read_to, __ATOMIC_RELAXED); /* nobody else writes it */
+	unsigned long end = __atomic_load_n(consumer->written_to, __ATOMIC_ACQUIRE);
 	int count = 0, result = 0;
 
-	while (result >= 0 && count < INT_MAX && at < __atomic_load_n(consumer->written_to, __ATOMIC_ACQUIRE)) {
+	while (result >= 0 && at < end) {
 		uint32_t header;
 		const uint8_t *record = record_at(consumer, at, &header);
 		uint32_t bytes = header & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);

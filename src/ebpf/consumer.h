@@ -18,7 +18,8 @@ typedef int consumer_fn(void *context, void *data, size_t bytes);
 int consumer_new(int map, size_t capacity, consumer_fn *tell, void *context, struct consumer **made);
 void consumer_free(struct consumer *consumer);
 
-/* Hands out the records that are complete, in order. Returns how many, or what tell returned. */
+/* Hands out the records that are complete by now, in order; what comes meanwhile waits. Returns how many, or what tell
+ * returned. */
 int consumer_read(struct consumer *consumer);
 
 /* Polls readable when there are records. */

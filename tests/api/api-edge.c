@@ -241,10 +241,71 @@ static void a_callback_can_free(void **state)
 	assert_int_equal(fixture->noted, 1);
 }
 
+/* However many there are, and if more came all the time: a dispatch ends, and the rest comes with the next. */
+static void a_dispatch_comes_to_an_end(void **state)
+{
+	enum { CALLS = 250, ROUNDS = 12, AT_ONCE = 1024 };
+	struct fixture *fixture = *state;
+	struct pollfd fd = { .fd = asterism_session_fd(fixture->session), .events = POLLIN };
+	struct asterism_session_stats stats = { .size = sizeof stats };
+	int dispatches = 0;
+
+	fixture_activate(fixture->session, fixture_load(fixture->session, other_text));
+	for (int i = 0; i < ROUNDS; i++)
+		assert_int_equal(puppet_call(&fixture->puppet, CALLS), 0);
+	for (int handed = 0; handed < CALLS * ROUNDS; dispatches++) {
+		assert_int_equal(poll(&fd, 1, LIMIT_MS), 1);
+		int result = asterism_session_dispatch(fixture->session);
+
+		assert_in_range(result, 0, AT_ONCE);
+		handed += result;
+		assert_int_equal(fixture->noted, handed);
+	}
+	assert_true(dispatches >= CALLS * ROUNDS / AT_ONCE);
+	assert_int_equal(asterism_session_stats(fixture->session, &stats), 0);
+	assert_int_equal(stats.matches, CALLS * ROUNDS);
+	assert_int_equal(stats.lost, 0);
+}
+
+/* The same for matches whose time is up: they are all due when the first is looked for. */
+static void deadlines_wait_for_nobody(void **state)
+{
+	static const char text[] = "RULE alone PATTERN { [sys_exit_getppid:a, ~sys_exit_getpgid] } WITHIN 20ms\n";
+	enum { CALLS = 250, ROUNDS = 12 };
+	struct fixture *fixture = *state;
+
+	fixture_activate(fixture->session, fixture_load(fixture->session, text));
+	for (int i = 0; i < ROUNDS; i++)
+		assert_int_equal(puppet_call(&fixture->puppet, CALLS), 0);
+	usleep(100 * 1000);
+	while (fixture->noted < CALLS * ROUNDS) /* none of these has nothing to tell */
+		assert_in_range(asterism_session_dispatch(fixture->session), 1, CALLS * ROUNDS);
+	assert_int_equal(fixture->noted, CALLS * ROUNDS);
+}
+
 static int refuse(struct fixture *fixture, const struct asterism_match *match)
 {
 	(void)match;
 	return fixture->noted == 2 ? -ENOSPC : fixture->noted == 3 ? 7 : ASTERISM_CONTINUE;
+}
+
+/* In user space several rules may match at one event: an error of the callback takes none of them away. */
+static void errors_of_callbacks_lose_nothing(void **state)
+{
+	static const char text[] = "EVENT made { n: u64 }\n"
+				   "RULE source PATTERN { [sys_exit_getppid:a] } DO { EMIT made(n = 1) }\n"
+				   "RULE one PATTERN { [made:m] }\n"
+				   "RULE two PATTERN { [made:m] }\n";
+	struct fixture *fixture = *state;
+	int refused = 0;
+
+	fixture->then = refuse;
+	fixture_activate(fixture->session, fixture_load(fixture->session, text));
+	assert_int_equal(puppet_call(&fixture->puppet, 2), 0);
+	for (int ms = 0; fixture->noted < 6 && ms < LIMIT_MS; ms += STEP_MS)
+		refused += asterism_session_wait(fixture->session, STEP_MS) < 0;
+	assert_true(refused >= 1);
+	assert_int_equal(fixture->noted, 6);
 }
 
 /* An error ends the dispatch, not the session: the rest comes with the next. */
@@ -370,6 +431,9 @@ int main(void)
 		case_of(a_callback_can_unload),
 		case_of(a_callback_can_free),
 		case_of(errors_of_callbacks_are_passed_on),
+		case_of(errors_of_callbacks_lose_nothing),
+		case_of(a_dispatch_comes_to_an_end),
+		case_of(deadlines_wait_for_nobody),
 		case_of(commands_are_launched),
 		case_of(commands_may_be_reaped_elsewhere),
 		case_of(the_own_process_is_not_observed),
