@@ -70,6 +70,39 @@ setup() {
 	fi
 }
 
+@test "a C++ program" {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	make -s pool.rule.h
+	cat >program.cc <<-'END'
+		#include "pool.rule.h"
+		#include <asterism/asterism.h>
+		#include <cstdio>
+
+		static int on_match(void *, const asterism_match *match)
+		{
+			job_waits_values values;
+
+			return job_waits_values_get(match, &values) ? ASTERISM_ABORT : ASTERISM_CONTINUE;
+		}
+
+		int main()
+		{
+			asterism_session_options options = asterism_session_options();
+			asterism_session *session;
+
+			options.size = sizeof options;
+			options.on_match = on_match;
+			if (asterism_session_open(&options, nullptr, &session))
+				return 1;
+			std::printf("%s\n", asterism_version());
+			asterism_session_free(session);
+		}
+	END
+	g++ -std=c++11 -pedantic -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o program program.cc $(pkg-config --libs asterism)
+	run -0 ./program
+	[ "$output" = "$(pkg-config --modversion asterism)" ]
+}
+
 @test "docs: the complete program of library.md is one" {
 	sed -n '/^```c$/,/^```$/p' "$BATS_TEST_DIRNAME/../../docs/library.md" | sed '/^```c$/d; /^```$/,$d' >missing.c
 	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o missing missing.c $(pkg-config --libs asterism)
