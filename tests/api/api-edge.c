@@ -292,10 +292,9 @@ static int refuse(struct fixture *fixture, const struct asterism_match *match)
 /* In user space several rules may match at one event: an error of the callback takes none of them away. */
 static void errors_of_callbacks_lose_nothing(void **state)
 {
-	static const char text[] = "EVENT made { n: u64 }\n"
-				   "RULE source PATTERN { [sys_exit_getppid:a] } DO { EMIT made(n = 1) }\n"
-				   "RULE one PATTERN { [made:m] }\n"
-				   "RULE two PATTERN { [made:m] }\n";
+	static const char text[] = "RULE one PATTERN { [sys_exit_getppid:a] } WHERE { a.comm LIKE \"*api*\" }\n"
+				   "RULE two PATTERN { [sys_exit_getppid:a] } WHERE { a.comm LIKE \"*api*\" }\n"
+				   "RULE three PATTERN { [sys_exit_getppid:a] } WHERE { a.comm LIKE \"*api*\" }\n";
 	struct fixture *fixture = *state;
 	int refused = 0;
 

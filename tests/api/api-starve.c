@@ -19,9 +19,9 @@
 
 enum { SKIPPED = 77, DESCRIPTORS_MAX = 100, LIMIT_MS = 10000, STEP_MS = 50 };
 
-static const char text[] = "EVENT made { n: u64 }\n"
-			   "RULE source PATTERN { [sys_exit_getppid:a] } DO { EMIT made(n = 1) }\n"
-			   "RULE chain PATTERN { [made:m] } RETURN { m.n }\n";
+/* One in the kernel and one, for its pattern, in user space. */
+static const char text[] = "RULE one PATTERN { [sys_exit_getppid:a] }\n"
+			   "RULE two PATTERN { [sys_exit_getppid:a] } WHERE { a.comm LIKE \"*api*\" }\n";
 
 static int matches;
 
