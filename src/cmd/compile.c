@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism compile`: rule text in, program image out. */
+/* `asterism compile`: rule text in, program image or C header out. */
 
 #include "cmd/commands.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/status.h"
+#include "program/values-header.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Writes the bytes and leaves no half-written file behind. */
-static int write_image(const char *file, const void *bytes, size_t length)
+static int write_output(const char *file, const void *bytes, size_t length)
 {
 	bool is_stdout = strcmp(file, "-") == 0;
 	FILE *stream = is_stdout ? stdout : fopen(file, "wb");
@@ -33,28 +36,53 @@ static int write_image(const char *file, const void *bytes, size_t length)
 	return STATUS_USAGE;
 }
 
+static int write_header(const char *output, const struct session_rules *rules)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	int status, result = stream ? program_write_values_header(stream, session_rules_program(rules), diag) : -ENOMEM;
+
+	if (stream && fclose(stream) && !result)
+		result = -ENOMEM;
+	if (!diag || (result && !asterism_diag_count(diag, ASTERISM_ERROR)))
+		print_error("out of memory");
+	else
+		print_diag(diag);
+	status = result ? cmd_status_of(result) : write_output(output, text, length);
+	asterism_diag_free(diag);
+	free(text);
+	return status;
+}
+
+static int write_image(const char *output, const struct session_rules *rules)
+{
+	size_t length;
+	const void *image = session_rules_image(rules, &length);
+
+	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		print_error("an image is not for a terminal; name a file");
+		return STATUS_USAGE;
+	}
+	return write_output(output, image, length);
+}
+
 static int run(const struct arguments *arguments)
 {
 	const char *output = arguments->options[OPTION_OUTPUT].text;
+	bool header = arguments_has(arguments, OPTION_HEADER);
 	struct session_rules *rules;
-	size_t length;
 	int status;
 
-	if (!output) {
+	if (!output && !header) {
 		print_error("'asterism compile' needs -o FILE, the image to write");
 		return STATUS_USAGE;
 	}
 	status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
-	const void *image = session_rules_image(rules, &length);
-
-	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		print_error("an image is not for a terminal; name a file");
-		status = STATUS_USAGE;
-	} else {
-		status = write_image(output, image, length);
-	}
+	status = header ? write_header(output ? output : "-", rules) : write_image(output, rules);
 	session_rules_free(rules);
 	return status;
 }
@@ -62,18 +90,25 @@ static int run(const struct arguments *arguments)
 static const struct command_example examples[] = {
 	{ "asterism compile slow-syscall.rule -o slow-syscall.astc",
 	  "Compiles the rules once; every command takes the image in place of the text." },
+	{ "asterism compile --header slow-syscall.rule -o slow-syscall.h",
+	  "Writes the structure that a C program reads the rule's matches into." },
 	{ NULL, NULL },
 };
 
 const struct command command_compile = {
 	.name = "compile",
-	.summary = "compile rule files to a program image (.astc)",
-	.operands = "FILE... -o FILE",
+	.summary = "compile rule files to a program image (.astc) or a C header",
+	.operands = "FILE... -o FILE | --header FILE...",
 	.description =
 		"Compiles the rule files to one program image. An image can be used wherever a rule file can; it "
 		"holds everything but the catalogs, does not depend on where it was made, and is validated "
-		"whenever it is read.",
-	.options = { OPTION_OUTPUT, OPTION_QUIET },
+		"whenever it is read.\n\n"
+		"With --header what comes out, on standard output where -o names no file, is a C and C++ header for "
+		"programs that embed libasterism: for each rule that returns values a structure NAME_values, and "
+		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
+		"capacity that their field has. The library refuses to fill a structure that was made for another "
+		"version of the rule.",
+	.options = { OPTION_HEADER, OPTION_OUTPUT, OPTION_QUIET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

@@ -43,6 +43,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", graph_choices,
 				  "what is written: text (default), dot (for Graphviz) or json" },
+	[OPTION_HEADER] = { "header", 0, OPTION_FLAG,
+			    .help = "write a C header for programs that use libasterism: a structure per rule for what "
+				    "it "
+				    "returns" },
 	[OPTION_HELP] = { "help", 'h', OPTION_FLAG, .help = "show this help and exit" },
 	[OPTION_INPUT] = { "input", 0, OPTION_CHOICE, "FORMAT", input_choices,
 			   "format of the events: jsonl (default): one JSON object per line" },

@@ -8,8 +8,8 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "ebpf/consumer.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct matcher_match *match_at(const struct matcher_inbox *inbox, u
 	return (const struct matcher_match *)(inbox->bytes + inbox->items[index]);
 }
 
-/* Called by libbpf for each record. It is taken even when the answer is to stop. */
+/* Called for each record. It is taken even when the answer is to stop. */
 static int keep(void *context, void *data, size_t size)
 {
 	struct matcher_inbox *inbox = context;
@@ -116,7 +116,7 @@ int matcher_inbox_drain(struct ebpf_matcher *matcher)
 	int result = empty(matcher), taken;
 
 	while (!result) {
-		taken = ring_buffer__consume(matcher->inbox.ring);
+		taken = consumer_read(matcher->inbox.ring);
 		if (taken < 0 && taken != -ECANCELED)
 			return taken;
 		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare, inbox);
@@ -137,20 +137,22 @@ int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	inbox->items = alloc_zero(inbox->item_capacity, sizeof *inbox->items);
 	if (!inbox->bytes || !inbox->items)
 		return diag_no_memory(diag);
-	inbox->ring = ring_buffer__new(matcher->ring_fd, keep, inbox, NULL);
-	return inbox->ring
-		       ? 0
-		       : diag_error(diag, NULL, -errno, "the ring of matches cannot be mapped: %s", strerror(errno));
+	int result = consumer_new(matcher->ring_fd, inbox->capacity, keep, inbox, &inbox->ring);
+
+	if (result == -ENOMEM)
+		return diag_no_memory(diag);
+	return result ? diag_error(diag, NULL, result, "the ring of matches cannot be mapped: %s", strerror(-result))
+		      : 0;
 }
 
 void matcher_inbox_close(struct ebpf_matcher *matcher)
 {
-	ring_buffer__free(matcher->inbox.ring);
+	consumer_free(matcher->inbox.ring);
 	alloc_free(matcher->inbox.bytes);
 	alloc_free(matcher->inbox.items);
 }
 
 int ebpf_matcher_fd(const struct ebpf_matcher *matcher)
 {
-	return ring_buffer__epoll_fd(matcher->inbox.ring);
+	return consumer_fd(matcher->inbox.ring);
 }

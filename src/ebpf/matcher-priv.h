@@ -75,7 +75,7 @@ struct matcher_type {
 
 /* Matches taken from the ring and not yet handed out: items are offsets in bytes. */
 struct matcher_inbox {
-	struct ring_buffer *ring;
+	struct consumer *ring;
 	uint8_t *bytes;
 	size_t used, capacity;
 	uint32_t *items;

@@ -4,10 +4,10 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "ebpf/cpus.h"
 #include "ebpf/emit-priv.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 
 /*
@@ -185,8 +185,13 @@ int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_op
 	matcher->program = program;
 	matcher->options = *options;
 	matcher->ring_fd = matcher->sweep.fd = -1;
-	matcher->cpu_count = (uint32_t)libbpf_num_possible_cpus();
-	int error = make(matcher, diag);
+	int cpus = ebpf_possible_cpus(diag);
+	int error = cpus < 0 ? cpus : 0;
+
+	if (!error) {
+		matcher->cpu_count = (uint32_t)cpus;
+		error = make(matcher, diag);
+	}
 
 	if (error)
 		ebpf_matcher_free(matcher);

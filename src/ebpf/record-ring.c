@@ -6,8 +6,9 @@
 
 #include "ebpf/record-priv.h"
 
+#include "ebpf/cpus.h"
+
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,14 +49,16 @@ static int make_map(const char *name, uint32_t value_bytes, uint32_t count, void
 
 int record_rings_init(struct record_rings *rings, uint32_t sub_bytes, uint32_t sub_count, struct asterism_diag *diag)
 {
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = ebpf_possible_cpus(diag);
 
 	*rings = (struct record_rings){ .control_map = -1, .data_map = -1 };
 	if (!ring_shape_is_valid(sub_bytes, sub_count))
 		return diag_error(diag, NULL, -EINVAL,
 				  "a ring cannot have %u sub-buffers of %u bytes: both must be powers of two",
 				  sub_count, sub_bytes);
-	rings->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
+	if (cpus < 0)
+		return cpus;
+	rings->cpu_count = (uint32_t)cpus;
 	rings->sub_units = sub_bytes / RING_UNIT_BYTES;
 	rings->sub_count = sub_count;
 	rings->stride =

@@ -9,10 +9,10 @@
 #include "ebpf/source-set.h"
 
 #include "ebpf/attach.h"
+#include "ebpf/cpus.h"
 #include "ebpf/load.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -193,14 +193,17 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 {
 	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
 	struct source_set *set = alloc_zero(1, sizeof *set);
-	int result, cpus = libbpf_num_possible_cpus();
+	int result, cpus;
 
 	if (!set)
 		return diag_no_memory(diag);
 	set->options = *options;
-	set->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
-	result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
+	cpus = ebpf_possible_cpus(diag);
+	result = cpus < 0 ? cpus : 0;
+	set->cpu_count = result ? 0 : (uint32_t)cpus;
+	if (!result)
+		result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
 	if (!result) {
 		set->tid = task_path(set, "current->pid");
 		set->tgid = task_path(set, "current->tgid");

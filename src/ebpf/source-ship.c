@@ -8,9 +8,9 @@
 #include "ebpf/source-ship.h"
 
 #include "base/alloc.h"
+#include "ebpf/consumer.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct ship {
 	uint64_t *lost_page; /* the kernel's count */
 	uint64_t lost_seen;
 	uint64_t seq;
-	struct ring_buffer *reader;
+	struct consumer *reader;
 	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
 };
 
@@ -85,10 +85,11 @@ int ship_new(const struct ship_options *options, struct asterism_diag *diag, str
 	int result = make_maps(ship, diag);
 
 	if (!result) {
-		ship->reader = ring_buffer__new(ship->ring_map, receive, ship, NULL);
-		if (!ship->reader)
-			result = diag_error(diag, NULL, -errno, "a ring for events cannot be mapped: %s",
-					    strerror(errno));
+		result = consumer_new(ship->ring_map, ship->options.ring_bytes, receive, ship, &ship->reader);
+		if (result == -ENOMEM)
+			diag_no_memory(diag);
+		else if (result)
+			diag_error(diag, NULL, result, "a ring for events cannot be mapped: %s", strerror(-result));
 	}
 	if (result)
 		ship_free(ship);
@@ -101,7 +102,7 @@ void ship_free(struct ship *ship)
 {
 	if (!ship)
 		return;
-	ring_buffer__free(ship->reader);
+	consumer_free(ship->reader);
 	if (ship->lost_page)
 		munmap(ship->lost_page, (size_t)sysconf(_SC_PAGESIZE));
 	if (ship->ring_map >= 0)
@@ -140,12 +141,12 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes)
 
 int ship_fd(const struct ship *ship)
 {
-	return ring_buffer__epoll_fd(ship->reader);
+	return consumer_fd(ship->reader);
 }
 
 int ship_poll(struct ship *ship)
 {
-	int result = ring_buffer__consume(ship->reader);
+	int result = consumer_read(ship->reader);
 
 	if (result < 0)
 		return result;

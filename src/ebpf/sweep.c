@@ -110,7 +110,12 @@ int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
 	if (!sweep->due_count)
 		return 0;
 	qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
-	return expire(matcher, now);
+	int result = expire(matcher, now);
+
+	/* Who stopped it may come back: what is overdue still must not wait for a whole WITHIN. */
+	for (size_t i = 0; i < sweep->due_count && result; i++)
+		matcher->rules[sweep->due[i].rule].look_again = 0;
+	return result;
 }
 
 /* When the next sweep is due, or UINT64_MAX. */

@@ -6,16 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127 };
+enum { STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127, STATUS_NOT_KNOWN = -ECHILD };
 
 /* How long a child is given to begin to wait: half a second, on a machine that is very busy. */
 enum { SETTLE_PAUSE_NS = 500 * 1000, SETTLE_PAUSES_MAX = 1000 };
@@ -101,7 +103,7 @@ int launch_prepare(char *const *command, struct asterism_diag *diag, struct laun
 	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1 };
 	if (result)
 		return explain(diag, command[0], result);
-	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
 		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for '%s': %s", command[0],
 				    strerror(errno));
 		goto out;
@@ -161,7 +163,7 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	ssize_t got;
 
 	/* A child that is no more cannot read it; what ended it - Ctrl-C, most likely - is told when it is reaped. */
-	if (write(launch->go_fd, "", 1) != 1 && errno != EPIPE)
+	if (send(launch->go_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
 		return diag_error(diag, NULL, -EINVAL, "'%s' could not be started: %s", name, strerror(errno));
 	close_fd(&launch->go_fd);
 	do
@@ -179,9 +181,17 @@ int launch_reap(struct launch *launch, int *status)
 {
 	int raw;
 
-	if (launch->pid == 0 || launch->reaped || waitpid(launch->pid, &raw, WNOHANG) != launch->pid)
+	if (launch->pid == 0 || launch->reaped)
+		return 0;
+	pid_t reaped = waitpid(launch->pid, &raw, WNOHANG);
+
+	if (reaped != launch->pid && !(reaped < 0 && errno == ECHILD))
 		return 0;
 	launch->reaped = true;
+	if (reaped < 0) {
+		*status = STATUS_NOT_KNOWN;
+		return 1;
+	}
 	*status = WIFSIGNALED(raw) ? STATUS_SIGNAL + WTERMSIG(raw) : WEXITSTATUS(raw);
 	return 1;
 }
@@ -195,7 +205,9 @@ void launch_fini(struct launch *launch)
 	close_fd(&launch->go_fd);
 	close_fd(&launch->error_fd);
 	close_fd(&launch->pidfd);
-	if (waits && !launch->reaped)
+	if (waits && !launch->reaped) {
+		kill(launch->pid, SIGKILL); /* a fork elsewhere in this process may hold the other end open */
 		waitpid(launch->pid, NULL, 0);
+	}
 	launch->pid = 0;
 }

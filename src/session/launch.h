@@ -33,13 +33,14 @@ int launch_prepare(char *const *command, struct asterism_diag *diag, struct laun
 void launch_settle(const struct launch *launch);
 
 /*
- * Lets the child run the command; SIGPIPE is to be ignored here. Returns 0, also when something has ended the child
+ * Lets the child run the command. Returns 0, also when something has ended the child
  * before (launch_reap tells what), or -EINVAL with a message when the system refused to run the command.
  */
 int launch_go(struct launch *launch, const char *name, struct asterism_diag *diag);
 
 /*
- * Reaps the command if it has ended. Returns 1 and its status as a shell has it (128 + signal), or 0 while it runs.
+ * Reaps the command if it has ended. Returns 1 and its status as a shell has it (128 + signal; -ECHILD where somebody
+ * else has reaped it), or 0 while it runs.
  */
 int launch_reap(struct launch *launch, int *status);
 

@@ -5,7 +5,7 @@
  * only then does the command run; so a wrong command line attaches nothing, and the first event is not missed.
  */
 
-#include "session/session.h"
+#include "session/live.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -28,12 +28,15 @@
 /* How often progress is told. */
 #define PROGRESS_NS 200000000ull
 
+/* Of a command that somebody else has reaped, as a shell's wait has it. */
+enum { STATUS_UNKNOWN = 127 };
+
 enum watch { WATCH_PARTS, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID };
 
 struct live {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
-	struct session_outcome *outcome;
+	struct session_outcome outcome;
 	struct session_parts parts;
 	struct launch launch;
 	int *pidfds; /* of options->pids; -1 once ended */
@@ -48,7 +51,7 @@ struct live {
 
 static void end(struct live *live, enum session_end why)
 {
-	live->outcome->end = why;
+	live->outcome.end = why;
 	live->done = true;
 }
 
@@ -161,12 +164,12 @@ static void on_signal(struct live *live)
 		live->wants_snapshot = true;
 		return;
 	}
-	if (!live->launch.pid || live->outcome->signal) {
-		live->outcome->signal = (int)info.ssi_signo;
+	if (!live->launch.pid || live->outcome.signal) {
+		live->outcome.signal = (int)info.ssi_signo;
 		return end(live, SESSION_SIGNALLED);
 	}
 	/* The terminal has sent it to the command as well; anybody else meant us alone. Its last events still count. */
-	live->outcome->signal = (int)info.ssi_signo;
+	live->outcome.signal = (int)info.ssi_signo;
 	if (info.ssi_code != SI_KERNEL)
 		kill(live->launch.pid, (int)info.ssi_signo);
 	if (clock_now_ns() + GRACE_NS < live->end_ns)
@@ -196,8 +199,8 @@ static void on_event(struct live *live, uint64_t data)
 		on_signal(live);
 		break;
 	case WATCH_COMMAND:
-		if (launch_reap(&live->launch, &live->outcome->command_status))
-			end(live, live->outcome->signal ? SESSION_SIGNALLED : SESSION_COMMAND_ENDED);
+		if (launch_reap(&live->launch, &live->outcome.command_status))
+			end(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_COMMAND_ENDED);
 		break;
 	case WATCH_PID:
 		on_pid_end(live, data >> 8);
@@ -220,10 +223,11 @@ static void arm(const struct live *live, uint64_t now, uint64_t wait_ns)
 	timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static int wait_once(struct live *live)
+/* Handles the descriptors that are readable by now. */
+static int take_events(struct live *live)
 {
 	struct epoll_event events[16];
-	int count = epoll_wait(live->epoll_fd, events, sizeof events / sizeof *events, -1);
+	int count = epoll_wait(live->epoll_fd, events, sizeof events / sizeof *events, 0);
 
 	if (count < 0 && errno != EINTR)
 		return diag_error(live->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
@@ -252,34 +256,43 @@ static int take_wanted(struct live *live)
 	return live->wants_snapshot ? 0 : result;
 }
 
-static int observe(struct live *live)
+/* Hands out what has come, and tells how long the parts can wait for more. */
+static int turn(struct live *live, uint64_t *wait_ns)
 {
-	int result = 0;
+	int result = session_parts_poll(&live->parts, wait_ns);
 
-	while (!result) {
-		uint64_t wait_ns = UINT64_MAX, now;
+	if (!result)
+		result = take_wanted(live);
+	if (!result && live->options->on_pause)
+		result = live->options->on_pause(live->options->context);
+	tell_progress(live, clock_now_ns());
+	return result;
+}
 
-		result = session_parts_poll(&live->parts, &wait_ns);
-		if (!result)
-			result = take_wanted(live);
-		if (!result && live->options->on_pause)
-			result = live->options->on_pause(live->options->context);
-		now = clock_now_ns();
-		tell_progress(live, now);
-		if (live->done || result)
-			break;
-		if (now >= live->end_ns) {
-			end(live, live->outcome->signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
-			continue;
-		}
-		if (live->options->on_progress && wait_ns > PROGRESS_NS)
-			wait_ns = PROGRESS_NS;
-		arm(live, now, wait_ns);
-		result = wait_once(live);
+int live_fd(const struct live *live)
+{
+	return live->epoll_fd;
+}
+
+int live_step(struct live *live)
+{
+	uint64_t wait_ns = UINT64_MAX, now;
+	int result = take_events(live);
+
+	if (!result) /* at the end, too: what came before it counts */
+		result = turn(live, &wait_ns);
+	now = clock_now_ns();
+	if (!result && !live->done && now >= live->end_ns) {
+		end(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
+		result = turn(live, &wait_ns);
 	}
 	if (result)
-		live->outcome->end = SESSION_STOPPED;
-	return result;
+		end(live, SESSION_STOPPED);
+	if (live->options->on_progress && wait_ns > PROGRESS_NS)
+		wait_ns = PROGRESS_NS;
+	if (!live->done)
+		arm(live, now, wait_ns);
+	return result ? result : live->done;
 }
 
 /* Waits until the command ends, limit_ns at most (UINT64_MAX: no limit), or a signal comes. */
@@ -291,7 +304,7 @@ static void await_command(struct live *live, uint64_t limit_ns)
 		{ .fd = live->options->signal_fd, .events = POLLIN },
 	};
 
-	while (!launch_reap(&live->launch, &live->outcome->command_status)) {
+	while (!launch_reap(&live->launch, &live->outcome.command_status)) {
 		uint64_t now = clock_now_ns();
 
 		if (now >= until || fds[1].revents)
@@ -300,25 +313,29 @@ static void await_command(struct live *live, uint64_t limit_ns)
 	}
 }
 
-/* What becomes of a launched command after the observation. */
-static void part_from_command(struct live *live)
+void live_part(struct live *live, struct session_outcome *outcome)
 {
-	struct session_outcome *outcome = live->outcome;
+	struct session_outcome *own = &live->outcome;
 
-	outcome->command_pid = live->launch.pid;
-	if (live->launch.pid == 0 || live->launch.reaped)
-		return;
-	if (outcome->end == SESSION_TIME_UP) {
-		kill(live->launch.pid, SIGTERM);
-		await_command(live, GRACE_NS);
-	} else if (outcome->end == SESSION_STOPPED) {
-		await_command(live, UINT64_MAX);
+	own->command_pid = live->launch.pid;
+	if (live->launch.pid && !live->launch.reaped) {
+		if (own->end == SESSION_TIME_UP) {
+			kill(live->launch.pid, SIGTERM);
+			await_command(live, GRACE_NS);
+		} else if (own->end == SESSION_STOPPED) {
+			await_command(live, UINT64_MAX);
+		}
+		own->command_alive = !live->launch.reaped;
 	}
-	outcome->command_alive = !live->launch.reaped;
+	if (own->command_status < 0)
+		own->command_status = STATUS_UNKNOWN;
+	*outcome = *own;
 }
 
-static void close_all(struct live *live)
+void live_close(struct live *live)
 {
+	if (!live)
+		return;
 	session_parts_close(&live->parts);
 	for (size_t i = 0; live->pidfds && i < live->options->pid_count; i++) {
 		if (live->pidfds[i] >= 0)
@@ -330,44 +347,73 @@ static void close_all(struct live *live)
 		close(live->timer_fd);
 	if (live->epoll_fd >= 0)
 		close(live->epoll_fd);
+	alloc_free(live);
 }
 
-/* The last snapshot, the end of the recording, the counts. */
-static int finish(struct live *live, struct session_totals *totals)
+int live_open(const struct session_rules *rules, const struct session_live_options *options, struct asterism_diag *diag,
+	      struct live **made)
+{
+	struct live *live = alloc_zero(1, sizeof *live);
+	int result;
+
+	if (!live)
+		return diag_no_memory(diag);
+	live->options = options;
+	live->diag = diag;
+	live->epoll_fd = live->timer_fd = -1;
+	result = begin(live, rules);
+	if (result)
+		live_close(live);
+	else
+		*made = live;
+	return result;
+}
+
+int live_finish(struct live *live, struct session_totals *totals)
 {
 	const char *name = live->options->last_snapshot;
-	int result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", true) : 0;
+	int result, finished;
 
+	totals->elapsed_ns = clock_now_ns() - live->start_ns;
+	result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", true) : 0;
 	if (!result && name)
 		result = session_parts_snapshot(&live->parts, name, true);
-	int finished = session_parts_finish(&live->parts, totals);
-
+	finished = session_parts_finish(&live->parts, totals);
+	session_parts_close(&live->parts);
 	return result ? result : finished;
+}
+
+/* Steps to the end. */
+static int observe(struct live *live)
+{
+	struct pollfd fd = { .fd = live_fd(live), .events = POLLIN };
+	int result;
+
+	while ((result = live_step(live)) == 0) {
+		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
+			return diag_error(live->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
+	}
+	return result < 0 ? result : 0;
 }
 
 int session_live(const struct session_rules *rules, const struct session_live_options *options,
 		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome)
 {
-	struct live live = { .options = options, .diag = diag, .outcome = outcome, .epoll_fd = -1, .timer_fd = -1 };
 	uint32_t rule_count = rules ? session_rules_program(rules)->rule_count : 0;
-	int result;
+	struct live *live;
+	int result, finished;
 
 	*outcome = (struct session_outcome){ 0 };
 	*totals = (struct session_totals){ .rule_count = rule_count };
 	totals->rules = alloc_zero(rule_count, sizeof *totals->rules);
 	if (!totals->rules)
 		return diag_no_memory(diag);
-	result = begin(&live, rules);
-	if (!result) {
-		result = observe(&live);
-		totals->elapsed_ns = clock_now_ns() - live.start_ns;
-		int finished = finish(&live, totals);
-
-		if (!result)
-			result = finished;
-		session_parts_close(&live.parts);
-		part_from_command(&live);
-	}
-	close_all(&live);
-	return result;
+	result = live_open(rules, options, diag, &live);
+	if (result)
+		return result;
+	result = observe(live);
+	finished = live_finish(live, totals);
+	live_part(live, outcome);
+	live_close(live);
+	return result ? result : finished;
 }

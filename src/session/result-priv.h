@@ -4,13 +4,7 @@
 
 /* How single values are written, shared by both forms of output. */
 
-#include "event/type.h"
-#include "program/eval.h"
-#include "program/load.h"
-#include "program/match.h"
-#include "react/tally.h"
-
-#include <stdio.h>
+#include "session/result.h"
 
 /* text as a JSON string with its quotes. Bytes that are not UTF-8 come out as U+FFFD each. */
 void result_put_string(FILE *stream, const char *text);
@@ -22,9 +16,6 @@ int result_put_plain(FILE *stream, const char *text);
 void result_put_real(FILE *stream, double real);
 
 void result_put_value(FILE *stream, const struct program_value *value);
-
-/* The field of the record, as a value of its type. */
-void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
 
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);

@@ -8,6 +8,7 @@
  * ferror(stream).
  */
 
+#include "program/eval.h"
 #include "program/load.h"
 #include "program/match.h"
 #include "session/session.h"
@@ -28,5 +29,8 @@ void result_write_table(FILE *stream, const struct program *program, const struc
 
 /* Counters and histograms for people. */
 void result_write_tallies(FILE *stream, const struct react_tallies *tallies);
+
+/* The field of the record, as a value of its type; texts are borrowed from the record. */
+void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
 
 #endif

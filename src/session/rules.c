@@ -20,6 +20,7 @@ struct session_rules {
 	struct event_catalog *catalog;
 	struct lang_input *inputs;
 	size_t input_count;
+	bool from_image;
 	void *image;
 	size_t image_length;
 	struct program *program;
@@ -32,6 +33,7 @@ void session_rules_free(struct session_rules *rules)
 	program_free(rules->program);
 	alloc_free(rules->image);
 	for (size_t i = 0; i < rules->input_count; i++) {
+		alloc_free((void *)rules->inputs[i].file);
 		alloc_free((void *)rules->inputs[i].folder);
 		alloc_free((void *)rules->inputs[i].text);
 	}
@@ -70,12 +72,37 @@ static int read_inputs(struct session_rules *rules, const char *const *files, si
 			return result;
 		rules->input_count++;
 		input->text = text;
-		input->file = session_input_name(files[i]);
+		input->file = alloc_text(session_input_name(files[i]));
 		input->folder = folder_of(files[i]);
-		if (!input->folder)
+		if (!input->file || !input->folder)
 			return diag_no_memory(diag);
 	}
+	rules->from_image = is_image(&rules->inputs[0]);
 	return 0;
+}
+
+static int copy_input(struct session_rules *rules, const struct session_rules_source *source,
+		      struct asterism_diag *diag)
+{
+	struct lang_input *input;
+	char *text;
+
+	if (source->length > LANG_FILE_BYTES_MAX)
+		return diag_error(diag, &(struct diag_place){ .source = &(struct diag_source){ .file = source->name } },
+				  -EINVAL, "this is too large for rules (the limit is 16 MiB)");
+	rules->inputs = alloc_zero(1, sizeof *rules->inputs);
+	text = alloc_zero(source->length + 1, 1);
+	if (!rules->inputs || !text) {
+		alloc_free(text);
+		return diag_no_memory(diag);
+	}
+	if (source->length)
+		memcpy(text, source->bytes, source->length);
+	rules->input_count = 1;
+	rules->from_image = source->is_image;
+	input = rules->inputs;
+	*input = (struct lang_input){ .text = text, .length = source->length, .file = alloc_text(source->name) };
+	return input->file ? 0 : diag_no_memory(diag);
 }
 
 int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
@@ -167,7 +194,7 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
 					  "a compiled image cannot be combined with other rule files");
 	}
-	if (is_image(first)) {
+	if (rules->from_image) {
 		result = program_load(first->text, first->length, first->file, diag, &rules->program);
 		return result ? result : declare_types(rules, diag);
 	}
@@ -175,6 +202,20 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 	if (result)
 		return result;
 	return program_load(rules->image, rules->image_length, first->file, diag, &rules->program);
+}
+
+/* Consumes rules. */
+static int make(struct session_rules *rules, struct asterism_diag *diag, struct session_rules **made)
+{
+	int result = session_catalog_new(diag, &rules->catalog);
+
+	if (!result)
+		result = make_program(rules, diag);
+	if (result)
+		session_rules_free(rules);
+	else
+		*made = rules;
+	return result;
 }
 
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
@@ -187,15 +228,24 @@ int session_rules_read(const char *const *files, size_t count, struct asterism_d
 		return diag_no_memory(diag);
 	result = read_inputs(rules, files, count, diag);
 	if (!result)
-		result = session_catalog_new(diag, &rules->catalog);
+		return make(rules, diag, read_rules);
+	session_rules_free(rules);
+	return result;
+}
+
+int session_rules_take(const struct session_rules_source *source, struct asterism_diag *diag,
+		       struct session_rules **taken)
+{
+	struct session_rules *rules = alloc_zero(1, sizeof *rules);
+	int result;
+
+	if (!rules)
+		return diag_no_memory(diag);
+	result = copy_input(rules, source, diag);
 	if (!result)
-		result = make_program(rules, diag);
-	if (result) {
-		session_rules_free(rules);
-		return result;
-	}
-	*read_rules = rules;
-	return 0;
+		return make(rules, diag, taken);
+	session_rules_free(rules);
+	return result;
 }
 
 const struct program *session_rules_program(const struct session_rules *rules)

@@ -22,6 +22,18 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **catal
  */
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **rules);
+
+/* Rules in memory. */
+struct session_rules_source {
+	const char *name; /* for messages */
+	const void *bytes;
+	size_t length;
+	bool is_image; /* else rule text; its EVENTS are looked for among the installed catalogs only */
+};
+
+/* Takes rules from a copy of source. Otherwise as session_rules_read. */
+int session_rules_take(const struct session_rules_source *source, struct asterism_diag *diag,
+		       struct session_rules **rules);
 void session_rules_free(struct session_rules *rules);
 
 /* All borrowed from rules. The catalog may still gain types. */

@@ -203,6 +203,17 @@ refused() {
 	refused 'random.astc: byte *: error: *' check random.astc
 }
 
+@test "compile --header: an image has the same header as its text; what cannot be written, or cannot be in C" {
+	"$ASTERISM" compile good.rule -o good.astc
+	"$ASTERISM" compile --header good.rule -o text.h
+	"$ASTERISM" compile --header good.astc >image.h
+	cmp text.h image.h
+	refused 'asterism: error: missing/x.h cannot be written: No such file or directory' compile --header good.rule -o missing/x.h
+	{ printf 'RULE many PATTERN { sys_enter:a } RETURN { a.tid'; printf ', a.id AS v%d' $(seq 64); echo ' }'; } >many.rule
+	refused 'asterism: error: rule many returns 65 values; a C structure holds 64' compile --header many.rule -o many.h
+	[ ! -e many.h ]
+}
+
 @test "compile: places that cannot be written; what was there stays" {
 	refused 'asterism: error: missing/image cannot be written: No such file or directory' compile good.rule -o missing/image
 	mkdir folder

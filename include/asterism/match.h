@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ASTERISM_MATCH_H
+#define ASTERISM_MATCH_H
+
+#include "asterism/rules.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A match, as an on_match callback gets it: the rule, when and where it was completed, the values that it RETURNs, and
+ * with RETURN SEQUENCE its events. Match, texts and events are borrowed: they are valid until the callback returns.
+ */
+struct asterism_match;
+
+/* The name of the rule, and its number in the unit. */
+const char *asterism_match_rule(const struct asterism_match *match);
+size_t asterism_match_rule_index(const struct asterism_match *match);
+
+/* The unit of the rule. */
+struct asterism_rules *asterism_match_unit(const struct asterism_match *match);
+
+/* When it was completed: ns, CLOCK_MONOTONIC. */
+uint64_t asterism_match_time_ns(const struct asterism_match *match);
+
+/* On which processor, and by whom: process and thread as the initial pid namespace numbers them, and its name. */
+uint32_t asterism_match_cpu(const struct asterism_match *match);
+uint32_t asterism_match_pid(const struct asterism_match *match);
+uint32_t asterism_match_tid(const struct asterism_match *match);
+const char *asterism_match_comm(const struct asterism_match *match);
+
+/* 1 where events were lost while the run was open, so that the match may be wrong; else 0. */
+int asterism_match_is_tainted(const struct asterism_match *match);
+
+enum asterism_kind { ASTERISM_I64 = 1, ASTERISM_U64, ASTERISM_F64, ASTERISM_BOOL, ASTERISM_STRING };
+
+/* A value with its name. Texts are borrowed as the match is, and NUL-terminated; they may hold any other bytes. */
+struct asterism_value {
+	const char *name; /* as after AS, else the expression; of an event the field */
+	enum asterism_kind kind;
+	union {
+		int64_t i64;
+		uint64_t u64;
+		double f64;
+		int boolean; /* 0 or 1 */
+		const char *string;
+	} as;
+};
+
+/* How many values the rule returns. */
+size_t asterism_match_value_count(const struct asterism_match *match);
+
+/*
+ * Value number index, from 0. Returns 0; -EINVAL (there is none), -EDOM (it divides by zero; *value has its name and
+ * kind).
+ */
+int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value);
+
+/* The value called name. Returns as asterism_match_value; -ENOENT where there is none. */
+int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value);
+
+/*
+ * Fills a structure that `asterism compile --header` has made for the rule; its member layout must be set, as the
+ * generated function NAME_values_get does. Strings are cut to their capacity, which the rule gives them anyway.
+ * Returns 0, or -EINVAL: size or layout are those of another rule, or of another version of it.
+ */
+int asterism_match_values(const struct asterism_match *match, void *values, size_t size);
+
+/* For the generated structures: what must hold for them when they are compiled. */
+#if defined(__cplusplus)
+#define ASTERISM_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define ASTERISM_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#else
+#define ASTERISM_STATIC_ASSERT(condition, text) struct asterism_static_assert
+#endif
+
+/* An event of RETURN SEQUENCE. Texts are borrowed as the match is. */
+struct asterism_event {
+	size_t size;      /* sizeof (struct asterism_event), set by the caller */
+	const char *type; /* "sys_enter_openat" */
+	const char *name; /* of the element of the rule that it became; NULL where it has none */
+	uint64_t seq;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu, pid, tid;
+	const char *comm;
+	size_t field_count;
+};
+
+/* How many events the match holds; 0 unless the rule says RETURN SEQUENCE. */
+size_t asterism_match_event_count(const struct asterism_match *match);
+
+/* Event number index, from 0, in the order of time. Returns 0, or -EINVAL (there is none, or no such size). */
+int asterism_match_event(const struct asterism_match *match, size_t index, struct asterism_event *event);
+
+/* Field number field of event number index. Returns 0, or -EINVAL. */
+int asterism_match_event_field(const struct asterism_match *match, size_t index, size_t field,
+			       struct asterism_value *value);
+
+/*
+ * Writes the match as one JSON object, as `asterism run -f json` has it but without a newline, NUL-terminated, to size
+ * bytes at buffer (NULL with size 0). Returns its length, as snprintf: what is size or more was cut. -ENOMEM.
+ */
+int asterism_match_json(const struct asterism_match *match, char *buffer, size_t size);
+
+/* The same as a text of the caller's own, to be freed with free(3). Returns its length, or -ENOMEM. */
+int asterism_match_json_text(const struct asterism_match *match, char **text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ASTERISM_RULES_H
+#define ASTERISM_RULES_H
+
+#include "asterism/session.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A unit of rules: what was loaded by one call, from a rule text, a file, or a compiled image. Units know nothing of
+ * each other: their rules may have the same names, and what becomes of one never disturbs the runs of another. Events
+ * that a rule EMITs reach the rules of its own unit.
+ *
+ *   load -> LOADED -- activate -> ACTIVE -- deactivate -> LOADED ... -- unload
+ *
+ * A unit belongs to its session and to the thread that uses that; it is valid until it is unloaded or the session is
+ * freed. Messages go to asterism_session_diag.
+ */
+struct asterism_rules;
+
+enum asterism_rules_state {
+	ASTERISM_RULES_LOADED, /* checked and compiled; observes nothing */
+	ASTERISM_RULES_ACTIVE
+};
+
+/*
+ * Loads rule text of length bytes, which need not end with a NUL. name stands in messages (NULL: "<text>"). Event
+ * declarations that it names (EVENTS "x") are looked for among the installed catalogs.
+ * Returns 0 and stores the unit; -EINVAL (the diag tells file, line and column), -ENOMEM.
+ */
+int asterism_rules_load_text(struct asterism_session *session, const char *text, size_t length, const char *name,
+			     struct asterism_rules **rules);
+
+/*
+ * Loads a file of rules, text or image. This reads the file, and blocks as that does. Results as
+ * asterism_rules_load_text; a file that cannot be read is -EINVAL, too.
+ */
+int asterism_rules_load_file(struct asterism_session *session, const char *file, struct asterism_rules **rules);
+
+/*
+ * Loads a compiled image (`asterism compile`). The bytes may come from anywhere: they are copied, and validated before
+ * anything is done with them. name stands in messages (NULL: "<image>"). Results as asterism_rules_load_text.
+ */
+int asterism_rules_load_image(struct asterism_session *session, const void *bytes, size_t length, const char *name,
+			      struct asterism_rules **rules);
+
+/*
+ * Loads the unit into the kernel; from the return on its rules see what happens in the scope of the session, with no
+ * run open. Under ASTERISM_SCOPE_TREE these are the processes that were added, and their descendants by now; those
+ * whose parents have ended before are not found.
+ * Returns 0; -EINVAL (active already, or a SYNCHRONOUS rule that cannot run in the kernel), -EPERM (no privilege),
+ * -EOPNOTSUPP (the kernel lacks something), -ENOMEM, -EMFILE, -EBUSY (deactivated in a callback of this very dispatch).
+ */
+int asterism_rules_activate(struct asterism_rules *rules);
+
+/*
+ * Takes the unit out of the kernel. Its open runs are gone, and so are matches that no dispatch has handed out.
+ * Returns 0, or -EINVAL (not active).
+ */
+int asterism_rules_deactivate(struct asterism_rules *rules);
+
+/* Deactivates where necessary and frees the unit. NULL is fine. */
+void asterism_rules_unload(struct asterism_rules *rules);
+
+/* The state; a unit that a callback has deactivated is LOADED. */
+enum asterism_rules_state asterism_rules_state(const struct asterism_rules *rules);
+
+/* A pointer of the caller's own, NULL at first; for callbacks that want to know whose match it is. */
+void asterism_rules_set_context(struct asterism_rules *rules, void *context);
+void *asterism_rules_context(const struct asterism_rules *rules);
+
+/* The name that the unit was loaded under. Valid as long as the unit. */
+const char *asterism_rules_name(const struct asterism_rules *rules);
+
+/* The number of rules in the unit. */
+size_t asterism_rules_count(const struct asterism_rules *rules);
+
+/* Where a rule runs. */
+enum asterism_place {
+	ASTERISM_PLACE_KERNEL,
+	ASTERISM_PLACE_USER,   /* here, over events that the kernel ships: in dispatch */
+	ASTERISM_PLACE_NOWHERE /* SYNCHRONOUS, but the kernel cannot; such a unit cannot be activated */
+};
+
+/* What is known of one rule. Counts are sums over all activations. */
+struct asterism_rule_info {
+	size_t size;      /* sizeof (struct asterism_rule_info), set by the caller */
+	const char *name; /* valid as long as the unit */
+	enum asterism_place place;
+	char reason[200]; /* why not in the kernel, one clause; "" where it is */
+	uint64_t matches; /* found; asterism_session_stats has those handed out */
+	uint64_t runs_opened;
+	uint64_t runs_live_max;     /* at one time */
+	uint64_t pool_exhausted;    /* runs refused because the pool was full */
+	uint64_t lost;              /* everything lost for this rule */
+	uint64_t divisions_by_zero; /* in conditions, which were then false */
+};
+
+/* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */
+int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct asterism_rule_info *info);
+
+/* What a unit has counted, over all activations. */
+struct asterism_rules_stats {
+	size_t size;      /* sizeof (struct asterism_rules_stats), set by the caller */
+	uint64_t matches; /* handed out */
+	uint64_t events;  /* seen in scope, of the types that its rules want */
+	uint64_t lost;    /* as in asterism_session_stats */
+};
+
+/* Counts. Returns 0, or -EINVAL (no such size). */
+int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a match looks to the program that embeds the library, and what becomes of its answer. */
+
+#include "api/api-priv.h"
+
+#include "api/sized.h"
+#include "program/eval.h"
+#include "session/result.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The place where verdicts enter: what a callback answered to a match of a rule that asks for one (CALL Ask()) goes on
+ * to the executor from here. No executor takes verdicts yet, so there is nobody to pass it to.
+ */
+static int pass_verdict(const struct asterism_match *match, enum asterism_verdict verdict)
+{
+	(void)match;
+	(void)verdict;
+	return 0;
+}
+
+int api_on_match(void *context, const struct program_match *found)
+{
+	struct asterism_rules *unit = context;
+	struct asterism_session *session = unit->session;
+	const struct asterism_match match = { .unit = unit, .found = found };
+	int answer = ASTERISM_CONTINUE;
+
+	if (unit->leaving || session->doomed)
+		return 0;
+	unit->matches++;
+	session->matches++;
+	session->handed++;
+	if (session->options.on_match)
+		answer = session->options.on_match(session->options.context, &match);
+	if (answer >= 0)
+		answer = answer > ASTERISM_ABORT ? -EINVAL : pass_verdict(&match, answer);
+	if (unit->placements[found->rule].place != SESSION_KERNEL) {
+		session->answer = session->answer ? session->answer : answer;
+		return 0;
+	}
+	if (answer == 0 && ++unit->burst == API_BURST_MAX) {
+		unit->paused = true;
+		answer = -EAGAIN;
+	}
+	return answer;
+}
+
+static const struct program *program_of(const struct asterism_match *match)
+{
+	return match->unit->program;
+}
+
+static const struct program_rule *rule_of(const struct asterism_match *match)
+{
+	return &program_of(match)->rules[match->found->rule];
+}
+
+const char *asterism_match_rule(const struct asterism_match *match)
+{
+	return program_text(program_of(match), rule_of(match)->name);
+}
+
+size_t asterism_match_rule_index(const struct asterism_match *match)
+{
+	return match->found->rule;
+}
+
+struct asterism_rules *asterism_match_unit(const struct asterism_match *match)
+{
+	return match->unit;
+}
+
+uint64_t asterism_match_time_ns(const struct asterism_match *match)
+{
+	return match->found->ts;
+}
+
+uint32_t asterism_match_cpu(const struct asterism_match *match)
+{
+	return match->found->cpu;
+}
+
+uint32_t asterism_match_pid(const struct asterism_match *match)
+{
+	return match->found->pid;
+}
+
+uint32_t asterism_match_tid(const struct asterism_match *match)
+{
+	return match->found->tid;
+}
+
+const char *asterism_match_comm(const struct asterism_match *match)
+{
+	return match->found->comm;
+}
+
+int asterism_match_is_tainted(const struct asterism_match *match)
+{
+	return match->found->tainted;
+}
+
+static void give(const struct program_value *from, struct asterism_value *to)
+{
+	switch (from->kind) {
+	case PROGRAM_I64:
+		to->kind = ASTERISM_I64;
+		to->as.i64 = from->i64;
+		break;
+	case PROGRAM_U64:
+		to->kind = ASTERISM_U64;
+		to->as.u64 = from->u64;
+		break;
+	case PROGRAM_F64:
+		to->kind = ASTERISM_F64;
+		to->as.f64 = from->f64;
+		break;
+	case PROGRAM_BOOL:
+		to->kind = ASTERISM_BOOL;
+		to->as.boolean = from->boolean;
+		break;
+	case PROGRAM_STRING:
+		to->kind = ASTERISM_STRING;
+		to->as.string = from->text;
+		break;
+	}
+}
+
+size_t asterism_match_value_count(const struct asterism_match *match)
+{
+	return rule_of(match)->return_count;
+}
+
+int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
+{
+	const struct program *program = program_of(match);
+	const struct program_rule *rule = rule_of(match);
+	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->found->slots };
+
+	if (index >= rule->return_count)
+		return -EINVAL;
+
+	const struct program_return *row = &program->returns[rule->first_return + index];
+	struct program_value own = { .kind = program->nodes[row->node].kind, .text = "" };
+	int result = program_eval(&operand, row->node, &own);
+
+	if (result)
+		own.u64 = 0;
+	value->name = program_text(program, row->name);
+	give(&own, value);
+	return result;
+}
+
+int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value)
+{
+	const struct program *program = program_of(match);
+	const struct program_rule *rule = rule_of(match);
+
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		if (strcmp(program_text(program, program->returns[rule->first_return + i].name), name) == 0)
+			return asterism_match_value(match, i, value);
+	}
+	return -ENOENT;
+}
+
+int asterism_match_values(const struct asterism_match *match, void *values, size_t size)
+{
+	const struct program_values *layout = &match->unit->layouts[match->found->rule];
+	uint64_t wanted;
+
+	if (size != layout->bytes)
+		return -EINVAL;
+	memcpy(&wanted, values, sizeof wanted);
+	if (wanted != layout->layout)
+		return -EINVAL;
+	program_values_fill(program_of(match), match->found, layout, values);
+	return 0;
+}
+
+size_t asterism_match_event_count(const struct asterism_match *match)
+{
+	return match->found->event_count;
+}
+
+static const struct program_type *type_of(const struct asterism_match *match, size_t index)
+{
+	return &program_of(match)->types[match->found->events[index].record->type];
+}
+
+int asterism_match_event(const struct asterism_match *match, size_t index, struct asterism_event *event)
+{
+	const struct program *program = program_of(match);
+
+	if (index >= match->found->event_count)
+		return -EINVAL;
+
+	const struct program_match_event *found = &match->found->events[index];
+	const struct event_header *header = found->record;
+	const struct program_type *type = type_of(match, index);
+	uint32_t name = program->elements[rule_of(match)->first_element + found->element].name;
+	const struct asterism_event own = {
+		.type = program_text(program, type->name),
+		.name = name == PROGRAM_NONE ? NULL : program_text(program, name),
+		.seq = header->seq,
+		.time_ns = header->ts,
+		.cpu = header->cpu,
+		.pid = header->pid,
+		.tid = header->tid,
+		.comm = header->comm,
+		.field_count = type->field_count,
+	};
+
+	return sized_give(event, &own, sizeof own);
+}
+
+int asterism_match_event_field(const struct asterism_match *match, size_t index, size_t field,
+			       struct asterism_value *value)
+{
+	const struct program *program = program_of(match);
+	struct program_value own;
+
+	if (index >= match->found->event_count || field >= type_of(match, index)->field_count)
+		return -EINVAL;
+
+	const struct program_field *row = &program->fields[type_of(match, index)->first_field + field];
+
+	result_read_field(row, match->found->events[index].record, &own);
+	value->name = program_text(program, row->name);
+	give(&own, value);
+	return 0;
+}
+
+int asterism_match_json_text(const struct asterism_match *match, char **text)
+{
+	char *written = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&written, &length);
+	bool failed;
+
+	if (!stream)
+		return -ENOMEM;
+	result_write_json(stream, program_of(match), match->found);
+	failed = ferror(stream);
+	failed |= fclose(stream) != 0;
+	if (failed || length == 0 || length > INT_MAX) {
+		free(written);
+		return -ENOMEM;
+	}
+	written[--length] = 0; /* the newline */
+	*text = written;
+	return (int)length;
+}
+
+int asterism_match_json(const struct asterism_match *match, char *buffer, size_t size)
+{
+	char *text;
+	int length = asterism_match_json_text(match, &text);
+
+	if (length < 0)
+		return length;
+	if (size) {
+		size_t kept = (size_t)length < size ? (size_t)length : size - 1;
+
+		memcpy(buffer, text, kept);
+		buffer[kept] = 0;
+	}
+	free(text);
+	return length;
+}

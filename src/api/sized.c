@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how structures of other versions are read and written. A size that nothing will ever have is an error. */
+
+#include "api/sized.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { BYTES_MAX = 4096 };
+
+static int read_size(const void *from, size_t *size)
+{
+	memcpy(size, from, sizeof *size);
+	return *size > sizeof *size && *size <= BYTES_MAX ? 0 : -EINVAL;
+}
+
+int sized_take(void *to, size_t known, const void *from)
+{
+	const unsigned char *bytes = from;
+	size_t size;
+	int result = read_size(from, &size);
+
+	for (size_t i = known; !result && i < size; i++)
+		result = bytes[i] ? -EINVAL : 0;
+	if (result)
+		return result;
+	memset(to, 0, known);
+	memcpy(to, from, size < known ? size : known);
+	return 0;
+}
+
+int sized_give(void *to, const void *from, size_t known)
+{
+	size_t size;
+	int result = read_size(to, &size);
+
+	if (result)
+		return result;
+	memset((char *)to + sizeof size, 0, size - sizeof size);
+	memcpy((char *)to + sizeof size, (const char *)from + sizeof size, (size < known ? size : known) - sizeof size);
+	return 0;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the layout of returned values in C, and what identifies it. */
+
+#include "program/values.h"
+
+#include "program/eval.h"
+
+#include <string.h>
+
+static const uint64_t hash_start = 0xcbf29ce484222325, hash_factor = 0x100000001b3; /* FNV-1a */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	for (const unsigned char *at = bytes; length; at++, length--)
+		hash = (hash ^ *at) * hash_factor;
+	return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static size_t align_to(size_t at, size_t size)
+{
+	return (at + size - 1) / size * size;
+}
+
+/* The bytes that a text takes, its NUL included. */
+static size_t text_bytes(const struct program *program, const struct program_rule *rule,
+			 const struct program_node *node)
+{
+	return node->op == PROGRAM_OP_TEXT ? (size_t)node->b + 1 : program->slots[rule->first_slot + node->a].bytes;
+}
+
+static void begin(const struct program *program, const struct program_rule *rule, struct program_values *values)
+{
+	values->bytes = PROGRAM_VALUES_HEAD_BYTES;
+	values->layout = hash_text(hash_start, program_text(program, rule->name));
+}
+
+bool program_values_next(const struct program *program, uint32_t index, struct program_values *values,
+			 struct program_place *place)
+{
+	const struct program_rule *rule = &program->rules[index];
+
+	if (values->count == 0)
+		begin(program, rule, values);
+	if (values->count == rule->return_count) {
+		values->bytes = align_to(values->bytes, 8);
+		return false;
+	}
+	const struct program_return *row = &program->returns[rule->first_return + values->count++];
+	const struct program_node *node = &program->nodes[row->node];
+
+	*place = (struct program_place){ .name = row->name, .node = row->node, .kind = node->kind, .bytes = 8 };
+	if (node->kind == PROGRAM_BOOL)
+		place->bytes = 1;
+	else if (node->kind == PROGRAM_STRING)
+		place->bytes = text_bytes(program, rule, node);
+	place->offset = align_to(values->bytes, place->bytes == 8 && node->kind != PROGRAM_STRING ? 8 : 1);
+	values->bytes = place->offset + place->bytes;
+
+	const uint64_t shape[] = { node->kind, place->offset, place->bytes };
+
+	values->layout = hash_text(values->layout, program_text(program, row->name));
+	values->layout = hash_bytes(values->layout, shape, sizeof shape);
+	return true;
+}
+
+void program_values_layout(const struct program *program, uint32_t rule, struct program_values *values)
+{
+	struct program_place place;
+
+	*values = (struct program_values){ 0 };
+	while (program_values_next(program, rule, values, &place))
+		;
+}
+
+static void put(const struct program_place *place, const struct program_value *value, char *memory)
+{
+	if (place->kind == PROGRAM_STRING)
+		memcpy(memory + place->offset, value->text, strnlen(value->text, place->bytes - 1));
+	else if (place->kind == PROGRAM_BOOL)
+		memory[place->offset] = value->boolean;
+	else
+		memcpy(memory + place->offset, &value->u64, sizeof value->u64);
+}
+
+void program_values_fill(const struct program *program, const struct program_match *match,
+			 const struct program_values *layout, void *memory)
+{
+	const struct program_operand operand = {
+		.program = program,
+		.rule = &program->rules[match->rule],
+		.slots = match->slots,
+	};
+	struct program_values at = { 0 };
+	struct program_place place;
+	uint64_t missing = 0;
+
+	memset(memory, 0, layout->bytes);
+	while (program_values_next(program, match->rule, &at, &place)) {
+		struct program_value value;
+
+		if (program_eval(&operand, place.node, &value) == 0)
+			put(&place, &value, memory);
+		else
+			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;
+	}
+	memcpy(memory, &layout->layout, sizeof layout->layout);
+	memcpy((char *)memory + sizeof layout->layout, &missing, sizeof missing);
+}

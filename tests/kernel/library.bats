@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# libasterism as its users get it: installed, found by pkg-config, the examples built with it. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
+	export PREFIX=$BATS_FILE_TMPDIR/installed
+	DESTDIR=$PREFIX meson install -C "$build" --no-rebuild --quiet
+	pc=$(find "$PREFIX" -name asterism.pc)
+	export LIBS=$(dirname "$(dirname "$pc")")
+	export PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$PREFIX
+	export ASTERISM_CATALOGS=$(dirname "$(find "$PREFIX" -name linux.events)")
+	export ASTERISM=$(find "$PREFIX" -path '*/bin/asterism') LD_LIBRARY_PATH=$LIBS
+}
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cp -r "$BATS_TEST_DIRNAME/../../examples" "$BATS_TEST_TMPDIR/"
+	cd "$BATS_TEST_TMPDIR/examples"
+}
+
+@test "each installed header stands alone, in C99, C11 and C++" {
+	for header in $(cd "$PREFIX" && find . -name '*.h' -path '*/include/asterism/*' -printf 'asterism/%f\n'); do
+		printf '#include <%s>\nint nothing;\n' "$header" >alone.c
+		for standard in c99 c11; do
+			gcc -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags asterism) alone.c
+		done
+		command -v g++ >/dev/null || continue
+		for standard in c++11 c++20; do
+			g++ -x c++ -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags asterism) alone.c
+		done
+	done
+	[ -n "$header" ]
+}
+
+@test "what asterism.h says is all declared, exported, and nothing else is" {
+	sed -n 's/.*\b\(asterism_[a-z_0-9]*\)(.*/\1/p' "$PREFIX"/*/*/include/asterism/*.h | grep -v '_fn$' | sort -u >declared
+	nm -D --defined-only "$LIBS/libasterism.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u >exported
+	nm -g --defined-only "$LIBS/libasterism.a" | awk 'NF == 3 { print $3 }' | sort -u >archived
+	diff declared exported
+	diff declared archived
+	[ "$(wc -l <declared)" -gt 30 ]
+}
+
+@test "the soname, and what the library needs" {
+	run -0 readelf -d "$LIBS/libasterism.so"
+	[[ $output == *'soname: [libasterism.so.0]'* ]]
+	[[ $output != *jansson* && $output != *babeltrace* ]]
+	[ "$(pkg-config --modversion asterism)" = "$("$ASTERISM" --version | sed 's/[^0-9]*//')" ]
+}
+
+@test "the library has no state of its own, but the switch of the tests" {
+	objdump -t "$LIBS/libasterism.so" | awk '$3 == "O" && ($4 == ".data" || $4 == ".bss") { print $NF }' | grep -v '^completed' | sort >state
+	printf 'fail_armed\nfail_countdown\n__TMC_END__\n__dso_handle\n' | grep -Fvxf - state | tee more
+	[ ! -s more ]
+	grep -q fail_armed state
+}
+
+@test "the manual page has every function, and no mistake in its form" {
+	for function in $(sed -n 's/.*\b\(asterism_[a-z_0-9]*\)(.*/\1/p' "$PREFIX"/*/*/include/asterism/*.h | grep -v '_fn$' | sort -u); do
+		grep -q "\b$function(" "$BATS_TEST_DIRNAME/../../man/asterism.3" || { echo "$function"; false; }
+	done
+	[ -f "$PREFIX"/*/*/share/man/man3/asterism.3 ]
+	if command -v groff; then
+		run -0 groff -man -ww -z "$BATS_TEST_DIRNAME/../../man/asterism.3"
+		[ "$output" = "" ] || { echo "$output"; false; }
+	fi
+}
+
+@test "a C++ program" {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	make -s pool.rule.h
+	cat >program.cc <<-'END'
+		#include "pool.rule.h"
+		#include <asterism/asterism.h>
+		#include <cstdio>
+
+		static int on_match(void *, const asterism_match *match)
+		{
+			job_waits_values values;
+
+			return job_waits_values_get(match, &values) ? ASTERISM_ABORT : ASTERISM_CONTINUE;
+		}
+
+		int main()
+		{
+			asterism_session_options options = asterism_session_options();
+			asterism_session *session;
+
+			options.size = sizeof options;
+			options.on_match = on_match;
+			if (asterism_session_open(&options, nullptr, &session))
+				return 1;
+			std::printf("%s\n", asterism_version());
+			asterism_session_free(session);
+		}
+	END
+	g++ -std=c++11 -pedantic -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o program program.cc $(pkg-config --libs asterism)
+	run -0 ./program
+	[ "$output" = "$(pkg-config --modversion asterism)" ]
+}
+
+@test "docs: the complete program of library.md is one" {
+	sed -n '/^```c$/,/^```$/p' "$BATS_TEST_DIRNAME/../../docs/library.md" | sed '/^```c$/d; /^```$/,$d' >missing.c
+	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o missing missing.c $(pkg-config --libs asterism)
+	mkdir work
+	printf 'all:\n\t@cat /nowhere/at/all || true\n' >work/Makefile
+	cd work
+	run -0 ../missing
+	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
+}
+
+@test "examples: a pool grows when its own jobs wait" {
+	make -s pool
+	run -0 ./pool 80 20
+	[[ $output =~ ^80\ jobs\ done\ by\ ([0-9]+)\ threads$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 3 ]
+	run -0 ./pool --fixed 10 5
+	[ "$output" = "10 jobs done by 1 thread" ]
+}
+
+@test "examples: a supervised command ends where it does what it must not" {
+	make -s supervise
+	run -100 timeout 60 ./supervise supervise.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
+	[[ $output == *'supervise: cat (process '*') opened /etc/shadow'* ]]
+	run -3 ./supervise supervise.rule sh -c 'cat /etc/passwd >/dev/null; exit 3'
+	[ "$output" = "" ]
+	printf 'RULE other PATTERN { [sys_enter_openat:o] } WHERE { o.filename LIKE "/etc/shadow*" }\n' >other.rule
+	run -100 ./supervise other.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
+	[[ $output == *'supervise: {"match":"other",'* ]]
+	run -101 ./supervise supervise.rule /nowhere/at/all
+	[[ $output == *'was not found'* ]]
+}
+
+@test "examples: the archive does for a program without the shared library" {
+	make -s supervise.rule.h
+	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -ljansson -lm -pthread
+	run -0 ldd ./static
+	[[ $output != *libasterism* ]]
+	run -3 env -u LD_LIBRARY_PATH ./static supervise.rule sh -c 'exit 3'
+}
