@@ -4,7 +4,7 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -47,7 +47,16 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
-	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
+	const struct matcher_part *emitted = &matcher->types[type].parts[part];
+	struct emit_derived derived;
+	int found = emit_derived_find(matcher, type, emitted, &derived), error = 0;
+
+	if (found > 0)
+		error = emit_derived_map(matcher, &derived);
+	if (found < 0 || error)
+		ebpf_asm_fail(as, found < 0 ? found : error);
+	emit_part(matcher, as, type, emitted, found > 0 ? &derived : NULL);
+	emit_derived_fini(&derived);
 }
 
 /* What code costs: instructions as the verifier feels them, and functions. */
@@ -61,13 +70,17 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 	bool copies = matcher->program->rules[rule].semantics == PROGRAM_SKIP_TILL_ANY;
 	struct matcher_part part = { .first = rule, .end = rule + 1 };
 	struct ebpf_asm *as = ebpf_asm_new();
+	struct emit_derived derived;
 	struct ebpf_code code;
-	int error;
+	int error, found = emit_derived_find(matcher, type, &part, &derived);
 
-	if (!as)
+	if (!as || found < 0) {
+		ebpf_asm_free(as);
 		return -ENOMEM;
+	}
 	matcher_header_needs(matcher, type, &part);
-	emit_part(matcher, as, type, &part);
+	emit_part(matcher, as, type, &part, found ? &derived : NULL);
+	emit_derived_fini(&derived);
 	ebpf_exit(as);
 	error = ebpf_asm_finish(as, matcher->options.features->long_jump, &code);
 	*cost = (struct cost){ code.insn_count * (copies ? WEIGHT_OF_COPIES : 1), code.function_count };
@@ -135,7 +148,6 @@ static int choose_rules(struct ebpf_matcher *matcher)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
-		bool interrupted = can_be_interrupted(matcher, i);
 		int can = excluded ? 0 : matcher_can_run(program, matcher->nodes, i, reason, sizeof reason);
 
 		if (can < 0)
@@ -144,11 +156,13 @@ static int choose_rules(struct ebpf_matcher *matcher)
 			.rule = &program->rules[i],
 			.index = i,
 			.here = can > 0,
-			.interrupted = interrupted,
-			.locks_out_interrupts =
-				interrupted && matcher->options.irq_save && matcher->options.irq_restore,
+			.interrupted = can_be_interrupted(matcher, i),
 		};
 	}
+	derived_find(matcher);
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		matcher->rules[i].locks_out_interrupts =
+			matcher->rules[i].interrupted && matcher->options.irq_save && matcher->options.irq_restore;
 	return 0;
 }
 

@@ -79,6 +79,7 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 
 		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
 		work->now = now;
+		work->seq = sweep->seq;
 		for (size_t i = 0; i < work->count; i++)
 			work->items[i] =
 				(struct matcher_overdue){ sweep->due[done + i].rule, sweep->due[done + i].run };
