@@ -145,13 +145,31 @@ static void pass_on_interrupts(struct ebpf_matcher *matcher, const struct matche
 	}
 }
 
-void derived_find(struct ebpf_matcher *matcher)
+static int find_due(struct ebpf_matcher *matcher, struct matcher_rule *rule)
+{
+	struct search search = { .program = matcher->program };
+	int error;
+
+	rule->raises_due_ns = UINT64_MAX;
+	if (!rule->raises || !(rule->rule->flags & PROGRAM_RULE_DEADLINE))
+		return 0;
+	error = run(&search, rule->index);
+	for (uint32_t i = 0; i < search.count && !error; i++) {
+		uint64_t within = matcher->program->rules[search.list[i]].within_ns;
+
+		if (within && within < rule->raises_due_ns)
+			rule->raises_due_ns = within;
+	}
+	fini(&search);
+	return error;
+}
+
+int derived_find(struct ebpf_matcher *matcher)
 {
 	const struct program *program = matcher->program;
+	int error = 0;
 
-	if (!any_emits(program))
-		return;
-	for (uint32_t i = 0; i < program->rule_count; i++) {
+	for (uint32_t i = 0; i < program->rule_count && any_emits(program); i++) {
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count && matcher->rules[i].here; j++) {
@@ -163,11 +181,13 @@ void derived_find(struct ebpf_matcher *matcher)
 			matcher->types[type].raised = true;
 		}
 	}
-	for (uint32_t i = 0; i < program->rule_count; i++) {
+	for (uint32_t i = 0; i < program->rule_count && !error; i++) {
 		for (uint32_t type = 0; type < program->type_count; type++)
 			if (matcher->rules[i].here && matcher->types[type].raised && derived_takes(program, i, type))
 				matcher->rules[i].raised = true;
 		if (matcher->rules[i].raises)
 			pass_on_interrupts(matcher, &matcher->rules[i]);
+		error = find_due(matcher, &matcher->rules[i]);
 	}
+	return error;
 }

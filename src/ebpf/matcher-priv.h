@@ -44,6 +44,9 @@ struct matcher_rule {
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
 	bool raises;               /* it EMITs events that some rule here takes */
 	bool raised;               /* it takes events that some rule here EMITs */
+	/* What it raises at a deadline may open runs that are due this much later; UINT64_MAX: it raises nothing then.
+	 */
+	uint64_t raises_due_ns;
 	struct matcher_history history;
 	uint32_t area_bytes;  /* of the slot area and what is kept behind it */
 	uint32_t stride;      /* bytes of a run */
@@ -95,6 +98,7 @@ struct matcher_sweep {
 	int fd; /* of the program; -1: no rule has WITHIN */
 	struct matcher_region work;
 	uint64_t seq; /* of the last event that was fed */
+	bool again;   /* what was raised at deadlines may be due, and what comes after that */
 	struct matcher_due *due;
 	size_t due_count, due_capacity;
 };
@@ -130,8 +134,8 @@ bool derived_feeds(const struct program *program, uint32_t from, uint32_t to);
 int derived_returns(const struct program *program, uint32_t rule);
 /* The rules that rule is connected with; the caller frees the list. 0, -ENOMEM. */
 int derived_company(const struct program *program, uint32_t rule, uint32_t **list, uint32_t *count);
-/* Notes what is raised in the rules and types of matcher, whose rules are chosen. */
-void derived_find(struct ebpf_matcher *matcher);
+/* Notes what is raised in the rules and types of matcher, whose rules are chosen. 0, -ENOMEM. */
+int derived_find(struct ebpf_matcher *matcher);
 /* map: room for the raised events of one program; the descriptor, which the matcher keeps, or -errno. */
 int matcher_make_queue(struct ebpf_matcher *matcher, uint64_t bytes);
 

@@ -159,7 +159,8 @@ static int choose_rules(struct ebpf_matcher *matcher)
 			.interrupted = can_be_interrupted(matcher, i),
 		};
 	}
-	derived_find(matcher);
+	if (derived_find(matcher))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		matcher->rules[i].locks_out_interrupts =
 			matcher->rules[i].interrupted && matcher->options.irq_save && matcher->options.irq_restore;

@@ -105,6 +105,17 @@ static void what_a_taken_event_is_made_of_counts(void **state)
 	rules_fini(&rules);
 }
 
+static void what_a_rule_raises_may_not_come_back_to_it(void **state)
+{
+	struct rules rules;
+	(void)state;
+
+	rules_init(&rules, EVENTS "RULE one STRICTPARTITION PATTERN { [A, B] } WHERE { [tid] } OVER { A, B, C } "
+				  "DO { EMIT C(y = 1) }\n");
+	assert_place(&rules, 0, "what it emits comes back to it");
+	rules_fini(&rules);
+}
+
 static void pools_grow_with_their_rules(void **state)
 {
 	struct rules rules;
@@ -138,6 +149,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_clear),
 		cmocka_unit_test(rules_that_emit_connects_stay_together),
 		cmocka_unit_test(what_a_taken_event_is_made_of_counts),
+		cmocka_unit_test(what_a_rule_raises_may_not_come_back_to_it),
 		cmocka_unit_test(pools_grow_with_their_rules),
 		cmocka_unit_test(memory_that_is_short_is_a_reason),
 	};
