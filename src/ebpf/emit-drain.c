@@ -83,7 +83,7 @@ static void take_over(struct emit *emit, uint32_t none)
 static void tell(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t outer = ebpf_label(as), told = ebpf_label(as);
+	uint32_t outer = ebpf_label(as), told = ebpf_label(as), done = ebpf_label(as);
 	int32_t turn = (int32_t)(MATCH_OFF + sizeof(struct matcher_match) + emit->place->area_bytes + ORIGIN(turn));
 
 	ebpf_note(as, "rule %s: tell the match", program_text(emit->program, emit->rule->name));
@@ -104,7 +104,10 @@ static void tell(struct emit *emit)
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
 	emit_count(emit, offsetof(struct matcher_control, lost), 1);
+	ebpf_jump(as, done);
 	ebpf_bind(as, told);
+	emit_count(emit, offsetof(struct matcher_control, matches), 1);
+	ebpf_bind(as, done);
 }
 
 /* r1 narrowed to what a field of this type holds. */

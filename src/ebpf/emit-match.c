@@ -55,7 +55,6 @@ void emit_match_fill(struct emit *emit)
 
 void emit_match_submit(struct emit *emit)
 {
-	emit_count(emit, CONTROL(matches), 1);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
 		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
 	emit_derived_origin(emit);
@@ -63,6 +62,7 @@ void emit_match_submit(struct emit *emit)
 		emit_derived_submit(emit);
 		return;
 	}
+	emit_count(emit, CONTROL(matches), 1);
 	ebpf_mov(emit->as, R1, R8);
 	ebpf_mov_imm(emit->as, R2, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
