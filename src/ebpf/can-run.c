@@ -144,14 +144,16 @@ static int judge_one(const struct program *program, const struct ebpf_node_info 
 int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
 		    size_t size)
 {
-	uint32_t *company = NULL, count = 0;
+	uint32_t *company, count;
 	char why[REASON_BYTES];
-	int can = judge_one(program, nodes, rule, reason, size);
+	int result = derived_company(program, rule, &company, &count), can = result == 0;
 
-	if (can > 0 && derived_company(program, rule, &company, &count)) {
+	if (result == -E2BIG)
+		snprintf(reason, size, "EMIT connects it with more than %d rules", MATCHER_COMPANY_MAX);
+	else if (result)
 		snprintf(reason, size, "memory is short");
-		return -ENOMEM;
-	}
+	else
+		can = judge_one(program, nodes, rule, reason, size);
 	for (uint32_t i = 0; can > 0 && i < count; i++) {
 		can = judge_one(program, nodes, company[i], why, sizeof why);
 		if (can <= 0)
@@ -159,7 +161,16 @@ int matcher_can_run(const struct program *program, const struct ebpf_node_info *
 				 program_text(program, program->rules[company[i]].name), why);
 	}
 	alloc_free(company);
-	return can;
+	return result == -ENOMEM ? -ENOMEM : can;
+}
+
+bool ebpf_emit_connects(const struct program *program, uint32_t rule)
+{
+	uint32_t *company, count;
+	int result = derived_company(program, rule, &company, &count);
+
+	alloc_free(company);
+	return result || count;
 }
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)

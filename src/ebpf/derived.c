@@ -79,9 +79,9 @@ static int run(struct search *search, uint32_t rule)
 	if (!search->found || !search->list)
 		return -ENOMEM;
 	look_from(search, rule);
-	for (uint32_t i = 0; i < search->count; i++)
+	for (uint32_t i = 0; i < search->count && search->count <= MATCHER_COMPANY_MAX; i++)
 		look_from(search, search->list[i]);
-	return 0;
+	return search->count > MATCHER_COMPANY_MAX ? -E2BIG : 0;
 }
 
 static void fini(struct search *search)
@@ -153,7 +153,7 @@ static int find_due(struct ebpf_matcher *matcher, struct matcher_rule *rule)
 	rule->raises_due_ns = UINT64_MAX;
 	if (!rule->raises || !(rule->rule->flags & PROGRAM_RULE_DEADLINE))
 		return 0;
-	error = run(&search, rule->index);
+	error = run(&search, rule->index); /* which is here, so its company is small */
 	for (uint32_t i = 0; i < search.count && !error; i++) {
 		uint64_t within = matcher->program->rules[search.list[i]].within_ns;
 

@@ -45,7 +45,7 @@ static uint32_t raised_type(const struct ebpf_matcher *matcher, uint32_t rule, u
 	return type != PROGRAM_NONE && matcher->types[type].raised ? type : PROGRAM_NONE;
 }
 
-/* Marks a rule that raises, and those that what it raises reaches. Depth: the loader has excluded circles. */
+/* Marks a rule that raises, and those that what it raises reaches. Depth: at most MATCHER_COMPANY_MAX. */
 static void reach(struct ebpf_matcher *matcher, uint32_t rule, struct emit_derived *derived)
 {
 	const struct program *program = matcher->program;
@@ -270,14 +270,12 @@ static void fill_way(struct emit *emit)
 	struct ebpf_words origin = { R3, R4, NODE(origin), NODE(origin), ORIGIN(turn) / 8 };
 
 	if (emit->is_derived) {
+		ebpf_store_imm(as, BPF_W, R3, NODE(is_inner), 1);
 		ebpf_load(as, BPF_DW, R4, R9, FRAME(node));
-		ebpf_load(as, BPF_W, R0, R4, NODE(depth));
-		ebpf_alu_imm(as, BPF_ADD, R0, 1);
-		ebpf_store(as, BPF_W, R3, NODE(depth), R0);
 		ebpf_lower_copy(as, &origin);
 		return;
 	}
-	ebpf_store_imm(as, BPF_W, R3, NODE(depth), 1);
+	ebpf_store_imm(as, BPF_W, R3, NODE(is_inner), 0);
 	ebpf_load(as, BPF_DW, R0, R8, MATCH(made));
 	ebpf_store(as, BPF_DW, R3, NODE(origin.made), R0);
 	ebpf_load(as, BPF_W, R0, R8, MATCH(ordinal));

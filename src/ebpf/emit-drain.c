@@ -89,8 +89,8 @@ static void tell(struct emit *emit)
 	ebpf_note(as, "rule %s: tell the match", program_text(emit->program, emit->rule->name));
 	ebpf_load(as, BPF_W, R1, R8, QUEUE(turn));
 	if (emit->place->raised) {
-		ebpf_load(as, BPF_W, R0, R7, NODE(depth));
-		ebpf_jump_if_imm(as, BPF_JEQ, R0, 1, outer);
+		ebpf_load(as, BPF_W, R0, R7, NODE(is_inner));
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, outer);
 		ebpf_store(as, BPF_W, R7, turn, R1);
 		ebpf_bind(as, outer);
 	}
@@ -183,16 +183,11 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 {
 	struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
 	struct ebpf_asm *as = drain->as;
-	uint32_t place = drain->derived->rule_places[rule], shallow = ebpf_label(as);
+	uint32_t place = drain->derived->rule_places[rule];
 	const struct program_statement *statement = &emit.program->statements[emit.rule->first_statement];
 
 	ebpf_bind(as, drain->places[place]);
 	tell(&emit);
-	ebpf_load(as, BPF_W, R0, R7, NODE(depth));
-	ebpf_jump_if_imm(as, BPF_JLE, R0, MATCHER_DEPTH_MAX, shallow);
-	emit_lose(&emit);
-	ebpf_jump(as, drain->release);
-	ebpf_bind(as, shallow);
 	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {
 		bool is_last = true;
 

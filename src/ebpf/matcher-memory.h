@@ -95,13 +95,13 @@ struct matcher_origin {
 
 /*
  * A match of a rule that raises events, and the event that it raises: next in its list, itself (their numbers, from 1),
- * what is to be done next and after the event, how many rules led to it. The match (with slots and origin) and the
- * event's record follow, where struct emit_derived says.
+ * what is to be done next and after the event, whether a raised event led to it. The match (with slots and origin) and
+ * the event's record follow, where struct emit_derived says.
  */
 struct matcher_raised {
 	uint32_t next, self;
 	uint32_t place, then;
-	uint32_t depth, pad;
+	uint32_t is_inner, pad;
 	uint64_t seq;
 	struct matcher_origin origin;
 };
@@ -122,7 +122,6 @@ enum {
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
 	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
-	MATCHER_DEPTH_MAX = 64,           /* rules that led to an event, as in the engine */
 };
 
 enum { MATCHER_WORK_MAX = 1024 };

@@ -9,6 +9,9 @@
 #include "ebpf/matcher-memory.h"
 #include "ebpf/matcher.h"
 
+/* How many rules EMIT may connect: a program holds all that follows from its event. */
+enum { MATCHER_COMPANY_MAX = 32 };
+
 /* A piece of the value of a map. */
 struct matcher_region {
 	uint32_t map; /* index in maps */
@@ -132,7 +135,7 @@ bool derived_takes(const struct program *program, uint32_t rule, uint32_t type);
 bool derived_feeds(const struct program *program, uint32_t from, uint32_t to);
 /* Whether what rule raises leads to events for rule itself; 1, 0, -ENOMEM. */
 int derived_returns(const struct program *program, uint32_t rule);
-/* The rules that rule is connected with; the caller frees the list. 0, -ENOMEM. */
+/* The rules that rule is connected with; the caller frees the list. 0, -ENOMEM, -E2BIG: MATCHER_COMPANY_MAX or more. */
 int derived_company(const struct program *program, uint32_t rule, uint32_t **list, uint32_t *count);
 /* Notes what is raised in the rules and types of matcher, whose rules are chosen. 0, -ENOMEM. */
 int derived_find(struct ebpf_matcher *matcher);
