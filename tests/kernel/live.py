@@ -97,6 +97,13 @@ RULE after PATTERN { [Twice:t, Quiet:s, sys_enter_getuid:u] } WHERE { [tid] }
 RETURN { t.gap AS gap, t.first AS first, s.name AS name, s.ts - t.ts AS quiet }
 """
 
+# What is raised at a deadline opens a run that has one, too.
+RAISED_LATE = """
+EVENT Late { who: u32 }
+RULE late PATTERN { [sys_enter_getpid:a, ~sys_enter_getgid] } WHERE { [tid] } WITHIN 40ms DO { EMIT Late(who = a.tid) }
+RULE later PATTERN { [Late:l, ~sys_enter_getuid] } WHERE { [tid] } WITHIN 50ms RETURN { l.ts AS since, l.who AS who }
+"""
+
 # A type that the kernel raises, too: here it never does.
 RAISED_REAL = """
 RULE raises PATTERN { sys_enter_getpid:a } DO { EMIT sys_enter_getpriority(which = 3, who = a.tid) }
@@ -188,6 +195,9 @@ CASES = [
      and m[4]["return"] == {"gap": m[1]["ts"] - m[0]["ts"], "first": -56, "name": "quiet", "quiet": 50_000_000}),
     ("raised: near miss, one pair", RAISED_CHAIN, ["calls", "pid", "gid", "gid", "150", "uid"], 1, None),
     ("raised: near miss, not quiet", RAISED_CHAIN, ["calls", "pid", "gid", "pid", "gid", "ppid", "150", "uid"], 3, None),
+    ("raised: at two deadlines", RAISED_LATE, ["calls", "pid", "200", "ppid"], 2,
+     lambda m: m[1]["ts"] - m[0]["ts"] == 50_000_000 and m[1]["return"] == {"since": m[0]["ts"], "who": m[1]["tid"]}),
+    ("raised: at one deadline, near miss at the other", RAISED_LATE, ["calls", "pid", "70", "uid", "100", "ppid"], 1, None),
     ("raised: a type of the kernel's", RAISED_REAL, ["calls", "pid", "gid"], 2, lambda m: m[1]["return"]["w"] == 3),
     ("raised: a type of the kernel's, near miss", RAISED_REAL, ["calls", "gid", "pid"], 1, None),
     ("off the CPU", SWITCH, ["sleep", "400"], 1, lambda m: m[0]["return"]["away"] > 200_000_000),
