@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { POOL_MAX = 1 << 23, STATEMENT_SLOT_BYTES_MAX = 4096 };
+enum { POOL_MAX = 1 << 23, REASON_BYTES = 120 };
 
 struct judge {
 	const struct program *program;
@@ -62,30 +62,35 @@ static bool judge_transitions(struct judge *judge)
 	return true;
 }
 
-static bool judge_statements(struct judge *judge)
+/* What an EMIT that some rule takes computes. */
+static bool judge_emission(struct judge *judge, const struct program_statement *statement)
 {
-	for (uint32_t i = 0; i < judge->rule->statement_count; i++)
-		if (judge->program->statements[judge->rule->first_statement + i].type != PROGRAM_NONE)
-			return no(judge, "it emits events");
+	const struct program *program = judge->program;
+
+	for (uint32_t i = 0; i < statement->arg_count; i++)
+		if (!judge_node(judge, program->args[statement->first_arg + i].node))
+			return false;
 	return true;
 }
 
-/* Events that are only emitted reach no tracepoint. */
-static bool judge_stream(struct judge *judge)
+static bool judge_statements(struct judge *judge)
 {
 	const struct program *program = judge->program;
-	uint32_t statements = program->header->sections[PROGRAM_STATEMENTS].count;
+	int returns;
 
-	for (uint32_t i = 0; i < statements; i++) {
-		uint32_t type = program->statements[i].type;
+	for (uint32_t i = 0; i < judge->rule->statement_count; i++) {
+		const struct program_statement *statement = &program->statements[judge->rule->first_statement + i];
+		bool taken = false;
 
-		if (type == PROGRAM_NONE || !matcher_rule_has(program, judge->rule, type))
-			continue;
-		snprintf(judge->reason, judge->size, "its event %s is emitted by a rule",
-			 program_text(program, program->types[type].name));
-		return false;
+		for (uint32_t other = 0; statement->type != PROGRAM_NONE && other < program->rule_count; other++)
+			taken |= derived_takes(program, other, statement->type);
+		if (taken && !judge_emission(judge, statement))
+			return false;
 	}
-	return true;
+	returns = derived_returns(program, (uint32_t)(judge->rule - program->rules));
+	if (returns < 0)
+		judge->error = returns;
+	return returns ? no(judge, returns < 0 ? "memory is short" : "what it emits comes back to it") : true;
 }
 
 /* Runs of an AFTER MATCH DROP rule that the dropping event could not find would live on. */
@@ -123,16 +128,49 @@ static bool judge_rule(struct judge *judge)
 		return no(judge, "its POOL is larger than 8388608");
 	if (rule->state_count > MATCHER_STATES_MAX || rule->class_count > INT16_MAX)
 		return no(judge, "its automaton is too large");
-	return judge_transitions(judge) && judge_statements(judge) && judge_stream(judge) && judge_drop(judge);
+	return judge_transitions(judge) && judge_statements(judge) && judge_drop(judge);
 }
 
-int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		    size_t size)
+static int judge_one(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		     size_t size)
 {
 	struct judge judge = { program, &program->rules[rule], nodes, reason, size, 0 };
 	bool can = judge_rule(&judge);
 
 	return judge.error == -ENOMEM ? -ENOMEM : can;
+}
+
+/* Events that rules raise do not go from user space to the kernel or back. */
+int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		    size_t size)
+{
+	uint32_t *company, count;
+	char why[REASON_BYTES];
+	int result = derived_company(program, rule, &company, &count), can = result == 0;
+
+	if (result == -E2BIG)
+		snprintf(reason, size, "EMIT connects it with more than %d rules", MATCHER_COMPANY_MAX);
+	else if (result)
+		snprintf(reason, size, "memory is short");
+	else
+		can = judge_one(program, nodes, rule, reason, size);
+	for (uint32_t i = 0; can > 0 && i < count; i++) {
+		can = judge_one(program, nodes, company[i], why, sizeof why);
+		if (can <= 0)
+			snprintf(reason, size, "EMIT connects it with rule %s, which cannot: %s",
+				 program_text(program, program->rules[company[i]].name), why);
+	}
+	alloc_free(company);
+	return result == -ENOMEM ? -ENOMEM : can;
+}
+
+bool ebpf_emit_connects(const struct program *program, uint32_t rule)
+{
+	uint32_t *company, count;
+	int result = derived_company(program, rule, &company, &count);
+
+	alloc_free(company);
+	return result || count;
 }
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)

@@ -184,6 +184,8 @@ static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, str
 			};
 			ebpf->ships = true;
 		}
+		if (parts && !ebpf->types[type]->source_count)
+			continue; /* only rules raise it */
 		for (uint32_t part = 0; part < parts; part++) {
 			struct ebpf_needs *needs = &ebpf->needs[ebpf->want_count];
 

@@ -5,7 +5,7 @@
  * type that needs it has room of its own for each CPU, as a program is never run twice at once on one CPU.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 /* A transition that makes a run: one from the start state, or a copy's. */
 static bool makes_run(const struct program_rule *rule, uint32_t state, const struct program_transition *transition)
@@ -39,6 +39,10 @@ void emit_aside(struct emit *emit, uint8_t dst)
 	uint32_t known = ebpf_label(as), before = 0;
 	const struct matcher_rule *place = emit->place;
 
+	if (emit->is_derived) {
+		emit_derived_aside(emit, dst);
+		return;
+	}
 	for (uint32_t type = 0; type < emit->type; type++)
 		before += emit_needs_aside(emit, type);
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);

@@ -108,6 +108,8 @@ int emit_guards_find(struct ebpf_matcher *matcher, uint32_t type, const struct m
 	for (uint32_t rule = part->first; rule < part->end; rule++) {
 		struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
 
+		if (emit.place->raises || emit.place->raised) /* these keep their place among the rules */
+			continue;
 		if (emit_rule_wants(&emit) && guard_of_rule(&emit, &guard))
 			guards->items[guards->count++] = (struct emit_guarded){ guard.field, guard.value, rule };
 	}

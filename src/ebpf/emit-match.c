@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what user space is told of a match: who and when from the event, everything else through the slots. */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 #define MATCH(member)   offsetof(struct matcher_match, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)
@@ -12,8 +12,12 @@ void emit_match_reserve(struct emit *emit, uint32_t none)
 	struct ebpf_asm *as = emit->as;
 	uint32_t there = ebpf_label(as);
 
+	if (emit_raises(emit)) {
+		emit_derived_reserve(emit, none);
+		return;
+	}
 	ebpf_load_map(as, R1, emit->matcher->ring_fd);
-	ebpf_mov_imm(as, R2, sizeof(struct matcher_match) + emit->place->area_bytes);
+	ebpf_mov_imm(as, R2, emit_derived_match_bytes(emit));
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_reserve);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, there);
@@ -31,8 +35,14 @@ void emit_match_fill(struct emit *emit)
 
 	emit_header_match(emit);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
-	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
 	ebpf_store_imm(as, BPF_DW, R8, MATCH(done), 0);
+	if (emit->is_derived) { /* as the match that raised the event */
+		ebpf_load(as, BPF_DW, R1, R9, offsetof(struct matcher_frame, node));
+		ebpf_load(as, BPF_H, R0, R1, sizeof(struct matcher_raised) + MATCH(at_deadline));
+		ebpf_store(as, BPF_H, R8, MATCH(at_deadline), R0);
+	} else {
+		ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
+	}
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R0);
 	ebpf_load(as, BPF_W, R0, R6, HEADER(cpu));
@@ -44,17 +54,22 @@ void emit_match_fill(struct emit *emit)
 	ebpf_lower_copy(as, &comm);
 }
 
-/* The match counts, whether it is told or not. */
-static void count_match(struct emit *emit)
+/* AFTER MATCH DROP has something to do. */
+static void mark_matched(struct emit *emit)
 {
-	emit_count(emit, CONTROL(matches), 1);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
 		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
 }
 
 void emit_match_submit(struct emit *emit)
 {
-	count_match(emit);
+	mark_matched(emit);
+	emit_derived_origin(emit);
+	if (emit_raises(emit)) {
+		emit_derived_submit(emit);
+		return;
+	}
+	emit_count(emit, CONTROL(matches), 1);
 	ebpf_mov(emit->as, R1, R8);
 	ebpf_mov_imm(emit->as, R2, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
@@ -62,6 +77,10 @@ void emit_match_submit(struct emit *emit)
 
 void emit_match_discard(struct emit *emit)
 {
+	if (emit_raises(emit)) {
+		emit_derived_discard(emit);
+		return;
+	}
 	ebpf_mov(emit->as, R1, R8);
 	ebpf_mov_imm(emit->as, R2, BPF_RB_NO_WAKEUP);
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_discard);
@@ -97,6 +116,13 @@ void emit_match_order(struct emit *emit)
 	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
 	ebpf_load(as, BPF_W, R0, R7, offsetof(struct matcher_run, ordinal));
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R0);
+}
+
+/* A match that nobody is told of. */
+static void count_quietly(struct emit *emit)
+{
+	mark_matched(emit);
+	emit_count(emit, CONTROL(matches), 1);
 }
 
 /* Reports the run in r7. done, on the stack: what was done at the match; 0: nothing was. */
@@ -137,7 +163,7 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 	if (emit_tells(emit))
 		tell(emit, fill, done, none);
 	else
-		count_match(emit);
+		count_quietly(emit);
 	ebpf_bind(as, none);
 	ebpf_stack_release(as, mark);
 }

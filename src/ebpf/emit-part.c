@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what the code for one event type is made of: the frame, then the rules, those with guards behind a tree. */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
 {
@@ -18,7 +18,10 @@ void emit_one_rule(struct emit_parts *parts, uint32_t rule)
 	emit.header = parts->part->header;
 	emit.irq_flags = parts->irq_flags;
 	emit.is_alone = parts->wanting == 1;
+	emit.derived = parts->derived;
 	emit_rule(&emit);
+	if (emit_raises(&emit))
+		emit_drain(&emit);
 }
 
 static uint32_t count_wanting(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part)
@@ -38,12 +41,14 @@ static bool locks_out_interrupts(const struct ebpf_matcher *matcher, const struc
 	return false;
 }
 
-void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part)
+void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part,
+	       struct emit_derived *derived)
 {
-	struct emit_parts parts = { .matcher = matcher, .as = as, .type = type, .part = part };
+	struct emit_parts parts = { .matcher = matcher, .as = as, .type = type, .part = part, .derived = derived };
 	struct emit_guards guards;
 	uint32_t mark = ebpf_stack_mark(as);
-	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame));
+	int16_t frame =
+		ebpf_stack_take(as, derived ? sizeof(struct matcher_frame) : offsetof(struct matcher_frame, queue));
 	int error = emit_guards_find(matcher, type, part, &guards);
 
 	if (error)
@@ -55,6 +60,10 @@ void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type,
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
 	ebpf_store(as, BPF_DW, R9, offsetof(struct matcher_frame, record), R6);
+	if (derived) {
+		emit_drain_function(matcher, as, derived, parts.functions.lock);
+		ebpf_store_imm(as, BPF_DW, R9, offsetof(struct matcher_frame, queue), 0);
+	}
 	emit_header_begin(as, &part->header, &parts.functions);
 	emit_guards(&parts, &guards);
 	for (uint32_t rule = part->first; rule < part->end && !ebpf_asm_error(as); rule++)

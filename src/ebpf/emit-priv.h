@@ -37,6 +37,9 @@ struct matcher_frame {
 	uint64_t now;     /* up to when the sweep lets time pass */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
 	uint64_t moves;   /* of the rule, when the event was looked at first */
+	/* Only where rules raise events: */
+	uint64_t queue; /* address of this CPU's raised events; 0: none was raised */
+	uint64_t node;  /* address of the raised event being dealt with */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
@@ -47,6 +50,8 @@ struct emit_functions {
 	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
 	uint32_t link;        /* (number, bucket number): appends to the chain, or gives the run back */
 };
+
+struct emit_derived;
 
 struct emit {
 	struct ebpf_matcher *matcher;
@@ -64,6 +69,8 @@ struct emit {
 	bool has_late;     /* it has been fetched before what follows */
 	bool is_sweep;     /* the code runs in our own process, at a deadline */
 	bool holds;        /* what it touches is locked all the time */
+	const struct emit_derived *derived; /* NULL: nothing is raised here */
+	bool is_derived;                    /* the event was raised by a rule */
 };
 
 /* What a step may lead to, as labels of the callback. */
@@ -219,10 +226,13 @@ struct emit_parts {
 	const struct matcher_part *part;
 	struct emit_functions functions;
 	int16_t irq_flags;
+	const struct emit_derived *derived;
 	uint32_t wanting; /* rules that want the type */
 };
 
-void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part);
+/* derived: NULL where nothing is raised. */
+void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part,
+	       struct emit_derived *derived);
 void emit_one_rule(struct emit_parts *parts, uint32_t rule);
 
 /* emit-guards: rules that are only concerned if a field has one value, sorted by it. */

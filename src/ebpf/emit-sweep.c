@@ -6,7 +6,7 @@
  * event.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define MATCH(member)   offsetof(struct matcher_match, member)
@@ -178,11 +178,14 @@ static void expire_run(struct emit *emit, uint32_t out)
 	emit_release(emit, FRAME(opened));
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
+	if (emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE)
+		emit_drain(emit);
 	ebpf_jump(as, out);
 }
 
 /* bpf_loop's callback (turn, frame): one item of the list. */
-static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t lock)
+static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t lock,
+				const struct emit_derived *derived)
 {
 	uint32_t function = ebpf_asm_function(as, "expire");
 
@@ -206,6 +209,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 			continue;
 		emit.functions.lock = lock;
 		emit.irq_flags = irq_flags;
+		emit.derived = derived;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
 		expire_run(&emit, out);
@@ -218,21 +222,39 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 	return function;
 }
 
-void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+static void emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct emit_derived *derived)
 {
 	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame));
 	uint32_t lock = emit_function_lock(as);
 
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	if (derived) {
+		emit_drain_function(matcher, as, derived, lock);
+		ebpf_store_imm(as, BPF_DW, R9, FRAME(queue), 0);
+	}
 	load_work(matcher, as, R8);
 	ebpf_load(as, BPF_DW, R0, R8, WORK(now));
 	ebpf_store(as, BPF_DW, R9, FRAME(now), R0);
 	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
-	ebpf_load_function(as, R2, function_expire(matcher, as, lock));
+	ebpf_load_function(as, R2, function_expire(matcher, as, lock, derived));
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
+}
+
+void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+{
+	struct matcher_part all = { .first = 0, .end = matcher->program->rule_count };
+	struct emit_derived derived;
+	int found = emit_derived_find(matcher, PROGRAM_NONE, &all, &derived), error = 0;
+
+	if (found > 0)
+		error = emit_derived_map(matcher, &derived);
+	if (found < 0 || error)
+		ebpf_asm_fail(as, found < 0 ? found : error);
+	emit_sweep(matcher, as, found > 0 ? &derived : NULL);
+	emit_derived_fini(&derived);
 }

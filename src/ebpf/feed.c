@@ -117,6 +117,7 @@ int feed_event(struct feed *feed, const struct event_header *record)
 	if (record->ts > feed->latest)
 		feed->latest = record->ts;
 	result = matcher_sweep_to(feed->matcher, feed->latest);
+	feed->matcher->sweep.seq = record->seq;
 	if (result || record->type >= feed->matcher->program->type_count)
 		return result;
 	return run(feed, record);

@@ -23,7 +23,8 @@ static const struct matcher_match *match_at(const struct matcher_inbox *inbox, u
 static int keep(void *context, void *data, size_t size)
 {
 	struct matcher_inbox *inbox = context;
-	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + MATCHER_HISTORY_BYTES_MAX;
+	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + MATCHER_HISTORY_BYTES_MAX +
+			    sizeof(struct matcher_origin);
 
 	memcpy(inbox->bytes + inbox->used, data, size);
 	inbox->items[inbox->count++] = (uint32_t)inbox->used;
@@ -35,17 +36,45 @@ static int keep(void *context, void *data, size_t size)
 	if (a->member != b->member) \
 	return a->member < b->member ? -1 : 1
 
+/* Of a match at an event from outside, its own place. */
+static struct matcher_origin origin_of(const struct ebpf_matcher *matcher, const struct matcher_match *match)
+{
+	const struct matcher_rule *rule = &matcher->rules[match->rule];
+	struct matcher_origin origin = { .turn = 0 };
+
+	if (rule->raised)
+		memcpy(&origin, (const uint8_t *)(match + 1) + rule->area_bytes, sizeof origin);
+	if (!origin.turn)
+		origin = (struct matcher_origin){ match->made, match->rule, match->ordinal, 0, 0 };
+	return origin;
+}
+
+static int compare_origins(const struct matcher_origin *a, const struct matcher_origin *b)
+{
+	COMPARE(rule);
+	COMPARE(made);
+	COMPARE(ordinal);
+	COMPARE(turn);
+	return 0;
+}
+
 static int compare(const void *left, const void *right, void *context)
 {
-	const struct matcher_inbox *inbox = context;
+	const struct ebpf_matcher *matcher = context;
 	const uint32_t *x = left, *y = right;
-	const struct matcher_match *a = (const struct matcher_match *)(inbox->bytes + *x);
-	const struct matcher_match *b = (const struct matcher_match *)(inbox->bytes + *y);
+	const struct matcher_match *a = (const struct matcher_match *)(matcher->inbox.bytes + *x);
+	const struct matcher_match *b = (const struct matcher_match *)(matcher->inbox.bytes + *y);
 
 	COMPARE(ts);
 	COMPARE(at_deadline);
 	if (!a->at_deadline) {
+		struct matcher_origin from_a = origin_of(matcher, a), from_b = origin_of(matcher, b);
+		int result;
+
 		COMPARE(cpu);
+		result = compare_origins(&from_a, &from_b);
+		if (result)
+			return result;
 		COMPARE(rule);
 		COMPARE(made);
 		COMPARE(ordinal);
@@ -119,7 +148,7 @@ int matcher_inbox_drain(struct ebpf_matcher *matcher)
 		taken = consumer_read(matcher->inbox.ring);
 		if (taken < 0 && taken != -ECANCELED)
 			return taken;
-		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare, inbox);
+		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare, matcher);
 		result = empty(matcher);
 		if (taken >= 0)
 			break;

@@ -144,19 +144,37 @@ void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node
 	ebpf_bind(as, skip);
 }
 
-void lower_set_text(struct ebpf_lower *lower, const struct program_slot *slot, uint32_t node)
+/* The words of a text; returns whether its last byte is sure to be a NUL. */
+static bool copy_words(struct ebpf_lower *lower, struct text *text, const struct ebpf_text_place *place)
 {
 	struct ebpf_asm *as = lower->as;
-	struct text text = text_of(lower, node);
-	int32_t to = lower->slots_off + (int32_t)slot->offset;
 
-	for (uint32_t i = 0; i * 8 < slot->bytes; i++) {
-		if (text.bytes)
-			ebpf_mov_imm(as, R0, word_of(text.bytes, text.length, i));
-		else if (i * 8 < text.capacity)
-			ebpf_load(as, BPF_DW, R0, text.base, text.off + (int32_t)(i * 8));
+	if (text->bytes && text->length >= place->bytes)
+		text->length = place->bytes - 1;
+	for (uint32_t i = 0; i * 8 < place->bytes; i++) {
+		if (text->bytes)
+			ebpf_mov_imm(as, R0, word_of(text->bytes, text->length, i));
+		else if (i * 8 < text->capacity)
+			ebpf_load(as, BPF_DW, R0, text->base, text->off + (int32_t)(i * 8));
 		else
 			ebpf_mov_imm(as, R0, 0);
-		ebpf_store(as, BPF_DW, lower->slots, to + (int32_t)(i * 8), R0);
+		ebpf_store(as, BPF_DW, place->base, place->off + (int32_t)(i * 8), R0);
 	}
+	return text->bytes || text->capacity <= place->bytes;
+}
+
+void lower_set_text(struct ebpf_lower *lower, const struct program_slot *slot, uint32_t node)
+{
+	struct ebpf_text_place place = { lower->slots, lower->slots_off + (int32_t)slot->offset, slot->bytes };
+	struct text text = text_of(lower, node);
+
+	copy_words(lower, &text, &place);
+}
+
+void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place)
+{
+	struct text text = text_of(lower, node);
+
+	if (!copy_words(lower, &text, place))
+		ebpf_store_imm(lower->as, BPF_B, place->base, place->off + (int32_t)place->bytes - 1, 0);
 }

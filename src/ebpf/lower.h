@@ -47,6 +47,14 @@ void ebpf_lower_value(struct ebpf_lower *lower, uint32_t node);
 /* Runs one action of the rule on the slot area. A division by zero leaves for on_zero with the slot as it was. */
 void ebpf_lower_action(struct ebpf_lower *lower, const struct program_action *action);
 
+/* bytes (a multiple of 8) at off from base become the text node, cut where it is longer than fits with a NUL. */
+struct ebpf_text_place {
+	uint8_t base;
+	int32_t off;
+	uint32_t bytes;
+};
+void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place);
+
 /* Copies count 8-byte words from src + from to dst + to through r0. */
 struct ebpf_words {
 	uint8_t dst, src;

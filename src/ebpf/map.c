@@ -3,6 +3,8 @@
 
 #include "ebpf/matcher-priv.h"
 
+#include "base/alloc.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -55,6 +57,19 @@ int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	return matcher->ring_fd < 0 ? explain(diag, matcher->ring_fd, "a ring", matcher->options.ring_bytes) : 0;
 }
 
+int matcher_make_queue(struct ebpf_matcher *matcher, uint64_t bytes)
+{
+	if (bytes > INT32_MAX)
+		return -E2BIG;
+	if (alloc_grow(&matcher->queues, &matcher->queue_capacity, matcher->queue_count, sizeof *matcher->queues))
+		return -ENOMEM;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_raised", 4, (uint32_t)bytes, 1, NULL);
+
+	if (fd >= 0)
+		matcher->queues[matcher->queue_count++] = fd;
+	return fd;
+}
+
 void matcher_close_maps(struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->map_count; i++) {
@@ -67,4 +82,7 @@ void matcher_close_maps(struct ebpf_matcher *matcher)
 	}
 	if (matcher->ring_fd >= 0)
 		close(matcher->ring_fd);
+	for (size_t i = 0; i < matcher->queue_count; i++)
+		close(matcher->queues[i]);
+	alloc_free(matcher->queues);
 }

@@ -84,10 +84,52 @@ struct matcher_overdue {
 	uint32_t rule, run;
 };
 
+/*
+ * The place of a match among those of its event, where the event was raised by a rule: that of the match that an event
+ * from outside completed, then how far dealing with what it raised had come. turn 0: the event came from outside.
+ */
+struct matcher_origin {
+	uint64_t made;
+	uint32_t rule, ordinal;
+	uint32_t turn, pad;
+};
+
+/*
+ * A match of a rule that raises events, and the event that it raises: next in its list, itself (their numbers, from 1),
+ * what is to be done next and after the event, whether a raised event led to it. The match (with slots and origin) and
+ * the event's record follow, where struct emit_derived says.
+ */
+struct matcher_raised {
+	uint32_t next, self;
+	uint32_t place, then;
+	uint32_t is_inner, pad;
+	uint64_t seq;
+	struct matcher_origin origin;
+};
+
+/* Of one program on one CPU: its raised events, which follow. */
+struct matcher_queue {
+	uint32_t free;          /* given back last */
+	uint32_t used;          /* places ever taken */
+	uint32_t first, last;   /* raised by the rule at work */
+	uint32_t pending;       /* to be dealt with: in front those raised by an event that itself is behind them */
+	uint32_t turn;          /* of dealing with them */
+	uint32_t fresh, cursor; /* while a place for fresh is looked for: behind cursor */
+	uint32_t rest[8];
+};
+
+enum {
+	MATCHER_RAISED_MAX = 128,         /* room for raised events, */
+	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
+	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
+	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
+};
+
 enum { MATCHER_WORK_MAX = 1024 };
 
 struct matcher_work {
 	uint64_t count, now;
+	uint64_t seq; /* of the last event */
 	struct matcher_overdue items[MATCHER_WORK_MAX];
 };
 
@@ -96,5 +138,8 @@ _Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code"
 _Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
+_Static_assert(sizeof(struct matcher_origin) == 24, "shared with generated code");
+_Static_assert(sizeof(struct matcher_raised) == 56, "shared with generated code");
+_Static_assert(sizeof(struct matcher_queue) == MATCHER_CACHE_LINE, "shared with generated code");
 
 #endif

@@ -10,6 +10,9 @@
 #include "ebpf/matcher.h"
 #include "ebpf/scope.h"
 
+/* How many rules EMIT may connect: a program holds all that follows from its event. */
+enum { MATCHER_COMPANY_MAX = 32 };
+
 /* A piece of the value of a map. */
 struct matcher_region {
 	uint32_t map; /* index in maps */
@@ -43,6 +46,11 @@ struct matcher_rule {
 	bool wide;                 /* an event may touch several buckets: one lock for all of them */
 	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
+	bool raises;               /* it EMITs events that some rule here takes */
+	bool raised;               /* it takes events that some rule here EMITs */
+	/* What it raises at a deadline may open runs that are due this much later; UINT64_MAX: it raises nothing then.
+	 */
+	uint64_t raises_due_ns;
 	struct matcher_history history;
 	uint32_t area_bytes;  /* of the slot area and what is kept behind it */
 	uint32_t stride;      /* bytes of a run */
@@ -71,6 +79,7 @@ struct matcher_part {
 struct matcher_type {
 	struct matcher_part *parts;
 	size_t part_count, part_capacity;
+	bool raised; /* a rule here EMITs it, and one takes it */
 };
 
 /* Matches taken from the ring and not yet handed out: items are offsets in bytes. */
@@ -92,6 +101,8 @@ struct matcher_due {
 struct matcher_sweep {
 	int fd; /* of the program; -1: no rule has WITHIN */
 	struct matcher_region work;
+	uint64_t seq; /* of the last event that was fed */
+	bool again;   /* what was raised at deadlines may be due, and what comes after that */
 	struct matcher_due *due;
 	size_t due_count, due_capacity;
 };
@@ -107,6 +118,8 @@ struct ebpf_matcher {
 	bool asked_large_values, large_values;
 	uint32_t cpu_count;
 	int ring_fd;
+	int *queues; /* maps of raised events, one for each program and part in it */
+	size_t queue_count, queue_capacity;
 	struct matcher_inbox inbox;
 	struct matcher_sweep sweep;
 	struct matcher_region feed; /* the record of a test run */
@@ -119,6 +132,20 @@ struct ebpf_matcher {
 /* 1, 0 with the reason, -ENOMEM */
 int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
 		    size_t size);
+
+/*
+ * derived: whether rule may do something at an event of type; whether rule from EMITs such an event for rule to.
+ */
+bool derived_takes(const struct program *program, uint32_t rule, uint32_t type);
+bool derived_feeds(const struct program *program, uint32_t from, uint32_t to);
+/* Whether what rule raises leads to events for rule itself; 1, 0, -ENOMEM. */
+int derived_returns(const struct program *program, uint32_t rule);
+/* The rules that rule is connected with; the caller frees the list. 0, -ENOMEM, -E2BIG: MATCHER_COMPANY_MAX or more. */
+int derived_company(const struct program *program, uint32_t rule, uint32_t **list, uint32_t *count);
+/* Notes what is raised in the rules and types of matcher, whose rules are chosen. 0, -ENOMEM. */
+int derived_find(struct ebpf_matcher *matcher);
+/* map: room for the raised events of one program; the descriptor, which the matcher keeps, or -errno. */
+int matcher_make_queue(struct ebpf_matcher *matcher, uint64_t bytes);
 
 /* history: 0, -E2BIG when a run could collect too many events, -ENOMEM. */
 int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history);

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/cpus.h"
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-derived.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -52,7 +52,16 @@ void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *sc
 
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
-	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
+	const struct matcher_part *emitted = &matcher->types[type].parts[part];
+	struct emit_derived derived;
+	int found = emit_derived_find(matcher, type, emitted, &derived), error = 0;
+
+	if (found > 0)
+		error = emit_derived_map(matcher, &derived);
+	if (found < 0 || error)
+		ebpf_asm_fail(as, found < 0 ? found : error);
+	emit_part(matcher, as, type, emitted, found > 0 ? &derived : NULL);
+	emit_derived_fini(&derived);
 }
 
 /* What code costs: instructions as the verifier feels them, and functions. */
@@ -66,13 +75,17 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 	bool copies = matcher->program->rules[rule].semantics == PROGRAM_SKIP_TILL_ANY;
 	struct matcher_part part = { .first = rule, .end = rule + 1 };
 	struct ebpf_asm *as = ebpf_asm_new();
+	struct emit_derived derived;
 	struct ebpf_code code;
-	int error;
+	int error, found = emit_derived_find(matcher, type, &part, &derived);
 
-	if (!as)
+	if (!as || found < 0) {
+		ebpf_asm_free(as);
 		return -ENOMEM;
+	}
 	matcher_header_needs(matcher, type, &part);
-	emit_part(matcher, as, type, &part);
+	emit_part(matcher, as, type, &part, found ? &derived : NULL);
+	emit_derived_fini(&derived);
 	ebpf_exit(as);
 	error = ebpf_asm_finish(as, matcher->options.features->long_jump, &code);
 	*cost = (struct cost){ code.insn_count * (copies ? WEIGHT_OF_COPIES : 1), code.function_count };
@@ -140,7 +153,6 @@ static int choose_rules(struct ebpf_matcher *matcher)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		bool excluded = matcher->options.excluded && matcher->options.excluded[i];
-		bool interrupted = can_be_interrupted(matcher, i);
 		int can = excluded ? 0 : matcher_can_run(program, matcher->nodes, i, reason, sizeof reason);
 
 		if (can < 0)
@@ -149,11 +161,14 @@ static int choose_rules(struct ebpf_matcher *matcher)
 			.rule = &program->rules[i],
 			.index = i,
 			.here = can > 0,
-			.interrupted = interrupted,
-			.locks_out_interrupts =
-				interrupted && matcher->options.irq_save && matcher->options.irq_restore,
+			.interrupted = can_be_interrupted(matcher, i),
 		};
 	}
+	if (derived_find(matcher))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		matcher->rules[i].locks_out_interrupts =
+			matcher->rules[i].interrupted && matcher->options.irq_save && matcher->options.irq_restore;
 	return 0;
 }
 

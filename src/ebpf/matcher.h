@@ -12,7 +12,8 @@
  * fetches those header fields that only matter once a condition holds; it then reads the clock unless ts is not 0. The
  * code falls through to its end and leaves r6 alone; r0-r5 and r7-r9 are lost. It calls helpers and functions. It takes
  * at most EBPF_MATCHER_STACK_BYTES of main's stack (through ebpf_stack_take) and EBPF_CALL_STACK_BYTES in its
- * callbacks, so main may use the rest of 512 bytes. It must run with preemption off, never twice at once on one CPU for
+ * callbacks, and EBPF_RAISED_STACK_BYTES more where needs say that rules raise events, so main may use the rest of 512
+ * bytes. It must run with preemption off, never twice at once on one CPU for
  * one program.
  */
 
@@ -25,7 +26,7 @@
 
 #include <stdbool.h>
 
-enum { EBPF_MATCHER_STACK_BYTES = 128, EBPF_CALL_STACK_BYTES = 192 };
+enum { EBPF_MATCHER_STACK_BYTES = 128, EBPF_CALL_STACK_BYTES = 192, EBPF_RAISED_STACK_BYTES = 64 };
 
 struct ebpf_matcher;
 struct scope;
@@ -68,6 +69,7 @@ struct ebpf_needs {
 	bool header[EVENT_HEADER_FIELDS]; /* as event_header_fields: ts cpu pid tid comm */
 	bool late_ts;                     /* not in header, but must be 0 or the time of this firing */
 	bool body[EVENT_FIELDS_MAX];      /* by index of the body field */
+	bool raises;                      /* rules may raise events in turn, which takes stack */
 };
 
 /*

@@ -127,5 +127,7 @@ void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint3
 	need_part(matcher, type, &matcher->types[type].parts[part], needs->body, &header);
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		needs->header[i] = header.early >> i & 1;
+	for (uint32_t i = matcher->types[type].parts[part].first; i < matcher->types[type].parts[part].end; i++)
+		needs->raises |= matcher->rules[i].raises;
 	needs->late_ts = (header.late | header.match) & HEADER_TS;
 }

@@ -73,6 +73,7 @@ static bool is_mixed(const struct source_unit *unit)
 uint32_t source_scratch_bytes(const struct source_unit *unit)
 {
 	uint32_t bytes = 0, before = is_mixed(unit) ? sizeof(struct event_header) : 0;
+	uint32_t most = SOURCE_RECORD_STACK_BYTES;
 	bool moves = false;
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
@@ -83,10 +84,12 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 			extent += before + PACKED_TAIL_BYTES;
 			moves = true;
 		}
+		if (entry->want->needs && entry->want->needs->raises)
+			most = SOURCE_RECORD_STACK_BYTES - EBPF_RAISED_STACK_BYTES;
 		if (extent > bytes)
 			bytes = extent;
 	}
-	return !moves && bytes <= SOURCE_RECORD_STACK_BYTES ? 0 : (bytes + 7) / 8 * 8;
+	return !moves && bytes <= most ? 0 : (bytes + 7) / 8 * 8;
 }
 
 /* reg = this CPU's part of the unit's memory; goes to label should there be none. r0 is lost. */

@@ -66,6 +66,28 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 	return 0;
 }
 
+/*
+ * How many of the due runs come before any run that events which they raise may open. Where events are raised at all
+ * one has to look again.
+ */
+static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_again)
+{
+	const struct matcher_sweep *sweep = &matcher->sweep;
+	uint64_t limit = UINT64_MAX;
+	size_t count = 0;
+
+	*look_again = false;
+	for (; count < sweep->due_count && sweep->due[count].deadline <= limit; count++) {
+		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
+		uint64_t opened = later(sweep->due[count].deadline, rule->raises_due_ns);
+
+		*look_again |= rule->raises_due_ns != UINT64_MAX;
+		if (opened < limit)
+			limit = opened;
+	}
+	return count;
+}
+
 /* Gives the due runs to the program, as many at a time as it takes. */
 static int expire(struct ebpf_matcher *matcher, uint64_t now)
 {
@@ -79,6 +101,7 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 
 		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
 		work->now = now;
+		work->seq = sweep->seq;
 		for (size_t i = 0; i < work->count; i++)
 			work->items[i] =
 				(struct matcher_overdue){ sweep->due[done + i].rule, sweep->due[done + i].run };
@@ -92,7 +115,8 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 	return 0;
 }
 
-int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
+/* Finds what is due, in order; all: whatever was found before. */
+static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
 {
 	struct matcher_sweep *sweep = &matcher->sweep;
 
@@ -100,28 +124,40 @@ int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
 	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
 		struct matcher_rule *rule = &matcher->rules[i];
 
-		if (!rule->here || !rule->has_runs || !rule->rule->within_ns || rule->look_again >= now)
+		if (!rule->here || !rule->has_runs || !rule->rule->within_ns || (rule->look_again >= now && !all))
 			continue;
 		int result = look(matcher, rule, now);
 
 		if (result)
 			return result;
 	}
-	if (!sweep->due_count)
-		return 0;
-	qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
-	int result = expire(matcher, now);
+	if (sweep->due_count)
+		qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
+	return 0;
+}
 
+/* A live session looks again when it is polled again: a run whose lock cannot be had must not keep it here. */
+int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	int result;
+
+	do {
+		result = find_due(matcher, now, sweep->again);
+		sweep->due_count = result ? 0 : sure_to_be_first(matcher, &sweep->again);
+		if (!result && sweep->due_count)
+			result = expire(matcher, now);
+	} while (!result && sweep->again && !matcher->options.live);
 	/* Who stopped it may come back: what is overdue still must not wait for a whole WITHIN. */
-	for (size_t i = 0; i < sweep->due_count && result; i++)
-		matcher->rules[sweep->due[i].rule].look_again = 0;
+	for (uint32_t i = 0; i < matcher->program->rule_count && result; i++)
+		matcher->rules[i].look_again = 0;
 	return result;
 }
 
 /* When the next sweep is due, or UINT64_MAX. */
 uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 {
-	uint64_t next = UINT64_MAX;
+	uint64_t next = matcher->sweep.again ? 0 : UINT64_MAX;
 
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		const struct matcher_rule *rule = &matcher->rules[i];

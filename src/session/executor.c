@@ -125,7 +125,59 @@ static int make_kernel(struct executor *executor, struct event_catalog *catalog,
 		.event_context = executor,
 	};
 
-	return kernel_error(ebpf_new(executor->program, catalog, &kernel, diag, &executor->kernel));
+	return ebpf_new(executor->program, catalog, &kernel, diag, &executor->kernel);
+}
+
+/* Takes the rules that EMIT connects out of the kernel. False where there are none, or one must not leave it. */
+static bool fall_back(struct executor *executor, struct asterism_diag *diag)
+{
+	const struct program *program = executor->program;
+	uint32_t connected = 0;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (executor->excluded[i] || !ebpf_emit_connects(program, i))
+			continue;
+		if (program->rules[i].mode == PROGRAM_SYNCHRONOUS)
+			return false;
+		connected++;
+	}
+	for (uint32_t i = 0; i < program->rule_count && connected; i++) {
+		if (executor->excluded[i] || !ebpf_emit_connects(program, i))
+			continue;
+		executor->excluded[i] = true;
+		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
+			 "rule %s runs in user space: with the rules that EMIT connects it with it is too much for one "
+			 "program of this kernel",
+			 program_text(program, program->rules[i].name));
+	}
+	return connected > 0;
+}
+
+/*
+ * What follows from an event by EMIT is one program, and only the kernel tells whether that is too large. The attempt
+ * after which there may be another one is silent.
+ */
+static int make_executors(struct executor *executor, struct event_catalog *catalog,
+			  const struct executor_options *options, struct asterism_diag *diag)
+{
+	bool connected = false;
+	int result = make_engine(executor, options, diag);
+
+	for (uint32_t i = 0; i < executor->program->rule_count; i++)
+		connected |= !executor->excluded[i] && ebpf_emit_connects(executor->program, i);
+	if (result || !connected)
+		return result ? result : make_kernel(executor, catalog, options, diag);
+	result = make_kernel(executor, catalog, options, NULL);
+	if (!result)
+		return 0;
+	if (result == -E2BIG && fall_back(executor, diag)) {
+		engine_free(executor->engine);
+		executor->engine = NULL;
+		result = make_engine(executor, options, diag);
+		if (result)
+			return result;
+	}
+	return make_kernel(executor, catalog, options, diag);
 }
 
 int executor_new(const struct session_rules *rules, const struct executor_options *options, struct asterism_diag *diag,
@@ -141,9 +193,7 @@ int executor_new(const struct session_rules *rules, const struct executor_option
 	executor->excluded = alloc_zero(executor->program->rule_count, sizeof *executor->excluded);
 	result = executor->excluded ? place_rules(executor, catalog, diag) : diag_no_memory(diag);
 	if (!result)
-		result = make_engine(executor, options, diag);
-	if (!result)
-		result = make_kernel(executor, catalog, options, diag);
+		result = kernel_error(make_executors(executor, catalog, options, diag));
 	if (result) {
 		executor_free(executor);
 		return result;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides where a rule runs: in the kernel whenever it can, also when it says ASYNCHRONOUS, which allows user space but
- * gains nothing by it (docs/decisions/0003); else in user space, unless it is SYNCHRONOUS.
+ * gains nothing by it (docs/decisions/0003); else in user space, unless it is SYNCHRONOUS. Rules that EMIT
+ * connects run in one place (ebpf_can_run sees to it).
  */
 
 #include "session/rules.h"
 
 #include "ebpf/ebpf.h"
-
-#include <stdio.h>
 
 bool session_is_emitted(const struct program *program, uint32_t type)
 {
@@ -23,29 +22,11 @@ bool session_is_emitted(const struct program *program, uint32_t type)
 	return false;
 }
 
-/* Events that a rule emits are raised where that rule runs: in user space. */
-static bool waits_for_emitted(const struct program *program, uint32_t rule, struct session_placement *placement)
-{
-	const struct program_rule *row = &program->rules[rule];
-
-	for (uint32_t i = 0; i < row->element_count; i++) {
-		uint32_t type = program->elements[row->first_element + i].type;
-
-		if (!session_is_emitted(program, type))
-			continue;
-		snprintf(placement->reason, sizeof placement->reason, "it waits for %s, which a rule emits",
-			 program_text(program, program->types[type].name));
-		return true;
-	}
-	return false;
-}
-
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
 {
 	enum program_mode mode = program->rules[rule].mode;
 
 	*placement = (struct session_placement){ .place = SESSION_KERNEL };
-	if (waits_for_emitted(program, rule, placement) ||
-	    !ebpf_can_run(program, rule, placement->reason, sizeof placement->reason))
+	if (!ebpf_can_run(program, rule, placement->reason, sizeof placement->reason))
 		placement->place = mode == PROGRAM_SYNCHRONOUS ? SESSION_NOWHERE : SESSION_USER;
 }

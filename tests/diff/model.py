@@ -170,6 +170,7 @@ class Rule:
     over: object = None  # None, "*" or [type names]
     drop: bool = False
     mode: str = ""
+    emits: list = field(default_factory=list)  # (type, [(field, expression)])
 
     def resolve(self, types):
         """Numbers the elements, takes the conditions apart. types: {name: {field: type}}."""

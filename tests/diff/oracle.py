@@ -381,7 +381,7 @@ class Oracle:
 
     def sequence_event(self, position, role):
         event = self.events[position]
-        out = {"event": event["event"], "seq": position + 1}
+        out = {"event": event["event"], "seq": event.get("seq", position + 1)}
         if self.rule.specs[role[0]].name:
             out["name"] = self.rule.specs[role[0]].name
         for name in ("ts", "cpu", "pid", "tid"):

@@ -58,6 +58,11 @@ def print_pattern(node):
     return "(" + " | ".join(print_pattern(c) for c in node.children) + ")" + node.repeat
 
 
+def print_emission(emission):
+    name, fields = emission
+    return f"EMIT {name}(" + ", ".join(f"{f} = {print_expr(e, LEVEL['|'])}" for f, e in fields) + ")"
+
+
 def print_rule(rule):
     lines = [f"{rule.mode} RULE {rule.name}".strip()]
     lines.append(f"{rule.semantics or ''} PATTERN {{ {print_pattern(rule.pattern)} }}".strip())
@@ -75,6 +80,8 @@ def print_rule(rule):
     elif rule.returns:
         values = [print_expr(e) + (f" AS {name}" if name else "") for e, name, _ in rule.returns]
         lines.append("RETURN { " + ", ".join(values) + " }")
+    if rule.emits:
+        lines.append("DO { " + "; ".join(map(print_emission, rule.emits)) + " }")
     return "\n\t".join(lines) + "\n"
 
 
@@ -173,7 +180,7 @@ class Parser:
         self.take("{")
         rule = Rule(name, self.structure(), semantics, mode=mode)
         self.take("}")
-        while self.upper() in ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "POOL", "ON"):
+        while self.upper() in ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "POOL", "ON", "DO"):
             getattr(self, "modifier_" + self.take().lower())(rule)
         return rule
 
@@ -271,6 +278,21 @@ class Parser:
     def modifier_after(self, rule):
         self.take("MATCH")
         rule.drop = self.take().upper() == "DROP"
+
+    def modifier_do(self, rule):
+        """EMIT only."""
+        self.take("{")
+        while not self.accept("}"):
+            self.take("EMIT")
+            name = self.take()
+            self.take("(")
+            rule.emits.append((name, self.items(")", self.argument)))
+            self.accept(";")
+
+    def argument(self):
+        field = self.take()
+        self.take("=")
+        return field, self.expr()
 
     def modifier_pool(self, rule):
         self.take()

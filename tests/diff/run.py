@@ -5,7 +5,7 @@ per rule, the match lines with their order and all their members, the counts of 
 rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
 others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
 
-Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--save] [--jobs J]
+Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--save] [--jobs J]
 """
 
 import argparse
@@ -18,6 +18,7 @@ import time
 from multiprocessing import Pool
 
 import conformance
+import emission
 import generate
 import legal
 import oracle
@@ -58,12 +59,13 @@ def judge(rule, events, result, places=None, index=0):
 
 class Tally:
     def __init__(self):
-        self.passed, self.skipped, self.failures, self.matched = 0, 0, [], 0
+        self.passed, self.skipped, self.failures, self.matched, self.raised = 0, 0, [], 0, 0
 
     def add(self, other):
         self.passed += other.passed
         self.skipped += other.skipped
         self.matched += other.matched
+        self.raised += other.raised
         self.failures += other.failures
 
 
@@ -168,6 +170,11 @@ def tied(places, names):
 def run_batch(task):
     binary, seed = task
     return Batch(binary, seed).run()
+
+
+def run_emitting_batch(task):
+    binary, seed = task
+    return emission.Batch(binary, seed, Tally()).run()
 
 
 # --- kept cases
@@ -279,6 +286,7 @@ def main():
     parser.add_argument("--engine")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--emit", action="store_true", help="rules that raise events for each other")
     parser.add_argument("--shown", type=int, default=5, help="how many failures to make small and print")
     options = parser.parse_args()
     binary, total, begun = Binary(options.binary, options.engine), Tally(), time.time()
@@ -293,15 +301,17 @@ def main():
             total.failures.append(None)
         else:
             total.passed += 1
-    batches = -(-options.cases // (RULES * STREAMS + 2))
+    size = emission.RULES * emission.STREAMS if options.emit else RULES * STREAMS + 2
+    batches = -(-options.cases // size)
     tasks = [(binary, f"{options.seed}:{i}") for i in range(batches)]
     with Pool(options.jobs) as pool:
-        for tally in pool.imap_unordered(run_batch, tasks):
+        for tally in pool.imap_unordered(run_emitting_batch if options.emit else run_batch, tasks):
             total.add(tally)
     different = {f[1]: f for f in total.failures if f}  # one of each rule
     for failure in list(different.values())[: options.shown]:
         report(binary, failure, options.save)
-    print(f"seed {options.seed}, {total.matched} cases with matches, {time.time() - begun:.1f} s")
+    print(f"seed {options.seed}, {total.matched} cases with matches, {total.raised} of rules that raised events reached, "
+          f"{time.time() - begun:.1f} s")
     print(f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped")
     return 1 if total.failures else 0
 

@@ -18,7 +18,9 @@ static const char text[] =
 	"RULE single PATTERN { A: a } WHERE { a.x == 1 } RETURN { a.x }\n"
 	"RULE any SKIPTILLANY PATTERN { [A: a, B: b] } WHERE { [tid], b.x > a.x } WITHIN 1s AFTER MATCH DROP\n"
 	"RULE listed PATTERN { [A: a, B: b] } WHERE { [tid] } RETURN SEQUENCE\n"
-	"RULE absent PATTERN { [A: a, ~B: b] } WHERE { [tid] } WITHIN 1s\n";
+	"EVENT C { x: i64 }\n"
+	"RULE absent PATTERN { [A: a, ~B: b] } WHERE { [tid] } WITHIN 1s DO { EMIT C(x = 1) }\n"
+	"RULE raised PATTERN { [C: c, A: a] } WHERE { [tid] }\n";
 
 int main(void)
 {

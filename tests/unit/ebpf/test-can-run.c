@@ -39,7 +39,8 @@ static const struct {
 	{ "STRICTSEQUENCE PATTERN { [A, B] } OVER { * }",
 	  "OVER { * } under strict semantics would need every event of the kernel" },
 	{ "PATTERN { [A, B] } POOL 16777216", "its POOL is larger than 8388608" },
-	{ "PATTERN { [A, B] } DO { EMIT C(y = 1) }", "it emits events" },
+	{ "PATTERN { [A, B] } DO { EMIT C(y = 1) }", NULL },
+	{ "PATTERN { A: a } DO { EMIT B(f = a.f * 2.0) }", NULL }, /* which nobody takes */
 };
 
 static void reasons_are_clear(void **state)
@@ -63,17 +64,55 @@ static void reasons_are_clear(void **state)
 	}
 }
 
-static void what_a_rule_emits_reaches_no_rule_in_the_kernel(void **state)
+static void assert_place(const struct rules *rules, uint32_t rule, const char *expected)
 {
-	char reason[200];
+	char reason[200] = "";
+
+	assert_int_equal(ebpf_can_run(rules->program, rule, reason, sizeof reason), !expected);
+	if (expected)
+		assert_string_equal(reason, expected);
+}
+
+static void rules_that_emit_connects_stay_together(void **state)
+{
 	struct rules rules;
 	(void)state;
 
-	rules_init(&rules, EVENTS "RULE one PATTERN { A } DO { EMIT C(y = 1) }\nRULE two PATTERN { [C, B] }\n"
-				  "RULE three PATTERN { [A, B] }\n");
-	assert_int_equal(ebpf_can_run(rules.program, 1, reason, sizeof reason), 0);
-	assert_string_equal(reason, "its event C is emitted by a rule");
-	assert_int_equal(ebpf_can_run(rules.program, 2, reason, sizeof reason), 1);
+	rules_init(&rules,
+		   EVENTS "RULE one PATTERN { A } DO { EMIT C(y = 1) }\nRULE two PATTERN { [C, B] }\n"
+			  "RULE three PATTERN { [C, B: b] } WHERE { b.f > 0.5 }\nRULE four PATTERN { [A, B] }\n");
+	assert_place(&rules, 0,
+		     "EMIT connects it with rule three, which cannot: it computes with floating-point numbers");
+	assert_place(&rules, 1,
+		     "EMIT connects it with rule three, which cannot: it computes with floating-point numbers");
+	assert_place(&rules, 2, "it computes with floating-point numbers");
+	assert_place(&rules, 3, NULL);
+	rules_fini(&rules);
+	rules_init(&rules, EVENTS "RULE one PATTERN { A } DO { EMIT C(y = 1) }\nRULE two PATTERN { [C, B] }\n");
+	assert_place(&rules, 0, NULL);
+	assert_place(&rules, 1, NULL);
+	rules_fini(&rules);
+}
+
+static void what_a_taken_event_is_made_of_counts(void **state)
+{
+	struct rules rules;
+	(void)state;
+
+	rules_init(&rules,
+		   EVENTS "RULE one PATTERN { A: a } DO { EMIT B(f = a.f * 2.0) }\nRULE two PATTERN { [B, C] }\n");
+	assert_place(&rules, 0, "it computes with floating-point numbers");
+	rules_fini(&rules);
+}
+
+static void what_a_rule_raises_may_not_come_back_to_it(void **state)
+{
+	struct rules rules;
+	(void)state;
+
+	rules_init(&rules, EVENTS "RULE one STRICTPARTITION PATTERN { [A, B] } WHERE { [tid] } OVER { A, B, C } "
+				  "DO { EMIT C(y = 1) }\n");
+	assert_place(&rules, 0, "what it emits comes back to it");
 	rules_fini(&rules);
 }
 
@@ -108,7 +147,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reasons_are_clear),
-		cmocka_unit_test(what_a_rule_emits_reaches_no_rule_in_the_kernel),
+		cmocka_unit_test(rules_that_emit_connects_stay_together),
+		cmocka_unit_test(what_a_taken_event_is_made_of_counts),
+		cmocka_unit_test(what_a_rule_raises_may_not_come_back_to_it),
 		cmocka_unit_test(pools_grow_with_their_rules),
 		cmocka_unit_test(memory_that_is_short_is_a_reason),
 	};

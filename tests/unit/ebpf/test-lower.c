@@ -469,6 +469,55 @@ static void texts_are_kept_with_their_padding(void **state)
 	free(bench);
 }
 
+/* To the first 8 bytes of the text slot. */
+static void text_to_place(struct ebpf_lower *lower, uint32_t node, uint32_t no)
+{
+	struct ebpf_text_place place = { lower->slots, 32, 8 };
+	(void)no;
+
+	ebpf_lower_text(lower, node, &place);
+}
+
+static void texts_are_cut_to_their_place(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t constant;
+		char kept[8];
+	} cases[] = {
+		{ "abcdefghijk", TEXT_ELEVEN, "abcdefg" },
+		{ "abcdefgh", TEXT_EIGHT, "abcdefg" },
+		{ "aa", TEXT_AA, "aa" },
+		{ "", TEXT_EMPTY, "" },
+	};
+	struct bench *bench = malloc(sizeof *bench);
+	struct machine machine;
+	(void)state;
+
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+		_Alignas(8) char area[SLOTS_BYTES];
+		struct ebpf_code code;
+		const char *text = cases[i / 2].text;
+
+		bench_init(bench, 1);
+		memset(area, 'x', sizeof area);
+		strcpy(bench->record + 80, text);
+		memset(bench->record + 80 + strlen(text), 0, 16 - strlen(text));
+		uint32_t node = i % 2 ? add(bench, PROGRAM_OP_TEXT, PROGRAM_STRING, cases[i / 2].constant,
+					    (uint32_t)strlen(text))
+				      : add(bench, PROGRAM_OP_FIELD, PROGRAM_STRING, 6, 0);
+		struct ebpf_node_info *info = assemble(bench, text_to_place, node, &code);
+
+		run(bench, &code, area, &machine);
+		assert_memory_equal(area + 32, cases[i / 2].kept, 8);
+		assert_int_equal(area[31], 'x');
+		assert_int_equal(area[40], 'x');
+		ebpf_code_fini(&code);
+		alloc_free(info);
+	}
+	free(bench);
+}
+
 static void floats_and_inner_stars_are_refused(void **state)
 {
 	struct bench *bench = malloc(sizeof *bench);
@@ -503,6 +552,7 @@ int main(void)
 		cmocka_unit_test(what_finds_no_register_waits_on_the_stack),
 		cmocka_unit_test(least_and_greatest_go_by_sign),
 		cmocka_unit_test(texts_are_kept_with_their_padding),
+		cmocka_unit_test(texts_are_cut_to_their_place),
 		cmocka_unit_test(floats_and_inner_stars_are_refused),
 	};
 
