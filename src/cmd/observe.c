@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -81,6 +83,18 @@ int observe_init(struct observation *observation, const struct arguments *argume
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
 }
 
+/*
+ * What the kernel's programs cannot do this process does, so it should not have to wait for a processor. Whom it starts
+ * begins as usual. Where this is not permitted, reactions come later, that is all.
+ */
+static void be_prompt(void)
+{
+	const struct sched_param none = { 0 };
+
+	if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) == 0)
+		setpriority(PRIO_PROCESS, 0, -20);
+}
+
 int observe_allow(struct observation *observation, const struct arguments *arguments)
 {
 	const char *file = arguments->options[OPTION_POLICY].text;
@@ -94,8 +108,10 @@ int observe_allow(struct observation *observation, const struct arguments *argum
 	}
 	if (file)
 		result = policy_read(&observation->policy, file, observation->diag);
-	if (file || observation->policy.allows_all)
+	if (!result && (file || observation->policy.allows_all)) {
 		observation->options.policy = &observation->policy;
+		be_prompt();
+	}
 	if (result)
 		print_diag(observation->diag);
 	return result ? STATUS_USAGE : STATUS_FINE;
