@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides where a rule runs: in the kernel whenever it can, also when it says ASYNCHRONOUS, which allows user space but
- * gains nothing by it (docs/decisions/0003); else in user space, unless it is SYNCHRONOUS.
+ * gains nothing by it (docs/decisions/0003); else in user space, unless it is SYNCHRONOUS. A rule that may refuse
+ * system calls runs where they are held (docs/veto.md).
  */
 
 #include "session/rules.h"
 
 #include "ebpf/ebpf.h"
+#include "session/veto-plan.h"
 
 #include <stdio.h>
 
@@ -40,7 +42,7 @@ static bool waits_for_emitted(const struct program *program, uint32_t rule, stru
 	return false;
 }
 
-void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
+void session_place_watching(const struct program *program, uint32_t rule, struct session_placement *placement)
 {
 	enum program_mode mode = program->rules[rule].mode;
 
@@ -48,4 +50,16 @@ void session_place(const struct program *program, uint32_t rule, struct session_
 	if (waits_for_emitted(program, rule, placement) ||
 	    !ebpf_can_run(program, rule, placement->reason, sizeof placement->reason))
 		placement->place = mode == PROGRAM_SYNCHRONOUS ? SESSION_NOWHERE : SESSION_USER;
+}
+
+void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
+{
+	static const struct session_policy everything = { .allows_all = true };
+
+	if (!veto_plan_concerns(program, rule, &everything)) {
+		session_place_watching(program, rule, placement);
+		return;
+	}
+	*placement = (struct session_placement){ .place = SESSION_VETO };
+	snprintf(placement->reason, sizeof placement->reason, "the call that completes it is held until it is judged");
 }
