@@ -142,8 +142,10 @@ int hold_take(struct hold *hold, int pidfd, struct asterism_diag *diag)
 	if (hold->listener < 0)
 		return told ? explain(diag, -errno) : explain(diag, -ESRCH);
 	ioctl(hold->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP); /* only faster */
-	hold->no_new_privs = atomic_load(&hold->page->no_new_privs);
 	atomic_store(&hold->page->taken, true);
+	if (atomic_load(&hold->page->no_new_privs))
+		diag_add(diag, ASTERISM_NOTE, NULL, "with CAP_SYS_ADMIN Veto does without",
+			 "the command cannot gain privileges by setuid programs (no_new_privs)");
 	told = await_start(hold, pidfd);
 	return told ? explain(diag, told) : 0;
 }

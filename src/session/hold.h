@@ -30,7 +30,6 @@ struct hold {
 	pid_t parent;
 	int listener;
 	union hold_call start; /* the execve that the child waits in */
-	bool no_new_privs;     /* the child had to give up gaining privileges by setuid programs */
 };
 
 /* Before the fork. Returns 0, -EOPNOTSUPP, -ENOMEM. */

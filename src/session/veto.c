@@ -71,7 +71,7 @@ static int wanted_error(const struct veto *veto, const struct program_match *mat
 	if (program_call_values(&operand, statement, &value, 1) != 1)
 		return EPERM;
 	if (value.kind == REACT_STRING)
-		return react_errno_number(value.text);
+		return react_errno_number(value.text) ? react_errno_number(value.text) : EPERM;
 	return react_is_errno(value.i64) ? (int)value.i64 : EPERM;
 }
 
