@@ -9,6 +9,7 @@
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,12 +62,14 @@ static void hear(void)
 	close(pair[1]);
 }
 
-/* "hear" or a path to open, in this order. */
+/* "hear", "uid" or a path to open, in this order. */
 static int calls(char **args)
 {
 	for (; *args; args++) {
 		if (strcmp(*args, "hear") == 0)
 			hear();
+		else if (strcmp(*args, "uid") == 0)
+			printf("%d\n", (int)geteuid());
 		else
 			say(try_open(*args));
 	}
@@ -112,6 +115,20 @@ static int execs(char **args)
 	hear();
 	execv(next[0], next);
 	return 98;
+}
+
+/* spawn ARGS: as system() does, the parent waiting in vfork. */
+static int spawn(char **args)
+{
+	char *next[32] = { "veto-plant", "calls" };
+	pid_t child;
+	int status;
+
+	for (int i = 0; args[i] && i < 29; i++)
+		next[i + 2] = args[i];
+	check(posix_spawn(&child, "/proc/self/exe", NULL, NULL, next, environ), "posix_spawn");
+	check(waitpid(child, &status, 0) != child || status, "child");
+	return 0;
 }
 
 struct storm {
@@ -263,9 +280,10 @@ static const struct {
 	int (*run)(char **args);
 	int args;
 } scenarios[] = {
-	{ "calls", calls, 0 },   { "thread", thread, 0 }, { "fork", forks, 0 },     { "exec", execs, 0 },
-	{ "storm", storm, 2 },   { "storms", storms, 2 }, { "alarms", alarmed, 2 }, { "forever", forever, 1 },
-	{ "compat", compat, 0 }, { "x32", x32, 0 },       { "edges", edges, 1 },    { "stall", stall, 0 },
+	{ "calls", calls, 0 },     { "thread", thread, 0 }, { "fork", forks, 0 },    { "exec", execs, 0 },
+	{ "spawn", spawn, 0 },     { "storm", storm, 2 },   { "storms", storms, 2 }, { "alarms", alarmed, 2 },
+	{ "forever", forever, 1 }, { "compat", compat, 0 }, { "x32", x32, 0 },       { "edges", edges, 1 },
+	{ "stall", stall, 0 },
 };
 
 int main(int argc, char **argv)

@@ -90,6 +90,21 @@ print(said)' "$1"
 	[ "$output" = ok ]
 }
 
+@test "programs that are spawned, and setuid programs" {
+	held name.rule "$plant" spawn "$PWD/secret" "$PWD/public"
+	[ "$output" = $'EPERM\nok' ]
+	command -v setpriv >/dev/null || skip "needs setpriv"
+	folder=$(mktemp -d)
+	cp "$plant" "$folder/setuid"
+	cp secret "$folder/secret"
+	chmod 755 "$folder"
+	chmod 4755 "$folder/setuid"
+	held name.rule setpriv --reuid 65534 --regid 65534 --clear-groups "$folder/setuid" calls uid "$folder/secret"
+	rm -r "$folder"
+	[[ $output != *65534* ]] || skip "setuid programs are not respected in $folder"
+	[ "$output" = $'0\nEPERM' ]
+}
+
 @test "the error is the one that the rule names, EPERM where it names none or none that there is" {
 	for case in ':EPERM' '"ENOENT":ENOENT' '"eacces":EACCES' '28:ENOSPC' '512:EPERM' 'o.dfd:EPERM' '0:EPERM'; do
 		sed "s/Veto()/Veto(${case%:*})/" name.rule >error.rule
@@ -236,6 +251,26 @@ print(said)' "$1"
 		wait_for_end "${child% }"
 		[ "$(cat told)" = $'going\nENOSYS' ]
 	done
+}
+
+@test "kill -9 while calls are held: they fail with ENOSYS" {
+	"$ASTERISM" run -q -f json --allow-actions -o out name.rule -- "$plant" forever "$PWD/public" >told 3>&- &
+	session=$!
+	wait_for going told
+	child=$(cat "/proc/$session/task/$session/children")
+	kill -STOP "$session"
+	for _ in $(seq 100); do
+		[[ $(cat "/proc/${child% }/syscall") != 257\ * ]] || break
+		sleep 0.01
+	done
+	# Nobody answers: it stays in the same call.
+	before=$(cat "/proc/${child% }/syscall")
+	[[ $before == 257\ * ]]
+	[ "$(cat told)" = going ]
+	kill -9 "$session"
+	wait "$session" || true
+	wait_for_end "${child% }"
+	[ "$(cat told)" = $'going\nENOSYS' ]
 }
 
 @test "kill -9 at any moment of the beginning leaves nobody behind" {

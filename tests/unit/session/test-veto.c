@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "session/held-thread.h"
 #include "session/veto-plan.h"
+#include "session/veto.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -351,6 +352,56 @@ static void test_every_allocation_may_fail(void **state)
 	session_rules_free(rules);
 }
 
+static void test_every_allocation_of_a_session_may_fail(void **state)
+{
+	struct session_rules *rules = rules_of(rule_text);
+	char *command[] = { "true", NULL };
+	const struct session_live_options options = { .policy = &all_allowed, .command = command };
+	struct veto *veto = NULL;
+	int result = -ENOMEM;
+	unsigned long at = 0;
+
+	(void)state;
+	while (result == -ENOMEM) {
+		struct asterism_diag *diag = asterism_diag_new();
+
+		alloc_fail_at(++at);
+		result = veto_new(rules, &options, diag, &veto);
+		alloc_fail_at(0);
+		assert_int_equal(veto != NULL, result == 0);
+		asterism_diag_free(diag);
+	}
+	assert_int_equal(result, 0);
+	assert_true(veto_rules(veto)[1]);
+	veto_free(veto);
+	session_rules_free(rules);
+}
+
+static void test_who_is_to_be_held(void **state)
+{
+	struct session_rules *rules = rules_of(rule_text);
+	const struct session_live_options everybody = { .policy = &all_allowed, .all = true },
+					  nothing = { .all = true };
+	struct asterism_diag *diag = asterism_diag_new();
+	struct veto *veto;
+
+	(void)state;
+	assert_int_equal(veto_new(rules, &everybody, diag, &veto), -EINVAL);
+	assert_null(veto);
+	assert_string_equal(asterism_diag_get(diag, 0)->text,
+			    "rule judging calls Veto, which cannot be done to processes that run already");
+	assert_int_equal(veto_new(rules, &nothing, diag, &veto), 0);
+	assert_null(veto);
+	assert_int_equal(veto_new(NULL, &everybody, diag, &veto), 0);
+	assert_null(veto);
+	assert_null(veto_rules(NULL));
+	assert_null(veto_filter(NULL));
+	assert_int_equal(veto_fd(NULL), -1);
+	veto_free(NULL);
+	session_rules_free(rules);
+	asterism_diag_free(diag);
+}
+
 static void test_a_name_and_process(void **state)
 {
 	struct held_who who;
@@ -406,12 +457,19 @@ static void test_texts_in_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_call_of_the_catalog), cmocka_unit_test(test_fields_of_a_call),
-		cmocka_unit_test(test_conditions_on_arguments),   cmocka_unit_test(test_only_what_is_wanted_is_read),
-		cmocka_unit_test(test_what_a_call_does_not_tell), cmocka_unit_test(test_a_plan),
-		cmocka_unit_test(test_a_plan_for_all_calls_fits), cmocka_unit_test(test_the_processor_is_not_told),
-		cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_a_name_and_process),
+		cmocka_unit_test(test_every_call_of_the_catalog),
+		cmocka_unit_test(test_fields_of_a_call),
+		cmocka_unit_test(test_conditions_on_arguments),
+		cmocka_unit_test(test_only_what_is_wanted_is_read),
+		cmocka_unit_test(test_what_a_call_does_not_tell),
+		cmocka_unit_test(test_a_plan),
+		cmocka_unit_test(test_a_plan_for_all_calls_fits),
+		cmocka_unit_test(test_the_processor_is_not_told),
+		cmocka_unit_test(test_every_allocation_may_fail),
+		cmocka_unit_test(test_a_name_and_process),
 		cmocka_unit_test(test_texts_in_memory),
+		cmocka_unit_test(test_every_allocation_of_a_session_may_fail),
+		cmocka_unit_test(test_who_is_to_be_held),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
