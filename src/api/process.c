@@ -140,7 +140,7 @@ int asterism_session_launch(struct asterism_session *session, char *const argv[]
 	if (session->launch.pid)
 		return diag_error(session->diag, NULL, -EBUSY, "the command launched before (%d) still runs",
 				  (int)session->launch.pid);
-	result = launch_prepare(argv, session->diag, &session->launch);
+	result = launch_prepare(argv, NULL, session->diag, &session->launch);
 	if (!result)
 		result = start(session, argv[0]);
 	if (result) {

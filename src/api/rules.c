@@ -37,7 +37,7 @@ static int make_tables(struct asterism_rules *unit, struct asterism_diag *diag)
 		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < count; i++) {
 		program_values_layout(unit->program, i, &unit->layouts[i]);
-		session_place(unit->program, i, &unit->placements[i]);
+		session_place_watching(unit->program, i, &unit->placements[i]);
 	}
 	return 0;
 }

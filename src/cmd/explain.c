@@ -18,6 +18,7 @@ static const char *const place_words[] = {
 	[SESSION_KERNEL] = "in the kernel",
 	[SESSION_USER] = "in user space, over events that the kernel ships",
 	[SESSION_NOWHERE] = "nowhere, though SYNCHRONOUS asks for the kernel",
+	[SESSION_VETO] = "in user space, decides before the system call",
 };
 
 typedef void explain_fn(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
@@ -36,7 +37,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	facts.why = placement.reason[0] ? placement.reason : NULL;
 	if (placement.place == SESSION_KERNEL)
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
-	else if (placement.place == SESSION_USER)
+	else if (placement.place != SESSION_NOWHERE)
 		facts.user_space_bytes = engine_pool_bytes(program, rule);
 	explain(program, rule, &facts, out);
 }

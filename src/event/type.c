@@ -93,3 +93,11 @@ uint64_t event_value_narrow(enum event_value value, uint64_t word)
 		return word;
 	}
 }
+
+bool event_type_is_call(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->source_count; i++)
+		if (strcmp(type->sources[i].tracepoint, "raw_syscalls:sys_enter") != 0)
+			return false;
+	return type->source_count > 0;
+}

@@ -106,6 +106,12 @@ const struct event_field *event_field_find(const struct event_type *type, const 
 /* True for one of the five header fields. */
 bool event_field_is_header(const struct event_field *field);
 
+/*
+ * Whether events of type are beginnings of system calls, wherever they are raised: then a call that is held before it
+ * begins tells everything about them.
+ */
+bool event_type_is_call(const struct event_type *type);
+
 /* "u32", "string", ... as the language writes it. */
 const char *event_value_name(enum event_value value);
 

@@ -96,4 +96,5 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_negated(c);
 	lang_check_actions(c);
 	lang_check_over(c);
+	lang_check_veto(c);
 }

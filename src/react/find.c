@@ -71,6 +71,10 @@ const char *react_expects(const struct react_action *action, uint32_t index, con
 		if (shape->text)
 			return react_signal_number(shape->text) ? NULL : "the name of a signal";
 		return is_integer(shape) ? NULL : "a signal: its number, or its name as a constant text";
+	case REACT_ERRNO:
+		if (shape->text)
+			return react_errno_number(shape->text) ? NULL : "the name of an error";
+		return is_integer(shape) ? NULL : "an error: its number, or its name as a constant text";
 	case REACT_TEXT:
 		return shape->text ? NULL : "a constant text";
 	case REACT_ANY:
@@ -105,5 +109,22 @@ int react_signal_number(const char *name)
 		if (known && strcasecmp(known, name) == 0)
 			return number;
 	}
+	return 0;
+}
+
+/* The largest that Linux gives is 133; those from 512 on never leave the kernel and would make it begin the call anew.
+ */
+enum { ERRNO_END = 200 };
+
+bool react_is_errno(int64_t number)
+{
+	return number > 0 && number < ERRNO_END && strerrorname_np((int)number);
+}
+
+int react_errno_number(const char *name)
+{
+	for (int number = 1; number < ERRNO_END; number++)
+		if (react_is_errno(number) && strcasecmp(strerrorname_np(number), name) == 0)
+			return number;
 	return 0;
 }

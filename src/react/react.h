@@ -17,6 +17,7 @@ enum react_type {
 	REACT_TARGET = 1, /* #TID, #PID, or a number: a process by its id or that of one of its threads */
 	REACT_INTEGER,
 	REACT_SIGNAL, /* a number, or a constant text: "TERM", "SIGTERM" */
+	REACT_ERRNO,  /* a number, or a constant text: "EACCES" */
 	REACT_TIME,   /* ns */
 	REACT_TEXT,   /* a constant text */
 	REACT_ANY,
@@ -77,6 +78,7 @@ struct react_action {
 	const char *summary;   /* one line, for help */
 	const char *guarantee; /* what has and has not happened when it is done */
 	bool changes_system;   /* needs to be allowed */
+	bool fails_call;       /* done by whoever holds the system call that completes the match, before it is told */
 	enum react_primitive primitive;
 	int signal; /* SEND_SIGNAL: which; 0: the second argument says */
 	/*
@@ -114,6 +116,12 @@ const char *react_expects(const struct react_action *action, uint32_t index, con
 
 /* "Signal(target, signal)" for people; cut to size. */
 void react_print(const struct react_action *action, char *buffer, size_t size);
+
+/* The number of an error by its name, in any case; 0: there is none. */
+int react_errno_number(const char *name);
+
+/* Whether a system call may fail with number as its errno. */
+bool react_is_errno(int64_t number);
 
 /* The number of a signal by its name, with or without SIG, in any case; 0: there is none. */
 int react_signal_number(const char *name);

@@ -9,6 +9,7 @@ const struct react_action *const react_actions[] = {
 	&react_continue,     /* */
 	&react_kill,         /* */
 	&react_set_priority, /* how they are scheduled */
+	&react_veto,         /* system calls about to begin */
 	&react_message,      /* telling and counting */
 	&react_count,        /* */
 	&react_histogram,    /* */

@@ -21,6 +21,7 @@ struct executor {
 	struct ebpf *kernel;   /* the rules that run in the kernel */
 	struct engine *engine; /* the others; NULL where there are none */
 	bool *excluded;        /* per rule: does not run in the kernel */
+	bool *here;            /* per rule: runs in the engine */
 };
 
 /* Whether the program can see events of type: a kernel raises them, or a rule emits them. */
@@ -49,7 +50,8 @@ static int check_raised(const struct program *program, struct event_catalog *cat
 	return 0;
 }
 
-static int place_rules(struct executor *executor, struct event_catalog *catalog, struct asterism_diag *diag)
+static int place_rules(struct executor *executor, struct event_catalog *catalog, const bool *elsewhere,
+		       struct asterism_diag *diag)
 {
 	const struct program *program = executor->program;
 	int result = 0;
@@ -59,8 +61,12 @@ static int place_rules(struct executor *executor, struct event_catalog *catalog,
 		struct session_placement placement;
 		int error = check_raised(program, catalog, i, diag);
 
-		session_place(program, i, &placement);
-		executor->excluded[i] = placement.place == SESSION_USER;
+		if (elsewhere && elsewhere[i]) {
+			executor->excluded[i] = true;
+			continue;
+		}
+		session_place_watching(program, i, &placement);
+		executor->excluded[i] = executor->here[i] = placement.place == SESSION_USER;
 		if (placement.place == SESSION_NOWHERE)
 			error = diag_error(diag, NULL, -EINVAL,
 					   "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
@@ -79,12 +85,12 @@ static int make_engine(struct executor *executor, const struct executor_options 
 	const struct engine_options engine = {
 		.on_match = options->on_match,
 		.context = options->context,
-		.rules = executor->excluded,
+		.rules = executor->here,
 	};
 	bool needed = false;
 
 	for (uint32_t i = 0; i < executor->program->rule_count; i++)
-		needed |= executor->excluded[i];
+		needed |= executor->here[i];
 	return needed ? engine_new(executor->program, &engine, diag, &executor->engine) : 0;
 }
 
@@ -191,7 +197,9 @@ int executor_new(const struct session_rules *rules, const struct executor_option
 		return diag_no_memory(diag);
 	executor->program = session_rules_program(rules);
 	executor->excluded = alloc_zero(executor->program->rule_count, sizeof *executor->excluded);
-	result = executor->excluded ? place_rules(executor, catalog, diag) : diag_no_memory(diag);
+	executor->here = alloc_zero(executor->program->rule_count, sizeof *executor->here);
+	result = executor->excluded && executor->here ? place_rules(executor, catalog, options->elsewhere, diag)
+						      : diag_no_memory(diag);
 	if (!result)
 		result = kernel_error(make_executors(executor, catalog, options, diag));
 	if (result) {
@@ -209,6 +217,7 @@ void executor_free(struct executor *executor)
 	ebpf_free(executor->kernel);
 	engine_free(executor->engine);
 	alloc_free(executor->excluded);
+	alloc_free(executor->here);
 	alloc_free(executor);
 }
 
@@ -249,9 +258,9 @@ void executor_count(const struct executor *executor, struct session_totals *tota
 	totals->events = ebpf_events(executor->kernel);
 	totals->lost = ebpf_lost(executor->kernel);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		if (executor->excluded[i])
+		if (executor->here[i])
 			engine_stats(executor->engine, i, &totals->rules[i]);
-		else
+		else if (!executor->excluded[i])
 			ebpf_stats(executor->kernel, i, &totals->rules[i]);
 		totals->lost += totals->rules[i].pool_exhausted;
 	}

@@ -18,6 +18,7 @@ struct executor_options {
 	struct ebpf_recorder *recorder; /* as in ebpf_options */
 	const bool *allowed;            /* likewise */
 	bool anywhere;
+	const bool *elsewhere; /* per rule: somebody else runs it; NULL: nobody does */
 	program_match_fn *on_match;
 	void *context;
 };

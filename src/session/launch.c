@@ -73,11 +73,13 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 }
 
 /* From the word to go until it is the command, the child does nothing else: it is observed already. */
-__attribute__((noreturn)) static void be_child(char *const *command, int go_fd, int error_fd)
+__attribute__((noreturn)) static void be_child(char *const *command, const struct hold *hold, int go_fd, int error_fd)
 {
 	char go;
 
-	if (read(go_fd, &go, 1) != 1)
+	if (hold->filter)
+		hold_be_child(hold);
+	else if (read(go_fd, &go, 1) != 1)
 		_exit(STATUS_NOT_RUN);
 	execvp(command[0], command);
 	int error = errno;
@@ -94,15 +96,28 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int launch_prepare(char *const *command, struct asterism_diag *diag, struct launch *launch)
+/* The child exists. */
+static int take_child(struct launch *launch, struct asterism_diag *diag)
+{
+	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	if (launch->pidfd < 0)
+		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel has no pidfd_open: %s", strerror(errno));
+	return hold_take(&launch->hold, launch->pidfd, diag);
+}
+
+int launch_prepare(char *const *command, const struct sock_fprog *filter, struct asterism_diag *diag,
+		   struct launch *launch)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
 	int result = find_executable(command[0]);
 	pid_t pid;
 
-	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1 };
+	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .hold = { .listener = -1 } };
 	if (result)
 		return explain(diag, command[0], result);
+	result = hold_init(&launch->hold, filter, diag);
+	if (result)
+		return result;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
 		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for '%s': %s", command[0],
 				    strerror(errno));
@@ -111,18 +126,17 @@ int launch_prepare(char *const *command, struct asterism_diag *diag, struct laun
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		be_child(command, go[0], error[1]);
+		be_child(command, &launch->hold, go[0], error[1]);
 	}
 	launch->pid = pid;
 	launch->go_fd = go[1];
 	launch->wait_fd = go[0];
 	launch->error_fd = error[0];
 	go[1] = error[0] = -1;
-	launch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (launch->pidfd < 0) {
-		result = diag_error(diag, NULL, -EOPNOTSUPP, "this kernel has no pidfd_open: %s", strerror(errno));
+	close_fd(&error[1]); /* who holds it is told apart from the command by it */
+	result = take_child(launch, diag);
+	if (result)
 		launch_fini(launch);
-	}
 out:
 	close_fd(&go[0]);
 	close_fd(&go[1]);
@@ -153,7 +167,7 @@ void launch_settle(const struct launch *launch)
 {
 	const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
 
-	for (int i = 0; i < SETTLE_PAUSES_MAX && !is_waiting(launch); i++)
+	for (int i = 0; i < SETTLE_PAUSES_MAX && !launch->hold.filter && !is_waiting(launch); i++)
 		nanosleep(&pause, NULL);
 }
 
@@ -200,6 +214,9 @@ void launch_fini(struct launch *launch)
 {
 	bool waits = launch->go_fd >= 0;
 
+	if (waits && launch->hold.filter && launch->pid)
+		kill(launch->pid, SIGKILL); /* it may wait for anything */
+	hold_fini(&launch->hold);
 	if (launch->pid == 0)
 		return;
 	close_fd(&launch->go_fd);

@@ -8,6 +8,7 @@
  */
 
 #include "base/diag.h"
+#include "session/hold.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,13 +19,16 @@ struct launch {
 	int go_fd, error_fd;
 	int wait_fd; /* the child's, for the record: it is closed here */
 	bool reaped;
+	struct hold hold; /* of the command's system calls */
 };
 
 /*
  * Looks the command up and forks the waiting child, which keeps the caller's signal mask and dispositions as they are
- * now. Returns 0, or -EINVAL (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
+ * now. filter: what system calls are held from its execve on, on which it then waits; NULL: none. Returns 0, or -EINVAL
+ * (no such command, or it may not be run), -ENOMEM, -EAGAIN with a message.
  */
-int launch_prepare(char *const *command, struct asterism_diag *diag, struct launch *launch);
+int launch_prepare(char *const *command, const struct sock_fprog *filter, struct asterism_diag *diag,
+		   struct launch *launch);
 
 /*
  * Returns once the child waits for launch_go, so that nothing it does before will be taken for the command's. Gives up

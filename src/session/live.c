@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "session/launch.h"
 #include "session/parts.h"
+#include "session/veto.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -37,6 +38,7 @@ struct live {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
 	struct session_outcome outcome;
+	struct veto *veto;
 	struct session_parts parts;
 	struct launch launch;
 	int *pidfds; /* of options->pids; -1 once ended */
@@ -127,18 +129,21 @@ static int begin(struct live *live, const struct session_rules *rules)
 	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (live->epoll_fd < 0 || live->timer_fd < 0)
 		return diag_error(live->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	if (options->command)
-		result = launch_prepare(options->command, live->diag, &live->launch);
+	result = veto_new(rules, options, live->diag, &live->veto);
+	if (!result && options->command)
+		result = launch_prepare(options->command, veto_filter(live->veto), live->diag, &live->launch);
 	if (!result)
 		result = open_pids(live);
 	if (!result)
-		result = session_parts_open(&live->parts, rules, options, live->diag);
+		result = session_parts_open(&live->parts, rules, options, live->veto, live->diag);
 	if (!result)
 		result = fill_scope(live);
 	if (!result)
 		result = watch(live, session_parts_fd(&live->parts), WATCH_PARTS, 0);
 	if (!result)
 		result = watch(live, session_parts_tape_fd(&live->parts), WATCH_PARTS, 0);
+	if (!result)
+		result = watch(live, veto_fd(live->veto), WATCH_PARTS, 0);
 	if (!result)
 		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
 	if (!result)
@@ -151,7 +156,8 @@ static int begin(struct live *live, const struct session_rules *rules)
 		options->on_start(options->context);
 	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
-	return options->command ? launch_go(&live->launch, options->command[0], live->diag) : 0;
+	result = veto_start(live->veto, &live->launch, live->diag);
+	return !result && options->command ? launch_go(&live->launch, options->command[0], live->diag) : result;
 }
 
 static void on_signal(struct live *live)
@@ -337,6 +343,7 @@ void live_close(struct live *live)
 	if (!live)
 		return;
 	session_parts_close(&live->parts);
+	veto_free(live->veto); /* a command that goes on without us has been judged until now */
 	for (size_t i = 0; live->pidfds && i < live->options->pid_count; i++) {
 		if (live->pidfds[i] >= 0)
 			close(live->pidfds[i]);

@@ -118,12 +118,14 @@ static int open_tape(struct session_parts *parts)
 }
 
 int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
-		       const struct session_live_options *options, struct asterism_diag *diag)
+		       const struct session_live_options *options, struct veto *veto, struct asterism_diag *diag)
 {
-	struct executor_options how = { .scope = scope_of(options), .on_match = on_match, .context = parts };
+	struct executor_options how = {
+		.scope = scope_of(options), .elsewhere = veto_rules(veto), .on_match = on_match, .context = parts
+	};
 	int result = 0;
 
-	*parts = (struct session_parts){ .rules = rules, .options = options, .diag = diag };
+	*parts = (struct session_parts){ .rules = rules, .options = options, .veto = veto, .diag = diag };
 	if (rules)
 		result = open_reactions(parts);
 	if (!result && options->tape)
@@ -194,6 +196,8 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 	*wait_ns = UINT64_MAX;
 	if (parts->executor)
 		result = executor_poll(parts->executor, &wait_for_rules);
+	if (!result)
+		result = veto_poll(parts->veto, on_match, parts);
 	if (!result && parts->pending)
 		result = take_pending(parts);
 	parts->pending = NULL;
@@ -220,8 +224,12 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 	int result = 0;
 
 	if (parts->executor) {
+		veto_settle(parts->veto);
+		result = veto_poll(parts->veto, on_match, parts);
 		executor_count(parts->executor, totals);
-		result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+		veto_count(parts->veto, totals);
+		if (!result)
+			result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}

@@ -10,6 +10,7 @@
 #include "session/executor.h"
 #include "session/reactions.h"
 #include "session/tape.h"
+#include "session/veto.h"
 
 struct session_parts {
 	const struct session_rules *rules;
@@ -17,6 +18,7 @@ struct session_parts {
 	struct asterism_diag *diag;
 	struct executor *executor;             /* NULL: no rules */
 	struct reactions *reactions;           /* likewise */
+	struct veto *veto;                     /* NULL: no rule refuses system calls; the session's */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	const char *pending;                   /* the rule whose match wants a snapshot */
@@ -24,9 +26,9 @@ struct session_parts {
 	uint64_t snapshots, snapshots_refused; /* of matches */
 };
 
-/* Loads and attaches what options ask for. rules: NULL: none. As executor_new and tape_new. */
+/* Loads and attaches what options ask for; rules of veto run there. rules: NULL: none. As executor_new and tape_new. */
 int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
-		       const struct session_live_options *options, struct asterism_diag *diag);
+		       const struct session_live_options *options, struct veto *veto, struct asterism_diag *diag);
 void session_parts_close(struct session_parts *parts);
 
 /* Adds a process to the scope. */

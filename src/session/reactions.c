@@ -97,7 +97,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 
 	call.arg_count = count < 0 ? 0 : (uint32_t)count;
 	if (match->done >> index & 1) {
-		told->how = PROGRAM_DONE_IN_KERNEL;
+		told->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
 		react_agent_note(reactions->agent, &call);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };

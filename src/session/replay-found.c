@@ -14,7 +14,7 @@
 struct head {
 	struct found_place place;
 	size_t bytes; /* of everything, head included */
-	uint64_t ts;
+	uint64_t ts, done;
 	uint32_t rule, cpu, pid, tid;
 	uint32_t slot_bytes, event_count;
 	char comm[EVENT_COMM_BYTES];
@@ -65,6 +65,7 @@ int found_add(struct found_list *list, const struct program *program, struct fou
 		.place = place,
 		.bytes = size_of(program, match),
 		.ts = match->ts,
+		.done = match->done,
 		.rule = match->rule,
 		.cpu = match->cpu,
 		.pid = match->pid,
@@ -135,6 +136,7 @@ int found_take(struct found_reader *reader, struct found_events *events, struct 
 		.rule = head->rule,
 		.tainted = head->tainted,
 		.ts = head->ts,
+		.done = head->done,
 		.cpu = head->cpu,
 		.pid = head->pid,
 		.tid = head->tid,

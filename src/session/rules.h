@@ -46,6 +46,7 @@ enum session_place {
 	SESSION_KERNEL,
 	SESSION_USER,    /* over events that the kernel ships */
 	SESSION_NOWHERE, /* SYNCHRONOUS, but the kernel cannot */
+	SESSION_VETO,    /* in user space, before the system calls that it looks at */
 };
 
 struct session_placement {
@@ -56,7 +57,10 @@ struct session_placement {
 /* Whether a rule of the program EMITs type. */
 bool session_is_emitted(const struct program *program, uint32_t type);
 
-/* Decides where rule (index in the program) runs. */
+/* Decides where rule (index in the program) runs if it may do all that it says. */
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
+
+/* The same if no system call is to be refused. */
+void session_place_watching(const struct program *program, uint32_t rule, struct session_placement *placement);
 
 #endif
