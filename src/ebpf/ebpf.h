@@ -84,6 +84,9 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
 /* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
 int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
 
+/* Whether ids in events are those of this process's pid namespace, so that it can name whom they are about. */
+bool ebpf_ids_are_own(void);
+
 /* Whether a process is in scope. */
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);
 

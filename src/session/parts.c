@@ -96,7 +96,8 @@ static int open_reactions(struct session_parts *parts)
 		.agent = { .in_scope = in_scope,
 			   .snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 			   .context = parts,
-			   .anywhere = options->policy && options->policy->anywhere },
+			   .anywhere = options->policy && options->policy->anywhere,
+			   .foreign_ids = !ebpf_ids_are_own() },
 	};
 	int result = policy_check(options->policy, program, parts->diag);
 
@@ -211,6 +212,8 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 	if (parts->executor) {
 		executor_count(parts->executor, totals);
 		result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+		if (!result)
+			result = reactions_refusals(parts->reactions, &totals->refusals);
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}

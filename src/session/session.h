@@ -12,6 +12,7 @@
 #include "program/match.h"
 #include "react/tally.h"
 #include "session/policy.h"
+#include "session/reactions.h"
 #include "session/rules.h"
 #include "session/tape.h"
 
@@ -29,6 +30,7 @@ struct session_totals {
 	uint32_t rule_count;
 	struct tape_totals tape;      /* of a recording */
 	struct react_tallies tallies; /* counters and histograms of the rules */
+	struct reactions_refusals refusals;
 };
 
 void session_totals_fini(struct session_totals *totals);
