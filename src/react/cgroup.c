@@ -124,7 +124,7 @@ static int find_path(pid_t pid, bool is_v1, char path[CGROUP_PATH_BYTES])
 	FILE *file = fopen(name, "re");
 
 	if (!file)
-		return -errno;
+		return errno == ENOENT ? -ESRCH : -errno;
 	while (result == -ENOENT && fgets(line, sizeof line, file)) {
 		char *controllers = strchr(line, ':'), *at = controllers ? strchr(controllers + 1, ':') : NULL;
 

@@ -22,8 +22,8 @@ struct cgroup {
 };
 
 /*
- * Finds the cgroup of a process. Returns 0; -ENOENT: it is in root cgroups only, or none is mounted; -ENAMETOOLONG;
- * -errno.
+ * Finds the cgroup of a process. Returns 0; -ENOENT: it is in root cgroups only, or none is mounted; -ESRCH;
+ * -ENAMETOOLONG; -errno.
  */
 int cgroup_find(pid_t pid, struct cgroup *cgroup);
 

@@ -51,6 +51,8 @@ int agent_cgroup(struct react_agent *agent, struct react_call *call, struct cgro
 	result = cgroup_find(target.pid, cgroup);
 	if (result == -ENOENT)
 		return agent_refuse(call, result, "process %d is in no cgroup that can be frozen", target.pid);
+	if (result == -ESRCH)
+		return agent_refuse(call, result, "process %d is gone", target.pid);
 	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
 }
 

@@ -140,6 +140,29 @@ static int nices(char **args)
 	return 0;
 }
 
+/* freeze FILE NUMBER: the call, then counts what is passed without end. */
+static int freezes(char **args)
+{
+	share(args[0]);
+	call(atol(args[1]));
+	for (;;) {
+		progress->passed++;
+		usleep(1000);
+	}
+	return 0;
+}
+
+/* ask NUMBER yes|no: the call, getppid if yes; then waits a while for a signal. */
+static int asks(char **args)
+{
+	call(atol(args[0]));
+	if (strcmp(args[1], "yes") != 0)
+		sleep(30);
+	syscall(SYS_getppid);
+	usleep(200000);
+	return 0;
+}
+
 /* wait FILE: until there is such a file. */
 static int waits(char **args)
 {
@@ -152,8 +175,8 @@ static const struct {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "progress", progresses }, { "thread", thread }, { "calls", calls },
-	{ "flood", flood },         { "nice", nices },    { "wait", waits },
+	{ "progress", progresses }, { "thread", thread }, { "calls", calls }, { "flood", flood },
+	{ "nice", nices },          { "wait", waits },    { "ask", asks },    { "freeze", freezes },
 };
 
 int main(int argc, char **argv)
