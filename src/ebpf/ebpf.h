@@ -50,6 +50,9 @@ struct ebpf_options {
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
 
+/* Whether the kernel's programs can do the call of a statement at a match; they may not reach its target, even so. */
+bool ebpf_can_act(const struct program *program, uint32_t statement);
+
 /*
  * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
  * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
