@@ -133,8 +133,8 @@ static const struct command_example examples[] = {
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
 	{ "asterism run slow-syscall.rule -p 1234 --snapshot /tmp/slow --last 2s",
 	  "Writes a trace of the last two seconds whenever a system call was slow." },
-	{ "asterism run secret.rule --allow-actions -- ./plugin",
-	  "Lets the rule stop or kill the program that it watches." },
+	{ "asterism run deadlock.rule -p 1234 --allow-actions",
+	  "Lets the rule do what it asks for at a match, such as ending the process." },
 	{ NULL, NULL },
 };
 

@@ -177,12 +177,8 @@ static void print_call(const struct explain *explain, uint32_t index)
 		&explain->program->statements[explain->rule->first_statement + index];
 	const struct react_action *action = program_call(explain->program, statement);
 
-	if (!action)
-		return;
-	text_append(explain->out, "      ");
-	if (explain->facts->who)
-		text_printf(explain->out, "by %s: ", explain->facts->who[index]);
-	text_printf(explain->out, "%s\n", action->guarantee);
+	if (action && explain->facts->who)
+		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index], action->guarantee);
 }
 
 static void print_results(const struct explain *explain)
