@@ -72,6 +72,9 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	     struct asterism_diag *diag, struct ebpf **made);
 void ebpf_free(struct ebpf *ebpf);
 
+/* No event after this; what has happened is there for the next ebpf_poll. */
+void ebpf_detach(struct ebpf *ebpf);
+
 /* Adds a process to the scope. */
 int ebpf_scope_add(struct ebpf *ebpf, pid_t pid);
 

@@ -18,6 +18,7 @@ struct session_parts {
 	struct executor *executor;             /* NULL: no rules */
 	struct reactions *reactions;           /* likewise */
 	struct tape *tape;                     /* NULL: nothing is recorded */
+	bool failed;                           /* whoever is told of matches wants no more */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
 	uint64_t snapshots, snapshots_refused; /* of matches */

@@ -70,6 +70,16 @@ if not eval(sys.argv[2]):
     sys.exit(1)' "$1" "$2"
 }
 
+# `until_passed FILE COUNT`: everybody is through.
+until_passed() {
+	for _ in $(seq 200); do
+		[ "$(field "$1" 2)" != "$2" ] || return 0
+		sleep 0.02
+	done
+	progress "$1"
+	return 1
+}
+
 # --- before the next instruction in user mode ---
 
 @test "Kill: the target runs nothing after the call that completed the match" {
@@ -329,4 +339,14 @@ if not eval(sys.argv[2]):
 	run --separate-stderr -2 "$ASTERISM" record -q -o t2 --allow-actions -- touch ran
 	[[ $stderr == *"--allow-actions and --policy are for rules: add --rules FILE"* ]]
 	[ ! -e ran ]
+}
+
+@test "Stop: whoever was stopped in the last moment of a session goes on as well" {
+	rule r 'CALL Stop(a#TID)' >r.rule
+	# The command ends, and with it the session, while its children make their calls.
+	for _ in $(seq 8); do
+		rm -f p
+		run -0 timeout 20 "$ASTERISM" run -q --allow-actions r.rule -- "$target" orphans p 4000001 50
+		until_passed p 50
+	done
 }

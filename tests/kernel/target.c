@@ -140,6 +140,25 @@ static int nices(char **args)
 	return 0;
 }
 
+/* orphans FILE NUMBER COUNT: so many children make the call one by one, while this process ends. */
+static int orphans(char **args)
+{
+	long count = atol(args[2]);
+
+	share(args[0]);
+	for (long i = 0; i < count; i++) {
+		if (fork())
+			continue;
+		for (volatile long j = 0; j < i * 30000;)
+			j = j + 1;
+		__atomic_fetch_add(&progress->reached, 1, __ATOMIC_RELAXED);
+		call(atol(args[1]));
+		__atomic_fetch_add(&progress->passed, 1, __ATOMIC_RELAXED);
+		_exit(0);
+	}
+	return 0;
+}
+
 /* freeze FILE NUMBER: the call, then counts what is passed without end. */
 static int freezes(char **args)
 {
@@ -177,6 +196,7 @@ static const struct {
 } scenarios[] = {
 	{ "progress", progresses }, { "thread", thread }, { "calls", calls }, { "flood", flood },
 	{ "nice", nices },          { "wait", waits },    { "ask", asks },    { "freeze", freezes },
+	{ "orphans", orphans },
 };
 
 int main(int argc, char **argv)
