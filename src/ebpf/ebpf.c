@@ -15,8 +15,10 @@
 
 #include <errno.h>
 #include <linux/btf.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -343,6 +345,14 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	else
 		*made = ebpf;
 	return error;
+}
+
+void ebpf_detach(struct ebpf *ebpf)
+{
+	if (ebpf->sources)
+		source_set_detach(ebpf->sources);
+	/* Programs that still run on other processors come to their end: this waits for a grace period. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void ebpf_free(struct ebpf *ebpf)

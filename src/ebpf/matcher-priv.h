@@ -147,6 +147,9 @@ int derived_find(struct ebpf_matcher *matcher);
 /* map: room for the raised events of one program; the descriptor, which the matcher keeps, or -errno. */
 int matcher_make_queue(struct ebpf_matcher *matcher, uint64_t bytes);
 
+/* As ebpf_can_act. */
+bool matcher_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement);
+
 /* history: 0, -E2BIG when a run could collect too many events, -ENOMEM. */
 int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history);
 

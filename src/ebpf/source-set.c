@@ -220,14 +220,20 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	return result;
 }
 
+void source_set_detach(struct source_set *set)
+{
+	for (size_t i = 0; i < set->program_count; i++) {
+		if (set->programs[i].link >= 0)
+			close(set->programs[i].link);
+		set->programs[i].link = -1;
+	}
+}
+
 void source_set_free(struct source_set *set)
 {
 	if (!set)
 		return;
-	for (size_t i = 0; i < set->program_count; i++) {
-		if (set->programs[i].link >= 0)
-			close(set->programs[i].link);
-	}
+	source_set_detach(set);
 	scope_free(set->scope);
 	for (size_t i = 0; i < set->program_count; i++)
 		close_program(&set->programs[i]);

@@ -19,5 +19,6 @@ const struct react_action react_stop = {
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.signal = SIGSTOP,
+	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = agent_send_own,
 };

@@ -253,6 +253,11 @@ int executor_poll(struct executor *executor, uint64_t *wait_ns)
 	return engine_advance(executor->engine, before - GRACE_NS);
 }
 
+void executor_detach(struct executor *executor)
+{
+	ebpf_detach(executor->kernel);
+}
+
 void executor_count(const struct executor *executor, struct session_totals *totals)
 {
 	totals->events = ebpf_events(executor->kernel);

@@ -42,6 +42,9 @@ int executor_fd(const struct executor *executor);
 /* As ebpf_poll, for everything. */
 int executor_poll(struct executor *executor, uint64_t *wait_ns);
 
+/* No event after this; what has happened is there for the next executor_poll. */
+void executor_detach(struct executor *executor);
+
 /* The counts so far; totals->rules must have room for every rule. */
 void executor_count(const struct executor *executor, struct session_totals *totals);
 

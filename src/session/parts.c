@@ -64,8 +64,11 @@ static int on_match(void *context, const struct program_match *match)
 
 	if (!reactions_do(parts->reactions, match, &told))
 		return 0;
+	if (parts->failed)
+		return 0;
 	if (parts->options->on_match)
 		result = parts->options->on_match(parts->options->context, &told);
+	parts->failed = result < 0;
 	return result < 0 || !parts->tape ? result : mark(parts, &told);
 }
 
@@ -96,7 +99,8 @@ static int open_reactions(struct session_parts *parts)
 		.agent = { .in_scope = in_scope,
 			   .snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 			   .context = parts,
-			   .anywhere = options->policy && options->policy->anywhere },
+			   .anywhere = options->policy && options->policy->anywhere,
+			   .foreign_ids = !ebpf_ids_are_own() },
 	};
 	int result = policy_check(options->policy, program, parts->diag);
 
@@ -221,15 +225,22 @@ static void tally(void *context, uint32_t statement, uint64_t *buckets)
 
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
 {
+	uint64_t wait_ns;
 	int result = 0;
 
 	if (parts->executor) {
 		veto_settle(parts->veto);
 		result = veto_poll(parts->veto, on_match, parts);
+		/* Whoever was stopped since the last look has to go on as well. */
+		executor_detach(parts->executor);
+		if (!result)
+			result = executor_poll(parts->executor, &wait_ns);
 		executor_count(parts->executor, totals);
 		veto_count(parts->veto, totals);
 		if (!result)
 			result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+		if (!result)
+			result = reactions_refusals(parts->reactions, &totals->refusals);
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}

@@ -21,6 +21,7 @@ struct session_parts {
 	struct veto *veto;                     /* NULL: no rule refuses system calls; the session's */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
+	bool failed;                           /* whoever is told of matches wants no more */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
 	uint64_t snapshots, snapshots_refused; /* of matches */

@@ -7,6 +7,8 @@
 #include "program/calls.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ARGS_MAX = 32 };
@@ -16,7 +18,8 @@ struct reactions {
 	struct reactions_options options;
 	struct react_agent *agent;
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
-	bool *allowed, *quiet;               /* per statement; per rule */
+	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
+	bool *quiet;                         /* per rule */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
@@ -28,13 +31,20 @@ static int bind(struct reactions *reactions)
 
 	reactions->actions = alloc_zero(count, sizeof *reactions->actions);
 	reactions->allowed = alloc_zero(count, sizeof *reactions->allowed);
+	reactions->in_kernel = alloc_zero(count, sizeof *reactions->in_kernel);
 	reactions->quiet = alloc_zero(program->rule_count, sizeof *reactions->quiet);
-	if (!reactions->actions || !reactions->allowed || !reactions->quiet)
+	if (!reactions->actions || !reactions->allowed || !reactions->in_kernel || !reactions->quiet)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		reactions->actions[i] = program_call(program, &program->statements[i]);
-		if (reactions->actions[i])
-			reactions->allowed[i] = policy_allows(reactions->options.policy, reactions->actions[i]);
+		const struct react_action *action = program_call(program, &program->statements[i]);
+
+		reactions->actions[i] = action;
+		if (!action)
+			continue;
+		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
+		/* Who cannot be named here could not be let go on at the end. */
+		reactions->in_kernel[i] =
+			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && action->signal == SIGSTOP);
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		reactions->quiet[i] = program_only_tallies(program, &program->rules[i]);
@@ -51,7 +61,9 @@ int reactions_new(const struct program *program, const struct reactions_options 
 		return diag_no_memory(diag);
 	reactions->program = program;
 	reactions->options = *options;
-	result = bind(reactions) ? diag_no_memory(diag) : react_agent_new(&options->agent, diag, &reactions->agent);
+	reactions->options.agent.statement_count = program->header->sections[PROGRAM_STATEMENTS].count;
+	result = bind(reactions) ? diag_no_memory(diag)
+				 : react_agent_new(&reactions->options.agent, diag, &reactions->agent);
 	if (result)
 		reactions_free(reactions);
 	else
@@ -66,18 +78,30 @@ void reactions_free(struct reactions *reactions)
 	react_agent_free(reactions->agent);
 	alloc_free(reactions->actions);
 	alloc_free(reactions->allowed);
+	alloc_free(reactions->in_kernel);
 	alloc_free(reactions->quiet);
 	alloc_free(reactions);
 }
 
+struct react_agent *reactions_agent(const struct reactions *reactions)
+{
+	return reactions->agent;
+}
+
 const bool *reactions_allowed(const struct reactions *reactions)
 {
-	return reactions->allowed;
+	return reactions->in_kernel;
 }
 
 static bool is_tally(const struct react_action *action)
 {
 	return action->primitive == REACT_COUNT || action->primitive == REACT_HISTOGRAM;
+}
+
+static void not_done(struct reactions *reactions, uint32_t index, const char *why)
+{
+	snprintf(reactions->why[index], sizeof reactions->why[index], "%s", why);
+	reactions->told[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
 }
 
 /* Does one call, or says why not. */
@@ -90,6 +114,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	struct react_call call = { .action = reactions->actions[statement],
 				   .rule = program_text(reactions->program, rule->name),
 				   .args = values,
+				   .statement = statement,
 				   .pid = match->pid,
 				   .tid = match->tid };
 	struct program_reaction *told = &reactions->told[index];
@@ -98,14 +123,14 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	call.arg_count = count < 0 ? 0 : (uint32_t)count;
 	if (match->done >> index & 1) {
 		told->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
-		react_agent_note(reactions->agent, &call);
+		if (react_agent_note(reactions->agent, &call))
+			not_done(reactions, index, call.why);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "division by zero" };
 	} else if (react_agent_perform(reactions->agent, &call)) {
-		memcpy(reactions->why[index], call.why, sizeof call.why);
-		*told = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+		not_done(reactions, index, call.why);
 	} else {
 		told->how = PROGRAM_DONE;
 	}
@@ -191,4 +216,39 @@ int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void
 			tally->buckets[j] += own->items[i].buckets[j];
 	}
 	return result;
+}
+
+static int add_refusal(struct reactions_refusals *refusals, const struct reactions_refusal *refusal)
+{
+	if (alloc_grow(&refusals->items, &refusals->capacity, refusals->count, sizeof *refusals->items))
+		return -ENOMEM;
+	refusals->items[refusals->count++] = *refusal;
+	return 0;
+}
+
+int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals)
+{
+	const struct program *program = reactions->program;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		for (uint32_t j = 0; j < rule->statement_count; j++) {
+			uint32_t statement = rule->first_statement + j;
+			struct reactions_refusal refusal = { .rule = i, .action = reactions->actions[statement] };
+			const char *why;
+
+			refusal.count = react_agent_refused(reactions->agent, statement, &why);
+			snprintf(refusal.why, sizeof refusal.why, "%s", why);
+			if (refusal.count && add_refusal(refusals, &refusal))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void reactions_refusals_fini(struct reactions_refusals *refusals)
+{
+	alloc_free(refusals->items);
+	*refusals = (struct reactions_refusals){ 0 };
 }

@@ -12,6 +12,7 @@
 #include "program/match.h"
 #include "react/tally.h"
 #include "session/policy.h"
+#include "session/reactions.h"
 #include "session/rules.h"
 #include "session/tape.h"
 
@@ -32,6 +33,7 @@ struct session_totals {
 	bool repeated;                /* sharing a rule did not do, so the replay began again without */
 	struct tape_totals tape;      /* of a recording */
 	struct react_tallies tallies; /* counters and histograms of the rules */
+	struct reactions_refusals refusals;
 };
 
 void session_totals_fini(struct session_totals *totals);
