@@ -36,8 +36,7 @@ static bool has_values(const struct emit *emit, const struct program_statement *
 /* Whether it leaves somebody behind who has to be let go on. */
 static bool stops(const struct react_action *action)
 {
-	return action->primitive == REACT_HOLD ||
-	       (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
+	return action->primitive == REACT_HOLD || (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
 }
 
 static bool is_done_here(const struct emit *emit, uint32_t index)

@@ -21,7 +21,7 @@ int ebpf_stops_init(struct ebpf_stops *stops, struct asterism_diag *diag)
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
 	*stops = (struct ebpf_stops){ .fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_stops", 4,
-							    sizeof(struct react_stop_table), 1, &opts) };
+							   sizeof(struct react_stop_table), 1, &opts) };
 	if (stops->fd == -EPERM)
 		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
 	if (stops->fd < 0)

@@ -68,7 +68,7 @@ static void make_good(const struct react_keeper_options *options)
 		nanosleep(&look_pause, NULL);
 	}
 	if (options->undo)
-		options->undo(options->context);
+		undo_all(options->undo);
 }
 
 /* parent: a pidfd, which becomes descriptor 0. */

@@ -4,21 +4,20 @@
 
 /*
  * A process that waits for the death of this one, and then makes good what it leaves behind: whoever is noted in the
- * table of stops goes on, once the programs that may stop anybody are gone, and the undo is called. It holds no
- * descriptor but the one it waits on, has a session of its own and takes no signal but SIGKILL and SIGSTOP. It ends
- * when react_keeper_end says so; then nothing is made good.
+ * table of stops goes on, once the programs that may stop anybody are gone, and what is in the journal is undone. It
+ * holds no descriptor but the one it waits on, has a session of its own and takes no signal but SIGKILL and SIGSTOP. It
+ * ends when react_keeper_end says so; then nothing is made good.
  */
 
 #include "base/diag.h"
 #include "react/stops.h"
+#include "react/undo.h"
 
 struct react_keeper;
 
 struct react_keeper_options {
 	struct react_stop_table *stops;
-	/* Called in the keeper, where only what a signal handler may do is safe. NULL: nothing to undo. */
-	void (*undo)(void *context);
-	void *context;
+	struct undo *undo; /* NULL: nothing */
 };
 
 /* Returns when the keeper waits. -EAGAIN (no process), -EOPNOTSUPP (no pidfd) with a message. */

@@ -16,9 +16,9 @@
 enum react_type {
 	REACT_TARGET = 1, /* #TID, #PID, or a number: a process by its id or that of one of its threads */
 	REACT_INTEGER,
-	REACT_SIGNAL, /* a number, or a constant text: "TERM", "SIGTERM" */
-	REACT_TIME,   /* ns */
-	REACT_TEXT,   /* a constant text */
+	REACT_SIGNAL,      /* a number, or a constant text: "TERM", "SIGTERM" */
+	REACT_TIME,        /* ns */
+	REACT_TEXT,        /* a constant text */
 	REACT_VERDICT,     /* a constant text: "CONTINUE" or "ABORT" */
 	REACT_SIGNAL_NAME, /* as REACT_SIGNAL, but constant: a text */
 	REACT_ANY,

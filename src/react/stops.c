@@ -3,15 +3,17 @@
 
 #include "react/stops.h"
 
-#include <fcntl.h>
+#include "react/proc.h"
+
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STAT_BYTES = 1024, START_FIELD = 22, STATE_FIELD = 3 };
+enum { STAT_BYTES = 1024 };
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -44,69 +46,6 @@ void react_stops_forget(struct react_stop_table *table, const struct react_stop_
 	}
 }
 
-/* Decimal digits into text; only what stands in paths of /proc. */
-static char *put_number(char *text, uint32_t number)
-{
-	char digits[10];
-	int count = 0;
-
-	do
-		digits[count++] = (char)('0' + number % 10);
-	while (number /= 10);
-	while (count)
-		*text++ = digits[--count];
-	*text = 0;
-	return text;
-}
-
-static char *put_text(char *text, const char *part)
-{
-	size_t length = strlen(part);
-
-	memcpy(text, part, length + 1);
-	return text + length;
-}
-
-/* A field of a line of /proc/.../stat, counted from 1 as in proc(5); the name, which is the second, may hold anything.
- */
-static const char *field_of(const char *line, int field)
-{
-	const char *at = strrchr(line, ')');
-
-	for (int i = 2; at && i < field; i++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	return at;
-}
-
-/* The line of a thread; false: there is no such thread. */
-static bool read_stat(pid_t pid, pid_t tid, char line[STAT_BYTES])
-{
-	char path[64], *end = put_number(put_text(path, "/proc/"), (uint32_t)pid);
-	ssize_t got;
-	int fd;
-
-	if (tid)
-		end = put_number(put_text(end, "/task/"), (uint32_t)tid);
-	put_text(end, "/stat");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, line, STAT_BYTES - 1);
-	close(fd);
-	line[got > 0 ? got : 0] = 0;
-	return got > 0;
-}
-
-char react_thread_state(pid_t pid, pid_t tid)
-{
-	char line[STAT_BYTES];
-	const char *state = read_stat(pid, tid, line) ? field_of(line, STATE_FIELD) : NULL;
-
-	return state ? *state : 0;
-}
-
 static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -115,15 +54,31 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
+/* A time in the ticks since boot in which /proc tells when processes began. */
+static uint64_t ticks_at(uint64_t ts)
+{
+	uint64_t slept = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+
+	return (ts + slept) / (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 bool react_stops_is_newer(pid_t pid, uint64_t ts)
 {
-	char line[STAT_BYTES];
-	const char *start = read_stat(pid, 0, line) ? field_of(line, START_FIELD) : NULL;
-	uint64_t ticks = 0, slept = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+	uint64_t birth;
 
-	for (; start && *start >= '0' && *start <= '9'; start++)
-		ticks = ticks * 10 + (uint64_t)(*start - '0');
-	return ticks * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)) > ts + slept;
+	return proc_birth(pid, &birth) == 0 && birth > ticks_at(ts);
+}
+
+char react_thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], line[STAT_BYTES];
+	const char *name_end;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+	if (proc_read(path, line, sizeof line) < 0)
+		return 0;
+	name_end = strrchr(line, ')');
+	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
 }
 
 /* Takes the signal out of a note, so that it is sent only once. */
@@ -132,8 +87,8 @@ static int take_signal(struct react_stop *slot, uint64_t word)
 	int signal = (int)((uint32_t)word >> REACT_STOP_SIGNAL_SHIFT);
 	uint64_t without = word & ~((UINT64_C(0xff)) << REACT_STOP_SIGNAL_SHIFT);
 
-	if (!signal || !__atomic_compare_exchange_n(&slot->word, &word, without, false, __ATOMIC_ACQ_REL,
-						    __ATOMIC_RELAXED))
+	if (!signal ||
+	    !__atomic_compare_exchange_n(&slot->word, &word, without, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return 0;
 	return signal;
 }

@@ -6,9 +6,9 @@
  * Whom the kernel's programs have stopped: a table in memory that they share with this process and with the keeper. A
  * program notes a process before it sends SIGSTOP, so whoever is stopped is in the table, whatever ends when.
  *
- * A slot's word holds a count in its upper half and whom it is about in its lower half; a slot whose count is 0 is free.
- * Programs only add (and take back what they have just added), this process only subtracts what it has seen added. A
- * process may be in several slots, all of them within REACT_STOP_PROBES of its own place.
+ * A slot's word holds a count in its upper half and whom it is about in its lower half; a slot whose count is 0 is
+ * free. Programs only add (and take back what they have just added), this process only subtracts what it has seen
+ * added. A process may be in several slots, all of them within REACT_STOP_PROBES of its own place.
  */
 
 #include <stdbool.h>

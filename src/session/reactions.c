@@ -7,6 +7,7 @@
 #include "program/calls.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ARGS_MAX = 32 };
@@ -80,6 +81,12 @@ static bool is_tally(const struct react_action *action)
 	return action->primitive == REACT_COUNT || action->primitive == REACT_HISTOGRAM;
 }
 
+static void not_done(struct reactions *reactions, uint32_t index, const char *why)
+{
+	snprintf(reactions->why[index], sizeof reactions->why[index], "%s", why);
+	reactions->told[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+}
+
 /* Does one call, or says why not. */
 static void perform(struct reactions *reactions, const struct program_match *match, uint32_t index)
 {
@@ -98,14 +105,14 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	call.arg_count = count < 0 ? 0 : (uint32_t)count;
 	if (match->done >> index & 1) {
 		told->how = PROGRAM_DONE_IN_KERNEL;
-		react_agent_note(reactions->agent, &call);
+		if (react_agent_note(reactions->agent, &call))
+			not_done(reactions, index, call.why);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "division by zero" };
 	} else if (react_agent_perform(reactions->agent, &call)) {
-		memcpy(reactions->why[index], call.why, sizeof call.why);
-		*told = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+		not_done(reactions, index, call.why);
 	} else {
 		told->how = PROGRAM_DONE;
 	}
