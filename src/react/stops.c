@@ -81,16 +81,16 @@ char react_thread_state(pid_t pid, pid_t tid)
 	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
 }
 
-/* Takes the signal out of a note, so that it is sent only once. */
-static int take_signal(struct react_stop *slot, uint64_t word)
+int react_stops_take_signal(struct react_stop_table *table, uint32_t slot)
 {
-	int signal = (int)((uint32_t)word >> REACT_STOP_SIGNAL_SHIFT);
-	uint64_t without = word & ~((UINT64_C(0xff)) << REACT_STOP_SIGNAL_SHIFT);
+	uint64_t *at = &table->slots[slot].word, word = __atomic_load_n(at, __ATOMIC_ACQUIRE), without;
 
-	if (!signal ||
-	    !__atomic_compare_exchange_n(&slot->word, &word, without, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return 0;
-	return signal;
+	do {
+		if (word >> 32 == 0 || !((uint32_t)word >> REACT_STOP_SIGNAL_SHIFT))
+			return 0;
+		without = word & ~(UINT64_C(0xff) << REACT_STOP_SIGNAL_SHIFT);
+	} while (!__atomic_compare_exchange_n(at, &word, without, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	return (int)((uint32_t)word >> REACT_STOP_SIGNAL_SHIFT);
 }
 
 void react_stops_continue(struct react_stop_table *table)
@@ -106,7 +106,7 @@ void react_stops_continue(struct react_stop_table *table)
 
 		if (fd < 0)
 			continue;
-		int signal = take_signal(slot, word);
+		int signal = react_stops_take_signal(table, i);
 
 		if (signal && !react_stops_is_newer(pid, slot->ts))
 			syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);

@@ -65,6 +65,9 @@ void react_stops_forget(struct react_stop_table *table, const struct react_stop_
  */
 void react_stops_continue(struct react_stop_table *table);
 
+/* The signal that the note in a slot asks for, once: the note loses it. 0: none. */
+int react_stops_take_signal(struct react_stop_table *table, uint32_t slot);
+
 /* Whether the process was started after ts (CLOCK_MONOTONIC), so that it cannot be the one that was meant then. */
 bool react_stops_is_newer(pid_t pid, uint64_t ts);
 
