@@ -175,7 +175,7 @@ static void let_go_on(struct helds *helds, struct held *held, uint64_t now_ns)
 	react_stops_find(helds->table, held->pid, false, &notes);
 	/* Another question is on its way to us, unless it takes too long. */
 	if (notes.sum > held->notes && !is_gone(held)) {
-		if (now_ns - held->idle_ns < ORPHAN_NS)
+		if (now_ns < held->idle_ns + ORPHAN_NS)
 			return;
 		answer_lost(helds, held, &notes);
 		react_stops_find(helds->table, held->pid, false, &notes);
