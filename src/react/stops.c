@@ -57,7 +57,7 @@ static uint64_t now_ns(clockid_t clock)
 /* A time in the ticks since boot in which /proc tells when processes began. */
 static uint64_t ticks_at(uint64_t ts)
 {
-	uint64_t slept = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+	uint64_t awake = now_ns(CLOCK_MONOTONIC), slept = now_ns(CLOCK_BOOTTIME) - awake;
 
 	return (ts + slept) / (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
 }
