@@ -8,7 +8,7 @@
  * place, or, where interrupts are off, from an interrupt of this processor as soon as they are on.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-note.h"
 
 #include "program/calls.h"
 

@@ -4,7 +4,7 @@
  * one compare-and-exchange, so whoever dies when, it is there or not. Losing the race for a slot leads to the next one.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-note.h"
 
 #include "react/stops.h"
 

@@ -228,9 +228,13 @@ static int answer_unstopped(struct asks *asks, const struct program_match *match
 					     .why = "it could not be stopped",
 					     .verdict = asked->aborts ? "abort" : "continue",
 					     .by = "default" };
+	bool is_spared = match->pid <= 1 || (pid_t)match->pid == getpid();
 	struct held *held;
 
-	if (asked->aborts && match->pid > 1 && (pid_t)match->pid != getpid()) {
+	if (asked->aborts && is_spared) {
+		reaction.why = "process 1 and asterism itself are never acted upon";
+		reaction.verdict = reaction.by = NULL;
+	} else if (asked->aborts) {
 		held = helds_ask(&asks->helds, (pid_t)match->pid, match->ts);
 		if (held) {
 			held->notes--; /* there is none */
