@@ -73,17 +73,18 @@ def wait_a_while():
 def read_by_bpftrace(bench, count):
     """printf, read by a program at the other end of a pipe."""
     target = Target(bench, count, "call")
+    tracer = subprocess.Popen(["bpftrace", "-B", "line", "-e", CALL % (target.pid, 'printf("%llu\\n", nsecs);')],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        tracer = subprocess.Popen(["bpftrace", "-B", "line", "-e", CALL % (target.pid, 'printf("%llu\\n", nsecs);')],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         reader = subprocess.Popen([bench.compiled("reaction", "reaction.c"), "read", str(count)], stdin=tracer.stdout,
                                   stdout=subprocess.PIPE, text=True)
         wait_a_while()
         target.process.send_signal(signal.SIGUSR2)
         text, _ = reader.communicate(timeout=120)
-        tracer.send_signal(signal.SIGINT)
-        tracer.communicate(timeout=20)
     finally:
+        tracer.kill()
+        tracer.wait()
+        tracer.stdout.close()
         target.close()
     if not text:
         raise Missing("bpftrace printed nothing")

@@ -5,15 +5,17 @@
 
 #include "react/proc.h"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STAT_BYTES = 1024 };
+enum { STAT_BYTES = 1024, STATE_FIELD = 3, BIRTH_FIELD = 22 }; /* as proc(5) counts */
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -69,16 +71,26 @@ bool react_stops_is_newer(pid_t pid, uint64_t ts)
 	return proc_birth(pid, &birth) == 0 && birth > ticks_at(ts);
 }
 
-char react_thread_state(pid_t pid, pid_t tid)
+char react_thread_state(pid_t pid, pid_t tid, uint64_t ts)
 {
 	char path[64], line[STAT_BYTES];
-	const char *name_end;
+	const char *at;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
-	if (proc_read(path, line, sizeof line) < 0)
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+
+	if (fd >= 0)
+		close(fd);
+	line[got > 0 ? got : 0] = 0;
+	at = strrchr(line, ')'); /* ends the name, which may hold anything */
+	if (!at || at[1] != ' ')
 		return 0;
-	name_end = strrchr(line, ')');
-	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+	char state = at[2];
+
+	for (int i = STATE_FIELD - 1; i < BIRTH_FIELD && at; i++)
+		at = strchr(at + 1, ' ');
+	return at && strtoull(at, NULL, 10) <= ticks_at(ts) ? state : 0;
 }
 
 int react_stops_take_signal(struct react_stop_table *table, uint32_t slot)

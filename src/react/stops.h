@@ -74,7 +74,10 @@ bool react_stops_is_newer(pid_t pid, uint64_t ts);
 /* Returns when every program of the kernel that ran when it was called has come to its end. */
 void react_stops_settle(void);
 
-/* The state of a thread as /proc tells it ('R', 'T', ...); 0: there is no such thread. */
-char react_thread_state(pid_t pid, pid_t tid);
+/*
+ * The state of a thread as /proc tells it ('R', 'T', ...); 0: there is none that was there at ts (CLOCK_MONOTONIC).
+ * One look, as it is taken while somebody waits.
+ */
+char react_thread_state(pid_t pid, pid_t tid, uint64_t ts);
 
 #endif

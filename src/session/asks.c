@@ -32,7 +32,8 @@ struct ask {
 	pid_t pid, tid;
 	uint32_t statement;
 	uint64_t limit_ns, settle_until_ns;
-	bool settles, is_asking;
+	uint64_t ts;
+	bool settles, is_asking, is_gone;
 	struct kept_match *kept;           /* NULL while it is being asked the first time */
 	const struct program_match *match; /* then */
 	enum session_verdict answer;       /* that came while it was being asked; 0: none */
@@ -109,6 +110,12 @@ static int tell(const struct asks *asks, const struct program_match *match, uint
 	return asks->options.tell(asks->options.context, &told);
 }
 
+/* Whether the process has gone and its id is another's. Only asked where the completing thread could not be found. */
+static bool is_another(const struct ask *ask)
+{
+	return ask->is_gone && react_stops_is_newer(ask->pid, ask->ts);
+}
+
 /* The question has its verdict; by NULL: whoever was asked gave it, or leaves it to the default. Frees ask. */
 static int settle(struct asks *asks, struct ask *ask, enum session_verdict verdict, const char *by)
 {
@@ -122,7 +129,7 @@ static int settle(struct asks *asks, struct ask *ask, enum session_verdict verdi
 						   .verdict = aborts ? "abort" : "continue",
 						   .by = by };
 
-	if (aborts)
+	if (aborts && !is_another(ask))
 		held_signal(ask->held, ask->told.signal);
 	helds_answer(&asks->helds, ask->held);
 	ask->held = NULL;
@@ -164,20 +171,21 @@ static int ask_now(struct asks *asks, struct ask *ask)
 
 static void look(struct ask *ask)
 {
-	char state = react_thread_state(ask->pid, ask->tid);
+	char state = react_thread_state(ask->pid, ask->tid, ask->ts);
 
+	ask->is_gone = state == 0;
 	ask->told.is_stopped = state == 'T' || state == 't';
 }
 
 /* Usually the process has stopped before we are awake. */
 static int settle_or_ask(struct asks *asks, struct ask *ask)
 {
-	for (int i = 0; i < LOOKS_AT_ONCE && !ask->told.is_stopped; i++) {
+	for (int i = 0; i < LOOKS_AT_ONCE && !ask->told.is_stopped && !ask->is_gone; i++) {
 		if (i)
 			sched_yield();
 		look(ask);
 	}
-	if (ask->told.is_stopped)
+	if (ask->told.is_stopped || ask->is_gone)
 		return ask_now(asks, ask);
 	ask->kept = kept_match_new(asks->options.program, ask->match);
 	if (!ask->kept)
@@ -203,6 +211,7 @@ static struct ask *make(struct asks *asks, const struct program_match *match, co
 	ask->match = match;
 	ask->pid = (pid_t)match->pid;
 	ask->tid = (pid_t)match->tid;
+	ask->ts = match->ts;
 	asks->items[asks->count++] = ask;
 	return ask;
 }
@@ -235,10 +244,11 @@ static int answer_unstopped(struct asks *asks, const struct program_match *match
 		reaction.why = "process 1 and asterism itself are never acted upon";
 		reaction.verdict = reaction.by = NULL;
 	} else if (asked->aborts) {
-		held = helds_ask(&asks->helds, (pid_t)match->pid, match->ts);
+		held = helds_ask(&asks->helds, (pid_t)match->pid);
 		if (held) {
 			held->notes--; /* there is none */
-			held_signal(held, asked->signal);
+			if (!react_stops_is_newer((pid_t)match->pid, match->ts))
+				held_signal(held, asked->signal);
 			helds_answer(&asks->helds, held);
 		}
 	}
@@ -257,7 +267,7 @@ int asks_put(struct asks *asks, const struct program_match *match, uint32_t stat
 	program_ask(program, called, &asked);
 	if (match->reactions[statement].how != PROGRAM_DONE_IN_KERNEL)
 		return answer_unstopped(asks, match, statement, &asked);
-	held = helds_ask(&asks->helds, (pid_t)match->pid, match->ts);
+	held = helds_ask(&asks->helds, (pid_t)match->pid);
 	if (!held)
 		return tell(asks, match, statement, &gone);
 	struct ask *ask = make(asks, match, &asked);

@@ -54,13 +54,12 @@ static bool is_gone(const struct held *held)
 	return poll(&fds, 1, 0) > 0;
 }
 
-static struct held *make(struct helds *helds, pid_t pid, uint64_t ts)
+static struct held *make(struct helds *helds, pid_t pid)
 {
 	struct held *held = NULL;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	/* A younger process of the same id was not stopped by anybody. */
-	if (fd < 0 || react_stops_is_newer(pid, ts))
+	if (fd < 0)
 		goto out;
 	if (alloc_grow(&helds->items, &helds->capacity, helds->count, sizeof(struct held *)))
 		goto out;
@@ -101,7 +100,7 @@ static void part(struct helds *helds, struct held *held)
 		drop(helds, held);
 }
 
-struct held *helds_ask(struct helds *helds, pid_t pid, uint64_t ts)
+struct held *helds_ask(struct helds *helds, pid_t pid)
 {
 	struct held *held = find(helds, pid);
 
@@ -110,7 +109,7 @@ struct held *helds_ask(struct helds *helds, pid_t pid, uint64_t ts)
 		held = NULL;
 	}
 	if (!held)
-		held = make(helds, pid, ts);
+		held = make(helds, pid);
 	if (!held) {
 		forget(helds, pid, 1);
 		return NULL;
@@ -164,7 +163,7 @@ static bool stop_again(struct helds *helds, struct held *held)
 static void let_go_on(struct helds *helds, struct held *held, uint64_t now_ns)
 {
 	/* In this order: whoever is seen stopped by a new stop is seen noted as well. */
-	bool is_stopped = held->went_on && react_thread_state(held->pid, held->pid) == 'T';
+	bool is_stopped = held->went_on && react_thread_state(held->pid, held->pid, UINT64_MAX / 2) == 'T';
 	bool lasts = is_stopped_for_good(helds, held->pid);
 	struct react_stop_notes notes;
 
@@ -224,7 +223,8 @@ static void scan(struct helds *helds, uint64_t now_ns)
 
 		if (find(helds, pid) || now_ns < ts + ORPHAN_NS)
 			continue;
-		struct held *held = make(helds, pid, ts);
+		/* A younger process of the same id was not stopped by anybody. */
+		struct held *held = react_stops_is_newer(pid, ts) ? NULL : make(helds, pid);
 
 		if (held)
 			held->idle_ns = 0;

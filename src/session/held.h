@@ -39,10 +39,10 @@ void helds_init(struct helds *helds, struct react_stop_table *table, const struc
 void helds_fini(struct helds *helds);
 
 /*
- * The process that a question of ts is about, with one more question and note. NULL: it is gone (or memory is short;
- * then it goes on when it is found to be stopped for nothing), and the note was given back.
+ * The process that a question is about, with one more question and note. NULL: it is gone (or memory is short), and the
+ * note was given back.
  */
-struct held *helds_ask(struct helds *helds, pid_t pid, uint64_t ts);
+struct held *helds_ask(struct helds *helds, pid_t pid);
 
 /* One question is answered. Lets the process go on if it was the last; then it may be freed. */
 void helds_answer(struct helds *helds, struct held *held);

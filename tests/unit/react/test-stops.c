@@ -134,7 +134,7 @@ static void everybody_goes_on(void **state)
 	while (!WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 	assert_int_equal(waitpid(foreign, &status, WCONTINUED | WNOHANG), 0);
-	assert_int_equal(react_thread_state(foreign, foreign), 'T');
+	assert_int_equal(react_thread_state(foreign, foreign, clock_now_ns()), 'T');
 	end(asked);
 	end(for_good);
 	end(foreign);
@@ -155,6 +155,8 @@ static void younger_one_is_spared(void **state)
 	assert_int_equal(waitpid(pid, &status, WCONTINUED), pid);
 	assert_true(WIFCONTINUED(status));
 	assert_true(react_stops_is_newer(pid, 0));
+	assert_int_equal(react_thread_state(pid, pid, 0), 0);
+	assert_int_not_equal(react_thread_state(pid, pid, clock_now_ns()), 0);
 	assert_false(react_stops_is_newer(pid, clock_now_ns()));
 	end(pid);
 	munmap(table, sizeof *table);
@@ -225,7 +227,7 @@ static void keeper_ends(void **state)
 	note(table, (uint32_t)asked, asked, 0, 1);
 	react_keeper_end(keeper);
 	assert_int_equal(waitpid(asked, &status, WCONTINUED | WNOHANG), 0);
-	assert_int_equal(react_thread_state(asked, asked), 'T');
+	assert_int_equal(react_thread_state(asked, asked, clock_now_ns()), 'T');
 	end(asked);
 	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
