@@ -5,6 +5,7 @@
 
 #include "react/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
@@ -116,8 +117,11 @@ void react_stops_continue(struct react_stop_table *table)
 			continue;
 		int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-		if (fd < 0)
+		if (fd < 0) {
+			if (errno != ESRCH) /* no descriptor left */
+				kill(pid, SIGCONT);
 			continue;
+		}
 		int signal = react_stops_take_signal(table, i);
 
 		if (signal && !react_stops_is_newer(pid, slot->ts))

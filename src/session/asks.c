@@ -126,6 +126,7 @@ static int settle(struct asks *asks, struct ask *ask, enum session_verdict verdi
 	if (!by)
 		by = "answer";
 	const struct program_reaction reaction = { .how = PROGRAM_DONE_IN_KERNEL,
+						   .why = held_is_gone(ask->held) ? "the process is gone" : NULL,
 						   .verdict = aborts ? "abort" : "continue",
 						   .by = by };
 
@@ -244,8 +245,7 @@ static int answer_unstopped(struct asks *asks, const struct program_match *match
 		reaction.why = "process 1 and asterism itself are never acted upon";
 		reaction.verdict = reaction.by = NULL;
 	} else if (asked->aborts) {
-		held = helds_ask(&asks->helds, (pid_t)match->pid);
-		if (held) {
+		if (helds_ask(&asks->helds, (pid_t)match->pid, &held) == 0) {
 			held->notes--; /* there is none */
 			if (!react_stops_is_newer((pid_t)match->pid, match->ts))
 				held_signal(held, asked->signal);
@@ -260,16 +260,20 @@ int asks_put(struct asks *asks, const struct program_match *match, uint32_t stat
 	const struct program *program = asks->options.program;
 	const struct program_statement *called =
 		&program->statements[program->rules[match->rule].first_statement + statement];
-	static const struct program_reaction gone = { .how = PROGRAM_NOT_DONE, .why = "the process is gone" };
 	struct program_ask asked;
 	struct held *held;
 
 	program_ask(program, called, &asked);
 	if (match->reactions[statement].how != PROGRAM_DONE_IN_KERNEL)
 		return answer_unstopped(asks, match, statement, &asked);
-	held = helds_ask(&asks->helds, (pid_t)match->pid);
-	if (!held)
-		return tell(asks, match, statement, &gone);
+	int result = helds_ask(&asks->helds, (pid_t)match->pid, &held);
+
+	if (result) {
+		const char *why = result == -ESRCH ? "the process is gone" : "memory or descriptors are short";
+		const struct program_reaction failed = { .how = PROGRAM_NOT_DONE, .why = why };
+
+		return tell(asks, match, statement, &failed);
+	}
 	struct ask *ask = make(asks, match, &asked);
 
 	if (!ask) {
@@ -327,6 +331,8 @@ static int poll_one(struct asks *asks, struct ask *ask, uint64_t now_ns, uint64_
 			*wait_ns = SETTLE_LOOK_NS;
 	} else if (now_ns >= ask->told.deadline_ns) {
 		return settle(asks, ask, SESSION_DEFAULT, "late");
+	} else if (held_is_gone(ask->held)) {
+		return settle(asks, ask, SESSION_DEFAULT, NULL);
 	} else if (ask->told.deadline_ns - now_ns < *wait_ns) {
 		*wait_ns = ask->told.deadline_ns - now_ns;
 	}

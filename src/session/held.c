@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -47,32 +48,34 @@ void held_signal(const struct held *held, int signal)
 	syscall(SYS_pidfd_send_signal, held->fd, signal, NULL, 0);
 }
 
-static bool is_gone(const struct held *held)
+bool held_is_gone(const struct held *held)
 {
 	struct pollfd fds = { .fd = held->fd, .events = POLLIN };
 
 	return poll(&fds, 1, 0) > 0;
 }
 
-static struct held *make(struct helds *helds, pid_t pid)
+/* Returns 0, -ESRCH: it is gone, or another error: it is there, but cannot be held. */
+static int make(struct helds *helds, pid_t pid, struct held **made)
 {
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), result = fd < 0 ? -errno : 0;
 	struct held *held = NULL;
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd < 0)
-		goto out;
-	if (alloc_grow(&helds->items, &helds->capacity, helds->count, sizeof(struct held *)))
-		goto out;
-	held = alloc_zero(1, sizeof *held);
-	if (!held)
-		goto out;
+	if (!result)
+		result = alloc_grow(&helds->items, &helds->capacity, helds->count, sizeof(struct held *));
+	if (!result) {
+		held = alloc_zero(1, sizeof *held);
+		result = held ? 0 : -ENOMEM;
+	}
+	if (result) {
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
 	*held = (struct held){ .pid = pid, .fd = fd, .idle_ns = clock_now_ns() };
 	helds->items[helds->count++] = held;
-	return held;
-out:
-	if (fd >= 0)
-		close(fd);
-	return NULL;
+	*made = held;
+	return 0;
 }
 
 static struct held *find(const struct helds *helds, pid_t pid)
@@ -100,24 +103,26 @@ static void part(struct helds *helds, struct held *held)
 		drop(helds, held);
 }
 
-struct held *helds_ask(struct helds *helds, pid_t pid)
+int helds_ask(struct helds *helds, pid_t pid, struct held **asked)
 {
 	struct held *held = find(helds, pid);
+	int result = 0;
 
-	if (held && is_gone(held)) {
+	if (held && held_is_gone(held)) {
 		part(helds, held);
 		held = NULL;
 	}
 	if (!held)
-		held = make(helds, pid);
-	if (!held) {
+		result = make(helds, pid, &held);
+	if (result == -ESRCH)
 		forget(helds, pid, 1);
-		return NULL;
-	}
+	if (result)
+		return result;
 	held->asks++;
 	held->notes++;
 	held->went_on = false;
-	return held;
+	*asked = held;
+	return 0;
 }
 
 /* Whether a Stop lasts that is nobody's question. */
@@ -173,14 +178,14 @@ static void let_go_on(struct helds *helds, struct held *held, uint64_t now_ns)
 	}
 	react_stops_find(helds->table, held->pid, false, &notes);
 	/* Another question is on its way to us, unless it takes too long. */
-	if (notes.sum > held->notes && !is_gone(held)) {
+	if (notes.sum > held->notes && !held_is_gone(held)) {
 		if (now_ns < held->idle_ns + ORPHAN_NS)
 			return;
 		answer_lost(helds, held, &notes);
 		react_stops_find(helds->table, held->pid, false, &notes);
 		held->notes = notes.sum;
 	}
-	if (lasts || is_gone(held)) {
+	if (lasts || held_is_gone(held)) {
 		react_stops_forget(helds->table, &notes, notes.sum);
 		drop(helds, held);
 		return;
@@ -224,11 +229,12 @@ static void scan(struct helds *helds, uint64_t now_ns)
 		if (find(helds, pid) || now_ns < ts + ORPHAN_NS)
 			continue;
 		/* A younger process of the same id was not stopped by anybody. */
-		struct held *held = react_stops_is_newer(pid, ts) ? NULL : make(helds, pid);
+		struct held *held = NULL;
+		int result = react_stops_is_newer(pid, ts) ? -ESRCH : make(helds, pid, &held);
 
-		if (held)
+		if (!result)
 			held->idle_ns = 0;
-		else
+		else if (result == -ESRCH)
 			forget(helds, pid, UINT32_MAX);
 	}
 }

@@ -39,16 +39,19 @@ void helds_init(struct helds *helds, struct react_stop_table *table, const struc
 void helds_fini(struct helds *helds);
 
 /*
- * The process that a question is about, with one more question and note. NULL: it is gone (or memory is short), and the
- * note was given back.
+ * The process that a question is about, with one more question and note. Returns 0; -ESRCH: it is gone, and the note
+ * was given back; another error: it cannot be held, so its note will be found later and the default answer given.
  */
-struct held *helds_ask(struct helds *helds, pid_t pid);
+int helds_ask(struct helds *helds, pid_t pid, struct held **asked);
 
 /* One question is answered. Lets the process go on if it was the last; then it may be freed. */
 void helds_answer(struct helds *helds, struct held *held);
 
 /* Sends it a signal, if it is still the process that it was. */
 void held_signal(const struct held *held, int signal);
+
+/* Whether it has ended. */
+bool held_is_gone(const struct held *held);
 
 /* What is due: second looks, and whoever is stopped though no match tells of it. */
 void helds_poll(struct helds *helds, uint64_t now_ns, uint64_t *wait_ns);

@@ -75,8 +75,12 @@ void stopping_refuse(struct stopping *stopping)
 
 void stopping_close(struct stopping *stopping)
 {
-	if (stopping->stops.table)
-		react_stops_continue(stopping->stops.table);
+	struct react_stop_table *table = stopping->stops.table;
+
+	if (table && table->open)
+		stopping_refuse(stopping);
+	if (table)
+		react_stops_continue(table);
 	react_keeper_end(stopping->keeper);
 	stopping->keeper = NULL;
 	ebpf_stops_fini(&stopping->stops);

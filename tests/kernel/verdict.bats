@@ -124,6 +124,16 @@ asked() {
 	[ "$(grep -c '"verdict":"continue","by":"answer"' <<<"$output")" = 4 ]
 }
 
+@test "a program that is executed is asked about before its first instruction" {
+	printf 'SYNCHRONOUS RULE ask PATTERN { sched_process_exec:x } WHERE { x.comm == "plant" } DO { CALL Ask(10s) }\n' >ask.rule
+	answerer 1
+	run --separate-stderr "$ASTERISM" run -f json --allow-actions --ask ./answerer ask.rule -- \
+		sh -c '"$0" calls pid; echo "ended with $?"' "$PLANT"
+	[ "$status" = 0 ]
+	[[ $output == *'"verdict":"abort","by":"answer"'* ]]
+	[[ $output == *"ended with 137"* ]]
+}
+
 @test "text tells the verdict" {
 	answerer 0
 	run -0 --separate-stderr "$ASTERISM" run --allow-actions --ask ./answerer ask.rule -- "$PLANT" calls pid

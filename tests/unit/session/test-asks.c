@@ -3,6 +3,7 @@
 
 #include "session/asks.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "react/react.h"
 #include "session/rules.h"
@@ -388,6 +389,75 @@ static void slow_to_stop(void **state)
 	tear_down(&scene);
 }
 
+/* Of two answers about one process, ABORT is what counts. */
+static void abort_wins(void **state)
+{
+	struct scene scene;
+	pid_t pid = spawn(true);
+	uint64_t first;
+	int status;
+
+	(void)state;
+	set_up(&scene, "Ask(1h, \"CONTINUE\", \"TERM\")", true);
+	note(&scene, pid, 0);
+	note(&scene, pid, 0);
+	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
+	first = scene.ticket;
+	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
+	assert_int_equal(asks_answer(scene.asks, first, SESSION_ABORT), 0);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_int_equal(asks_answer(scene.asks, scene.ticket, SESSION_CONTINUE), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	tear_down(&scene);
+}
+
+static void dies_while_it_is_asked_about(void **state)
+{
+	struct scene scene;
+	pid_t pid = spawn(true);
+
+	(void)state;
+	set_up(&scene, "Ask(1h)", true);
+	note(&scene, pid, 0);
+	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
+	poll_asks(&scene);
+	assert_int_equal(scene.told_count, 0);
+	end(pid);
+	poll_asks(&scene);
+	is_told(&scene, 0, "continue", "default");
+	assert_string_equal(scene.told[0].why, "the process is gone");
+	assert_int_equal(noted(&scene, pid), 0);
+	tear_down(&scene);
+}
+
+/* Wherever memory is short, the match is told once and nobody stays stopped. */
+static void memory_is_short(void **state)
+{
+	struct scene scene;
+	uint32_t pending = 0;
+
+	(void)state;
+	for (unsigned long n = 1; !pending; n++) {
+		pid_t pid = spawn(true);
+
+		assert_true(n < 100);
+		set_up(&scene, "Ask(1h)", true);
+		note(&scene, pid, 0);
+		alloc_fail_at(n);
+		put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
+		alloc_fail_at(0);
+		pending = (uint32_t)asks_pending(scene.asks);
+		assert_int_equal(scene.told_count, 1 - pending);
+		assert_int_equal(asks_close(scene.asks), 0);
+		assert_int_equal(scene.told_count, 1);
+		react_stops_continue(scene.table); /* as the end of a session does */
+		await_going_on(pid);
+		end(pid);
+		tear_down(&scene);
+	}
+}
+
 /* A Stop outlasts the answer to a question. */
 static void stop_lasts(void **state)
 {
@@ -419,6 +489,9 @@ int main(void)
 		cmocka_unit_test(nobody_to_ask),
 		cmocka_unit_test(not_stopped),
 		cmocka_unit_test(slow_to_stop),
+		cmocka_unit_test(abort_wins),
+		cmocka_unit_test(dies_while_it_is_asked_about),
+		cmocka_unit_test(memory_is_short),
 		cmocka_unit_test(stop_lasts),
 	};
 
