@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { COMMAND_OPTIONS_MAX = 16 };
+enum { COMMAND_OPTIONS_MAX = 20 };
 
 struct arguments;
 

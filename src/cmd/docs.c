@@ -6,9 +6,11 @@
  *   asterism-docs man            asterism(1)
  *   asterism-docs man COMMAND    asterism-COMMAND(1)
  *   asterism-docs completion     completion for bash
+ *   asterism-docs actions        the descriptions of docs/reactions.md
  */
 
 #include "cmd/command.h"
+#include "cmd/help-actions.h"
 #include "cmd/help.h"
 
 #include <stdio.h>
@@ -212,7 +214,9 @@ int main(int argc, char **argv)
 		man_program();
 	else if (command && strcmp(argv[1], "man") == 0)
 		man_command(command);
+	else if (argc == 2 && strcmp(argv[1], "actions") == 0)
+		help_actions_page(stdout);
 	else
-		return fputs("usage: asterism-docs man [COMMAND] | completion\n", stderr), 2;
+		return fputs("usage: asterism-docs man [COMMAND] | completion | actions\n", stderr), 2;
 	return fflush(stdout) ? 1 : 0;
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
+#include "program/calls.h"
 #include "program/explain.h"
 
 #include <stdio.h>
@@ -23,13 +24,41 @@ static const char *const place_words[] = {
 typedef void explain_fn(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
 			struct text_buffer *out);
 
+/* A match when the time is up is noticed in asterism's own process: there nobody can be met by a signal. */
+static bool waits_for_time(const struct program *program, const struct program_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->state_count; i++)
+		if (program->states[rule->first_state + i].flags & PROGRAM_STATE_DEADLINE)
+			return true;
+	return false;
+}
+
+static void find_who(const struct program *program, uint32_t rule, enum session_place place, const char **who)
+{
+	const struct program_rule *row = &program->rules[rule];
+
+	for (uint32_t i = 0; i < row->statement_count; i++) {
+		uint32_t statement = row->first_statement + i;
+		const struct react_action *action = program_call(program, &program->statements[statement]);
+		bool signals = action && action->primitive == REACT_SEND_SIGNAL;
+
+		if (place != SESSION_KERNEL || !ebpf_can_act(program, statement) ||
+		    (signals && waits_for_time(program, row)))
+			who[i] = "asterism";
+		else
+			who[i] = signals ? "the kernel, or asterism where the kernel cannot reach the target"
+					 : "the kernel";
+	}
+}
+
 /* In the order of the choices of --format. */
 static explain_fn *const formats[] = { program_explain_text, program_explain_dot, program_explain_json };
 
 static void explain_rule(const struct program *program, uint32_t rule, explain_fn *explain, struct text_buffer *out)
 {
 	struct session_placement placement;
-	struct program_explain_facts facts = { .where = NULL };
+	const char *who[REACT_STATEMENTS_MAX] = { NULL };
+	struct program_explain_facts facts = { .who = who };
 
 	session_place(program, rule, &placement);
 	facts.where = place_words[placement.place];
@@ -38,6 +67,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
 	else if (placement.place == SESSION_USER)
 		facts.user_space_bytes = engine_pool_bytes(program, rule);
+	find_who(program, rule, placement.place, who);
 	explain(program, rule, &facts, out);
 }
 

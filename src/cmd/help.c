@@ -17,19 +17,18 @@ const struct help_status help_statuses[] = {
 	{ NULL, NULL },
 };
 
-/* Words fill lines; a blank line in the text parts paragraphs. */
-static void put_text(const char *text, FILE *stream)
+void help_text(const char *text, int indent, FILE *stream)
 {
 	size_t column = 0;
 
 	while (*text) {
 		size_t word = strcspn(text, " \n");
 
-		if (column && column + 1 + word > TEXT_COLUMNS) {
+		if (column && (size_t)indent + column + 1 + word > TEXT_COLUMNS) {
 			fputc('\n', stream);
 			column = 0;
 		}
-		fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
+		fprintf(stream, "%*s%.*s", column ? 1 : indent, "", (int)word, text);
 		column += word + (column != 0);
 		text += word;
 		if (strncmp(text, "\n\n", 2) == 0) {
@@ -70,13 +69,15 @@ void help_program(FILE *stream)
 	put_option(OPTION_HELP, stream);
 	put_option(OPTION_VERSION, stream);
 	put_statuses(stream);
-	fputs("\n'asterism COMMAND --help' tells more; the language is described in asterism-rules(5).\n", stream);
+	fputs("\n'asterism COMMAND --help' tells more; the language is described in asterism-rules(5),\n"
+	      "what rules can do at a match by 'asterism help actions'.\n",
+	      stream);
 }
 
 void help_command(const struct command *command, FILE *stream)
 {
 	fprintf(stream, "Usage: asterism %s [OPTION...] %s\n\n", command->name, command->operands);
-	put_text(command->description, stream);
+	help_text(command->description, 0, stream);
 	fputs("\nOptions:\n", stream);
 	for (size_t i = 0; i < COMMAND_OPTIONS_MAX && command->options[i] != OPTION_NONE; i++)
 		put_option(command->options[i], stream);

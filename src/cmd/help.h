@@ -10,6 +10,9 @@
 void help_program(FILE *stream);
 void help_command(const struct command *command, FILE *stream);
 
+/* Words fill lines, indented by so many blanks; a blank line in the text parts paragraphs. */
+void help_text(const char *text, int indent, FILE *stream);
+
 /* The meaning of each exit status, ended by a row without a text. */
 struct help_status {
 	const char *status;

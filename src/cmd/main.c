@@ -3,6 +3,7 @@
 
 #include "cmd/catalogs.h"
 #include "cmd/command.h"
+#include "cmd/help-actions.h"
 #include "cmd/help.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
@@ -47,6 +48,8 @@ static int help_about(int argc, char **argv)
 
 	if (command)
 		help_command(command, stdout);
+	else if (argc > 2 && strcmp(argv[2], "actions") == 0)
+		help_actions(stdout);
 	else if (argc > 2)
 		return unknown_command(argv[2]);
 	else

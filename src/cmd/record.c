@@ -164,6 +164,8 @@ static int check_no_rules(const struct arguments *arguments)
 {
 	if (arguments_has(arguments, OPTION_FAIL_ON_MATCH))
 		print_error("--fail-on-match is for rules: add --rules FILE");
+	else if (arguments_has(arguments, OPTION_ALLOW_ACTIONS) || arguments_has(arguments, OPTION_POLICY))
+		print_error("--allow-actions and --policy are for rules: add --rules FILE");
 	else if (arguments_has(arguments, OPTION_FORMAT))
 		print_error("-f is for the matches of rules: add --rules FILE");
 	else
@@ -225,6 +227,8 @@ static int run(const struct arguments *arguments)
 	record.shows_progress = !arguments_has(arguments, OPTION_QUIET) && isatty(STDERR_FILENO);
 	status = observe_init(&record.observation, arguments, record.tape.flight);
 	if (!status)
+		status = observe_allow(&record.observation, arguments);
+	if (!status)
 		status = read_inputs(&record, arguments);
 	if (!status)
 		status = observe(&record, arguments);
@@ -271,9 +275,9 @@ const struct command command_record = {
 		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
-	.options = { OPTION_ALL, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FLIGHT, OPTION_FOR,
-		     OPTION_FORMAT, OPTION_LAST, OPTION_LAYOUT, OPTION_MAX_SIZE, OPTION_PID, OPTION_QUIET, OPTION_RING,
-		     OPTION_RULES, OPTION_VERBOSE },
+	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH,
+		     OPTION_FLIGHT, OPTION_FOR, OPTION_FORMAT, OPTION_LAST, OPTION_LAYOUT, OPTION_MAX_SIZE, OPTION_PID,
+		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_RULES, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_max = 0,
 	.launches = true,

@@ -133,6 +133,8 @@ static const struct command_example examples[] = {
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
 	{ "asterism run slow-syscall.rule -p 1234 --snapshot /tmp/slow --last 2s",
 	  "Writes a trace of the last two seconds whenever a system call was slow." },
+	{ "asterism run deadlock.rule -p 1234 --allow-actions",
+	  "Lets the rule do what it asks for at a match, such as ending the process." },
 	{ NULL, NULL },
 };
 
@@ -159,7 +161,13 @@ const struct command command_run = {
 		"by default those that the rules name and what tells of processes, switches, system calls and "
 		"faults). At a match they are written as a trace with the match marked in it, in a directory of its "
 		"own; "
-		"SIGUSR1 does the same at any time. 'asterism dump' shows it.",
+		"SIGUSR1 does the same at any time. 'asterism dump' shows it.\n\n"
+		"At a match a rule's DO { CALL ... } is done: in the kernel before whoever completed the match goes "
+		"on, where that is possible, else by asterism; 'asterism help actions' lists what there is. Actions "
+		"that change the system are only reported, unless --allow-actions, or the file of --policy, lets "
+		"them happen. They never meet process 1, asterism itself or, unless the policy says outside-scope, a "
+		"process that is not observed. Whoever was stopped or frozen goes on when the session ends, and "
+		"boosted priorities are what they were.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
 		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
 		     OPTION_SNAPSHOT, OPTION_VERBOSE },

@@ -94,6 +94,17 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 	}
 }
 
+static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		const struct reactions_refusal *refusal = &refusals->items[i];
+
+		print_warning("rule %s: %s was refused %" PRIu64 " time%s: %s",
+			      program_text(sink->program, sink->program->rules[refusal->rule].name),
+			      refusal->action->name, refusal->count, refusal->count == 1 ? "" : "s", refusal->why);
+	}
+}
+
 /* Those that were only counted, too. */
 static uint64_t matches_of(const struct session_totals *totals)
 {
@@ -132,6 +143,7 @@ int sink_close(struct sink *sink, const struct session_totals *totals)
 		print_error("%s cannot be written: %m", sink->file);
 	}
 	put_losses(sink, totals);
+	put_refusals(sink, &totals->refusals);
 	return sink->error && sink->error != EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 

@@ -4,6 +4,7 @@
 #include "ebpf/ebpf.h"
 
 #include "base/alloc.h"
+#include "program/calls.h"
 #include "ebpf/matcher-priv.h"
 
 #include <errno.h>
@@ -147,4 +148,30 @@ int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, siz
 	can = matcher_can_run(program, nodes, rule, reason, size);
 	alloc_free(nodes);
 	return can > 0;
+}
+
+bool matcher_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement)
+{
+	const struct program_statement *row = &program->statements[statement];
+	const struct react_action *action = program_call(program, row);
+
+	if (!action || action->primitive == REACT_NOT_IN_KERNEL)
+		return false;
+	/* A question is answered elsewhere, and so are its arguments. */
+	for (uint32_t i = 0; i < row->arg_count && action->primitive != REACT_HOLD; i++) {
+		uint32_t node = program->args[row->first_arg + i].node;
+
+		if (program->nodes[node].op != PROGRAM_OP_TEXT && !nodes[node].in_kernel)
+			return false;
+	}
+	return true;
+}
+
+bool ebpf_can_act(const struct program *program, uint32_t statement)
+{
+	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
+	bool can = nodes && matcher_can_act(program, nodes, statement);
+
+	alloc_free(nodes);
+	return can;
 }

@@ -52,6 +52,9 @@ struct ebpf_options {
 /* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
 
+/* Whether the kernel's programs can do the call of a statement at a match; they may not reach its target, even so. */
+bool ebpf_can_act(const struct program *program, uint32_t statement);
+
 /*
  * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
  * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
@@ -85,6 +88,9 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
 
 /* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
 int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
+
+/* Whether ids in events are those of this process's pid namespace, so that it can name whom they are about. */
+bool ebpf_ids_are_own(void);
 
 /* Whether a process is in scope. */
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);

@@ -21,18 +21,6 @@ static const struct react_action *action_of(const struct emit *emit, uint32_t in
 	return program_call(emit->program, &emit->program->statements[index]);
 }
 
-/* Whether every argument that the kernel needs can be computed there. */
-static bool has_values(const struct emit *emit, const struct program_statement *statement)
-{
-	for (uint32_t i = 0; i < statement->arg_count; i++) {
-		uint32_t node = emit->program->args[statement->first_arg + i].node;
-
-		if (emit->program->nodes[node].op != PROGRAM_OP_TEXT && !emit->matcher->nodes[node].in_kernel)
-			return false;
-	}
-	return true;
-}
-
 /* Whether it leaves somebody behind who has to be let go on. */
 static bool stops(const struct react_action *action)
 {
@@ -51,7 +39,7 @@ static bool is_done_here(const struct emit *emit, uint32_t index)
 	/* The sweep runs in our own process: nobody is there to be met. */
 	if (action->primitive == REACT_HOLD)
 		return !emit->is_sweep;
-	if (!has_values(emit, &emit->program->statements[index]))
+	if (!matcher_can_act(emit->program, emit->matcher->nodes, index))
 		return false;
 	return action->primitive == REACT_SEND_SIGNAL ? !emit->is_sweep : action->primitive != REACT_NOT_IN_KERNEL;
 }

@@ -120,6 +120,9 @@ struct ebpf_matcher {
 int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
 		    size_t size);
 
+/* As ebpf_can_act. */
+bool matcher_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement);
+
 /* history: 0, -E2BIG when a run could collect too many events, -ENOMEM. */
 int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history);
 

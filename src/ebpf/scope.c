@@ -54,7 +54,7 @@ static uint32_t read_ids(void)
 	return (uint32_t)((limit + WORD_BITS - 1) / WORD_BITS * WORD_BITS);
 }
 
-static bool in_initial_namespace(void)
+bool ebpf_ids_are_own(void)
 {
 	struct stat status;
 
@@ -247,7 +247,7 @@ int scope_new(const struct scope_options *options, struct asterism_diag *diag, s
 	scope->kind = options->kind;
 	scope->map = scope->program = scope->link = -1;
 	scope->own = (uint32_t)getpid();
-	scope->can_name = in_initial_namespace();
+	scope->can_name = ebpf_ids_are_own();
 	if (!scope->can_name)
 		result = ask_own_id(options->features, diag, &scope->own);
 	if (!result && scope->kind != EBPF_SCOPE_ALL) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which members an explanation in JSON has. Names are kept once given: programs read them. */
 
+#include "program/calls.h"
 #include "program/explain-priv.h"
 
 #include "base/alloc.h"
@@ -236,6 +237,27 @@ static void put_states(const struct explain *explain)
 	text_append(out, "]");
 }
 
+/* Who does the calls among the statements, and what that means. */
+static void put_calls(const struct explain *explain)
+{
+	const struct program *program = explain->program;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < explain->rule->statement_count; i++) {
+		const struct react_action *action =
+			program_call(program, &program->statements[explain->rule->first_statement + i]);
+
+		if (!action)
+			continue;
+		text_printf(explain->out, "%s{\"action\":\"%s\",\"by\":", count++ ? "," : ",\"calls\":[", action->name);
+		text_printf(explain->out, explain->facts->who ? "\"%s\"" : "null",
+			    explain->facts->who ? explain->facts->who[i] : "");
+		text_printf(explain->out, ",\"changes_system\":%s,\"guarantee\":\"%s\"}",
+			    action->changes_system ? "true" : "false", action->guarantee);
+	}
+	text_append(explain->out, count ? "]" : "");
+}
+
 static void put_results(const struct explain *explain)
 {
 	const struct program *program = explain->program;
@@ -258,7 +280,9 @@ static void put_results(const struct explain *explain)
 		explain_statement(&aside, &program->statements[rule->first_statement + i]);
 		put_draft(explain, &draft);
 	}
-	text_append(out, "]}\n");
+	text_append(out, "]");
+	put_calls(explain);
+	text_append(out, "}\n");
 }
 
 void program_explain_json(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,

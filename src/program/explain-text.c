@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how a rule's automaton is told to people. */
 
+#include "program/calls.h"
 #include "program/explain-priv.h"
 
 #include <inttypes.h>
@@ -169,6 +170,17 @@ static void print_state(const struct explain *explain, uint32_t index)
 		print_transition(explain, &explain->program->transitions[state->first_transition + i]);
 }
 
+/* Who does a call, and what that means. */
+static void print_call(const struct explain *explain, uint32_t index)
+{
+	const struct program_statement *statement =
+		&explain->program->statements[explain->rule->first_statement + index];
+	const struct react_action *action = program_call(explain->program, statement);
+
+	if (action && explain->facts->who)
+		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index], action->guarantee);
+}
+
 static void print_results(const struct explain *explain)
 {
 	const struct program_rule *rule = explain->rule;
@@ -190,6 +202,7 @@ static void print_results(const struct explain *explain)
 		text_append(out, "    does ");
 		explain_statement(explain, &program->statements[rule->first_statement + i]);
 		text_append(out, "\n");
+		print_call(explain, i);
 	}
 }
 

@@ -4,9 +4,12 @@
 #include "react/agent-priv.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "react/proc.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,15 +18,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define SECOND_NS 1000000000ull
+
+/* How long a command that has ended may stay unnoticed. */
+#define CHILD_LOOK_NS 100000000ull
+
 int react_agent_new(const struct react_agent_options *options, struct asterism_diag *diag, struct react_agent **made)
 {
 	struct react_agent *agent = alloc_zero(1, sizeof *agent);
 
 	if (!agent)
 		return diag_no_memory(diag);
-	int result = undo_new(diag, &agent->undo);
-
 	agent->options = *options;
+	agent->limits = alloc_zero(options->statement_count, sizeof *agent->limits);
+	int result = agent->limits ? undo_new(diag, &agent->undo) : diag_no_memory(diag);
+
 	if (result)
 		react_agent_free(agent);
 	else
@@ -38,20 +47,46 @@ void react_agent_free(struct react_agent *agent)
 	if (agent->undo)
 		undo_all(agent->undo);
 	undo_free(agent->undo);
+	agent_leave_children(agent);
+	alloc_free(agent->children);
+	alloc_free(agent->boosts);
+	alloc_free(agent->limits);
 	react_tallies_fini(&agent->tallies);
 	alloc_free(agent);
 }
 
+/* Whether the statement may do one more call in this second. */
+static bool has_turn(struct react_limit *limit, uint32_t per_second)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!limit->calls || now - limit->second_ns >= SECOND_NS) {
+		limit->second_ns = now;
+		limit->calls = 0;
+	}
+	if (limit->calls == per_second)
+		return false;
+	limit->calls++;
+	return true;
+}
+
 int react_agent_perform(struct react_agent *agent, struct react_call *call)
 {
+	uint32_t per_second = call->action->per_second;
+
+	assert(call->statement < agent->options.statement_count);
+	if (per_second && !has_turn(&agent->limits[call->statement], per_second))
+		return agent_refuse_too_often(agent, call, "more than %" PRIu32 " a second", per_second);
 	return call->action->perform(agent, call);
 }
 
 void react_agent_poll(struct react_agent *agent, uint64_t now_ns, uint64_t *wait_ns)
 {
-	(void)agent;
-	(void)now_ns;
 	*wait_ns = UINT64_MAX;
+	agent_poll_boosts(agent, now_ns, wait_ns);
+	agent_poll_children(agent);
+	if (agent->child_count && *wait_ns > CHILD_LOOK_NS)
+		*wait_ns = CHILD_LOOK_NS;
 }
 
 struct react_tallies *react_agent_tallies(struct react_agent *agent)
@@ -74,6 +109,24 @@ int agent_refuse(struct react_call *call, int error, const char *format, ...)
 	return error;
 }
 
+int agent_refuse_too_often(struct react_agent *agent, struct react_call *call, const char *format, ...)
+{
+	struct react_limit *limit = &agent->limits[call->statement];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(limit->why, sizeof limit->why, format, args);
+	va_end(args);
+	limit->refused++;
+	return agent_refuse(call, -EAGAIN, "%s", limit->why);
+}
+
+uint64_t react_agent_refused(const struct react_agent *agent, uint32_t statement, const char **why)
+{
+	*why = agent->limits[statement].why;
+	return agent->limits[statement].refused;
+}
+
 int64_t agent_integer(const struct react_call *call, uint32_t index, int64_t fallback)
 {
 	return index < call->arg_count ? call->args[index].i64 : fallback;
@@ -82,6 +135,10 @@ int64_t agent_integer(const struct react_call *call, uint32_t index, int64_t fal
 int agent_target(struct react_agent *agent, struct react_call *call, uint32_t index, struct react_target *target)
 {
 	const struct react_value *value = &call->args[index];
+
+	if (agent->options.foreign_ids)
+		return agent_refuse(call, -EOPNOTSUPP,
+				    "asterism is in a pid namespace, and ids of events are not its own");
 	pid_t id = value->i64 > 0 && value->i64 <= INT32_MAX ? (pid_t)value->i64 : 0;
 	pid_t pid = id ? proc_process_of(id) : 0;
 

@@ -18,7 +18,9 @@ struct react_agent_options {
 	/* Wants a snapshot with this name. Returns 0 or -Exxx. NULL: nothing is recorded. */
 	int (*snapshot)(void *context, const char *rule);
 	void *context;
-	bool anywhere; /* processes out of scope may be acted upon, too */
+	bool anywhere;    /* processes out of scope may be acted upon, too */
+	bool foreign_ids; /* ids of events are not those of our pid namespace: no target can be found */
+	uint32_t statement_count;
 };
 
 int react_agent_new(const struct react_agent_options *options, struct asterism_diag *diag, struct react_agent **made);
@@ -26,7 +28,10 @@ int react_agent_new(const struct react_agent_options *options, struct asterism_d
 /* Undoes what is to be undone: processes that were stopped go on. */
 void react_agent_free(struct react_agent *agent);
 
-/* Does a call. Returns as react_action.perform. */
+/*
+ * Does a call, if its statement has not asked too often: else -EAGAIN, which is counted. Returns as
+ * react_action.perform.
+ */
 int react_agent_perform(struct react_agent *agent, struct react_call *call);
 
 /*
@@ -40,6 +45,9 @@ void react_agent_poll(struct react_agent *agent, uint64_t now_ns, uint64_t *wait
 
 /* Counters and histograms of what was done here; the caller may add to them. */
 struct react_tallies *react_agent_tallies(struct react_agent *agent);
+
+/* How often the calls of a statement were refused because they came too often. *why: the last time's clause. */
+uint64_t react_agent_refused(const struct react_agent *agent, uint32_t statement, const char **why);
 
 /* What react_agent_free undoes; for a process that watches over this one. Lives as long as the agent. */
 struct undo *react_agent_undo(const struct react_agent *agent);

@@ -28,6 +28,7 @@ const struct react_action react_ask = {
 		"system call that it is in still ends. Without an answer within the limit (1s), the default "
 		"(\"CONTINUE\") is it. ABORT sends the signal (\"KILL\"). Nobody stays stopped, whatever ends how.",
 	.changes_system = true,
+	.is_undone = true,
 	.synchronous = true,
 	.primitive = REACT_HOLD,
 	.perform = perform,

@@ -18,5 +18,6 @@ const struct react_action react_kill = {
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.signal = SIGKILL,
+	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = agent_send_own,
 };

@@ -22,9 +22,9 @@ int priority_restore(pid_t tid, const struct sched_attr *attr)
 	return syscall(SYS_sched_setattr, tid, attr, 0) ? -errno : 0;
 }
 
-int priority_set(pid_t tid, int64_t priority)
+static int set(pid_t tid, int64_t priority, uint64_t flags)
 {
-	struct sched_attr attr = { .size = sizeof attr };
+	struct sched_attr attr = { .size = sizeof attr, .sched_flags = flags };
 
 	if (priority < 0 || priority > PRIORITY_MAX || priority == REAL_TIME_0)
 		return -EINVAL;
@@ -36,4 +36,14 @@ int priority_set(pid_t tid, int64_t priority)
 		attr.sched_nice = (int32_t)(NICE_OF_0 - priority);
 	}
 	return priority_restore(tid, &attr);
+}
+
+int priority_set(pid_t tid, int64_t priority)
+{
+	return set(tid, priority, 0);
+}
+
+int priority_boost(pid_t tid, int64_t priority)
+{
+	return set(tid, priority, SCHED_FLAG_RESET_ON_FORK);
 }

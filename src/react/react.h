@@ -81,8 +81,11 @@ struct react_action {
 	const char *guarantee; /* what has and has not happened when it is done */
 	bool changes_system;   /* needs to be allowed */
 	bool synchronous;      /* only in a SYNCHRONOUS rule, and once */
+	bool is_undone;        /* at the end of the session, also when this process is killed */
 	enum react_primitive primitive;
 	int signal; /* SEND_SIGNAL: which; 0: the second argument says */
+	/* How often this process does it within a second for one statement at most, 0: as often as it is asked. */
+	uint32_t per_second;
 	/*
 	 * Does it, in this process. Returns 0, or -Exxx with a clause in call->why: -EPERM (not to be done to this
 	 * target), -ESRCH, -EAGAIN (too often), ...
@@ -92,12 +95,16 @@ struct react_action {
 
 enum { REACT_STATEMENTS_MAX = 32, REACT_WHY_BYTES = 120 };
 
+/* per_second of actions that cost a system call or two, and of those that start a process. */
+enum { REACT_CALLS_PER_SECOND = 1000, REACT_RUNS_PER_SECOND = 10 };
+
 struct react_call {
 	const struct react_action *action;
 	const char *rule;
 	const struct react_value *args;
 	uint32_t arg_count;
-	uint32_t pid, tid; /* of the completing event */
+	uint32_t statement; /* its number in the program: limits are per statement */
+	uint32_t pid, tid;  /* of the completing event */
 	char why[REACT_WHY_BYTES];
 };
 

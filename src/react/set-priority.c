@@ -23,7 +23,10 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	result = priority_set(target.id, agent_integer(call, 1, 0));
 	if (result == -EINVAL)
 		return agent_refuse(call, result, "priorities go from 0 to 139, without 40");
-	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
+	if (result)
+		return agent_refuse(call, result, "%s", strerror(-result));
+	agent_forget_boost(agent, target.id);
+	return 0;
 }
 
 const struct react_action react_set_priority = {
@@ -33,5 +36,6 @@ const struct react_action react_set_priority = {
 	.guarantee = "Set by asterism as soon as it hears of the match; whoever completed it may have gone on. Not "
 		     "undone at the end.",
 	.changes_system = true,
+	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = perform,
 };

@@ -26,5 +26,6 @@ const struct react_action react_signal = {
 		     "can (6.13), else as soon as asterism hears of it. Not undone at the end.",
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
+	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = perform,
 };

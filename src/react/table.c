@@ -4,15 +4,19 @@
 #include "react/actions-priv.h"
 
 const struct react_action *const react_actions[] = {
-	&react_signal,       /* to threads and processes */
-	&react_stop,         /* */
-	&react_continue,     /* */
-	&react_kill,         /* */
-	&react_set_priority, /* how they are scheduled */
-	&react_message,      /* telling and counting */
-	&react_count,        /* */
-	&react_histogram,    /* */
-	&react_snapshot,     /* */
-	&react_ask,          /* asking user space */
+	&react_signal,         /* to threads and processes */
+	&react_stop,           /* */
+	&react_continue,       /* */
+	&react_kill,           /* */
+	&react_set_priority,   /* how they are scheduled */
+	&react_boost_priority, /* */
+	&react_freeze,         /* whole cgroups */
+	&react_thaw,           /* */
+	&react_exec,           /* commands */
+	&react_message,        /* telling and counting */
+	&react_count,          /* */
+	&react_histogram,      /* */
+	&react_snapshot,       /* */
+	&react_ask,            /* asking user space */
 	NULL,
 };

@@ -104,7 +104,8 @@ static int open_reactions(struct session_parts *parts)
 		.agent = { .in_scope = in_scope,
 			   .snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 			   .context = parts,
-			   .anywhere = options->policy && options->policy->anywhere },
+			   .anywhere = options->policy && options->policy->anywhere,
+			   .foreign_ids = !ebpf_ids_are_own() },
 	};
 	int result = policy_check(options->policy, program, parts->diag);
 
@@ -264,6 +265,8 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 		int tallied = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
 
 		result = result ? result : tallied;
+		if (!result)
+			result = reactions_refusals(parts->reactions, &totals->refusals);
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}

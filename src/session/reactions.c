@@ -20,10 +20,16 @@ struct reactions {
 	struct react_agent *agent;
 	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
-	bool *allowed, *quiet;               /* per statement; per rule */
+	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
+	bool *quiet;                         /* per rule */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
+
+static bool stops(const struct react_action *action)
+{
+	return action->primitive == REACT_HOLD || action->signal == SIGSTOP;
+}
 
 static int bind(struct reactions *reactions)
 {
@@ -32,13 +38,20 @@ static int bind(struct reactions *reactions)
 
 	reactions->actions = alloc_zero(count, sizeof *reactions->actions);
 	reactions->allowed = alloc_zero(count, sizeof *reactions->allowed);
+	reactions->in_kernel = alloc_zero(count, sizeof *reactions->in_kernel);
 	reactions->quiet = alloc_zero(program->rule_count, sizeof *reactions->quiet);
-	if (!reactions->actions || !reactions->allowed || !reactions->quiet)
+	if (!reactions->actions || !reactions->allowed || !reactions->in_kernel || !reactions->quiet)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		reactions->actions[i] = program_call(program, &program->statements[i]);
-		if (reactions->actions[i])
-			reactions->allowed[i] = policy_allows(reactions->options.policy, reactions->actions[i]);
+		const struct react_action *action = program_call(program, &program->statements[i]);
+
+		reactions->actions[i] = action;
+		if (!action)
+			continue;
+		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
+		/* Who cannot be named here could not be let go on at the end. */
+		reactions->in_kernel[i] =
+			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && stops(action));
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		reactions->quiet[i] = program_only_tallies(program, &program->rules[i]);
@@ -55,7 +68,9 @@ int reactions_new(const struct program *program, const struct reactions_options 
 		return diag_no_memory(diag);
 	reactions->program = program;
 	reactions->options = *options;
-	result = bind(reactions) ? diag_no_memory(diag) : react_agent_new(&options->agent, diag, &reactions->agent);
+	reactions->options.agent.statement_count = program->header->sections[PROGRAM_STATEMENTS].count;
+	result = bind(reactions) ? diag_no_memory(diag)
+				 : react_agent_new(&reactions->options.agent, diag, &reactions->agent);
 	if (result)
 		reactions_free(reactions);
 	else
@@ -70,13 +85,19 @@ void reactions_free(struct reactions *reactions)
 	react_agent_free(reactions->agent);
 	alloc_free(reactions->actions);
 	alloc_free(reactions->allowed);
+	alloc_free(reactions->in_kernel);
 	alloc_free(reactions->quiet);
 	alloc_free(reactions);
 }
 
+struct react_agent *reactions_agent(const struct reactions *reactions)
+{
+	return reactions->agent;
+}
+
 const bool *reactions_allowed(const struct reactions *reactions)
 {
-	return reactions->allowed;
+	return reactions->in_kernel;
 }
 
 static bool is_tally(const struct react_action *action)
@@ -115,6 +136,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	struct react_call call = { .action = reactions->actions[statement],
 				   .rule = program_text(reactions->program, rule->name),
 				   .args = values,
+				   .statement = statement,
 				   .pid = match->pid,
 				   .tid = match->tid };
 	struct program_reaction *told = &reactions->told[index];
@@ -217,4 +239,39 @@ int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void
 			tally->buckets[j] += own->items[i].buckets[j];
 	}
 	return result;
+}
+
+static int add_refusal(struct reactions_refusals *refusals, const struct reactions_refusal *refusal)
+{
+	if (alloc_grow(&refusals->items, &refusals->capacity, refusals->count, sizeof *refusals->items))
+		return -ENOMEM;
+	refusals->items[refusals->count++] = *refusal;
+	return 0;
+}
+
+int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals)
+{
+	const struct program *program = reactions->program;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		for (uint32_t j = 0; j < rule->statement_count; j++) {
+			uint32_t statement = rule->first_statement + j;
+			struct reactions_refusal refusal = { .rule = i, .action = reactions->actions[statement] };
+			const char *why;
+
+			refusal.count = react_agent_refused(reactions->agent, statement, &why);
+			snprintf(refusal.why, sizeof refusal.why, "%s", why);
+			if (refusal.count && add_refusal(refusals, &refusal))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void reactions_refusals_fini(struct reactions_refusals *refusals)
+{
+	alloc_free(refusals->items);
+	*refusals = (struct reactions_refusals){ 0 };
 }

@@ -24,7 +24,10 @@ int reactions_new(const struct program *program, const struct reactions_options 
 		  struct reactions **made);
 void reactions_free(struct reactions *reactions);
 
-/* Per statement of the program: whether it may be done. */
+/* Who does what is left to this process. */
+struct react_agent *reactions_agent(const struct reactions *reactions);
+
+/* Per statement of the program: whether the kernel's programs may do it. */
 const bool *reactions_allowed(const struct reactions *reactions);
 
 /*
@@ -46,5 +49,22 @@ void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait
 typedef void reactions_tally_fn(void *context, uint32_t statement, uint64_t *buckets);
 int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void *context,
 		      struct react_tallies *tallies);
+
+/* What was refused because it was asked for too often. */
+struct reactions_refusal {
+	uint32_t rule;
+	const struct react_action *action;
+	uint64_t count;
+	char why[48]; /* the last time */
+};
+
+struct reactions_refusals {
+	struct reactions_refusal *items;
+	size_t count, capacity;
+};
+
+/* Adds what was refused. Returns 0 or -ENOMEM. */
+int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals);
+void reactions_refusals_fini(struct reactions_refusals *refusals);
 
 #endif

@@ -46,6 +46,7 @@ void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);
 	react_tallies_fini(&totals->tallies);
+	reactions_refusals_fini(&totals->refusals);
 	*totals = (struct session_totals){ 0 };
 }
 

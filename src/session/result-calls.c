@@ -4,33 +4,13 @@
 #include "session/result-priv.h"
 
 #include "program/calls.h"
+#include "react/show.h"
 #include "session/result.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { MESSAGE_ARGS_MAX = 32, BAR_WIDTH = 40 };
-
-static void put_shown(FILE *stream, const struct react_value *value)
-{
-	switch (value->kind) {
-	case REACT_I64:
-		fprintf(stream, "%" PRId64, value->i64);
-		break;
-	case REACT_U64:
-		fprintf(stream, "%" PRIu64, value->u64);
-		break;
-	case REACT_F64:
-		result_put_real(stream, value->f64);
-		break;
-	case REACT_BOOL:
-		fputs(value->boolean ? "true" : "false", stream);
-		break;
-	case REACT_STRING:
-		fputs(value->text, stream);
-		break;
-	}
-}
 
 /* The text with the values in place of {}; values that are left over stand behind it. */
 static void put_message(FILE *stream, const struct react_value *values, uint32_t count)
@@ -40,12 +20,12 @@ static void put_message(FILE *stream, const struct react_value *values, uint32_t
 
 	for (const char *hole; next < count && (hole = strstr(at, "{}")); at = hole + 2) {
 		fwrite(at, 1, (size_t)(hole - at), stream);
-		put_shown(stream, &values[next++]);
+		react_show(stream, &values[next++]);
 	}
 	fputs(at, stream);
 	for (; next < count; next++) {
 		putc(' ', stream);
-		put_shown(stream, &values[next]);
+		react_show(stream, &values[next]);
 	}
 }
 

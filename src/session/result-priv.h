@@ -18,9 +18,6 @@ void result_put_string(FILE *stream, const char *text);
 /* text as it is, but for what a terminal could take for a command: octal escapes. Returns the characters written. */
 int result_put_plain(FILE *stream, const char *text);
 
-/* The shortest decimal that reads back as real; null for what JSON has no number for. */
-void result_put_real(FILE *stream, double real);
-
 void result_put_value(FILE *stream, const struct program_value *value);
 
 /* The field of the record, as a value of its type. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how single values look. Numbers never depend on the locale of the process. */
+/* Decides how single values look. */
 
 #include "session/result-priv.h"
 
+#include "base/real.h"
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,38 +53,6 @@ void result_put_string(FILE *stream, const char *text)
 	putc('"', stream);
 }
 
-/* Puts a full stop where the locale has written its own decimal sign. */
-static void put_decimal(FILE *stream, const char *digits)
-{
-	static const char plain[] = "0123456789+-e";
-	size_t length = strspn(digits, plain);
-
-	fwrite(digits, 1, length, stream);
-	digits += length;
-	if (!*digits)
-		return;
-	while (*digits && !strchr(plain, *digits))
-		digits++;
-	fprintf(stream, ".%s", digits);
-}
-
-void result_put_real(FILE *stream, double real)
-{
-	char digits[40];
-
-	if (!isfinite(real)) {
-		fputs("null", stream);
-		return;
-	}
-	/* A normal number that has fewer than 15 digits shows them with 15, too: %g drops the zeros. */
-	for (int precision = isnormal(real) ? 15 : 1; precision <= 17; precision++) {
-		snprintf(digits, sizeof digits, "%.*g", precision, real);
-		if (strtod(digits, NULL) == real)
-			break;
-	}
-	put_decimal(stream, digits);
-}
-
 void result_put_value(FILE *stream, const struct program_value *value)
 {
 	switch (value->kind) {
@@ -95,7 +63,7 @@ void result_put_value(FILE *stream, const struct program_value *value)
 		fprintf(stream, "%" PRIu64, value->u64);
 		break;
 	case PROGRAM_F64:
-		result_put_real(stream, value->f64);
+		real_put(stream, value->f64);
 		break;
 	case PROGRAM_BOOL:
 		fputs(value->boolean ? "true" : "false", stream);

@@ -3,6 +3,7 @@
 
 #include "session/result.h"
 
+#include "base/real.h"
 #include "session/result-priv.h"
 
 #include <inttypes.h>
@@ -155,12 +156,28 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
 	putc('}', stream);
 }
 
+static void put_refusals(FILE *stream, const struct program *program, const struct reactions_refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		const struct reactions_refusal *refusal = &refusals->items[i];
+
+		fputs(i ? ",{\"rule\":" : ",\"refused\":[{\"rule\":", stream);
+		result_put_string(stream, program_text(program, program->rules[refusal->rule].name));
+		fprintf(stream, ",\"action\":\"%s\",\"count\":%" PRIu64 ",\"why\":", refusal->action->name,
+			refusal->count);
+		result_put_string(stream, refusal->why);
+		putc('}', stream);
+	}
+	if (refusals->count)
+		putc(']', stream);
+}
+
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
 	fprintf(stream, "{\"stats\":{\"events\":%" PRIu64 ",\"seconds\":", totals->events);
-	result_put_real(stream, seconds);
+	real_put(stream, seconds);
 	fputs(",\"events_per_second\":", stream);
 	fprintf(stream, "%" PRIu64, seconds > 0 ? (uint64_t)((double)totals->events / seconds) : 0);
 	fprintf(stream, ",\"lost\":%" PRIu64 ",\"rules\":{", totals->lost);
@@ -173,5 +190,6 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 	}
 	putc('}', stream);
 	result_put_tallies(stream, &totals->tallies);
+	put_refusals(stream, program, &totals->refusals);
 	fputs("}}\n", stream);
 }

@@ -13,6 +13,7 @@
 #include "react/tally.h"
 #include "session/asks.h"
 #include "session/policy.h"
+#include "session/reactions.h"
 #include "session/rules.h"
 #include "session/tape.h"
 
@@ -32,6 +33,7 @@ struct session_totals {
 	struct react_tallies tallies; /* counters and histograms of the rules */
 	uint64_t stops_refused;       /* processes that were not stopped: too many are */
 	uint64_t asks_lost;           /* questions that got their default answer without being told */
+	struct reactions_refusals refusals;
 };
 
 void session_totals_fini(struct session_totals *totals);

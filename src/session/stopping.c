@@ -6,7 +6,6 @@
 #include "program/calls.h"
 
 #include <errno.h>
-#include <signal.h>
 
 /* Whoever kills keepers again and again is not to be fought. */
 enum { RESTARTS_MAX = 16 };
@@ -16,7 +15,7 @@ bool stopping_is_needed(const struct program *program, const bool *allowed)
 	for (uint32_t i = 0; i < program->header->sections[PROGRAM_STATEMENTS].count; i++) {
 		const struct react_action *action = program_call(program, &program->statements[i]);
 
-		if (action && allowed[i] && (action->primitive == REACT_HOLD || action->signal == SIGSTOP))
+		if (action && allowed[i] && action->is_undone)
 			return true;
 	}
 	return false;

@@ -19,7 +19,7 @@ struct stopping {
 	uint32_t restarts;
 };
 
-/* Whether a rule of the program may stop somebody, given what is allowed per statement. */
+/* Whether a rule of the program may do what is to be undone, given what is allowed per statement. */
 bool stopping_is_needed(const struct program *program, const bool *allowed);
 
 /* Returns 0, -EPERM, -ENOMEM, -EAGAIN with a message. undo: what the keeper undoes, too. */

@@ -3,6 +3,7 @@
 
 #include "automaton/compile.h"
 #include "base/alloc.h"
+#include "base/real.h"
 #include "engine/engine.h"
 #include "lang/parse.h"
 #include "session/result-priv.h"
@@ -217,7 +218,7 @@ static void assert_real(double real, const char *expected)
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
 
-	result_put_real(stream, real);
+	real_put(stream, real);
 	fclose(stream);
 	assert_string_equal(text, expected);
 	free(text);
