@@ -23,10 +23,9 @@ const struct react_action react_ask = {
 	.name = "Ask",
 	REACT_PARAMS(params),
 	.summary = "stops the process and asks user space: CONTINUE or ABORT",
-	.guarantee =
-		"The thread that completed the match runs no instruction of its own until the answer is there; a "
-		"system call that it is in still ends. Without an answer within the limit (1s), the default "
-		"(\"CONTINUE\") is it. ABORT sends the signal (\"KILL\"). Nobody stays stopped, whatever ends how.",
+	.guarantee = "The thread that completed the match runs no instruction of its own until the answer is there; a "
+		     "system call that it is in still ends. Without an answer within the limit (1s), the default "
+		     "(CONTINUE) is it. ABORT sends the signal (KILL). Nobody stays stopped, whatever ends how.",
 	.changes_system = true,
 	.is_undone = true,
 	.synchronous = true,
