@@ -126,6 +126,15 @@ void observe_tell_end(const struct session_outcome *outcome)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
 }
 
+void observe_tell_stops(const struct session_totals *totals)
+{
+	if (totals->stops_refused)
+		print_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
+	if (totals->asks_lost)
+		print_warning("%" PRIu64 " questions were lost and got their default answer: they came too fast",
+			      totals->asks_lost);
+}
+
 void observe_tell_refused(const struct tape_totals *totals)
 {
 	if (totals->snapshots_refused)

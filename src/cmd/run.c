@@ -95,6 +95,7 @@ static int observe(struct run *run, const struct arguments *arguments, const str
 		status = cmd_status_of(result);
 	} else {
 		observe_tell_end(&outcome);
+		observe_tell_stops(&totals);
 		tell_snapshots(run, &totals);
 		status = sink_close(sink, &totals);
 		if (!status)
