@@ -10,6 +10,8 @@ enum { CALL_BYTES = 200 };
 
 static const char *place_of(const struct react_action *action)
 {
+	if (action->primitive == REACT_HOLD)
+		return "in the kernel; answered by asterism";
 	return action->primitive == REACT_NOT_IN_KERNEL ? "by asterism" : "in the kernel, else by asterism";
 }
 

@@ -108,6 +108,7 @@ int observe_allow(struct observation *observation, const struct arguments *argum
 	}
 	if (file)
 		result = policy_read(&observation->policy, file, observation->diag);
+	observation->options.ask_command = arguments->options[OPTION_ASK].text;
 	if (!result && (file || observation->policy.allows_all)) {
 		observation->options.policy = &observation->policy;
 		be_prompt();
@@ -139,6 +140,15 @@ void observe_tell_end(const struct session_outcome *outcome)
 {
 	if (outcome->command_alive)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+}
+
+void observe_tell_stops(const struct session_totals *totals)
+{
+	if (totals->stops_refused)
+		print_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
+	if (totals->asks_lost)
+		print_warning("%" PRIu64 " questions were lost and got their default answer: they came too fast",
+			      totals->asks_lost);
 }
 
 void observe_tell_refused(const struct tape_totals *totals)

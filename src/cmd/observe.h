@@ -48,6 +48,9 @@ int observe_allow(struct observation *observation, const struct arguments *argum
 /* What the user should know after a session. */
 void observe_tell_end(const struct session_outcome *outcome);
 
+/* What became of processes that rules wanted to stop, where that needs a word. */
+void observe_tell_stops(const struct session_totals *totals);
+
 /* That matches have no snapshot of their own, where that is so. */
 void observe_tell_refused(const struct tape_totals *totals);
 

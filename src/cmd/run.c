@@ -95,6 +95,7 @@ static int observe(struct run *run, const struct arguments *arguments, const str
 		status = cmd_status_of(result);
 	} else {
 		observe_tell_end(&outcome);
+		observe_tell_stops(&totals);
 		tell_snapshots(run, &totals);
 		status = sink_close(sink, &totals);
 		if (!status)
@@ -168,9 +169,9 @@ const struct command command_run = {
 		"them happen. They never meet process 1, asterism itself or, unless the policy says outside-scope, a "
 		"process that is not observed. Whoever was stopped or frozen goes on when the session ends, and "
 		"boosted priorities are what they were.",
-	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT,
-		     OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SNAPSHOT,
-		     OPTION_VERBOSE },
+	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
+		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
+		     OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

@@ -195,7 +195,8 @@ bool matcher_can_act(const struct program *program, const struct ebpf_node_info 
 
 	if (!action || action->primitive == REACT_NOT_IN_KERNEL)
 		return false;
-	for (uint32_t i = 0; i < row->arg_count; i++) {
+	/* A question is answered elsewhere, and so are its arguments. */
+	for (uint32_t i = 0; i < row->arg_count && action->primitive != REACT_HOLD; i++) {
 		uint32_t node = program->args[row->first_arg + i].node;
 
 		if (program->nodes[node].op != PROGRAM_OP_TEXT && !nodes[node].in_kernel)

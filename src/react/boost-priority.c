@@ -115,6 +115,7 @@ const struct react_action react_boost_priority = {
 		"boost prolongs the first. Threads and processes that the thread makes meanwhile do not inherit "
 		"it. Undone when the time is over, or when the session ends, however it ends.",
 	.changes_system = true,
+	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = perform,
 };

@@ -85,6 +85,7 @@ const struct react_action react_freeze = {
 		     "Undone when the session ends, however it ends. Refused for a root cgroup and for one that holds "
 		     "process 1, asterism or a process out of scope.",
 	.changes_system = true,
+	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = perform,
 };

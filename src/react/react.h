@@ -16,10 +16,12 @@
 enum react_type {
 	REACT_TARGET = 1, /* #TID, #PID, or a number: a process by its id or that of one of its threads */
 	REACT_INTEGER,
-	REACT_SIGNAL, /* a number, or a constant text: "TERM", "SIGTERM" */
-	REACT_ERRNO,  /* a number, or a constant text: "EACCES" */
-	REACT_TIME,   /* ns */
-	REACT_TEXT,   /* a constant text */
+	REACT_SIGNAL,      /* a number, or a constant text: "TERM", "SIGTERM" */
+	REACT_ERRNO,       /* a number, or a constant text: "EACCES" */
+	REACT_TIME,        /* ns */
+	REACT_TEXT,        /* a constant text */
+	REACT_VERDICT,     /* a constant text: "CONTINUE" or "ABORT" */
+	REACT_SIGNAL_NAME, /* as REACT_SIGNAL, but constant: a text */
 	REACT_ANY,
 };
 
@@ -65,6 +67,7 @@ enum react_primitive {
 	REACT_SEND_SIGNAL, /* to the first argument, if the kernel can reach it */
 	REACT_COUNT,       /* the first argument names the counter */
 	REACT_HISTOGRAM,   /* the first argument names it, the second is the value */
+	REACT_HOLD,        /* stops the current process until it is let go on */
 };
 
 struct react_agent;
@@ -79,6 +82,8 @@ struct react_action {
 	const char *guarantee; /* what has and has not happened when it is done */
 	bool changes_system;   /* needs to be allowed */
 	bool fails_call;       /* done by whoever holds the system call that completes the match, before it is told */
+	bool synchronous;      /* only in a SYNCHRONOUS rule, and once */
+	bool is_undone;        /* at the end of the session, also when this process is killed */
 	enum react_primitive primitive;
 	int signal; /* SEND_SIGNAL: which; 0: the second argument says */
 	/* How often this process does it within a second for one statement at most, 0: as often as it is asked. */

@@ -82,5 +82,6 @@ const struct react_action react_share_cpu = {
 		"Undone when the session ends, however it ends.",
 	.changes_system = true,
 	.per_second = REACT_CALLS_PER_SECOND,
+	.is_undone = true,
 	.perform = perform,
 };

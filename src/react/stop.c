@@ -17,6 +17,7 @@ const struct react_action react_stop = {
 		     "other threads stop as soon as they enter or leave the kernel. A system call under way still "
 		     "ends. Undone when the session ends, however it ends.",
 	.changes_system = true,
+	.is_undone = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.signal = SIGSTOP,
 	.per_second = REACT_CALLS_PER_SECOND,

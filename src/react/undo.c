@@ -196,6 +196,14 @@ size_t undo_all(struct undo *undo)
 	return failed;
 }
 
+bool undo_has(const struct undo *undo, const struct undo_change *change)
+{
+	for (size_t i = 0; i < UNDO_ENTRIES; i++)
+		if (is_about(&undo->entries[i], change))
+			return true;
+	return false;
+}
+
 size_t undo_count(const struct undo *undo)
 {
 	size_t count = 0;

@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -57,6 +58,9 @@ int undo_one(struct undo *undo, const struct undo_change *change);
 
 /* Undoes everything. Returns how much could not be, though its process or cgroup was there. */
 size_t undo_all(struct undo *undo);
+
+/* Whether there is such an entry. */
+bool undo_has(const struct undo *undo, const struct undo_change *change);
 
 /* How much there is to be undone. */
 size_t undo_count(const struct undo *undo);

@@ -19,6 +19,7 @@ struct executor_options {
 	const bool *allowed;            /* likewise */
 	bool anywhere;
 	const bool *elsewhere; /* per rule: somebody else runs it; NULL: nobody does */
+	struct ebpf_stops *stops;
 	program_match_fn *on_match;
 	void *context;
 };

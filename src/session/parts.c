@@ -56,6 +56,19 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 	return result;
 }
 
+static int tell(void *context, const struct program_match *match)
+{
+	struct session_parts *parts = context;
+	const struct session_live_options *options = parts->options;
+	int result = 0;
+
+	if (options->on_match && !parts->failed)
+		result = options->on_match(options->context, match);
+	parts->failed |= result < 0;
+	return result;
+}
+
+/* A match that asks is told when it has its verdict. */
 static int on_match(void *context, const struct program_match *match)
 {
 	struct session_parts *parts = context;
@@ -64,11 +77,8 @@ static int on_match(void *context, const struct program_match *match)
 
 	if (!reactions_do(parts->reactions, match, &told))
 		return 0;
-	if (parts->failed)
-		return 0;
-	if (parts->options->on_match)
-		result = parts->options->on_match(parts->options->context, &told);
-	parts->failed = result < 0;
+	if (!parts->questions || !questions_take(parts->questions, &told, &result))
+		result = tell(parts, &told);
 	return result < 0 || !parts->tape ? result : mark(parts, &told);
 }
 
@@ -110,6 +120,22 @@ static int open_reactions(struct session_parts *parts)
 	return result;
 }
 
+static int open_questions(struct session_parts *parts)
+{
+	const struct session_live_options *options = parts->options;
+	const struct questions_options questions = {
+		.program = session_rules_program(parts->rules),
+		.reactions = parts->reactions,
+		.on_ask = options->on_ask,
+		.ask_command = options->ask_command,
+		.ask_context = options->context,
+		.tell = tell,
+		.context = parts,
+	};
+
+	return questions_new(&questions, parts->diag, &parts->questions);
+}
+
 static int open_tape(struct session_parts *parts)
 {
 	struct tape_options tape = *parts->options->tape;
@@ -132,10 +158,13 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 	*parts = (struct session_parts){ .rules = rules, .options = options, .veto = veto, .diag = diag };
 	if (rules)
 		result = open_reactions(parts);
+	if (!result && rules)
+		result = open_questions(parts);
 	if (!result && options->tape)
 		result = open_tape(parts);
 	how.allowed = parts->reactions ? reactions_allowed(parts->reactions) : NULL;
 	how.anywhere = options->policy && options->policy->anywhere;
+	how.stops = parts->questions ? questions_stops(parts->questions) : NULL;
 	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
 		result = executor_new(rules, &how, diag, &parts->executor);
@@ -145,7 +174,9 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 void session_parts_close(struct session_parts *parts)
 {
 	executor_free(parts->executor); /* it writes to the tape */
+	questions_free(parts->questions);
 	reactions_free(parts->reactions);
+	parts->questions = NULL;
 	parts->reactions = NULL;
 	tape_free(parts->tape);
 	parts->executor = NULL;
@@ -162,6 +193,11 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 int session_parts_fd(const struct session_parts *parts)
 {
 	return parts->executor ? executor_fd(parts->executor) : -1;
+}
+
+int session_parts_ask_fd(const struct session_parts *parts)
+{
+	return parts->questions ? questions_fd(parts->questions) : -1;
 }
 
 int session_parts_tape_fd(const struct session_parts *parts)
@@ -209,6 +245,8 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 		result = tape_poll(parts->tape, wait_ns);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
+	if (!result && parts->questions)
+		result = questions_poll(parts->questions, clock_now_ns(), wait_ns);
 	if (parts->reactions)
 		reactions_poll(parts->reactions, clock_now_ns(), &wait_for_reactions);
 	if (wait_for_reactions < *wait_ns)
@@ -223,27 +261,40 @@ static void tally(void *context, uint32_t statement, uint64_t *buckets)
 	executor_tally(parts->executor, statement, buckets);
 }
 
-int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
+/*
+ * No event after this. Whoever was stopped since the last look goes on, and what was asked has its answer: the default.
+ * Returns the first failure; everything is done all the same.
+ */
+static int finish_rules(struct session_parts *parts, struct session_totals *totals)
 {
 	uint64_t wait_ns;
-	int result = 0;
+	int results[5] = { 0 }, result = 0;
 
-	if (parts->executor) {
-		veto_settle(parts->veto);
-		result = veto_poll(parts->veto, on_match, parts);
-		/* Whoever was stopped since the last look has to go on as well. */
-		executor_detach(parts->executor);
-		if (!result)
-			result = executor_poll(parts->executor, &wait_ns);
-		executor_count(parts->executor, totals);
-		veto_count(parts->veto, totals);
-		if (!result)
-			result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
-		if (!result)
-			result = reactions_refusals(parts->reactions, &totals->refusals);
-		executor_free(parts->executor); /* no event after this */
-		parts->executor = NULL;
+	if (parts->questions)
+		questions_refuse(parts->questions);
+	veto_settle(parts->veto);
+	results[0] = veto_poll(parts->veto, on_match, parts);
+	executor_detach(parts->executor);
+	results[1] = executor_poll(parts->executor, &wait_ns);
+	if (parts->questions) {
+		results[2] = questions_close(parts->questions);
+		questions_count(parts->questions, &totals->stops_refused, &totals->asks_lost);
 	}
+	executor_count(parts->executor, totals);
+	veto_count(parts->veto, totals);
+	results[3] = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+	results[4] = reactions_refusals(parts->reactions, &totals->refusals);
+	executor_free(parts->executor);
+	parts->executor = NULL;
+	for (size_t i = 0; i < sizeof results / sizeof *results && !result; i++)
+		result = results[i];
+	return result;
+}
+
+int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
+{
+	int result = parts->executor ? finish_rules(parts, totals) : 0;
+
 	if (parts->tape) {
 		int finished = tape_finish(parts->tape);
 

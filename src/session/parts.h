@@ -8,6 +8,7 @@
  */
 
 #include "session/executor.h"
+#include "session/questions.h"
 #include "session/reactions.h"
 #include "session/tape.h"
 #include "session/veto.h"
@@ -19,6 +20,7 @@ struct session_parts {
 	struct executor *executor;             /* NULL: no rules */
 	struct reactions *reactions;           /* likewise */
 	struct veto *veto;                     /* NULL: no rule refuses system calls; the session's */
+	struct questions *questions;           /* NULL: no rule stops anybody */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	bool failed;                           /* whoever is told of matches wants no more */
@@ -40,6 +42,8 @@ int session_parts_fd(const struct session_parts *parts);
 
 /* The same of a recording; -1: nothing is recorded. */
 int session_parts_tape_fd(const struct session_parts *parts);
+/* The same for answers to questions; -1: there are none. */
+int session_parts_ask_fd(const struct session_parts *parts);
 
 /* As executor_poll. */
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
+#include "react/proc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,12 +18,18 @@ struct reactions {
 	const struct program *program;
 	struct reactions_options options;
 	struct react_agent *agent;
+	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
 	bool *quiet;                         /* per rule */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
+
+static bool stops(const struct react_action *action)
+{
+	return action->primitive == REACT_HOLD || action->signal == SIGSTOP;
+}
 
 static int bind(struct reactions *reactions)
 {
@@ -44,7 +51,7 @@ static int bind(struct reactions *reactions)
 		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
 		/* Who cannot be named here could not be let go on at the end. */
 		reactions->in_kernel[i] =
-			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && action->signal == SIGSTOP);
+			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && stops(action));
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		reactions->quiet[i] = program_only_tallies(program, &program->rules[i]);
@@ -104,6 +111,21 @@ static void not_done(struct reactions *reactions, uint32_t index, const char *wh
 	reactions->told[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
 }
 
+/* A stop is remembered by the agent now: the note that a program made of it has done its duty. */
+static void drop_note(const struct reactions *reactions, const struct react_call *call)
+{
+	struct react_stop_notes notes;
+	pid_t pid;
+
+	if (!reactions->stops || call->action->signal != SIGSTOP)
+		return;
+	pid = proc_process_of((pid_t)call->args[0].i64);
+	if (!pid)
+		return;
+	react_stops_find(reactions->stops, pid, true, &notes);
+	react_stops_forget(reactions->stops, &notes, 1);
+}
+
 /* Does one call, or says why not. */
 static void perform(struct reactions *reactions, const struct program_match *match, uint32_t index)
 {
@@ -125,6 +147,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 		told->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
 		if (react_agent_note(reactions->agent, &call))
 			not_done(reactions, index, call.why);
+		drop_note(reactions, &call);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
@@ -161,6 +184,16 @@ bool reactions_call(const struct reactions *reactions, const struct react_action
 		if (reactions->actions[i] == action)
 			return true;
 	return false;
+}
+
+struct undo *reactions_undo(const struct reactions *reactions)
+{
+	return react_agent_undo(reactions->agent);
+}
+
+void reactions_set_stops(struct reactions *reactions, struct react_stop_table *stops)
+{
+	reactions->stops = stops;
 }
 
 void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns)

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "program/match.h"
 #include "react/tally.h"
+#include "session/asks.h"
 #include "session/policy.h"
 #include "session/reactions.h"
 #include "session/rules.h"
@@ -33,6 +34,8 @@ struct session_totals {
 	bool repeated;                /* sharing a rule did not do, so the replay began again without */
 	struct tape_totals tape;      /* of a recording */
 	struct react_tallies tallies; /* counters and histograms of the rules */
+	uint64_t stops_refused;       /* processes that were not stopped: too many are */
+	uint64_t asks_lost;           /* questions that got their default answer without being told */
 	struct reactions_refusals refusals;
 };
 
@@ -90,6 +93,10 @@ struct session_live_options {
 	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
 
 	const struct session_policy *policy; /* what rules may do; NULL: nothing that changes the system */
+
+	session_ask_fn
+		*on_ask; /* answers the questions of rules (CALL Ask), or says that asks_answer will; may be NULL */
+	const char *ask_command; /* a command that answers them (ask-command.h), where on_ask is NULL; may be NULL */
 
 	uint64_t for_ns; /* how long at most; 0: no limit */
 	int signal_fd;   /* a signalfd whose signals end the session, SIGUSR1 takes a snapshot; -1: none */
