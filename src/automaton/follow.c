@@ -12,7 +12,7 @@
 struct walk {
 	const struct pattern *pattern;
 	struct edges *edges;
-	bool all;                         /* every way there is, as if nothing were eager */
+	bool all;                         /* what may begin is entered though it is eager */
 	const struct pattern_node *limit; /* do not leave this node; completing it completes the walk */
 	bool overflows;
 };
@@ -145,7 +145,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 static void after_round(struct walk *walk, const struct pattern_node *node, uint32_t index, struct path path)
 {
 	uint64_t done = index + 1, need = node->min > 1 ? node->min : 1;
-	bool closes = node->eager && !walk->all && done >= need;
+	bool closes = node->eager && done >= need;
 
 	if (done >= node->min)
 		after(walk, node, path);
@@ -179,7 +179,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 
 static void go_round(struct walk *walk, const struct pattern_node *node, struct path path)
 {
-	uint64_t max = node->eager && !walk->all ? (node->min > 1 ? node->min : 1) : node->max;
+	uint64_t max = node->eager ? (node->min > 1 ? node->min : 1) : node->max;
 	struct path again = path;
 
 	if (max > 1) {
