@@ -81,7 +81,7 @@ class Generator:
         pick = self.rng.random()
         if pick < 0.3:
             items = self.closing()
-        elif pick < 0.45:
+        elif pick < 0.5:
             items = self.nested()
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
@@ -112,7 +112,7 @@ class Generator:
         for _ in range(self.rng.choice([1, 1, 2])):
             beside = [Spec(self.type(), self.name(0.4)) for _ in range(self.rng.choice([0, 0, 1]))]
             parts = beside + [group] if self.chance(0.6) else [group] + beside
-            if beside and self.chance(0.2):
+            if beside and self.chance(0.35):
                 group = Alt(parts, *self.rng.choice(REPEATS))
             else:
                 group = Seq(parts, *self.rng.choice(REPEATS))
@@ -256,9 +256,10 @@ class Generator:
         out = []
         named = [s for s in rule.specs if s.name and not s.negated]
         for s in named:
-            if self.chance(0.22):
+            more = 0.25 if groups_of(s) else 0
+            if self.chance(0.22 + more):
                 out.append(self.guard(s))
-            if s.is_array and self.chance(0.3):
+            if s.is_array and self.chance(0.3 + more):
                 out.append(self.array_condition(s))
             before = rule.specs[s.id - 1] if s.id else None
             if before and before.is_array and before.type == s.type and self.chance(0.5):
