@@ -303,8 +303,7 @@ static const struct pattern_node *goes_round(const struct edge *edge)
 	return NULL;
 }
 
-/* Whether rounds of group that share positions differ in what may follow a repeat in them, so that it is eager in some.
- */
+/* Whether a repeat whose ways on are follow would be eager in some rounds only of group, which share positions. */
 static bool rounds_differ(const struct pattern *pattern, const struct pattern_node *group, const struct edges *first,
 			  const struct edges *follow)
 {
