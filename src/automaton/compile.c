@@ -38,10 +38,22 @@ static int rule_init(struct rule_build *build, struct unit_build *unit, const st
 	return err;
 }
 
+/* Whether in some round around it the repeat that source is takes as many as it may. */
+static bool takes(const struct pattern_node *node, const struct lang_structure *source)
+{
+	if (node->source == source && node->repeats && !node->eager)
+		return true;
+	for (uint32_t i = 0; i < node->child_count; i++) {
+		if (takes(node->children[i], source))
+			return true;
+	}
+	return false;
+}
+
 /* A repeat that may be left out and is eager is always left out. */
 static void warn_never(struct rule_build *build, const struct pattern_node *node)
 {
-	if (node->repeats && node->eager && node->min == 0)
+	if (node->repeats && node->eager && node->min == 0 && !takes(build->pattern.root, node->source))
 		diag_add(build->unit->diag, ASTERISM_WARNING, &node->source->place,
 			 "an optional part closes as soon as its count may; put something behind it that tells them "
 			 "apart",

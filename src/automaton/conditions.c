@@ -145,15 +145,16 @@ void conditions_fit(struct rule_build *build, struct draft *draft, const struct 
 	}
 }
 
-void conditions_hold(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place,
-		     uint32_t element)
+uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element)
 {
 	const struct lang_rule *rule = build->rule;
+	uint32_t all = PROGRAM_NONE;
 
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
 		const struct lang_condition *condition = &rule->conditions[i];
 
 		if (condition->kind == LANG_RELATION && condition->element == element)
-			draft->hold = node_and(build, draft->hold, tested(build, condition, place));
+			all = node_and(build, all, tested(build, condition, place));
 	}
+	return all;
 }

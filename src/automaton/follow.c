@@ -12,7 +12,7 @@
 struct walk {
 	const struct pattern *pattern;
 	struct edges *edges;
-	bool all;                         /* every way there is, as if nothing were eager */
+	bool all;                         /* what may begin is entered though it is eager */
 	const struct pattern_node *limit; /* do not leave this node; completing it completes the walk */
 	bool overflows;
 };
@@ -145,7 +145,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 static void after_round(struct walk *walk, const struct pattern_node *node, uint32_t index, struct path path)
 {
 	uint64_t done = index + 1, need = node->min > 1 ? node->min : 1;
-	bool closes = node->eager && !walk->all && done >= need;
+	bool closes = node->eager && done >= need;
 
 	if (done >= node->min)
 		after(walk, node, path);
@@ -179,7 +179,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 
 static void go_round(struct walk *walk, const struct pattern_node *node, struct path path)
 {
-	uint64_t max = node->eager && !walk->all ? (node->min > 1 ? node->min : 1) : node->max;
+	uint64_t max = node->eager ? (node->min > 1 ? node->min : 1) : node->max;
 	struct path again = path;
 
 	if (max > 1) {
@@ -272,6 +272,75 @@ static int begins_with(const struct pattern *pattern, const struct pattern_node 
 	return walked(&walk);
 }
 
+/* Whether nothing more needs to come along edge, or nothing tells what comes from one of first. */
+static bool is_reason(const struct pattern *pattern, const struct edges *first, const struct edge *edge)
+{
+	if (!edge->target)
+		return true;
+	if (pattern_has_guard(pattern->rule, edge->target->element))
+		return false;
+	for (size_t i = 0; i < first->count; i++) {
+		if (first->items[i].target && first->items[i].target->spec->type == edge->target->spec->type)
+			return true;
+	}
+	return false;
+}
+
+static bool is_within(const struct pattern_node *node, const struct pattern_node *group)
+{
+	while (node && node != group)
+		node = node->parent;
+	return node != NULL;
+}
+
+/* The repeat that another round of begins along edge. */
+static const struct pattern_node *goes_round(const struct edge *edge)
+{
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (!step->begins)
+			return step->node;
+	}
+	return NULL;
+}
+
+/* Whether a repeat whose ways on are follow would be eager in some rounds only of group, which share positions. */
+static bool rounds_differ(const struct pattern *pattern, const struct pattern_node *group, const struct edges *first,
+			  const struct edges *follow)
+{
+	uint64_t need = group->min > 1 ? group->min : 1, most = group->eager ? need : group->max;
+	bool again = false, out = false;
+
+	for (size_t i = 0; i < follow->count; i++) {
+		const struct edge *edge = &follow->items[i];
+		const struct pattern_node *round = goes_round(edge);
+
+		if (!is_reason(pattern, first, edge))
+			continue;
+		if (round == group)
+			again = true;
+		else if (edge->target && is_within(edge->target->node, group) && (!round || is_within(round, group)))
+			return false; /* in every round */
+		else
+			out = true;
+	}
+	/* Only its last round cannot go again; only one before its minimum cannot leave. */
+	return again != out && (again ? most != LANG_UNBOUNDED : need > 1);
+}
+
+static int note_uneven(struct pattern *pattern, const struct pattern_node *group)
+{
+	struct uneven *uneven;
+
+	if (pattern_is_uneven(pattern, group->source))
+		return 0;
+	uneven = arena_zero(pattern->arena, 1, sizeof *uneven);
+	if (!uneven)
+		return -ENOMEM;
+	*uneven = (struct uneven){ .next = pattern->uneven, .source = group->source };
+	pattern->uneven = uneven;
+	return 0;
+}
+
 /* Eager: nothing positive needs to follow, or what follows may be of the same type and nothing tells them apart. */
 static int decide(struct pattern *pattern, struct pattern_node *node)
 {
@@ -283,19 +352,11 @@ static int decide(struct pattern *pattern, struct pattern_node *node)
 		after(&walk, node, (struct path){ 0 });
 		err = walked(&walk);
 	}
-	for (size_t i = 0; !err && i < follow.count && !node->eager; i++) {
-		const struct position *next = follow.items[i].target;
-
-		if (!next) {
-			node->eager = true;
-			break;
-		}
-		if (pattern_has_guard(pattern->rule, next->element))
-			continue;
-		for (size_t j = 0; j < first.count; j++) {
-			if (first.items[j].target && first.items[j].target->spec->type == next->spec->type)
-				node->eager = true;
-		}
+	for (size_t i = 0; !err && i < follow.count && !node->eager; i++)
+		node->eager = is_reason(pattern, &first, &follow.items[i]);
+	for (const struct pattern_node *group = node->parent; group && !err; group = group->parent) {
+		if (group->repeats && !group->unrolled && rounds_differ(pattern, group, &first, &follow))
+			err = note_uneven(pattern, group);
 	}
 	alloc_free(first.items);
 	alloc_free(follow.items);

@@ -90,8 +90,15 @@ struct edges {
 	bool failed; /* out of memory */
 };
 
+/* A repeat whose rounds must not share positions however many they are, since they close in different ways. */
+struct uneven {
+	const struct uneven *next;
+	const struct lang_structure *source;
+};
+
 struct pattern {
 	const struct lang_rule *rule;
+	const struct uneven *uneven;
 	struct arena *arena;
 	struct pattern_node *root;
 	struct position *positions;
@@ -122,7 +129,12 @@ const struct pattern_node *pattern_shared_alternative(const struct position *a, 
 /* True if nothing more needs to come within node after position. */
 bool pattern_completes(const struct position *position, const struct pattern_node *node);
 
-/* Decides for every repeat whether it is eager (docs/language.md, arrays). */
+bool pattern_is_uneven(const struct pattern *pattern, const struct lang_structure *structure);
+
+/*
+ * Decides for every repeat whether it is eager (docs/language.md, arrays). Where that differs among rounds that share
+ * their positions it adds to pattern->uneven.
+ */
 int pattern_decide_eager(struct pattern *pattern);
 
 /* Whether a condition on element alone is a guard of it. */

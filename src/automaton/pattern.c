@@ -9,35 +9,47 @@
 
 enum { POSITIONS_MAX = 2048, UNROLLED_MAX = 64 };
 
-static uint64_t count_specs(const struct lang_structure *structure);
+static uint64_t count_specs(const struct pattern *pattern, const struct lang_structure *structure);
+
+bool pattern_is_uneven(const struct pattern *pattern, const struct lang_structure *structure)
+{
+	for (const struct uneven *uneven = pattern->uneven; uneven; uneven = uneven->next) {
+		if (uneven->source == structure)
+			return true;
+	}
+	return false;
+}
 
 /*
- * How many rounds of a repeat get positions of their own: all that differ, where that is cheap, since then each round's
- * arrays and optional parts know what follows in it. One: the rounds share their positions and a counter tells.
+ * How many rounds of a repeat get positions of their own: all that differ, where that is cheap or known to matter,
+ * since then each round's arrays and optional parts know what follows in it. One: the rounds share their positions and
+ * a counter tells.
  */
-static uint64_t rounds_of(const struct lang_structure *structure, uint64_t specs)
+static uint64_t rounds_of(const struct pattern *pattern, const struct lang_structure *structure, uint64_t specs)
 {
 	uint64_t rounds = structure->repeat_max == LANG_UNBOUNDED ? structure->repeat_min : structure->repeat_max;
 
 	if (structure->kind == LANG_SPEC || structure->kind == LANG_NEGATION || rounds <= 1)
 		return 1;
+	if (pattern_is_uneven(pattern, structure))
+		return rounds <= POSITIONS_MAX ? rounds : POSITIONS_MAX + 1;
 	return rounds <= UNROLLED_MAX && rounds * specs <= UNROLLED_MAX ? rounds : 1;
 }
 
-static uint64_t count_below(const struct lang_structure *structure)
+static uint64_t count_below(const struct pattern *pattern, const struct lang_structure *structure)
 {
 	uint64_t count = structure->kind == LANG_SPEC;
 
 	for (uint32_t i = 0; i < structure->child_count; i++)
-		count += count_specs(structure->children[i]);
+		count += count_specs(pattern, structure->children[i]);
 	return count;
 }
 
-static uint64_t count_specs(const struct lang_structure *structure)
+static uint64_t count_specs(const struct pattern *pattern, const struct lang_structure *structure)
 {
-	uint64_t below = count_below(structure);
+	uint64_t below = count_below(pattern, structure);
 
-	return below * rounds_of(structure, below);
+	return below > POSITIONS_MAX ? below : below * rounds_of(pattern, structure, below);
 }
 
 bool pattern_has_guard(const struct lang_rule *rule, uint32_t element)
@@ -107,7 +119,7 @@ static struct pattern_node *make_node(struct pattern *pattern, const struct lang
 {
 	struct pattern_node *node = arena_zero(pattern->arena, 1, sizeof *node);
 	bool is_round = parent && parent->unrolled;
-	uint64_t rounds = is_round ? 1 : rounds_of(source, count_below(source));
+	uint64_t rounds = is_round ? 1 : rounds_of(pattern, source, count_below(pattern, source));
 
 	if (!node)
 		return NULL;
@@ -157,22 +169,32 @@ static void number_counters(struct pattern *pattern, struct pattern_node *node)
 		number_counters(pattern, node->children[i]);
 }
 
+/* The tree and its positions, with the repeats unrolled that are known to be uneven. */
+static int make_tree(struct pattern *pattern)
+{
+	uint64_t specs = count_specs(pattern, pattern->rule->root);
+
+	if (specs > POSITIONS_MAX)
+		return -E2BIG;
+	pattern->position_count = 0;
+	pattern->positions = arena_zero(pattern->arena, specs + 1, sizeof *pattern->positions);
+	if (!pattern->positions)
+		return -ENOMEM;
+	pattern->root = make_node(pattern, pattern->rule->root, NULL, 0);
+	return pattern->root ? pattern_decide_eager(pattern) : -ENOMEM;
+}
+
 int pattern_build(struct pattern *pattern, const struct lang_rule *rule, struct arena *arena)
 {
-	uint64_t specs = count_specs(rule->root);
+	const struct uneven *known;
 	int err;
 
 	*pattern = (struct pattern){ .rule = rule, .arena = arena };
-	if (specs > POSITIONS_MAX)
-		return -E2BIG;
 	pattern->set_words = (rule->element_count + 63) / 64;
-	pattern->positions = arena_zero(arena, specs + 1, sizeof *pattern->positions);
-	if (!pattern->positions)
-		return -ENOMEM;
-	pattern->root = make_node(pattern, rule->root, NULL, 0);
-	if (!pattern->root)
-		return -ENOMEM;
-	err = pattern_decide_eager(pattern);
+	do {
+		known = pattern->uneven;
+		err = make_tree(pattern);
+	} while (!err && pattern->uneven != known);
 	if (err)
 		return err;
 	number_counters(pattern, pattern->root);

@@ -141,9 +141,9 @@ struct place_in_pattern {
 
 /* Adds to draft what the event must fulfil to be current: guards, joins, correlations, negated conditions. */
 void conditions_fit(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place, bool opens);
-/* ANDs the relations that are known once element has come (or, an array, has closed) to draft->hold. */
-void conditions_hold(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place,
-		     uint32_t element);
+/* The relations that are known once element has come (or, an array, has closed), ANDed; PROGRAM_NONE: there are none.
+ */
+uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element);
 uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
 
 /* actions.c */

@@ -251,9 +251,45 @@ static void set_joins(struct rule_build *build, struct draft *draft, uint32_t el
 	}
 }
 
+/* Whether edge adds an event to the array that collects in state, rather than closing it. */
+static bool collects(const struct state *state, const struct edge *edge)
+{
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (state->open && !step->begins && step->node == state->positions[0]->node)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a group around position begins another round along edge: what its round has stored is then overwritten. */
+static bool renews(const struct position *position, const struct edge *edge)
+{
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		const struct pattern_node *node = position->node;
+
+		while (node && node != step->node)
+			node = node->parent;
+		if (node)
+			return true;
+	}
+	return false;
+}
+
+/* The relations that are decided when edge closes the array that collects in state index. */
+static uint32_t closing(struct rule_build *build, uint32_t index, const struct edge *edge)
+{
+	const struct state *state = &build->states[index];
+	struct place_in_pattern place = { .current = PROGRAM_NONE };
+
+	if (!state->open || collects(state, edge))
+		return PROGRAM_NONE;
+	states_bound(build, state, &place);
+	return conditions_relations(build, &place, state->positions[0]->element);
+}
+
 /* The transition of merged from state index that ends in landing. */
-static void take(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
-		 const struct landing *landing)
+static struct draft *transition(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+				const struct landing *landing)
 {
 	const struct edge *edge = &merged->edge;
 	bool opens = index == 0, context = landing->state.deadline || (landing->matches && build->wants_context);
@@ -261,7 +297,6 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 	uint32_t target = landing->matches ? PROGRAM_TARGET_MATCH : states_find(build, &landing->state);
 	const struct state from = build->states[index];
 	struct draft *draft = states_draft(build, index, edge->target->spec->type);
-	bool closes = from.open && (edge->target != from.positions[0] || !landing->state.open);
 
 	bound_along(build, &from, edge, &place);
 	draft->target = target;
@@ -275,16 +310,33 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 	if (opens)
 		set_joins(build, draft, edge->target->element);
 	actions_take(build, draft, edge, context);
-	if (!opens && target != PROGRAM_TARGET_MATCH && !(from.open && landing->state.open))
+	if (!opens && target != PROGRAM_TARGET_MATCH && !(collects(&from, edge) && landing->state.open))
 		forbid_reset(build, &landing->state, draft);
-	if (closes && edge->target != from.positions[0]) {
-		struct place_in_pattern closing = { .current = edge->target->element };
-
-		states_bound(build, &from, &closing);
-		conditions_hold(build, draft, &closing, from.positions[0]->element);
-	}
 	if (!landing->state.open)
-		conditions_hold(build, draft, &place, edge->target->element);
+		draft->hold = conditions_relations(build, &place, edge->target->element);
+	return draft;
+}
+
+/*
+ * The transitions for it. What a transition must hold is judged after its actions, so relations of a round whose values
+ * the event overwrites must be judged before: one transition where they are true, a second one, which does not hold,
+ * where they are not.
+ */
+static void take(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+		 const struct landing *landing)
+{
+	uint32_t relations = closing(build, index, &merged->edge);
+	struct draft *draft = transition(build, index, merged, landing);
+
+	if (relations == PROGRAM_NONE)
+		return;
+	if (!renews(build->states[index].positions[0], &merged->edge)) {
+		draft->hold = node_and(build, relations, draft->hold);
+		return;
+	}
+	draft->fit = node_and(build, draft->fit, relations);
+	draft = transition(build, index, merged, landing);
+	draft->hold = node_const(build, PROGRAM_BOOL, 0);
 }
 
 /* One event too many for a repeat that holds its maximum: the run ends; under SKIPTILLANY it is passed over. */

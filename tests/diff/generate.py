@@ -78,8 +78,11 @@ class Generator:
         self.free_names = list("abcdefghijkmnpqr")
         self.palette = self.rng.sample(list(self.types), self.rng.choice([2, 2, 3, 3]))
         items = [self.item(0) for _ in range(self.rng.choice([1, 2, 2, 2, 3, 3, 4]))]
-        if self.chance(0.3):
+        pick = self.rng.random()
+        if pick < 0.3:
             items = self.closing()
+        elif pick < 0.5:
+            items = self.nested()
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
                 items.insert(at, self.negation())
@@ -102,6 +105,27 @@ class Generator:
         if self.chance(0.4):
             items.append(self.item(1))
         return items
+
+    def nested(self):
+        """A repeated group with an array or another group in its round, where it begins or ends, and what follows."""
+        group = self.repeating(0.75)
+        for _ in range(self.rng.choice([1, 1, 2])):
+            beside = [Spec(self.type(), self.name(0.4)) for _ in range(self.rng.choice([0, 0, 1]))]
+            parts = beside + [group] if self.chance(0.6) else [group] + beside
+            if beside and self.chance(0.35):
+                group = Alt(parts, *self.rng.choice(REPEATS))
+            else:
+                group = Seq(parts, *self.rng.choice(REPEATS))
+        items = [group] + [Spec(self.type(), self.name()) for _ in range(self.rng.choice([0, 1, 1, 1]))]
+        if group.low == 0 or self.chance(0.4):
+            items.insert(0, Spec(self.type(), self.name()))
+        return items
+
+    def repeating(self, p):
+        """An array, with probability p, or a small group."""
+        if self.chance(p):
+            return Spec(self.type(), self.name(0.6), *self.rng.choice(LENGTHS))
+        return Seq([Spec(self.type(), self.name(0.4)) for _ in range(self.rng.choice([1, 2]))], *self.rng.choice(REPEATS))
 
     def name(self, p=0.85):
         return self.free_names.pop(0) if self.free_names and self.chance(p) else None
@@ -232,9 +256,10 @@ class Generator:
         out = []
         named = [s for s in rule.specs if s.name and not s.negated]
         for s in named:
-            if self.chance(0.22):
+            more = 0.25 if groups_of(s) else 0
+            if self.chance(0.22 + more):
                 out.append(self.guard(s))
-            if s.is_array and self.chance(0.3):
+            if s.is_array and self.chance(0.3 + more):
                 out.append(self.array_condition(s))
             before = rule.specs[s.id - 1] if s.id else None
             if before and before.is_array and before.type == s.type and self.chance(0.5):

@@ -6,7 +6,7 @@ definitions allow next: the roles a further event may take, what is forbidden me
 end here. No state is kept between words: everything is found anew from the tree (a cache only saves time).
 """
 
-from model import Alt, Neg, Seq, Spec, is_repeated, walk_nodes
+from model import Alt, Neg, Seq, Spec, is_repeated
 
 
 def groups_of(node):
@@ -55,25 +55,29 @@ class Word:
 
 
 class Pattern:
+    """A repeated group is its round written as often: what may follow and what closes are asked of one round each."""
+
     def __init__(self, rule):
         self.rule = rule
         self.words = {}
-        self.eager = {}
-        for node in walk_nodes(rule.pattern):  # outer ones first: followers() asks for them
-            if isinstance(node, Spec) and node.is_array or is_repeated(node):
-                self.eager[node] = self.closes_early(node)
+        self.closing = {}
 
-    # -- closing (settled meaning 6)
+    # -- closing (settled meaning 6). A path has the number of the round, from 0, of every repeated group around a node.
 
-    def most(self, node):
+    def most(self, node, path):
         """How many rounds a group can have: one that closes early never exceeds its minimum."""
-        return node.low if self.eager.get(node) else node.high
+        return node.low if self.eager(node, path) else node.high
 
-    def followers(self, node, any_round=False):
-        """
-        The positive elements that may come right after node is closed. any_round: count on another round of a group
-        around it even where the group closes too early for one.
-        """
+    def paths(self, node):
+        """A path for each way in which the rounds around a node can differ in what may follow it."""
+        out = [()]
+        for group in groups_of(node):
+            differing = {0, group.low - 1, group.low, (group.high or 1) - 1}
+            out = [p + (r,) for p in out for r in differing if r == 0 or 0 < r < (self.most(group, p) or r + 1)]
+        return out
+
+    def followers(self, node, path):
+        """The positive elements that may come right after node is closed."""
         out, parent = [], node.parent
         while parent is not None:
             if isinstance(parent, Seq):
@@ -82,25 +86,32 @@ class Pattern:
                     if not isinstance(sibling, Neg) and not possibly_empty(sibling):
                         return out
             if is_repeated(parent):
-                most = parent.high if any_round else self.most(parent)
-                if most is None or most > 1:
+                path, done = path[:-1], path[-1] + 1
+                most = self.most(parent, path)
+                if most is None or done < most:
                     out += first_specs(parent)
+                if done < parent.low:
+                    return out
             node, parent = parent, parent.parent
         return out
 
-    def closes_early(self, node, any_round=False):
-        after = self.followers(node, any_round)
-        kinds = {s.type for s in first_specs(node)}
-        return not after or any(f.type in kinds and not self.rule.guards(f) for f in after)
+    def eager(self, node, path):
+        """Does the array or group close as soon as its count may?"""
+        if (node, path) not in self.closing:
+            after = self.followers(node, path)
+            kinds = {s.type for s in first_specs(node)}
+            self.closing[node, path] = not after or any(f.type in kinds and not self.rule.guards(f) for f in after)
+        return self.closing[node, path]
 
     # -- walking
 
-    def laid(self, word, node=None):
-        """What the words of the whole pattern, or of one structure in it, allow next."""
+    def laid(self, word, node=None, path=()):
+        """What the words of the whole pattern, or of one structure in the given rounds, allow next."""
         node = node or self.rule.pattern
-        if (node, word) not in self.words:
+        key = node, word, path
+        if key not in self.words:
             result = Word()
-            for out in self.walk(node, word, 0, 0, (), ()):
+            for out in self.walk(node, word, 0, 0, path, ()):
                 what = out[0]
                 if what == "end" and out[1] == len(word):
                     result.ends.append(out[4])
@@ -110,8 +121,8 @@ class Pattern:
                     result.overflow.append((out[1], (out[1].id, out[2])))
                 elif what == "forbid":
                     result.forbidden[out[1]] = min(out[2], result.forbidden.get(out[1], out[2]))
-            self.words[node, word] = result
-        return self.words[node, word]
+            self.words[key] = result
+        return self.words[key]
 
     # Every walk yields ("end", i, early, priority, trail): the node is laid over word[..i), and might have ended at
     # `early` events already (an array beyond its minimum); or, with the word used up, what may follow.
@@ -136,18 +147,15 @@ class Pattern:
             elif not rest:
                 yield "next", spec, path, priority
             return
-        high = self.most_of_array(spec)
+        high = spec.low if self.eager(spec, path) else spec.high
         if count >= spec.low:
             yield "end", i + count, i + spec.low, priority + (0,), ()
         if rest:
             return
         if high is None or count < high:
             yield "next", spec, path, priority + (1,)
-        elif not self.eager[spec]:
+        elif not self.eager(spec, path):
             yield "over", spec, path
-
-    def most_of_array(self, spec):
-        return spec.low if self.eager[spec] else spec.high
 
     def walk_body(self, node, word, i, early, path, priority):
         if isinstance(node, Alt):
@@ -179,11 +187,11 @@ class Pattern:
     def walk_rounds(self, node, word, at, path, priority):
         """at: rounds done, events used, where the last round may have ended, trail."""
         rounds, i, early, trail = at
-        most = self.most(node)
+        most = self.most(node, path)
         if rounds >= node.low:
             yield "end", i, early, priority + (0,), trail
         if most is not None and rounds >= most:
-            if i == len(word) and not self.eager[node]:
+            if i == len(word) and not self.eager(node, path):
                 for spec in first_specs(node):
                     deeper = len(groups_of(spec)) - len(path) - 1
                     yield "over", spec, path + (rounds,) + (0,) * deeper

@@ -104,8 +104,9 @@ def check_negations(rule, pattern):
 
 def check_trailing(pattern, root):
     for node in walk_nodes(root):
-        if is_repeated(node) and not any(isinstance(p, Neg) for p in chain(node)) and not pattern.followers(node):
-            unclear("a pattern that ends in a repeated group and a negation")
+        if is_repeated(node) and not any(isinstance(p, Neg) for p in chain(node)):
+            if not all(pattern.followers(node, path) for path in pattern.paths(node)):
+                unclear("a pattern that ends in a repeated group and a negation")
 
 
 def chain(node):
@@ -142,7 +143,7 @@ def check_followers(rule, pattern, negation):
         return
     specs = [child] if isinstance(child, Spec) else [c for c in child.children if isinstance(c, Spec)]
     hard = {s.type for s in specs if s.id not in conditioned}
-    after = pattern.followers(negation)
+    after = [f for path in pattern.paths(negation) for f in pattern.followers(negation, path)]
     if after and all(f.type in hard for f in after):
         reject("every follower is forbidden unconditionally")
 
@@ -151,7 +152,7 @@ def check_ambiguity(rule, pattern):
     for node in walk_nodes(rule.pattern):
         if not isinstance(node, Alt) or any(isinstance(p, Neg) for p in chain(node)):
             continue
-        if any(pattern.most(g) == 0 for g in chain(node) if is_repeated(g)):
+        if any(0 in most(pattern, g) for g in chain(node) if is_repeated(g)):
             unclear("an alternative in a group that never occurs")
         for i, a in enumerate(node.children):
             for b in node.children[i + 1:]:
@@ -159,12 +160,17 @@ def check_ambiguity(rule, pattern):
         check_counted(pattern, node)
 
 
+def most(pattern, group):
+    """How often a group may occur, in each round of those around it."""
+    return {pattern.most(group, path) for path in pattern.paths(group)}
+
+
 def check_counted(pattern, node):
     """A limit of the compiler: it does not determinise a shared first event right after or inside a counted round."""
     firsts = [s.type for c in node.children for s in first_specs(c)]
     if len(set(firsts)) == len(firsts):
         return
-    if any(is_repeated(g) and (pattern.most(g) or g.low) > 1 for g in chain(node)):
+    if any(is_repeated(g) and any((n or g.low) > 1 for n in most(pattern, g)) for g in chain(node)):
         unclear("branches that share their first event, in a counted group")
     if any(ends_counted(n) for n in before(node)):
         unclear("branches that share their first event, right after something counted")
@@ -191,29 +197,12 @@ def ends_counted(node):
     return any(map(ends_counted, parts if isinstance(node, Alt) else parts[-1:]))
 
 
-def check_round_ends(pattern, root):
-    """Is an array at the end of a round `last` when the group is? The oracle says no, the compiler yes."""
-    for node in walk_nodes(root):
-        if node in pattern.eager and pattern.eager[node] != pattern.closes_early(node, any_round=True):
-            unclear("an array in a group that closes before the round that would begin like it")
-        if node in pattern.eager and pattern.followers(node) and may_end(node):
-            if any(is_repeated(g) for g in chain(node.parent)):
-                unclear("an array or group at the end of a round of a group that is last")
-
-
-def may_end(node):
-    for inner in chain(node):
-        if isinstance(inner.parent, Seq) and not all(map(possibly_empty, siblings(inner)[inner.index + 1:])):
-            return False
-    return True
-
-
 def check_pair(rule, pattern, a, b):
     """Walks both branches along every event they share."""
-    todo = [((), ())]
+    todo = [((), (), path) for path in pattern.paths(a)]
     while todo:
-        left, right = todo.pop()
-        x, y = pattern.laid(left, a), pattern.laid(right, b)
+        left, right, path = todo.pop()
+        x, y = pattern.laid(left, a, path), pattern.laid(right, b, path)
         if left and (x.ends or y.ends):
             reject("a branch is the beginning of another, or equal to it")
         if any(not isinstance(n.child, Spec) for n in [*x.forbidden, *y.forbidden]):
@@ -224,7 +213,7 @@ def check_pair(rule, pattern, a, b):
                     continue
                 if any(is_marked(rule, spec) for spec in (s, t)) or priority or other_priority:
                     reject("branches begin with the same event, and it has a name, length or guard")
-                todo.append((left + (role,), right + (other,)))
+                todo.append((left + (role,), right + (other,), path))
 
 
 def is_marked(rule, spec):
@@ -289,7 +278,6 @@ def verdict(rule):
         pattern = Pattern(rule)
         check_negations(rule, pattern)
         check_ambiguity(rule, pattern)
-        check_round_ends(pattern, rule.pattern)
     except Verdict as found:
         return found.word, found.reason
     return "accept", ""

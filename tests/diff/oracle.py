@@ -179,7 +179,7 @@ class Oracle:
         spec = self.rule.specs[word[-1][0]]
         if not spec.is_array or self.complete(word):
             return False
-        if not self.pattern.eager[spec]:
+        if not self.pattern.eager(spec, word[-1][1]):
             return True
         return any(role == word[-1] for _, _, role in self.pattern.laid(word).next)
 

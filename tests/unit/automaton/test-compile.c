@@ -12,6 +12,7 @@
 #include "lang/parse.h"
 #include "program/load.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,8 @@ static const char *const good[] = {
 	"RULE r PATTERN { [A, [B, C]+, E] }",
 	"RULE r PATTERN { [A, [B, C]{70}, [B, D]{2,}, E] }",
 	"RULE r PATTERN { [D, A[]:a]{2} } WHERE { a.len > 1 }",
+	"RULE r PATTERN { [A, [B, C[]]{70}, [B, C[]]{1,1000000}, E] }",
+	"RULE r PATTERN { [A, [B, C[]]{70}] }",
 	"RULE r PATTERN { [A, [B, C]*, E] }",
 	"RULE r PATTERN { [A, [B]?, C] }",
 	"RULE r PATTERN { [[A, [B]{2}]{3}, C] }",
@@ -165,6 +168,54 @@ static void test_bad(void **state)
 	}
 }
 
+/* Rounds that close in different ways need a place each; the others share theirs, however many they are. */
+static void test_too_large(void **state)
+{
+	struct compiled compiled;
+
+	(void)state;
+	compile(&compiled, EVENTS "RULE r PATTERN { [A, [B, C[]]{1100}] }");
+	assert_int_equal(compiled.err, -E2BIG);
+	assert_string_equal(asterism_diag_get(compiled.diag, 0)->text, "the pattern of rule 'r' is too large");
+	release(&compiled);
+	compile(&compiled, EVENTS "RULE r PATTERN { [A, [[C[]]{1000000000}]{1000000000}, B] }");
+	assert_int_equal(compiled.err, -E2BIG);
+	release(&compiled);
+	compile(&compiled, EVENTS "RULE r PATTERN { [A, [D, [B, C[]]{1000000000}]{1000000000}, E] }");
+	assert_int_equal(compiled.err, 0);
+	release(&compiled);
+}
+
+static const struct {
+	const char *rule;
+	bool never;
+} optional[] = {
+	{ "RULE r PATTERN { [A, [B]?, B] }", true },
+	{ "RULE r PATTERN { [A, [B, [B]?]{2}, B] }", true },
+	{ "RULE r PATTERN { [A, [B, [B]?]{2}, C] }", false }, /* left out in the first round only */
+	{ "RULE r PATTERN { [A, [B, [C]?]{2}, C] }", false }, /* in the last one only */
+};
+
+static void test_never_taken(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+		struct compiled compiled;
+		const struct asterism_message *message;
+
+		snprintf(text, sizeof text, EVENTS "%s", optional[i].rule);
+		compile(&compiled, text);
+		assert_int_equal(compiled.err, 0);
+		message = asterism_diag_get(compiled.diag, 0);
+		assert_int_equal(message != NULL, optional[i].never);
+		if (message)
+			assert_string_equal(message->text, "this optional part never takes an event");
+		release(&compiled);
+	}
+}
+
 /* The key that runs wait under in state 1. */
 static const struct {
 	const char *rule, *key;
@@ -213,8 +264,8 @@ static void test_memory(void **state)
 		struct event_catalog *catalog = event_catalog_new();
 		struct asterism_diag *diag = asterism_diag_new();
 		struct lang_program *lang = NULL;
-		const char *text =
-			EVENTS "RULE r PATTERN { [A:a, ~[B, C], (B | [C, D]), [E]{2}, D] } WHERE { [tid], a.x > 1 }";
+		const char *text = EVENTS "RULE r PATTERN { [A:a, ~[B, C], (B | [C, D]), [E]{2}, [C[]]{65}, D] } WHERE "
+					  "{ [tid], a.x > 1 }";
 		struct lang_input input = { .file = "t", .text = text, .length = strlen(text) };
 		void *bytes = NULL;
 		size_t length;
@@ -235,10 +286,8 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_good),        cmocka_unit_test(test_bad),  cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_never_taken), cmocka_unit_test(test_keys), cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
