@@ -56,6 +56,7 @@ struct ebpf {
 	struct ebpf_acts acts;
 	struct ebpf_recorder *recorder; /* guest, or NULL */
 	bool of_locks;                  /* some rule is about the kernel's locks */
+	bool waits;                     /* some matches do not wake us */
 	bool ships;
 	int both_fd; /* where ships: readable when there are matches or events */
 };
@@ -264,6 +265,7 @@ static int make_programs(struct ebpf *ebpf, const struct ebpf_options *options, 
 
 	if (error)
 		return error;
+	ebpf->waits = ebpf_matcher_waits(ebpf->matcher);
 	return options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
 }
 
@@ -420,7 +422,7 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 	result = ebpf_matcher_poll(ebpf->matcher, clock_now_ns() - grace_ns, &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
-	if (ebpf->of_locks && *wait_ns > silent_wait_ns)
+	if ((ebpf->of_locks || ebpf->waits) && *wait_ns > silent_wait_ns)
 		*wait_ns = silent_wait_ns;
 	return result;
 }

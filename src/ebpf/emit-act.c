@@ -60,6 +60,36 @@ bool emit_tells(const struct emit *emit)
 	return !program_only_tallies(emit->program, emit->rule);
 }
 
+uint64_t emit_acts_alone(const struct emit *emit)
+{
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < emit->rule->statement_count; i++) {
+		uint32_t index = emit->rule->first_statement + i;
+		const struct react_action *action = action_of(emit, index);
+
+		if (!action || action->synchronous)
+			return 0;
+		if (!action->changes_system)
+			continue;
+		if (!is_done_here(emit, index))
+			return 0;
+		mask |= UINT64_C(1) << i;
+	}
+	return mask;
+}
+
+bool ebpf_matcher_waits(struct ebpf_matcher *matcher)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct emit emit = matcher_emit_of(matcher, NULL, i, PROGRAM_NONE);
+
+		if (emit.place->here && emit_acts_alone(&emit))
+			return true;
+	}
+	return false;
+}
+
 /* The process in register id may be signalled, or else this leaves for no. Overwrites r0, r1. */
 static void check_process(struct emit *emit, uint8_t id, uint32_t no)
 {

@@ -61,7 +61,28 @@ static void mark_matched(struct emit *emit)
 		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
 }
 
-void emit_match_submit(struct emit *emit)
+/*
+ * r2 = how the match is handed over. Waking this process costs the thread that completed it some microseconds before it
+ * goes on, so where everything is done already (done, on the stack), that waits until somebody looks.
+ */
+static void load_flags(struct emit *emit, int16_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint64_t mask = done ? emit_acts_alone(emit) : 0;
+	uint32_t wait = ebpf_label(as);
+
+	ebpf_mov_imm(as, R2, emit->matcher->options.silent || mask ? BPF_RB_NO_WAKEUP : 0);
+	if (emit->matcher->options.silent || !mask)
+		return;
+	ebpf_mov_imm(as, R1, mask);
+	ebpf_load(as, BPF_DW, R0, R10, done);
+	ebpf_alu(as, BPF_AND, R0, R1);
+	ebpf_jump_if(as, BPF_JEQ, R0, R1, wait);
+	ebpf_mov_imm(as, R2, 0);
+	ebpf_bind(as, wait);
+}
+
+static void submit(struct emit *emit, int16_t done)
 {
 	mark_matched(emit);
 	emit_derived_origin(emit);
@@ -70,9 +91,14 @@ void emit_match_submit(struct emit *emit)
 		return;
 	}
 	emit_count(emit, CONTROL(matches), 1);
+	load_flags(emit, done);
 	ebpf_mov(emit->as, R1, R8);
-	ebpf_mov_imm(emit->as, R2, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
+}
+
+void emit_match_submit(struct emit *emit)
+{
+	submit(emit, 0);
 }
 
 void emit_match_discard(struct emit *emit)
@@ -142,7 +168,7 @@ static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t don
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_match_order(emit);
 	ebpf_lower_copy(as, &slots);
-	emit_match_submit(emit);
+	submit(emit, done);
 }
 
 /* Unless the rule discards what a loss may have spoiled. */

@@ -177,6 +177,8 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
  * r0-r5.
  */
 bool emit_acts(const struct emit *emit);
+/* If these statements are done, nothing is left to do that cannot wait; 0: something is, or there are none. */
+uint64_t emit_acts_alone(const struct emit *emit);
 bool emit_tells(const struct emit *emit);
 void emit_act(struct emit *emit, int16_t done);
 

@@ -86,6 +86,10 @@ void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *sc
 /* Emits the code of one part to as, whose current function is main. Errors stick to as. */
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
 
+/* Whether some matches, of rules that leave nothing to be done, wait until ebpf_matcher_poll is called: none wakes us.
+ */
+bool ebpf_matcher_waits(struct ebpf_matcher *matcher);
+
 /* Readable when ebpf_matcher_poll has matches to hand out. */
 int ebpf_matcher_fd(const struct ebpf_matcher *matcher);
 
