@@ -257,13 +257,18 @@ static uint32_t identity(struct rule_build *build, const struct lang_arg *arg)
 	return node_slot(build, slot_find(build, SLOT_FIELD, arg->element, field));
 }
 
+static uint32_t naming(const struct lang_arg *arg)
+{
+	return arg->kind == LANG_ARG_TID ? REACT_BY_TID : arg->kind == LANG_ARG_PID ? REACT_BY_PID : REACT_BY_VALUE;
+}
+
 static void emit_statement(struct rule_build *build, const struct lang_statement *statement)
 {
 	struct program_build *image = build->unit->out;
 	struct program_arg *args = arena_zero(build->arena, statement->arg_count, sizeof *args);
 	struct program_statement row = {
 		.type = statement->is_emit ? unit_type(build->unit, statement->type) : PROGRAM_NONE,
-		.function = program_build_text(image, statement->is_emit ? NULL : statement->function),
+		.function = program_build_text(image, statement->function),
 		.arg_count = statement->arg_count,
 	};
 
@@ -276,8 +281,7 @@ static void emit_statement(struct rule_build *build, const struct lang_statement
 
 		args[i].node =
 			arg->kind == LANG_ARG_VALUE ? node_expr(build, arg->expr, PROGRAM_NONE) : identity(build, arg);
-		args[i].field =
-			statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : PROGRAM_NONE;
+		args[i].field = statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : naming(arg);
 	}
 	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
 	add(build, PROGRAM_STATEMENTS, &row);

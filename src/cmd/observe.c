@@ -81,6 +81,26 @@ int observe_init(struct observation *observation, const struct arguments *argume
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
 }
 
+int observe_allow(struct observation *observation, const struct arguments *arguments)
+{
+	const char *file = arguments->options[OPTION_POLICY].text;
+	int result = 0;
+
+	observation->policy.allows_all = arguments_has(arguments, OPTION_ALLOW_ACTIONS);
+	if (file && observation->policy.allows_all) {
+		print_error("only one of --allow-actions and --policy can be given");
+		print_hint("--allow-actions allows everything, --policy what the file says");
+		return STATUS_USAGE;
+	}
+	if (file)
+		result = policy_read(&observation->policy, file, observation->diag);
+	if (file || observation->policy.allows_all)
+		observation->options.policy = &observation->policy;
+	if (result)
+		print_diag(observation->diag);
+	return result ? STATUS_USAGE : STATUS_FINE;
+}
+
 void observe_fini(struct observation *observation)
 {
 	if (observation->options.signal_fd >= 0)

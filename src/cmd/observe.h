@@ -17,6 +17,7 @@ struct observation {
 	sigset_t taken;             /* the signals that come through options.signal_fd */
 	bool verbose;
 	pid_t *pids;
+	struct session_policy policy;
 };
 
 /*
@@ -40,6 +41,9 @@ void observe_start(struct observation *observation);
  */
 int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
 		   const char *usual, struct selection *selection);
+
+/* Takes what rules may do from the arguments. Returns as observe_select. */
+int observe_allow(struct observation *observation, const struct arguments *arguments);
 
 /* What the user should know after a session. */
 void observe_tell_end(const struct session_outcome *outcome);

@@ -15,6 +15,8 @@ static const char *const input_choices[] = { "jsonl", NULL };
 
 const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_ALL] = { "all", 'a', OPTION_FLAG, .help = "observe every process of the machine" },
+	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, OPTION_FLAG,
+				   .help = "let rules do what changes the system: signals, priorities, ..." },
 	[OPTION_CATALOG] = { "catalog", 0, OPTION_TEXT, "FILE", NULL,
 			     "take the event types of JSON lines from FILE, too, besides those of Linux" },
 	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,
@@ -62,6 +64,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
 	[OPTION_PIDS] = { "pid", 'p', OPTION_LIST, "PID,...", NULL, "only events of these processes" },
+	[OPTION_POLICY] = { "policy", 0, OPTION_TEXT, "FILE", NULL,
+			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'" },
 	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
 	[OPTION_TIDS] = { "tid", 0, OPTION_LIST, "TID,...", NULL, "only events of these threads" },
 	[OPTION_TIMES] = { "time", 0, OPTION_CHOICE, "FORM", times_choices,

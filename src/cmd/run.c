@@ -111,6 +111,8 @@ static int run(const struct arguments *arguments)
 	int status = observe_init(&run.observation, arguments, arguments_has(arguments, OPTION_SNAPSHOT));
 
 	if (!status)
+		status = observe_allow(&run.observation, arguments);
+	if (!status)
 		status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
 	if (!status)
 		status = prepare_snapshots(&run, arguments, rules);
@@ -158,8 +160,9 @@ const struct command command_run = {
 		"faults). At a match they are written as a trace with the match marked in it, in a directory of its "
 		"own; "
 		"SIGUSR1 does the same at any time. 'asterism dump' shows it.",
-	.options = { OPTION_ALL, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT, OPTION_LAST,
-		     OPTION_OUTPUT, OPTION_PID, OPTION_QUIET, OPTION_RING, OPTION_SNAPSHOT, OPTION_VERBOSE },
+	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT,
+		     OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SNAPSHOT,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

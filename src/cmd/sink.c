@@ -94,17 +94,28 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 	}
 }
 
+/* Those that were only counted, too. */
+static uint64_t matches_of(const struct session_totals *totals)
+{
+	uint64_t matches = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		matches += totals->rules[i].matches;
+	return matches;
+}
+
 static void put_summary(const struct sink *sink, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
+	uint64_t matches = matches_of(totals);
 
+	result_write_tallies(sink->stream, &totals->tallies);
 	if (sink->quiet)
 		return;
 	if (sink->verbose)
 		return result_write_table(stderr, sink->program, totals);
-	print_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", sink->matches,
-		   sink->matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
-		   totals->lost);
+	print_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
+		   matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds, totals->lost);
 }
 
 int sink_close(struct sink *sink, const struct session_totals *totals)
@@ -133,7 +144,7 @@ void sink_abandon(struct sink *sink)
 int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
 		int otherwise)
 {
-	if (sink->matches && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+	if ((sink->matches || matches_of(totals)) && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
 	return totals->lost ? STATUS_LOST : otherwise;
 }

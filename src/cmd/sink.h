@@ -18,9 +18,9 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool at_once; /* a match is written out when it is found */
-	int error;    /* errno of the first failure to write */
-	uint64_t matches;
+	bool at_once;     /* a match is written out when it is found */
+	uint64_t matches; /* told so far */
+	int error;        /* errno of the first failure to write */
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ebpf/btf-kernel.h"
+#include "ebpf/btf-path.h"
 #include "ebpf/feed.h"
 #include "ebpf/probe.h"
 #include "ebpf/record-priv.h"
@@ -48,7 +49,8 @@ struct ebpf {
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t fed;
-	uint64_t told;                  /* losses that every rule has counted */
+	uint64_t told; /* losses that every rule has counted */
+	struct ebpf_acts acts;
 	struct ebpf_recorder *recorder; /* guest, or NULL */
 	bool of_locks;                  /* some rule is about the kernel's locks */
 	bool ships;
@@ -126,6 +128,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.excluded = options->excluded,
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
+		.acts = ebpf->acts.allowed ? &ebpf->acts : NULL,
 		.live = !options->test_run,
 		.silent = ebpf->of_locks && !options->test_run,
 		.log_level = options->verifier_log,
@@ -143,14 +146,16 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 }
 
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style)
+		      const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 
-	if (entry->want->packed)
-		record_body(ebpf->recorder, as, entry, style);
-	else
+	if (entry->want->packed) {
+		record_body(ebpf->recorder, as, entry, style, scope);
+	} else {
+		ebpf_matcher_set_scope(ebpf->matcher, scope);
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
+	}
 }
 
 /* One want per type and part of its code, and one per type whose whole events go to user space. */
@@ -282,6 +287,27 @@ static int make_in_parts(struct ebpf *ebpf, const struct ebpf_options *options, 
 	return make_programs(ebpf, options, diag);
 }
 
+/* What this kernel offers for acting upon processes other than the current one. */
+static void find_acts(struct ebpf *ebpf, const struct ebpf_options *options)
+{
+	const struct btf_hop hop = { .member = "tgid" };
+	struct btf_path path = { .from_struct = true, .hops = &hop, .count = 1 };
+	struct btf_access access;
+	char reason[128];
+
+	ebpf->acts = (struct ebpf_acts){ .allowed = options->allowed, .anywhere = options->anywhere };
+	if (!ebpf->acts.allowed)
+		return;
+	path.type = btf_kernel_find(ebpf->btf, BTF_KIND_STRUCT, "task_struct");
+	if (!path.type || btf_path_resolve(ebpf->btf, &path, &access, reason, sizeof reason))
+		return;
+	ebpf->acts.tgid_offset = access.spot.offset;
+	ebpf->acts.task_from_pid = kernel_function(ebpf, "bpf_task_from_pid");
+	ebpf->acts.task_release = kernel_function(ebpf, "bpf_task_release");
+	if (ebpf->acts.task_from_pid && ebpf->acts.task_release)
+		ebpf->acts.send_signal_task = kernel_function(ebpf, "bpf_send_signal_task");
+}
+
 static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
 		struct asterism_diag *diag)
 {
@@ -291,6 +317,8 @@ static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct e
 		error = btf_kernel_open(diag, &ebpf->btf);
 	if (!error && !options->test_run)
 		error = find_types(ebpf, catalog, options, diag);
+	if (!error && ebpf->btf)
+		find_acts(ebpf, options);
 	return error ? error : make_in_parts(ebpf, options, diag);
 }
 
@@ -328,6 +356,16 @@ void ebpf_free(struct ebpf *ebpf)
 int ebpf_scope_add(struct ebpf *ebpf, pid_t pid)
 {
 	return ebpf->sources ? source_set_add(ebpf->sources, pid) : -EINVAL;
+}
+
+bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid)
+{
+	return ebpf->sources && source_set_has(ebpf->sources, pid);
+}
+
+void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets)
+{
+	ebpf_matcher_tally(ebpf->matcher, statement, buckets);
 }
 
 int ebpf_fd(const struct ebpf *ebpf)

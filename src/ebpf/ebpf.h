@@ -31,6 +31,8 @@ struct ebpf_options {
 	bool test_run;              /* no tracepoints: events come through ebpf_feed */
 	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
+	const bool *allowed;        /* per statement: what the programs may do at a match; NULL: nothing */
+	bool anywhere;              /* to processes out of scope, too */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
 	/*
 	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,
@@ -81,6 +83,12 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
 
 /* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
 int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
+
+/* Whether a process is in scope. */
+bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);
+
+/* As ebpf_matcher_tally. */
+void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets);
 
 /* The counters of rule, and over all programs the number of events seen in scope. */
 void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides where slots are computed that may never become a run's: a `hold` needs them and may end the run, which then
- * must not have taken a place. Each type that needs it has room of its own for each CPU, as a program is never run
- * twice at once on one CPU.
+ * must not have taken a place; or the run is complete, and something is done that must not need room in the ring. Each
+ * type that needs it has room of its own for each CPU, as a program is never run twice at once on one CPU.
  */
 
 #include "ebpf/emit-priv.h"
@@ -14,16 +14,19 @@ static bool makes_run(const struct program_rule *rule, uint32_t state, const str
 	       (rule->semantics == PROGRAM_SKIP_TILL_ANY && !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)));
 }
 
-bool emit_needs_aside(const struct program *program, const struct program_rule *rule, uint32_t type)
+bool emit_needs_aside(const struct emit *emit, uint32_t type)
 {
+	const struct program_rule *rule = emit->rule;
+	bool acts = emit_acts(emit);
+
 	for (uint32_t state = 0; state < rule->state_count; state++) {
 		uint32_t count;
 		const struct program_transition *transition =
-			matcher_transitions(program, matcher_state(program, rule, state), type, &count);
+			matcher_transitions(emit->program, matcher_state(emit->program, rule, state), type, &count);
 
 		for (; count > 0; count--, transition++)
-			if (makes_run(rule, state, transition) && emit_lives_on(transition) &&
-			    transition->hold != PROGRAM_NONE)
+			if (makes_run(rule, state, transition) &&
+			    (emit_lives_on(transition) ? transition->hold != PROGRAM_NONE : acts))
 				return true;
 	}
 	return false;
@@ -37,7 +40,7 @@ void emit_aside(struct emit *emit, uint8_t dst)
 	const struct matcher_rule *place = emit->place;
 
 	for (uint32_t type = 0; type < emit->type; type++)
-		before += emit_needs_aside(emit->program, emit->rule, type);
+		before += emit_needs_aside(emit, type);
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 	ebpf_jump_if_imm(as, BPF_JLT, R0, (int32_t)emit->matcher->cpu_count, known);
 	ebpf_mov_imm(as, R0, 0);

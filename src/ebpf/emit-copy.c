@@ -49,6 +49,28 @@ static void copy_to_match(struct emit *emit, const struct program_transition *tr
 		emit_match_discard(emit);
 }
 
+/* The same where something is done at the match: aside, as in emit-open.c. */
+static void copy_to_acting(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	struct ebpf_words head = { R8, R7, 0, 0, sizeof(struct matcher_run) / 8 };
+	uint32_t back = ebpf_label(as);
+
+	emit_aside(emit, R8);
+	ebpf_lower_copy(as, &head);
+	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
+	ebpf_store(as, BPF_DW, R9, FRAME(aside), R7);
+	ebpf_mov(as, R7, R8);
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+	emit_actions(emit, transition);
+	emit_condition(emit, transition->hold, back);
+	emit_history_append(emit, transition);
+	emit_match_run(emit, emit_match_fill);
+	ebpf_bind(as, back);
+	ebpf_load(as, BPF_DW, R7, R9, FRAME(aside));
+	ebpf_jump(as, done);
+}
+
 /* r8 = the address of a free place, its number in the frame; leaves for none. */
 static void take(struct emit *emit, uint32_t none)
 {
@@ -110,7 +132,9 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
 	emit_count_opened(emit, done);
 	ebpf_store(emit->as, BPF_DW, R9, FRAME(ordinal), R2);
-	if (transition->target == PROGRAM_TARGET_MATCH)
+	if (transition->target == PROGRAM_TARGET_MATCH && emit_acts(emit))
+		copy_to_acting(emit, transition, done);
+	else if (transition->target == PROGRAM_TARGET_MATCH)
 		copy_to_match(emit, transition, done);
 	else if (transition->target != PROGRAM_TARGET_END)
 		copy_to_run(emit, state, transition, done);

@@ -32,6 +32,7 @@ void emit_match_fill(struct emit *emit)
 	emit_header_match(emit);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 0);
+	ebpf_store_imm(as, BPF_DW, R8, MATCH(done), 0);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R0);
 	ebpf_load(as, BPF_W, R0, R6, HEADER(cpu));
@@ -43,11 +44,17 @@ void emit_match_fill(struct emit *emit)
 	ebpf_lower_copy(as, &comm);
 }
 
-void emit_match_submit(struct emit *emit)
+/* The match counts, whether it is told or not. */
+static void count_match(struct emit *emit)
 {
 	emit_count(emit, CONTROL(matches), 1);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
 		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
+}
+
+void emit_match_submit(struct emit *emit)
+{
+	count_match(emit);
 	ebpf_mov(emit->as, R1, R8);
 	ebpf_mov_imm(emit->as, R2, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
@@ -92,24 +99,45 @@ void emit_match_order(struct emit *emit)
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R0);
 }
 
-/* Reports the run in r7, unless its rule discards what a loss may have spoiled. */
-void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
+/* Reports the run in r7. done, on the stack: what was done at the match; 0: nothing was. */
+static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t done, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as);
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
 				    emit->place->area_bytes / 8 };
 
-	if (emit->rule->loss == PROGRAM_DISCARD) {
-		emit_tainted(emit);
-		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
-	}
-	emit_match_reserve(emit, done);
+	emit_match_reserve(emit, none);
 	fill(emit);
+	if (done) {
+		ebpf_load(as, BPF_DW, R0, R10, done);
+		ebpf_store(as, BPF_DW, R8, MATCH(done), R0);
+	}
 	emit_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_match_order(emit);
 	ebpf_lower_copy(as, &slots);
 	emit_match_submit(emit);
-	ebpf_bind(as, done);
+}
+
+/* Unless the rule discards what a loss may have spoiled. */
+void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t none = ebpf_label(as), mark = ebpf_stack_mark(as);
+	int16_t done = 0;
+
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_tainted(emit);
+		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, none);
+	}
+	if (emit_acts(emit)) {
+		done = ebpf_stack_take(as, 8);
+		emit_act(emit, done);
+	}
+	if (emit_tells(emit))
+		tell(emit, fill, done, none);
+	else
+		count_match(emit);
+	ebpf_bind(as, none);
+	ebpf_stack_release(as, mark);
 }

@@ -55,6 +55,16 @@ void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
 	emit->lower.slots_zero = false;
 }
 
+/* The slots of a fresh run, in what looks like a run at base. */
+static void fill_slots(struct emit *emit, const struct program_transition *transition, uint8_t base)
+{
+	emit_set_slots(emit, base, sizeof(struct matcher_run));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+	emit_history_begin(emit);
+	emit_history_append(emit, transition);
+}
+
 /* The opening event completes the run. */
 static void open_match(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
@@ -80,6 +90,28 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	ebpf_bind(as, discard);
 	if (transition->hold != PROGRAM_NONE)
 		emit_match_discard(emit);
+}
+
+/*
+ * The same where something is done at the match: that must not depend on room in the ring, so the slots are computed
+ * aside.
+ */
+static void open_acting(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+
+	emit_count_opened(emit, done);
+	ebpf_mov(as, R8, R2);
+	emit_aside(emit, R7);
+	ebpf_store(as, BPF_W, R7, RUN(ordinal), R8);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
+	fill_slots(emit, transition, R7);
+	emit_condition(emit, transition->hold, done);
+	emit_match_run(emit, emit_match_fill);
 }
 
 /* r7, the ordinal of the new run number r8, becomes its address; its head is filled for the transition's target. */
@@ -121,16 +153,6 @@ void emit_link(struct emit *emit, uint32_t group)
 	ebpf_mov(emit->as, R2, R1);
 	ebpf_mov(emit->as, R1, R8);
 	ebpf_call_function(emit->as, emit->functions.link);
-}
-
-/* The slots of a fresh run, in what looks like a run at base. */
-static void fill_slots(struct emit *emit, const struct program_transition *transition, uint8_t base)
-{
-	emit_set_slots(emit, base, sizeof(struct matcher_run));
-	clear_slots(emit, transition);
-	emit_actions(emit, transition);
-	emit_history_begin(emit);
-	emit_history_append(emit, transition);
 }
 
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
@@ -176,6 +198,8 @@ void emit_open(struct emit *emit)
 		emit_header_late(emit);
 		if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit, done);
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH && emit_acts(emit))
+			open_acting(emit, &transitions[i], done);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
 			open_match(emit, &transitions[i], done);
 		else

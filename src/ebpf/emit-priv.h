@@ -62,6 +62,7 @@ struct emit {
 	bool is_alone;     /* no other rule is in the part */
 	bool is_late_once; /* control passes at most once where the late part of the header is fetched */
 	bool has_late;     /* it has been fetched before what follows */
+	bool is_sweep;     /* the code runs in our own process, at a deadline */
 	bool holds;        /* what it touches is locked all the time */
 };
 
@@ -164,7 +165,7 @@ void emit_history_begin(struct emit *emit);
 void emit_history_append(struct emit *emit, const struct program_transition *transition);
 
 /* emit-aside: a place per CPU for the slots of a run that may end before it is one. */
-bool emit_needs_aside(const struct program *program, const struct program_rule *rule, uint32_t type);
+bool emit_needs_aside(const struct emit *emit, uint32_t type);
 void emit_aside(struct emit *emit, uint8_t dst);
 
 /* emit-open: what opening and copying share. */
@@ -183,6 +184,15 @@ void emit_tainted(struct emit *emit);
 void emit_match_order(struct emit *emit);
 /* The whole of it for the run in r7; fill as emit_match_fill. Overwrites r8. */
 void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
+
+/*
+ * emit-act: whether the programs do something at a match of the rule; whether user space is to hear of it; and doing it
+ * for the run in the slots, done (on the stack of the current function) being the statements that are. Overwrites
+ * r0-r5.
+ */
+bool emit_acts(const struct emit *emit);
+bool emit_tells(const struct emit *emit);
+void emit_act(struct emit *emit, int16_t done);
 
 /* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
 uint32_t emit_walk_count(const struct emit *emit);

@@ -52,6 +52,7 @@ static void fill_context(struct emit *emit)
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R1);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 1);
+	ebpf_store_imm(as, BPF_DW, R8, MATCH(done), 0);
 }
 
 static bool is_deadline(const struct emit *emit, uint32_t state)
@@ -197,6 +198,8 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		struct emit emit = matcher_emit_of(matcher, as, i, PROGRAM_NONE);
+
+		emit.is_sweep = true;
 		uint32_t next = ebpf_label(as);
 
 		if (!expires(emit.place))

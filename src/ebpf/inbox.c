@@ -86,6 +86,7 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 		.tid = match->tid,
 		.comm = match->comm,
 		.slots = match + 1,
+		.done = match->done,
 		.events = matcher->inbox.events,
 		.event_count = find_events(matcher, match),
 	};

@@ -139,10 +139,10 @@ static int sizes_of(const struct program *program, const struct program_rule *ru
 
 	if (sizes.history.entries)
 		sizes.area_bytes += 8 + sizes.history.entries * sizes.history.entry_bytes;
+	sizes.stride = (uint32_t)sizeof(struct matcher_run) + sizes.area_bytes;
 	*found = sizes;
 	if (error || rule->state_count <= 1)
 		return error;
-	sizes.stride = (uint32_t)sizeof(struct matcher_run) + sizes.area_bytes;
 	sizes.bucket_bits = bits_for(has_keys(program, rule) ? rule->pool : rule->class_count);
 	sizes.runs_bytes = (rule->pool + 1) * sizes.stride;
 	sizes.buckets_bytes = sizeof(struct matcher_bucket) << sizes.bucket_bits;
@@ -159,13 +159,22 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 }
 
 /* Room aside for every type that needs it, for every CPU: programs for different types may interrupt each other. */
-static uint64_t aside_bytes(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+static uint64_t aside_bytes(struct ebpf_matcher *matcher, const struct matcher_rule *rule)
 {
+	const struct emit emit = matcher_emit_of(matcher, NULL, rule->index, PROGRAM_NONE);
 	uint64_t types = 0;
 
 	for (uint32_t type = 0; type < matcher->program->type_count; type++)
-		types += emit_needs_aside(matcher->program, rule->rule, type);
+		types += emit_needs_aside(&emit, type);
 	return types * matcher->cpu_count * rule->stride;
+}
+
+static int too_large(const struct ebpf_matcher *matcher, const struct matcher_rule *rule, int error,
+		     struct asterism_diag *diag)
+{
+	return diag_error(
+		diag, NULL, error, "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
+		program_text(matcher->program, rule->rule->name), (unsigned long long)rule->rule->pool, rule->stride);
 }
 
 static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)
@@ -177,10 +186,11 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 		return diag_no_memory(diag);
 	rule->history = sizes.history;
 	rule->area_bytes = sizes.area_bytes;
-	rule->has_runs = sizes.stride != 0;
-	if (!rule->has_runs)
-		return 0;
+	rule->has_runs = sizes.runs_bytes != 0;
 	rule->stride = sizes.stride;
+	error = place(matcher, aside_bytes(matcher, rule), &rule->aside);
+	if (!rule->has_runs)
+		return error ? too_large(matcher, rule, error, diag) : 0;
 	rule->bucket_bits = sizes.bucket_bits;
 	rule->group_of = alloc_zero(rule->rule->class_count, sizeof *rule->group_of);
 	rule->groups = alloc_zero(rule->rule->class_count, sizeof *rule->groups);
@@ -188,23 +198,21 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 		return diag_no_memory(diag);
 	group_classes(matcher->program, rule);
 	rule->wide = matcher_is_wide(matcher, rule->index);
-	error = place(matcher, sizes.runs_bytes, &rule->runs);
+	if (!error)
+		error = place(matcher, sizes.runs_bytes, &rule->runs);
 	if (!error)
 		error = place(matcher, sizes.buckets_bytes, &rule->buckets);
-	if (!error)
-		error = place(matcher, aside_bytes(matcher, rule), &rule->aside);
-	if (error)
-		return diag_error(diag, NULL, error,
-				  "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
-				  program_text(matcher->program, rule->rule->name),
-				  (unsigned long long)rule->rule->pool, rule->stride);
-	return 0;
+	return error ? too_large(matcher, rule, error, diag) : 0;
 }
 
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
+	uint64_t tallies;
+
+	if (matcher_lay_out_tallies(matcher, &tallies))
+		return diag_no_memory(diag);
 	if (place(matcher, sizeof(struct matcher_work), &matcher->sweep.work) ||
-	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed))
+	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed) || place(matcher, tallies, &matcher->tallies))
 		return diag_error(diag, NULL, -E2BIG, "the kernel's maps are too small");
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		struct matcher_rule *rule = &matcher->rules[i];

@@ -71,6 +71,7 @@ struct matcher_match {
 	uint64_t made; /* with ordinal: its place among the matches of one event */
 	uint32_t cpu, pid, tid, ordinal;
 	char comm[EVENT_COMM_BYTES];
+	uint64_t done; /* bit i: statement i of the rule was done in the kernel */
 };
 
 /* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */
@@ -94,6 +95,6 @@ _Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
 _Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code");
 _Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
-_Static_assert(sizeof(struct matcher_match) == 56, "shared with generated code");
+_Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
 
 #endif

@@ -8,6 +8,7 @@
 #include "ebpf/lower.h"
 #include "ebpf/matcher-memory.h"
 #include "ebpf/matcher.h"
+#include "ebpf/scope.h"
 
 /* A piece of the value of a map. */
 struct matcher_region {
@@ -109,6 +110,10 @@ struct ebpf_matcher {
 	struct matcher_inbox inbox;
 	struct matcher_sweep sweep;
 	struct matcher_region feed; /* the record of a test run */
+	const struct scope *scope;
+	struct matcher_region
+		tallies; /* for every CPU tally_stride bytes, in them those of a statement at its offset */
+	uint32_t tally_stride, *tally_offsets;
 };
 
 /* 1, 0 with the reason, -ENOMEM */
@@ -122,6 +127,9 @@ int matcher_history(const struct program *program, const struct program_rule *ru
 int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 int matcher_make_maps(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void matcher_close_maps(struct ebpf_matcher *matcher);
+
+/* tally: how many bytes counters and histograms take. 0 or -ENOMEM. */
+int matcher_lay_out_tallies(struct ebpf_matcher *matcher, uint64_t *bytes);
 
 /* emit-hold: whether some event of the rule may touch several buckets. Needs its groups. */
 bool matcher_is_wide(struct ebpf_matcher *matcher, uint32_t rule);

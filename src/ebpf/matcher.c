@@ -45,6 +45,11 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 	return false;
 }
 
+void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *scope)
+{
+	matcher->scope = scope;
+}
+
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
 	emit_part(matcher, as, type, &matcher->types[type].parts[part]);
@@ -205,6 +210,7 @@ void ebpf_matcher_free(struct ebpf_matcher *matcher)
 		alloc_free(matcher->types[i].parts);
 	alloc_free(matcher->rules);
 	alloc_free(matcher->types);
+	alloc_free(matcher->tally_offsets);
 	alloc_free(matcher->nodes);
 	alloc_free(matcher);
 }

@@ -28,12 +28,23 @@
 enum { EBPF_MATCHER_STACK_BYTES = 128, EBPF_CALL_STACK_BYTES = 192 };
 
 struct ebpf_matcher;
+struct scope;
+
+/* What the programs may do at a match. */
+struct ebpf_acts {
+	const bool *allowed; /* per statement of the program */
+	bool anywhere;       /* to processes out of scope, too */
+	/* BTF ids of kernel functions; 0: missing, then only the current process can be met */
+	int32_t task_from_pid, task_release, send_signal_task;
+	uint32_t tgid_offset; /* of struct task_struct's member */
+};
 
 struct ebpf_matcher_options {
 	const bool *excluded;          /* per rule, or NULL: none */
 	const bool *from_interrupt;    /* per type of the program: its events may interrupt a program; NULL: none may */
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
+	const struct ebpf_acts *acts; /* NULL: nothing is done */
 	bool live; /* the events are those of the current task now: header fields may be fetched when they are needed */
 	/*
 	 * A match does not wake this process: that would take locks of the kernel while our programs run, and so raise
@@ -66,6 +77,9 @@ struct ebpf_needs {
 uint32_t ebpf_matcher_parts(const struct ebpf_matcher *matcher, uint32_t type);
 void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint32_t part, struct ebpf_needs *needs);
 
+/* What actions ask before they touch a process; needed by ebpf_matcher_emit where there are acts. */
+void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *scope);
+
 /* Emits the code of one part to as, whose current function is main. Errors stick to as. */
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
 
@@ -78,6 +92,9 @@ int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *w
 
 /* Events may have been lost: marks every open run of every rule, adds lost to the rules' counters. */
 void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost);
+
+/* Adds what statement (index in the program), a Count or Histogram, has counted to buckets (REACT_BUCKETS of them). */
+void ebpf_matcher_tally(const struct ebpf_matcher *matcher, uint32_t statement, uint64_t *buckets);
 
 void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struct program_rule_stats *stats);
 

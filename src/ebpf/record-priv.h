@@ -39,8 +39,8 @@ struct record_form {
 
 /* For the host of a guest: what it wants, the code for that, and what the host has found to be missed. */
 const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count);
-void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		 const struct source_style *style);
+void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
+		 const struct scope *scope);
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed);
 
 /* The units that an event takes at most, with its context. */

@@ -33,8 +33,10 @@ struct ebpf_recorder {
 	uint64_t missed;
 };
 
-void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style)
+void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
+		 const struct scope *scope)
 {
+	(void)scope;
 	struct ebpf_recorder *recorder = context;
 	const struct recorded *recorded = &recorder->recorded[entry->want->index];
 

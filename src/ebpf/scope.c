@@ -125,10 +125,15 @@ static void emit_bit(const struct scope *scope, struct ebpf_asm *as, uint8_t id,
 	ebpf_alu(as, BPF_LSH, R0, R2);
 }
 
+void scope_emit_own(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
+{
+	ebpf_jump_if_imm(as, BPF_JEQ, id, (int32_t)scope->own, label);
+}
+
 void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
 {
 	if (scope->kind == EBPF_SCOPE_ALL)
-		ebpf_jump_if_imm(as, BPF_JEQ, id, (int32_t)scope->own, label);
+		scope_emit_own(scope, as, id, label);
 }
 
 void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)

@@ -60,4 +60,7 @@ void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id,
  */
 void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
 
+/* Code that goes to label if the process whose id is in register id is our own. */
+void scope_emit_own(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label);
+
 #endif

@@ -234,7 +234,7 @@ static void emit_body(struct emission *emission, const struct source_entry *entr
 
 	if (shares)
 		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, sizeof(struct event_header));
-	emission->options->body(emission->options->context, as, entry, style);
+	emission->options->body(emission->options->context, as, entry, style, emission->options->scope);
 	if (!shares)
 		return;
 	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, -(int32_t)sizeof(struct event_header));

@@ -17,9 +17,9 @@
 #include "ebpf/source-plan.h"
 #include "ebpf/source-value.h"
 
-/* style is how the entry's paths are evaluated where the body begins. */
+/* style is how the entry's paths are evaluated where the body begins; scope is what the program has asked. */
 typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-			    const struct source_style *style);
+			    const struct source_style *style, const struct scope *scope);
 
 enum {
 	/* What of main's stack is left to records: all but the body's, its callbacks' and our own few words. */

@@ -49,12 +49,12 @@ struct source_set {
 
 /* Both kinds of wants meet here. */
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style)
+		      const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
 	if (entry->want->needs)
-		set->options.body(set->options.body_context, as, entry, style);
+		set->options.body(set->options.body_context, as, entry, style, scope);
 	else
 		ship_emit(set->ship, as, entry->want->type->record_bytes);
 }
@@ -253,6 +253,11 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 int source_set_add(struct source_set *set, pid_t pid)
 {
 	return scope_add(set->scope, pid);
+}
+
+bool source_set_has(const struct source_set *set, pid_t pid)
+{
+	return scope_has(set->scope, pid);
 }
 
 int source_set_fd(const struct source_set *set)

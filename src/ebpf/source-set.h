@@ -40,8 +40,9 @@ void source_set_free(struct source_set *set);
 /* From here on events happen. Returns 0, -EPERM, -errno, with a sentence. */
 int source_set_attach(struct source_set *set, struct asterism_diag *diag);
 
-/* As scope_add. */
+/* As scope_add, scope_has. */
 int source_set_add(struct source_set *set, pid_t pid);
+bool source_set_has(const struct source_set *set, pid_t pid);
 
 /* Polls readable when shipped events should be fetched; -1 where nothing is shipped. */
 int source_set_fd(const struct source_set *set);

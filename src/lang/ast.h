@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "event/type.h"
+#include "react/react.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -161,10 +162,11 @@ struct lang_arg {
 };
 
 struct lang_statement {
-	bool is_emit;                  /* else CALL */
-	const struct event_type *type; /* EMIT */
-	const char *function;          /* CALL */
-	struct lang_arg *args;         /* EMIT: value converted to the field's kind; fields not given are 0 */
+	bool is_emit;                      /* else CALL */
+	const struct event_type *type;     /* EMIT */
+	const char *function;              /* CALL: the name as written */
+	const struct react_action *action; /* CALL */
+	struct lang_arg *args;             /* EMIT: value converted to the field's kind; fields not given are 0 */
 	uint32_t arg_count;
 	struct diag_place place;
 };

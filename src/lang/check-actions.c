@@ -94,6 +94,55 @@ static void check_arg(struct lang_check *c, const struct lang_syntax_arg *syntax
 		statement->args[statement->arg_count++] = arg;
 }
 
+static const struct react_action *find_action(struct lang_check *c, const struct lang_word *name)
+{
+	const struct react_action *action = react_find(name->text);
+	const char *hint = lang_did_you_mean(c->report, name->text, react_nearest(name->text));
+
+	if (!action)
+		lang_error(c->report, &name->place, hint ? hint : "'asterism help actions' lists what there is",
+			   "there is no action '%s'", name->text);
+	return action;
+}
+
+static struct react_shape shape_of(const struct lang_arg *arg)
+{
+	_Static_assert((int)LANG_I64 == REACT_I64 && (int)LANG_STRING == REACT_STRING, "the same kinds");
+
+	if (arg->kind != LANG_ARG_VALUE)
+		return (struct react_shape){ .kind = REACT_U64,
+					     .naming = arg->kind == LANG_ARG_TID ? REACT_BY_TID : REACT_BY_PID };
+	return (struct react_shape){
+		.kind = (enum react_kind)arg->expr->kind,
+		.text = arg->expr->op == LANG_CONST && arg->expr->kind == LANG_STRING ? arg->expr->text : NULL,
+	};
+}
+
+/* Whether the action takes the arguments, all of which are right by themselves. */
+static void check_call(struct lang_check *c, const struct lang_syntax_statement *syntax,
+		       const struct lang_statement *statement)
+{
+	uint32_t least, most;
+	char form[128];
+
+	react_arity(statement->action, &least, &most);
+	react_print(statement->action, form, sizeof form);
+	if (statement->arg_count < least || statement->arg_count > most) {
+		lang_error(c->report, &syntax->place, lang_hint(c->report, "it is %s", form),
+			   "'%s' does not take %u argument%s", syntax->name.text, statement->arg_count,
+			   statement->arg_count == 1 ? "" : "s");
+		return;
+	}
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		struct react_shape shape = shape_of(&statement->args[i]);
+		const char *expected = react_expects(statement->action, i, &shape);
+
+		if (expected)
+			lang_error(c->report, &statement->args[i].place, lang_hint(c->report, "it is %s", form),
+				   "'%s' expects %s here", syntax->name.text, expected);
+	}
+}
+
 static void check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax)
 {
 	struct lang_statement *statement = &c->rule->statements[c->rule->statement_count++];
@@ -103,10 +152,13 @@ static void check_statement(struct lang_check *c, const struct lang_syntax_state
 	if (syntax->is_emit)
 		statement->type = lang_find_type(c, &syntax->name);
 	else
-		statement->function = syntax->name.text;
+		statement->action = find_action(c, &syntax->name);
+	statement->function = syntax->is_emit ? NULL : syntax->name.text;
 	statement->args = lang_keep(c, syntax->arg_count, sizeof *statement->args);
 	for (const struct lang_syntax_arg *arg = syntax->args; arg && statement->args; arg = arg->next)
 		check_arg(c, arg, statement);
+	if (statement->action && statement->arg_count == syntax->arg_count)
+		check_call(c, syntax, statement);
 }
 
 void lang_check_actions(struct lang_check *c)
@@ -114,6 +166,10 @@ void lang_check_actions(struct lang_check *c)
 	c->context = LANG_IN_VALUE;
 	check_values(c);
 	c->rule->statements = lang_keep(c, c->syntax->statement_count, sizeof *c->rule->statements);
+	if (c->syntax->statement_count > REACT_STATEMENTS_MAX)
+		lang_error(c->report, &c->syntax->statements->place, NULL,
+			   "DO has %u statements, at most %d are possible", c->syntax->statement_count,
+			   REACT_STATEMENTS_MAX);
 	for (const struct lang_syntax_statement *at = c->syntax->statements; at && c->rule->statements; at = at->next)
 		check_statement(c, at);
 }

@@ -6,8 +6,50 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "event/type.h"
+#include "react/react.h"
 
 #include <errno.h>
+
+/* Its expression is right by itself. */
+static int check_call_argument(struct check *check, const struct program_statement *statement, uint32_t index)
+{
+	_Static_assert((int)PROGRAM_I64 == REACT_I64 && (int)PROGRAM_STRING == REACT_STRING, "the same kinds");
+	const struct program *program = check->program;
+	const struct react_action *action = react_find(program_text(program, statement->function));
+	const struct program_node *node = &program->nodes[program->args[index].node];
+	const struct react_shape shape = {
+		.kind = (enum react_kind)node->kind,
+		.naming = (enum react_naming)program->args[index].field,
+		.text = node->op == PROGRAM_OP_TEXT ? program_text(program, node->a) : NULL,
+	};
+	const char *expected = react_expects(action, index - statement->first_arg, &shape);
+	struct check_item item = { PROGRAM_ARGS, index };
+
+	if (program->args[index].field > REACT_BY_PID)
+		return check_fail(check, item, "there is no way %u to name a target", program->args[index].field);
+	if (expected)
+		return check_fail(check, item, "%s expects %s here", action->name, expected);
+	return 0;
+}
+
+static int check_call(struct check *check, uint32_t index)
+{
+	const struct program_statement *statement = &check->program->statements[index];
+	const struct react_action *action;
+	struct check_item item = { PROGRAM_STATEMENTS, index };
+	uint32_t least, most;
+	int result = check_name(check, item, statement->function);
+
+	if (result)
+		return result;
+	action = react_find(program_text(check->program, statement->function));
+	if (!action)
+		return check_fail(check, item, "there is no such action");
+	react_arity(action, &least, &most);
+	if (statement->arg_count < least || statement->arg_count > most)
+		return check_fail(check, item, "%s does not take %u arguments", action->name, statement->arg_count);
+	return 0;
+}
 
 static int check_argument(struct check *check, uint32_t rule, const struct program_statement *statement, uint32_t index)
 {
@@ -18,11 +60,8 @@ static int check_argument(struct check *check, uint32_t rule, const struct progr
 
 	if (result)
 		return result;
-	if (statement->type == PROGRAM_NONE) {
-		if (arg->field != PROGRAM_NONE)
-			return check_fail(check, item, "an argument of a call has no field");
-		return 0;
-	}
+	if (statement->type == PROGRAM_NONE)
+		return check_call_argument(check, statement, index);
 	if (arg->field < EVENT_HEADER_FIELDS || arg->field >= program->field_count ||
 	    check->claims[PROGRAM_FIELDS][arg->field] != statement->type)
 		return check_fail(check, item, "field %u is none that the emitted event gets from arguments",
@@ -44,7 +83,7 @@ static int check_statement(struct check *check, uint32_t rule, uint32_t index)
 	if (emits && statement->type >= program->type_count)
 		return check_fail(check, item, "there is no type %u", statement->type);
 	if (!emits)
-		result = check_name(check, item, statement->function);
+		result = check_call(check, index);
 	if (!result)
 		result = check_claim(check, item, range);
 	for (uint32_t i = range.first; i < range.first + range.count && !result; i++) {
@@ -62,8 +101,11 @@ static int check_statement(struct check *check, uint32_t rule, uint32_t index)
 int check_results(struct check *check, uint32_t rule_index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
+	struct check_item whole = { PROGRAM_RULES, rule_index };
 	int result = 0;
 
+	if (rule->statement_count > REACT_STATEMENTS_MAX)
+		return check_fail(check, whole, "it has more than %d statements", REACT_STATEMENTS_MAX);
 	for (uint32_t i = rule->first_return; i < rule->first_return + rule->return_count && !result; i++) {
 		const struct program_return *value = &check->program->returns[i];
 		struct check_item item = { PROGRAM_RETURNS, i };

@@ -237,7 +237,7 @@ struct program_statement {
 
 struct program_arg {
 	uint32_t node;  /* over slots only */
-	uint32_t field; /* EMIT: index in FIELDS; NONE for CALL */
+	uint32_t field; /* EMIT: index in FIELDS; CALL: enum react_naming */
 };
 
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");

@@ -15,6 +15,14 @@ struct program_match_event {
 	uint32_t element;                  /* of the rule, from 0 */
 };
 
+/* What became of a call. */
+enum program_done { PROGRAM_NOT_TRIED, PROGRAM_DONE_IN_KERNEL, PROGRAM_DONE, PROGRAM_NOT_DONE };
+
+struct program_reaction {
+	enum program_done how;
+	const char *why; /* NOT_DONE: one clause */
+};
+
 /* A match, borrowed by the callee for the length of the call. */
 struct program_match {
 	uint32_t rule; /* index in the image */
@@ -25,6 +33,8 @@ struct program_match {
 	const void *slots;                        /* the run's slot area, for the RETURN nodes */
 	const struct program_match_event *events; /* RETURN SEQUENCE: in stream order */
 	uint32_t event_count;
+	uint64_t done;                            /* bit i: statement i of the rule was done in the kernel */
+	const struct program_reaction *reactions; /* per statement of the rule; NULL: nothing was tried */
 };
 
 /* Receives matches in order. A negative result stops the executor, which passes it on. */

@@ -116,6 +116,8 @@ static int make_kernel(struct executor *executor, struct event_catalog *catalog,
 		.scope = options->scope,
 		.excluded = executor->excluded,
 		.recorder = options->recorder,
+		.allowed = options->allowed,
+		.anywhere = options->anywhere,
 		.on_match = options->on_match,
 		.context = options->context,
 		.on_event = executor->engine ? on_event : NULL,
@@ -163,6 +165,16 @@ void executor_free(struct executor *executor)
 int executor_add(struct executor *executor, pid_t pid)
 {
 	return ebpf_scope_add(executor->kernel, pid);
+}
+
+bool executor_has(const struct executor *executor, pid_t pid)
+{
+	return ebpf_scope_has(executor->kernel, pid);
+}
+
+void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
+{
+	ebpf_tally(executor->kernel, statement, buckets);
 }
 
 int executor_fd(const struct executor *executor)

@@ -16,6 +16,8 @@ struct executor;
 struct executor_options {
 	enum ebpf_scope scope;
 	struct ebpf_recorder *recorder; /* as in ebpf_options */
+	const bool *allowed;            /* likewise */
+	bool anywhere;
 	program_match_fn *on_match;
 	void *context;
 };
@@ -27,6 +29,11 @@ void executor_free(struct executor *executor);
 
 /* Adds a process to the scope. */
 int executor_add(struct executor *executor, pid_t pid);
+
+bool executor_has(const struct executor *executor, pid_t pid);
+
+/* Adds what statement has counted in the kernel to buckets. */
+void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets);
 
 /* Polls readable when executor_poll has something to do. */
 int executor_fd(const struct executor *executor);

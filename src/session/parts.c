@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/result.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,9 +59,48 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 static int on_match(void *context, const struct program_match *match)
 {
 	struct session_parts *parts = context;
-	int result = parts->options->on_match ? parts->options->on_match(parts->options->context, match) : 0;
+	struct program_match told;
+	int result = 0;
 
-	return result < 0 || !parts->tape ? result : mark(parts, match);
+	if (!reactions_do(parts->reactions, match, &told))
+		return 0;
+	if (parts->options->on_match)
+		result = parts->options->on_match(parts->options->context, &told);
+	return result < 0 || !parts->tape ? result : mark(parts, &told);
+}
+
+static bool in_scope(void *context, int pid)
+{
+	const struct session_parts *parts = context;
+
+	return executor_has(parts->executor, pid);
+}
+
+/* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */
+static int want_snapshot(void *context, const char *rule)
+{
+	struct session_parts *parts = context;
+
+	if (parts->pending)
+		return -EAGAIN;
+	parts->pending = rule;
+	return 0;
+}
+
+static int open_reactions(struct session_parts *parts)
+{
+	const struct session_live_options *options = parts->options;
+	const struct program *program = session_rules_program(parts->rules);
+	const struct reactions_options reactions = {
+		.policy = options->policy,
+		.agent = { .in_scope = in_scope,
+			   .snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
+			   .context = parts,
+			   .anywhere = options->policy && options->policy->anywhere },
+	};
+	int result = policy_check(options->policy, program, parts->diag);
+
+	return result ? result : reactions_new(program, &reactions, parts->diag, &parts->reactions);
 }
 
 static int open_tape(struct session_parts *parts)
@@ -81,8 +121,12 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 	int result = 0;
 
 	*parts = (struct session_parts){ .rules = rules, .options = options, .diag = diag };
-	if (options->tape)
+	if (rules)
+		result = open_reactions(parts);
+	if (!result && options->tape)
 		result = open_tape(parts);
+	how.allowed = parts->reactions ? reactions_allowed(parts->reactions) : NULL;
+	how.anywhere = options->policy && options->policy->anywhere;
 	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
 		result = executor_new(rules, &how, diag, &parts->executor);
@@ -92,6 +136,8 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 void session_parts_close(struct session_parts *parts)
 {
 	executor_free(parts->executor); /* it writes to the tape */
+	reactions_free(parts->reactions);
+	parts->reactions = NULL;
 	tape_free(parts->tape);
 	parts->executor = NULL;
 	parts->tape = NULL;
@@ -131,7 +177,7 @@ static int take_pending(struct session_parts *parts)
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 {
-	uint64_t wait_for_rules = UINT64_MAX;
+	uint64_t wait_for_rules = UINT64_MAX, wait_for_reactions = UINT64_MAX;
 	int result = 0;
 
 	*wait_ns = UINT64_MAX;
@@ -144,7 +190,18 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 		result = tape_poll(parts->tape, wait_ns);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
+	if (parts->reactions)
+		reactions_poll(parts->reactions, clock_now_ns(), &wait_for_reactions);
+	if (wait_for_reactions < *wait_ns)
+		*wait_ns = wait_for_reactions;
 	return result;
+}
+
+static void tally(void *context, uint32_t statement, uint64_t *buckets)
+{
+	const struct session_parts *parts = context;
+
+	executor_tally(parts->executor, statement, buckets);
 }
 
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
@@ -153,11 +210,14 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 
 	if (parts->executor) {
 		executor_count(parts->executor, totals);
+		result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}
 	if (parts->tape) {
-		result = tape_finish(parts->tape);
+		int finished = tape_finish(parts->tape);
+
+		result = finished ? finished : result;
 		tape_count(parts->tape, &totals->tape);
 		totals->tape.snapshots_refused = parts->snapshots_refused;
 		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;

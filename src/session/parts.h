@@ -8,6 +8,7 @@
  */
 
 #include "session/executor.h"
+#include "session/reactions.h"
 #include "session/tape.h"
 
 struct session_parts {
@@ -15,6 +16,7 @@ struct session_parts {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
 	struct executor *executor;             /* NULL: no rules */
+	struct reactions *reactions;           /* likewise */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */

@@ -20,4 +20,11 @@ void result_put_value(FILE *stream, const struct program_value *value);
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
 
+/* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. */
+char *result_message(const struct program *program, const struct program_match *match,
+		     const struct program_statement *statement);
+
+/* ,"counters":{...},"histograms":{...} as far as there are any. */
+void result_put_tallies(FILE *stream, const struct react_tallies *tallies);
+
 #endif

@@ -6,6 +6,7 @@
 #include "session/result-priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_WIDTH_MAX = 32, WHO_WIDTH = 28, LABEL_BYTES = 80 };
@@ -78,12 +79,22 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 
 		if (statement->type != PROGRAM_NONE)
 			continue;
+		char *text = result_message(program, match, statement);
+
+		if (text) {
+			fputs("  ", stream);
+			result_put_plain(stream, text);
+			free(text);
+			continue;
+		}
 		fprintf(stream, "  %s(", program_text(program, statement->function));
 		for (uint32_t j = 0; j < statement->arg_count; j++) {
 			fputs(j ? ", " : "", stream);
 			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
 		}
 		putc(')', stream);
+		if (match->reactions && match->reactions[i].how == PROGRAM_NOT_DONE)
+			fprintf(stream, " not done: %s", match->reactions[i].why);
 	}
 }
 

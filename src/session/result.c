@@ -6,6 +6,7 @@
 #include "session/result-priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
 {
@@ -70,6 +71,27 @@ static void put_sequence(FILE *stream, const struct program *program, const stru
 	putc(']', stream);
 }
 
+/* What became of statement index of the match's rule. */
+static void put_outcome(FILE *stream, const struct program *program, const struct program_match *match, uint32_t index)
+{
+	static const char *const where[] = { [PROGRAM_DONE_IN_KERNEL] = "kernel", [PROGRAM_DONE] = "asterism" };
+	const struct program_rule *rule = &program->rules[match->rule];
+	char *text = result_message(program, match, &program->statements[rule->first_statement + index]);
+
+	if (text) {
+		fputs(",\"text\":", stream);
+		result_put_string(stream, text);
+		free(text);
+		return;
+	}
+	if (!match->reactions || match->reactions[index].how == PROGRAM_NOT_TRIED)
+		return;
+	const struct program_reaction *reaction = &match->reactions[index];
+
+	fprintf(stream, ",\"done\":%s", reaction->how == PROGRAM_NOT_DONE ? "false,\"why\":" : "true,\"by\":");
+	result_put_string(stream, reaction->how == PROGRAM_NOT_DONE ? reaction->why : where[reaction->how]);
+}
+
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
@@ -88,7 +110,9 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 				putc(',', stream);
 			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
 		}
-		fputs("]}", stream);
+		putc(']', stream);
+		put_outcome(stream, program, match, i);
+		putc('}', stream);
 	}
 	if (count)
 		putc(']', stream);
@@ -139,5 +163,7 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 		putc(':', stream);
 		put_rule_stats(stream, &totals->rules[i]);
 	}
-	fputs("}}}\n", stream);
+	putc('}', stream);
+	result_put_tallies(stream, &totals->tallies);
+	fputs("}}\n", stream);
 }

@@ -30,4 +30,7 @@ void result_write_table(FILE *stream, const struct program *program, const struc
 /* The field of the record, as a value of its type; texts are borrowed from the record. */
 void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
 
+/* Counters and histograms for people. */
+void result_write_tallies(FILE *stream, const struct react_tallies *tallies);
+
 #endif

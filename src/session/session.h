@@ -10,6 +10,8 @@
 
 #include "base/diag.h"
 #include "program/match.h"
+#include "react/tally.h"
+#include "session/policy.h"
 #include "session/rules.h"
 #include "session/tape.h"
 
@@ -25,7 +27,8 @@ struct session_totals {
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
-	struct tape_totals tape; /* of a recording */
+	struct tape_totals tape;      /* of a recording */
+	struct react_tallies tallies; /* counters and histograms of the rules */
 };
 
 void session_totals_fini(struct session_totals *totals);
@@ -79,6 +82,8 @@ struct session_live_options {
 
 	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
 	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
+
+	const struct session_policy *policy; /* what rules may do; NULL: nothing that changes the system */
 
 	uint64_t for_ns; /* how long at most; 0: no limit */
 	int signal_fd;   /* a signalfd whose signals end the session, SIGUSR1 takes a snapshot; -1: none */

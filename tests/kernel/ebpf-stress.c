@@ -108,9 +108,10 @@ static void compile(struct stress *stress, const char *catalog)
 }
 
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style)
+		      const struct source_style *style, const struct scope *scope)
 {
 	(void)style;
+	(void)scope;
 	struct stress *stress = context;
 
 	ebpf_matcher_emit(stress->matcher, as, entry->want->index, entry->want->group);

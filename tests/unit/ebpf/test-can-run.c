@@ -27,7 +27,7 @@ static const struct {
 	{ "PATTERN { [A: a, B: b] } WHERE { [tid], b.ts - a.ts > 1s } RETURN { a.f, b.x AS bx } WITHIN 2s", NULL },
 	{ "SKIPTILLANY PATTERN { [A[]: a, ~C, B: b] } WHERE { a.len > 2, b.x > a.max.x } AFTER MATCH DROP", NULL },
 	{ "STRICTSEQUENCE PATTERN { [A, B] } OVER { A, B, C }", NULL },
-	{ "PATTERN { [A[]: a, B] } RETURN { a.avg.x AS average } DO { CALL note(a.len) }", NULL },
+	{ "PATTERN { [A[]: a, B] } RETURN { a.avg.x AS average } DO { CALL Message(\"n\", a.len) }", NULL },
 	{ "SYNCHRONOUS PATTERN { [A, B] }", NULL },
 	{ "SKIPTILLNEXT PATTERN { [A, B] } OVER { * }", NULL },
 	{ "PATTERN { [A, (B | [C, B]), ~C, A] } RETURN SEQUENCE", NULL },

@@ -184,7 +184,7 @@ static void test_every_beginning(void **state)
 		"B]{2})*] } "
 		"WHERE { [pid], a.x IN { 1, 0x2 }, NOT n.x == -a.x AND c.max.x > 1.5s /* c */ } RETURN { a.x AS y, "
 		"c[].len } "
-		"DO { EMIT B(x = a.x); CALL f(a#TID, \"\\x41\") } OVER { A, B } WITHIN 1s ON LOSS KEEP // end";
+		"DO { EMIT B(x = a.x); CALL Message(\"\\x41\", a#TID) } OVER { A, B } WITHIN 1s ON LOSS KEEP // end";
 	char text[sizeof whole];
 
 	(void)state;
@@ -204,7 +204,7 @@ static const char busy[] =
 	"RULE one STRICTPARTITION PATTERN { [A:a, ~(B:n | [B, A]), (B[>=2]:b | [A, B:c]{2})] } WHERE { [x], a.x IN { "
 	"1, 2 },\n"
 	"n.x == a.x AND b.len > 2, a.s LIKE \"q*\" } RETURN { a.x AS y, b.avg.x * 2.5 } DO { EMIT B(x = a.x); CALL "
-	"f(a#TID) }\n"
+	"Stop(a#TID) }\n"
 	"OVER { A, B } WITHIN 1s\n"
 	"RULE two PATTERN { [A:a, C] } WHERE { a.y == 1, d.x == 2, a.x = } WITHN 3 RULE one PATTERN { A }\n";
 

@@ -87,12 +87,13 @@ static void test_do(void **state)
 {
 	(void)state;
 	expect_rule("RULE r PATTERN { [A:a, B[]:b] } DO { EMIT C(); EMIT A(x = a.z + 1, u = a.x, r = a.x, z = TRUE, "
-		    "s = a.comm, t = (a.x > 1), p = 255, w = b.avg.x,); CALL f(a.x, \"s\", a#TID, b.len, #PID,); CALL "
-		    "g() }",
+		    "s = a.comm, t = (a.x > 1), p = 255, w = b.avg.x,); CALL Message(\"s\", a.x, a#TID, b.len, #PID,); "
+		    "CALL "
+		    "Snapshot() }",
 		    "skiptillnext [A:a B[1..]:b]\nemit C()\n"
 		    "emit A(x=(a.z + 1), u=u64(a.x), r=f64(a.x), z=1, s=a.comm:string, t=(a.x > 1), p=255:u64, "
 		    "w=i64(b.avg.x:f64))\n"
-		    "call f(a.x, \"s\", a#TID, b.len, #PID)\ncall g()\nover A B\n");
+		    "call Message(\"s\", a.x, a#TID, b.len, #PID)\ncall Snapshot()\nover A B\n");
 }
 
 /* Declarations may stand behind and in another file; equal ones may be repeated. */

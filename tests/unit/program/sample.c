@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "event/type.h"
+#include "react/react.h"
 #include "program/section.h"
 
 #include <stdlib.h>
@@ -273,8 +274,8 @@ static void pair_results(struct program_build *build)
 	struct program_arg args[] = {
 		{ x, FIELD_ALARM_X },
 		{ ratio, FIELD_ALARM_RATIO },
-		{ sample_slot(build, PROGRAM_STRING, PAIR_WHO), PROGRAM_NONE },
-		{ sample_text(build, "now"), PROGRAM_NONE },
+		{ sample_text(build, "now"), REACT_BY_VALUE },
+		{ sample_slot(build, PROGRAM_STRING, PAIR_WHO), REACT_BY_VALUE },
 	};
 	uint32_t first = program_build_add(build, PROGRAM_ARGS, args, 4);
 
@@ -282,7 +283,7 @@ static void pair_results(struct program_build *build)
 	add(build, PROGRAM_RETURNS, &(struct program_return){ program_build_text(build, "b.real / 2"), ratio });
 	add(build, PROGRAM_STATEMENTS, &(struct program_statement){ TYPE_ALARM, PROGRAM_NONE, first, 2 });
 	add(build, PROGRAM_STATEMENTS,
-	    &(struct program_statement){ PROGRAM_NONE, program_build_text(build, "stop"), first + 2, 2 });
+	    &(struct program_statement){ PROGRAM_NONE, program_build_text(build, "Message"), first + 2, 2 });
 }
 
 static void add_pair(struct program_build *build)

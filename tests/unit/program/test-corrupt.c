@@ -216,7 +216,8 @@ static const struct corruption corruptions[] = {
 	BAD(ARGS, 0, arg, field, FIELD_A_X, "field 5 is none"),
 	BAD(ARGS, 0, arg, field, FIELD_ALARM_WHO, "not of the field's kind"),
 	BAD(ARGS, 0, arg, field, FIELD_ALARM_RATIO, "not of the field's kind"),
-	BAD(ARGS, 2, arg, field, 0, "an argument of a call has no field"),
+	BAD(ARGS, 2, arg, field, 7, "there is no way 7 to name a target"),
+	BAD(ARGS, 2, arg, field, UINT32_MAX, "to name a target"),
 };
 
 /* Whether image is refused with one message that holds text and stands at offset; tells what was wrong if not. */

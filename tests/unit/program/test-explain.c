@@ -82,7 +82,7 @@ static void text_tells_the_automaton(void **context)
 		      "    returns a.x = a.x\n"
 		      "    returns b.real / 2 = b.max.real / 2.0\n"
 		      "    does EMIT alarm(x = a.x, ratio = b.max.real / 2.0)\n"
-		      "    does CALL stop(a.comm, \"now\")\n");
+		      "    does CALL Message(\"now\", a.comm)\n");
 	alloc_free(text);
 	program_free(program);
 }

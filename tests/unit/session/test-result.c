@@ -144,11 +144,13 @@ static void json_calls(void **state)
 {
 	(void)state;
 	assert_written(
-		"RULE r PATTERN { [A:a, B:b] } DO { CALL f(a.n, \"x\\ty\", #TID, a#PID); EMIT D(); CALL g() }", sample,
-		false,
+		"RULE r PATTERN { [A:a, B:b] } DO { CALL Message(\"x\\ty\", a.n, #TID, a#PID); EMIT D(); CALL "
+		"Snapshot() }",
+		sample, false,
 		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
-		"\"tainted\":false,\"calls\":[{\"function\":\"f\",\"args\":[200,\"x\\ty\",11,7]},"
-		"{\"function\":\"g\",\"args\":[]}]}\n");
+		"\"tainted\":false,\"calls\":[{\"function\":\"Message\",\"args\":[\"x\\ty\",200,11,7],\"text\":\"x\\ty "
+		"200 11 7\"},"
+		"{\"function\":\"Snapshot\",\"args\":[]}]}\n");
 }
 
 static void text_lines(void **state)
@@ -157,9 +159,9 @@ static void text_lines(void **state)
 	assert_written("RULE r PATTERN { [A:a, B] } RETURN { a.x AS x, a.s, 1 / (a.n - 200) AS none }", sample, true,
 		       "     2.000000005  r     cp[10/11]                     cpu   3  x=-9223372036854775808"
 		       "  a.s=\"a\"\\\\012\\001\xc3\xa9\\377\"  none=(division by zero)\n");
-	assert_written("RULE long_name PATTERN { [A:a, B] } RETURN SEQUENCE DO { CALL f(a.n, a.b) }",
+	assert_written("RULE long_name PATTERN { [A:a, B] } RETURN SEQUENCE DO { CALL Signal(a.n, 9) }",
 		       (struct record){ .header.comm = "x\033[31m", .b = 1, .f = 2 }, true,
-		       "     2.000000005  long_name  cp[10/11]                     cpu   3  f(0, true)\n"
+		       "     2.000000005  long_name  cp[10/11]                     cpu   3  Signal(0, 9)\n"
 		       "         1.000000000  a: A  x\\033[31m[7]                  cpu   0  x=0  u=0  f=2  b=true  "
 		       "s=\"\"  n=0\n"
 		       "         2.000000005  B     cp[10/11]                     cpu   3\n");

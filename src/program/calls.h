@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_CALLS_H
+#define PROGRAM_CALLS_H
+
+/* What the statements of a validated program mean. */
+
+#include "program/eval.h"
+#include "react/react.h"
+
+/* The action that a statement calls; NULL for EMIT. */
+const struct react_action *program_call(const struct program *program, const struct program_statement *statement);
+
+/*
+ * Whether all that rule does at a match is to count, in counters and histograms, and it returns nothing: then nobody
+ * needs to hear of its matches one by one.
+ */
+bool program_only_tallies(const struct program *program, const struct program_rule *rule);
+
+/*
+ * Evaluates the arguments of a call over the slots of operand, at most room of them, into values. Returns how many, or
+ * -EDOM when one divides by zero.
+ */
+int program_call_values(const struct program_operand *operand, const struct program_statement *statement,
+			struct react_value *values, uint32_t room);
+
+#endif

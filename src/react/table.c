@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The actions there are: one row each. */
+
+#include "react/actions-priv.h"
+
+const struct react_action *const react_actions[] = {
+	&react_signal,       /* to threads and processes */
+	&react_stop,         /* */
+	&react_continue,     /* */
+	&react_kill,         /* */
+	&react_set_priority, /* how they are scheduled */
+	&react_message,      /* telling and counting */
+	&react_count,        /* */
+	&react_histogram,    /* */
+	&react_snapshot,     /* */
+	NULL,
+};

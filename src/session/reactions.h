@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_REACTIONS_H
+#define SESSION_REACTIONS_H
+
+/*
+ * What a session does at a match beyond telling it: the calls of the rule that the kernel's programs have not done
+ * already. Belongs to the session's thread.
+ */
+
+#include "program/match.h"
+#include "react/agent.h"
+#include "session/policy.h"
+
+struct reactions;
+
+struct reactions_options {
+	const struct session_policy *policy; /* NULL: nothing that changes the system */
+	bool recorded;                       /* the events are long past: only counters and histograms make sense */
+	struct react_agent_options agent;
+};
+
+int reactions_new(const struct program *program, const struct reactions_options *options, struct asterism_diag *diag,
+		  struct reactions **made);
+void reactions_free(struct reactions *reactions);
+
+/* Per statement of the program: whether it may be done. */
+const bool *reactions_allowed(const struct reactions *reactions);
+
+/*
+ * Does what match asks for. *told is the match with what became of its calls, valid until the next call; false: nobody
+ * needs to be told of it.
+ */
+bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
+
+/* As react_agent_poll. */
+void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns);
+
+/* The counters and histograms, with what the kernel has counted: add is asked for each statement that counts. */
+typedef void reactions_tally_fn(void *context, uint32_t statement, uint64_t *buckets);
+int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void *context,
+		      struct react_tallies *tallies);
+
+#endif
