@@ -94,6 +94,7 @@ int observe_allow(struct observation *observation, const struct arguments *argum
 	}
 	if (file)
 		result = policy_read(&observation->policy, file, observation->diag);
+	observation->options.ask_command = arguments->options[OPTION_ASK].text;
 	if (file || observation->policy.allows_all)
 		observation->options.policy = &observation->policy;
 	if (result)

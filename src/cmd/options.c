@@ -17,6 +17,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_ALL] = { "all", 'a', OPTION_FLAG, .help = "observe every process of the machine" },
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, OPTION_FLAG,
 				   .help = "let rules do what changes the system: signals, priorities, ..." },
+	[OPTION_ASK] = { "ask", 0, OPTION_TEXT, "CMD", NULL,
+			 "run CMD, without a shell, for every question of a rule: 0 is CONTINUE, 1 is ABORT" },
 	[OPTION_CATALOG] = { "catalog", 0, OPTION_TEXT, "FILE", NULL,
 			     "take the event types of JSON lines from FILE, too, besides those of Linux" },
 	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,

@@ -13,6 +13,7 @@ enum option_id {
 	OPTION_NONE, /* ends a command's list */
 	OPTION_ALL,
 	OPTION_ALLOW_ACTIONS,
+	OPTION_ASK,
 	OPTION_CATALOG,
 	OPTION_COLOR,
 	OPTION_CPUS,

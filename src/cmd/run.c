@@ -160,9 +160,9 @@ const struct command command_run = {
 		"faults). At a match they are written as a trace with the match marked in it, in a directory of its "
 		"own; "
 		"SIGUSR1 does the same at any time. 'asterism dump' shows it.",
-	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR, OPTION_FORMAT,
-		     OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SNAPSHOT,
-		     OPTION_VERBOSE },
+	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
+		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
+		     OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

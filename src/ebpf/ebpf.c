@@ -12,6 +12,7 @@
 #include "ebpf/record-priv.h"
 #include "ebpf/source-plan.h"
 #include "ebpf/source-set.h"
+#include "ebpf/stops.h"
 
 #include <errno.h>
 #include <linux/btf.h>
@@ -213,6 +214,16 @@ static int join_fds(struct ebpf *ebpf, struct asterism_diag *diag)
 	return 0;
 }
 
+/* Whoever waits for the end of all stopping must know the programs before one of them can run. */
+static int note_programs(const struct ebpf *ebpf, struct ebpf_stops *stops, struct asterism_diag *diag)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < source_set_programs(ebpf->sources) && !error; i++)
+		error = ebpf_stops_add(stops, source_set_program(ebpf->sources, i));
+	return error ? diag_error(diag, NULL, -EOPNOTSUPP, "there are too many programs that could stop a process") : 0;
+}
+
 static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
 	struct source_set_options sources = {
@@ -238,6 +249,8 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 	error = source_set_new(&sources, diag, &ebpf->sources);
 	if (!error && ebpf->ships)
 		error = join_fds(ebpf, diag);
+	if (!error && options->stops)
+		error = note_programs(ebpf, options->stops, diag);
 	return error ? error : source_set_attach(ebpf->sources, diag);
 }
 
@@ -295,7 +308,9 @@ static void find_acts(struct ebpf *ebpf, const struct ebpf_options *options)
 	struct btf_access access;
 	char reason[128];
 
-	ebpf->acts = (struct ebpf_acts){ .allowed = options->allowed, .anywhere = options->anywhere };
+	ebpf->acts = (struct ebpf_acts){ .allowed = options->allowed,
+					 .anywhere = options->anywhere,
+					 .stops_fd = options->stops ? options->stops->fd : 0 };
 	if (!ebpf->acts.allowed)
 		return;
 	path.type = btf_kernel_find(ebpf->btf, BTF_KIND_STRUCT, "task_struct");

@@ -25,6 +25,7 @@ enum ebpf_scope {
 };
 
 struct ebpf_recorder;
+struct ebpf_stops;
 
 struct ebpf_options {
 	enum ebpf_scope scope;
@@ -33,6 +34,7 @@ struct ebpf_options {
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
 	const bool *allowed;        /* per statement: what the programs may do at a match; NULL: nothing */
 	bool anywhere;              /* to processes out of scope, too */
+	struct ebpf_stops *stops;   /* where programs note whom they stop; NULL: they stop nobody */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
 	/*
 	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,

@@ -12,6 +12,8 @@
 
 #include "program/calls.h"
 
+#include <signal.h>
+
 enum { PID_TYPE_PID = 0, PID_TYPE_TGID = 1 }; /* enum pid_type, part of the interface of bpf_send_signal_task */
 
 static const struct react_action *action_of(const struct emit *emit, uint32_t index)
@@ -31,14 +33,26 @@ static bool has_values(const struct emit *emit, const struct program_statement *
 	return true;
 }
 
+/* Whether it leaves somebody behind who has to be let go on. */
+static bool stops(const struct react_action *action)
+{
+	return action->primitive == REACT_HOLD || (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
+}
+
 static bool is_done_here(const struct emit *emit, uint32_t index)
 {
 	const struct ebpf_acts *acts = emit->matcher->options.acts;
 	const struct react_action *action = action_of(emit, index);
 
-	if (!acts || !acts->allowed[index] || !action || !has_values(emit, &emit->program->statements[index]))
+	if (!acts || !acts->allowed[index] || !action)
+		return false;
+	if (stops(action) && !acts->stops_fd)
 		return false;
 	/* The sweep runs in our own process: nobody is there to be met. */
+	if (action->primitive == REACT_HOLD)
+		return !emit->is_sweep;
+	if (!has_values(emit, &emit->program->statements[index]))
+		return false;
 	return action->primitive == REACT_SEND_SIGNAL ? !emit->is_sweep : action->primitive != REACT_NOT_IN_KERNEL;
 }
 
@@ -72,24 +86,42 @@ static void check_process(struct emit *emit, uint8_t id, uint32_t no)
 		scope_emit_test(matcher->scope, emit->as, id, no);
 }
 
-/* To the process in r9, which is the current one: signal r7, to the thread only if r8 is not 0. */
-static void signal_current(struct emit *emit, uint32_t no)
+/* A signal that was not sent has stopped nobody. r0 = r6 = what sending it returned. */
+static void end_signal(struct emit *emit, int16_t note)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t whole = ebpf_label(as);
+	uint32_t sent = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JEQ, R6, 0, sent);
+	if (emit->matcher->options.acts->stops_fd)
+		emit_note_back(emit, note);
+	ebpf_bind(as, sent);
+	ebpf_mov(as, R0, R6);
+}
+
+/* To the process in r9, which is the current one: signal r7, to the thread only if r8 is not 0. */
+static void signal_current(struct emit *emit, int16_t note, uint32_t no)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t whole = ebpf_label(as), sent = ebpf_label(as);
 
 	check_process(emit, R9, no);
+	if (emit->matcher->options.acts->stops_fd)
+		emit_note(emit, R9, note, no);
 	ebpf_mov(as, R1, R7);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, whole);
 	ebpf_call(as, BPF_FUNC_send_signal_thread);
-	ebpf_exit(as);
+	ebpf_jump(as, sent);
 	ebpf_bind(as, whole);
 	ebpf_call(as, BPF_FUNC_send_signal);
+	ebpf_bind(as, sent);
+	ebpf_mov(as, R6, R0);
+	end_signal(emit, note);
 	ebpf_exit(as);
 }
 
 /* To the thread r6, or its process. */
-static void signal_other(struct emit *emit, uint32_t no)
+static void signal_other(struct emit *emit, int16_t note, uint32_t no)
 {
 	const struct ebpf_acts *acts = emit->matcher->options.acts;
 	struct ebpf_asm *as = emit->as;
@@ -101,6 +133,8 @@ static void signal_other(struct emit *emit, uint32_t no)
 	ebpf_mov(as, R9, R0);
 	ebpf_load(as, BPF_W, R6, R9, (int32_t)acts->tgid_offset);
 	check_process(emit, R6, release);
+	if (acts->stops_fd)
+		emit_note(emit, R6, note, release);
 	ebpf_mov_imm(as, R3, PID_TYPE_PID);
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, send);
 	ebpf_mov_imm(as, R3, PID_TYPE_TGID);
@@ -112,7 +146,7 @@ static void signal_other(struct emit *emit, uint32_t no)
 	ebpf_mov(as, R6, R0);
 	ebpf_mov(as, R1, R9);
 	ebpf_call_kernel(as, acts->task_release);
-	ebpf_mov(as, R0, R6);
+	end_signal(emit, note);
 	ebpf_exit(as);
 	ebpf_bind(as, release);
 	ebpf_mov(as, R1, R9);
@@ -120,7 +154,7 @@ static void signal_other(struct emit *emit, uint32_t no)
 	ebpf_jump(as, no);
 }
 
-/* A function (target, signal, whether only the thread): 0 when it was sent. */
+/* A function (target, signal, whether only the thread, what to note of it or 0): 0 when it was sent. */
 static uint32_t function_signal(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
@@ -128,14 +162,16 @@ static uint32_t function_signal(struct emit *emit)
 
 	if (ebpf_asm_find(as, "send_signal", &function))
 		return function;
-	function = emit_function_of_numbers(emit, "send_signal", 3);
+	function = emit_function_of_numbers(emit, "send_signal", 4);
 	ebpf_asm_enter(as, function);
 	uint32_t no = ebpf_label(as), current = ebpf_label(as), other = ebpf_label(as);
+	int16_t note = ebpf_stack_take(as, 8);
 
 	ebpf_note(as, "send a signal, if the target is in scope");
 	ebpf_mov(as, R6, R1);
 	ebpf_mov(as, R7, R2);
 	ebpf_mov(as, R8, R3);
+	ebpf_store(as, BPF_DW, R10, note, R4);
 	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 	ebpf_mov(as, R9, R0);
 	ebpf_alu_imm(as, BPF_RSH, R9, 32);
@@ -144,10 +180,10 @@ static uint32_t function_signal(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, other);
 	ebpf_jump_if(as, BPF_JNE, R6, R9, other);
 	ebpf_bind(as, current);
-	signal_current(emit, no);
+	signal_current(emit, note, no);
 	ebpf_bind(as, other);
 	if (emit->matcher->options.acts->send_signal_task)
-		signal_other(emit, no);
+		signal_other(emit, note, no);
 	ebpf_bind(as, no);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
@@ -240,6 +276,22 @@ static void do_signal(struct emit *emit, const struct react_action *action, cons
 	}
 	ebpf_load(as, BPF_DW, R1, R10, kept);
 	ebpf_mov_imm(as, R3, args[0].field == REACT_BY_TID);
+	ebpf_mov_imm(as, R4, stops(action) ? emit_note_of(true, 0) : 0);
+	ebpf_call_function(as, function_signal(emit));
+}
+
+static void do_hold(struct emit *emit, const struct program_statement *statement)
+{
+	struct ebpf_asm *as = emit->as;
+	struct program_ask ask;
+
+	program_ask(emit->program, statement, &ask);
+	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	ebpf_mov(as, R1, R0);
+	ebpf_alu_imm(as, BPF_RSH, R1, 32);
+	ebpf_mov_imm(as, R2, SIGSTOP);
+	ebpf_mov_imm(as, R3, 0);
+	ebpf_mov_imm(as, R4, emit_note_of(false, ask.aborts ? ask.signal : 0));
 	ebpf_call_function(as, function_signal(emit));
 }
 
@@ -279,7 +331,9 @@ void emit_act(struct emit *emit, int16_t done)
 			continue;
 		ebpf_note(as, "rule %s: %s", program_text(emit->program, emit->rule->name),
 			  action_of(emit, index)->name);
-		if (action_of(emit, index)->primitive == REACT_SEND_SIGNAL)
+		if (action_of(emit, index)->primitive == REACT_HOLD)
+			do_hold(emit, statement);
+		else if (action_of(emit, index)->primitive == REACT_SEND_SIGNAL)
 			do_signal(emit, action_of(emit, index), &emit->program->args[statement->first_arg], next);
 		else
 			do_tally(emit, index, statement, next);

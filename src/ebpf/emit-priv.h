@@ -225,6 +225,15 @@ struct emit_parts {
 void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part);
 void emit_one_rule(struct emit_parts *parts, uint32_t rule);
 
+/*
+ * emit-note: what is noted of a process that is stopped, as a number that is never 0; noting it: the number lies on the
+ * stack at note (0: nothing is noted), where the address of the slot replaces it, or this leaves for no; taking the
+ * note back. Both overwrite r0-r5.
+ */
+uint64_t emit_note_of(bool for_good, int signal);
+void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no);
+void emit_note_back(struct emit *emit, int16_t note);
+
 /* emit-guards: rules that are only concerned if a field has one value, sorted by it. */
 struct emit_guarded {
 	uint32_t field;

@@ -323,6 +323,11 @@ size_t source_set_programs(const struct source_set *set)
 	return set->program_count;
 }
 
+int source_set_program(const struct source_set *set, size_t program)
+{
+	return set->programs[program].program;
+}
+
 const char *source_set_tracepoint(const struct source_set *set, size_t program)
 {
 	return program < set->program_count ? set->programs[program].tracepoint : NULL;

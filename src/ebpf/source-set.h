@@ -62,6 +62,7 @@ uint64_t source_set_lost(const struct source_set *set);
 
 /* For tests and -v: programs, and what each is attached to. */
 size_t source_set_programs(const struct source_set *set);
+int source_set_program(const struct source_set *set, size_t program);
 const char *source_set_tracepoint(const struct source_set *set, size_t program);
 
 #endif

@@ -143,6 +143,22 @@ static void check_call(struct lang_check *c, const struct lang_syntax_statement 
 	}
 }
 
+/* What an action that holds whoever completed the match asks of its rule. */
+static void check_synchronous(struct lang_check *c, const struct lang_syntax_statement *syntax,
+			      const struct lang_statement *statement)
+{
+	const char *name = statement->action->name;
+
+	if (c->rule->mode != LANG_SYNCHRONOUS)
+		lang_error(
+			c->report, &syntax->name.place, "write SYNCHRONOUS before RULE",
+			"'%s' needs a SYNCHRONOUS rule: only the kernel can stop whoever completes the match in time",
+			syntax->name.text);
+	for (const struct lang_statement *other = c->rule->statements; other < statement; other++)
+		if (other->action == statement->action)
+			lang_error(c->report, &syntax->name.place, NULL, "'%s' stands twice in one rule", name);
+}
+
 static void check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax)
 {
 	struct lang_statement *statement = &c->rule->statements[c->rule->statement_count++];
@@ -159,6 +175,8 @@ static void check_statement(struct lang_check *c, const struct lang_syntax_state
 		check_arg(c, arg, statement);
 	if (statement->action && statement->arg_count == syntax->arg_count)
 		check_call(c, syntax, statement);
+	if (statement->action && statement->action->synchronous)
+		check_synchronous(c, syntax, statement);
 }
 
 void lang_check_actions(struct lang_check *c)

@@ -3,6 +3,9 @@
 
 #include "program/calls.h"
 
+#include <signal.h>
+#include <string.h>
+
 const struct react_action *program_call(const struct program *program, const struct program_statement *statement)
 {
 	return statement->type == PROGRAM_NONE ? react_find(program_text(program, statement->function)) : NULL;
@@ -49,4 +52,20 @@ int program_call_values(const struct program_operand *operand, const struct prog
 		}
 	}
 	return (int)count;
+}
+
+/* A constant text among the arguments; NULL: there is none. */
+static const char *text_of(const struct program *program, const struct program_statement *statement, uint32_t index)
+{
+	if (index >= statement->arg_count)
+		return NULL;
+	return program_text(program, program->nodes[program->args[statement->first_arg + index].node].a);
+}
+
+void program_ask(const struct program *program, const struct program_statement *statement, struct program_ask *ask)
+{
+	const char *otherwise = text_of(program, statement, 1), *signal = text_of(program, statement, 2);
+
+	ask->aborts = otherwise && strcmp(otherwise, "ABORT") == 0;
+	ask->signal = signal ? react_signal_number(signal) : SIGKILL;
 }

@@ -23,4 +23,13 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 int program_call_values(const struct program_operand *operand, const struct program_statement *statement,
 			struct react_value *values, uint32_t room);
 
+/* What a rule asks user space: what is done without an answer, and how ABORT is done. */
+struct program_ask {
+	bool aborts; /* by default */
+	int signal;
+};
+
+/* statement: a call of an action that is REACT_HOLD. */
+void program_ask(const struct program *program, const struct program_statement *statement, struct program_ask *ask);
+
 #endif

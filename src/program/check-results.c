@@ -51,6 +51,26 @@ static int check_call(struct check *check, uint32_t index)
 	return 0;
 }
 
+/* What an action that holds whoever completed the match asks of its rule. */
+static int check_synchronous(struct check *check, const struct program_rule *rule, uint32_t index)
+{
+	const struct program *program = check->program;
+	const struct program_statement *statement = &program->statements[index];
+	const struct react_action *action =
+		statement->type == PROGRAM_NONE ? react_find(program_text(program, statement->function)) : NULL;
+	struct check_item item = { PROGRAM_STATEMENTS, index };
+
+	if (!action || !action->synchronous)
+		return 0;
+	if (rule->mode != PROGRAM_SYNCHRONOUS)
+		return check_fail(check, item, "%s needs a SYNCHRONOUS rule", action->name);
+	for (uint32_t i = rule->first_statement; i < index; i++)
+		if (program->statements[i].type == PROGRAM_NONE &&
+		    react_find(program_text(program, program->statements[i].function)) == action)
+			return check_fail(check, item, "%s stands twice in one rule", action->name);
+	return 0;
+}
+
 static int check_argument(struct check *check, uint32_t rule, const struct program_statement *statement, uint32_t index)
 {
 	const struct program *program = check->program;
@@ -116,7 +136,10 @@ int check_results(struct check *check, uint32_t rule_index)
 		if (!result)
 			result = check_expression(check, item, rule_index, value->node, READS_NOTHING);
 	}
-	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count && !result; i++)
+	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count && !result; i++) {
 		result = check_statement(check, rule_index, i);
+		if (!result)
+			result = check_synchronous(check, rule, i);
+	}
 	return result;
 }

@@ -21,6 +21,8 @@ enum program_done { PROGRAM_NOT_TRIED, PROGRAM_DONE_IN_KERNEL, PROGRAM_DONE, PRO
 struct program_reaction {
 	enum program_done how;
 	const char *why; /* NOT_DONE: one clause */
+	/* Of a question: "continue" or "abort", and whose verdict that is: "answer", "default", "late". Else NULL. */
+	const char *verdict, *by;
 };
 
 /* A match, borrowed by the callee for the length of the call. */

@@ -5,14 +5,14 @@
 /* What actions share when this process does them. */
 
 #include "react/agent.h"
+#include "react/undo.h"
 
 #include <sys/types.h>
 
 struct react_agent {
 	struct react_agent_options options;
 	struct react_tallies tallies;
-	pid_t *stopped; /* processes that go on at the end */
-	size_t stopped_count, stopped_capacity;
+	struct undo *undo; /* what is reverted at the end */
 };
 
 /* Where an action is to take effect. */
@@ -40,8 +40,7 @@ int agent_signal(struct react_agent *agent, struct react_call *call, int signal)
 /* perform of the actions with a signal of their own. */
 int agent_send_own(struct react_agent *agent, struct react_call *call);
 
-/* Remembers a process that was stopped, or that it goes on. */
-int agent_add_stopped(struct react_agent *agent, pid_t pid);
-void agent_remove_stopped(struct react_agent *agent, pid_t pid);
+/* Makes room in the journal for a change about to be made. Returns as undo_add, an error with a clause in call->why. */
+int agent_remember(struct react_agent *agent, struct react_call *call, const struct undo_change *change);
 
 #endif

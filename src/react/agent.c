@@ -4,6 +4,7 @@
 #include "react/agent-priv.h"
 
 #include "base/alloc.h"
+#include "react/proc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,18 +21,23 @@ int react_agent_new(const struct react_agent_options *options, struct asterism_d
 
 	if (!agent)
 		return diag_no_memory(diag);
+	int result = undo_new(diag, &agent->undo);
+
 	agent->options = *options;
-	*made = agent;
-	return 0;
+	if (result)
+		react_agent_free(agent);
+	else
+		*made = agent;
+	return result;
 }
 
 void react_agent_free(struct react_agent *agent)
 {
 	if (!agent)
 		return;
-	for (size_t i = 0; i < agent->stopped_count; i++)
-		kill(agent->stopped[i], SIGCONT);
-	alloc_free(agent->stopped);
+	if (agent->undo)
+		undo_all(agent->undo);
+	undo_free(agent->undo);
 	react_tallies_fini(&agent->tallies);
 	alloc_free(agent);
 }
@@ -53,9 +59,9 @@ struct react_tallies *react_agent_tallies(struct react_agent *agent)
 	return &agent->tallies;
 }
 
-size_t react_agent_stopped(const struct react_agent *agent)
+struct undo *react_agent_undo(const struct react_agent *agent)
 {
-	return agent->stopped_count;
+	return agent->undo;
 }
 
 int agent_refuse(struct react_call *call, int error, const char *format, ...)
@@ -73,28 +79,11 @@ int64_t agent_integer(const struct react_call *call, uint32_t index, int64_t fal
 	return index < call->arg_count ? call->args[index].i64 : fallback;
 }
 
-/* The process that thread belongs to; 0: there is no such thread. */
-static pid_t process_of(pid_t thread)
-{
-	char path[64], line[128];
-	pid_t pid = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/status", thread);
-	FILE *file = fopen(path, "re");
-
-	while (file && !pid && fgets(line, sizeof line, file))
-		if (strncmp(line, "Tgid:", 5) == 0)
-			pid = atoi(line + 5);
-	if (file)
-		fclose(file);
-	return pid;
-}
-
 int agent_target(struct react_agent *agent, struct react_call *call, uint32_t index, struct react_target *target)
 {
 	const struct react_value *value = &call->args[index];
 	pid_t id = value->i64 > 0 && value->i64 <= INT32_MAX ? (pid_t)value->i64 : 0;
-	pid_t pid = id ? process_of(id) : 0;
+	pid_t pid = id ? proc_process_of(id) : 0;
 
 	if (!pid)
 		return agent_refuse(call, -ESRCH, "there is no process or thread %lld", (long long)value->i64);
@@ -108,6 +97,24 @@ int agent_target(struct react_agent *agent, struct react_call *call, uint32_t in
 	return 0;
 }
 
+int agent_remember(struct react_agent *agent, struct react_call *call, const struct undo_change *change)
+{
+	int result = undo_add(agent->undo, change);
+
+	if (result == -ENOSPC)
+		return agent_refuse(call, result, "%d changes are to be undone already", UNDO_ENTRIES);
+	if (result == -ESRCH)
+		return agent_refuse(call, result, "process or thread %d is gone", change->id);
+	return result < 0 ? agent_refuse(call, result, "%s", strerror(-result)) : result;
+}
+
+static int send(struct react_call *call, const struct react_target *target, int signal)
+{
+	if (target->tid ? syscall(SYS_tgkill, target->pid, target->tid, signal) : kill(target->pid, signal))
+		return agent_refuse(call, -errno, "%s", strerror(errno));
+	return 0;
+}
+
 int agent_signal(struct react_agent *agent, struct react_call *call, int signal)
 {
 	struct react_target target;
@@ -117,47 +124,42 @@ int agent_signal(struct react_agent *agent, struct react_call *call, int signal)
 		return result;
 	if (signal < 1 || signal > SIGRTMAX)
 		return agent_refuse(call, -EINVAL, "there is no signal %d", signal);
-	if (target.tid ? syscall(SYS_tgkill, target.pid, target.tid, signal) : kill(target.pid, signal))
-		return agent_refuse(call, -errno, "%s", strerror(errno));
-	return 0;
+	return send(call, &target, signal);
 }
 
 int agent_send_own(struct react_agent *agent, struct react_call *call)
 {
-	int result = agent_signal(agent, call, call->action->signal);
+	int signal = call->action->signal, added = 0;
+	struct react_target target = { 0 };
+	int result = agent_target(agent, call, 0, &target);
+	struct undo_change change = { .kind = UNDO_STOPPED, .id = target.pid };
 
-	if (!result)
-		react_agent_note(agent, call);
+	if (!result && signal == SIGSTOP)
+		result = added = agent_remember(agent, call, &change);
+	if (result < 0)
+		return result;
+	result = send(call, &target, signal);
+	if (result ? added : signal != SIGSTOP)
+		undo_drop(agent->undo, &change);
 	return result;
 }
 
-int agent_add_stopped(struct react_agent *agent, pid_t pid)
+int react_agent_note(struct react_agent *agent, struct react_call *call)
 {
-	for (size_t i = 0; i < agent->stopped_count; i++)
-		if (agent->stopped[i] == pid)
-			return 0;
-	if (alloc_grow(&agent->stopped, &agent->stopped_capacity, agent->stopped_count, sizeof *agent->stopped))
-		return -ENOMEM;
-	agent->stopped[agent->stopped_count++] = pid;
-	return 0;
-}
-
-void agent_remove_stopped(struct react_agent *agent, pid_t pid)
-{
-	for (size_t i = 0; i < agent->stopped_count; i++)
-		if (agent->stopped[i] == pid)
-			agent->stopped[i--] = agent->stopped[--agent->stopped_count];
-}
-
-void react_agent_note(struct react_agent *agent, const struct react_call *call)
-{
-	struct react_call noted = *call;
 	struct react_target target;
 
-	if (!call->action->signal || agent_target(agent, &noted, 0, &target))
-		return;
-	if (call->action->signal == SIGSTOP)
-		agent_add_stopped(agent, target.pid);
-	else
-		agent_remove_stopped(agent, target.pid);
+	if (!call->action->signal || agent_target(agent, call, 0, &target))
+		return 0;
+	struct undo_change change = { .kind = UNDO_STOPPED, .id = target.pid };
+
+	if (call->action->signal != SIGSTOP) {
+		undo_drop(agent->undo, &change);
+		return 0;
+	}
+	int result = agent_remember(agent, call, &change);
+
+	if (result != -ENOSPC)
+		return 0;
+	kill(target.pid, SIGCONT);
+	return result;
 }

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "react/react.h"
 #include "react/tally.h"
+#include "react/undo.h"
 
 struct react_agent_options {
 	/* Whether a process may be acted upon. */
@@ -28,8 +29,11 @@ void react_agent_free(struct react_agent *agent);
 /* Does a call. Returns as react_action.perform. */
 int react_agent_perform(struct react_agent *agent, struct react_call *call);
 
-/* What was done in the kernel has to be undone as well. */
-void react_agent_note(struct react_agent *agent, const struct react_call *call);
+/*
+ * The kernel has done a call already: what has to be undone of it is remembered. Returns 0; -ENOSPC, with a clause in
+ * call->why: it cannot be remembered, so it was undone at once.
+ */
+int react_agent_note(struct react_agent *agent, struct react_call *call);
 
 /* Does what is due. Stores how long it may be until the next call at most; UINT64_MAX: for ever. */
 void react_agent_poll(struct react_agent *agent, uint64_t now_ns, uint64_t *wait_ns);
@@ -37,7 +41,7 @@ void react_agent_poll(struct react_agent *agent, uint64_t now_ns, uint64_t *wait
 /* Counters and histograms of what was done here; the caller may add to them. */
 struct react_tallies *react_agent_tallies(struct react_agent *agent);
 
-/* Processes that react_agent_free would let go on: how many. */
-size_t react_agent_stopped(const struct react_agent *agent);
+/* What react_agent_free undoes; for a process that watches over this one. Lives as long as the agent. */
+struct undo *react_agent_undo(const struct react_agent *agent);
 
 #endif

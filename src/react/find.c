@@ -71,6 +71,12 @@ const char *react_expects(const struct react_action *action, uint32_t index, con
 		if (shape->text)
 			return react_signal_number(shape->text) ? NULL : "the name of a signal";
 		return is_integer(shape) ? NULL : "a signal: its number, or its name as a constant text";
+	case REACT_SIGNAL_NAME:
+		return shape->text && react_signal_number(shape->text) ? NULL : "the name of a signal";
+	case REACT_VERDICT:
+		return shape->text && (strcmp(shape->text, "CONTINUE") == 0 || strcmp(shape->text, "ABORT") == 0)
+			       ? NULL
+			       : "\"CONTINUE\" or \"ABORT\"";
 	case REACT_TEXT:
 		return shape->text ? NULL : "a constant text";
 	case REACT_ANY:

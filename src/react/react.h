@@ -16,9 +16,11 @@
 enum react_type {
 	REACT_TARGET = 1, /* #TID, #PID, or a number: a process by its id or that of one of its threads */
 	REACT_INTEGER,
-	REACT_SIGNAL, /* a number, or a constant text: "TERM", "SIGTERM" */
-	REACT_TIME,   /* ns */
-	REACT_TEXT,   /* a constant text */
+	REACT_SIGNAL,      /* a number, or a constant text: "TERM", "SIGTERM" */
+	REACT_TIME,        /* ns */
+	REACT_TEXT,        /* a constant text */
+	REACT_VERDICT,     /* a constant text: "CONTINUE" or "ABORT" */
+	REACT_SIGNAL_NAME, /* as REACT_SIGNAL, but constant: a text */
 	REACT_ANY,
 };
 
@@ -64,6 +66,7 @@ enum react_primitive {
 	REACT_SEND_SIGNAL, /* to the first argument, if the kernel can reach it */
 	REACT_COUNT,       /* the first argument names the counter */
 	REACT_HISTOGRAM,   /* the first argument names it, the second is the value */
+	REACT_HOLD,        /* stops the current process until it is let go on */
 };
 
 struct react_agent;
@@ -77,6 +80,7 @@ struct react_action {
 	const char *summary;   /* one line, for help */
 	const char *guarantee; /* what has and has not happened when it is done */
 	bool changes_system;   /* needs to be allowed */
+	bool synchronous;      /* only in a SYNCHRONOUS rule, and once */
 	enum react_primitive primitive;
 	int signal; /* SEND_SIGNAL: which; 0: the second argument says */
 	/*

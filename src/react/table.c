@@ -13,5 +13,6 @@ const struct react_action *const react_actions[] = {
 	&react_count,        /* */
 	&react_histogram,    /* */
 	&react_snapshot,     /* */
+	&react_ask,          /* asking user space */
 	NULL,
 };

@@ -18,6 +18,7 @@ struct executor_options {
 	struct ebpf_recorder *recorder; /* as in ebpf_options */
 	const bool *allowed;            /* likewise */
 	bool anywhere;
+	struct ebpf_stops *stops;
 	program_match_fn *on_match;
 	void *context;
 };

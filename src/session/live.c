@@ -138,6 +138,8 @@ static int begin(struct live *live, const struct session_rules *rules)
 	if (!result)
 		result = watch(live, session_parts_fd(&live->parts), WATCH_PARTS, 0);
 	if (!result)
+		result = watch(live, session_parts_ask_fd(&live->parts), WATCH_PARTS, 0);
+	if (!result)
 		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
 	if (!result)
 		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);

@@ -56,6 +56,14 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 	return result;
 }
 
+static int tell(void *context, const struct program_match *match)
+{
+	const struct session_live_options *options = ((struct session_parts *)context)->options;
+
+	return options->on_match ? options->on_match(options->context, match) : 0;
+}
+
+/* A match that asks is told when it has its verdict. */
 static int on_match(void *context, const struct program_match *match)
 {
 	struct session_parts *parts = context;
@@ -64,8 +72,8 @@ static int on_match(void *context, const struct program_match *match)
 
 	if (!reactions_do(parts->reactions, match, &told))
 		return 0;
-	if (parts->options->on_match)
-		result = parts->options->on_match(parts->options->context, &told);
+	if (!parts->questions || !questions_take(parts->questions, &told, &result))
+		result = tell(parts, &told);
 	return result < 0 || !parts->tape ? result : mark(parts, &told);
 }
 
@@ -103,6 +111,22 @@ static int open_reactions(struct session_parts *parts)
 	return result ? result : reactions_new(program, &reactions, parts->diag, &parts->reactions);
 }
 
+static int open_questions(struct session_parts *parts)
+{
+	const struct session_live_options *options = parts->options;
+	const struct questions_options questions = {
+		.program = session_rules_program(parts->rules),
+		.reactions = parts->reactions,
+		.on_ask = options->on_ask,
+		.ask_command = options->ask_command,
+		.ask_context = options->context,
+		.tell = tell,
+		.context = parts,
+	};
+
+	return questions_new(&questions, parts->diag, &parts->questions);
+}
+
 static int open_tape(struct session_parts *parts)
 {
 	struct tape_options tape = *parts->options->tape;
@@ -123,10 +147,13 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 	*parts = (struct session_parts){ .rules = rules, .options = options, .diag = diag };
 	if (rules)
 		result = open_reactions(parts);
+	if (!result && rules)
+		result = open_questions(parts);
 	if (!result && options->tape)
 		result = open_tape(parts);
 	how.allowed = parts->reactions ? reactions_allowed(parts->reactions) : NULL;
 	how.anywhere = options->policy && options->policy->anywhere;
+	how.stops = parts->questions ? questions_stops(parts->questions) : NULL;
 	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
 		result = executor_new(rules, &how, diag, &parts->executor);
@@ -136,7 +163,9 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 void session_parts_close(struct session_parts *parts)
 {
 	executor_free(parts->executor); /* it writes to the tape */
+	questions_free(parts->questions);
 	reactions_free(parts->reactions);
+	parts->questions = NULL;
 	parts->reactions = NULL;
 	tape_free(parts->tape);
 	parts->executor = NULL;
@@ -153,6 +182,11 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 int session_parts_fd(const struct session_parts *parts)
 {
 	return parts->executor ? executor_fd(parts->executor) : -1;
+}
+
+int session_parts_ask_fd(const struct session_parts *parts)
+{
+	return parts->questions ? questions_fd(parts->questions) : -1;
 }
 
 int session_parts_snapshot(struct session_parts *parts, const char *name)
@@ -190,6 +224,8 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 		result = tape_poll(parts->tape, wait_ns);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
+	if (!result && parts->questions)
+		result = questions_poll(parts->questions, clock_now_ns(), wait_ns);
 	if (parts->reactions)
 		reactions_poll(parts->reactions, clock_now_ns(), &wait_for_reactions);
 	if (wait_for_reactions < *wait_ns)
@@ -204,13 +240,30 @@ static void tally(void *context, uint32_t statement, uint64_t *buckets)
 	executor_tally(parts->executor, statement, buckets);
 }
 
+/* What the kernel's programs have found until they stop nobody any more still gets its answer: the default. */
+static int finish_questions(struct session_parts *parts, struct session_totals *totals)
+{
+	uint64_t wait_ns;
+	int result, closed;
+
+	questions_refuse(parts->questions);
+	result = executor_poll(parts->executor, &wait_ns);
+	closed = questions_close(parts->questions);
+	questions_count(parts->questions, &totals->stops_refused, &totals->asks_lost);
+	return result ? result : closed;
+}
+
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
 {
 	int result = 0;
 
+	if (parts->questions)
+		result = finish_questions(parts, totals);
 	if (parts->executor) {
 		executor_count(parts->executor, totals);
-		result = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+		int tallied = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
+
+		result = result ? result : tallied;
 		executor_free(parts->executor); /* no event after this */
 		parts->executor = NULL;
 	}

@@ -8,6 +8,7 @@
  */
 
 #include "session/executor.h"
+#include "session/questions.h"
 #include "session/reactions.h"
 #include "session/tape.h"
 
@@ -17,6 +18,7 @@ struct session_parts {
 	struct asterism_diag *diag;
 	struct executor *executor;             /* NULL: no rules */
 	struct reactions *reactions;           /* likewise */
+	struct questions *questions;           /* NULL: no rule stops anybody */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
@@ -33,6 +35,9 @@ int session_parts_add(struct session_parts *parts, pid_t pid);
 
 /* Readable when session_parts_poll has something to do; -1: only time brings anything. */
 int session_parts_fd(const struct session_parts *parts);
+
+/* The same for answers to questions; -1: there are none. */
+int session_parts_ask_fd(const struct session_parts *parts);
 
 /* As executor_poll. */
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);

@@ -5,8 +5,11 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
+#include "react/proc.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ARGS_MAX = 32 };
@@ -15,6 +18,7 @@ struct reactions {
 	const struct program *program;
 	struct reactions_options options;
 	struct react_agent *agent;
+	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *quiet;               /* per statement; per rule */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
@@ -80,6 +84,27 @@ static bool is_tally(const struct react_action *action)
 	return action->primitive == REACT_COUNT || action->primitive == REACT_HISTOGRAM;
 }
 
+static void not_done(struct reactions *reactions, uint32_t index, const char *why)
+{
+	snprintf(reactions->why[index], sizeof reactions->why[index], "%s", why);
+	reactions->told[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+}
+
+/* A stop is remembered by the agent now: the note that a program made of it has done its duty. */
+static void drop_note(const struct reactions *reactions, const struct react_call *call)
+{
+	struct react_stop_notes notes;
+	pid_t pid;
+
+	if (!reactions->stops || call->action->signal != SIGSTOP)
+		return;
+	pid = proc_process_of((pid_t)call->args[0].i64);
+	if (!pid)
+		return;
+	react_stops_find(reactions->stops, pid, true, &notes);
+	react_stops_forget(reactions->stops, &notes, 1);
+}
+
 /* Does one call, or says why not. */
 static void perform(struct reactions *reactions, const struct program_match *match, uint32_t index)
 {
@@ -98,14 +123,15 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	call.arg_count = count < 0 ? 0 : (uint32_t)count;
 	if (match->done >> index & 1) {
 		told->how = PROGRAM_DONE_IN_KERNEL;
-		react_agent_note(reactions->agent, &call);
+		if (react_agent_note(reactions->agent, &call))
+			not_done(reactions, index, call.why);
+		drop_note(reactions, &call);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "division by zero" };
 	} else if (react_agent_perform(reactions->agent, &call)) {
-		memcpy(reactions->why[index], call.why, sizeof call.why);
-		*told = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+		not_done(reactions, index, call.why);
 	} else {
 		told->how = PROGRAM_DONE;
 	}
@@ -126,6 +152,16 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	if (!reactions->options.recorded)
 		told->reactions = reactions->told;
 	return !reactions->quiet[match->rule];
+}
+
+struct undo *reactions_undo(const struct reactions *reactions)
+{
+	return react_agent_undo(reactions->agent);
+}
+
+void reactions_set_stops(struct reactions *reactions, struct react_stop_table *stops)
+{
+	reactions->stops = stops;
 }
 
 void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns)

@@ -9,6 +9,7 @@
 
 #include "program/match.h"
 #include "react/agent.h"
+#include "react/stops.h"
 #include "session/policy.h"
 
 struct reactions;
@@ -31,6 +32,12 @@ const bool *reactions_allowed(const struct reactions *reactions);
  * needs to be told of it.
  */
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
+
+/* The kernel's programs note their stops there; what the undo knows is no longer theirs. The table outlives this. */
+void reactions_set_stops(struct reactions *reactions, struct react_stop_table *stops);
+
+/* What has to be undone at the end. */
+struct undo *reactions_undo(const struct reactions *reactions);
 
 /* As react_agent_poll. */
 void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait_ns);

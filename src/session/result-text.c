@@ -93,6 +93,8 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
 		}
 		putc(')', stream);
+		if (match->reactions && match->reactions[i].verdict)
+			fprintf(stream, ": %s (%s)", match->reactions[i].verdict, match->reactions[i].by);
 		if (match->reactions && match->reactions[i].how == PROGRAM_NOT_DONE)
 			fprintf(stream, " not done: %s", match->reactions[i].why);
 	}

@@ -88,6 +88,14 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 		return;
 	const struct program_reaction *reaction = &match->reactions[index];
 
+	if (reaction->verdict) {
+		fprintf(stream, ",\"verdict\":\"%s\",\"by\":\"%s\"", reaction->verdict, reaction->by);
+		if (reaction->why) {
+			fputs(",\"why\":", stream);
+			result_put_string(stream, reaction->why);
+		}
+		return;
+	}
 	fprintf(stream, ",\"done\":%s", reaction->how == PROGRAM_NOT_DONE ? "false,\"why\":" : "true,\"by\":");
 	result_put_string(stream, reaction->how == PROGRAM_NOT_DONE ? reaction->why : where[reaction->how]);
 }

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "program/match.h"
 #include "react/tally.h"
+#include "session/asks.h"
 #include "session/policy.h"
 #include "session/rules.h"
 #include "session/tape.h"
@@ -29,6 +30,8 @@ struct session_totals {
 	uint32_t rule_count;
 	struct tape_totals tape;      /* of a recording */
 	struct react_tallies tallies; /* counters and histograms of the rules */
+	uint64_t stops_refused;       /* processes that were not stopped: too many are */
+	uint64_t asks_lost;           /* questions that got their default answer without being told */
 };
 
 void session_totals_fini(struct session_totals *totals);
@@ -84,6 +87,10 @@ struct session_live_options {
 	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
 
 	const struct session_policy *policy; /* what rules may do; NULL: nothing that changes the system */
+
+	session_ask_fn
+		*on_ask; /* answers the questions of rules (CALL Ask), or says that asks_answer will; may be NULL */
+	const char *ask_command; /* a command that answers them (ask-command.h), where on_ask is NULL; may be NULL */
 
 	uint64_t for_ns; /* how long at most; 0: no limit */
 	int signal_fd;   /* a signalfd whose signals end the session, SIGUSR1 takes a snapshot; -1: none */
