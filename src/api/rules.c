@@ -154,6 +154,16 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static void add_past(const struct program_rule_stats *past, struct program_rule_stats *stats)
+{
+	stats->matches += past->matches;
+	stats->runs_opened += past->runs_opened;
+	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
+	stats->pool_exhausted += past->pool_exhausted;
+	stats->lost += past->lost;
+	stats->divisions_by_zero += past->divisions_by_zero;
+}
+
 void api_rules_count(const struct asterism_rules *rules)
 {
 	/* The tables behind it are scratch space: the unit itself does not change. */
@@ -167,17 +177,8 @@ void api_rules_count(const struct asterism_rules *rules)
 		executor_count(unit->executor, now);
 	now->events += past->events;
 	now->lost += past->lost;
-	for (uint32_t i = 0; i < now->rule_count; i++) {
-		const struct program_rule_stats *before = &past->rules[i];
-		struct program_rule_stats *stats = &now->rules[i];
-
-		stats->matches += before->matches;
-		stats->runs_opened += before->runs_opened;
-		stats->runs_live_max = larger(stats->runs_live_max, before->runs_live_max);
-		stats->pool_exhausted += before->pool_exhausted;
-		stats->lost += before->lost;
-		stats->divisions_by_zero += before->divisions_by_zero;
-	}
+	for (uint32_t i = 0; i < now->rule_count; i++)
+		add_past(&past->rules[i], &now->rules[i]);
 }
 
 int asterism_rules_deactivate(struct asterism_rules *rules)
@@ -271,22 +272,24 @@ static enum asterism_place place_of(enum session_place place)
 int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct asterism_rule_info *info)
 {
 	struct session_placement placement;
+	struct program_rule_stats stats = { 0 };
 
 	if (index >= rules->program->rule_count)
 		return -EINVAL;
 	session_place(rules->program, (uint32_t)index, &placement);
-	api_rules_count(rules);
+	if (rules->executor)
+		executor_count_rule(rules->executor, (uint32_t)index, &stats);
+	add_past(&rules->past.rules[index], &stats);
 
-	const struct program_rule_stats *stats = &rules->now.rules[index];
 	struct asterism_rule_info own = {
 		.name = program_text(rules->program, rules->program->rules[index].name),
 		.place = place_of(placement.place),
-		.matches = stats->matches,
-		.runs_opened = stats->runs_opened,
-		.runs_live_max = stats->runs_live_max,
-		.pool_exhausted = stats->pool_exhausted,
-		.lost = stats->lost,
-		.divisions_by_zero = stats->divisions_by_zero,
+		.matches = stats.matches,
+		.runs_opened = stats.runs_opened,
+		.runs_live_max = stats.runs_live_max,
+		.pool_exhausted = stats.pool_exhausted,
+		.lost = stats.lost,
+		.divisions_by_zero = stats.divisions_by_zero,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement.reason);

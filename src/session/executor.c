@@ -224,15 +224,20 @@ int executor_poll(struct executor *executor, uint64_t *wait_ns)
 	return engine_advance(executor->engine, before - GRACE_NS);
 }
 
+void executor_count_rule(const struct executor *executor, uint32_t rule, struct program_rule_stats *stats)
+{
+	if (executor->excluded[rule])
+		engine_stats(executor->engine, rule, stats);
+	else
+		ebpf_stats(executor->kernel, rule, stats);
+}
+
 void executor_count(const struct executor *executor, struct session_totals *totals)
 {
 	totals->events = ebpf_events(executor->kernel);
 	totals->lost = ebpf_lost(executor->kernel);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		if (executor->excluded[i])
-			engine_stats(executor->engine, i, &totals->rules[i]);
-		else
-			ebpf_stats(executor->kernel, i, &totals->rules[i]);
+		executor_count_rule(executor, i, &totals->rules[i]);
 		totals->lost += totals->rules[i].pool_exhausted;
 	}
 }

@@ -55,6 +55,9 @@ int executor_fd(const struct executor *executor);
 /* As ebpf_poll, for everything. */
 int executor_poll(struct executor *executor, uint64_t *wait_ns);
 
+/* The counts of one rule so far. */
+void executor_count_rule(const struct executor *executor, uint32_t rule, struct program_rule_stats *stats);
+
 /* The counts so far; totals->rules must have room for every rule. */
 void executor_count(const struct executor *executor, struct session_totals *totals);
 
