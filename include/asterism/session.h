@@ -84,7 +84,7 @@ struct asterism_session_options {
 	void *context;               /* of all callbacks */
 
 	/*
-	 * What rules may do to the system by CALL (docs/reactions.md); else calls are only reported. One of: all
+	 * What rules may do to the system by CALL; else calls are only reported. One of: all
 	 * actions; those of a list of names that NULL ends; what a file says, as `asterism run --policy` has it. A unit
 	 * with actions that neither list nor file allows is not activated.
 	 */

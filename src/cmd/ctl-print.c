@@ -46,13 +46,26 @@ static void print_rule(const json_t *rule)
 	putchar('\n');
 }
 
+static void print_tally(const json_t *tally)
+{
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
+	       string(tally, "kind"), number(tally, "count"));
+}
+
+static void print_rows(const json_t *rows, void (*print)(const json_t *row))
+{
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		print(json_array_get(rows, i));
+}
+
 static void print_unit(const json_t *unit)
 {
 	const char *error = string(unit, "error");
 	struct text_buffer buffer;
 	char memory[1024];
-	const json_t *row;
-	size_t i;
 
 	printf("%s: %s, ", safe(string(unit, "unit"), &buffer, memory, sizeof memory), string(unit, "state"));
 	if (number(unit, "owner") || *string(unit, "from") != 'd')
@@ -61,18 +74,15 @@ static void print_unit(const json_t *unit)
 		puts("from the directory");
 	if (*error)
 		printf("  error: %s\n", safe(error, &buffer, memory, sizeof memory));
-	json_array_foreach(json_object_get(unit, "rules"), i, row) print_rule(row);
-	json_array_foreach(json_object_get(unit, "tallies"), i, row)
-		printf("  %-24s %-8s %10lld\n", safe(string(row, "name"), &buffer, memory, sizeof memory),
-		       string(row, "kind"), number(row, "count"));
+	print_rows(json_object_get(unit, "rules"), print_rule);
+	print_rows(json_object_get(unit, "tallies"), print_tally);
 }
 
 void ctl_print_units(const json_t *reply)
 {
-	const json_t *daemon = json_object_get(reply, "daemon"), *unit;
-	size_t i;
+	const json_t *daemon = json_object_get(reply, "daemon");
 
-	json_array_foreach(json_object_get(reply, "units"), i, unit) print_unit(unit);
+	print_rows(json_object_get(reply, "units"), print_unit);
 	printf("asterismd: %lld KiB of memory, %lld KiB in the kernel, %.2f s of CPU time, %lld lines lost\n",
 	       number(daemon, "rss_bytes") >> 10, number(daemon, "kernel_bytes") >> 10,
 	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));

@@ -45,6 +45,7 @@ static enum MHD_Result reply_plainly(struct MHD_Connection *connection, unsigned
 	return reply(connection, status, text, strlen(text));
 }
 
+/* libmicrohttpd prescribes the parameters. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
 				  const char *version, const char *body, size_t *body_length, void **state)
 {
