@@ -49,11 +49,19 @@ int asterism_rules_load_file(struct asterism_session *session, const char *file,
 int asterism_rules_load_image(struct asterism_session *session, const void *bytes, size_t length, const char *name,
 			      struct asterism_rules **rules);
 
+/* Loads either of them: an image is known by its first bytes. */
+int asterism_rules_load(struct asterism_session *session, const void *bytes, size_t length, const char *name,
+			struct asterism_rules **rules);
+
+/* The name of the first action that a rule of the unit calls and that changes the system; NULL: there is none. */
+const char *asterism_rules_action(const struct asterism_rules *rules);
+
 /*
  * Loads the unit into the kernel; from the return on its rules see what happens in the scope of the session, with no
  * run open. Under ASTERISM_SCOPE_TREE these are the processes that were added, and their descendants by now; those
  * whose parents have ended before are not found.
- * Returns 0; -EINVAL (active already, or a SYNCHRONOUS rule that cannot run in the kernel), -EPERM (no privilege),
+ * Returns 0; -EINVAL (active already, a SYNCHRONOUS rule that cannot run in the kernel, or an action that the policy
+ * does not allow), -EPERM (no privilege),
  * -EOPNOTSUPP (the kernel lacks something), -ENOMEM, -EMFILE, -EBUSY (deactivated in a callback of this very dispatch).
  */
 int asterism_rules_activate(struct asterism_rules *rules);
@@ -110,10 +118,33 @@ struct asterism_rules_stats {
 	uint64_t matches; /* handed out */
 	uint64_t events;  /* seen in scope, of the types that its rules want */
 	uint64_t lost;    /* as in asterism_session_stats */
+
+	uint64_t kernel_ns, kernel_runs; /* time in and runs of its programs, all rules together; 0 if not measured */
+	uint64_t programs;               /* in the kernel now */
+	uint64_t asks_lost;              /* questions that got the default answer without being told */
+	uint64_t stops_refused;          /* processes that were not stopped for a question: too many were */
 };
 
 /* Counts. Returns 0, or -EINVAL (no such size). */
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats);
+
+/* A counter (CALL Count) or histogram (CALL Histogram) of a unit. */
+struct asterism_tally {
+	size_t size;      /* sizeof (struct asterism_tally), set by the caller */
+	const char *name; /* valid until the next asterism_rules_tallies of the unit */
+	int is_histogram;
+	uint64_t count;       /* of all values */
+	uint64_t buckets[64]; /* 0: values of 0 and less; k: 2^(k-1) to 2^k - 1 */
+};
+
+/*
+ * Adds up the counters and histograms of the unit, over all activations. Returns how many there are, to be read with
+ * asterism_rules_tally; -ENOMEM.
+ */
+int asterism_rules_tallies(struct asterism_rules *rules);
+
+/* Number index, from 0, as it was then. Returns 0, or -EINVAL. */
+int asterism_rules_tally(const struct asterism_rules *rules, size_t index, struct asterism_tally *tally);
 
 #ifdef __cplusplus
 }

@@ -38,20 +38,37 @@ enum asterism_scope {
 };
 
 /*
- * What an on_match callback answers. ABORT has an effect where a rule asks for a verdict (CALL Ask()), and is the same
- * as CONTINUE for any other.
+ * What becomes of a process that a rule asks about (CALL Ask()). LATER and DEFAULT are for on_ask only: somebody will
+ * call asterism_ask_answer; what the rule says for want of an answer.
  */
-enum asterism_verdict { ASTERISM_CONTINUE = 0, ASTERISM_ABORT = 1 };
+enum asterism_verdict { ASTERISM_CONTINUE = 0, ASTERISM_ABORT = 1, ASTERISM_LATER = 2, ASTERISM_DEFAULT = 3 };
 
 /*
- * Told of a match, which is borrowed for the length of the call (match.h). Returns an enum asterism_verdict, or -Exxx:
- * then the dispatch ends and returns that; what else is pending stays for the next one, but for what rules in user
- * space have found in the same events, which comes first. Any other result is -EINVAL.
+ * Told of a match, which is borrowed for the length of the call (match.h). Returns ASTERISM_CONTINUE or ASTERISM_ABORT,
+ * which have an effect where a rule asks and there is no on_ask; or -Exxx: then the dispatch ends and returns that; what
+ * else is pending stays for the next one, but for what rules in user space have found in the same events, which comes
+ * first. Any other result is -EINVAL.
  *
  * A callback may call everything but dispatch and wait of its session (-EBUSY). What it deactivates or unloads hands
  * out nothing more at once; a session that it frees goes when the dispatch returns.
  */
 typedef int asterism_match_fn(void *context, const struct asterism_match *match);
+
+/* A question of a rule, borrowed for the length of the call. */
+struct asterism_ask {
+	size_t size;          /* that this library knows */
+	uint64_t ticket;      /* names the question in asterism_ask_answer; never 0, never used again */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC: then the default is the answer */
+	int aborts;           /* whether the default is ABORT */
+	int is_stopped;       /* the process was seen stopped; 0: it could not stop yet, or is dying */
+	int signal;           /* of ABORT */
+};
+
+/*
+ * Asked what becomes of the process that completed match, which is stopped. Returns an enum asterism_verdict; anything
+ * else is ASTERISM_DEFAULT. Once there is a verdict on_match is told of the match, with it.
+ */
+typedef int asterism_ask_fn(void *context, const struct asterism_match *match, const struct asterism_ask *ask);
 
 /*
  * Told that a process that was added or launched has ended. status: of a launched one its exit status, or 128 + the
@@ -65,14 +82,28 @@ struct asterism_session_options {
 	enum asterism_scope scope;
 	asterism_match_fn *on_match; /* NULL: matches are counted, and that is all */
 	asterism_exit_fn *on_exit;   /* NULL: no need */
-	void *context;               /* of both */
+	void *context;               /* of all callbacks */
+
+	/*
+	 * What rules may do to the system by CALL; else calls are only reported. One of: all
+	 * actions; those of a list of names that NULL ends; what a file says, as `asterism run --policy` has it. A unit
+	 * with actions that neither list nor file allows is not activated.
+	 */
+	int allow_actions;
+	const char *const *allowed_actions;
+	const char *policy_file;
+	int outside_scope; /* also to processes that are not observed */
+
+	asterism_ask_fn *on_ask; /* answers questions. NULL: on_match does, by what it returns; it is told once then */
+	int measure;             /* the kernel adds up the time that programs take; costs a little at each event */
 };
 
 /*
  * Opens a session that observes nothing yet: options (NULL: all zero) are copied. diag (NULL: nobody listens) tells
  * what is wrong where this fails; it is not used later.
  * Returns 0 and stores the session, to be freed with asterism_session_free; -EINVAL (options that this library does not
- * know), -ENOMEM, -EMFILE, -ENFILE. Privileges are not asked for before rules are activated.
+ * know, no such action, a wrong policy file), -ENOMEM, -EMFILE, -ENFILE. Privileges are not asked for before rules are
+ * activated, but for measuring (-EPERM).
  */
 int asterism_session_open(const struct asterism_session_options *options, struct asterism_diag *diag,
 			  struct asterism_session **session);
@@ -120,6 +151,13 @@ int asterism_session_dispatch(struct asterism_session *session);
  * handler ran. So call it in a loop.
  */
 int asterism_session_wait(struct asterism_session *session, int timeout_ms);
+
+/*
+ * Answers the question that has this ticket: CONTINUE, ABORT or DEFAULT. on_match is told from within this call.
+ * Returns 0; -ENOENT (no such question: it never was, or it has its verdict), -EINVAL, -ECANCELED (a callback has freed
+ * the session), or what on_match returned.
+ */
+int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum asterism_verdict verdict);
 
 /* What a session has counted, since it was opened. */
 struct asterism_session_stats {

@@ -9,6 +9,8 @@
 #include "program/values.h"
 #include "session/executor.h"
 #include "session/launch.h"
+#include "session/questions.h"
+#include "session/reactions.h"
 
 #include <stdbool.h>
 
@@ -30,6 +32,10 @@ struct asterism_session {
 	struct api_process *processes;
 	size_t process_count, process_capacity;
 	struct launch launch;
+	struct session_policy policy;
+	bool has_policy; /* else calls are only reported */
+	int measure_fd;  /* the kernel measures as long as it is open; -1: it need not */
+	uint32_t last_unit;
 	uint64_t matches;                /* handed out */
 	uint64_t past_events, past_lost; /* of units that are gone */
 	int handed;                      /* matches, in this dispatch */
@@ -44,32 +50,54 @@ struct asterism_rules {
 	char *name;
 	struct session_rules *rules;
 	const struct program *program;
-	struct executor *executor; /* NULL: not active */
-	bool leaving;              /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
-	bool unloading;            /* the same for the unit */
+	uint32_t number;             /* names the unit in tickets */
+	struct executor *executor;   /* NULL: not active */
+	struct reactions *reactions; /* NULL: likewise */
+	struct questions *questions; /* NULL: likewise, or no rule stops anybody */
+	bool answered;               /* on_match was asked, and so is not told once more */
+	bool leaving;                /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
+	bool unloading;              /* the same for the unit */
 	struct session_totals past, now;
-	struct program_values *layouts;       /* per rule */
-	struct session_placement *placements; /* likewise */
+	struct ebpf_run_time past_time;
+	uint64_t past_asks_lost, past_stops_refused;
+	struct react_tallies past_tallies, tallies;
+	struct session_placement *placements; /* per rule */
+	struct program_values *layouts;       /* likewise */
 	uint64_t matches;                     /* handed out */
 	void *context;
-	int burst;   /* matches of rules in the kernel, in this dispatch */
-	bool paused; /* there may be more, but others have their turn */
 };
-
-/*
- * How many matches of one unit a dispatch hands out at most, so that it ends however fast they come. This holds for
- * rules in the kernel, whose matches wait in a ring; the engine cannot stop in the middle of an event without losing
- * the rest of it, and its events are bounded by what was in the ring when the dispatch began.
- */
-enum { API_BURST_MAX = 1024 };
 
 struct asterism_match {
 	struct asterism_rules *unit;
 	const struct program_match *found;
 };
 
+/* What a unit hands out before it is others' turn. */
+enum { API_BATCH = 1024 };
+
 /* The callback of the executors; context is the unit. */
 int api_on_match(void *context, const struct program_match *found);
+
+/* A session_ask_fn; context is the unit. */
+enum session_verdict api_on_ask(void *context, const struct program_match *found, const struct session_ask *ask);
+
+/* Tells a match as it is; context is the unit. */
+int api_tell(void *context, const struct program_match *found);
+
+/* Puts the unit to work: executor, reactions, questions. Results as asterism_rules_activate. */
+int api_work_open(struct asterism_rules *rules);
+
+/* Ends all questions with their default answers, tells nobody, adds to the past, and frees everything. */
+void api_work_close(struct asterism_rules *rules);
+
+/* As executor_poll, for everything that is at work. */
+int api_work_poll(struct asterism_rules *rules, uint64_t *wait_ns);
+
+/* As asterism_ask_answer, ticket being the unit's own. */
+int api_work_answer(struct asterism_rules *rules, uint64_t ticket, enum session_verdict verdict);
+
+/* Takes the policy out of the options. Returns 0 or -Exxx with a message. */
+int api_policy_open(struct asterism_session *session);
 
 /* Adds the processes of the session to the scope of an executor that has just been made. */
 int api_processes_enter(struct asterism_session *session, struct executor *executor);
@@ -80,8 +108,8 @@ void api_process_ended(struct asterism_session *session, pid_t pid);
 /* Forgets all processes. */
 void api_processes_fini(struct asterism_session *session);
 
-/* Takes notice of an executor: its descriptor wakes the session, and the next dispatch is at once. */
-int api_session_watch(struct asterism_session *session, struct executor *executor);
+/* Takes notice of a unit at work: its descriptors wake the session, and the next dispatch is at once. */
+int api_session_watch(struct asterism_session *session, const struct asterism_rules *rules);
 
 /* Adds a descriptor to those that wake the session. Returns 0 or -errno with a message. */
 int api_session_wake_on(struct asterism_session *session, int fd, uint64_t data);

@@ -13,42 +13,103 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The place where verdicts enter: what a callback answered to a match of a rule that asks for one (CALL Ask()) goes on
- * to the executor from here. No executor takes verdicts yet, so there is nobody to pass it to.
- */
-static int pass_verdict(const struct asterism_match *match, enum asterism_verdict verdict)
-{
-	(void)match;
-	(void)verdict;
-	return 0;
-}
-
-int api_on_match(void *context, const struct program_match *found)
+/* A match whose question on_match has answered was told by that. */
+int api_tell(void *context, const struct program_match *found)
 {
 	struct asterism_rules *unit = context;
 	struct asterism_session *session = unit->session;
 	const struct asterism_match match = { .unit = unit, .found = found };
 	int answer = ASTERISM_CONTINUE;
 
-	if (unit->leaving || session->doomed)
+	if (unit->answered || unit->leaving || session->doomed) {
+		unit->answered = false;
 		return 0;
+	}
 	unit->matches++;
 	session->matches++;
 	session->handed++;
 	if (session->options.on_match)
 		answer = session->options.on_match(session->options.context, &match);
-	if (answer >= 0)
-		answer = answer > ASTERISM_ABORT ? -EINVAL : pass_verdict(&match, answer);
-	if (unit->placements[found->rule].place != SESSION_KERNEL) {
+	if (answer > ASTERISM_ABORT)
+		answer = -EINVAL;
+	if (answer < 0 && unit->placements[found->rule].place != SESSION_KERNEL) {
 		session->answer = session->answer ? session->answer : answer;
 		return 0;
 	}
-	if (answer == 0 && ++unit->burst == API_BURST_MAX) {
-		unit->paused = true;
-		answer = -EAGAIN;
+	return answer < 0 ? answer : 0;
+}
+
+static enum session_verdict verdict_of(int answer)
+{
+	switch (answer) {
+	case ASTERISM_CONTINUE:
+		return SESSION_CONTINUE;
+	case ASTERISM_ABORT:
+		return SESSION_ABORT;
+	case ASTERISM_LATER:
+		return SESSION_LATER;
+	default:
+		return SESSION_DEFAULT;
 	}
-	return answer;
+}
+
+enum { TICKET_BITS = 40 };
+
+enum session_verdict api_on_ask(void *context, const struct program_match *found, const struct session_ask *ask)
+{
+	struct asterism_rules *unit = context;
+	struct asterism_session *session = unit->session;
+	const struct asterism_session_options *options = &session->options;
+	const struct asterism_match match = { .unit = unit, .found = found };
+	const struct asterism_ask told = {
+		.size = sizeof told,
+		.ticket = (uint64_t)unit->number << TICKET_BITS | ask->ticket,
+		.deadline_ns = ask->deadline_ns,
+		.aborts = ask->aborts,
+		.is_stopped = ask->is_stopped,
+		.signal = ask->signal,
+	};
+	int answer;
+
+	if (unit->leaving || session->doomed || (!options->on_ask && !options->on_match))
+		return SESSION_DEFAULT;
+	if (options->on_ask)
+		return verdict_of(options->on_ask(options->context, &match, &told));
+	answer = options->on_match(options->context, &match);
+	unit->matches++;
+	session->matches++;
+	session->handed++;
+	unit->answered = true;
+	return answer == ASTERISM_LATER ? SESSION_DEFAULT : verdict_of(answer);
+}
+
+int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum asterism_verdict verdict)
+{
+	const uint64_t own = ticket & ((UINT64_C(1) << TICKET_BITS) - 1);
+
+	asterism_diag_clear(session->diag);
+	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
+		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
+	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
+		if (unit->number == ticket >> TICKET_BITS && unit->questions)
+			return api_work_answer(unit, own, verdict_of((int)verdict));
+	}
+	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
+}
+
+/* A unit that goes still answers: those who were stopped for it must not be forgotten. */
+int api_on_match(void *context, const struct program_match *found)
+{
+	struct asterism_rules *unit = context;
+	struct program_match told;
+	int result = 0;
+
+	if (!unit->questions && (unit->leaving || unit->session->doomed))
+		return 0;
+	if (reactions_do(unit->reactions, found, &told) &&
+	    (!unit->questions || !questions_take(unit->questions, &told, &result)))
+		result = api_tell(unit, &told);
+	return result;
 }
 
 static const struct program *program_of(const struct asterism_match *match)

@@ -5,19 +5,21 @@
 
 #include "api/sized.h"
 #include "base/alloc.h"
+#include "program/calls.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 void api_rules_free(struct asterism_rules *rules)
 {
-	executor_free(rules->executor);
+	if (rules->executor)
+		api_work_close(rules);
 	session_rules_free(rules->rules);
 	session_totals_fini(&rules->past);
 	session_totals_fini(&rules->now);
+	react_tallies_fini(&rules->past_tallies);
+	react_tallies_fini(&rules->tallies);
 	alloc_free(rules->layouts);
 	alloc_free(rules->placements);
 	alloc_free(rules->name);
@@ -59,6 +61,7 @@ static int load(struct asterism_session *session, const struct session_rules_sou
 		result = session_rules_read(&source->name, 1, session->diag, &unit->rules);
 	if (!result) {
 		unit->session = session;
+		unit->number = ++session->last_unit;
 		unit->program = session_rules_program(unit->rules);
 		result = make_tables(unit, session->diag);
 	}
@@ -109,27 +112,30 @@ int asterism_rules_load_file(struct asterism_session *session, const char *file,
 	return load(session, &(struct session_rules_source){ .name = file }, rules);
 }
 
-static enum ebpf_scope scope_of(const struct asterism_session *session)
+int asterism_rules_load(struct asterism_session *session, const void *bytes, size_t length, const char *name,
+			struct asterism_rules **rules)
 {
-	switch (session->options.scope) {
-	case ASTERISM_SCOPE_PIDS:
-		return EBPF_SCOPE_PIDS;
-	case ASTERISM_SCOPE_ALL:
-		return EBPF_SCOPE_ALL;
-	default:
-		return EBPF_SCOPE_TREE;
+	if (bytes && length >= sizeof PROGRAM_MAGIC - 1 && memcmp(bytes, PROGRAM_MAGIC, sizeof PROGRAM_MAGIC - 1) == 0)
+		return asterism_rules_load_image(session, bytes, length, name, rules);
+	return asterism_rules_load_text(session, bytes, length, name, rules);
+}
+
+const char *asterism_rules_action(const struct asterism_rules *rules)
+{
+	const struct program *program = rules->program;
+
+	for (uint32_t i = 0; i < program->header->sections[PROGRAM_STATEMENTS].count; i++) {
+		const struct react_action *action = program_call(program, &program->statements[i]);
+
+		if (action && action->changes_system)
+			return action->name;
 	}
+	return NULL;
 }
 
 int asterism_rules_activate(struct asterism_rules *rules)
 {
 	struct asterism_session *session = rules->session;
-	const struct executor_options options = {
-		.scope = scope_of(session),
-		.on_match = api_on_match,
-		.context = rules,
-	};
-	struct executor *executor;
 	int result;
 
 	asterism_diag_clear(session->diag);
@@ -137,22 +143,29 @@ int asterism_rules_activate(struct asterism_rules *rules)
 		return diag_error(session->diag, NULL, -EBUSY, "%s is still being deactivated", rules->name);
 	if (rules->executor)
 		return diag_error(session->diag, NULL, -EINVAL, "%s is active already", rules->name);
-	result = executor_new(rules->rules, &options, session->diag, &executor);
-	if (result)
-		return result;
-	result = api_processes_enter(session, executor);
+	result = api_work_open(rules);
 	if (!result)
-		result = api_session_watch(session, executor);
-	if (result)
-		executor_free(executor);
-	else
-		rules->executor = executor;
+		result = api_processes_enter(session, rules->executor);
+	if (!result)
+		result = api_session_watch(session, rules);
+	if (result && rules->executor)
+		api_work_close(rules);
 	return result;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static void add_past(const struct program_rule_stats *past, struct program_rule_stats *stats)
+{
+	stats->matches += past->matches;
+	stats->runs_opened += past->runs_opened;
+	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
+	stats->pool_exhausted += past->pool_exhausted;
+	stats->lost += past->lost;
+	stats->divisions_by_zero += past->divisions_by_zero;
 }
 
 void api_rules_count(const struct asterism_rules *rules)
@@ -168,32 +181,8 @@ void api_rules_count(const struct asterism_rules *rules)
 		executor_count(unit->executor, now);
 	now->events += past->events;
 	now->lost += past->lost;
-	for (uint32_t i = 0; i < now->rule_count; i++) {
-		const struct program_rule_stats *before = &past->rules[i];
-		struct program_rule_stats *stats = &now->rules[i];
-
-		stats->matches += before->matches;
-		stats->runs_opened += before->runs_opened;
-		stats->runs_live_max = larger(stats->runs_live_max, before->runs_live_max);
-		stats->pool_exhausted += before->pool_exhausted;
-		stats->lost += before->lost;
-		stats->divisions_by_zero += before->divisions_by_zero;
-	}
-}
-
-/* The unit's counts so far become its past. */
-static void detach(struct asterism_rules *rules)
-{
-	struct session_totals past = rules->past;
-
-	api_rules_count(rules);
-	rules->past = rules->now;
-	rules->now = past;
-	/* Where this process has forked, closing does not take a descriptor out of the set. */
-	epoll_ctl(rules->session->epoll_fd, EPOLL_CTL_DEL, executor_fd(rules->executor), NULL);
-	executor_free(rules->executor);
-	rules->executor = NULL;
-	rules->leaving = false;
+	for (uint32_t i = 0; i < now->rule_count; i++)
+		add_past(&past->rules[i], &now->rules[i]);
 }
 
 int asterism_rules_deactivate(struct asterism_rules *rules)
@@ -204,7 +193,7 @@ int asterism_rules_deactivate(struct asterism_rules *rules)
 	if (rules->session->dispatching)
 		rules->leaving = true;
 	else
-		detach(rules);
+		api_work_close(rules);
 	return 0;
 }
 
@@ -219,7 +208,7 @@ static void unload(struct asterism_rules *rules)
 		}
 	}
 	if (rules->executor)
-		detach(rules);
+		api_work_close(rules);
 	session->past_events += rules->past.events;
 	session->past_lost += rules->past.lost;
 	api_rules_free(rules);
@@ -243,7 +232,7 @@ void api_rules_settle(struct asterism_session *session)
 		if (unit->unloading)
 			unload(unit);
 		else if (unit->leaving)
-			detach(unit);
+			api_work_close(unit);
 	}
 }
 
@@ -307,15 +296,29 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 	return sized_give(info, &own, sizeof own);
 }
 
+static void count_questions(const struct asterism_rules *rules, struct asterism_rules_stats *stats)
+{
+	uint64_t refused = 0, lost = 0;
+
+	if (rules->questions)
+		questions_count(rules->questions, &refused, &lost);
+	stats->stops_refused = rules->past_stops_refused + refused;
+	stats->asks_lost = rules->past_asks_lost + lost;
+}
+
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats)
 {
+	struct ebpf_run_time time = { 0 };
+	struct asterism_rules_stats own = { .matches = rules->matches };
+
 	api_rules_count(rules);
-
-	const struct asterism_rules_stats own = {
-		.matches = rules->matches,
-		.events = rules->now.events,
-		.lost = rules->now.lost,
-	};
-
+	if (rules->executor)
+		executor_run_time(rules->executor, &time);
+	own.events = rules->now.events;
+	own.lost = rules->now.lost;
+	own.kernel_ns = rules->past_time.ns + time.ns;
+	own.kernel_runs = rules->past_time.runs + time.runs;
+	own.programs = time.programs;
+	count_questions(rules, &own);
 	return sized_give(stats, &own, sizeof own);
 }

@@ -10,6 +10,7 @@
 #include "api/sized.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "ebpf/run-time.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,6 +29,8 @@ static void destroy(struct asterism_session *session)
 		session->units = next;
 	}
 	api_processes_fini(session);
+	if (session->measure_fd >= 0)
+		close(session->measure_fd);
 	if (session->timer_fd >= 0)
 		close(session->timer_fd);
 	if (session->epoll_fd >= 0)
@@ -68,10 +71,12 @@ static void arm(const struct asterism_session *session, uint64_t at_ns)
 	timerfd_settime(session->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-int api_session_watch(struct asterism_session *session, struct executor *executor)
+int api_session_watch(struct asterism_session *session, const struct asterism_rules *rules)
 {
-	int result = api_session_wake_on(session, executor_fd(executor), API_WAKE_RULES);
+	int result = api_session_wake_on(session, executor_fd(rules->executor), API_WAKE_RULES);
 
+	if (!result && rules->questions)
+		result = api_session_wake_on(session, questions_fd(rules->questions), API_WAKE_RULES);
 	if (!result)
 		arm(session, 0);
 	return result;
@@ -90,6 +95,11 @@ static int open_descriptors(struct asterism_session *session)
 	session->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (session->epoll_fd < 0 || session->timer_fd < 0)
 		return diag_error(session->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+	if (session->options.measure) {
+		session->measure_fd = ebpf_measure(session->diag);
+		if (session->measure_fd < 0)
+			return session->measure_fd;
+	}
 	return api_session_wake_on(session, session->timer_fd, API_WAKE_TIMER);
 }
 
@@ -113,7 +123,7 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	session = alloc_zero(1, sizeof *session);
 	if (!session)
 		return diag_no_memory(diag);
-	session->epoll_fd = session->timer_fd = -1;
+	session->epoll_fd = session->timer_fd = session->measure_fd = -1;
 	session->diag = asterism_diag_new();
 	session->error = alloc_zero(API_ERROR_BYTES, 1);
 	if (!session->diag || !session->error)
@@ -122,6 +132,8 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 		result = diag_error(session->diag, NULL, -EINVAL, "the options are none that this library knows");
 	else
 		result = check_options(&session->options, session->diag);
+	if (!result)
+		result = api_policy_open(session);
 	if (!result)
 		result = open_descriptors(session);
 	if (result) {
@@ -173,10 +185,8 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 
 		if (!unit->executor || unit->leaving)
 			continue;
-		unit->burst = 0;
-		unit->paused = false;
-		result = executor_poll(unit->executor, &unit_wait_ns);
-		if (unit->paused)
+		result = api_work_poll(unit, &unit_wait_ns);
+		if (result == EXECUTOR_PAUSE)
 			unit_wait_ns = result = 0;
 		if (!result)
 			result = session->answer;

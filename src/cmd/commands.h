@@ -8,6 +8,7 @@
 
 extern const struct command command_check;
 extern const struct command command_compile;
+extern const struct command command_ctl;
 extern const struct command command_dump;
 extern const struct command command_events;
 extern const struct command command_explain;

@@ -9,7 +9,7 @@ enum { OPTION_COLUMN = 26, TEXT_COLUMNS = 96 };
 
 const struct help_status help_statuses[] = {
 	{ "0", "all went well" },
-	{ "1", "a rule matched, and --fail-on-match was given" },
+	{ "1", "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time" },
 	{ "2", "the command line, a rule or an input is wrong" },
 	{ "3", "events were lost: matches may be missing or tainted" },
 	{ "4", "a privilege or a feature of the kernel is missing" },

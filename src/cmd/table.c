@@ -11,8 +11,17 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 const struct command *const commands[] = {
-	&command_run,     &command_record, &command_replay, &command_check, &command_compile,
-	&command_explain, &command_events, &command_dump,   &command_stat,  NULL,
+	&command_run,
+	&command_record,
+	&command_replay,
+	&command_check,
+	&command_compile,
+	&command_explain,
+	&command_events,
+	&command_dump,
+	&command_stat,
+	&command_ctl,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

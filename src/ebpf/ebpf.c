@@ -10,6 +10,7 @@
 #include "ebpf/feed.h"
 #include "ebpf/probe.h"
 #include "ebpf/record-priv.h"
+#include "ebpf/run-time.h"
 #include "ebpf/source-plan.h"
 #include "ebpf/source-set.h"
 #include "ebpf/stops.h"
@@ -390,6 +391,13 @@ int ebpf_scope_add(struct ebpf *ebpf, pid_t pid)
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid)
 {
 	return ebpf->sources && source_set_has(ebpf->sources, pid);
+}
+
+void ebpf_run_time(const struct ebpf *ebpf, struct ebpf_run_time *time)
+{
+	*time = (struct ebpf_run_time){ 0 };
+	if (ebpf->sources)
+		source_set_run_time(ebpf->sources, time);
 }
 
 void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets)

@@ -14,6 +14,7 @@
 #include "ebpf/source-ship.h"
 
 struct source_set;
+struct ebpf_run_time;
 
 struct source_set_options {
 	const struct source_want *wants; /* must outlive the set */
@@ -62,6 +63,9 @@ uint64_t source_set_events(const struct source_set *set);
 
 /* Firings missed and records dropped so far, as far as polls have found out. */
 uint64_t source_set_lost(const struct source_set *set);
+
+/* As ebpf_run_time. */
+void source_set_run_time(const struct source_set *set, struct ebpf_run_time *time);
 
 /* For tests and -v: programs, and what each is attached to. */
 size_t source_set_programs(const struct source_set *set);

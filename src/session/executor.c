@@ -22,6 +22,9 @@ struct executor {
 	struct engine *engine; /* the others; NULL where there are none */
 	bool *excluded;        /* per rule: does not run in the kernel */
 	bool *here;            /* per rule: runs in the engine */
+	program_match_fn *on_match;
+	void *context;
+	uint32_t batch, left; /* in this poll */
 };
 
 /* Whether the program can see events of type: a kernel raises them, or a rule emits them. */
@@ -94,12 +97,27 @@ static int make_engine(struct executor *executor, const struct executor_options 
 	return needed ? engine_new(executor->program, &engine, diag, &executor->engine) : 0;
 }
 
+/* Ends a poll between two events or matches, never in the midst of one. */
+static int take_one(struct executor *executor)
+{
+	return executor->batch && --executor->left == 0 ? EXECUTOR_PAUSE : 0;
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct executor *executor = context;
+	int result = executor->on_match ? executor->on_match(executor->context, match) : 0;
+
+	return result ? result : take_one(executor);
+}
+
 /* What matches stand in the callback's context is the sink's; shipped events go to the engine, which calls it. */
 static int on_event(void *context, const struct event_header *record)
 {
 	struct executor *executor = context;
+	int result = engine_feed(executor->engine, record);
 
-	return engine_feed(executor->engine, record);
+	return result ? result : take_one(executor);
 }
 
 static void on_lost(void *context, uint64_t lost)
@@ -125,8 +143,8 @@ static int make_kernel(struct executor *executor, struct event_catalog *catalog,
 		.allowed = options->allowed,
 		.anywhere = options->anywhere,
 		.stops = options->stops,
-		.on_match = options->on_match,
-		.context = options->context,
+		.on_match = on_match,
+		.context = executor,
 		.on_event = executor->engine ? on_event : NULL,
 		.on_lost = on_lost,
 		.event_context = executor,
@@ -197,6 +215,9 @@ int executor_new(const struct session_rules *rules, const struct executor_option
 	if (!executor)
 		return diag_no_memory(diag);
 	executor->program = session_rules_program(rules);
+	executor->on_match = options->on_match;
+	executor->context = options->context;
+	executor->batch = executor->left = options->batch;
 	executor->excluded = alloc_zero(executor->program->rule_count, sizeof *executor->excluded);
 	executor->here = alloc_zero(executor->program->rule_count, sizeof *executor->here);
 	result = executor->excluded && executor->here ? place_rules(executor, catalog, options->elsewhere, diag)
@@ -237,6 +258,11 @@ void executor_tally(const struct executor *executor, uint32_t statement, uint64_
 	ebpf_tally(executor->kernel, statement, buckets);
 }
 
+void executor_run_time(const struct executor *executor, struct ebpf_run_time *time)
+{
+	ebpf_run_time(executor->kernel, time);
+}
+
 int executor_fd(const struct executor *executor)
 {
 	return ebpf_fd(executor->kernel);
@@ -245,7 +271,10 @@ int executor_fd(const struct executor *executor)
 int executor_poll(struct executor *executor, uint64_t *wait_ns)
 {
 	uint64_t before = clock_now_ns();
-	int result = ebpf_poll(executor->kernel, wait_ns);
+	int result;
+
+	executor->left = executor->batch;
+	result = ebpf_poll(executor->kernel, wait_ns);
 
 	if (result || !executor->engine)
 		return result;

@@ -9,7 +9,10 @@
  */
 
 #include "ebpf/ebpf.h"
+#include "ebpf/run-time.h"
 #include "session/session.h"
+
+#include <errno.h>
 
 struct executor;
 
@@ -22,7 +25,14 @@ struct executor_options {
 	struct ebpf_stops *stops;
 	program_match_fn *on_match;
 	void *context;
+	/*
+	 * How many matches of the kernel's programs, or events for the engine, a poll hands out before it leaves the
+	 * rest to the next one, and returns EXECUTOR_PAUSE. 0: no limit.
+	 */
+	uint32_t batch;
 };
+
+enum { EXECUTOR_PAUSE = -ERESTART };
 
 /* Loads and attaches. Returns 0, -EINVAL (a rule that must run in the kernel cannot), -EPERM, -EOPNOTSUPP, -ENOMEM. */
 int executor_new(const struct session_rules *rules, const struct executor_options *options, struct asterism_diag *diag,
@@ -36,6 +46,9 @@ bool executor_has(const struct executor *executor, pid_t pid);
 
 /* Adds what statement has counted in the kernel to buckets. */
 void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets);
+
+/* As ebpf_run_time. */
+void executor_run_time(const struct executor *executor, struct ebpf_run_time *time);
 
 /* Polls readable when executor_poll has something to do. */
 int executor_fd(const struct executor *executor);

@@ -127,6 +127,11 @@ bool questions_take(struct questions *questions, const struct program_match *mat
 	return true;
 }
 
+int questions_answer(struct questions *questions, uint64_t ticket, enum session_verdict verdict)
+{
+	return asks_answer(questions->asks, ticket, verdict);
+}
+
 /* A keeper that somebody has killed is replaced; if it cannot be, nobody is stopped any more. */
 static int check_keeper(struct questions *questions)
 {

@@ -37,6 +37,9 @@ int questions_fd(const struct questions *questions);
 /* If match asks, it will be told with the verdict: true, with what asks_put returned. */
 bool questions_take(struct questions *questions, const struct program_match *match, int *result);
 
+/* As asks_answer. */
+int questions_answer(struct questions *questions, uint64_t ticket, enum session_verdict verdict);
+
 /* As asks_poll. */
 int questions_poll(struct questions *questions, uint64_t now_ns, uint64_t *wait_ns);
 

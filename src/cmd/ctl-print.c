@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how replies of asterismd look to people. */
+
+#include "cmd/ctl-print.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *string(const json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+
+	return value ? value : "";
+}
+
+static long long number(const json_t *object, const char *name)
+{
+	return (long long)json_integer_value(json_object_get(object, name));
+}
+
+/* What others wrote goes to a terminal: control characters are escaped. */
+static const char *safe(const char *text, struct text_buffer *buffer, char *memory, size_t size)
+{
+	text_init_fixed(buffer, memory, size);
+	text_quote(buffer, text);
+	if (buffer->length < 2)
+		return "";
+	if (!buffer->failure)
+		memory[buffer->length - 1] = 0;
+	return memory + 1;
+}
+
+static void print_rule(const json_t *rule)
+{
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("  %-24s %-8s %10lld matches  %8lld runs  %6lld lost",
+	       safe(string(rule, "rule"), &buffer, memory, sizeof memory), string(rule, "place"),
+	       number(rule, "matches"), number(rule, "runs_opened"), number(rule, "lost"));
+	if (number(rule, "refused"))
+		printf("  %lld only counted", number(rule, "refused"));
+	putchar('\n');
+}
+
+static void print_tally(const json_t *tally)
+{
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
+	       string(tally, "kind"), number(tally, "count"));
+}
+
+static void print_rows(const json_t *rows, void (*print)(const json_t *row))
+{
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		print(json_array_get(rows, i));
+}
+
+static void print_unit(const json_t *unit)
+{
+	const char *error = string(unit, "error");
+	struct text_buffer buffer;
+	char memory[1024];
+
+	printf("%s: %s, ", safe(string(unit, "unit"), &buffer, memory, sizeof memory), string(unit, "state"));
+	if (number(unit, "owner") || *string(unit, "from") != 'd')
+		printf("loaded by user %lld\n", number(unit, "owner"));
+	else
+		puts("from the directory");
+	if (*error)
+		printf("  error: %s\n", safe(error, &buffer, memory, sizeof memory));
+	print_rows(json_object_get(unit, "rules"), print_rule);
+	print_rows(json_object_get(unit, "tallies"), print_tally);
+}
+
+void ctl_print_units(const json_t *reply)
+{
+	const json_t *daemon = json_object_get(reply, "daemon");
+
+	print_rows(json_object_get(reply, "units"), print_unit);
+	printf("asterismd: %lld KiB of memory, %lld KiB in the kernel, %.2f s of CPU time, %lld lines lost\n",
+	       number(daemon, "rss_bytes") >> 10, number(daemon, "kernel_bytes") >> 10,
+	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));
+}
+
+static void print_values(const json_t *values)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)values, name, value)
+	{
+		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+		printf(" %s=%s", name, text ? text : "?");
+		free(text);
+	}
+}
+
+void ctl_print_result(const json_t *reply)
+{
+	const json_t *match = json_object_get(reply, "result");
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
+	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
+	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
+	       number(match, "pid"), number(match, "tid"));
+	print_values(json_object_get(match, "return"));
+	putchar('\n');
+	if (number(reply, "ticket"))
+		printf("It is stopped and waits: 'asterism ctl continue %lld' or 'asterism ctl abort %lld'\n",
+		       number(reply, "ticket"), number(reply, "ticket"));
+	if (number(reply, "dropped"))
+		printf("%lld results before it were lost\n", number(reply, "dropped"));
+}

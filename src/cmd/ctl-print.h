@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_CTL_PRINT_H
+#define CMD_CTL_PRINT_H
+
+/* What people read of asterismd's replies. Members that are missing are shown as empty; nothing is trusted. */
+
+#include <jansson.h>
+
+void ctl_print_units(const json_t *reply);
+void ctl_print_result(const json_t *reply);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DAEMON_DAEMON_H
+#define DAEMON_DAEMON_H
+
+/* What the parts of the daemon know of each other. All of it belongs to one thread. */
+
+#include "daemon/clients.h"
+#include "daemon/budget.h"
+#include "daemon/options.h"
+#include "daemon/output.h"
+#include "daemon/units.h"
+
+struct metrics;
+
+struct daemon {
+	const struct options *options;
+	struct asterism_session *session;
+	struct units units;
+	struct clients clients;
+	struct output output;
+	struct budget budget;
+	struct metrics *metrics; /* NULL: none */
+	int epoll_fd, signal_fd;
+	uint64_t started_ns, next_tick_ns;
+	uint64_t loads, reloads;
+	int dispatch_error; /* told last */
+	bool is_ending;
+};
+
+/* matches.c: callbacks of the session; the context is the daemon. */
+int daemon_on_match(void *context, const struct asterism_match *match);
+int daemon_on_ask(void *context, const struct asterism_match *match, const struct asterism_ask *ask);
+
+/* matches.c: a second is over: tells what was refused in it, and begins the next one. */
+void daemon_count_second(struct daemon *daemon);
+
+/* operations.c: does a request; the context is the daemon. */
+void daemon_serve(void *context, struct client *client, const struct request *request,
+		  const struct frame_message *body);
+
+/* query.c: the reply to "query"; only: the unit that is asked about, NULL: all. */
+void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct text_buffer *reply);
+
+/*
+ * directory.c: makes the units be what the directory holds. Units whose file has not changed go on undisturbed; a file
+ * that is wrong leaves the unit as it is. Returns how many files are wrong.
+ */
+size_t daemon_read_directory(struct daemon *daemon);
+
+/* directory.c: activates a unit, if there is room for it. Returns 0, or -errno with a sentence in error. */
+int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES]);
+
+#endif

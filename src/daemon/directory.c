@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which files of the directory are at work. What somebody other than root could have written is refused: its
+ * rules would have root's rights here.
+ */
+
+#include "base/alloc.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+	char *bytes;
+	size_t length;
+};
+
+static int complain(char error[UNIT_ERROR_BYTES], int code, const char *text)
+{
+	snprintf(error, UNIT_ERROR_BYTES, "%s", text);
+	return code;
+}
+
+static bool is_trusted(const struct stat *status)
+{
+	return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int read_all(int fd, struct file *file, char error[UNIT_ERROR_BYTES])
+{
+	struct stat status;
+	ssize_t length = 1;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return complain(error, -EINVAL, "this is no file");
+	if (!is_trusted(&status))
+		return complain(error, -EPERM, "the file can be written by others than root");
+	if (status.st_size > FRAME_BODY_BYTES_MAX)
+		return complain(error, -EFBIG, "the file is too large for rules (the limit is 16 MiB)");
+	file->bytes = alloc_zero((size_t)status.st_size + 1, 1);
+	if (!file->bytes)
+		return complain(error, -ENOMEM, "out of memory");
+	while (length > 0 && file->length < (size_t)status.st_size) {
+		length = read(fd, file->bytes + file->length, (size_t)status.st_size - file->length);
+		if (length > 0)
+			file->length += (size_t)length;
+	}
+	return length < 0 ? complain(error, -errno, strerror(errno)) : 0;
+}
+
+static int read_file(int folder, const char *name, struct file *file, char error[UNIT_ERROR_BYTES])
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int result;
+
+	*file = (struct file){ 0 };
+	if (fd < 0)
+		return complain(error, -errno, strerror(errno));
+	result = read_all(fd, file, error);
+	close(fd);
+	return result;
+}
+
+int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES])
+{
+	uint64_t bytes;
+	int result;
+
+	if (!budget_has_room(&daemon->budget, &bytes))
+		return complain(error, -ENOMEM, "the daemon's memory is used up (--memory-max)");
+	result = asterism_rules_activate(unit->rules);
+	if (result)
+		return complain(error, result, asterism_session_error(daemon->session));
+	if (budget_has_room(&daemon->budget, &bytes))
+		return 0;
+	asterism_rules_deactivate(unit->rules);
+	snprintf(error, UNIT_ERROR_BYTES, "with it the daemon would take %llu KiB, which is too much (--memory-max)",
+		 (unsigned long long)(bytes >> 10));
+	return -ENOMEM;
+}
+
+/*
+ * The new unit is at work before the old one goes, so that there is no gap; until then the old one tells of matches,
+ * of those too that wait to be handed out.
+ */
+static int swap(struct daemon *daemon, struct unit *old, struct unit *unit, char error[UNIT_ERROR_BYTES])
+{
+	bool was_active = unit_is_active(old);
+	int result = 0;
+
+	unit->is_muted = was_active;
+	if (was_active || !old->rules)
+		result = daemon_activate(daemon, unit, error);
+	if (result) {
+		unit_free(unit);
+		return result;
+	}
+	if (was_active)
+		asterism_session_dispatch(daemon->session);
+	unit->is_muted = false;
+	unit->is_seen = true;
+	units_replace(&daemon->units, old, unit);
+	log_line(LOG_LEVEL_INFO, "%s: loaded", unit->name);
+	return 0;
+}
+
+static int add(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES])
+{
+	int result = daemon_activate(daemon, unit, error);
+
+	if (result) {
+		unit_free(unit);
+		return result;
+	}
+	unit->is_seen = true;
+	units_add(&daemon->units, unit);
+	log_line(LOG_LEVEL_INFO, "%s: loaded", unit->name);
+	return 0;
+}
+
+/* Makes what a file holds be at work, in place of old where there is one. */
+static int use(struct daemon *daemon, struct unit *old, const struct unit_source *source, char error[UNIT_ERROR_BYTES])
+{
+	struct unit *unit;
+	int result;
+
+	if (old && old->rules && old->length == source->length &&
+	    old->hash == unit_hash(source->bytes, source->length)) {
+		old->error[0] = 0;
+		return 0;
+	}
+	if (!old && daemon->units.count >= daemon->options->units_max)
+		return complain(error, -ENOSPC, "there are too many units (--units-max)");
+	result = unit_new(daemon->session, source, &unit);
+	if (result)
+		return complain(error, result,
+				result == -ENOMEM ? "out of memory" : asterism_session_error(daemon->session));
+	return old ? swap(daemon, old, unit, error) : add(daemon, unit, error);
+}
+
+/* What is wrong with a file stands beside the unit that it was to become; there is one in any case. */
+static void remember(struct daemon *daemon, const char *name, const char *error)
+{
+	const struct unit_source nothing = { .name = name, .is_file = true };
+	struct unit *unit = units_find(&daemon->units, name);
+
+	log_line(LOG_LEVEL_ERROR, "%s: %s", name, error);
+	if (!unit && daemon->units.count < daemon->options->units_max &&
+	    unit_new(daemon->session, &nothing, &unit) == 0)
+		units_add(&daemon->units, unit);
+	if (!unit)
+		return;
+	unit->is_seen = true;
+	snprintf(unit->error, sizeof unit->error, "%s", error);
+}
+
+static bool take_file(struct daemon *daemon, int folder, const char *name)
+{
+	char error[UNIT_ERROR_BYTES] = "";
+	struct unit *old = units_find(&daemon->units, name);
+	struct unit_source source = { .name = name, .is_file = true };
+	struct file file;
+	int result = read_file(folder, name, &file, error);
+
+	if (old)
+		old->is_seen = true;
+	if (!result) {
+		source.bytes = file.bytes;
+		source.length = file.length;
+		result = use(daemon, old, &source, error);
+	}
+	alloc_free(file.bytes);
+	if (result)
+		remember(daemon, name, error);
+	return result == 0;
+}
+
+static int is_rule_file(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot && strlen(entry->d_name) < REQUEST_UNIT_BYTES &&
+	       (strcmp(dot, ".rule") == 0 || strcmp(dot, ".astc") == 0);
+}
+
+static size_t take_files(struct daemon *daemon, int folder)
+{
+	struct dirent **entries;
+	size_t wrong = 0;
+	int count = scandirat(folder, ".", &entries, is_rule_file, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		wrong += !take_file(daemon, folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return wrong + (count < 0);
+}
+
+static void drop_unseen(struct daemon *daemon)
+{
+	for (struct unit *unit = daemon->units.first, *next; unit; unit = next) {
+		next = unit->next;
+		if (!unit->is_file || unit->is_seen)
+			continue;
+		log_line(LOG_LEVEL_INFO, "%s: unloaded, the file is gone", unit->name);
+		units_remove(&daemon->units, unit);
+	}
+}
+
+size_t daemon_read_directory(struct daemon *daemon)
+{
+	const char *path = daemon->options->rules;
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+	size_t wrong;
+
+	if (folder < 0) {
+		log_line(LOG_LEVEL_ERROR, "the folder of rules %s cannot be read: %s", path, strerror(errno));
+		return 1;
+	}
+	if (fstat(folder, &status) || !is_trusted(&status)) {
+		log_line(LOG_LEVEL_ERROR, "the folder of rules %s can be written by others than root", path);
+		close(folder);
+		return 1;
+	}
+	for (struct unit *unit = daemon->units.first; unit; unit = unit->next)
+		unit->is_seen = false;
+	wrong = take_files(daemon, folder);
+	drop_unseen(daemon);
+	close(folder);
+	return wrong;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides in which order things are done: everything that can wake the daemon is behind one epoll descriptor, each gets
+ * a bounded share per turn, and once a second it looks at itself.
+ */
+
+#include "daemon/loop.h"
+
+#include "base/clock.h"
+#include "daemon/log.h"
+#include "daemon/metrics.h"
+#include "daemon/notify.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TICK_NS UINT64_C(1000000000)
+
+/* How soon an output that takes nothing is tried again. */
+#define OUTPUT_PAUSE_NS UINT64_C(20000000)
+
+/* Above its CPU limit for so many seconds, although matches are only counted, the daemon lets go of a unit. */
+enum { PATIENCE_S = 3 };
+
+/* What the descriptors are for; clients are TAG_CLIENTS and their number. */
+enum tag { TAG_SESSION, TAG_LISTEN, TAG_SIGNAL, TAG_METRICS, TAG_CLIENTS };
+
+static int add(struct daemon *daemon, int fd, enum tag tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
+
+	if (epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	log_line(LOG_LEVEL_ERROR, "waiting is not possible: %s", strerror(errno));
+	return -errno;
+}
+
+static int open_session(struct daemon *daemon)
+{
+	const struct options *options = daemon->options;
+	const struct asterism_session_options session = {
+		.size = sizeof session,
+		.scope = options->scope,
+		.on_match = daemon_on_match,
+		.on_ask = daemon_on_ask,
+		.context = daemon,
+		.allow_actions = options->allow_actions,
+		.policy_file = options->policy,
+		.measure = options->measure,
+	};
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = diag ? asterism_session_open(&session, diag, &daemon->session) : -ENOMEM;
+	const struct asterism_message *message;
+
+	for (size_t i = 0; diag && (message = asterism_diag_get(diag, i)); i++)
+		log_line(LOG_LEVEL_ERROR, "%s", message->text);
+	asterism_diag_free(diag);
+	for (size_t i = 0; !result && i < options->pid_count; i++) {
+		result = asterism_session_add_process(daemon->session, options->pids[i]);
+		if (result)
+			log_line(LOG_LEVEL_ERROR, "%s", asterism_session_error(daemon->session));
+	}
+	return result;
+}
+
+static int open_signals(void)
+{
+	sigset_t taken;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGHUP);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &taken, NULL))
+		return -errno;
+	return signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int watch_all(struct daemon *daemon)
+{
+	int result = add(daemon, asterism_session_fd(daemon->session), TAG_SESSION);
+
+	if (!result)
+		result = add(daemon, daemon->clients.listen_fd, TAG_LISTEN);
+	if (!result)
+		result = add(daemon, daemon->signal_fd, TAG_SIGNAL);
+	if (!result && daemon->metrics)
+		result = add(daemon, metrics_fd(daemon->metrics), TAG_METRICS);
+	return result;
+}
+
+int loop_open(struct daemon *daemon, const struct options *options)
+{
+	int result;
+
+	*daemon = (struct daemon){ .options = options, .started_ns = clock_now_ns() };
+	daemon->budget.memory_max_bytes = options->memory_max_bytes;
+	daemon->budget.cpu_max_percent = options->cpu_max_percent;
+	daemon->clients.serve = daemon_serve;
+	daemon->clients.context = daemon;
+	daemon->clients.tag = TAG_CLIENTS;
+	daemon->output.fd = daemon->clients.listen_fd = -1;
+	daemon->signal_fd = open_signals();
+	daemon->epoll_fd = daemon->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (daemon->signal_fd < 0 || daemon->epoll_fd < 0) {
+		log_line(LOG_LEVEL_ERROR, "no descriptors to wait with");
+		return -EMFILE;
+	}
+	result = output_open(&daemon->output, options->output);
+	if (!result)
+		result = open_session(daemon);
+	if (!result)
+		result = clients_open(&daemon->clients, options->socket, options->group);
+	if (!result && options->metrics)
+		result = metrics_open(daemon, options->metrics, &daemon->metrics);
+	if (!result)
+		result = watch_all(daemon);
+	if (!result)
+		daemon_read_directory(daemon);
+	return result;
+}
+
+void loop_close(struct daemon *daemon)
+{
+	notify_stopping();
+	clients_close(&daemon->clients);
+	metrics_close(daemon->metrics);
+	while (daemon->units.first)
+		units_remove(&daemon->units, daemon->units.first);
+	asterism_session_free(daemon->session);
+	output_flush(&daemon->output, clock_now_ns());
+	output_close(&daemon->output);
+	if (daemon->signal_fd >= 0)
+		close(daemon->signal_fd);
+	if (daemon->epoll_fd >= 0)
+		close(daemon->epoll_fd);
+}
+
+static void dispatch(struct daemon *daemon)
+{
+	int result = asterism_session_dispatch(daemon->session);
+
+	if (result < 0 && result != daemon->dispatch_error)
+		log_line(LOG_LEVEL_ERROR, "events cannot be handled: %s", asterism_session_error(daemon->session));
+	daemon->dispatch_error = result < 0 ? result : 0;
+}
+
+static void take_signals(struct daemon *daemon)
+{
+	struct signalfd_siginfo info;
+
+	while (read(daemon->signal_fd, &info, sizeof info) == sizeof info) {
+		switch (info.ssi_signo) {
+		case SIGHUP:
+			notify_reloading();
+			daemon_read_directory(daemon);
+			daemon->reloads++;
+			output_reopen(&daemon->output);
+			notify_ready();
+			break;
+		case SIGUSR1:
+			output_reopen(&daemon->output);
+			break;
+		default:
+			daemon->is_ending = true;
+		}
+	}
+}
+
+/* The unit with rules in user space that has seen most events in the last second. */
+static struct unit *noisiest(const struct daemon *daemon)
+{
+	struct unit *found = NULL;
+	uint64_t most = 0;
+
+	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		struct asterism_rules_stats stats = { .size = sizeof stats };
+		uint64_t events;
+
+		if (!unit_is_active(unit) || asterism_rules_stats(unit->rules, &stats))
+			continue;
+		events = stats.events - unit->events;
+		unit->events = stats.events;
+		if (events >= most && unit_is_in_user_space(unit)) {
+			found = unit;
+			most = events;
+		}
+	}
+	return found;
+}
+
+static void keep_to_budget(struct daemon *daemon, uint64_t now_ns)
+{
+	struct budget *budget = &daemon->budget;
+	struct unit *unit;
+
+	if (!budget->cpu_max_percent)
+		return;
+	budget_look(budget, now_ns);
+	unit = noisiest(daemon);
+	if (budget->seconds_above == 1)
+		log_line(LOG_LEVEL_WARNING, "%u %% of a processor are used, %u may be: matches are only counted now",
+			 budget->cpu_percent, budget->cpu_max_percent);
+	if (budget->seconds_above < PATIENCE_S || !unit)
+		return;
+	log_line(LOG_LEVEL_WARNING, "%s: deactivated, as it takes too much of the processor here", unit->name);
+	asterism_rules_deactivate(unit->rules);
+	snprintf(unit->error, sizeof unit->error, "deactivated: it took too much of the processor (--cpu-max)");
+	budget->seconds_above = 1;
+}
+
+static void tick(struct daemon *daemon, uint64_t now_ns)
+{
+	daemon->next_tick_ns = now_ns + TICK_NS;
+	daemon_count_second(daemon);
+	keep_to_budget(daemon, now_ns);
+	if (daemon->metrics)
+		metrics_step(daemon->metrics);
+	notify_alive();
+}
+
+static void handle(struct daemon *daemon, const struct epoll_event *event)
+{
+	switch (event->data.u64) {
+	case TAG_SESSION:
+		dispatch(daemon);
+		break;
+	case TAG_LISTEN:
+		clients_accept(&daemon->clients);
+		break;
+	case TAG_SIGNAL:
+		take_signals(daemon);
+		break;
+	case TAG_METRICS:
+		metrics_step(daemon->metrics);
+		break;
+	default:
+		clients_step(&daemon->clients, event->data.u64 - TAG_CLIENTS, event->events);
+	}
+}
+
+/* Everything that is due, and when something is due next. */
+static uint64_t look_after(struct daemon *daemon)
+{
+	uint64_t now_ns = clock_now_ns(), next_ns;
+
+	if (now_ns >= daemon->next_tick_ns)
+		tick(daemon, now_ns);
+	next_ns = clients_poll(&daemon->clients, now_ns);
+	output_flush(&daemon->output, now_ns);
+	if (output_is_pending(&daemon->output) && now_ns + OUTPUT_PAUSE_NS < next_ns)
+		next_ns = now_ns + OUTPUT_PAUSE_NS;
+	return next_ns < daemon->next_tick_ns ? next_ns : daemon->next_tick_ns;
+}
+
+int loop_run(struct daemon *daemon)
+{
+	struct epoll_event events[32];
+
+	while (!daemon->is_ending) {
+		uint64_t next_ns = look_after(daemon), now_ns = clock_now_ns();
+		int wait_ms = next_ns > now_ns ? (int)((next_ns - now_ns) / 1000000 + 1) : 0;
+		int count = epoll_wait(daemon->epoll_fd, events, sizeof events / sizeof *events, wait_ms);
+
+		if (count < 0 && errno != EINTR) {
+			log_line(LOG_LEVEL_ERROR, "waiting is not possible: %s", strerror(errno));
+			return -errno;
+		}
+		for (int i = 0; i < count; i++)
+			handle(daemon, &events[i]);
+	}
+	return 0;
+}

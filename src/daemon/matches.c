@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what becomes of a match: written, handed to clients, or only counted. A rule that floods costs a counter for
+ * each match above its rate, and nothing else.
+ */
+
+#include "base/text.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static struct unit *unit_of(const struct asterism_match *match)
+{
+	return asterism_rules_context(asterism_match_unit(match));
+}
+
+/* Whether the rule may have one more match told. */
+static bool take_turn(const struct daemon *daemon, struct unit_rule *rule)
+{
+	if (budget_is_above(&daemon->budget) || rule->handed_now >= daemon->options->rate) {
+		rule->refused_now++;
+		rule->refused++;
+		return false;
+	}
+	rule->handed_now++;
+	rule->handed++;
+	return true;
+}
+
+static size_t give(struct daemon *daemon, const char *unit, const struct asterism_ask *ask, const char *text,
+		   size_t length)
+{
+	struct result *result = result_new(unit, text, length);
+	size_t judges;
+
+	if (!result) {
+		daemon->clients.dropped++;
+		return 0;
+	}
+	if (ask) {
+		result->ticket = ask->ticket;
+		result->deadline_ns = ask->deadline_ns;
+	}
+	judges = clients_give(&daemon->clients, result);
+	result_drop(result);
+	return judges;
+}
+
+int daemon_on_match(void *context, const struct asterism_match *match)
+{
+	struct daemon *daemon = context;
+	struct unit *unit = unit_of(match);
+	char *text;
+	int length;
+
+	if (unit->is_muted || !take_turn(daemon, &unit->counts[asterism_match_rule_index(match)]))
+		return ASTERISM_CONTINUE;
+	length = asterism_match_json_text(match, &text);
+	if (length < 0) {
+		daemon->output.lines_dropped++;
+		return ASTERISM_CONTINUE;
+	}
+	output_match(&daemon->output, unit->name, text, (size_t)length);
+	if (clients_want(&daemon->clients, unit->name, false))
+		give(daemon, unit->name, NULL, text, (size_t)length);
+	free(text);
+	return ASTERISM_CONTINUE;
+}
+
+/* Only who may answer can be waited for: where nobody of them listens, the rule's own answer holds at once. */
+int daemon_on_ask(void *context, const struct asterism_match *match, const struct asterism_ask *ask)
+{
+	struct daemon *daemon = context;
+	struct unit *unit = unit_of(match);
+	size_t judges;
+	char *text;
+	int length;
+
+	if (!clients_want(&daemon->clients, unit->name, true))
+		return ASTERISM_DEFAULT;
+	length = asterism_match_json_text(match, &text);
+	if (length < 0)
+		return ASTERISM_DEFAULT;
+	judges = give(daemon, unit->name, ask, text, (size_t)length);
+	free(text);
+	return judges ? ASTERISM_LATER : ASTERISM_DEFAULT;
+}
+
+static void tell_refused(struct daemon *daemon, const struct unit *unit, size_t rule)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+	struct text_buffer line = { 0 };
+
+	if (asterism_rules_info(unit->rules, rule, &info))
+		return;
+	text_append(&line, "{\"dropped\":{\"unit\":");
+	text_json(&line, unit->name);
+	text_append(&line, ",\"rule\":");
+	text_json(&line, info.name);
+	text_printf(&line, ",\"matches\":%" PRIu32 "}}", unit->counts[rule].refused_now);
+	if (!line.failure)
+		output_line(&daemon->output, line.bytes, line.length);
+	text_fini(&line);
+	log_line(LOG_LEVEL_WARNING, "%s: %" PRIu32 " matches of rule %s were only counted in the last second",
+		 unit->name, unit->counts[rule].refused_now, info.name);
+}
+
+void daemon_count_second(struct daemon *daemon)
+{
+	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
+			if (unit->counts[i].refused_now)
+				tell_refused(daemon, unit, i);
+			unit->counts[i].handed_now = unit->counts[i].refused_now = 0;
+		}
+	}
+}

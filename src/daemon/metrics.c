@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which metrics there are. docs/daemon.md tells what they mean. */
+
+#include "daemon/metrics.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A label's value: backslash, quote and newline are escaped; what is not UTF-8 becomes U+FFFD. */
+static void put_label(struct text_buffer *text, const char *name, const char *value)
+{
+	text_printf(text, "%s=\"", name);
+	while (*value) {
+		size_t length = text_character(value);
+
+		if (*value == '\n')
+			text_append(text, "\\n");
+		else if (*value == '\\' || *value == '"')
+			text_printf(text, "\\%c", *value);
+		else if (length)
+			text_append_bytes(text, value, length);
+		else
+			text_append(text, "\xef\xbf\xbd");
+		value += length ? length : 1;
+	}
+	text_append(text, "\"");
+}
+
+static void put_head(struct text_buffer *text, const char *name, const char *type, const char *help)
+{
+	text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_number(struct text_buffer *text, const char *name, const char *type, const char *help, double value)
+{
+	put_head(text, name, type, help);
+	text_printf(text, "%s %.15g\n", name, value);
+}
+
+static const struct rule_metric {
+	const char *name, *type, *help;
+	size_t offset; /* in struct asterism_rule_info */
+} rule_metrics[] = {
+	{ "asterism_matches_total", "counter", "Matches found.", offsetof(struct asterism_rule_info, matches) },
+	{ "asterism_runs_opened_total", "counter", "Runs (partial matches) that were begun.",
+	  offsetof(struct asterism_rule_info, runs_opened) },
+	{ "asterism_runs_live_max", "gauge", "Most runs that were open at one time.",
+	  offsetof(struct asterism_rule_info, runs_live_max) },
+	{ "asterism_pool_exhausted_total", "counter", "Runs refused because the pool of the rule was full.",
+	  offsetof(struct asterism_rule_info, pool_exhausted) },
+	{ "asterism_lost_total", "counter", "Events and runs lost for the rule.",
+	  offsetof(struct asterism_rule_info, lost) },
+	{ "asterism_divisions_by_zero_total", "counter", "Conditions that divided by zero, and were false.",
+	  offsetof(struct asterism_rule_info, divisions_by_zero) },
+};
+
+static void put_rule_labels(struct text_buffer *text, const struct unit *unit, const char *rule)
+{
+	text_append(text, "{");
+	put_label(text, "unit", unit->name);
+	text_append(text, ",");
+	put_label(text, "rule", rule);
+	text_append(text, "} ");
+}
+
+static void put_rule_metric(struct daemon *daemon, const struct rule_metric *metric, struct text_buffer *text)
+{
+	put_head(text, metric->name, metric->type, metric->help);
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
+			struct asterism_rule_info info = { .size = sizeof info };
+			uint64_t value;
+
+			if (asterism_rules_info(unit->rules, i, &info))
+				continue;
+			memcpy(&value, (const char *)&info + metric->offset, sizeof value);
+			text_append(text, metric->name);
+			put_rule_labels(text, unit, info.name);
+			text_printf(text, "%" PRIu64 "\n", value);
+		}
+	}
+}
+
+static void put_refused(struct daemon *daemon, struct text_buffer *text)
+{
+	put_head(text, "asterism_matches_refused_total", "counter",
+		 "Matches that were only counted: above the rate of their rule, or of the daemon's CPU limit.");
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
+			struct asterism_rule_info info = { .size = sizeof info };
+
+			if (asterism_rules_info(unit->rules, i, &info))
+				continue;
+			text_append(text, "asterism_matches_refused_total");
+			put_rule_labels(text, unit, info.name);
+			text_printf(text, "%" PRIu64 "\n", unit->counts[i].refused);
+		}
+	}
+}
+
+static const struct unit_metric {
+	const char *name, *type, *help;
+	double scale;
+	size_t offset; /* in struct asterism_rules_stats */
+} unit_metrics[] = {
+	{ "asterism_unit_events_total", "counter", "Events in scope that the unit's programs saw.", 1,
+	  offsetof(struct asterism_rules_stats, events) },
+	{ "asterism_unit_programs", "gauge", "Programs in the kernel.", 1,
+	  offsetof(struct asterism_rules_stats, programs) },
+	{ "asterism_unit_kernel_seconds_total", "counter",
+	  "Time in the unit's programs, all rules together; 0 without --measure.", 1e-9,
+	  offsetof(struct asterism_rules_stats, kernel_ns) },
+	{ "asterism_unit_kernel_runs_total", "counter", "Runs of the unit's programs; 0 without --measure.", 1,
+	  offsetof(struct asterism_rules_stats, kernel_runs) },
+	{ "asterism_unit_asks_lost_total", "counter", "Questions that got the default answer without being told.", 1,
+	  offsetof(struct asterism_rules_stats, asks_lost) },
+};
+
+static void put_unit_metric(struct daemon *daemon, const struct unit_metric *metric, struct text_buffer *text)
+{
+	put_head(text, metric->name, metric->type, metric->help);
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		struct asterism_rules_stats stats = { .size = sizeof stats };
+		uint64_t value;
+
+		if (!unit->rules || asterism_rules_stats(unit->rules, &stats))
+			continue;
+		memcpy(&value, (const char *)&stats + metric->offset, sizeof value);
+		text_printf(text, "%s{", metric->name);
+		put_label(text, "unit", unit->name);
+		text_printf(text, "} %.15g\n", (double)value * metric->scale);
+	}
+}
+
+static void put_active(struct daemon *daemon, struct text_buffer *text)
+{
+	put_head(text, "asterism_unit_active", "gauge", "Whether the unit is at work.");
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		text_append(text, "asterism_unit_active{");
+		put_label(text, "unit", unit->name);
+		text_printf(text, "} %d\n", unit_is_active(unit));
+	}
+}
+
+static void put_bucket(struct text_buffer *text, const struct unit *unit, const struct asterism_tally *tally,
+		       const char *bound, uint64_t value)
+{
+	text_append(text, "asterism_values_bucket{");
+	put_label(text, "unit", unit->name);
+	text_append(text, ",");
+	put_label(text, "name", tally->name);
+	text_printf(text, ",le=\"%s\"} %" PRIu64 "\n", bound, value);
+}
+
+/* Up to the last bucket that holds something. The sum of the values is not known, so there is none. */
+static void put_histogram(struct text_buffer *text, const struct unit *unit, const struct asterism_tally *tally)
+{
+	uint64_t sum = 0;
+	char bound[32];
+
+	for (int k = 0; k < 63 && sum < tally->count; k++) {
+		sum += tally->buckets[k];
+		snprintf(bound, sizeof bound, "%" PRIu64, (UINT64_C(1) << k) - 1);
+		put_bucket(text, unit, tally, bound, sum);
+	}
+	put_bucket(text, unit, tally, "+Inf", tally->count);
+	text_append(text, "asterism_values_count{");
+	put_label(text, "unit", unit->name);
+	text_append(text, ",");
+	put_label(text, "name", tally->name);
+	text_printf(text, "} %" PRIu64 "\n", tally->count);
+}
+
+static void put_tallies(struct daemon *daemon, struct text_buffer *text, bool histograms)
+{
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		int count = unit->rules ? asterism_rules_tallies(unit->rules) : 0;
+
+		for (int i = 0; i < count; i++) {
+			struct asterism_tally tally = { .size = sizeof tally };
+
+			if (asterism_rules_tally(unit->rules, (size_t)i, &tally) || !tally.is_histogram == histograms)
+				continue;
+			if (histograms) {
+				put_histogram(text, unit, &tally);
+				continue;
+			}
+			text_append(text, "asterism_count_total{");
+			put_label(text, "unit", unit->name);
+			text_append(text, ",");
+			put_label(text, "name", tally.name);
+			text_printf(text, "} %" PRIu64 "\n", tally.count);
+		}
+	}
+}
+
+static void put_daemon(struct daemon *daemon, struct text_buffer *text)
+{
+	put_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
+	put_number(text, "asterism_clients", "gauge", "Clients of the control socket.", (double)daemon->clients.count);
+	put_number(text, "asterism_clients_refused_total", "counter", "Clients that found no room.",
+		   (double)daemon->clients.refused);
+	put_number(text, "asterism_results_dropped_total", "counter", "Results that clients did not fetch in time.",
+		   (double)daemon->clients.dropped);
+	put_number(text, "asterism_output_lines_total", "counter", "Lines written to the output.",
+		   (double)daemon->output.lines_written);
+	put_number(text, "asterism_output_dropped_total", "counter", "Lines that the output did not take.",
+		   (double)daemon->output.lines_dropped);
+	put_number(text, "asterism_loads_total", "counter", "Units that clients have loaded.", (double)daemon->loads);
+	put_number(text, "asterism_reloads_total", "counter", "Reloads of the directory.", (double)daemon->reloads);
+	put_number(text, "asterism_resident_bytes", "gauge", "Resident memory of the daemon.",
+		   (double)budget_resident_bytes());
+	put_number(text, "asterism_kernel_bytes", "gauge", "Memory of the kernel for maps and programs.",
+		   (double)budget_kernel_bytes());
+	put_number(text, "asterism_cpu_seconds_total", "counter", "CPU time of the daemon, without its programs.",
+		   (double)budget_cpu_ns() * 1e-9);
+	put_number(text, "asterism_uptime_seconds", "gauge", "Since the daemon was started.",
+		   (double)(clock_now_ns() - daemon->started_ns) * 1e-9);
+}
+
+void metrics_write(struct daemon *daemon, struct text_buffer *text)
+{
+	for (size_t i = 0; i < sizeof rule_metrics / sizeof *rule_metrics; i++)
+		put_rule_metric(daemon, &rule_metrics[i], text);
+	put_refused(daemon, text);
+	put_active(daemon, text);
+	for (size_t i = 0; i < sizeof unit_metrics / sizeof *unit_metrics; i++)
+		put_unit_metric(daemon, &unit_metrics[i], text);
+	put_head(text, "asterism_count_total", "counter", "What rules count by CALL Count.");
+	put_tallies(daemon, text, false);
+	put_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
+	put_tallies(daemon, text, true);
+	put_daemon(daemon, text);
+}

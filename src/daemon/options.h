@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DAEMON_OPTIONS_H
+#define DAEMON_OPTIONS_H
+
+/* The command line of asterismd. */
+
+#include "asterism/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OPTIONS_PIDS_MAX = 64 };
+
+struct options {
+	const char *rules, *socket, *group;
+	const char *output;  /* a file, unix:PATH, - */
+	const char *metrics; /* ADDRESS:PORT; NULL: none */
+	bool allow_actions;
+	const char *policy;
+	enum asterism_scope scope;
+	pid_t pids[OPTIONS_PIDS_MAX];
+	size_t pid_count;
+	uint64_t memory_max_bytes; /* 0: no limit */
+	uint32_t cpu_max_percent;  /* of one processor; 0: no limit */
+	uint32_t rate;             /* matches of a rule that are handed out per second */
+	uint32_t units_max;
+	bool measure;
+};
+
+/* Returns 0, or 1 + the status to end with, after saying why. */
+int options_read(int argc, char **argv, struct options *options);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the daemon tells of itself and its units. */
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+#include <inttypes.h>
+
+static const char *place_name(enum asterism_place place)
+{
+	switch (place) {
+	case ASTERISM_PLACE_KERNEL:
+		return "kernel";
+	case ASTERISM_PLACE_USER:
+		return "user";
+	default:
+		return "nowhere";
+	}
+}
+
+static void tell_rule(const struct unit *unit, size_t index, struct text_buffer *reply)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+
+	if (asterism_rules_info(unit->rules, index, &info))
+		return;
+	text_append(reply, index ? ",{\"rule\":" : "{\"rule\":");
+	text_json(reply, info.name);
+	text_printf(reply, ",\"place\":\"%s\",\"reason\":", place_name(info.place));
+	text_json(reply, info.reason);
+	text_printf(reply,
+		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"runs_opened\":%" PRIu64
+		    ",\"runs_live_max\":%" PRIu64 ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64 "}",
+		    info.matches, unit->counts[index].handed, unit->counts[index].refused, info.runs_opened,
+		    info.runs_live_max, info.pool_exhausted, info.lost);
+}
+
+static void tell_tallies(const struct unit *unit, struct text_buffer *reply)
+{
+	struct asterism_tally tally = { .size = sizeof tally };
+	int count = asterism_rules_tallies(unit->rules);
+
+	text_append(reply, "],\"tallies\":[");
+	for (int i = 0; i < count; i++) {
+		if (asterism_rules_tally(unit->rules, (size_t)i, &tally))
+			continue;
+		text_append(reply, i ? ",{\"name\":" : "{\"name\":");
+		text_json(reply, tally.name);
+		text_printf(reply, ",\"kind\":\"%s\",\"count\":%" PRIu64, tally.is_histogram ? "histogram" : "counter",
+			    tally.count);
+		if (tally.is_histogram) {
+			text_append(reply, ",\"buckets\":[");
+			for (int k = 0; k < 64; k++)
+				text_printf(reply, k ? ",%" PRIu64 : "%" PRIu64, tally.buckets[k]);
+			text_append(reply, "]");
+		}
+		text_append(reply, "}");
+	}
+}
+
+static void tell_unit(const struct unit *unit, struct text_buffer *reply)
+{
+	struct asterism_rules_stats stats = { .size = sizeof stats };
+
+	text_append(reply, "{\"unit\":");
+	text_json(reply, unit->name);
+	text_printf(reply, ",\"state\":\"%s\",\"from\":\"%s\",\"owner\":%u,\"error\":",
+		    !unit->rules           ? "wrong"
+		    : unit_is_active(unit) ? "active"
+					   : "loaded",
+		    unit->is_file ? "directory" : "client", (unsigned)unit->owner);
+	if (unit->error[0])
+		text_json(reply, unit->error);
+	else
+		text_append(reply, "null");
+	if (unit->rules && asterism_rules_stats(unit->rules, &stats) == 0)
+		text_printf(reply,
+			    ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"programs\":%" PRIu64
+			    ",\"kernel_ns\":%" PRIu64,
+			    stats.events, stats.lost, stats.programs, stats.kernel_ns);
+	text_append(reply, ",\"rules\":[");
+	for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++)
+		tell_rule(unit, i, reply);
+	if (unit->rules)
+		tell_tallies(unit, reply);
+	text_append(reply, "]}");
+}
+
+void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct text_buffer *reply)
+{
+	bool is_first = true;
+
+	text_append(reply, "{\"ok\":true,\"units\":[");
+	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
+		if (only && unit != only)
+			continue;
+		if (!is_first)
+			text_append(reply, ",");
+		is_first = false;
+		tell_unit(unit, reply);
+	}
+	text_printf(reply,
+		    "],\"daemon\":{\"uptime_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64 ",\"kernel_bytes\":%" PRIu64
+		    ",\"cpu_ns\":%" PRIu64 ",\"clients\":%zu,\"lines_written\":%" PRIu64 ",\"lines_dropped\":%" PRIu64
+		    ",\"results_dropped\":%" PRIu64 "}}\n",
+		    clock_now_ns() - daemon->started_ns, budget_resident_bytes(), budget_kernel_bytes(),
+		    budget_cpu_ns(), daemon->clients.count, daemon->output.lines_written, daemon->output.lines_dropped,
+		    daemon->clients.dropped);
+}

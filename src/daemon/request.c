@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what is a request. Members that the operation does not take, that come twice, or that have another type are
+ * errors: a client that misspells something hears of it.
+ */
+
+#include "daemon/request.h"
+
+#include "daemon/frame.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 30 * 1000, NAME_CHARACTERS_MAX = 64 };
+
+enum member { UNIT = 1, NEEDS_UNIT = 2, LENGTH = 4, ACTIVATE = 8, TICKET = 16, TIMEOUT = 32 };
+
+static const struct {
+	const char *name;
+	unsigned members;
+} ops[REQUEST_OPS] = {
+	[REQUEST_PING] = { "ping", 0 },
+	[REQUEST_LOAD] = { "load", UNIT | NEEDS_UNIT | LENGTH | ACTIVATE },
+	[REQUEST_UNLOAD] = { "unload", UNIT | NEEDS_UNIT },
+	[REQUEST_QUERY] = { "query", UNIT },
+	[REQUEST_ACTIVATE] = { "activate", UNIT | NEEDS_UNIT },
+	[REQUEST_DEACTIVATE] = { "deactivate", UNIT | NEEDS_UNIT },
+	[REQUEST_NEXT] = { "next-result", UNIT | TIMEOUT },
+	[REQUEST_CONTINUE] = { "continue", TICKET },
+	[REQUEST_ABORT] = { "abort", TICKET },
+	[REQUEST_RELOAD] = { "reload", 0 },
+};
+
+bool request_is_unit_name(const char *name)
+{
+	size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return length > 0 && length <= NAME_CHARACTERS_MAX && name[length] == 0;
+}
+
+static int wrong(char *why, const char *text)
+{
+	snprintf(why, REQUEST_WHY_BYTES, "%s", text);
+	return -EINVAL;
+}
+
+static int read_op(const json_t *object, struct request *request, char *why)
+{
+	const char *name = json_string_value(json_object_get(object, "op"));
+
+	if (!name)
+		return wrong(why, "a request has a member \"op\", a string");
+	for (request->op = 0; request->op < REQUEST_OPS; request->op++)
+		if (strcmp(ops[request->op].name, name) == 0)
+			return 0;
+	wrong(why, "there is no such operation");
+	return -ENOSYS;
+}
+
+/* An integer from least to most, or -1. */
+static json_int_t number_of(const json_t *value, json_int_t least, json_int_t most)
+{
+	json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
+
+	return number < least || number > most ? -1 : number;
+}
+
+static int read_unit(const json_t *value, struct request *request, char *why)
+{
+	const char *name = json_string_value(value);
+
+	if (!name || !*name || json_string_length(value) >= REQUEST_UNIT_BYTES ||
+	    json_string_length(value) != strlen(name))
+		return wrong(why, "\"unit\" is a name of 1 to 128 bytes");
+	snprintf(request->unit, sizeof request->unit, "%s", name);
+	return 0;
+}
+
+static int read_member(const char *key, const json_t *value, struct request *request, char *why)
+{
+	unsigned members = ops[request->op].members;
+	json_int_t number;
+
+	if (strcmp(key, "op") == 0)
+		return 0;
+	if (strcmp(key, "unit") == 0 && members & UNIT)
+		return read_unit(value, request, why);
+	if (strcmp(key, "length") == 0 && members & LENGTH) {
+		number = number_of(value, 0, FRAME_BODY_BYTES_MAX);
+		request->length = (size_t)number;
+		return number < 0 ? wrong(why, "\"length\" is a number of bytes, 16 MiB at most") : 0;
+	}
+	if (strcmp(key, "activate") == 0 && members & ACTIVATE) {
+		request->activate = json_is_true(value);
+		return json_is_boolean(value) ? 0 : wrong(why, "\"activate\" is true or false");
+	}
+	if (strcmp(key, "ticket") == 0 && members & TICKET) {
+		number = number_of(value, 1, INT64_MAX);
+		request->ticket = (uint64_t)number;
+		return number < 0 ? wrong(why, "\"ticket\" is the number that came with the question") : 0;
+	}
+	if (strcmp(key, "timeout_ms") == 0 && members & TIMEOUT) {
+		number = number_of(value, 0, REQUEST_TIMEOUT_MS_MAX);
+		request->timeout_ms = (uint32_t)number;
+		return number < 0 ? wrong(why, "\"timeout_ms\" is a number of milliseconds, an hour at most") : 0;
+	}
+	return wrong(why, "the request has a member that this operation does not take");
+}
+
+static int read_object(json_t *object, struct request *request, char *why)
+{
+	const char *key;
+	json_t *value;
+	int result;
+
+	if (!json_is_object(object))
+		return wrong(why, "a request is a JSON object");
+	result = read_op(object, request, why);
+	if (result)
+		return result;
+	request->timeout_ms = TIMEOUT_MS;
+	json_object_foreach(object, key, value)
+	{
+		result = read_member(key, value, request, why);
+		if (result)
+			return result;
+	}
+	if (ops[request->op].members & NEEDS_UNIT && !request->unit[0])
+		return wrong(why, "this operation needs a \"unit\"");
+	if (ops[request->op].members & LENGTH && !json_object_get(object, "length"))
+		return wrong(why, "the \"length\" of the rules that follow is missing");
+	if (ops[request->op].members & TICKET && !request->ticket)
+		return wrong(why, "this operation needs a \"ticket\"");
+	return 0;
+}
+
+int request_read(const char *line, size_t length, struct request *request, char why[REQUEST_WHY_BYTES])
+{
+	json_error_t error;
+	json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+	int result;
+
+	*request = (struct request){ 0 };
+	if (!object) {
+		snprintf(why, REQUEST_WHY_BYTES, "this is no JSON, at byte %d", error.position);
+		return -EINVAL;
+	}
+	result = read_object(object, request, why);
+	json_decref(object);
+	return result;
+}

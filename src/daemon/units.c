@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how units are kept. */
+
+#include "daemon/units.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* FNV-1a. Whoever may change files of the directory needs no collision to get rules loaded. */
+uint64_t unit_hash(const void *bytes, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+int unit_new(struct asterism_session *session, const struct unit_source *source, struct unit **made)
+{
+	struct unit *unit = alloc_zero(1, sizeof *unit);
+	int result;
+
+	if (!unit)
+		return -ENOMEM;
+	snprintf(unit->name, sizeof unit->name, "%s", source->name);
+	unit->owner = source->owner;
+	unit->is_file = source->is_file;
+	unit->length = source->length;
+	unit->hash = unit_hash(source->bytes, source->length);
+	result = source->bytes ? asterism_rules_load(session, source->bytes, source->length, source->name, &unit->rules)
+			       : 0;
+	if (!result && unit->rules) {
+		asterism_rules_set_context(unit->rules, unit);
+		unit->counts = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->counts);
+		result = unit->counts ? 0 : -ENOMEM;
+	}
+	if (result)
+		unit_free(unit);
+	else
+		*made = unit;
+	return result;
+}
+
+void unit_free(struct unit *unit)
+{
+	if (!unit)
+		return;
+	asterism_rules_unload(unit->rules);
+	alloc_free(unit->counts);
+	alloc_free(unit);
+}
+
+struct unit *units_find(const struct units *units, const char *name)
+{
+	for (struct unit *unit = units->first; unit; unit = unit->next) {
+		if (strcmp(unit->name, name) == 0)
+			return unit;
+	}
+	return NULL;
+}
+
+static struct unit **link_of(struct units *units, const struct unit *unit)
+{
+	struct unit **link = &units->first;
+
+	while (*link && *link != unit)
+		link = &(*link)->next;
+	return link;
+}
+
+void units_add(struct units *units, struct unit *unit)
+{
+	*link_of(units, NULL) = unit;
+	units->count++;
+}
+
+void units_remove(struct units *units, struct unit *unit)
+{
+	*link_of(units, unit) = unit->next;
+	units->count--;
+	unit_free(unit);
+}
+
+void units_replace(struct units *units, struct unit *old, struct unit *unit)
+{
+	unit->next = old->next;
+	*link_of(units, old) = unit;
+	unit_free(old);
+}
+
+bool unit_is_active(const struct unit *unit)
+{
+	return unit->rules && asterism_rules_state(unit->rules) == ASTERISM_RULES_ACTIVE;
+}
+
+bool unit_is_in_user_space(const struct unit *unit)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+
+	for (size_t i = 0; unit->rules && asterism_rules_info(unit->rules, i, &info) == 0; i++) {
+		if (info.place == ASTERISM_PLACE_USER)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,552 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# asterismd and `asterism ctl`, live: on a socket of the test's own, observing one process of the test's own. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
+	export ASTERISM_CATALOGS=${ASTERISM_CATALOGS:-$BATS_TEST_DIRNAME/../../catalogs}
+	asterismd=$build/src/daemon/asterismd
+	cd "$BATS_TEST_TMPDIR"
+	chmod 755 .
+	mkdir rules
+	cat >pair.rule <<-'END'
+		RULE pair PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] } RETURN { a.pid AS who }
+	END
+	cat >two.rule <<-'END'
+		RULE two PATTERN { [sys_exit_getppid:a, sys_exit_getppid:b] } WHERE { [tid] }
+	END
+	printf 'RULE kill PATTERN { [sys_exit_getpgid:a] } DO { CALL Kill(#PID) }\n' >kill.rule
+	printf 'SYNCHRONOUS RULE ask PATTERN { [sys_exit_getpgid:a] } DO { CALL Ask(20s, "CONTINUE", "TERM") }\n' >ask.rule
+	start_puppet
+}
+
+teardown() {
+	[ -z "$daemon" ] || { kill -KILL "$daemon"; wait "$daemon"; } 2>/dev/null || true
+	[ -z "$puppet" ] || { kill -KILL "$puppet"; wait "$puppet"; } 2>/dev/null || true
+	[ ! -s log ] || cat log
+}
+
+# A process that does what it is told: `call N` has it call getppid so many times, `call pgid` getpgid once.
+start_puppet() {
+	mkfifo to from
+	exec 6<>from 7<>to
+	python3 -c 'import os
+for line in open("to"):
+    if line.strip() == "pgid":
+        os.getpgid(0)
+    else:
+        for _ in range(int(line)):
+            os.getppid()
+    print(line, end="", flush=True)' >from 3>&- 6<&- 7>&- &
+	puppet=$!
+	call 0
+}
+
+call() {
+	echo "$1" >&7
+	read -r _ <&6
+}
+
+# `start OPTION...`: asterismd, observing the puppet.
+start() {
+	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out "$@" 2>log 3>&- 6<&- 7>&- &
+	daemon=$!
+	for _ in $(seq 200); do
+		! grep -q observing log || return 0
+		kill -0 "$daemon" || return 1
+		sleep 0.05
+	done
+	return 1
+}
+
+stop() {
+	kill -TERM "$daemon"
+	wait "$daemon"
+	daemon=
+}
+
+ctl() {
+	"$ASTERISM" ctl --socket ctl.sock "$@"
+}
+
+control() {
+	python3 "$BATS_TEST_DIRNAME/control.py" ctl.sock "$@"
+}
+
+# `await TEXT FILE [COUNT]`: until so many lines of the file hold the text.
+await() {
+	for _ in $(seq 200); do
+		[ "$(grep -c "$1" "$2")" -lt "${3:-1}" ] || return 0
+		sleep 0.05
+	done
+	cat "$2"
+	return 1
+}
+
+# `asked PYTHON [UNIT]`: an expression over the reply q to query.
+asked() {
+	ctl -f json query ${2+"$2"} | python3 -c 'import json, sys
+q = json.load(sys.stdin)
+u = {unit["unit"]: unit for unit in q["units"]}
+print(('"$1"'))'
+}
+
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+@test "the rules of the directory are at work; matches are lines of JSON" {
+	cp pair.rule rules/
+	cp two.rule rules/no-rule.txt
+	start
+	call 2
+	await '"match":"pair"' out 2
+	[[ $(head -1 out) == '{"unit":"pair.rule","match":"pair",'*'"return":{"who":'"$puppet"'}'* ]]
+	[ "$(asked 'sorted(u)')" = "['pair.rule']" ]
+	[ "$(asked 'u["pair.rule"]["rules"][0]["matches"], u["pair.rule"]["from"]')" = "(2, 'directory')" ]
+	stop
+	[ "$(wc -l <out)" = 2 ]
+	[ ! -e ctl.sock ]
+	[ "$(tail -1 log)" = "asterismd: ended" ]
+}
+
+@test "ctl: all operations" {
+	start
+	[[ $(ctl ping) == "asterismd "*" runs" ]]
+	[ "$(ctl load pair.rule)" = "pair: 1 rule loaded" ]
+	run --separate-stderr -2 ctl load pair.rule
+	[ "$stderr" = "asterism: error: there is a unit pair already" ]
+	ctl load two.rule other
+	call 1
+	[ "$(asked 'sorted(u), u["pair"]["rules"][0]["matches"]')" = "(['other', 'pair'], 1)" ]
+	ctl deactivate pair
+	call 1
+	[ "$(asked 'u["pair"]["state"], u["pair"]["rules"][0]["matches"]')" = "('loaded', 1)" ]
+	run --separate-stderr -2 ctl deactivate pair
+	[ "$stderr" = "asterism: error: pair is not active" ]
+	ctl activate pair
+	ctl next pair --timeout 20s >next 3>&- 6<&- 7>&- &
+	await_waiting
+	call 1
+	wait $!
+	[[ $(cat next) == "pair: pair by python3 (process $puppet, thread $puppet) who=$puppet" ]]
+	run --separate-stderr -1 ctl next other --timeout 1ms
+	[ "$stderr" = "asterism: error: no result came in time" ]
+	ctl unload pair
+	[ "$(asked 'list(u)')" = "['other']" ]
+	run --separate-stderr -2 ctl query pair
+	[ "$stderr" = "asterism: error: there is no unit pair" ]
+	run --separate-stderr -2 ctl continue 12
+	[[ $stderr == *"no question has the ticket 12"* ]]
+	run -0 ctl query
+	[[ ${lines[0]} == "other: active, loaded by user 0" && ${lines[1]} == *two*kernel*matches* ]]
+	[ "$(ctl reload)" = "1 units" ]
+}
+
+# Until the daemon holds the request of a client that waits.
+await_waiting() {
+	for _ in $(seq 100); do
+		[ "$(asked 'q["daemon"]["clients"]')" -lt 2 ] || break
+		sleep 0.05
+	done
+	sleep 0.2
+}
+
+@test "a question is answered from outside: continue, abort, and nobody there" {
+	start --allow-actions
+	ctl load ask.rule
+	call pgid # nobody listens: the default
+	for verdict in continue abort; do
+		ctl -f json next ask --timeout 20s >question 3>&- 6<&- 7>&- &
+		waiter=$!
+		await_waiting
+		echo pgid >&7
+		wait $waiter
+		ticket=$(sed 's/.*"ticket": *\([0-9]*\).*/\1/' question)
+		run --separate-stderr -2 ctl continue $((ticket + 1))
+		ctl $verdict "$ticket"
+		if [ $verdict = continue ]; then read -r _ <&6; fi
+	done
+	run -143 wait "$puppet"
+	puppet=
+	await '"match":"ask"' out 3
+	[[ $(cat out) == *'default'*'continue'*'abort'* ]]
+}
+
+@test "who may do what" {
+	cp pair.rule rules/
+	start --allow-actions --group nogroup
+	[ "$(stat -c '%a %U %G' ctl.sock)" = "660 root nogroup" ]
+	run --separate-stderr -4 setpriv --reuid=65534 --regid=65533 --clear-groups "$ASTERISM" ctl --socket ctl.sock ping
+	[[ $stderr == "asterism: error: no permission to use ctl.sock"* ]]
+	nobody() { as_nobody "$ASTERISM" ctl --socket ctl.sock "$@"; }
+	nobody ping
+	nobody query
+	run --separate-stderr -1 nobody next --timeout 1ms
+	nobody load two.rule
+	run --separate-stderr -4 nobody load kill.rule
+	[ "$stderr" = "asterism: error: the rules call Kill, which changes the system: only root may load them" ]
+	[ "$(asked 'sorted(u)')" = "['pair.rule', 'two']" ]
+	for word in unload deactivate activate; do
+		run --separate-stderr -4 nobody $word pair.rule
+		[ "$stderr" = "asterism: error: the unit pair.rule belongs to somebody else: only root may do this" ]
+	done
+	run --separate-stderr -4 nobody reload
+	run --separate-stderr -4 nobody continue 1
+	[ "$stderr" = "asterism: error: only root may answer questions" ]
+	nobody deactivate two
+	nobody activate two
+	nobody unload two
+	ctl load kill.rule
+	run --separate-stderr -4 nobody unload kill
+	ctl unload kill
+}
+
+@test "actions are done only when they are allowed, and never by others' rules" {
+	start
+	ctl load kill.rule
+	call pgid
+	await 'not allowed' out
+	kill -0 "$puppet"
+	stop
+	printf 'allow Stop\n' >policy
+	start --policy policy
+	run --separate-stderr -2 ctl load kill.rule
+	[[ $stderr == *"rule kill calls Kill, which the policy does not allow"* ]]
+	[ "$(asked 'list(u)')" = "[]" ]
+}
+
+@test "files that others could have written are refused" {
+	cp pair.rule two.rule rules/
+	chmod 666 rules/pair.rule
+	chown nobody rules/two.rule
+	start
+	[ "$(asked '[(x["unit"], x["state"], x["error"]) for x in q["units"]]')" = \
+		"[('pair.rule', 'wrong', 'the file can be written by others than root'), ('two.rule', 'wrong', 'the file can be written by others than root')]" ]
+}
+
+@test "reload: runs of what has not changed stay open; the rest is swapped, kept or dropped" {
+	cp two.rule pair.rule rules/
+	printf 'RULE gone PATTERN { [sys_exit_getppid:a] }\n' >rules/gone.rule
+	start
+	call 1
+	await '"match":"pair"' out
+	sed -i 's/RULE pair/RULE pear/' rules/pair.rule
+	printf 'RULE new PATTERN { [sys_exit_getppid:a] }\n' >rules/new.rule
+	rm rules/gone.rule
+	touch rules/two.rule
+	ctl reload
+	[ "$(asked 'sorted(u)')" = "['new.rule', 'pair.rule', 'two.rule']" ]
+	call 1
+	await '"match":"two"' out
+	await '"match":"pear"' out
+	await '"match":"new"' out
+	[ "$(grep -c '"match":"pair"' out)" = 1 ]
+	[ "$(grep -c '"match":"gone"' out)" = 1 ]
+	echo 'RULE pair PATTERN {' >rules/pair.rule
+	run -0 ctl reload
+	[ "$output" = "3 units, 1 of the files wrong: see 'asterism ctl query'" ]
+	[[ $(asked 'u["pair.rule"]["state"], u["pair.rule"]["error"]') == *"active"*"pair.rule:"* ]]
+	grep -q 'error: pair.rule: pair.rule:[0-9]*:[0-9]*: ' log
+	call 1
+	await '"match":"pear"' out 2
+	printf 'RULE pure PATTERN { [sys_exit_getppid:a] }\n' >rules/pair.rule
+	kill -HUP "$daemon"
+	await 'pair.rule: loaded' log 3
+	call 1
+	await '"match":"pure"' out
+	[ "$(asked 'u["pair.rule"]["error"]')" = None ]
+}
+
+@test "a unit that changes while matches come tells each of them once" {
+	printf 'RULE one PATTERN { [sys_exit_getppid:a] }\n' >rules/one.rule
+	start --rate 1000000
+	(for i in $(seq 20); do echo "# $i" >>rules/one.rule; ctl reload; done) >/dev/null 3>&- 6<&- 7>&- &
+	for _ in $(seq 200); do call 10; done
+	wait $!
+	sleep 0.3
+	stop
+	[ "$(grep -c '"match":"one"' out)" = 2000 ]
+}
+
+@test "messages that are wrong get a clear answer, and harm nobody" {
+	start
+	[[ $(control raw '{"op":"ping"}\n') == '{"ok":true,'* ]]
+	[[ $(control raw '{"op":"ping"}\n{"op":"ping"}\n' | wc -l) == 2 ]]
+	[[ $(control raw 'rubbish\n') == '{"ok":false,"error":"malformed",'* ]]
+	[[ $(control raw '\x00\xff\n') == '{"ok":false,"error":"malformed",'* ]]
+	[[ $(control raw '[]\n') == *'"error":"malformed"'* ]]
+	[[ $(control raw '{"op":"explode"}\n') == *'"error":"unknown-operation"'* ]]
+	[[ $(control raw '{"op":"ping","op":"ping"}\n') == *'"error":"malformed"'* ]]
+	[[ $(control raw '{"op":"ping","more":1}\n') == *'"error":"malformed"'* ]]
+	[[ $(control raw '{"op":"load","unit":"a","length":99999999}\n') == *'16 MiB'* ]]
+	[[ $(control raw '{"op":"load","unit":"a","length":-1}\n') == *'"error":"malformed"'* ]]
+	[[ $(control raw '{"op":"load","unit":"../x","length":0}\n') == *'letters, digits'* ]]
+	[[ $(control raw '{"op":"load","unit":"a","length":4}\nRULE') == *'"error":"wrong-rules"'* ]]
+	[[ $(control raw '{"op":"load","unit":"a","length":4}\nASTC') == *'"error":"wrong-rules"'* ]]
+	[[ $(control raw '{"op":"load","unit":"a","length":0}\n') == *'"ok":'* ]]
+	[ -z "$(control raw '{"op":"pi')" ]
+	control announce 16000000
+	[[ $(control long 65537) == *'"error":"too-long"'* ]]
+	[[ $(control long 3000000) == *'"error":"too-long"'* ]]
+	[[ $(control half '{"op":"ping"') == *'"error":"late"'* ]]
+	[ "$(control slow)" = "True True" ]
+	[ "$(control crowd 64)" = 64 ]
+	[ "$(control crowd 80)" = 64 ]
+	ctl ping
+	[ "$(as_nobody true; asked 'q["daemon"]["clients"]')" = 1 ]
+}
+
+@test "a rule that floods is limited and counted; others are not kept waiting" {
+	printf 'RULE flood PATTERN { [sys_enter:a] }\n' >rules/flood.rule
+	cp two.rule rules/
+	start --rate 100
+	for _ in 1 2 3; do call 50000; done
+	await '"match":"two"' out 100
+	await '"dropped":{"unit":"flood.rule","rule":"flood","matches":' out
+	await 'matches of rule flood were only counted' log
+	[ "$(asked 'u["flood.rule"]["rules"][0]["handed"] + u["flood.rule"]["rules"][0]["refused"] + u["flood.rule"]["rules"][0]["lost"] >= 150000')" = True ]
+	ctl ping
+}
+
+@test "a client that does not fetch its results loses them, counted" {
+	cp pair.rule rules/
+	start --rate 100000
+	control overflow pair.rule go >got 3>&- 6<&- 7>&- &
+	client=$!
+	await ready got
+	call 1000
+	await '"match":"pair"' out 1000
+	touch go
+	wait $client
+	[[ $(sed -n 2p got) == *'"dropped": 744'* && $(sed -n 3p got) == *'"dropped": 0'* ]]
+}
+
+@test "the output: reopened for logrotate, a full disk, a reader that is gone" {
+	cp pair.rule rules/
+	start
+	call 1
+	await '"match":"pair"' out
+	mv out out.1
+	kill -USR1 "$daemon"
+	await_file out
+	call 1
+	await '"match":"pair"' out
+	[ "$(wc -l <out.1)" = 1 ]
+	stop
+	rm -f out
+	ln -s /dev/full out
+	start
+	call 5
+	await 'No space left on device' log
+	[ "$(asked 'q["daemon"]["lines_dropped"], q["daemon"]["lines_written"]')" = "(5, 0)" ]
+	stop
+	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output unix:reader.sock 2>log 3>&- 6<&- 7>&- &
+	daemon=$!
+	await observing log
+	call 3
+	await_dropped 3
+	python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("reader.sock")
+s.listen()
+print(s.accept()[0].makefile().readline(), end="")' >read 3>&- 6<&- 7>&- &
+	reader=$!
+	await_file reader.sock
+	sleep 1.2
+	call 1
+	wait $reader
+	[[ $(cat read) == '{"unit":"pair.rule",'* ]]
+	call 1
+	call 1
+	ctl ping
+	stop
+}
+
+await_file() {
+	for _ in $(seq 100); do
+		[ ! -e "$1" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+await_dropped() {
+	for _ in $(seq 100); do
+		[ "$(asked 'q["daemon"]["lines_dropped"]')" != "$1" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "a reader that takes nothing blocks nobody" {
+	cp pair.rule rules/
+	mkfifo pipe
+	exec 8<>pipe
+	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --rate 1000000 2>log >pipe 3>&- 6<&- 7>&- 8>&- &
+	daemon=$!
+	await observing log
+	for _ in 1 2 3; do call 5000; done
+	ctl ping
+	[ "$(asked 'q["daemon"]["lines_dropped"] > 0')" = True ]
+	exec 8>&-
+}
+
+@test "1,000 times load and unload: nothing grows" {
+	start
+	[[ $(control cycles 1000 "$daemon" | tee grown) == '{'* ]]
+	cat grown >&3
+	python3 -c 'import json, sys
+said = json.load(open("grown"))
+before, after = said["before"], said["after"]
+memory = after.pop("kb") - before.pop("kb")
+assert before == after, said
+assert memory < 512, said'
+}
+
+@test "killed: nothing stays in the kernel, and the next daemon takes the socket" {
+	cp pair.rule rules/
+	start
+	ids=$(sed -n 's/^prog_id:[[:space:]]*//p' /proc/$daemon/fdinfo/* | sort -u)
+	[ -n "$ids" ]
+	kill -KILL "$daemon"
+	wait "$daemon" || true
+	for _ in $(seq 100); do
+		left=$(python3 "$BATS_TEST_DIRNAME/programs.py" $ids)
+		[ -n "$left" ] || break
+		sleep 0.1
+	done
+	[ -z "$left" ]
+	[ -S ctl.sock ]
+	run --separate-stderr -2 ctl ping
+	[[ $stderr == "asterism: error: asterismd does not run: nobody listens at ctl.sock"* ]]
+	start
+	ctl ping
+	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet"
+	[[ $output == *"another daemon listens at ctl.sock"* ]]
+	ctl ping
+}
+
+@test "metrics: every line is right, counters count" {
+	"$asterismd" --help | grep -q metrics
+	cp pair.rule rules/'we"ird\.rule'
+	printf 'RULE tally PATTERN { [sys_exit_getppid:a] } DO { CALL Count("calls"); CALL Histogram("size", 5) }\n' >rules/tally.rule
+	port=$((20000 + $$ % 20000))
+	start --metrics 127.0.0.1:$port --measure
+	call 7
+	await '"match":"pair"' out 7
+	curl -sf http://127.0.0.1:$port/metrics >metrics
+	python3 "$BATS_TEST_DIRNAME/exposition.py" metrics >parsed
+	grep -qxF 'asterism_matches_total{unit="we\"ird\\.rule",rule="pair"} 7' metrics
+	grep -qxF 'asterism_count_total{unit="tally.rule",name="calls"} 7' metrics
+	grep -qxF 'asterism_values_bucket{unit="tally.rule",name="size",le="3"} 0' metrics
+	grep -qxF 'asterism_values_bucket{unit="tally.rule",name="size",le="7"} 7' metrics
+	grep -q '^asterism_unit_kernel_seconds_total{unit="tally.rule"} [0-9.e-]*[1-9]' metrics
+	for name in matches_total runs_opened_total lost_total pool_exhausted_total resident_bytes cpu_seconds_total clients units \
+		results_dropped_total; do
+		grep -q "^asterism_$name" parsed
+	done
+	[ "$(curl -s -o /dev/null -w '%{http_code}' -X POST -d x=1 http://127.0.0.1:$port/metrics)" = 405 ]
+	[ "$(curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:$port/)" = 404 ]
+	ctl ping
+}
+
+@test "no more rules above the limits" {
+	start --memory-max 1M --units-max 2
+	run --separate-stderr -2 ctl load pair.rule
+	[[ $stderr == *"no more rules"* ]]
+	stop
+	start --units-max 2
+	ctl load pair.rule
+	ctl load two.rule
+	run --separate-stderr -2 ctl load two.rule three
+	[[ $stderr == *"there are 2 units already"* ]]
+}
+
+@test "too much of the processor: matches are only counted, then a unit of user space goes" {
+	cat >rules/busy.rule <<-'END'
+		EVENT seen { n: u64 }
+		RULE source PATTERN { [sys_enter_getppid:a] } DO { EMIT seen(n = 1) }
+		RULE busy PATTERN { [seen:s] } RETURN { s.n }
+	END
+	start --cpu-max 1 --rate 1000000
+	[[ $(asked '[r["place"] for r in u["busy.rule"]["rules"]]') == *user* ]] || skip "no rule of this kernel runs in user space"
+	for _ in $(seq 60); do
+		call 20000
+		! grep -q 'busy.rule: deactivated' log || break
+		sleep 0.1
+	done
+	grep -q 'matches are only counted now' log
+	grep -q 'busy.rule: deactivated, as it takes too much' log
+	[ "$(asked 'u["busy.rule"]["state"]')" = loaded ]
+	ctl ping
+}
+
+@test "systemd is told, and the log has levels" {
+	python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("notify")
+while True:
+    got = s.recv(4096).decode()
+    print(got.split("\n")[0], flush=True)
+    if got.startswith("STOPPING"):
+        break' >told 3>&- 6<&- 7>&- &
+	await_file notify
+	export NOTIFY_SOCKET=$PWD/notify JOURNAL_STREAM=1:2
+	echo nonsense >rules/wrong.rule
+	start
+	await READY=1 told
+	kill -HUP "$daemon"
+	await RELOADING=1 told
+	await READY=1 told 2
+	stop
+	await STOPPING=1 told
+	grep -q '^<3>wrong.rule: ' log
+	grep -q '^<6>observing' log
+	! grep -q '^asterismd:' log
+}
+
+@test "the command line: what is wrong is said" {
+	run -2 "$asterismd" --scope nowhere
+	[[ $output == *"--scope is all, tree or pids, not 'nowhere'"* ]]
+	run -2 "$asterismd" --pid x
+	run -2 "$asterismd" --memory-max 5Q
+	run -2 "$asterismd" --scope all --pid 1
+	run -2 "$asterismd" --allow-actions --policy x
+	run -2 "$asterismd" more
+	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
+	[[ $output == *"there is no group no-such-group"* ]]
+	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
+	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy /nowhere
+	run --separate-stderr -2 "$ASTERISM" ctl --socket ctl.sock pong
+	[[ $stderr == *"did you mean ping?"* ]]
+	run --separate-stderr -2 "$ASTERISM" ctl load
+	run --separate-stderr -2 "$ASTERISM" ctl continue x
+	[[ $stderr == *"'x' is no ticket"* ]]
+}
+
+@test "the systemd unit: right, and its capabilities are enough" {
+	unit=$build/data/asterismd.service
+	caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z' 'a-z' | sed 's/cap_/+/g; s/ /,/g')
+	[ -n "$caps" ]
+	cp pair.rule rules/
+	setpriv --bounding-set="-all,$caps" --no-new-privs "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" \
+		--output out --group nogroup --allow-actions 2>log 3>&- 6<&- 7>&- &
+	daemon=$!
+	await observing log
+	call 2
+	await '"match":"pair"' out 2
+	ctl load kill.rule
+	echo pgid >&7
+	run -137 wait "$puppet"
+	puppet=
+	[ "$(asked 'u["pair.rule"]["rules"][0]["lost"]')" = 0 ]
+	command -v systemd-analyze || return 0
+	sed 's/^ExecStart=[^ ]*/ExecStart=\/bin\/true/; /^Documentation=/d' "$unit" >asterismd.service
+	run -0 systemd-analyze verify ./asterismd.service
+	[ -z "$output" ]
+}
