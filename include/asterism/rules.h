@@ -107,6 +107,7 @@ struct asterism_rule_info {
 	uint64_t pool_exhausted;    /* runs refused because the pool was full */
 	uint64_t lost;              /* everything lost for this rule */
 	uint64_t divisions_by_zero; /* in conditions, which were then false */
+	uint64_t kernel_bytes;      /* memory that its runs take in the kernel, while the unit is active */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */

@@ -290,6 +290,8 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.pool_exhausted = stats->pool_exhausted,
 		.lost = stats->lost,
 		.divisions_by_zero = stats->divisions_by_zero,
+		.kernel_bytes =
+			placement->place == SESSION_KERNEL ? ebpf_pool_bytes(rules->program, (uint32_t)index) : 0,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);

@@ -236,12 +236,12 @@ int asterism_rules_tallies(struct asterism_rules *rules)
 		struct react_tally *now = react_tallies_get(&rules->tallies, before->name, before->is_histogram);
 
 		if (!now)
-			return -ENOMEM;
+			return diag_no_memory(rules->session->diag);
 		now->count += before->count;
 		for (uint32_t k = 0; k < REACT_BUCKETS; k++)
 			now->buckets[k] += before->buckets[k];
 	}
-	return result ? result : (int)rules->tallies.count;
+	return result ? diag_no_memory(rules->session->diag) : (int)rules->tallies.count;
 }
 
 int asterism_rules_tally(const struct asterism_rules *rules, size_t index, struct asterism_tally *tally)

@@ -67,12 +67,12 @@ uint64_t budget_cpu_ns(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-bool budget_has_room(const struct budget *budget, uint64_t *bytes)
+bool budget_has_room(const struct budget *budget, uint64_t more, uint64_t *bytes)
 {
 	*bytes = 0;
 	if (!budget->memory_max_bytes)
 		return true;
-	*bytes = budget_resident_bytes() + budget_kernel_bytes();
+	*bytes = budget_resident_bytes() + budget_kernel_bytes() + more;
 	return *bytes <= budget->memory_max_bytes;
 }
 

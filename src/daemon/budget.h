@@ -22,8 +22,8 @@ uint64_t budget_kernel_bytes(void);
 /* CPU time of this process so far. */
 uint64_t budget_cpu_ns(void);
 
-/* Whether there is room for more rules; else false, with how much there is. */
-bool budget_has_room(const struct budget *budget, uint64_t *bytes);
+/* Whether there is room for rules that take more bytes; else false, with how much it would be in all. */
+bool budget_has_room(const struct budget *budget, uint64_t more, uint64_t *bytes);
 
 /* A look at the CPU time, about once a second. */
 void budget_look(struct budget *budget, uint64_t now_ns);

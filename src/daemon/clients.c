@@ -100,6 +100,10 @@ static void serve_line(struct clients *clients, struct client *client, const str
 
 	if (result) {
 		client_refuse(client, result == -ENOSYS ? "unknown-operation" : "malformed", "%s", why);
+	} else if (client->user != 0 && client->request.length > CLIENT_BODY_BYTES_MAX) {
+		client_refuse(client, "refused", "rules of a user other than root have %d bytes at most",
+			      CLIENT_BODY_BYTES_MAX);
+		client->is_ending = true;
 	} else if (client->request.op == REQUEST_LOAD) {
 		frame_expect(&client->frame, client->request.length);
 		client->awaits_body = true;

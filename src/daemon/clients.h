@@ -18,7 +18,8 @@
 
 enum {
 	CLIENTS_MAX = 64,
-	CLIENTS_OF_USER_MAX = 32, /* so that root always finds room */
+	CLIENTS_OF_USER_MAX = 32,        /* so that root always finds room */
+	CLIENT_BODY_BYTES_MAX = 1 << 20, /* of users other than root */
 	CLIENT_RESULTS_MAX = 256,
 	CLIENT_RESULTS_BYTES_MAX = 1 << 20,
 };

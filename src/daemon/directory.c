@@ -68,22 +68,31 @@ static int read_file(int folder, const char *name, struct file *file, char error
 	return result;
 }
 
+static int complain_of_memory(uint64_t bytes, char error[UNIT_ERROR_BYTES])
+{
+	snprintf(error, UNIT_ERROR_BYTES,
+		 "with it the daemon would take %llu KiB of memory, which is too much (--memory-max)",
+		 (unsigned long long)(bytes >> 10));
+	return -ENOMEM;
+}
+
+/* What the rules will take is known before, but for what is the kernel's own: so it is looked at twice. */
 int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES])
 {
 	uint64_t bytes;
 	int result;
 
-	if (!budget_has_room(&daemon->budget, &bytes))
-		return complain(error, -ENOMEM, "the daemon's memory is used up (--memory-max)");
+	if (unit_is_active(unit))
+		return complain(error, -EINVAL, "it is active already");
+	if (!budget_has_room(&daemon->budget, unit_kernel_bytes(unit), &bytes))
+		return complain_of_memory(bytes, error);
 	result = asterism_rules_activate(unit->rules);
 	if (result)
 		return complain(error, result, asterism_session_error(daemon->session));
-	if (budget_has_room(&daemon->budget, &bytes))
+	if (budget_has_room(&daemon->budget, 0, &bytes))
 		return 0;
 	asterism_rules_deactivate(unit->rules);
-	snprintf(error, UNIT_ERROR_BYTES, "with it the daemon would take %llu KiB, which is too much (--memory-max)",
-		 (unsigned long long)(bytes >> 10));
-	return -ENOMEM;
+	return complain_of_memory(bytes, error);
 }
 
 /*

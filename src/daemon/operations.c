@@ -14,8 +14,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The units of one user, besides root: the rest is left to others. */
-enum { UNITS_OF_USER_MAX = 32 };
+/*
+ * The units of one user other than root, and the rules of each: the rest is left to others, and loading, during which
+ * the daemon does nothing else, takes no longer than a moment.
+ */
+enum { UNITS_OF_USER_MAX = 32, RULES_OF_USER_MAX = 64 };
 
 struct operation {
 	struct daemon *daemon;
@@ -85,7 +88,7 @@ static bool may_load(struct operation *operation)
 			      daemon->units.count);
 	else if (!is_root(operation) && units_of(&daemon->units, client->user) >= UNITS_OF_USER_MAX)
 		client_refuse(client, "refused", "a user other than root has %d units at most", UNITS_OF_USER_MAX);
-	else if (!budget_has_room(&daemon->budget, &bytes))
+	else if (!budget_has_room(&daemon->budget, 0, &bytes))
 		client_refuse(client, "refused", "the daemon has %" PRIu64 " KiB of memory already: no more rules",
 			      bytes >> 10);
 	else
@@ -113,10 +116,14 @@ static struct unit *make_unit(struct operation *operation)
 	if (action && !is_root(operation)) {
 		client_refuse(operation->client, "denied",
 			      "the rules call %s, which changes the system: only root may load them", action);
-		unit_free(unit);
-		return NULL;
+	} else if (!is_root(operation) && asterism_rules_count(unit->rules) > RULES_OF_USER_MAX) {
+		client_refuse(operation->client, "refused", "a unit of a user other than root has %d rules at most",
+			      RULES_OF_USER_MAX);
+	} else {
+		return unit;
 	}
-	return unit;
+	unit_free(unit);
+	return NULL;
 }
 
 static void load(struct operation *operation)

@@ -29,7 +29,8 @@ static const char help[] =
 	"      --rate NUMBER          matches of a rule that are handed out per second; others are counted (default: "
 	"1000)\n"
 	"      --units-max NUMBER     units of rules at a time (default: 256)\n"
-	"      --memory-max SIZE      load no more rules above this, such as 200M, kernel's memory for rules included\n"
+	"      --memory-max SIZE      load no more rules above this, the kernel's memory for them included (default: "
+	"512M)\n"
 	"      --cpu-max PERCENT      do less above this share of a processor\n"
 	"      --measure              let the kernel measure its programs: nanoseconds in the metrics\n"
 	"  -h, --help                 show this help and exit\n"
@@ -223,7 +224,8 @@ int options_read(int argc, char **argv, struct options *options)
 				     .socket = "/run/asterism.sock",
 				     .output = "-",
 				     .rate = 1000,
-				     .units_max = 256 };
+				     .units_max = 256,
+				     .memory_max_bytes = 512 << 20 };
 	while ((option = getopt_long(argc, argv, "hV", rows, NULL)) >= 0) {
 		status = read_one(option, options, &has_scope);
 		if (status)

@@ -107,3 +107,13 @@ bool unit_is_in_user_space(const struct unit *unit)
 	}
 	return false;
 }
+
+uint64_t unit_kernel_bytes(const struct unit *unit)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; unit->rules && asterism_rules_info(unit->rules, i, &info) == 0; i++)
+		bytes += info.kernel_bytes;
+	return bytes;
+}

@@ -67,6 +67,9 @@ void units_replace(struct units *units, struct unit *old, struct unit *unit);
 
 bool unit_is_active(const struct unit *unit);
 
+/* The kernel's memory for the runs of its rules, while it is active. */
+uint64_t unit_kernel_bytes(const struct unit *unit);
+
 /* Whether some rule of it runs in user space. */
 bool unit_is_in_user_space(const struct unit *unit);
 

@@ -21,6 +21,7 @@ enum { SKIPPED = 77, EVERY_ONE = 400, RARER = 23, LIMIT_MS = 10000, STEP_MS = 50
 static const char pair_text[] = "RULE pair\n"
 				"PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] }\n"
 				"WHERE { [tid] }\n"
+				"DO { CALL Count(\"pairs\"); CALL Message(\"pair\") }\n"
 				"RETURN { b.ret AS ret, a.comm AS who }\n";
 /* In user space, for its pattern: the engine's allocations count, too. */
 static const char user_text[] =
@@ -30,6 +31,7 @@ static const char user_text[] =
 struct rig {
 	struct puppet puppet;
 	struct asterism_session *session;
+	struct asterism_rules *first;
 	unsigned long failing;
 	int matches;
 	int json_error;
@@ -53,7 +55,10 @@ static int load_and_activate(struct rig *rig, const char *text)
 	struct asterism_rules *rules = NULL;
 	int result = asterism_rules_load_text(rig->session, text, strlen(text), NULL, &rules);
 
-	return result ? result : asterism_rules_activate(rules);
+	if (!result)
+		result = asterism_rules_activate(rules);
+	rig->first = rig->first ? rig->first : rules;
+	return result;
 }
 
 static int use(struct rig *rig)
@@ -71,6 +76,10 @@ static int use(struct rig *rig)
 		result = -EIO;
 	for (int ms = 0; result >= 0 && rig->matches < 3 && ms < LIMIT_MS; ms += STEP_MS)
 		result = asterism_session_wait(rig->session, STEP_MS);
+	if (result >= 0)
+		result = asterism_rules_tallies(rig->first);
+	if (result >= 0 && result != 1)
+		return -EIO;
 	return result < 0 ? result : 0;
 }
 
@@ -83,6 +92,7 @@ static int attempt(struct rig *rig, struct asterism_diag *diag)
 	int result;
 
 	rig->matches = 0;
+	rig->first = NULL;
 	asterism_diag_clear(diag);
 	alloc_fail_at(rig->failing);
 	result = asterism_session_open(&options, diag, &rig->session);

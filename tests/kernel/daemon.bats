@@ -465,6 +465,17 @@ assert memory < 512, said'
 	ctl load two.rule
 	run --separate-stderr -2 ctl load two.rule three
 	[[ $stderr == *"there are 2 units already"* ]]
+	stop
+	start --group nogroup --memory-max 64M
+	for i in $(seq 65); do sed "s/RULE pair/RULE pair$i/" pair.rule; done >many.rule
+	run --separate-stderr -2 as_nobody "$ASTERISM" ctl --socket ctl.sock load many.rule
+	[ "$stderr" = "asterism: error: a unit of a user other than root has 64 rules at most" ]
+	head -c 1100000 /dev/zero | tr '\0' '#' >large.rule
+	run --separate-stderr -2 as_nobody "$ASTERISM" ctl --socket ctl.sock load large.rule
+	[[ $stderr == *"1048576 bytes at most"* ]]
+	run --separate-stderr -2 ctl load many.rule
+	[[ $stderr == *"with it the daemon would take "*" KiB of memory"* ]]
+	[ "$(asked 'list(u), q["daemon"]["kernel_bytes"]')" = "([], 0)" ]
 }
 
 @test "too much of the processor: matches are only counted, then a unit of user space goes" {
