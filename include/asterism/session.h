@@ -45,9 +45,9 @@ enum asterism_verdict { ASTERISM_CONTINUE = 0, ASTERISM_ABORT = 1, ASTERISM_LATE
 
 /*
  * Told of a match, which is borrowed for the length of the call (match.h). Returns ASTERISM_CONTINUE or ASTERISM_ABORT,
- * which have an effect where a rule asks and there is no on_ask; or -Exxx: then the dispatch ends and returns that; what
- * else is pending stays for the next one, but for what rules in user space have found in the same events, which comes
- * first. Any other result is -EINVAL.
+ * which have an effect where a rule asks and there is no on_ask; or -Exxx: then the dispatch ends and returns that;
+ * what else is pending stays for the next one, but for what rules in user space have found in the same events, which
+ * comes first. Any other result is -EINVAL.
  *
  * A callback may call everything but dispatch and wait of its session (-EBUSY). What it deactivates or unloads hands
  * out nothing more at once; a session that it frees goes when the dispatch returns.
