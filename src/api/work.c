@@ -71,7 +71,10 @@ static int open_reactions(struct asterism_rules *rules)
 	const struct session_policy *policy = session->has_policy ? &session->policy : NULL;
 	const struct reactions_options options = {
 		.policy = policy,
-		.agent = { .in_scope = in_scope, .context = rules, .anywhere = policy && policy->anywhere },
+		.agent = { .in_scope = in_scope,
+			   .context = rules,
+			   .anywhere = policy && policy->anywhere,
+			   .foreign_ids = !ebpf_ids_are_own() },
 	};
 	int result = policy_check(policy, rules->program, session->diag);
 
