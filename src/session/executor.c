@@ -169,7 +169,7 @@ static bool fall_back(struct executor *executor, struct asterism_diag *diag)
 	for (uint32_t i = 0; i < program->rule_count && connected; i++) {
 		if (executor->excluded[i] || !ebpf_emit_connects(program, i))
 			continue;
-		executor->excluded[i] = true;
+		executor->excluded[i] = executor->here[i] = true;
 		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
 			 "rule %s runs in user space: with the rules that EMIT connects it with it is too much for one "
 			 "program of this kernel",
