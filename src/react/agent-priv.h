@@ -78,8 +78,14 @@ int agent_send_own(struct react_agent *agent, struct react_call *call);
 /* Makes room in the journal for a change about to be made. Returns as undo_add, an error with a clause in call->why. */
 int agent_remember(struct react_agent *agent, struct react_call *call, const struct undo_change *change);
 
-/* A thread whose priority somebody else sets is no longer boosted. */
-void agent_forget_boost(struct react_agent *agent, pid_t tid);
+/*
+ * Schedules a thread otherwise until the session ends: what was before the first such change is remembered. Returns 0,
+ * or an error with a clause in call->why.
+ */
+int agent_reschedule(struct react_agent *agent, struct react_call *call, pid_t tid, const struct sched_attr *attr);
+
+/* A thread that is scheduled otherwise by now is no longer boosted for a time. */
+void agent_end_boost(struct react_agent *agent, pid_t tid);
 
 /* Ends the boosts that are over; the earliest time of the others goes to *wait_ns, if it is less. */
 void agent_poll_boosts(struct react_agent *agent, uint64_t now_ns, uint64_t *wait_ns);

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <linux/sched/types.h>
-#include <string.h>
 
 #define USUAL_NS 100000000
 
@@ -28,30 +28,11 @@ static struct react_boost *find(struct react_agent *agent, pid_t tid)
 	return NULL;
 }
 
-/* Remembers, then boosts: in this order, so that there is no moment at which nobody knows of it. */
-static int boost(struct react_agent *agent, struct react_call *call, pid_t tid)
-{
-	struct sched_attr before;
-	struct undo_change change = { .kind = UNDO_PRIORITY, .id = tid, .before = &before };
-	int result = priority_get(tid, &before), added;
-
-	if (result)
-		return agent_refuse(call, result, "%s", strerror(-result));
-	added = agent_remember(agent, call, &change);
-	if (added < 0)
-		return added;
-	result = priority_boost(tid, agent_integer(call, 1, 0));
-	if (result && added)
-		undo_drop(agent->undo, &change);
-	if (result == -EINVAL)
-		return agent_refuse(call, result, "priorities go from 0 to 139, without 40");
-	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
-}
-
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	int64_t time_ns = agent_integer(call, 2, USUAL_NS);
 	struct react_target target;
+	struct sched_attr attr;
 	int result = agent_target(agent, call, 0, &target);
 	struct react_boost *known;
 	uint64_t until;
@@ -62,7 +43,10 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		return agent_refuse(call, -EINVAL, "the time of a boost is more than 0");
 	if (alloc_grow(&agent->boosts, &agent->boost_capacity, agent->boost_count, sizeof *agent->boosts))
 		return agent_refuse(call, -ENOMEM, "memory is short");
-	result = boost(agent, call, target.id);
+	if (priority_attr(agent_integer(call, 1, 0), &attr))
+		return agent_refuse(call, -EINVAL, PRIORITY_SCALE);
+	attr.sched_flags = SCHED_FLAG_RESET_ON_FORK; /* it is not passed on */
+	result = agent_reschedule(agent, call, target.id, &attr);
 	if (result)
 		return result;
 	until = clock_now_ns() + (uint64_t)time_ns;
@@ -81,11 +65,10 @@ static void remove_boost(struct react_agent *agent, struct react_boost *boost)
 	*boost = agent->boosts[--agent->boost_count];
 }
 
-void agent_forget_boost(struct react_agent *agent, pid_t tid)
+void agent_end_boost(struct react_agent *agent, pid_t tid)
 {
 	struct react_boost *boost = find(agent, tid);
 
-	undo_drop(agent->undo, &(struct undo_change){ .kind = UNDO_PRIORITY, .id = tid });
 	if (boost)
 		remove_boost(agent, boost);
 }

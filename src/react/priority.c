@@ -22,28 +22,25 @@ int priority_restore(pid_t tid, const struct sched_attr *attr)
 	return syscall(SYS_sched_setattr, tid, attr, 0) ? -errno : 0;
 }
 
-static int set(pid_t tid, int64_t priority, uint64_t flags)
+int priority_attr(int64_t priority, struct sched_attr *attr)
 {
-	struct sched_attr attr = { .size = sizeof attr, .sched_flags = flags };
-
 	if (priority < 0 || priority > PRIORITY_MAX || priority == REAL_TIME_0)
 		return -EINVAL;
+	*attr = (struct sched_attr){ .size = sizeof *attr };
 	if (priority > REAL_TIME_0) {
-		attr.sched_policy = SCHED_FIFO;
-		attr.sched_priority = (uint32_t)(priority - REAL_TIME_0);
+		attr->sched_policy = SCHED_FIFO;
+		attr->sched_priority = (uint32_t)(priority - REAL_TIME_0);
 	} else {
-		attr.sched_policy = SCHED_NORMAL;
-		attr.sched_nice = (int32_t)(NICE_OF_0 - priority);
+		attr->sched_policy = SCHED_NORMAL;
+		attr->sched_nice = (int32_t)(NICE_OF_0 - priority);
 	}
-	return priority_restore(tid, &attr);
+	return 0;
 }
 
 int priority_set(pid_t tid, int64_t priority)
 {
-	return set(tid, priority, 0);
-}
+	struct sched_attr attr;
+	int result = priority_attr(priority, &attr);
 
-int priority_boost(pid_t tid, int64_t priority)
-{
-	return set(tid, priority, SCHED_FLAG_RESET_ON_FORK);
+	return result ? result : priority_restore(tid, &attr);
 }

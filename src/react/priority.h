@@ -13,15 +13,16 @@
 
 struct sched_attr;
 
+#define PRIORITY_SCALE "priorities go from 0 to 139, without 40"
+
 /* Stores the scheduling of a thread. Returns 0 or -errno. */
 int priority_get(pid_t tid, struct sched_attr *attr);
 
-/*
- * Gives a thread what priority_get stored, or a priority; one that is boosted does not pass it on to threads that it
- * makes meanwhile. Returns 0, -EINVAL (beyond the scale), -errno.
- */
+/* What a priority means to the scheduler. Returns 0, or -EINVAL (beyond the scale). */
+int priority_attr(int64_t priority, struct sched_attr *attr);
+
+/* Gives a thread what priority_get or priority_attr stored, or a priority. Returns 0, -EINVAL as above, -errno. */
 int priority_restore(pid_t tid, const struct sched_attr *attr);
 int priority_set(pid_t tid, int64_t priority);
-int priority_boost(pid_t tid, int64_t priority);
 
 #endif

@@ -22,10 +22,11 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		return result;
 	result = priority_set(target.id, agent_integer(call, 1, 0));
 	if (result == -EINVAL)
-		return agent_refuse(call, result, "priorities go from 0 to 139, without 40");
+		return agent_refuse(call, result, PRIORITY_SCALE);
 	if (result)
 		return agent_refuse(call, result, "%s", strerror(-result));
-	agent_forget_boost(agent, target.id);
+	undo_drop(agent->undo, &(struct undo_change){ .kind = UNDO_PRIORITY, .id = target.id });
+	agent_end_boost(agent, target.id);
 	return 0;
 }
 

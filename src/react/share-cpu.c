@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <linux/sched/types.h>
-#include <string.h>
 
 /* What the scheduler takes: 1 us of run time at least, by default periods of 100 us to 4 s. */
 #define USUAL_PERIOD_NS 100000000
@@ -23,29 +22,6 @@ static const struct react_param params[] = {
 	{ .name = "percent", .type = REACT_INTEGER },
 	{ .name = "period", .type = REACT_TIME, .optional = true },
 };
-
-/* Remembers how the thread was scheduled, then gives it its share. */
-static int share(struct react_agent *agent, struct react_call *call, pid_t tid, const struct sched_attr *attr)
-{
-	struct sched_attr before;
-	struct undo_change change = { .kind = UNDO_PRIORITY, .id = tid, .before = &before };
-	int result = priority_get(tid, &before), added;
-
-	if (result)
-		return agent_refuse(call, result, "%s", strerror(-result));
-	added = agent_remember(agent, call, &change);
-	if (added < 0)
-		return added;
-	result = priority_restore(tid, attr);
-	if (result && added)
-		undo_drop(agent->undo, &change);
-	if (result == -EBUSY)
-		return agent_refuse(call, result,
-				    "so much is not left: shares are guaranteed, to 95 %% of all processors");
-	if (result == -EPERM)
-		return agent_refuse(call, result, "a thread that is bound to some processors can have no share");
-	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
-}
 
 static int perform(struct react_agent *agent, struct react_call *call)
 {
@@ -59,7 +35,6 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		return agent_refuse(call, -EINVAL, "a share is 1 to 95 per cent of a processor");
 	if (period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS)
 		return agent_refuse(call, -EINVAL, "the period is 1ms to 4s");
-	agent_forget_boost(agent, target.id);
 	const struct sched_attr attr = {
 		.size = sizeof attr,
 		.sched_policy = SCHED_DEADLINE,
@@ -69,7 +44,15 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		.sched_period = (uint64_t)period_ns,
 	};
 
-	return share(agent, call, target.id, &attr);
+	result = agent_reschedule(agent, call, target.id, &attr);
+	if (result == -EBUSY)
+		return agent_refuse(call, result,
+				    "so much is not left: shares are guaranteed, to 95 %% of all processors");
+	if (result == -EPERM)
+		return agent_refuse(call, result, "a thread that is bound to some processors can have no share");
+	if (!result)
+		agent_end_boost(agent, target.id);
+	return result;
 }
 
 const struct react_action react_share_cpu = {

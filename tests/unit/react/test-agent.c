@@ -7,6 +7,8 @@
 #include "react/proc.h"
 
 #include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -167,6 +169,40 @@ static void boosts_end(void **state)
 	end(pid);
 }
 
+/* Whatever was done to a thread before, and however often: at the end it is scheduled as it was found. */
+static void shares_are_undone(void **state)
+{
+	struct react_agent *agent = new_agent(&(struct react_agent_options){ .anywhere = true });
+	pid_t pid = spawn();
+	int before = getpriority(PRIO_PROCESS, (id_t)pid), refused;
+	struct react_call call;
+	uint64_t wait_ns;
+
+	(void)state;
+	refused = act(agent, "ShareCpu", pid, 5, &call);
+	if (geteuid() != 0 || refused == -EBUSY) {
+		end(pid);
+		react_agent_free(agent);
+		skip();
+	}
+	assert_int_equal(refused, 0);
+	assert_int_equal(act(agent, "ShareCpu", pid, 10, &call), 0);
+	assert_int_equal(undo_count(react_agent_undo(agent)), 1);
+	react_agent_free(agent);
+	assert_int_equal(sched_getscheduler(pid), SCHED_OTHER);
+
+	agent = new_agent(&(struct react_agent_options){ .anywhere = true });
+	assert_int_equal(act(agent, "BoostThreadPriority", pid, 30, &call), 0);
+	assert_int_equal(act(agent, "ShareCpu", pid, 5, &call), 0);
+	react_agent_poll(agent, clock_now_ns() + 200000000,
+			 &wait_ns); /* the share stays when the boost would be over */
+	assert_int_equal(sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK, SCHED_DEADLINE);
+	react_agent_free(agent);
+	assert_int_equal(sched_getscheduler(pid), SCHED_OTHER);
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), before);
+	end(pid);
+}
+
 static void too_often_is_counted(void **state)
 {
 	struct react_agent *agent = new_agent(&(struct react_agent_options){ .anywhere = true });
@@ -224,7 +260,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whom_it_refuses),          cmocka_unit_test(foreign_ids_name_nobody),
 		cmocka_unit_test(stopped_go_on_at_the_end), cmocka_unit_test(boosts_end),
-		cmocka_unit_test(too_often_is_counted),     cmocka_unit_test(memory_is_short),
+		cmocka_unit_test(shares_are_undone),        cmocka_unit_test(too_often_is_counted),
+		cmocka_unit_test(memory_is_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
