@@ -234,16 +234,8 @@ int asterism_rules_tallies(struct asterism_rules *rules)
 	rules->tallies = (struct react_tallies){ 0 };
 	if (rules->reactions)
 		result = reactions_tallies(rules->reactions, tally, rules, &rules->tallies);
-	for (size_t i = 0; i < past->count && !result; i++) {
-		const struct react_tally *before = &past->items[i];
-		struct react_tally *now = react_tallies_get(&rules->tallies, before->name, before->is_histogram);
-
-		if (!now)
-			return diag_no_memory(rules->session->diag);
-		now->count += before->count;
-		for (uint32_t k = 0; k < REACT_BUCKETS; k++)
-			now->buckets[k] += before->buckets[k];
-	}
+	for (size_t i = 0; i < past->count && !result; i++)
+		result = react_tallies_add(&rules->tallies, &past->items[i]);
 	return result ? diag_no_memory(rules->session->diag) : (int)rules->tallies.count;
 }
 

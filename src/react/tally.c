@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 
+#include <errno.h>
 #include <string.h>
 
 uint32_t react_bucket(int64_t value)
@@ -30,6 +31,18 @@ struct react_tally *react_tallies_get(struct react_tallies *tallies, const char 
 
 	*tally = (struct react_tally){ .name = copy, .is_histogram = is_histogram };
 	return tally;
+}
+
+int react_tallies_add(struct react_tallies *tallies, const struct react_tally *from)
+{
+	struct react_tally *to = react_tallies_get(tallies, from->name, from->is_histogram);
+
+	if (!to)
+		return -ENOMEM;
+	to->count += from->count;
+	for (uint32_t i = 0; i < REACT_BUCKETS; i++)
+		to->buckets[i] += from->buckets[i];
+	return 0;
 }
 
 void react_tallies_fini(struct react_tallies *tallies)

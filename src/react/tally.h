@@ -30,6 +30,8 @@ uint32_t react_bucket(int64_t value);
 
 /* The tally of this name and kind, made if need be (the name is copied); NULL: memory is short. */
 struct react_tally *react_tallies_get(struct react_tallies *tallies, const char *name, bool is_histogram);
+/* Adds what from has counted to the tally of its name and kind. Returns 0 or -ENOMEM. */
+int react_tallies_add(struct react_tallies *tallies, const struct react_tally *from);
 void react_tallies_fini(struct react_tallies *tallies);
 
 #endif

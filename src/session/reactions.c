@@ -201,53 +201,40 @@ void reactions_poll(struct reactions *reactions, uint64_t now_ns, uint64_t *wait
 	react_agent_poll(reactions->agent, now_ns, wait_ns);
 }
 
-static int add_tally(struct react_tallies *tallies, const char *name, bool is_histogram, const uint64_t *buckets)
+/* What a Count or Histogram of the kernel's programs has come to; add NULL: nothing, but its name is told. */
+static struct react_tally tally_of(const struct reactions *reactions, uint32_t statement, reactions_tally_fn *add,
+				   void *context)
 {
-	struct react_tally *tally = react_tallies_get(tallies, name, is_histogram);
+	const struct program *program = reactions->program;
+	uint32_t name = program->args[program->statements[statement].first_arg].node;
+	struct react_tally tally = { .name = program_text(program, program->nodes[name].a),
+				     .is_histogram = reactions->actions[statement]->primitive == REACT_HISTOGRAM };
 
-	if (!tally)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < REACT_BUCKETS; i++) {
-		tally->count += buckets[i];
-		if (is_histogram)
-			tally->buckets[i] += buckets[i];
-	}
-	return 0;
-}
-
-/* The name that a Count or Histogram gives. */
-static const char *name_of(const struct program *program, const struct program_statement *statement)
-{
-	return program_text(program, program->nodes[program->args[statement->first_arg].node].a);
+	if (add)
+		add(context, statement, tally.buckets);
+	for (uint32_t i = 0; i < REACT_BUCKETS; i++)
+		tally.count += tally.buckets[i];
+	if (!tally.is_histogram)
+		tally.buckets[0] = 0; /* where a counter counts */
+	return tally;
 }
 
 int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void *context,
 		      struct react_tallies *tallies)
 {
-	const struct program *program = reactions->program;
 	const struct react_tallies *own = react_agent_tallies(reactions->agent);
+	uint32_t count = reactions->program->header->sections[PROGRAM_STATEMENTS].count;
 	int result = 0;
 
-	for (uint32_t i = 0; i < program->header->sections[PROGRAM_STATEMENTS].count && !result; i++) {
-		const struct react_action *action = reactions->actions[i];
-		uint64_t buckets[REACT_BUCKETS] = { 0 };
-
-		if (!action || !is_tally(action))
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (!reactions->actions[i] || !is_tally(reactions->actions[i]))
 			continue;
-		if (add)
-			add(context, i, buckets);
-		result = add_tally(tallies, name_of(program, &program->statements[i]),
-				   action->primitive == REACT_HISTOGRAM, buckets);
-	}
-	for (size_t i = 0; i < own->count && !result; i++) {
-		struct react_tally *tally = react_tallies_get(tallies, own->items[i].name, own->items[i].is_histogram);
+		const struct react_tally counted = tally_of(reactions, i, add, context);
 
-		if (!tally)
-			return -ENOMEM;
-		tally->count += own->items[i].count;
-		for (uint32_t j = 0; j < REACT_BUCKETS; j++)
-			tally->buckets[j] += own->items[i].buckets[j];
+		result = react_tallies_add(tallies, &counted);
 	}
+	for (size_t i = 0; i < own->count && !result; i++)
+		result = react_tallies_add(tallies, &own->items[i]);
 	return result;
 }
 
