@@ -35,6 +35,8 @@ enum lang_op {
 	LANG_SUM,
 	LANG_FIRST,
 	LANG_LAST,
+	LANG_VARIABLE, /* of a machine: element is its index */
+	LANG_KEY,      /* likewise */
 	/* arithmetic: both operands have the node's kind except shifts, whose right operand may be I64 or U64 */
 	LANG_ADD,
 	LANG_SUB,
@@ -217,10 +219,14 @@ enum {
 	LANG_EXPRESSION_MAX = 1 << 16, /* nodes of one expression */
 };
 
+struct lang_machine;
+
 /* What one or several rule files hold together. */
 struct lang_unit {
 	struct lang_rule *rules;
 	uint32_t rule_count;
+	struct lang_machine *machines; /* ast-machine.h */
+	uint32_t machine_count;
 	const struct event_type **declared; /* types of EVENT declarations, in order */
 	uint32_t declared_count;
 };

@@ -14,6 +14,11 @@ struct lang_input {
 	size_t length;
 };
 
+/* Another value for what the inputs call PARAM name = ...; text is a constant as rules write it. */
+struct lang_setting {
+	const char *name, *text;
+};
+
 /* A unit together with the memory of all its nodes. */
 struct lang_program;
 

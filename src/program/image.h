@@ -8,12 +8,14 @@
  * is the only way to get one, and validates everything said here, so executors may index without checks.
  */
 
+#include "program/image-node.h"
+
 #include <stdint.h>
 
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 1 };
+enum { PROGRAM_VERSION = 2 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,     /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -32,6 +34,8 @@ enum program_section_id {
 	PROGRAM_RETURNS,     /* struct program_return */
 	PROGRAM_STATEMENTS,  /* struct program_statement */
 	PROGRAM_ARGS,        /* struct program_arg */
+	PROGRAM_NOTICES,     /* struct program_notice */
+	PROGRAM_PIECES,      /* struct program_piece */
 	PROGRAM_SECTION_COUNT,
 };
 
@@ -67,6 +71,7 @@ enum program_semantics {
 	PROGRAM_STRICT_PARTITION,
 	PROGRAM_SKIP_TILL_NEXT,
 	PROGRAM_SKIP_TILL_ANY,
+	PROGRAM_MACHINE, /* not a pattern: docs/execution.md, "Machines" */
 };
 
 enum program_mode { PROGRAM_ANY_MODE, PROGRAM_SYNCHRONOUS, PROGRAM_ASYNCHRONOUS };
@@ -77,6 +82,7 @@ enum program_rule_flag {
 	PROGRAM_RULE_SEQUENCE = 1 << 1, /* RETURN SEQUENCE */
 	PROGRAM_RULE_DEADLINE = 1 << 2, /* has a state that matches when the time is up */
 	PROGRAM_RULE_OVER_ALL = 1 << 3, /* OVER { * }: types outside the image are part of the stream too */
+	PROGRAM_RULE_TIMER = 1 << 4,    /* MACHINE: instances have timers */
 };
 
 struct program_rule {
@@ -91,9 +97,14 @@ struct program_rule {
 	uint32_t first_over, over_count; /* in INDICES: the stream's types */
 	uint32_t first_return, return_count;
 	uint32_t first_statement, statement_count;
-	uint32_t context_slot; /* DEADLINE: first of 4 slots cpu, pid, tid, comm of the last positive event */
+	uint32_t context_slot; /* DEADLINE, TIMER: first of 4 slots cpu, pid, tid, comm of the last positive event */
 	uint32_t place;        /* text "file:line" */
 	uint32_t source;       /* text: the rule's source on one line, for people */
+	uint32_t first_notice, notice_count; /* MACHINE: what its transitions tell */
+	uint32_t notice_slot;             /* notice_count: U64, which notice of the rule the transition tells, from 1 */
+	uint32_t timer_slot;              /* TIMER: U64, when the instance's timer goes off; 0: never */
+	uint32_t trail_slot, trail_count; /* first of 3 U64 slots for each of the last transitions, newest first */
+	uint32_t reserved[2];
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -104,8 +115,6 @@ struct program_element {
 	uint32_t flags;
 	uint32_t reserved;
 };
-
-enum program_kind { PROGRAM_I64 = 1, PROGRAM_U64, PROGRAM_F64, PROGRAM_BOOL, PROGRAM_STRING };
 
 struct program_slot {
 	uint32_t name; /* text, for people: "a.ts", "count of b" */
@@ -119,7 +128,7 @@ enum program_state_flag {
 };
 
 struct program_state {
-	uint32_t label;                              /* text, for people */
+	uint32_t label;                              /* text, for people; MACHINE: the state's name */
 	uint32_t first_transition, transition_count; /* grouped by type; within a type in the order to try */
 	uint32_t class; /* of the rule (from 0): where runs here wait; NONE for the start state */
 	uint32_t flags;
@@ -132,7 +141,11 @@ struct program_state {
 enum program_transition_flag {
 	PROGRAM_FORBID = 1 << 0,   /* target END; under SKIPTILLANY it ends the original too */
 	PROGRAM_IN_PLACE = 1 << 1, /* progress of a negated sequence: no copy under SKIPTILLANY, not a positive event */
+	PROGRAM_TELL = 1 << 2, /* MACHINE: the notice in the notice slot is told, and the instance goes on to target */
+	PROGRAM_COPY = 1 << 3, /* MACHINE: taken by a copy of the instance, for the key that its actions write */
 };
+
+#define PROGRAM_TIMER (UINT32_MAX - 1) /* type of a transition: the timer goes off */
 
 struct program_transition {
 	uint32_t type;
@@ -159,49 +172,6 @@ struct program_action {
 	uint32_t reserved;
 };
 
-enum program_op {
-	PROGRAM_OP_CONST = 1, /* imm: bits of the kind */
-	PROGRAM_OP_TEXT,      /* a = text, b = its length; kind STRING */
-	PROGRAM_OP_FIELD,     /* a = index in FIELDS, of the current event; kind by its value type */
-	PROGRAM_OP_SLOT,      /* a = slot of the rule (from 0) */
-	PROGRAM_OP_ADD, /* arithmetic on a and b, which have the node's kind (I64, U64; ADD SUB MUL DIV also F64) */
-	PROGRAM_OP_SUB,
-	PROGRAM_OP_MUL,
-	PROGRAM_OP_DIV, /* integers: truncates towards zero; by zero: the condition is false, counted */
-	PROGRAM_OP_MOD,
-	PROGRAM_OP_AND, /* bits; BOOL operands allowed with kind BOOL (strict, not lazy) */
-	PROGRAM_OP_OR,
-	PROGRAM_OP_XOR,
-	PROGRAM_OP_SHL,     /* b I64 or U64, taken modulo 64 */
-	PROGRAM_OP_SHR,     /* arithmetic for I64, logical for U64 */
-	PROGRAM_OP_CONVERT, /* a (I64, U64, F64, BOOL) to the node's kind (I64, U64, F64) */
-	PROGRAM_OP_EQ,      /* a, b: any mix of I64 and U64 compares the numbers; or both F64, BOOL or STRING */
-	PROGRAM_OP_NE,
-	PROGRAM_OP_LT, /* I64/U64 mixes or F64 */
-	PROGRAM_OP_LE,
-	PROGRAM_OP_GT,
-	PROGRAM_OP_GE,
-	PROGRAM_OP_LIKE, /* a STRING, b a TEXT node: glob with `*` only */
-	PROGRAM_OP_LAND, /* lazy, left to right */
-	PROGRAM_OP_LOR,
-	PROGRAM_OP_LNOT, /* a */
-	PROGRAM_OP_COUNT,
-};
-
-/*
- * Operands have smaller indices than the node. Depth at most PROGRAM_DEPTH_MAX. Operands may be shared, but evaluating
- * a node visits at most PROGRAM_EXPANSION_MAX nodes.
- */
-struct program_node {
-	uint8_t op;
-	uint8_t kind;
-	uint16_t depth; /* 1 for a leaf */
-	uint32_t a, b;
-	uint32_t reserved;
-	uint64_t imm;
-};
-
-enum { PROGRAM_DEPTH_MAX = 128, PROGRAM_EXPANSION_MAX = 4096 };
 enum { PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096 };
 
 /*
@@ -221,18 +191,23 @@ struct program_class {
  */
 struct program_key {
 	uint32_t type;
-	uint32_t first_field; /* in INDICES: as many FIELDS indices as the class has slots */
+	uint32_t
+		first_field; /* in INDICES: as many FIELDS indices as the class has slots; MACHINE: NONE is any value */
 };
 
 struct program_return {
 	uint32_t name;
-	uint32_t node; /* over slots only */
+	uint32_t node;   /* over slots only */
+	uint32_t notice; /* MACHINE: the notice of the rule that it belongs to, from 1; else 0 */
+	uint32_t reserved;
 };
 
 struct program_statement {
 	uint32_t type;     /* EMIT: the event type; NONE for CALL */
 	uint32_t function; /* CALL: text */
 	uint32_t first_arg, arg_count;
+	uint32_t notice; /* as program_return's */
+	uint32_t reserved;
 };
 
 struct program_arg {
@@ -240,9 +215,31 @@ struct program_arg {
 	uint32_t field; /* EMIT: index in FIELDS; CALL: enum react_naming */
 };
 
+enum program_notice_flag {
+	PROGRAM_NOTICE_SILENT = 1 << 0, /* nothing but EMIT: no match */
+};
+
+/* What one transition of a machine tells, besides the returns and statements that carry its number. */
+struct program_notice {
+	uint32_t first_piece, piece_count; /* of the warning */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+/* A piece of a warning: text, then a value. */
+struct program_piece {
+	uint32_t text;  /* text; or NONE */
+	uint32_t value; /* return of the rule (from 0) of the same notice; or NONE */
+};
+
+/*
+ * A place of the trail, three U64 slots: ts; transition (of the rule, from 1; 0: none yet) << 32 | cpu; pid << 32 |
+ * tid.
+ */
+enum { PROGRAM_TRAIL_WORDS = 3, PROGRAM_TRAIL_MAX = 16 };
+
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");
-_Static_assert(sizeof(struct program_rule) == 96, "on-disk layout");
+_Static_assert(sizeof(struct program_rule) == 128, "on-disk layout");
 _Static_assert(sizeof(struct program_transition) == 40, "on-disk layout");
-_Static_assert(sizeof(struct program_node) == 24, "on-disk layout");
 
 #endif

@@ -89,6 +89,8 @@ static void set_tables(struct program *program)
 	TABLE(returns, PROGRAM_RETURNS);
 	TABLE(statements, PROGRAM_STATEMENTS);
 	TABLE(args, PROGRAM_ARGS);
+	TABLE(notices, PROGRAM_NOTICES);
+	TABLE(pieces, PROGRAM_PIECES);
 #undef TABLE
 	program->type_count = sections[PROGRAM_TYPES].count;
 	program->field_count = sections[PROGRAM_FIELDS].count;

@@ -29,6 +29,8 @@ struct program {
 	const struct program_return *returns;
 	const struct program_statement *statements;
 	const struct program_arg *args;
+	const struct program_notice *notices;
+	const struct program_piece *pieces;
 	uint32_t type_count, field_count, rule_count;
 	size_t total_bytes;
 };

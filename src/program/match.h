@@ -27,7 +27,8 @@ struct program_reaction {
 
 /* A match, borrowed by the callee for the length of the call. */
 struct program_match {
-	uint32_t rule; /* index in the image */
+	uint32_t rule;   /* index in the image */
+	uint32_t notice; /* a machine's: which of its notices, from 1; else 0 */
 	bool tainted;
 	uint64_t ts; /* of the completing event; first.ts + within when the time was up */
 	uint32_t cpu, pid, tid;

@@ -20,6 +20,8 @@ const struct program_section_shape program_section_shapes[PROGRAM_SECTION_COUNT]
 	[PROGRAM_RETURNS] = { "return value", sizeof(struct program_return) },
 	[PROGRAM_STATEMENTS] = { "statement", sizeof(struct program_statement) },
 	[PROGRAM_ARGS] = { "argument", sizeof(struct program_arg) },
+	[PROGRAM_NOTICES] = { "notice", sizeof(struct program_notice) },
+	[PROGRAM_PIECES] = { "piece of a warning", sizeof(struct program_piece) },
 };
 
 /* The remainders of all half bytes: small enough to read, fast enough for images of a few hundred KiB. */
