@@ -151,6 +151,10 @@ static int parse_arguments(struct parser *parser, struct source_node *node)
 	if (result)
 		return result;
 	switch (node->op) {
+	case SOURCE_USER_RESULT:
+	case SOURCE_USER_CALLER:
+		break;
+	case SOURCE_USER_ARG:
 	case SOURCE_SYSCALL_ARG:
 		result = parse_bounded(parser, 5, &node->value);
 		break;
@@ -188,6 +192,10 @@ static const struct {
 	{ "be16", SOURCE_BE16 },
 	{ "be32", SOURCE_BE32 },
 	{ "syscall_arg", SOURCE_SYSCALL_ARG },
+	{ "user_word", SOURCE_USER_WORD },
+	{ "user_arg", SOURCE_USER_ARG },
+	{ "user_result", SOURCE_USER_RESULT },
+	{ "user_caller", SOURCE_USER_CALLER },
 	{ "ctx", SOURCE_CTX },
 	{ "ctxs", SOURCE_CTXS },
 	{ "ctxstr", SOURCE_CTXSTR },

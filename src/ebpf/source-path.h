@@ -33,12 +33,17 @@ enum source_op {
 	SOURCE_USTR,
 	SOURCE_BE16,
 	SOURCE_BE32,
+	SOURCE_USER_WORD,   /* the 8 bytes at a user address */
 	SOURCE_SYSCALL_ARG, /* argument number value; becomes SOURCE_ACCESS */
 	/* of a classic tracepoint's record: at offset value */
 	SOURCE_CTX,
 	SOURCE_CTXS,
 	SOURCE_CTXSTR,
 	SOURCE_CTXLOC,
+	/* of a probe in user code; become SOURCE_CTX or SOURCE_USER_WORD */
+	SOURCE_USER_ARG,    /* argument number value of the function */
+	SOURCE_USER_RESULT, /* of the function, where it returns */
+	SOURCE_USER_CALLER, /* the address that it was called from, where it begins */
 };
 
 struct source_node {

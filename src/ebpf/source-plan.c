@@ -78,6 +78,11 @@ static int find_tracepoint(struct draft *draft)
 	int result = -ENOENT;
 
 	draft->unit.tracepoint = draft->source->tracepoint;
+	if (attach_is_probe(draft->source->tracepoint)) {
+		draft->unit.classic = binding->classic = binding->is_probe = true;
+		return attach_probe_find(draft->source->tracepoint, binding->arena, &draft->unit.place,
+					 &(struct attach_reason){ binding->reason, binding->size });
+	}
 	if (!binding->classic) {
 		result = btf_kernel_tracepoint(binding->btf, name, &binding->tracepoint);
 		draft->unit.attach_id = binding->tracepoint.id;
@@ -388,7 +393,7 @@ bool source_may_interrupt(const struct event_type *type)
 	};
 
 	for (uint32_t i = 0; i < type->source_count; i++) {
-		bool found = false;
+		bool found = attach_is_probe(type->sources[i].tracepoint); /* met in user mode */
 
 		for (size_t j = 0; j < sizeof calm / sizeof *calm && !found; j++)
 			found = strcmp(type->sources[i].tracepoint, calm[j]) == 0;

@@ -7,6 +7,7 @@
  * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
  */
 
+#include "ebpf/attach-probe.h"
 #include "ebpf/matcher.h"
 #include "ebpf/source-resolve.h"
 
@@ -32,7 +33,8 @@ struct source_entry {
 struct source_unit {
 	const char *tracepoint; /* "system:name" */
 	bool classic;
-	uint32_t attach_id; /* type id of the prototype; of the tracepoint in tracefs where classic */
+	uint32_t attach_id;        /* type id of the prototype; of the tracepoint in tracefs where classic */
+	struct attach_place place; /* path: a probe in user code instead of a tracepoint */
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;

@@ -28,6 +28,31 @@ static const struct btf_hop syscall_args[SYSCALL_ARGS][2] = {
 #endif
 };
 
+/* Offsets in struct pt_regs as the system call interface has it (struct user_regs_struct, struct user_pt_regs). */
+static const struct {
+	int32_t args[SYSCALL_ARGS];
+	int32_t result;
+	int32_t stack;  /* the caller's address lies where this register points; or -1: */
+	int32_t caller; /* it is in this one */
+} user_registers = {
+#if defined(__x86_64__)
+	{ 112, 104, 96, 88, 72, 64 },
+	80,
+	152,
+	-1,
+#elif defined(__aarch64__)
+	{ 0, 8, 16, 24, 32, 40 },
+	0,
+	-1,
+	240,
+#else
+	{ 0 },
+	-1,
+	-1,
+	-1,
+#endif
+};
+
 static int refuse(struct source_binding *binding, int code, const char *format, const char *name)
 {
 	snprintf(binding->reason, binding->size, format, name);
@@ -151,6 +176,32 @@ static int resolve_choice(struct source_binding *binding, struct source_node *no
 	return result;
 }
 
+static int resolve_register(struct source_binding *binding, struct source_node *node)
+{
+	int32_t offset = node->op == SOURCE_USER_ARG      ? user_registers.args[node->value]
+			 : node->op == SOURCE_USER_RESULT ? user_registers.result
+			 : user_registers.stack >= 0      ? user_registers.stack
+							  : user_registers.caller;
+
+	if (!binding->is_probe)
+		return refuse(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
+	if (user_registers.result < 0 || offset < 0)
+		return refuse(binding, -ENOENT, "where functions keep their arguments is not known on %s",
+			      "this architecture");
+	struct source_node reg = { .op = SOURCE_CTX, .value = offset, .bytes = 8 };
+
+	if (node->op == SOURCE_USER_CALLER && user_registers.stack >= 0) {
+		node->left = arena_zero(binding->arena, 1, sizeof *node->left);
+		if (!node->left)
+			return -ENOMEM;
+		*node->left = reg;
+		node->op = SOURCE_USER_WORD;
+		return 0;
+	}
+	*node = reg;
+	return 0;
+}
+
 int source_resolve_integer(struct source_binding *binding, struct source_node *node)
 {
 	int result = source_resolve(binding, node);
@@ -171,6 +222,10 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 		return resolve_access(binding, node);
 	case SOURCE_SYSCALL_ARG:
 		return resolve_syscall_arg(binding, node);
+	case SOURCE_USER_ARG:
+	case SOURCE_USER_RESULT:
+	case SOURCE_USER_CALLER:
+		return resolve_register(binding, node);
 	case SOURCE_CHOICE:
 		return resolve_choice(binding, node);
 	case SOURCE_CTX:
@@ -184,6 +239,7 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_USTR:
 	case SOURCE_BE16:
 	case SOURCE_BE32:
+	case SOURCE_USER_WORD:
 		return source_resolve_integer(binding, node->left);
 	default:
 		result = source_resolve_integer(binding, node->left);

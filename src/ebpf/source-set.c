@@ -27,6 +27,7 @@ struct loaded {
 	const char *tracepoint;
 	bool classic;
 	uint32_t attach_id;
+	struct attach_place place;
 	int program, link, memory;
 	void *page; /* memory, mapped */
 	uint32_t stride;
@@ -82,7 +83,7 @@ static int make_memory(struct source_set *set, struct loaded *program, uint32_t 
 static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
 		     struct asterism_diag *diag)
 {
-	const char *colon = strchr(unit->tracepoint, ':');
+	const char *colon = strrchr(unit->tracepoint, ':');
 	struct source_emit_options emit = {
 		.scope = set->scope,
 		.style = { .cast = set->cast, .cautious = cautious },
@@ -97,7 +98,9 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 	struct ebpf_load_options load = {
 		.name = colon ? colon + 1 : unit->tracepoint,
 		.file = unit->tracepoint,
-		.type = unit->classic ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_TRACING,
+		.type = unit->place.path ? BPF_PROG_TYPE_KPROBE
+			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
+					 : BPF_PROG_TYPE_TRACING,
 		.attach_type = unit->classic ? 0 : BPF_TRACE_RAW_TP,
 		.attach_btf_id = unit->classic ? 0 : unit->attach_id,
 		.features = set->options.features,
@@ -132,6 +135,7 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 			.tracepoint = unit->tracepoint,
 			.classic = unit->classic,
 			.attach_id = unit->attach_id,
+			.place = unit->place,
 			.program = -1,
 			.link = -1,
 			.memory = -1,
@@ -243,6 +247,15 @@ void source_set_free(struct source_set *set)
 	alloc_free(set);
 }
 
+static int attach(const struct loaded *program, struct asterism_diag *diag)
+{
+	if (program->place.path)
+		return attach_probe(program->program, &program->place, program->tracepoint, diag);
+	if (program->classic)
+		return attach_classic(program->program, program->tracepoint, program->attach_id, diag);
+	return attach_raw(program->program, program->tracepoint, diag);
+}
+
 int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
@@ -250,9 +263,7 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 	for (size_t i = 0; i < set->program_count && !result; i++) {
 		struct loaded *program = &set->programs[i];
 
-		program->link = program->classic ? attach_classic(program->program, program->tracepoint,
-								  program->attach_id, diag)
-						 : attach_raw(program->program, program->tracepoint, diag);
+		program->link = attach(program, diag);
 		if (program->link < 0)
 			result = program->link;
 	}

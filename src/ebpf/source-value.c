@@ -31,8 +31,8 @@ static void make_number(struct ebpf_asm *as)
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
 }
 
-/* r0 = the bytes at r3 in kernel memory, zero-extended; 0 where they cannot be read. */
-static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
+/* r0 = the bytes at r3 in memory that helper reads, zero-extended; 0 where they cannot be read. */
+static void read_memory(struct ebpf_asm *as, int32_t helper, uint32_t bytes)
 {
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t slot = ebpf_stack_take(as, WORD);
@@ -41,9 +41,14 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 	ebpf_mov(as, R1, R10);
 	ebpf_alu_imm(as, BPF_ADD, R1, slot);
 	ebpf_mov_imm(as, R2, bytes);
-	ebpf_call(as, BPF_FUNC_probe_read_kernel);
+	ebpf_call(as, helper);
 	ebpf_load(as, BPF_DW, R0, R10, slot);
 	ebpf_stack_release(as, mark);
+}
+
+static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
+{
+	read_memory(as, BPF_FUNC_probe_read_kernel, bytes);
 }
 
 /*
@@ -292,6 +297,11 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 	case SOURCE_BE32:
 		source_emit_value(as, style, path->left);
 		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
+		break;
+	case SOURCE_USER_WORD:
+		source_emit_value(as, style, path->left);
+		ebpf_mov(as, R3, R0);
+		read_memory(as, BPF_FUNC_probe_read_user, WORD);
 		break;
 	case SOURCE_CTX:
 	case SOURCE_CTXS:

@@ -8,6 +8,7 @@
 #include "event/path-priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ERRORS_MAX = 20, INCLUDES_MAX = 16 };
@@ -248,18 +249,56 @@ static int scan_tracepoint(struct parser *parser, struct event_span *span)
 	return 0;
 }
 
+/* uprobe:"file:function" or uprobe-return's: what comes back as system:name is uprobe:file:function. 1: there was one.
+ */
+static int scan_probe(struct parser *parser, struct event_span *span, const char **tracepoint)
+{
+	static const char *const systems[] = { "uprobe", "uretprobe" };
+	struct event_scan *scan = &parser->scan;
+	const char *start = scan->at, *system = NULL, *place;
+
+	*span = event_scan_name(scan);
+	for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+		if (span->length == strlen(systems[i]) && !memcmp(span->start, systems[i], span->length))
+			system = systems[i];
+	}
+	if (!system || !event_scan_char(scan, ':')) {
+		scan->at = start;
+		return 0;
+	}
+	int taken = event_scan_text(scan, &place);
+
+	if (taken < 0)
+		return taken;
+	const char *colon = taken ? strrchr(place, ':') : NULL;
+
+	if (!colon || colon == place || !colon[1])
+		return event_scan_error(scan, *span, NULL, "a probe is written %s:\"file:function\"", system);
+	size_t bytes = strlen(system) + strlen(place) + 2;
+	char *text = arena_zero(scan->arena, bytes, 1);
+
+	if (!text)
+		return no_memory(parser);
+	snprintf(text, bytes, "%s:%s", system, place);
+	*tracepoint = text;
+	return 1;
+}
+
 static int scan_source(struct parser *parser)
 {
 	struct event_span tracepoint, extra;
 	struct event_source *source;
-	int result = scan_tracepoint(parser, &tracepoint);
+	const char *probe = NULL;
+	int result = scan_probe(parser, &tracepoint, &probe);
 
-	if (result)
+	if (result == 0)
+		result = scan_tracepoint(parser, &tracepoint);
+	if (result < 0)
 		return result;
 	if (alloc_grow(&parser->sources, &parser->source_capacity, parser->source_count, sizeof *source))
 		return no_memory(parser);
 	source = &parser->sources[parser->source_count++];
-	*source = (struct event_source){ .tracepoint = copy_span(parser, tracepoint) };
+	*source = (struct event_source){ .tracepoint = probe ? probe : copy_span(parser, tracepoint) };
 	if (!source->tracepoint)
 		return -ENOMEM;
 	if (event_scan_keyword(&parser->scan, "WHEN")) {

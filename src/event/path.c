@@ -12,6 +12,7 @@ static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_
 
 /* The arguments that a function takes. */
 enum shape {
+	NOTHING,
 	ONE_PATH,
 	ONE_INTEGER,
 	OFFSET_AND_BYTES,  /* bytes of an integer */
@@ -29,6 +30,10 @@ static const struct function {
 	{ "be16", ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "be32", ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "syscall_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
+	{ "user_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
+	{ "user_result", NOTHING, EVENT_PATH_NUMBER, 0 },
+	{ "user_caller", NOTHING, EVENT_PATH_NUMBER, 0 },
+	{ "user_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "ctx", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxs", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxstr", OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
@@ -86,7 +91,7 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 {
 	enum event_path_kind kind;
 	struct event_span span;
-	int result;
+	int result = 0;
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
@@ -95,7 +100,7 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 		if (!result && kind == EVENT_PATH_STRING)
 			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
 						  function->name);
-	} else {
+	} else if (function->shape != NOTHING) {
 		result = scan_numbers(scan, function);
 	}
 	if (result)
@@ -138,8 +143,11 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 			return scan_call(scan, &functions[i], depth);
 		}
 	}
-	return event_scan_error(scan, name, "kstr, ustr, be16, be32, syscall_arg, ctx, ctxs, ctxstr, ctxloc",
-				"there is no function of this name in paths");
+	return event_scan_error(
+		scan, name,
+		"kstr, ustr, be16, be32, syscall_arg, user_arg, user_result, user_caller, user_word, ctx, "
+		"ctxs, ctxstr, ctxloc",
+		"there is no function of this name in paths");
 }
 
 static bool scan_compare(struct event_scan *scan)

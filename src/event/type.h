@@ -77,7 +77,7 @@ enum event_origin {
  * in the notation of docs/formats/catalog.md.
  */
 struct event_source {
-	const char *tracepoint; /* "system:name" */
+	const char *tracepoint; /* "system:name"; "uprobe:file:function", "uretprobe:file:function" */
 	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
 	const char *scope;      /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
 	const char *const *paths; /* per body field: how it is obtained */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides where in which file a probe stands, by the symbols of the file, and how programs meet it. */
+
+#include "ebpf/attach-probe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char at_entry[] = "uprobe:", at_return[] = "uretprobe:";
+
+static bool begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool attach_is_probe(const char *tracepoint)
+{
+	return begins(tracepoint, at_entry) || begins(tracepoint, at_return);
+}
+
+static int refuse(const struct attach_reason *reason, int error, const char *what, const char *name)
+{
+	snprintf(reason->text, reason->size, "%s %s", what, name);
+	return error;
+}
+
+/* Our own C library: libraries lie beside it. NULL: it is linked in. */
+static const char *own_libc(void)
+{
+	Dl_info info;
+
+	return dladdr((void *)(uintptr_t)&strtol, &info) && info.dli_fname && info.dli_fname[0] == '/' ? info.dli_fname
+												       : NULL;
+}
+
+/* Where a library of this name lies; it is not loaded, since that runs what is in it. NULL: nowhere, or no memory. */
+static const char *find_library(const char *name, struct arena *arena)
+{
+	const char *libc = own_libc();
+	const char *folders[] = {
+		libc ? libc : "/", "/usr/local/lib/", "/usr/lib/", "/lib/", "/usr/lib64/", "/lib64/"
+	};
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		char path[PATH_MAX];
+		int folder = (int)(strrchr(folders[i], '/') + 1 - folders[i]);
+		int length = snprintf(path, sizeof path, "%.*s%s", folder, folders[i], name);
+
+		if (length < (int)sizeof path && access(path, R_OK) == 0)
+			return arena_text(arena, path, (size_t)length);
+	}
+	return NULL;
+}
+
+/* The offset in the file of what lies at address once it is loaded; false: nothing is loaded there as code. */
+static bool file_offset(Elf *elf, uint64_t address, uint64_t *offset)
+{
+	size_t count;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++) {
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_filesz) {
+			*offset = address - segment.p_vaddr + segment.p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Looks the function up in one table of symbols. */
+static bool find_in_table(Elf *elf, Elf_Scn *section, const char *function, uint64_t *offset)
+{
+	GElf_Shdr header;
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
+		return false;
+	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+		    strcmp(name, function) == 0 && file_offset(elf, symbol.st_value, offset))
+			return true;
+	}
+	return false;
+}
+
+static bool find_function(int fd, const char *function, uint64_t *offset)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	bool found = false;
+
+	while (elf && !found && (section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
+			found = find_in_table(elf, section, function, offset);
+	}
+	elf_end(elf);
+	return found;
+}
+
+int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
+		      const struct attach_reason *reason)
+{
+	const char *file = strchr(tracepoint, ':') + 1, *function = strrchr(tracepoint, ':') + 1;
+
+	if (function <= file || function - 1 == file || !*function)
+		return refuse(reason, -EINVAL, "a probe is written uprobe:FILE:FUNCTION, not", tracepoint);
+	char *name = arena_text(arena, file, (size_t)(function - 1 - file));
+
+	if (!name)
+		return -ENOMEM;
+	place->path = strchr(name, '/') ? name : find_library(name, arena);
+	place->at_return = begins(tracepoint, at_return);
+	int fd = place->path ? open(place->path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return refuse(reason, -ENOENT, "there is no file", name);
+	bool found = find_function(fd, function, &place->offset);
+
+	close(fd);
+	return found ? 0 : refuse(reason, -ENOENT, "the file has no function", function);
+}
+
+/* A number in a file of the kernel's, after prefix; or -errno. */
+static int read_number(const char *path, const char *prefix)
+{
+	char text[64], *end;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t got = read(fd, text, sizeof text - 1);
+
+	close(fd);
+	if (got <= 0)
+		return -EINVAL;
+	text[got] = '\0';
+	if (!begins(text, prefix))
+		return -EINVAL;
+	long number = strtol(text + strlen(prefix), &end, 10);
+
+	return end == text + strlen(prefix) || number < 0 || number > INT32_MAX ? -EINVAL : (int)number;
+}
+
+static int open_probe(const struct attach_place *place)
+{
+	static const char folder[] = "/sys/bus/event_source/devices/uprobe/";
+	char path[128];
+
+	snprintf(path, sizeof path, "%stype", folder);
+	int type = read_number(path, "");
+
+	snprintf(path, sizeof path, "%sformat/retprobe", folder);
+	int bit = read_number(path, "config:");
+
+	if (type < 0 || bit < 0 || bit > 63)
+		return -EOPNOTSUPP;
+	struct perf_event_attr attr = {
+		.type = (uint32_t)type,
+		.size = sizeof attr,
+		.config = place->at_return ? UINT64_C(1) << bit : 0,
+		.uprobe_path = (uintptr_t)place->path,
+		.probe_offset = place->offset,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int attach_probe(int program_fd, const struct attach_place *place, const char *tracepoint, struct asterism_diag *diag)
+{
+	int error = 0, fd = open_probe(place);
+
+	if (fd >= 0 && (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
+		error = -errno;
+		close(fd);
+	} else if (fd < 0) {
+		error = fd;
+	}
+	if (!error)
+		return fd;
+	return diag_error(diag, NULL, error, "no program can be attached to %s: %s", tracepoint,
+			  error == -EPERM || error == -EACCES ? "this needs the capabilities CAP_BPF and CAP_PERFMON"
+							      : strerror(-error));
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Events from probes in user code (in threads of the planted program other than its first): arguments, results, callers; what is said where there is no such place. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	locks="$(dirname "$ASTERISM")/../../tests/kernel/locks"
+	cd "$BATS_TEST_TMPDIR"
+	cat >nested.rule <<-END
+		EVENTS "pthread.events"
+		RULE nested
+		PATTERN { [pthread_mutex_lock:a, pthread_mutex_lock_return:b, ~pthread_mutex_unlock:u, pthread_mutex_lock:c] }
+		WHERE { [tid], b.ret == 0, u.mutex == a.mutex, a.tid != a.pid } RETURN { a.mutex AS outer, c.mutex AS inner, a.caller AS at }
+	END
+	"$ASTERISM" run -q nested.rule -- true || skip "no probes in user code in this kernel"
+}
+
+# `values FILE NAME`: of every match.
+values() {
+	sed -n "s/.*\"$2\":\([0-9]*\)[,}].*/\1/p" "$1"
+}
+
+@test "a probe gives arguments, results and the caller" {
+	"$ASTERISM" run -q -f json -o out nested.rule -- "$locks" inverted
+	[ "$(grep -c '"match":"nested"' out)" -eq 2 ]
+	outer=($(values out outer)) inner=($(values out inner)) at=($(values out at))
+	[ "${outer[0]}" -eq "${inner[1]}" ] && [ "${outer[1]}" -eq "${inner[0]}" ] && [ "${outer[0]}" -ne "${outer[1]}" ]
+	[ "${at[0]}" -eq "${at[1]}" ] && [ "${at[0]}" -ne 0 ]
+}
+
+@test "what is not nested is no match" {
+	"$ASTERISM" run -q -f json -o out nested.rule -- "$locks" awake
+	[ "$(grep -c '"match"' out)" -eq 0 ]
+}
+
+@test "a recording of probes is replayed to the same matches" {
+	"$ASTERISM" record -q -f json --rules nested.rule -o trace -- "$locks" circle >live
+	"$ASTERISM" replay -q -f json nested.rule trace >replayed
+	[ "$(grep -c '"match"' live)" -eq 3 ]
+	diff <(grep '"match"' live) <(grep '"match"' replayed)
+}
+
+@test "a function that is not there is named" {
+	printf 'EVENT e {}\nFROM uprobe:"libc.so.6:no_such_function" {}\n' >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
+	run -4 "$ASTERISM" run e.rule -- true
+	[[ "$output" == *"no function no_such_function"* ]]
+}
+
+@test "a file that is not there is named" {
+	printf 'EVENT e {}\nFROM uprobe:"libnone.so.9:f" {}\n' >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
+	run -4 "$ASTERISM" run e.rule -- true
+	[[ "$output" == *"no file libnone.so.9"* ]]
+}
+
+@test "a file that is no program is refused" {
+	printf '\177ELF and nonsense' >bad.so
+	printf 'EVENT e {}\nFROM uprobe:"%s/bad.so:f" {}\n' "$PWD" >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
+	run -4 "$ASTERISM" run e.rule -- true
+	[[ "$output" == *"no function f"* ]]
+}
+
+@test "registers belong to probes only" {
+	printf 'EVENT e { a: u64 }\nFROM sched:sched_switch { a = user_arg(0) }\n' >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e:x } RETURN { x.a }\n' >e.rule
+	run -4 "$ASTERISM" run e.rule -- true
+	[[ "$output" == *"only a probe in user code"* ]]
+}
+
+@test "a probe without a function is an error of the catalog" {
+	printf 'EVENT e {}\nFROM uprobe:"libc.so.6" {}\n' >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
+	run -2 "$ASTERISM" check e.rule
+	[[ "$output" == *'uprobe:"file:function"'* ]]
+}
+
+@test "no probe is left in the library" {
+	"$ASTERISM" run -q nested.rule -- true
+	run ! grep -q pthread_mutex /sys/kernel/tracing/uprobe_events
+}
