@@ -3,10 +3,13 @@
 
 #include "ebpf/attach-probe.h"
 
+#include "ebpf/own-probe.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -32,6 +35,28 @@ static int refuse(const struct attach_reason *reason, int error, const char *wha
 {
 	snprintf(reason->text, reason->size, "%s %s", what, name);
 	return error;
+}
+
+/* Where in which file the code lies that is mapped at address. */
+static bool find_mapped(const void *address, struct arena *arena, struct attach_place *place)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t at = (uintptr_t)address, start, end, offset;
+	char line[PATH_MAX + 128];
+	int path = 0;
+
+	place->path = NULL;
+	while (maps && !place->path && fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &start, &end, &offset, &path) !=
+			    3 ||
+		    at < start || at >= end || line[path] != '/')
+			continue;
+		place->path = arena_text(arena, line + path, strcspn(line + path, "\n"));
+		place->offset = at - start + offset;
+	}
+	if (maps)
+		fclose(maps);
+	return place->path;
 }
 
 /* Our own C library: libraries lie beside it. NULL: it is linked in. */
@@ -125,8 +150,13 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 
 	if (!name)
 		return -ENOMEM;
-	place->path = strchr(name, '/') ? name : find_library(name, arena);
 	place->at_return = begins(tracepoint, at_return);
+	place->is_own = strcmp(name, "asterism") == 0;
+	if (place->is_own)
+		return own_probe_find(function) && find_mapped(own_probe_find(function), arena, place)
+			       ? 0
+			       : refuse(reason, -ENOENT, "asterism has no function", function);
+	place->path = strchr(name, '/') ? name : find_library(name, arena);
 	int fd = place->path ? open(place->path, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd < 0)

@@ -4,7 +4,7 @@
 
 /*
  * Probes in user code: "uprobe:FILE:FUNCTION" where a function begins, "uretprobe:FILE:FUNCTION" where it returns. FILE
- * is a path, or the name of a shared library as the dynamic linker finds it (libc.so.6). A probe is met by every
+ * is a path, or the name of a shared library (libc.so.6); "asterism" is this program. A probe is met by every
  * process that has the file mapped; the scope test comes after that.
  */
 
@@ -19,6 +19,7 @@ struct attach_place {
 	const char *path;
 	uint64_t offset; /* in the file */
 	bool at_return;
+	bool is_own; /* in this program: met by this process only, about others (own-probe.h) */
 };
 
 /* Where one clause goes that says why not. */

@@ -383,7 +383,13 @@ static void emit_scope(struct emission *emission)
 	ebpf_note(as, "in scope?");
 	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
 	emit_current(emission);
-	if (unit->scope.count)
+	if (unit->place.is_own) {
+		uint32_t own = ebpf_label(as);
+
+		scope_emit_own(scope, as, R8, own);
+		ebpf_jump(as, emission->out);
+		ebpf_bind(as, own);
+	} else if (unit->scope.count)
 		scope_emit_foreign(scope, as, R8, emission->out);
 	for (uint32_t i = 0; i <= unit->scope.count; i++) {
 		uint32_t next = i < unit->scope.count ? ebpf_label(as) : emission->out;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "session/result.h"
+#include "session/seed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ static bool in_scope(void *context, int pid)
 {
 	const struct session_parts *parts = context;
 
-	return executor_has(parts->executor, pid);
+	return !parts->executor || executor_has(parts->executor, pid);
 }
 
 /* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */
@@ -188,6 +189,13 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 	int result = parts->tape ? tape_add(parts->tape, pid) : 0;
 
 	return result || !parts->executor ? result : executor_add(parts->executor, pid);
+}
+
+void session_parts_seed(struct session_parts *parts, int waiting)
+{
+	if (seed_is_wanted(parts->rules ? session_rules_program(parts->rules) : NULL,
+			   parts->options->tape ? parts->options->tape->what : NULL))
+		seed_tell(in_scope, parts, waiting);
 }
 
 int session_parts_fd(const struct session_parts *parts)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what is told of what is there already. Whatever has gone meanwhile, or may not be read, is left out. */
+
+#include "session/seed.h"
+
+#include "base/alloc.h"
+#include "ebpf/own-probe.h"
+#include "react/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const types[] = { "process_state", "descriptor_state" };
+
+bool seed_is_wanted(const struct program *program, const struct selection *what)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		if (program && program_type_find(program, types[i]) != PROGRAM_NONE)
+			return true;
+		for (size_t j = 0; what && j < what->count; j++) {
+			if (strcmp(what->events[j].type->name, types[i]) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The number after label in /proc/PID/status, the column'th one; 0 where it is not there. */
+static uint32_t number_after(const char *status, const char *label, int column)
+{
+	const char *at = strstr(status, label);
+
+	if (!at)
+		return 0;
+	for (at += strlen(label); column > 0; column--)
+		at += strspn(at, "\t "), at += strcspn(at, "\t \n");
+	return (uint32_t)strtoul(at, NULL, 10);
+}
+
+/* Where the link leads, or "". */
+static const char *read_link(pid_t pid, const char *name, char path[PATH_MAX])
+{
+	char link[64];
+
+	snprintf(link, sizeof link, "/proc/%d/%s", pid, name);
+	ssize_t length = readlink(link, path, PATH_MAX - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return path;
+}
+
+/* Whether the descriptor will be closed when the process runs another program. */
+static bool ends_at_exec(pid_t pid, int fd)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);
+	const char *flags = proc_read(path, text, sizeof text) > 0 ? strstr(text, "flags:\t") : NULL;
+
+	return flags && strtoul(flags + strlen("flags:\t"), NULL, 8) & O_CLOEXEC;
+}
+
+static void tell_descriptors(pid_t pid, bool is_waiting)
+{
+	char path[PATH_MAX], name[32];
+	DIR *folder;
+
+	snprintf(name, sizeof name, "/proc/%d/fd", pid);
+	folder = opendir(name);
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		if (!isdigit((unsigned char)*entry->d_name))
+			continue;
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		snprintf(name, sizeof name, "fd/%d", fd);
+		read_link(pid, name, path);
+		if (*path && !(is_waiting && ends_at_exec(pid, fd)))
+			own_probe_descriptor_state(pid, fd, path);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void tell_process(pid_t pid, bool is_waiting)
+{
+	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (proc_read(path, status, sizeof status) <= 0)
+		return;
+	const struct own_process_state state = {
+		.pid = pid,
+		.ppid = (int32_t)number_after(status, "\nPPid:", 0),
+		.euid = number_after(status, "\nUid:", 1),
+		.cwd = read_link(pid, "cwd", cwd),
+		.root = read_link(pid, "root", root),
+	};
+
+	own_probe_process_state(&state);
+	tell_descriptors(pid, is_waiting);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
+{
+	DIR *folder = opendir("/proc");
+	int *pids = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		int pid = isdigit((unsigned char)*entry->d_name) ? (int)strtol(entry->d_name, NULL, 10) : 0;
+
+		if (!pid || pid == getpid() || !in_scope(context, pid))
+			continue;
+		if (alloc_grow(&pids, &capacity, count, sizeof *pids))
+			break;
+		pids[count++] = pid;
+	}
+	if (folder)
+		closedir(folder);
+	if (count)
+		qsort(pids, count, sizeof *pids, by_number);
+	for (size_t i = 0; i < count; i++)
+		tell_process(pids[i], pids[i] == waiting);
+	alloc_free(pids);
+}
