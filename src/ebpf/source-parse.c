@@ -193,6 +193,7 @@ static const struct {
 	{ "be32", SOURCE_BE32 },
 	{ "syscall_arg", SOURCE_SYSCALL_ARG },
 	{ "user_word", SOURCE_USER_WORD },
+	{ "kernel_word", SOURCE_KERNEL_WORD },
 	{ "user_arg", SOURCE_USER_ARG },
 	{ "user_result", SOURCE_USER_RESULT },
 	{ "user_caller", SOURCE_USER_CALLER },

@@ -34,6 +34,7 @@ enum source_op {
 	SOURCE_BE16,
 	SOURCE_BE32,
 	SOURCE_USER_WORD,   /* the 8 bytes at a user address */
+	SOURCE_KERNEL_WORD, /* the 8 bytes at a kernel address */
 	SOURCE_SYSCALL_ARG, /* argument number value; becomes SOURCE_ACCESS */
 	/* of a classic tracepoint's record: at offset value */
 	SOURCE_CTX,

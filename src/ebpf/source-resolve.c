@@ -240,6 +240,7 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_BE16:
 	case SOURCE_BE32:
 	case SOURCE_USER_WORD:
+	case SOURCE_KERNEL_WORD:
 		return source_resolve_integer(binding, node->left);
 	default:
 		result = source_resolve_integer(binding, node->left);

@@ -299,9 +299,11 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
 		break;
 	case SOURCE_USER_WORD:
+	case SOURCE_KERNEL_WORD:
 		source_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
-		read_memory(as, BPF_FUNC_probe_read_user, WORD);
+		read_memory(as, path->op == SOURCE_USER_WORD ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel,
+			    WORD);
 		break;
 	case SOURCE_CTX:
 	case SOURCE_CTXS:

@@ -34,6 +34,7 @@ static const struct function {
 	{ "user_result", NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_caller", NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "kernel_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "ctx", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxs", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxstr", OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
@@ -143,11 +144,10 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 			return scan_call(scan, &functions[i], depth);
 		}
 	}
-	return event_scan_error(
-		scan, name,
-		"kstr, ustr, be16, be32, syscall_arg, user_arg, user_result, user_caller, user_word, ctx, "
-		"ctxs, ctxstr, ctxloc",
-		"there is no function of this name in paths");
+	return event_scan_error(scan, name,
+				"kstr, ustr, be16, be32, syscall_arg, user_arg, user_result, user_caller, user_word, "
+				"kernel_word, ctx, ctxs, ctxstr, ctxloc",
+				"there is no function of this name in paths");
 }
 
 static bool scan_compare(struct event_scan *scan)
