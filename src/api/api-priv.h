@@ -70,6 +70,7 @@ struct asterism_rules {
 struct asterism_match {
 	struct asterism_rules *unit;
 	const struct program_match *found;
+	char *warning; /* once it was asked for */
 };
 
 /* What a unit hands out before it is others' turn. */
