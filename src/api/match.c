@@ -95,7 +95,7 @@ int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum 
 	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
 		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		if (unit->number == ticket >> TICKET_BITS && unit->questions)
+		if (unit->number == ticket >> TICKET_BITS && unit->responses.questions)
 			return api_work_answer(unit, own, verdict_of((int)verdict));
 	}
 	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
@@ -108,10 +108,10 @@ int api_on_match(void *context, const struct program_match *found)
 	struct program_match told;
 	int result = 0;
 
-	if (!unit->questions && (unit->leaving || unit->session->doomed))
+	if (!unit->responses.questions && (unit->leaving || unit->session->doomed))
 		return 0;
-	if (reactions_do(unit->reactions, found, &told) &&
-	    (!unit->questions || !questions_take(unit->questions, &told, &result)))
+	if (reactions_do(unit->responses.reactions, found, &told) &&
+	    (!unit->responses.questions || !questions_take(unit->responses.questions, &told, &result)))
 		result = api_tell(unit, &told);
 	return result;
 }
