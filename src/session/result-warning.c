@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AGO_WIDTH = 16, AGO_BYTES = 32 };
+enum { AGO_WIDTH = 16 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
@@ -82,8 +82,7 @@ void result_put_trail(FILE *stream, const struct program *program, const struct 
 	putc(']', stream);
 }
 
-/* How long before the warning, in the unit that leaves one to three digits before the point. */
-static void print_ago(uint64_t ts, uint64_t warned, char text[AGO_BYTES])
+void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES])
 {
 	static const struct {
 		uint64_t below, ns; /* below 0: whatever is left */
@@ -100,12 +99,12 @@ static void print_ago(uint64_t ts, uint64_t warned, char text[AGO_BYTES])
 	size_t unit = 0;
 
 	if (ns < 1000) {
-		snprintf(text, AGO_BYTES, "%s%" PRIu64 " ns", sign, ns);
+		snprintf(text, RESULT_AGO_BYTES, "%s%" PRIu64 " ns", sign, ns);
 		return;
 	}
 	while (units[unit].below && ns >= units[unit].below)
 		unit++;
-	snprintf(text, AGO_BYTES, "%s%" PRIu64 ".%" PRIu64 " %s", sign, ns / units[unit].ns,
+	snprintf(text, RESULT_AGO_BYTES, "%s%" PRIu64 ".%" PRIu64 " %s", sign, ns / units[unit].ns,
 		 ns % units[unit].ns * 10 / units[unit].ns, units[unit].name);
 }
 
@@ -129,9 +128,9 @@ void result_write_trail(FILE *stream, const struct program *program, const struc
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct program_trail_event *event = &events[i];
-		char ago[AGO_BYTES];
+		char ago[RESULT_AGO_BYTES];
 
-		print_ago(event->ts, match->ts, ago);
+		result_print_ago(event->ts, match->ts, ago);
 		fprintf(stream, "    %*s  %-*s  %-*s -> %-*s  cpu %3" PRIu32 "  ", AGO_WIDTH, ago, name, event->name,
 			from, event->from, to, event->to, event->cpu);
 		result_put_ids(stream, event->pid, event->tid);

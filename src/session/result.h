@@ -27,6 +27,10 @@ void result_write_json(FILE *stream, const struct program *program, const struct
  */
 char *result_warning(const struct program *program, const struct program_match *match);
 
+/* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
+enum { RESULT_AGO_BYTES = 32 };
+void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
+
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
 
