@@ -102,10 +102,10 @@ void program_values_fill(const struct program *program, const struct program_mat
 
 	memset(memory, 0, layout->bytes);
 	while (program_values_next(program, match->rule, &at, &place)) {
-		const struct program_return *row = &program->returns[operand.rule->first_return + at.count - 1];
 		struct program_value value;
 
-		if (program_return_applies(row, match) && program_eval(&operand, place.node, &value) == 0)
+		if (program_return_applies(&program->returns[operand.rule->first_return + at.count - 1], match) &&
+		    program_eval(&operand, place.node, &value) == 0)
 			put(&place, &value, memory);
 		else
 			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;
