@@ -114,7 +114,7 @@ static int run(const struct arguments *arguments)
 	if (!status)
 		status = observe_allow(&run.observation, arguments);
 	if (!status)
-		status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+		status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (!status)
 		status = prepare_snapshots(&run, arguments, rules);
 	if (!status)
@@ -171,7 +171,7 @@ const struct command command_run = {
 		"boosted priorities are what they were.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
 		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
-		     OPTION_SNAPSHOT, OPTION_VERBOSE },
+		     OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

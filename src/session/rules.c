@@ -20,6 +20,8 @@ struct session_rules {
 	struct event_catalog *catalog;
 	struct lang_input *inputs;
 	size_t input_count;
+	const struct lang_setting *settings; /* borrowed, until they are compiled */
+	size_t setting_count;
 	bool from_image;
 	void *image;
 	size_t image_length;
@@ -194,6 +196,15 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
 					  "a compiled image cannot be combined with other rule files");
 	}
+	if (rules->from_image && rules->setting_count) {
+		struct diag_source source = { .file = first->file };
+
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source },
+			 "compile the rule text with the same --set instead",
+			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
+			 rules->settings[0].name);
+		return -EINVAL;
+	}
 	if (rules->from_image) {
 		result = program_load(first->text, first->length, first->file, diag, &rules->program);
 		return result ? result : declare_types(rules, diag);
@@ -221,12 +232,21 @@ static int make(struct session_rules *rules, struct asterism_diag *diag, struct 
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **read_rules)
 {
+	return session_rules_read_files(&(struct session_rules_files){ .files = files, .count = count }, diag,
+					read_rules);
+}
+
+int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
+			     struct session_rules **read_rules)
+{
 	struct session_rules *rules = alloc_zero(1, sizeof *rules);
 	int result;
 
 	if (!rules)
 		return diag_no_memory(diag);
-	result = read_inputs(rules, files, count, diag);
+	rules->settings = files->settings;
+	rules->setting_count = files->setting_count;
+	result = read_inputs(rules, files->files, files->count, diag);
 	if (!result)
 		return make(rules, diag, read_rules);
 	session_rules_free(rules);

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
+#include "lang/parse.h"
 #include "program/load.h"
 
 #include <stdbool.h>
@@ -22,6 +23,17 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **catal
  */
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **rules);
+
+/* The same with other values for what the files call PARAM. */
+struct session_rules_files {
+	const char *const *files;
+	size_t count;
+	const struct lang_setting *settings; /* an image takes none (-EINVAL) */
+	size_t setting_count;
+};
+
+int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
+			     struct session_rules **rules);
 
 /* Rules in memory. */
 struct session_rules_source {
