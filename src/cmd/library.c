@@ -73,7 +73,7 @@ static char *read_marker(const char *text, const char *word, const char *otherwi
 	return otherwise ? alloc_text(otherwise) : NULL;
 }
 
-/* Where the first sentence of the paragraph at text ends: behind a stop that something else follows. */
+/* Where the first sentence of the paragraph at text ends, or what is said before its colon. */
 static size_t sentence_length(const char *text)
 {
 	size_t length = 0;
@@ -83,7 +83,7 @@ static size_t sentence_length(const char *text)
 
 		if (strncmp(at, "\n\n", 2) == 0)
 			break;
-		if (*at == '.' && (at[1] == 0 || at[1] == '\n' || at[1] == ' '))
+		if ((*at == '.' || *at == ':') && (at[1] == 0 || at[1] == '\n' || at[1] == ' '))
 			break;
 	}
 	return length;

@@ -14,8 +14,8 @@ static const struct relation {
 	const char *sign;
 	bool less, equal, greater; /* whether it holds where the match's number is that */
 } relations[] = {
-	{ ">=", false, true, true },  { "<=", true, true, false },  { "!=", true, false, true },
-	{ ">", false, false, true },  { "<", true, false, false },
+	{ ">=", false, true, true }, { "<=", true, true, false }, { "!=", true, false, true },
+	{ ">", false, false, true }, { "<", true, false, false },
 };
 
 /* The relation that text begins with and the number behind it; NULL where it is just a text. */
@@ -126,11 +126,11 @@ static void walk(struct place *place, const json_t *wanted, const json_t *actual
 	size_t index;
 
 	if (json_is_object(wanted) && json_is_object(actual)) {
-		json_object_foreach((json_t *)wanted, key, value)
-			step(place, key, value, json_object_get(actual, key));
+		json_object_foreach((json_t *)wanted, key, value) step(place, key, value, json_object_get(actual, key));
 	} else if (json_is_array(wanted) && json_is_array(actual) &&
 		   json_array_size(wanted) == json_array_size(actual)) {
-		json_array_foreach(wanted, index, value) {
+		json_array_foreach(wanted, index, value)
+		{
 			char name[32];
 
 			snprintf(name, sizeof name, "[%zu]", index);

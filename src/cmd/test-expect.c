@@ -14,7 +14,7 @@
 
 enum { EXPECT_BYTES_MAX = 1 << 24, SHOWN_MAX = 10, ALIGNED_MAX = 1 << 20 };
 
-void expected_fini(struct expected *expected)
+void test_expected_fini(struct test_expected *expected)
 {
 	for (size_t i = 0; i < expected->count; i++) {
 		json_decref(expected->lines[i].object);
@@ -24,13 +24,13 @@ void expected_fini(struct expected *expected)
 	alloc_free(expected->lines);
 	alloc_free(expected->file);
 	json_decref(expected->lost);
-	*expected = (struct expected){ 0 };
+	*expected = (struct test_expected){ 0 };
 }
 
-void found_fini(struct found *found)
+void test_found_fini(struct test_found *found)
 {
 	json_decref(found->matches);
-	*found = (struct found){ 0 };
+	*found = (struct test_found){ 0 };
 }
 
 /* Values of u64 that no signed integer holds become reals: better than not to read the match at all. */
@@ -43,7 +43,7 @@ static json_t *load(const char *text, size_t length, json_error_t *error)
 	return value;
 }
 
-int found_add(struct found *found, const char *line, size_t length)
+int test_found_add(struct test_found *found, const char *line, size_t length)
 {
 	json_error_t error;
 	json_t *match = load(line, length, &error);
@@ -57,7 +57,7 @@ int found_add(struct found *found, const char *line, size_t length)
 
 /* One line of the file, while it is read. */
 struct reading {
-	struct expected *expected;
+	struct test_expected *expected;
 	struct diag_source source;
 	struct asterism_diag *diag;
 	const char *line;
@@ -106,8 +106,8 @@ static int add_lost(struct reading *reading, json_t *object)
 
 static int add_line(struct reading *reading, json_t *object)
 {
-	struct expected *expected = reading->expected;
-	struct expected_line *line;
+	struct test_expected *expected = reading->expected;
+	struct test_expected_line *line;
 
 	if (json_object_size(object) == 1 && json_object_get(object, "lost"))
 		return add_lost(reading, object);
@@ -116,7 +116,7 @@ static int add_line(struct reading *reading, json_t *object)
 		return diag_no_memory(reading->diag);
 	}
 	line = &expected->lines[expected->count++];
-	*line = (struct expected_line){ .object = object, .line = reading->number };
+	*line = (struct test_expected_line){ .object = object, .line = reading->number };
 	line->text = alloc_zero(reading->length + 1, 1);
 	if (!line->text)
 		return diag_no_memory(reading->diag);
@@ -149,14 +149,14 @@ static int read_line(struct reading *reading)
 	return wrong(reading, column < reading->length ? column : reading->length - 1, NULL, error.text);
 }
 
-int expected_read(struct expected *expected, const char *file, struct asterism_diag *diag)
+int test_expected_read(struct test_expected *expected, const char *file, struct asterism_diag *diag)
 {
 	struct reading reading = { .expected = expected, .diag = diag };
 	char *text;
 	size_t length;
 	int result;
 
-	*expected = (struct expected){ .file = alloc_text(file) };
+	*expected = (struct test_expected){ .file = alloc_text(file) };
 	if (!expected->file)
 		return diag_no_memory(diag);
 	result = session_input_read(file, EXPECT_BYTES_MAX, diag, &text, &length);
@@ -177,8 +177,8 @@ int expected_read(struct expected *expected, const char *file, struct asterism_d
 
 /* The lines that stand for one match each, and the matches that are left for them; pairs[i]: the match of line i. */
 struct alignment {
-	const struct expected *expected;
-	const struct expected_line **lines;
+	const struct test_expected *expected;
+	const struct test_expected_line **lines;
 	json_t **matches;
 	bool *taken; /* per match: a line has it, or it was named as the nearest */
 	size_t *pairs;
@@ -209,9 +209,8 @@ static void put_json(struct text_buffer *why, const char *before, const json_t *
 static void align(struct alignment *alignment)
 {
 	size_t rows = alignment->line_count, columns = alignment->match_count;
-	uint32_t *best = (rows + 1) * (columns + 1) <= ALIGNED_MAX ?
-				 alloc_zero((rows + 1) * (columns + 1), sizeof *best) :
-				 NULL;
+	uint32_t *best =
+		(rows + 1) * (columns + 1) <= ALIGNED_MAX ? alloc_zero((rows + 1) * (columns + 1), sizeof *best) : NULL;
 	size_t i = 0, j = 0;
 
 #define BEST(row, column) best[(row) * (columns + 1) + (column)]
@@ -245,7 +244,7 @@ static void align(struct alignment *alignment)
 }
 
 /* Among the matches that nobody has, the one that lacks least of line; one of the same rule first. */
-static size_t find_nearest(const struct alignment *alignment, const struct expected_line *line)
+static size_t find_nearest(const struct alignment *alignment, const struct test_expected_line *line)
 {
 	const json_t *name = json_object_get(line->object, "match");
 	size_t nearest = NO_MATCH;
@@ -254,8 +253,7 @@ static size_t find_nearest(const struct alignment *alignment, const struct expec
 	for (size_t i = 0; i < alignment->match_count; i++) {
 		unsigned differences;
 
-		if (alignment->taken[i] ||
-		    (name && !json_equal(name, json_object_get(alignment->matches[i], "match"))))
+		if (alignment->taken[i] || (name && !json_equal(name, json_object_get(alignment->matches[i], "match"))))
 			continue;
 		differences = compare_differences(line->object, alignment->matches[i], NULL);
 		if (nearest == NO_MATCH || differences < least) {
@@ -266,7 +264,7 @@ static size_t find_nearest(const struct alignment *alignment, const struct expec
 	return nearest;
 }
 
-static void explain_line(struct alignment *alignment, const struct expected_line *line)
+static void explain_line(struct alignment *alignment, const struct test_expected_line *line)
 {
 	size_t nearest = find_nearest(alignment, line);
 	struct text_buffer *why = alignment->why;
@@ -321,14 +319,15 @@ static bool fits_number(const json_t *wanted, uint64_t number)
 }
 
 /* Gives the lines with a count their matches; the others are left in the alignment. */
-static bool fits_counts(struct alignment *alignment, const struct expected *expected, const struct found *found,
-			uint64_t *counts)
+static bool fits_counts(struct alignment *alignment, const struct test_expected *expected,
+			const struct test_found *found, uint64_t *counts)
 {
 	bool fits = true;
 	json_t *match;
 	size_t index;
 
-	json_array_foreach(found->matches, index, match) {
+	json_array_foreach(found->matches, index, match)
+	{
 		size_t line = 0;
 
 		while (line < expected->count &&
@@ -340,7 +339,7 @@ static bool fits_counts(struct alignment *alignment, const struct expected *expe
 			alignment->matches[alignment->match_count++] = match;
 	}
 	for (size_t i = 0; i < expected->count; i++) {
-		const struct expected_line *line = &expected->lines[i];
+		const struct test_expected_line *line = &expected->lines[i];
 
 		if (!line->count) {
 			alignment->pairs[alignment->line_count] = NO_MATCH;
@@ -355,12 +354,12 @@ static bool fits_counts(struct alignment *alignment, const struct expected *expe
 	return fits;
 }
 
-bool expected_fits(const struct expected *expected, const struct found *found, struct text_buffer *why)
+bool test_expected_fits(const struct test_expected *expected, const struct test_found *found, struct text_buffer *why)
 {
 	size_t found_count = json_array_size(found->matches);
 	struct alignment alignment = {
 		.expected = expected,
-		.lines = alloc_zero(expected->count + 1, sizeof(struct expected_line *)),
+		.lines = alloc_zero(expected->count + 1, sizeof(struct test_expected_line *)),
 		.pairs = alloc_zero(expected->count + 1, sizeof(size_t)),
 		.matches = alloc_zero(found_count + 1, sizeof(json_t *)),
 		.taken = alloc_zero(found_count + 1, sizeof(bool)),

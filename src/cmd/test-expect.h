@@ -11,35 +11,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct expected_line {
+struct test_expected_line {
 	json_t *object; /* without "count" */
 	char *text;     /* as it was written */
 	uint32_t line;
 	json_t *count; /* NULL: the line stands for one match, in its place */
 };
 
-struct expected {
+struct test_expected {
 	char *file;
-	struct expected_line *lines;
+	struct test_expected_line *lines;
 	size_t count, capacity;
 	json_t *lost; /* NULL: nothing may be lost */
 };
 
 /* What came: matches, as the objects that -f json writes. */
-struct found {
+struct test_found {
 	json_t *matches; /* array */
 	uint64_t lost;
 };
 
-/* Reads the file. Returns 0, -EINVAL (the diag says where it is wrong), -ENOMEM. expected_fini either way. */
-int expected_read(struct expected *expected, const char *file, struct asterism_diag *diag);
-void expected_fini(struct expected *expected);
+/* Reads the file. Returns 0, -EINVAL (the diag says where it is wrong), -ENOMEM. test_expected_fini either way. */
+int test_expected_read(struct test_expected *expected, const char *file, struct asterism_diag *diag);
+void test_expected_fini(struct test_expected *expected);
 
 /* Adds the match that a line of JSON holds. Returns 0, -EINVAL, -ENOMEM. */
-int found_add(struct found *found, const char *line, size_t length);
-void found_fini(struct found *found);
+int test_found_add(struct test_found *found, const char *line, size_t length);
+void test_found_fini(struct test_found *found);
 
 /* Whether what was found is what is expected. If not, why gets what differs, in whole lines. */
-bool expected_fits(const struct expected *expected, const struct found *found, struct text_buffer *why);
+bool test_expected_fits(const struct test_expected *expected, const struct test_found *found, struct text_buffer *why);
 
 #endif

@@ -21,7 +21,7 @@ static const char *const endings[] = {
 	[TEST_LIVE] = ".sh",
 };
 
-enum { KINDS = sizeof endings / sizeof *endings };
+#define KINDS (sizeof endings / sizeof *endings)
 
 static int say(struct asterism_diag *diag, const char *file, const char *hint, const char *text)
 {
@@ -217,8 +217,8 @@ static int add_folder(struct test_suite *suite, const char *path, struct asteris
 	struct names names = { 0 };
 	int result = -ENOMEM;
 
-	if (folder && real && !alloc_grow(&suite->folders, &suite->folder_capacity, suite->folder_count,
-					  sizeof *suite->folders)) {
+	if (folder && real &&
+	    !alloc_grow(&suite->folders, &suite->folder_capacity, suite->folder_count, sizeof *suite->folders)) {
 		const char *slash = strrchr(real, '/');
 
 		suite->folders[suite->folder_count++] = folder;

@@ -110,7 +110,7 @@ static void work(void *context)
 	observing->live->result = result;
 }
 
-static int read_matches(const char *path, struct found *found)
+static int read_matches(const char *path, struct test_found *found)
 {
 	FILE *matches = fopen(path, "re");
 	char *line = NULL;
@@ -119,7 +119,7 @@ static int read_matches(const char *path, struct found *found)
 	int result = matches ? 0 : -errno;
 
 	while (!result && (length = getline(&line, &room, matches)) > 0)
-		result = found_add(found, line, (size_t)length);
+		result = test_found_add(found, line, (size_t)length);
 	free(line);
 	if (matches)
 		fclose(matches);
@@ -127,13 +127,11 @@ static int read_matches(const char *path, struct found *found)
 }
 
 int test_live_run(const struct session_rules *rules, const struct test_live_paths *paths,
-		  const struct test_options *options, struct found *found, struct test_live *live)
+		  const struct test_options *options, struct test_found *found, struct test_live *live)
 {
 	struct test_live *shared =
 		mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct observing observing = {
-		.rules = rules, .paths = paths, .limit_ns = options->limit_ns, .live = shared
-	};
+	struct observing observing = { .rules = rules, .paths = paths, .limit_ns = options->limit_ns, .live = shared };
 	const struct keeper_work keeper = {
 		.work = work,
 		.context = &observing,

@@ -33,12 +33,13 @@ static void put_reason(const char *text)
 	printf("%.*s", (int)length, text ? text : "");
 }
 
-static void put_matches(const struct found *found, const char *prefix)
+static void put_matches(const struct test_found *found, const char *prefix)
 {
 	json_t *match;
 	size_t index;
 
-	json_array_foreach(found->matches, index, match) {
+	json_array_foreach(found->matches, index, match)
+	{
 		char *text = json_dumps(match, JSON_COMPACT);
 
 		printf("%s%s\n", prefix, text ? text : "?");

@@ -32,7 +32,7 @@ struct running {
 	struct test_outcome *outcome;
 	struct asterism_diag *diag;
 	struct session_rules *rules;
-	struct expected expected;
+	struct test_expected expected;
 	struct test_settings settings;
 	struct test_scratch scratch;
 };
@@ -95,7 +95,7 @@ static void say_log(const struct running *running, bool last_alone)
 
 struct gathering {
 	const struct program *program;
-	struct found *found;
+	struct test_found *found;
 };
 
 static int on_match(void *context, const struct program_match *match)
@@ -113,17 +113,17 @@ static int on_match(void *context, const struct program_match *match)
 	if (stream && fclose(stream) && !result)
 		result = -ENOMEM;
 	if (!result)
-		result = found_add(gathering->found, line, length);
+		result = test_found_add(gathering->found, line, length);
 	free(line);
 	return result;
 }
 
 /* Holds what was found against what is expected; where is said before what differs. */
-static bool judge(struct running *running, const struct found *found, const char *where)
+static bool judge(struct running *running, const struct test_found *found, const char *where)
 {
 	struct text_buffer differs = { 0 };
 	char *text = NULL;
-	bool fits = expected_fits(&running->expected, found, &differs);
+	bool fits = test_expected_fits(&running->expected, found, &differs);
 
 	if (text_take(&differs, &text)) {
 		text_append(&running->outcome->why, "out of memory\n");
@@ -137,7 +137,7 @@ static bool judge(struct running *running, const struct found *found, const char
 /* Replays the events in path. True: the matches are those expected. */
 static bool replay(struct running *running, const char *path, enum session_engine engine, const char *where)
 {
-	struct found found = { 0 };
+	struct test_found found = { 0 };
 	struct gathering gathering = { session_rules_program(running->rules), &found };
 	const struct session_replay_options options = {
 		.files = &path,
@@ -166,7 +166,7 @@ static bool replay(struct running *running, const char *path, enum session_engin
 		give(running, TEST_WRONG);
 	else if (!fits)
 		give(running, TEST_FAILED);
-	found_fini(&running->outcome->found);
+	test_found_fini(&running->outcome->found);
 	running->outcome->found = found;
 	return fits;
 }
@@ -248,7 +248,7 @@ static void judge_session(struct running *running, const struct test_live *live)
 
 static void judge_live(struct running *running, const struct test_live *live, const char *trace)
 {
-	struct found found;
+	struct test_found found;
 
 	if (live->result)
 		return judge_session(running, live);
@@ -267,9 +267,9 @@ static void judge_live(struct running *running, const struct test_live *live, co
 	}
 	/* The matches that are shown are those of the script, not of its recording. */
 	found = running->outcome->found;
-	running->outcome->found = (struct found){ 0 };
+	running->outcome->found = (struct test_found){ 0 };
 	replay(running, trace, SESSION_ENGINE_USER, "live all was well, but not when its recording was replayed:\n");
-	found_fini(&running->outcome->found);
+	test_found_fini(&running->outcome->found);
 	running->outcome->found = found;
 }
 
@@ -310,7 +310,7 @@ static int prepare(struct running *running)
 	if (!result)
 		result = session_rules_read_files(&files, running->diag, &running->rules);
 	if (!result)
-		result = expected_read(&running->expected, test->expect, running->diag);
+		result = test_expected_read(&running->expected, test->expect, running->diag);
 	return result;
 }
 
@@ -331,9 +331,7 @@ static void run_kind(struct running *running)
 
 void test_run(const struct test_case *test, const struct test_options *options, struct test_outcome *outcome)
 {
-	struct running running = {
-		.test = test, .options = options, .outcome = outcome, .diag = asterism_diag_new()
-	};
+	struct running running = { .test = test, .options = options, .outcome = outcome, .diag = asterism_diag_new() };
 	uint64_t start_ns = clock_now_ns();
 	int result;
 
@@ -353,7 +351,7 @@ void test_run(const struct test_case *test, const struct test_options *options, 
 		}
 	}
 	test_settings_fini(&running.settings);
-	expected_fini(&running.expected);
+	test_expected_fini(&running.expected);
 	session_rules_free(running.rules);
 	asterism_diag_free(running.diag);
 	outcome->ns = clock_now_ns() - start_ns;
@@ -362,5 +360,5 @@ void test_run(const struct test_case *test, const struct test_options *options, 
 void test_outcome_fini(struct test_outcome *outcome)
 {
 	text_fini(&outcome->why);
-	found_fini(&outcome->found);
+	test_found_fini(&outcome->found);
 }

@@ -23,7 +23,7 @@ struct test_options {
 struct test_outcome {
 	enum test_result result;
 	struct text_buffer why; /* lines; of a skipped test the reason */
-	struct found found;
+	struct test_found found;
 	uint64_t ns;
 };
 
@@ -74,6 +74,6 @@ struct test_live_paths {
  * the file at log. Returns 0 with *live, -ETIME, -EINTR, -ECHILD, -errno.
  */
 int test_live_run(const struct session_rules *rules, const struct test_live_paths *paths,
-		  const struct test_options *options, struct found *found, struct test_live *live);
+		  const struct test_options *options, struct test_found *found, struct test_live *live);
 
 #endif

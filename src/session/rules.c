@@ -22,6 +22,8 @@ struct session_rules {
 	size_t input_count;
 	const struct lang_setting *settings; /* borrowed, until they are compiled */
 	size_t setting_count;
+	struct session_parameter *parameters;
+	uint32_t parameter_count;
 	bool from_image;
 	void *image;
 	size_t image_length;
@@ -34,6 +36,12 @@ void session_rules_free(struct session_rules *rules)
 		return;
 	program_free(rules->program);
 	alloc_free(rules->image);
+	for (uint32_t i = 0; i < rules->parameter_count; i++) {
+		alloc_free((void *)rules->parameters[i].name);
+		alloc_free((void *)rules->parameters[i].value);
+		alloc_free((void *)rules->parameters[i].usual);
+	}
+	alloc_free(rules->parameters);
 	for (size_t i = 0; i < rules->input_count; i++) {
 		alloc_free((void *)rules->inputs[i].file);
 		alloc_free((void *)rules->inputs[i].folder);
@@ -128,14 +136,45 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
 	return result;
 }
 
+static int keep_parameters(struct session_rules *rules, const struct lang_unit *unit)
+{
+	rules->parameters = alloc_zero(unit->parameter_count, sizeof *rules->parameters);
+	if (!rules->parameters)
+		return -ENOMEM;
+	for (; rules->parameter_count < unit->parameter_count; rules->parameter_count++) {
+		const struct lang_parameter *from = &unit->parameters[rules->parameter_count];
+		struct session_parameter *to = &rules->parameters[rules->parameter_count];
+
+		to->name = alloc_text(from->name);
+		to->value = alloc_text(from->text);
+		to->usual = alloc_text(from->default_text);
+		if (!to->name || !to->value || !to->usual) {
+			rules->parameter_count++;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static int compile(struct session_rules *rules, struct asterism_diag *diag)
 {
+	const struct lang_sources sources = {
+		.inputs = rules->inputs,
+		.input_count = rules->input_count,
+		.settings = rules->settings,
+		.setting_count = rules->setting_count,
+	};
 	struct lang_program *unit = NULL;
-	int result = lang_read(rules->inputs, rules->input_count, rules->catalog, diag, &unit);
+	int result = lang_read_with(&sources, rules->catalog, diag, &unit);
 
 	if (result)
 		return result;
-	result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image, &rules->image_length);
+	result = keep_parameters(rules, lang_program_unit(unit));
+	if (result)
+		diag_no_memory(diag);
+	else
+		result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image,
+					   &rules->image_length);
 	lang_program_free(unit);
 	return result == -E2BIG ? -EINVAL : result;
 }
@@ -277,6 +316,12 @@ const void *session_rules_image(const struct session_rules *rules, size_t *lengt
 {
 	*length = rules->image ? rules->image_length : rules->inputs[0].length;
 	return rules->image ? rules->image : rules->inputs[0].text;
+}
+
+const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count)
+{
+	*count = rules->parameter_count;
+	return rules->parameters;
 }
 
 struct event_catalog *session_rules_catalog(const struct session_rules *rules)

@@ -51,6 +51,14 @@ void session_rules_free(struct session_rules *rules);
 /* All borrowed from rules. The catalog may still gain types. */
 const struct program *session_rules_program(const struct session_rules *rules);
 const void *session_rules_image(const struct session_rules *rules, size_t *length);
+
+/* What the rule texts call PARAM, in their order; none of an image. */
+struct session_parameter {
+	const char *name;
+	const char *value, *usual; /* as constants are written; equal where nothing was set */
+};
+
+const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count);
 struct event_catalog *session_rules_catalog(const struct session_rules *rules);
 
 /* Where one rule runs in a live session. */
