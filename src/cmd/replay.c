@@ -242,7 +242,8 @@ const struct command command_replay = {
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... TRACE...",
 	.description =
-		"Runs the rules over the recorded events of all traces, merged by time. A directory, a file called "
+		"Runs the rules - files, or @NAME for shipped ones - over the recorded events of all traces, merged by "
+		"time. A directory, a file called "
 		".jsonl and "
 		"a file that begins with '{' is a trace, and so is the last argument, where '-' is standard input. The "
 		"matches are those that 'asterism run' finds when the same events happen.\n\n"

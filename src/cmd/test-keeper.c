@@ -15,7 +15,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Who is told to end sweeps first; only who does not do so at all is killed. */
+#define GRACE_NS 5000000000ull
+
 enum { LOOK_MS = 100, SWEEPS_MAX = 1000, STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127 };
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	told_to_end = 1;
+}
 
 static void sweep_once(void)
 {
@@ -51,13 +62,14 @@ static void give_descriptor(const char *path, int flags, int target)
 
 __attribute__((noreturn)) static void be_keeper(const struct keeper_work *work)
 {
+	const struct sigaction action = { .sa_handler = on_signal };
 	sigset_t none;
 
 	setsid();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -101,6 +113,10 @@ int keeper_run(const struct keeper_work *work)
 	if (pid == 0)
 		be_keeper(work);
 	result = await(pid, work->limit_ns, work->stop);
+	if (result) {
+		kill(pid, SIGTERM);
+		await(pid, GRACE_NS, NULL);
+	}
 	kill(-pid, SIGKILL);
 	if (result)
 		kill(pid, SIGKILL); /* it may not have got as far as leading a group */
@@ -126,7 +142,7 @@ int keeper_execute(char *const *command, const char *folder, const char *output,
 		fprintf(stderr, "%s cannot be run: %m\n", command[0]);
 		_exit(STATUS_NOT_RUN);
 	}
-	result = await(pid, limit_ns, NULL);
+	result = await(pid, limit_ns, &told_to_end);
 	if (result)
 		return result; /* the sweep ends it */
 	while (waitpid(pid, &raw, 0) < 0 && errno == EINTR)

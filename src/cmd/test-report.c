@@ -109,7 +109,7 @@ static void put_json(const struct test_report *report, const char *name, const s
 		json_object_set_new(object, "why", lines_of(outcome->why.bytes));
 	if (report->verbose && outcome->found.matches)
 		json_object_set(object, "found", outcome->found.matches);
-	json_dumpf(object, stdout, JSON_COMPACT);
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	putchar('\n');
 	json_decref(object);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "cmd/catalogs.h"
 #include "cmd/commands.h"
+#include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/signals.h"
 #include "cmd/status.h"
@@ -60,13 +61,37 @@ static void prepare_environment(void)
 	make_absolute("ASTERISM_TEST_PROGRAMS");
 }
 
+/* The tests of @name; of what is told by the diag, or was printed. */
+static int find_shipped(struct test_suite *suite, const char *name, struct asterism_diag *diag)
+{
+	struct library_files resolved;
+	int result = library_resolve(&name, 1, &resolved);
+
+	for (size_t i = 0; i < resolved.count && !result; i++) {
+		char *folder = alloc_text(resolved.files[i]);
+
+		if (folder) {
+			*strrchr(folder, '/') = 0;
+			result = test_find(suite, folder, diag);
+			alloc_free(folder);
+		} else {
+			result = diag_no_memory(diag);
+		}
+	}
+	library_files_fini(&resolved);
+	return result;
+}
+
 static int find(const struct arguments *arguments, struct test_suite *suite)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? 0 : -1;
 
-	for (size_t i = 0; i < arguments->operand_count && !result; i++)
-		result = test_find(suite, arguments->operands[i], diag);
+	for (size_t i = 0; i < arguments->operand_count && !result; i++) {
+		const char *folder = arguments->operands[i];
+
+		result = library_is_name(folder) ? find_shipped(suite, folder, diag) : test_find(suite, folder, diag);
+	}
 	if (diag)
 		print_diag(diag);
 	else
@@ -106,11 +131,11 @@ static int run_all(const struct arguments *arguments, const struct test_suite *s
 		test_report_result(report, test->name, &outcome);
 		test_outcome_fini(&outcome);
 	}
+	test_report_end(report);
 	if (signals_came()) {
 		print_error("stopped before all tests were run");
 		return STATUS_USAGE;
 	}
-	test_report_end(report);
 	if (report->wrong)
 		return STATUS_USAGE;
 	return report->failed ? STATUS_MATCH : STATUS_FINE;
@@ -169,9 +194,10 @@ static const struct command_example examples[] = {
 const struct command command_test = {
 	.name = "test",
 	.summary = "run the tests that rules have",
-	.operands = "DIR...",
+	.operands = "DIR|@NAME...",
 	.description =
-		"Runs the tests in the folder tests of DIR, which holds *.rule files, or of each such folder in DIR. "
+		"Runs the tests in the folder tests of DIR, which holds *.rule files, or of each such folder in DIR; "
+		"@NAME is the folder of a shipped rule. "
 		"tests/NAME.jsonl has events that are replayed; fields that it does not give are 0 or empty. "
 		"tests/NAME.events is a program that writes them. tests/NAME.sh is a program that does what is to be "
 		"found, or nearly: it is observed live, and recorded, and the recording is replayed. "
