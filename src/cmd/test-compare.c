@@ -3,6 +3,8 @@
 
 #include "cmd/test-compare.h"
 
+#include "cmd/test-json.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,8 @@ bool compare_is_relation(const char *text)
 /* -1, 0, 1 as actual is less than, equal to or greater than the number. Whole numbers are compared with every digit. */
 static int order(const json_t *actual, const char *number)
 {
-	double real = json_number_value(actual), bound = strtod(number, NULL);
+	const char *digits = json_string_value(actual);
+	double real = digits ? strtod(digits, NULL) : json_number_value(actual), bound = strtod(number, NULL);
 
 	if (json_is_integer(actual) && !strpbrk(number, ".eE") && bound > -9e18 && bound < 9e18) {
 		long long whole = json_integer_value(actual), limit = strtoll(number, NULL, 10);
@@ -62,7 +65,7 @@ static bool fits_value(const json_t *wanted, const json_t *actual)
 {
 	const char *number;
 
-	if (json_is_string(wanted) && json_is_number(actual)) {
+	if (json_is_string(wanted) && test_json_is_number(actual) && !json_equal(wanted, actual)) {
 		const struct relation *relation = parse_relation(json_string_value(wanted), &number);
 		int found = relation ? order(actual, number) : 0;
 
