@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Runs machines, written by hand as images, over events through generated code in the kernel, and compares what is told
+ * and counted with what docs/execution.md says must be.
+ */
+
+#include "machine-image.h"
+
+#include "ebpf/ebpf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, TEXT_BYTES = 4096 };
+
+struct event {
+	int type;
+	uint64_t ts;
+	int64_t p, q, r;
+	uint32_t pid;
+};
+
+struct test {
+	const char *name;
+	const struct machine_spec *specs;
+	uint32_t spec_count;
+	const struct event *events;
+	uint32_t event_count;
+	const char *told;      /* matches: machine ts/pid notice p,q,uses */
+	const char *counted;   /* per machine: matches opened live_max refused lost */
+};
+
+struct told {
+	const struct program *program;
+	char text[TEXT_BYTES];
+};
+
+static void append(struct told *told, const char *text)
+{
+	size_t length = strlen(told->text);
+
+	snprintf(told->text + length, sizeof told->text - length, "%s", text);
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct told *told = context;
+	const int64_t *slots = match->slots;
+	char text[160];
+
+	snprintf(text, sizeof text, "%s %llu/%u %u %lld,%lld,%lld%s\n",
+		 program_text(told->program, told->program->rules[match->rule].name), (unsigned long long)match->ts,
+		 match->pid, match->notice, (long long)slots[0], (long long)slots[1], (long long)slots[2],
+		 match->tainted ? " tainted" : "");
+	append(told, text);
+	return 0;
+}
+
+static int feed(struct ebpf *kernel, const struct test *test)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < test->event_count && !result; i++) {
+		const struct event *event = &test->events[i];
+		struct machine_record record = {
+			.header = { .ts = event->ts,
+				    .seq = i + 1,
+				    .type = (uint32_t)event->type,
+				    .pid = event->pid,
+				    .tid = event->pid,
+				    .comm = "test" },
+			.p = event->p,
+			.q = event->q,
+			.r = event->r,
+		};
+
+		result = ebpf_feed(kernel, &record.header);
+	}
+	return result;
+}
+
+static bool expect(const struct test *test, const char *what, const char *expected, const char *found)
+{
+	if (!strcmp(expected, found))
+		return true;
+	printf("%s: %s:\n%sinstead of\n%s", test->name, what, found, expected);
+	return false;
+}
+
+static bool run(const struct test *test)
+{
+	struct told told = { .program = machine_image(test->specs, test->spec_count) }, counted = { 0 };
+	struct asterism_diag *diag = asterism_diag_new();
+	struct event_catalog *catalog = event_catalog_new();
+	struct ebpf_options options = { .test_run = true, .on_match = on_match, .context = &told };
+	struct ebpf *kernel = NULL;
+	int result = ebpf_new(told.program, catalog, &options, diag, &kernel);
+	bool good;
+
+	if (!result)
+		result = feed(kernel, test);
+	for (uint32_t i = 0; i < test->spec_count && !result; i++) {
+		struct program_rule_stats stats;
+		char text[160];
+
+		ebpf_stats(kernel, i, &stats);
+		snprintf(text, sizeof text, "%llu %llu %llu %llu %llu\n", (unsigned long long)stats.matches,
+			 (unsigned long long)stats.runs_opened, (unsigned long long)stats.runs_live_max,
+			 (unsigned long long)stats.pool_exhausted, (unsigned long long)stats.lost);
+		append(&counted, text);
+	}
+	if (result)
+		printf("%s: %s\n", test->name, asterism_diag_get(diag, 0) ? asterism_diag_get(diag, 0)->text : strerror(-result));
+	good = !result && expect(test, "told", test->told, told.text) &&
+	       expect(test, "counted", test->counted, counted.text);
+	ebpf_free(kernel);
+	event_catalog_free(catalog);
+	asterism_diag_free(diag);
+	program_free((struct program *)told.program);
+	return good;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define ROWS(array)  .rows = array, .row_count = COUNT(array)
+
+/* A opens, B tells and stays, C ends with a word. */
+static const struct machine_row plain_rows[] = {
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
+	{ 1, TYPE_B, 1, "u<2", "u+", PROGRAM_TELL, 1 },
+	{ 1, TYPE_B, 2, "", "", 0, 0 },
+	{ 1, TYPE_C, TO_MATCH, "", "", 0, 2 },
+	{ 2, TYPE_C, TO_END, "", "", 0, 0 },
+};
+static const struct machine_spec plain = {
+	.name = "plain", .pool = 4, .states = 3, .notices = 2, .keys = "A:pq B:pq C:qp", ROWS(plain_rows), .emits = -1
+};
+static const struct event plain_events[] = {
+	{ TYPE_B, 1, 1, 1, 0, 7 }, /* nobody is there */
+	{ TYPE_A, 2, 1, 1, 0, 7 },
+	{ TYPE_A, 3, 1, 1, 0, 7 }, /* somebody is there already */
+	{ TYPE_A, 4, 2, 1, 0, 7 },
+	{ TYPE_B, 5, 1, 1, 0, 7 },
+	{ TYPE_B, 6, 1, 1, 0, 8 },
+	{ TYPE_B, 7, 1, 1, 0, 7 }, /* to state 2 */
+	{ TYPE_B, 8, 1, 1, 0, 7 },
+	{ TYPE_C, 9, 1, 1, 0, 7 },
+	{ TYPE_C, 10, 1, 2, 0, 9 }, /* the key is (2, 1) */
+	{ TYPE_A, 11, 1, 1, 0, 7 },
+	{ TYPE_B, 12, 1, 1, 0, 7 },
+};
+static const char plain_told[] = "plain 5/7 1 1,1,1\n"
+				 "plain 6/8 1 1,1,2\n"
+				 "plain 10/9 2 2,1,0\n"
+				 "plain 12/7 1 1,1,1\n";
+
+/* What the start does without being left; telling on the way in; a pool that is full. */
+static const struct machine_row start_rows[] = {
+	{ 0, TYPE_A, TO_MATCH, "r>10", "key u7", 0, 1 },
+	{ 0, TYPE_A, TO_END, "r>5", "key", 0, 0 },
+	{ 0, TYPE_A, 1, "", "key u1", PROGRAM_TELL, 2 },
+	{ 1, TYPE_B, TO_END, "", "", 0, 0 },
+};
+static const struct machine_spec start = {
+	.name = "start", .pool = 2, .states = 2, .notices = 2, .keys = "A:pq B:pq", ROWS(start_rows), .emits = -1
+};
+static const struct event start_events[] = {
+	{ TYPE_A, 1, 1, 1, 11, 7 }, { TYPE_A, 2, 1, 1, 6, 7 },	{ TYPE_A, 3, 1, 1, 0, 7 }, { TYPE_A, 4, 1, 1, 11, 7 },
+	{ TYPE_A, 5, 2, 1, 0, 7 },  { TYPE_A, 6, 3, 1, 11, 7 }, { TYPE_B, 7, 1, 1, 0, 7 }, { TYPE_A, 8, 4, 1, 0, 7 },
+};
+static const char start_told[] = "start 1/7 1 1,1,7\n"
+				 "start 3/7 2 1,1,1\n"
+				 "start 5/7 2 2,1,1\n"
+				 "start 6/7 1 3,1,7\n"
+				 "start 8/7 2 4,1,1\n";
+
+/* D ends all instances of p. */
+static const struct machine_row part_rows[] = {
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },	 { 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
+	{ 1, TYPE_C, 2, "", "", 0, 0 },		 { 1, TYPE_D, TO_END, "r>5", "", 0, 0 },
+	{ 2, TYPE_B, 2, "", "u+", PROGRAM_TELL, 1 }, { 2, TYPE_D, TO_END, "r>5", "", 0, 0 },
+};
+static const struct machine_spec part[] = {
+	{ .name = "part",
+	  .pool = 64,
+	  .states = 3,
+	  .notices = 1,
+	  .keys = "A:pq B:pq C:pq D:p*",
+	  ROWS(part_rows),
+	  .emits = -1 },
+	{ .name = "all", .pool = 64, .states = 3, .notices = 1, .keys = "A:pq B:pq C:pq D:**", ROWS(part_rows), .emits = -1 },
+};
+static const struct event part_events[] = {
+	{ TYPE_A, 1, 1, 1, 0, 7 },  { TYPE_A, 2, 1, 2, 0, 7 },	{ TYPE_A, 3, 1, 3, 0, 7 },  { TYPE_A, 4, 2, 1, 0, 7 },
+	{ TYPE_C, 5, 1, 2, 0, 7 },  { TYPE_D, 6, 1, 0, 0, 7 },	{ TYPE_B, 7, 1, 2, 0, 7 },  { TYPE_D, 8, 1, 0, 6, 7 },
+	{ TYPE_B, 9, 1, 1, 0, 7 },  { TYPE_B, 10, 1, 2, 0, 7 }, { TYPE_B, 11, 1, 3, 0, 7 }, { TYPE_B, 12, 2, 1, 0, 7 },
+	{ TYPE_A, 13, 1, 1, 0, 7 }, { TYPE_B, 14, 1, 1, 0, 7 },
+};
+static const char part_told[] = "part 7/7 1 1,2,1\n"
+				"all 7/7 1 1,2,1\n"
+				"part 12/7 1 2,1,1\n"
+				"part 14/7 1 1,1,1\n"
+				"all 14/7 1 1,1,1\n";
+
+/* B copies (p, q) for (r, q). */
+static const struct machine_row heir_rows[] = {
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
+	{ 1, TYPE_B, 2, "u<5", "as:r u+", PROGRAM_COPY, 0 },
+	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
+	{ 1, TYPE_C, 1, "", "", PROGRAM_TELL, 2 },
+	{ 2, TYPE_B, 1, "", "as:r", PROGRAM_COPY, 0 },
+	{ 2, TYPE_C, 2, "", "", PROGRAM_TELL, 3 },
+	{ 2, TYPE_D, TO_END, "", "", 0, 0 },
+};
+static const struct machine_spec heir = {
+	.name = "heir", .pool = 3, .states = 3, .notices = 3, .keys = "A:pq B:pq C:pq D:pq", ROWS(heir_rows), .emits = -1
+};
+static const struct event heir_events[] = {
+	{ TYPE_A, 1, 1, 1, 0, 7 },
+	{ TYPE_B, 2, 1, 1, 2, 7 }, /* (2,1) in state 2 */
+	{ TYPE_C, 3, 2, 1, 0, 7 },
+	{ TYPE_B, 4, 1, 1, 2, 7 }, /* is there */
+	{ TYPE_C, 5, 2, 1, 0, 7 },
+	{ TYPE_B, 6, 1, 1, 1, 7 }, /* its own key */
+	{ TYPE_C, 7, 1, 1, 0, 7 },
+	{ TYPE_B, 8, 2, 1, 9, 7 }, /* (9,1) in state 1 */
+	{ TYPE_C, 9, 9, 1, 0, 7 },
+	{ TYPE_B, 10, 9, 1, 8, 7 }, /* no place */
+	{ TYPE_C, 11, 8, 1, 0, 7 },
+	{ TYPE_D, 12, 2, 1, 0, 7 },
+	{ TYPE_B, 13, 9, 1, 8, 7 },
+	{ TYPE_C, 14, 8, 1, 0, 7 },
+};
+static const char heir_told[] = "heir 2/7 1 1,1,1\n"
+				"heir 3/7 3 2,1,1\n"
+				"heir 4/7 1 1,1,2\n"
+				"heir 5/7 3 2,1,1\n"
+				"heir 6/7 1 1,1,3\n"
+				"heir 7/7 2 1,1,3\n"
+				"heir 9/7 2 9,1,1\n"
+				"heir 10/7 1 9,1,2\n"
+				"heir 13/7 1 9,1,3 tainted\n"
+				"heir 14/7 3 8,1,3 tainted\n";
+
+/* Timers: one that tells again and again, one that ends, one that is set anew. */
+static const struct machine_row timer_rows[] = {
+	{ 0, TYPE_A, 1, "", "key u0 t10 w", 0, 0 },
+	{ 0, TYPE_D, 2, "", "key t25 w", 0, 0 },
+	{ 1, TYPE_AFTER, 1, "u<2", "u+ t10", PROGRAM_TELL, 1 },
+	{ 1, TYPE_AFTER, TO_MATCH, "", "", 0, 2 },
+	{ 1, TYPE_B, 1, "", "t10 w", 0, 0 },
+	{ 1, TYPE_C, 2, "", "", 0, 0 },
+	{ 2, TYPE_AFTER, TO_END, "u>=1", "", 0, 0 },
+	{ 2, TYPE_B, 2, "", "", PROGRAM_TELL, 3 },
+};
+static const struct machine_spec timer = { .name = "timer",
+					   .pool = 8,
+					   .states = 3,
+					   .notices = 3,
+					   .keys = "A:pq B:pq C:pq D:pq",
+					   ROWS(timer_rows),
+					   .timed = true,
+					   .emits = -1 };
+static const struct event timer_events[] = {
+	{ TYPE_A, 100, 1, 1, 0, 7 },
+	{ TYPE_A, 105, 2, 1, 0, 8 },
+	{ TYPE_B, 110, 1, 1, 0, 9 },  /* at the very time: first, and set anew to 120 */
+	{ TYPE_B, 121, 9, 9, 0, 1 },  /* 115: (2,1); 120: (1,1) */
+	{ TYPE_D, 122, 3, 1, 0, 10 }, /* due at 147, uses 0: no transition, cleared */
+	{ TYPE_C, 123, 2, 1, 0, 8 },  /* (2,1) to state 2 with its timer, 125 */
+	{ TYPE_B, 200, 3, 1, 0, 11 }, /* 125: (2,1) ends, uses 1; 130, 140: (1,1) */
+	{ TYPE_B, 201, 2, 1, 0, 11 }, /* is not there */
+	{ TYPE_B, 202, 1, 1, 0, 11 }, /* neither */
+};
+static const char timer_told[] = "timer 115/8 1 2,1,1\n"
+				 "timer 120/9 1 1,1,1\n"
+				 "timer 130/9 1 1,1,2\n"
+				 "timer 140/9 2 1,1,2\n"
+				 "timer 200/11 3 3,1,0\n";
+
+/* One machine raises, silently or not, at an event and at a timer, what another one takes. */
+static const struct machine_row giver_rows[] = {
+	{ 0, TYPE_A, 1, "", "key u5 t10 w", PROGRAM_TELL, 1 },
+	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 2 },
+	{ 1, TYPE_AFTER, TO_MATCH, "", "", 0, 1 },
+};
+static const struct machine_row taker_rows[] = {
+	{ 0, TYPE_C, 1, "", "key u0", PROGRAM_TELL, 1 },
+	{ 1, TYPE_C, 1, "r>4", "u+", PROGRAM_TELL, 2 },
+	{ 1, TYPE_D, 1, "", "", PROGRAM_TELL, 1 },
+};
+static const struct machine_spec pair[] = {
+	{ .name = "giver",
+	  .pool = 8,
+	  .states = 2,
+	  .notices = 2,
+	  .silent = 1 << 1,
+	  .keys = "A:pq B:pq",
+	  ROWS(giver_rows),
+	  .timed = true,
+	  .emits = TYPE_C,
+	  .emit_notice = 1 },
+	{ .name = "taker", .pool = 8, .states = 2, .notices = 2, .keys = "C:pq D:pq", ROWS(taker_rows), .emits = -1 },
+};
+static const struct event pair_events[] = {
+	{ TYPE_A, 1, 1, 1, 0, 7 }, { TYPE_B, 2, 1, 1, 0, 7 }, { TYPE_D, 20, 1, 1, 0, 9 },
+};
+static const char pair_told[] = "taker 1/7 1 1,1,0\n"
+				"giver 2/7 2 1,1,6\n"
+				"taker 11/7 2 1,1,1\n"
+				"taker 20/9 1 1,1,1\n";
+
+#define TEST(of, count, stats)                                                           \
+	{ .name = #of, .specs = (const struct machine_spec *)&of, .spec_count = count,          \
+	  .events = of##_events, .event_count = COUNT(of##_events),       \
+	  .told = of##_told, .counted = stats }
+
+static const struct test tests[] = {
+	TEST(plain, 1, "4 3 2 0 0\n"),
+	TEST(start, 1, "5 3 2 0 0\n"),
+	TEST(part, 2, "3 5 4 0 0\n2 5 4 0 0\n"),
+	TEST(heir, 1, "10 5 3 1 1\n"),
+	TEST(timer, 1, "5 3 3 0 0\n"),
+	TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
+};
+
+int main(void)
+{
+	int failed = 0;
+
+	if (geteuid() != 0) {
+		printf("skipped: not root\n");
+		return SKIPPED;
+	}
+	for (size_t i = 0; i < COUNT(tests); i++)
+		failed += !run(&tests[i]);
+	printf("%zu machines' tests, %d failed\n", COUNT(tests), failed);
+	return failed != 0;
+}
