@@ -142,7 +142,7 @@ static void add_transition(struct program_build *build, const struct machine_row
 {
 	struct program_transition transition = {
 		.type = row->type == TYPE_AFTER ? PROGRAM_TIMER : (uint32_t)row->type,
-		.target = row->target == TO_END	    ? PROGRAM_TARGET_END
+		.target = row->target == TO_END     ? PROGRAM_TARGET_END
 			  : row->target == TO_MATCH ? PROGRAM_TARGET_MATCH
 						    : (uint32_t)row->target,
 		.hold = PROGRAM_NONE,
@@ -262,8 +262,8 @@ static void add_machine(struct program_build *build, const struct machine_spec *
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct program_slot slot = { program_build_text(build, names[i]),
 					     i <= SLOT_Q || (i >= SLOT_CPU && i < SLOT_COMM) ? PROGRAM_I64
-					     : i == SLOT_COMM ? PROGRAM_STRING
-							      : PROGRAM_U64,
+					     : i == SLOT_COMM                                ? PROGRAM_STRING
+											     : PROGRAM_U64,
 					     rule.slot_bytes, i == SLOT_COMM ? EVENT_COMM_BYTES : 8 };
 
 		rule.slot_bytes += slot.bytes;

@@ -28,8 +28,8 @@ struct test {
 	uint32_t spec_count;
 	const struct event *events;
 	uint32_t event_count;
-	const char *told;      /* matches: machine ts/pid notice p,q,uses */
-	const char *counted;   /* per machine: matches opened live_max refused lost */
+	const char *told;    /* matches: machine ts/pid notice p,q,uses */
+	const char *counted; /* per machine: matches opened live_max refused lost */
 };
 
 struct told {
@@ -112,7 +112,8 @@ static bool run(const struct test *test)
 		append(&counted, text);
 	}
 	if (result)
-		printf("%s: %s\n", test->name, asterism_diag_get(diag, 0) ? asterism_diag_get(diag, 0)->text : strerror(-result));
+		printf("%s: %s\n", test->name,
+		       asterism_diag_get(diag, 0) ? asterism_diag_get(diag, 0)->text : strerror(-result));
 	good = !result && expect(test, "told", test->told, told.text) &&
 	       expect(test, "counted", test->counted, counted.text);
 	ebpf_free(kernel);
@@ -127,28 +128,20 @@ static bool run(const struct test *test)
 
 /* A opens, B tells and stays, C ends with a word. */
 static const struct machine_row plain_rows[] = {
-	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
-	{ 1, TYPE_B, 1, "u<2", "u+", PROGRAM_TELL, 1 },
-	{ 1, TYPE_B, 2, "", "", 0, 0 },
-	{ 1, TYPE_C, TO_MATCH, "", "", 0, 2 },
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 }, { 1, TYPE_B, 1, "u<2", "u+", PROGRAM_TELL, 1 },
+	{ 1, TYPE_B, 2, "", "", 0, 0 },       { 1, TYPE_C, TO_MATCH, "", "", 0, 2 },
 	{ 2, TYPE_C, TO_END, "", "", 0, 0 },
 };
 static const struct machine_spec plain = {
 	.name = "plain", .pool = 4, .states = 3, .notices = 2, .keys = "A:pq B:pq C:qp", ROWS(plain_rows), .emits = -1
 };
 static const struct event plain_events[] = {
-	{ TYPE_B, 1, 1, 1, 0, 7 }, /* nobody is there */
-	{ TYPE_A, 2, 1, 1, 0, 7 },
-	{ TYPE_A, 3, 1, 1, 0, 7 }, /* somebody is there already */
-	{ TYPE_A, 4, 2, 1, 0, 7 },
-	{ TYPE_B, 5, 1, 1, 0, 7 },
-	{ TYPE_B, 6, 1, 1, 0, 8 },
-	{ TYPE_B, 7, 1, 1, 0, 7 }, /* to state 2 */
-	{ TYPE_B, 8, 1, 1, 0, 7 },
-	{ TYPE_C, 9, 1, 1, 0, 7 },
-	{ TYPE_C, 10, 1, 2, 0, 9 }, /* the key is (2, 1) */
-	{ TYPE_A, 11, 1, 1, 0, 7 },
-	{ TYPE_B, 12, 1, 1, 0, 7 },
+	{ TYPE_B, 1, 1, 1, 0, 7 },                             /* nobody is there */
+	{ TYPE_A, 2, 1, 1, 0, 7 },  { TYPE_A, 3, 1, 1, 0, 7 }, /* somebody is there already */
+	{ TYPE_A, 4, 2, 1, 0, 7 },  { TYPE_B, 5, 1, 1, 0, 7 },  { TYPE_B, 6, 1, 1, 0, 8 },
+	{ TYPE_B, 7, 1, 1, 0, 7 },                                                          /* to state 2 */
+	{ TYPE_B, 8, 1, 1, 0, 7 },  { TYPE_C, 9, 1, 1, 0, 7 },  { TYPE_C, 10, 1, 2, 0, 9 }, /* the key is (2, 1) */
+	{ TYPE_A, 11, 1, 1, 0, 7 }, { TYPE_B, 12, 1, 1, 0, 7 },
 };
 static const char plain_told[] = "plain 5/7 1 1,1,1\n"
 				 "plain 6/8 1 1,1,2\n"
@@ -166,7 +159,7 @@ static const struct machine_spec start = {
 	.name = "start", .pool = 2, .states = 2, .notices = 2, .keys = "A:pq B:pq", ROWS(start_rows), .emits = -1
 };
 static const struct event start_events[] = {
-	{ TYPE_A, 1, 1, 1, 11, 7 }, { TYPE_A, 2, 1, 1, 6, 7 },	{ TYPE_A, 3, 1, 1, 0, 7 }, { TYPE_A, 4, 1, 1, 11, 7 },
+	{ TYPE_A, 1, 1, 1, 11, 7 }, { TYPE_A, 2, 1, 1, 6, 7 },  { TYPE_A, 3, 1, 1, 0, 7 }, { TYPE_A, 4, 1, 1, 11, 7 },
 	{ TYPE_A, 5, 2, 1, 0, 7 },  { TYPE_A, 6, 3, 1, 11, 7 }, { TYPE_B, 7, 1, 1, 0, 7 }, { TYPE_A, 8, 4, 1, 0, 7 },
 };
 static const char start_told[] = "start 1/7 1 1,1,7\n"
@@ -177,9 +170,12 @@ static const char start_told[] = "start 1/7 1 1,1,7\n"
 
 /* D ends all instances of p. */
 static const struct machine_row part_rows[] = {
-	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },	 { 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
-	{ 1, TYPE_C, 2, "", "", 0, 0 },		 { 1, TYPE_D, TO_END, "r>5", "", 0, 0 },
-	{ 2, TYPE_B, 2, "", "u+", PROGRAM_TELL, 1 }, { 2, TYPE_D, TO_END, "r>5", "", 0, 0 },
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
+	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
+	{ 1, TYPE_C, 2, "", "", 0, 0 },
+	{ 1, TYPE_D, TO_END, "r>5", "", 0, 0 },
+	{ 2, TYPE_B, 2, "", "u+", PROGRAM_TELL, 1 },
+	{ 2, TYPE_D, TO_END, "r>5", "", 0, 0 },
 };
 static const struct machine_spec part[] = {
 	{ .name = "part",
@@ -189,11 +185,17 @@ static const struct machine_spec part[] = {
 	  .keys = "A:pq B:pq C:pq D:p*",
 	  ROWS(part_rows),
 	  .emits = -1 },
-	{ .name = "all", .pool = 64, .states = 3, .notices = 1, .keys = "A:pq B:pq C:pq D:**", ROWS(part_rows), .emits = -1 },
+	{ .name = "all",
+	  .pool = 64,
+	  .states = 3,
+	  .notices = 1,
+	  .keys = "A:pq B:pq C:pq D:**",
+	  ROWS(part_rows),
+	  .emits = -1 },
 };
 static const struct event part_events[] = {
-	{ TYPE_A, 1, 1, 1, 0, 7 },  { TYPE_A, 2, 1, 2, 0, 7 },	{ TYPE_A, 3, 1, 3, 0, 7 },  { TYPE_A, 4, 2, 1, 0, 7 },
-	{ TYPE_C, 5, 1, 2, 0, 7 },  { TYPE_D, 6, 1, 0, 0, 7 },	{ TYPE_B, 7, 1, 2, 0, 7 },  { TYPE_D, 8, 1, 0, 6, 7 },
+	{ TYPE_A, 1, 1, 1, 0, 7 },  { TYPE_A, 2, 1, 2, 0, 7 },  { TYPE_A, 3, 1, 3, 0, 7 },  { TYPE_A, 4, 2, 1, 0, 7 },
+	{ TYPE_C, 5, 1, 2, 0, 7 },  { TYPE_D, 6, 1, 0, 0, 7 },  { TYPE_B, 7, 1, 2, 0, 7 },  { TYPE_D, 8, 1, 0, 6, 7 },
 	{ TYPE_B, 9, 1, 1, 0, 7 },  { TYPE_B, 10, 1, 2, 0, 7 }, { TYPE_B, 11, 1, 3, 0, 7 }, { TYPE_B, 12, 2, 1, 0, 7 },
 	{ TYPE_A, 13, 1, 1, 0, 7 }, { TYPE_B, 14, 1, 1, 0, 7 },
 };
@@ -205,32 +207,25 @@ static const char part_told[] = "part 7/7 1 1,2,1\n"
 
 /* B copies (p, q) for (r, q). */
 static const struct machine_row heir_rows[] = {
-	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
-	{ 1, TYPE_B, 2, "u<5", "as:r u+", PROGRAM_COPY, 0 },
-	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
-	{ 1, TYPE_C, 1, "", "", PROGRAM_TELL, 2 },
-	{ 2, TYPE_B, 1, "", "as:r", PROGRAM_COPY, 0 },
-	{ 2, TYPE_C, 2, "", "", PROGRAM_TELL, 3 },
+	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },          { 1, TYPE_B, 2, "u<5", "as:r u+", PROGRAM_COPY, 0 },
+	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },   { 1, TYPE_C, 1, "", "", PROGRAM_TELL, 2 },
+	{ 2, TYPE_B, 1, "", "as:r", PROGRAM_COPY, 0 }, { 2, TYPE_C, 2, "", "", PROGRAM_TELL, 3 },
 	{ 2, TYPE_D, TO_END, "", "", 0, 0 },
 };
-static const struct machine_spec heir = {
-	.name = "heir", .pool = 3, .states = 3, .notices = 3, .keys = "A:pq B:pq C:pq D:pq", ROWS(heir_rows), .emits = -1
-};
+static const struct machine_spec heir = { .name = "heir",
+					  .pool = 3,
+					  .states = 3,
+					  .notices = 3,
+					  .keys = "A:pq B:pq C:pq D:pq",
+					  ROWS(heir_rows),
+					  .emits = -1 };
 static const struct event heir_events[] = {
-	{ TYPE_A, 1, 1, 1, 0, 7 },
-	{ TYPE_B, 2, 1, 1, 2, 7 }, /* (2,1) in state 2 */
-	{ TYPE_C, 3, 2, 1, 0, 7 },
-	{ TYPE_B, 4, 1, 1, 2, 7 }, /* is there */
-	{ TYPE_C, 5, 2, 1, 0, 7 },
-	{ TYPE_B, 6, 1, 1, 1, 7 }, /* its own key */
-	{ TYPE_C, 7, 1, 1, 0, 7 },
-	{ TYPE_B, 8, 2, 1, 9, 7 }, /* (9,1) in state 1 */
-	{ TYPE_C, 9, 9, 1, 0, 7 },
-	{ TYPE_B, 10, 9, 1, 8, 7 }, /* no place */
-	{ TYPE_C, 11, 8, 1, 0, 7 },
-	{ TYPE_D, 12, 2, 1, 0, 7 },
-	{ TYPE_B, 13, 9, 1, 8, 7 },
-	{ TYPE_C, 14, 8, 1, 0, 7 },
+	{ TYPE_A, 1, 1, 1, 0, 7 },  { TYPE_B, 2, 1, 1, 2, 7 },  /* (2,1) in state 2 */
+	{ TYPE_C, 3, 2, 1, 0, 7 },  { TYPE_B, 4, 1, 1, 2, 7 },  /* is there */
+	{ TYPE_C, 5, 2, 1, 0, 7 },  { TYPE_B, 6, 1, 1, 1, 7 },  /* its own key */
+	{ TYPE_C, 7, 1, 1, 0, 7 },  { TYPE_B, 8, 2, 1, 9, 7 },  /* (9,1) in state 1 */
+	{ TYPE_C, 9, 9, 1, 0, 7 },  { TYPE_B, 10, 9, 1, 8, 7 }, /* no place */
+	{ TYPE_C, 11, 8, 1, 0, 7 }, { TYPE_D, 12, 2, 1, 0, 7 }, { TYPE_B, 13, 9, 1, 8, 7 }, { TYPE_C, 14, 8, 1, 0, 7 },
 };
 static const char heir_told[] = "heir 2/7 1 1,1,1\n"
 				"heir 3/7 3 2,1,1\n"
@@ -263,8 +258,7 @@ static const struct machine_spec timer = { .name = "timer",
 					   .timed = true,
 					   .emits = -1 };
 static const struct event timer_events[] = {
-	{ TYPE_A, 100, 1, 1, 0, 7 },
-	{ TYPE_A, 105, 2, 1, 0, 8 },
+	{ TYPE_A, 100, 1, 1, 0, 7 },  { TYPE_A, 105, 2, 1, 0, 8 },
 	{ TYPE_B, 110, 1, 1, 0, 9 },  /* at the very time: first, and set anew to 120 */
 	{ TYPE_B, 121, 9, 9, 0, 1 },  /* 115: (2,1); 120: (1,1) */
 	{ TYPE_D, 122, 3, 1, 0, 10 }, /* due at 147, uses 0: no transition, cleared */
@@ -304,30 +298,123 @@ static const struct machine_spec pair[] = {
 	{ .name = "taker", .pool = 8, .states = 2, .notices = 2, .keys = "C:pq D:pq", ROWS(taker_rows), .emits = -1 },
 };
 static const struct event pair_events[] = {
-	{ TYPE_A, 1, 1, 1, 0, 7 }, { TYPE_B, 2, 1, 1, 0, 7 }, { TYPE_D, 20, 1, 1, 0, 9 },
+	{ TYPE_A, 1, 1, 1, 0, 7 },
+	{ TYPE_B, 2, 1, 1, 0, 7 },
+	{ TYPE_D, 20, 1, 1, 0, 9 },
 };
 static const char pair_told[] = "taker 1/7 1 1,1,0\n"
 				"giver 2/7 2 1,1,6\n"
 				"taker 11/7 2 1,1,1\n"
 				"taker 20/9 1 1,1,1\n";
 
-#define TEST(of, count, stats)                                                           \
-	{ .name = #of, .specs = (const struct machine_spec *)&of, .spec_count = count,          \
-	  .events = of##_events, .event_count = COUNT(of##_events),       \
-	  .told = of##_told, .counted = stats }
+#define TEST(of, count, stats)                                                                                      \
+	{                                                                                                           \
+		.name = #of, .specs = (const struct machine_spec *)&of, .spec_count = count, .events = of##_events, \
+		.event_count = COUNT(of##_events), .told = of##_told, .counted = stats                              \
+	}
 
 static const struct test tests[] = {
-	TEST(plain, 1, "4 3 2 0 0\n"),
-	TEST(start, 1, "5 3 2 0 0\n"),
-	TEST(part, 2, "3 5 4 0 0\n2 5 4 0 0\n"),
-	TEST(heir, 1, "10 5 3 1 1\n"),
-	TEST(timer, 1, "5 3 3 0 0\n"),
-	TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
+	TEST(plain, 1, "4 3 2 0 0\n"), TEST(start, 1, "5 3 2 0 0\n"), TEST(part, 2, "3 5 4 0 0\n2 5 4 0 0\n"),
+	TEST(heir, 1, "10 5 3 1 1\n"), TEST(timer, 1, "5 3 3 0 0\n"), TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
 };
+
+enum { LARGE_STATES = 20, LARGE_TYPES = 4, LARGE_FITS = 5 };
+
+/* The programs of this process: the most that the verifier had to look at for one of them, in instructions. */
+static unsigned long verified_most(void)
+{
+	unsigned long most = 0;
+
+	for (int fd = 3; fd < 256; fd++) {
+		char path[64], line[128];
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof line, file)) {
+			unsigned long count;
+
+			if (sscanf(line, "verified_insns: %lu", &count) == 1 && count > most)
+				most = count;
+		}
+		if (file)
+			fclose(file);
+	}
+	return most;
+}
+
+/* Twenty states, each with twenty transitions that assign, tell, copy, end and set timers. */
+static bool run_large(bool connected)
+{
+	static const char *const fits[LARGE_FITS] = { "u<1", "u<2", "u<3", "u<4", "" };
+	static const int types[LARGE_TYPES] = { TYPE_A, TYPE_B, TYPE_C, TYPE_AFTER };
+	static struct machine_row rows[1 + LARGE_STATES * LARGE_TYPES * LARGE_FITS];
+	static const struct machine_row feeder_rows[] = { { 0, TYPE_A, TO_MATCH, "", "key u1", 0, 1 } };
+	static const struct machine_row last_rows[] = { { 0, TYPE_D, 1, "", "key u0", PROGRAM_TELL, 1 },
+							{ 1, TYPE_D, 1, "", "u+", PROGRAM_TELL, 1 } };
+	struct machine_spec specs[] = {
+		{ .name = "feeder",
+		  .pool = 1,
+		  .states = 1,
+		  .notices = 1,
+		  .keys = "A:pq",
+		  ROWS(feeder_rows),
+		  .emits = TYPE_C,
+		  .emit_notice = 1 },
+		{ .name = "large",
+		  .pool = 1024,
+		  .states = LARGE_STATES,
+		  .notices = 200,
+		  .silent = 6,
+		  .keys = "A:pq B:pq C:pq",
+		  .rows = rows,
+		  .timed = true,
+		  .emits = TYPE_D,
+		  .emit_notice = 1 },
+		{ .name = "last", .pool = 8, .states = 2, .notices = 1, .keys = "D:pq", ROWS(last_rows), .emits = -1 },
+	};
+	struct asterism_diag *diag = asterism_diag_new();
+	struct event_catalog *catalog = event_catalog_new();
+	struct ebpf_options options = { .test_run = true };
+	struct ebpf *kernel = NULL;
+	uint32_t count = 0;
+
+	rows[count++] = (struct machine_row){ 0, TYPE_A, 1, "", "key u0 t10 w", 0, 0 };
+	for (int state = 1; state < LARGE_STATES; state++)
+		for (uint32_t i = 0; i < LARGE_TYPES * LARGE_FITS; i++) {
+			bool copies = types[i / LARGE_FITS] == TYPE_B && i % LARGE_FITS == 0, tells = !copies && i % 2;
+
+			rows[count++] = (struct machine_row){
+				.state = state,
+				.type = types[i / LARGE_FITS],
+				.target = i % 7 == 3 && !copies && !tells ? TO_END
+									  : 1 + (state + (int)i) % (LARGE_STATES - 1),
+				.fit = fits[i % LARGE_FITS],
+				.acts = copies ? "as:r u+ t7" : "u+ t10 w",
+				.flags = copies  ? PROGRAM_COPY
+					 : tells ? PROGRAM_TELL
+						 : 0,
+				.notice = tells ? 1 + count % 200 : 0,
+			};
+		}
+	specs[1].row_count = count;
+	struct program *program = machine_image(specs, connected ? COUNT(specs) : 2);
+	int result = ebpf_new(program, catalog, &options, diag, &kernel);
+
+	if (result)
+		printf("large: %s\n", asterism_diag_get(diag, 0)->text);
+	else
+		printf("large: %u transitions, the verifier looked at %lu instructions\n", count, verified_most());
+	ebpf_free(kernel);
+	program_free(program);
+	event_catalog_free(catalog);
+	asterism_diag_free(diag);
+	return result == 0;
+}
 
 int main(void)
 {
-	int failed = 0;
+	int failed = !run_large(false) + !run_large(true);
 
 	if (geteuid() != 0) {
 		printf("skipped: not root\n");
