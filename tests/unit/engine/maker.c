@@ -150,13 +150,26 @@ static void add_results(struct program_build *build, const struct maker_rule *ru
 		program_build_add(build, PROGRAM_RETURNS, &value, 1);
 	}
 	row->first_statement = program_build_count(build, PROGRAM_STATEMENTS);
-	if (!rule->emits)
-		return;
-	struct program_arg arg = { rule->emit.node, rule->emit.field };
-	struct program_statement statement = { .type = rule->emit.type, .function = PROGRAM_NONE, .arg_count = 1 };
-	statement.first_arg = program_build_add(build, PROGRAM_ARGS, &arg, 1);
-	program_build_add(build, PROGRAM_STATEMENTS, &statement, 1);
-	row->statement_count = 1;
+	row->statement_count = rule->emit_count;
+	for (uint32_t i = 0; i < rule->emit_count; i++) {
+		struct program_arg arg = { rule->emit[i].node, rule->emit[i].field };
+		struct program_statement statement = { .type = rule->emit[i].type,
+						       .function = PROGRAM_NONE,
+						       .arg_count = 1,
+						       .notice = rule->emit[i].notice };
+
+		statement.first_arg = program_build_add(build, PROGRAM_ARGS, &arg, 1);
+		program_build_add(build, PROGRAM_STATEMENTS, &statement, 1);
+	}
+	row->first_notice = rule->notice_count ? program_build_count(build, PROGRAM_NOTICES) : 0;
+	row->notice_count = rule->notice_count;
+	row->notice_slot = rule->notice_slot;
+	row->timer_slot = rule->timer_slot;
+	for (uint32_t i = 0; i < rule->notice_count; i++) {
+		struct program_notice notice = { .flags = rule->notices[i] };
+
+		program_build_add(build, PROGRAM_NOTICES, &notice, 1);
+	}
 }
 
 void maker_add(struct program_build *build, const struct maker_rule *rule)
@@ -186,8 +199,8 @@ void maker_add(struct program_build *build, const struct maker_rule *rule)
 		program_build_add(build, PROGRAM_SLOTS, &slot, 1);
 	}
 	row.first_element = program_build_count(build, PROGRAM_ELEMENTS);
-	row.element_count = 2;
-	for (uint32_t i = 0; i < 2; i++) {
+	row.element_count = rule->semantics == PROGRAM_MACHINE ? 0 : 2;
+	for (uint32_t i = 0; i < row.element_count; i++) {
 		struct program_element element = { i, program_build_text(build, i ? "b" : "a"), 0, 0 };
 
 		program_build_add(build, PROGRAM_ELEMENTS, &element, 1);
