@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Runs machines, written by hand as images, over events through generated code in the kernel, and compares what is told
- * and counted with what docs/execution.md says must be.
+ * Runs machines, made row by row as images, over events through generated code in the kernel and through the engine,
+ * and compares what is told and counted: with what docs/execution.md says must be, and for random machines with each
+ * other.
  */
 
 #include "machine-image.h"
 
+#include "base/alloc.h"
 #include "ebpf/ebpf.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77, TEXT_BYTES = 4096 };
+enum { SKIPPED = 77, TEXT_BYTES = 1 << 16 };
 
 struct event {
 	int type;
@@ -58,26 +61,81 @@ static int on_match(void *context, const struct program_match *match)
 	return 0;
 }
 
-static int feed(struct ebpf *kernel, const struct test *test)
+static void to_record(const struct event *event, uint32_t number, struct machine_record *record)
 {
-	int result = 0;
+	*record = (struct machine_record){
+		.header = { .ts = event->ts,
+			    .seq = number,
+			    .type = (uint32_t)event->type,
+			    .pid = event->pid,
+			    .tid = event->pid,
+			    .comm = "test" },
+		.p = event->p,
+		.q = event->q,
+		.r = event->r,
+	};
+}
+
+static void append_stats(struct told *counted, const struct program_rule_stats *stats)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%llu %llu %llu %llu %llu\n", (unsigned long long)stats->matches,
+		 (unsigned long long)stats->runs_opened, (unsigned long long)stats->runs_live_max,
+		 (unsigned long long)stats->pool_exhausted, (unsigned long long)stats->lost);
+	append(counted, text);
+}
+
+static int run_kernel(const struct test *test, struct told *told, struct told *counted)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct event_catalog *catalog = event_catalog_new();
+	struct ebpf_options options = { .test_run = true, .on_match = on_match, .context = told };
+	struct ebpf *kernel = NULL;
+	int result = ebpf_new(told->program, catalog, &options, diag, &kernel);
 
 	for (uint32_t i = 0; i < test->event_count && !result; i++) {
-		const struct event *event = &test->events[i];
-		struct machine_record record = {
-			.header = { .ts = event->ts,
-				    .seq = i + 1,
-				    .type = (uint32_t)event->type,
-				    .pid = event->pid,
-				    .tid = event->pid,
-				    .comm = "test" },
-			.p = event->p,
-			.q = event->q,
-			.r = event->r,
-		};
+		struct machine_record record;
 
+		to_record(&test->events[i], i + 1, &record);
 		result = ebpf_feed(kernel, &record.header);
 	}
+	for (uint32_t i = 0; i < test->spec_count && !result; i++) {
+		struct program_rule_stats stats;
+
+		ebpf_stats(kernel, i, &stats);
+		append_stats(counted, &stats);
+	}
+	if (result)
+		printf("%s: %s\n", test->name,
+		       asterism_diag_get(diag, 0) ? asterism_diag_get(diag, 0)->text : strerror(-result));
+	ebpf_free(kernel);
+	event_catalog_free(catalog);
+	asterism_diag_free(diag);
+	return result;
+}
+
+static int run_engine(const struct test *test, struct told *told, struct told *counted)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct engine_options options = { .on_match = on_match, .context = told };
+	struct engine *engine = NULL;
+	int result = engine_new(told->program, &options, diag, &engine);
+
+	for (uint32_t i = 0; i < test->event_count && !result; i++) {
+		struct machine_record record;
+
+		to_record(&test->events[i], i + 1, &record);
+		result = engine_feed(engine, &record.header);
+	}
+	for (uint32_t i = 0; i < test->spec_count && !result; i++) {
+		struct program_rule_stats stats;
+
+		engine_stats(engine, i, &stats);
+		append_stats(counted, &stats);
+	}
+	engine_free(engine);
+	asterism_diag_free(diag);
 	return result;
 }
 
@@ -91,35 +149,19 @@ static bool expect(const struct test *test, const char *what, const char *expect
 
 static bool run(const struct test *test)
 {
-	struct told told = { .program = machine_image(test->specs, test->spec_count) }, counted = { 0 };
-	struct asterism_diag *diag = asterism_diag_new();
-	struct event_catalog *catalog = event_catalog_new();
-	struct ebpf_options options = { .test_run = true, .on_match = on_match, .context = &told };
-	struct ebpf *kernel = NULL;
-	int result = ebpf_new(told.program, catalog, &options, diag, &kernel);
+	struct program *program = machine_image(test->specs, test->spec_count);
+	struct told *texts = alloc_zero(4, sizeof *texts), *kernel = texts, *engine = texts + 2;
 	bool good;
 
-	if (!result)
-		result = feed(kernel, test);
-	for (uint32_t i = 0; i < test->spec_count && !result; i++) {
-		struct program_rule_stats stats;
-		char text[160];
-
-		ebpf_stats(kernel, i, &stats);
-		snprintf(text, sizeof text, "%llu %llu %llu %llu %llu\n", (unsigned long long)stats.matches,
-			 (unsigned long long)stats.runs_opened, (unsigned long long)stats.runs_live_max,
-			 (unsigned long long)stats.pool_exhausted, (unsigned long long)stats.lost);
-		append(&counted, text);
-	}
-	if (result)
-		printf("%s: %s\n", test->name,
-		       asterism_diag_get(diag, 0) ? asterism_diag_get(diag, 0)->text : strerror(-result));
-	good = !result && expect(test, "told", test->told, told.text) &&
-	       expect(test, "counted", test->counted, counted.text);
-	ebpf_free(kernel);
-	event_catalog_free(catalog);
-	asterism_diag_free(diag);
-	program_free((struct program *)told.program);
+	kernel->program = engine->program = program;
+	good = !run_kernel(test, kernel, kernel + 1) && !run_engine(test, engine, engine + 1);
+	if (good && test->told)
+		good = expect(test, "told by the engine", test->told, engine->text) &&
+		       expect(test, "counted by the engine", test->counted, engine[1].text);
+	good = good && expect(test, "told by the kernel", engine->text, kernel->text) &&
+	       expect(test, "counted by the kernel", engine[1].text, kernel[1].text);
+	alloc_free(texts);
+	program_free(program);
 	return good;
 }
 
@@ -318,6 +360,113 @@ static const struct test tests[] = {
 	TEST(heir, 1, "10 5 3 1 1\n"), TEST(timer, 1, "5 3 3 0 0\n"), TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
 };
 
+enum { RANDOM_TESTS = 60, RANDOM_EVENTS = 300, RANDOM_ROWS_MAX = 40 };
+
+static uint64_t random_state;
+
+/* splitmix64 */
+static uint32_t draw(uint32_t below)
+{
+	uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ z >> 31) % below);
+}
+
+/* The transitions of one state for one type, those of copies first. */
+static uint32_t draw_rows(const struct machine_spec *spec, struct machine_row *rows, int state, int type)
+{
+	static const char *const fits[] = { "u<2", "u<5", "u>=3", "r>3" }, *const acts[] = { "u+ t7 w", "u+ w", "t12 w",
+											     "u0" };
+	uint32_t count = 0, own = draw(3);
+
+	if (state && type != TYPE_AFTER && draw(4) == 0)
+		rows[count++] = (struct machine_row){ state,
+						      type,
+						      (int)(1 + draw(spec->states - 1)),
+						      draw(2) ? "u<5" : "r>3",
+						      draw(2) ? "as:r u+ t9" : "as:r t0",
+						      PROGRAM_COPY,
+						      0 };
+	for (uint32_t i = 0; i < own; i++) {
+		bool ends = draw(5) == 0, tells = draw(2);
+		struct machine_row row = { .state = state,
+					   .type = type,
+					   .acts = state ? acts[draw(4)] : "key u0 t10 w" };
+
+		row.fit = type == TYPE_AFTER ? fits[draw(3)] : state == 0 ? "r>3" : fits[draw(4)];
+		if (i + 1 == own && draw(2))
+			row.fit = "";
+		row.target = ends ? tells ? TO_MATCH : TO_END : (int)(1 + draw(spec->states - 1));
+		row.notice = tells ? 1 + draw(spec->notices) : 0;
+		row.flags = tells && !ends ? PROGRAM_TELL : 0;
+		rows[count++] = row;
+	}
+	return count;
+}
+
+/* A machine that takes A, B and C, with D ending all instances of p or of everything; or that takes D alone. */
+static void draw_machine(struct machine_spec *spec, struct machine_row *rows, bool takes_only_d)
+{
+	static const char *const keys[] = { "A:pq B:pq C:pq D:p*", "A:pq B:pq C:pq D:*q", "A:pq B:pq C:pq D:**" };
+	const char *end = draw(2) ? "r>3" : "";
+
+	*spec = (struct machine_spec){ .name = takes_only_d ? "taker" : "drawn",
+				       .pool = 2 + draw(20),
+				       .states = 2 + draw(4),
+				       .notices = 3,
+				       .silent = takes_only_d ? 0 : draw(16) & ~1u,
+				       .keys = takes_only_d ? "D:pq" : keys[draw(3)],
+				       .rows = rows,
+				       .timed = true,
+				       .loss = takes_only_d ? PROGRAM_KEEP : (uint8_t)draw(3),
+				       .emits = -1 };
+	for (int state = 0; state < (int)spec->states; state++) {
+		for (int type = takes_only_d ? TYPE_D : TYPE_A; type <= (takes_only_d ? TYPE_D : TYPE_C); type++)
+			spec->row_count += draw_rows(spec, rows + spec->row_count, state, type);
+		if (state)
+			spec->row_count += draw_rows(spec, rows + spec->row_count, state, TYPE_AFTER);
+		if (state && !takes_only_d)
+			rows[spec->row_count++] = (struct machine_row){ state, TYPE_D, TO_END, end, "", 0, 0 };
+	}
+}
+
+static bool run_random(uint32_t seed)
+{
+	static struct machine_row rows[2][RANDOM_ROWS_MAX * 6];
+	static struct event events[RANDOM_EVENTS];
+	struct machine_spec specs[2];
+	struct test test = { .name = "random", .specs = specs, .events = events, .event_count = RANDOM_EVENTS };
+	uint64_t ts = 100;
+
+	random_state = seed;
+	draw_machine(&specs[0], rows[0], false);
+	draw_machine(&specs[1], rows[1], true);
+	test.spec_count = 1 + draw(2);
+	if (test.spec_count == 2 && draw(2)) { /* what one raises the other takes; nobody else does */
+		specs[0].keys = "A:pq B:pq C:pq";
+		uint32_t left = 0;
+
+		for (uint32_t i = 0; i < specs[0].row_count; i++)
+			if (rows[0][i].type != TYPE_D)
+				rows[0][left++] = rows[0][i];
+		specs[0].row_count = left;
+		specs[0].emits = TYPE_D;
+		specs[0].emit_notice = 1 + draw(3);
+	}
+	for (uint32_t i = 0; i < RANDOM_EVENTS; i++) {
+		ts += draw(6);
+		events[i] = (struct event){
+			(int)(draw(25) ? draw(3) : TYPE_D), ts, draw(4), draw(4), draw(6), 1 + draw(3)
+		};
+	}
+	if (run(&test))
+		return true;
+	printf("random machine %u\n", seed);
+	return false;
+}
+
 enum { LARGE_STATES = 20, LARGE_TYPES = 4, LARGE_FITS = 5 };
 
 /* The programs of this process: the most that the verifier had to look at for one of them, in instructions. */
@@ -422,6 +571,8 @@ int main(void)
 	}
 	for (size_t i = 0; i < COUNT(tests); i++)
 		failed += !run(&tests[i]);
+	for (uint32_t seed = 1; seed <= RANDOM_TESTS; seed++)
+		failed += !run_random(seed);
 	printf("%zu machines' tests, %d failed\n", COUNT(tests), failed);
 	return failed != 0;
 }
