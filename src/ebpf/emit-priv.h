@@ -113,6 +113,8 @@ void emit_lock_held(struct emit *emit, uint32_t busy);
 /* emit-pool: places for runs. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
+void emit_take_ahead(struct emit *emit);
+void emit_refuse(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
 
 /* emit-header */
