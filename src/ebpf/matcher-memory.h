@@ -39,7 +39,8 @@ struct matcher_run {
 struct matcher_bucket {
 	uint32_t lock; /* 0, or 1 + the CPU that holds it; where it is the rule's, the first bucket's */
 	uint32_t head, tail;
-	uint32_t moves; /* in the first one: how often runs were moved under the rule's lock */
+	/* In the first one: how often runs were moved under the rule's lock; or how much of a stripe is left to do. */
+	uint32_t moves;
 };
 
 /* Of one rule: what changes rarely. */
