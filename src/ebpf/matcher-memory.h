@@ -126,7 +126,7 @@ enum {
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
 	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
-	MATCHER_FIRINGS_MAX = 16,         /* timers of one instance that an event lets go off before itself */
+	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
 };
 
 enum { MATCHER_WORK_MAX = 1024 };
