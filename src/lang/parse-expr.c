@@ -84,7 +84,7 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 		return NULL;
 	switch (p->token.kind) {
 	case LANG_TOKEN_INTEGER:
-		expr->kind = p->token.integer > INT64_MAX ? LANG_U64 : LANG_I64;
+		expr->kind = p->token.integer > INT64_MAX && !p->token.negative ? LANG_U64 : LANG_I64;
 		expr->integer = p->token.integer;
 		break;
 	case LANG_TOKEN_REAL:
@@ -94,6 +94,10 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 	case LANG_TOKEN_STRING:
 		expr->kind = LANG_STRING;
 		expr->text = p->token.text;
+		break;
+	case LANG_TOKEN_TRUTH:
+		expr->kind = LANG_BOOL;
+		expr->integer = p->token.integer;
 		break;
 	default:
 		expr->kind = LANG_BOOL;
@@ -109,6 +113,11 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_REFERENCE);
 	struct lang_syntax_reference *reference = lang_node(p, sizeof *reference);
 
+	bool plain = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
+	const char *hint = plain ? lang_params_nearest(p) : NULL;
+
+	if (!hint)
+		hint = "a field is written 'name.field', name being that of an event";
 	if (!expr || !reference || !lang_take_word(p, &reference->name, "a value"))
 		return NULL;
 	expr->reference = reference;
@@ -117,7 +126,9 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 		if (!lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "an array function is written 'name[].len'"))
 			return NULL;
 	}
-	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
+	if (p->machine && p->token.kind != LANG_TOKEN_DOT)
+		return finish(p, expr, &expr->place);
+	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", hint))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;
@@ -126,7 +137,7 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	return finish(p, expr, &expr->place);
 }
 
-static bool is_operator_word(const struct lang_token *token)
+bool lang_is_operator_word(const struct lang_token *token)
 {
 	return lang_token_is(token, "AND") || lang_token_is(token, "OR") || lang_token_is(token, "IN") ||
 	       lang_token_is(token, "LIKE") || lang_token_is(token, "NOT") || lang_token_is(token, "AS");
@@ -151,17 +162,19 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 {
 	const char *hint = NULL;
 
+	lang_substitute(p);
 	switch (p->token.kind) {
 	case LANG_TOKEN_INTEGER:
 	case LANG_TOKEN_REAL:
 	case LANG_TOKEN_STRING:
+	case LANG_TOKEN_TRUTH:
 		return parse_literal(p);
 	case LANG_TOKEN_LPAREN:
 		return parse_parentheses(p);
 	case LANG_TOKEN_WORD:
 		if (lang_token_is(&p->token, "TRUE") || lang_token_is(&p->token, "FALSE"))
 			return parse_literal(p);
-		if (!is_operator_word(&p->token) && !lang_at_modifier(p) && !lang_at_statement(p))
+		if (!lang_is_operator_word(&p->token) && !lang_at_modifier(p) && !lang_at_statement(p))
 			return parse_reference(p);
 		if (lang_token_is(&p->token, "NOT"))
 			hint = "put NOT and what follows it in parentheses";
@@ -193,7 +206,7 @@ static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lan
 		literal->real = -literal->real;
 		return literal;
 	}
-	if (literal->integer > (uint64_t)INT64_MAX + 1) {
+	if (literal->kind == LANG_U64 && literal->integer > (uint64_t)INT64_MAX + 1) {
 		lang_error(p->report, &literal->place, "the smallest integer is -9223372036854775808",
 			   "the number is too small");
 		return NULL;
@@ -209,13 +222,15 @@ static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 
 	if (p->token.kind != LANG_TOKEN_MINUS)
 		return parse_primary(p);
-	bool number = p->ahead.kind == LANG_TOKEN_INTEGER || p->ahead.kind == LANG_TOKEN_REAL;
-
 	if (!enter(p))
 		return NULL;
+	lang_advance(p);
+	lang_substitute(p);
+	bool number = p->token.kind == LANG_TOKEN_INTEGER || p->token.kind == LANG_TOKEN_REAL;
 	struct lang_syntax_expr *minus = number ? NULL : new_expr(p, LANG_SYNTAX_MINUS);
 
-	lang_advance(p);
+	if (minus)
+		minus->op_place = first;
 	struct lang_syntax_expr *operand = parse_unary(p);
 
 	p->depth--;
@@ -407,4 +422,47 @@ static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op 
 struct lang_syntax_expr *lang_parse_condition(struct lang_parser *p)
 {
 	return parse_chain(p, LANG_LOR);
+}
+
+struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p)
+{
+	struct diag_place place = p->token.place;
+	struct lang_syntax_expr *expr = parse_unary(p);
+
+	if (!expr || expr->syntax == LANG_SYNTAX_CONST)
+		return expr;
+	lang_error(p->report, &place, NULL, "expected a constant");
+	return NULL;
+}
+
+struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "a condition",
+				  .expect = "',' or '}'",
+				  .recovers = true };
+	struct lang_syntax_expr *chain = new_expr(p, LANG_SYNTAX_CHAIN), **end;
+	struct diag_place first = p->token.place;
+	bool fine;
+
+	if (!lang_accept(p, LANG_TOKEN_LBRACE))
+		return lang_parse_condition(p);
+	if (!chain || !lang_list_begin(p, &list))
+		return NULL;
+	chain->op = LANG_LAND;
+	end = &chain->list;
+	do {
+		struct lang_syntax_expr *expr = lang_parse_condition(p);
+
+		fine = expr && lang_list_item_ends(p, &list);
+		if (!fine)
+			continue;
+		*end = expr;
+		end = &expr->next;
+		chain->depth = larger(chain->depth, expr->depth + 1);
+		chain->size += expr->size + 1;
+		fine = finish(p, chain, &first) != NULL;
+	} while (lang_list_next(p, &list, fine));
+	return list.broken ? NULL : chain;
 }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the order of a reading: all files are parsed, then all declarations made, then all rules checked, so that
- * the order of statements and files does not matter. Messages come out at the end, in the order of the text.
+ * Decides the order of a reading: all files are parsed, then all declarations made, then all rules and machines
+ * checked, so that the order of statements and files does not matter. Messages come out at the end, in the order of the
+ * text.
  */
 
 #include "lang/parse.h"
 
+#include "lang/ast-machine.h"
 #include "lang/check-priv.h"
+#include "lang/params-priv.h"
 #include "lang/parser-priv.h"
+#include "lang/syntax-machine.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct lang_program {
 	struct arena *arena;
@@ -21,12 +26,15 @@ struct lang_program {
 struct reading {
 	const struct lang_input *inputs;
 	size_t input_count;
+	const struct lang_setting *settings;
+	size_t setting_count;
+	struct lang_params params;
 	struct lang_program *program;
 	struct lang_report report;
 	struct lang_check check;
 	struct arena *scratch;
 	struct lang_syntax_item *items;
-	uint32_t rule_count, event_count;
+	uint32_t rule_count, machine_count, event_count;
 };
 
 const struct lang_unit *lang_program_unit(const struct lang_program *program)
@@ -42,41 +50,87 @@ void lang_program_free(struct lang_program *program)
 	alloc_free(program);
 }
 
+/* The source number index as the text of a file or setting; false: it is none, which is told. */
+static bool add_source(struct reading *reading, size_t index, const char *file, const char *text, size_t length)
+{
+	struct diag_source *source = &reading->program->sources[index];
+
+	source->file = arena_format(reading->program->arena, "%s", file ? file : "");
+	if (!source->file) {
+		lang_no_memory(&reading->report);
+		return false;
+	}
+	source->text = text;
+	source->length = length;
+	return lang_text_check(source, &reading->report);
+}
+
 static void parse_input(struct reading *reading, size_t index, struct lang_syntax_item ***end)
 {
-	const struct diag_source *source = &reading->program->sources[index];
 	struct lang_parser parser;
 
-	if (!lang_text_check(source, &reading->report))
-		return;
-	lang_parser_init(&parser, source, reading->scratch, reading->program->arena, &reading->report);
+	lang_parser_init(&parser, &reading->program->sources[index], reading->scratch, reading->program->arena,
+			 &reading->report);
+	parser.params = &reading->params;
 	**end = lang_parse_file(&parser, index);
 	while (**end) {
 		reading->rule_count += (**end)->kind == LANG_ITEM_RULE;
+		reading->machine_count += (**end)->kind == LANG_ITEM_MACHINE;
 		reading->event_count += (**end)->kind == LANG_ITEM_EVENT;
 		*end = &(**end)->next;
 	}
 }
 
+static void set_params(struct reading *reading)
+{
+	for (size_t i = 0; i < reading->setting_count && !lang_report_full(&reading->report); i++) {
+		const struct lang_setting *setting = &reading->settings[i];
+		size_t index = reading->input_count + i;
+		const char *text = arena_format(reading->program->arena, "%s=%s", setting->name, setting->text);
+
+		if (!text)
+			lang_no_memory(&reading->report);
+		else if (add_source(reading, index, "--set", text, strlen(text)))
+			lang_params_set(&reading->params, setting, &reading->program->sources[index], reading->scratch);
+	}
+}
+
+static void list_params(struct reading *reading)
+{
+	struct lang_unit *unit = &reading->program->unit;
+
+	unit->parameters = lang_keep(&reading->check, reading->params.count, sizeof *unit->parameters);
+	for (const struct lang_param *at = reading->params.first; at && unit->parameters; at = at->next)
+		unit->parameters[unit->parameter_count++] = (struct lang_parameter){
+			.name = at->name, .place = at->place, .text = at->text, .default_text = at->default_text
+		};
+}
+
 static void parse_inputs(struct reading *reading)
 {
 	struct lang_syntax_item **end = &reading->items;
-	struct diag_source *sources = arena_zero(reading->program->arena, reading->input_count, sizeof *sources);
+	struct lang_report *report = &reading->report;
+	bool *is_text = arena_zero(reading->scratch, reading->input_count, sizeof *is_text);
 
-	reading->program->sources = sources;
-	if (!sources)
-		lang_no_memory(&reading->report);
-	for (size_t i = 0; i < reading->input_count && !lang_report_full(&reading->report); i++) {
+	reading->program->sources = arena_zero(reading->program->arena, reading->input_count + reading->setting_count,
+					       sizeof *reading->program->sources);
+	if (!reading->program->sources || !is_text) {
+		lang_no_memory(report);
+		return;
+	}
+	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
 		const struct lang_input *input = &reading->inputs[i];
 
-		sources[i].file = arena_format(reading->program->arena, "%s", input->file ? input->file : "");
-		sources[i].text = input->text;
-		sources[i].length = input->length;
-		if (!sources[i].file)
-			lang_no_memory(&reading->report);
-		else
+		is_text[i] = add_source(reading, i, input->file, input->text, input->length);
+		if (is_text[i])
+			lang_params_collect(&reading->params, &reading->program->sources[i], reading->scratch);
+	}
+	set_params(reading);
+	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
+		if (is_text[i])
 			parse_input(reading, i, &end);
 	}
+	list_params(reading);
 }
 
 static void declare(struct reading *reading)
@@ -93,7 +147,7 @@ static void declare(struct reading *reading)
 
 		if (lang_report_full(&reading->report))
 			return;
-		if (item->kind == LANG_ITEM_RULE ||
+		if ((item->kind != LANG_ITEM_EVENT && item->kind != LANG_ITEM_EVENTS) ||
 		    !lang_declare(&reading->check, item, reading->inputs[item->input].folder, &type) || !type)
 			continue;
 		if (lang_names_add(names, type->name, unit->declared_count) == LANG_NO_NAME)
@@ -101,34 +155,48 @@ static void declare(struct reading *reading)
 	}
 }
 
-static void note_name(struct reading *reading, struct lang_names *names, const struct lang_rule *rule)
+static void note_name(struct reading *reading, struct lang_names *names, const struct lang_syntax_item *item)
 {
-	uint32_t index = (uint32_t)(rule - reading->program->unit.rules);
-	uint32_t other = lang_names_add(names, rule->name, index);
+	bool is_rule = item->kind == LANG_ITEM_RULE;
+	const struct lang_word *word = is_rule ? &item->rule->name : &item->machine->name;
+	const struct lang_unit *unit = &reading->program->unit;
+	uint32_t index = is_rule ? unit->rule_count - 1 : reading->rule_count + unit->machine_count - 1;
+	uint32_t other = lang_names_add(names, word->text, index);
 
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(&reading->report, &rule->place, NULL, "two rules are named '%s'", rule->name);
-	lang_note(&reading->report, &reading->program->unit.rules[other].place, "the other one is here");
+	bool both = is_rule == (other < reading->rule_count);
+
+	lang_error(&reading->report, &word->place, NULL, "%s are named '%s'",
+		   !both     ? "a rule and a machine"
+		   : is_rule ? "two rules"
+			     : "two machines",
+		   word->text);
+	lang_note(&reading->report,
+		  other < reading->rule_count ? &unit->rules[other].place
+					      : &unit->machines[other - reading->rule_count].place,
+		  "the other one is here");
 }
 
-static void check_rules(struct reading *reading)
+static void check_items(struct reading *reading)
 {
 	struct lang_unit *unit = &reading->program->unit;
-	struct lang_names *names = lang_names_new(reading->scratch, reading->rule_count);
+	struct lang_names *names = lang_names_new(reading->scratch, reading->rule_count + reading->machine_count);
 
 	unit->rules = lang_keep(&reading->check, reading->rule_count, sizeof *unit->rules);
+	unit->machines = lang_keep(&reading->check, reading->machine_count, sizeof *unit->machines);
 	if (!names)
 		lang_no_memory(&reading->report);
 	for (const struct lang_syntax_item *item = reading->items; item; item = item->next) {
 		if (lang_report_full(&reading->report))
 			return;
-		if (item->kind != LANG_ITEM_RULE)
+		if (item->kind == LANG_ITEM_RULE)
+			lang_check_rule(&reading->check, item->rule, &unit->rules[unit->rule_count++]);
+		else if (item->kind == LANG_ITEM_MACHINE)
+			lang_check_machine(&reading->check, item->machine, &unit->machines[unit->machine_count++]);
+		else
 			continue;
-		struct lang_rule *rule = &unit->rules[unit->rule_count++];
-
-		lang_check_rule(&reading->check, item->rule, rule);
-		note_name(reading, names, rule);
+		note_name(reading, names, item);
 	}
 }
 
@@ -139,24 +207,34 @@ static void read_all(struct reading *reading, struct event_catalog *catalog)
 		.arena = reading->program->arena,
 		.scratch = reading->scratch,
 		.catalog = catalog,
+		.unit = &reading->program->unit,
 	};
 	parse_inputs(reading);
 	if (!lang_report_full(&reading->report))
 		declare(reading);
 	if (!lang_report_full(&reading->report))
-		check_rules(reading);
+		check_items(reading);
 }
 
 int lang_read(const struct lang_input *inputs, size_t input_count, struct event_catalog *catalog,
 	      struct asterism_diag *diag, struct lang_program **program)
+{
+	return lang_read_with(&(struct lang_sources){ .inputs = inputs, .input_count = input_count }, catalog, diag,
+			      program);
+}
+
+int lang_read_with(const struct lang_sources *sources, struct event_catalog *catalog, struct asterism_diag *diag,
+		   struct lang_program **program)
 {
 	struct reading *reading = alloc_zero(1, sizeof *reading);
 	int result = -ENOMEM;
 
 	if (!reading)
 		return diag_no_memory(diag);
-	reading->inputs = inputs;
-	reading->input_count = input_count;
+	reading->inputs = sources->inputs;
+	reading->input_count = sources->input_count;
+	reading->settings = sources->settings;
+	reading->setting_count = sources->setting_count;
 	reading->program = alloc_zero(1, sizeof *reading->program);
 	reading->scratch = arena_new();
 	if (!reading->program || !(reading->program->arena = arena_new()) || !reading->scratch) {
@@ -165,6 +243,7 @@ int lang_read(const struct lang_input *inputs, size_t input_count, struct event_
 	}
 	reading->report.arena = reading->scratch;
 	reading->report.diag = diag;
+	reading->params = (struct lang_params){ .arena = reading->program->arena, .report = &reading->report };
 	read_all(reading, catalog);
 	result = lang_report_flush(&reading->report);
 	if (result == 0) {
