@@ -266,12 +266,12 @@ void engine_machine_step(struct engine *engine, const struct engine_entry *entry
 
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first)
 {
-	const struct engine_machine *machine = rule->machine;
+	struct engine_run *run = engine_due_first(rule->machine);
 
-	if (!machine->due_count)
+	if (!run)
 		return false;
-	first->at = machine->due[0].at;
-	first->ordinal = machine->due[0].run->ordinal;
+	first->at = rule->machine->due[0].at;
+	first->ordinal = run->ordinal;
 	return true;
 }
 
