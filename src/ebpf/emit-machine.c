@@ -10,8 +10,8 @@
 
 #include "ebpf/emit-priv.h"
 
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
+#define BUCKET(member) offsetof(struct matcher_bucket, member)
+#define FRAME(member)  offsetof(struct matcher_frame, member)
 
 enum { LOOP_TURNS_MAX = 1 << 23 };
 
@@ -111,21 +111,26 @@ static void look_at_end(struct emit *emit, uint32_t none)
 	ebpf_bind(emit->as, fits);
 }
 
-/* The frame's bucket = the stripe's number `last`, counted down; its chain is gone along next. Leaves for done. */
+/*
+ * The frame's bucket = the next of the stripe, counted down; its chain is gone along next. Leaves for done. The
+ * verifier follows what it knows about numbers on the stack through every turn of a loop, so the count is kept
+ * elsewhere.
+ */
 static void next_chain(struct emit *emit, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 
-	ebpf_load(as, BPF_DW, R1, R9, FRAME(last));
+	ebpf_load(as, BPF_DW, R2, R9, FRAME(lock));
+	ebpf_load(as, BPF_W, R1, R2, BUCKET(moves));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, done);
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
-	ebpf_store(as, BPF_DW, R9, FRAME(last), R1);
+	ebpf_store(as, BPF_W, R2, BUCKET(moves), R1);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R1);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
-	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
+	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
 }
 
@@ -169,12 +174,13 @@ static void end_part(struct emit *emit)
 	look_at_end(emit, none);
 	emit_hash_stripe(emit, &walk);
 	ebpf_store(as, BPF_DW, R9, FRAME(opened), R1);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(last), 1 << emit->place->inner_bits);
 	ebpf_store_imm(as, BPF_DW, R9, FRAME(next), 0);
 	emit_bucket_address(emit, R8, R1);
 	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
 	ebpf_store(as, BPF_DW, R9, FRAME(lock), R8);
 	emit_lock_held(emit, busy);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(lock));
+	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->place->inner_bits);
 	ebpf_mov_imm(as, R1, turns < LOOP_TURNS_MAX ? turns : LOOP_TURNS_MAX);
 	ebpf_load_function(as, R2, function_end_part(emit, &walk));
 	ebpf_mov(as, R3, R9);
@@ -201,7 +207,7 @@ static void step_or_open(struct emit *emit, uint32_t done)
 	emit_hold(emit, done);
 	if (emit_find_walks(emit, &walk)) {
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
-		ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
+		ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, empty);
 		emit_loop_chain(emit, function_instance(emit, &walk));
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(found));

@@ -39,7 +39,8 @@ struct matcher_run {
 struct matcher_bucket {
 	uint32_t lock; /* 0, or 1 + the CPU that holds it; where it is the rule's, the first bucket's */
 	uint32_t head, tail;
-	uint32_t moves; /* in the first one: how often runs were moved under the rule's lock */
+	/* In the first one: how often runs were moved under the rule's lock; or how much of a stripe is left to do. */
+	uint32_t moves;
 };
 
 /* Of one rule: what changes rarely. */
@@ -125,7 +126,7 @@ enum {
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
 	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
-	MATCHER_FIRINGS_MAX = 16,         /* timers of one instance that an event lets go off before itself */
+	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
 };
 
 enum { MATCHER_WORK_MAX = 1024 };

@@ -213,7 +213,7 @@ static const char start_told[] = "start 1/7 1 1,1,7\n"
 
 /* D ends all instances of p. */
 static const struct machine_row part_rows[] = {
-	{ 0, TYPE_A, 1, "", "key u0", 0, 0 },
+	{ 0, TYPE_A, 1, "", "key u0 t1000 w", 0, 0 },
 	{ 1, TYPE_B, 1, "", "u+", PROGRAM_TELL, 1 },
 	{ 1, TYPE_C, 2, "", "", 0, 0 },
 	{ 1, TYPE_D, TO_END, "r>5", "", 0, 0 },
@@ -222,14 +222,16 @@ static const struct machine_row part_rows[] = {
 };
 static const struct machine_spec part[] = {
 	{ .name = "part",
-	  .pool = 64,
+	  .timed = true,
+	  .pool = 65536,
 	  .states = 3,
 	  .notices = 1,
 	  .keys = "A:pq B:pq C:pq D:p*",
 	  ROWS(part_rows),
 	  .emits = -1 },
 	{ .name = "all",
-	  .pool = 64,
+	  .timed = true,
+	  .pool = 65536,
 	  .states = 3,
 	  .notices = 1,
 	  .keys = "A:pq B:pq C:pq D:**",

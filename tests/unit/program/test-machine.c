@@ -296,7 +296,7 @@ static void text_tells_the_machine(void **context)
 	(void)context;
 	assert_string_equal(text, "machine watch (watch.rule:1)\n"
 				  "  semantics  MACHINE, ON LOSS TAINT\n"
-				  "  key        pid, x of A; pid, x of B; pid, any x of C\n"
+				  "  key        pid, x of A, B; pid, any x of C\n"
 				  "  stream     A, B, C\n"
 				  "  executed   in user space\n"
 				  "  pool       16 instances, each remembers 136 bytes\n"
