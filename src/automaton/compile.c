@@ -109,8 +109,6 @@ int automaton_compile(const struct lang_unit *lang, const struct event_catalog *
 	struct unit_build unit = { .unit = lang, .catalog = catalog, .diag = diag, .out = program_build_new() };
 	int err = unit.out ? unit_check_cycles(&unit) : -ENOMEM, bad = 0;
 
-	if (!err && lang->machine_count > 0)
-		err = diag_error(diag, &lang->machines[0].place, -EINVAL, "machines cannot be compiled yet");
 	if (!err)
 		add_stream_types(&unit);
 	for (uint32_t i = 0; i < lang->rule_count + lang->machine_count && !err; i++) {
