@@ -149,7 +149,7 @@ class Steps:
         values = {}
         for v in self.machine.variables:
             zero = {"s": "", "f": 0.0, "b": False}.get(KINDS.get(v.type, "i"), 0)
-            values[v.name] = self.cut(v, v.initial.value if v.initial else zero)
+            values[v.name] = self.cut(v, self.file.value_of(v.initial) if v.initial else zero)
         return Instance(key, self.machine.states[0], values, epoch=self.epoch)
 
     def cut(self, variable, value):

@@ -55,7 +55,7 @@ def print_transition(t):
 
 def print_variable(v):
     size = f"[{v.bytes}]" if v.bytes else ""
-    return ("VAR " if v.keyword else "") + f"{v.name}: {v.type}{size}" + (f" = {v.initial.text}" if v.initial else "")
+    return ("VAR " if v.keyword else "") + f"{v.name}: {v.type}{size}" + (f" = {print_constant(v.initial)}" if v.initial else "")
 
 
 def print_machine(machine):
@@ -85,8 +85,12 @@ def print_file(file):
 
 
 class Parser(ruletext.Parser):
+    """Parameters are declared before the rules that name them."""
+
+    in_rule = False
+
     def file(self):
-        file = File({})
+        file = self.whole = File({})
         while self.peek():
             if self.accept("EVENT"):
                 name = self.take()
@@ -103,6 +107,19 @@ class Parser(ruletext.Parser):
         for rule in file.rules():
             rule.resolve(file.types)
         return file
+
+    def rule(self):
+        self.in_rule = True
+        out = super().rule()
+        self.in_rule = False
+        return out
+
+    def modifier_within(self, rule):
+        if self.peek() not in self.whole.parameters:
+            super().modifier_within(rule)
+            return
+        rule.within = self.take()
+        rule.within_ns = self.whole.parameters[rule.within].value
 
     def constant(self):
         value = self.primary()
@@ -143,7 +160,7 @@ class Parser(ruletext.Parser):
             out.bytes = int(self.take())
             self.take("]")
         if self.accept("="):
-            out.initial = self.primary()
+            out.initial = self.constant()
         return out
 
     def state(self):
@@ -224,7 +241,9 @@ class Parser(ruletext.Parser):
         return super().primary()
 
     def reference(self, name):
-        return super().reference(name) if self.peek() == "." else Field(None, name)
+        if self.peek() == ".":
+            return super().reference(name)
+        return Const(self.whole.parameters[name].value, name) if self.in_rule else Field(None, name)
 
 
 def warning_parts(quoted):
