@@ -304,7 +304,7 @@ class Steps:
 
 
 def as_integer(value, type_name):
-    return value if isinstance(value, bool) else narrow(value & MASK, "u64" if type_name == "addr" else type_name)
+    return value if isinstance(value, bool) else narrow(value, type_name)
 
 
 def field_value(value, type_name):
