@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order of the passes that turn a unit into an image, and that no EMIT feeds itself. */
+/* Decides the order of the passes that turn a unit into an image. */
 
 #include "automaton/compile.h"
 
 #include "automaton/rule-priv.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void rule_fini(struct rule_build *build)
@@ -25,7 +24,7 @@ static int rule_init(struct rule_build *build, struct unit_build *unit, const st
 {
 	int err;
 
-	*build = (struct rule_build){ .unit = unit, .rule = rule, .arena = arena_new() };
+	*build = (struct rule_build){ .unit = unit, .sort = "rule", .rule = rule, .arena = arena_new() };
 	if (!build->arena)
 		return -ENOMEM;
 	build->flags = arena_zero(build->arena, rule->element_count + 1, sizeof *build->flags);
@@ -88,87 +87,6 @@ static int compile_rule(struct unit_build *unit, const struct lang_rule *rule)
 	return err;
 }
 
-/* Whether rule's pattern names type. */
-static bool uses(const struct lang_rule *rule, const struct event_type *type)
-{
-	for (uint32_t i = 0; i < rule->element_count; i++) {
-		if (rule->elements[i].type == type)
-			return true;
-	}
-	return false;
-}
-
-enum visit { UNSEEN, OPEN, DONE };
-
-struct cycle_search {
-	struct unit_build *unit;
-	uint8_t *visits;
-	uint32_t *trail;
-	uint32_t depth;
-};
-
-static int report_cycle(struct cycle_search *search, uint32_t rule, const struct lang_statement *statement)
-{
-	const struct lang_rule *rules = search->unit->unit->rules;
-	char path[512] = "";
-	uint32_t i = 0;
-
-	while (search->trail[i] != rule)
-		i++;
-	for (; i < search->depth; i++) {
-		size_t used = strlen(path);
-
-		snprintf(path + used, sizeof path - used, "%s -> ", rules[search->trail[i]].name);
-	}
-	return diag_error(search->unit->diag, &statement->place, -EINVAL, "EMIT feeds itself: %s%s", path,
-			  rules[rule].name);
-}
-
-/* Depth-first: rule feeds every rule whose pattern names a type that rule emits. */
-static int search_cycle(struct cycle_search *search, uint32_t index)
-{
-	const struct lang_unit *unit = search->unit->unit;
-	const struct lang_rule *rule = &unit->rules[index];
-	int err = 0;
-
-	search->visits[index] = OPEN;
-	search->trail[search->depth++] = index;
-	for (uint32_t i = 0; i < rule->statement_count && !err; i++) {
-		const struct lang_statement *statement = &rule->statements[i];
-
-		for (uint32_t j = 0; j < unit->rule_count && statement->is_emit && !err; j++) {
-			if (!uses(&unit->rules[j], statement->type))
-				continue;
-			if (search->visits[j] == OPEN)
-				err = report_cycle(search, j, statement);
-			else if (search->visits[j] == UNSEEN)
-				err = search_cycle(search, j);
-		}
-	}
-	search->depth--;
-	search->visits[index] = DONE;
-	return err;
-}
-
-static int check_cycles(struct unit_build *unit)
-{
-	uint32_t count = unit->unit->rule_count;
-	struct cycle_search search = {
-		.unit = unit,
-		.visits = alloc_zero(count, sizeof *search.visits),
-		.trail = alloc_zero(count + 1, sizeof *search.trail),
-	};
-	int err = search.visits && search.trail ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < count && !err; i++) {
-		if (search.visits[i] == UNSEEN)
-			err = search_cycle(&search, i);
-	}
-	alloc_free(search.visits);
-	alloc_free(search.trail);
-	return err;
-}
-
 /* Types that a rule over the whole stream must know although no rule names them. */
 static void add_stream_types(struct unit_build *unit)
 {
@@ -188,12 +106,13 @@ int automaton_compile(const struct lang_unit *lang, const struct event_catalog *
 		      void **bytes, size_t *length)
 {
 	struct unit_build unit = { .unit = lang, .catalog = catalog, .diag = diag, .out = program_build_new() };
-	int err = unit.out ? check_cycles(&unit) : -ENOMEM, bad = 0;
+	int err = unit.out ? unit_check_cycles(&unit) : -ENOMEM, bad = 0;
 
 	if (!err)
 		add_stream_types(&unit);
-	for (uint32_t i = 0; i < lang->rule_count && !err; i++) {
-		int failed = compile_rule(&unit, &lang->rules[i]);
+	for (uint32_t i = 0; i < lang->rule_count + lang->machine_count && !err; i++) {
+		int failed = i < lang->rule_count ? compile_rule(&unit, &lang->rules[i])
+						  : machine_compile(&unit, &lang->machines[i - lang->rule_count]);
 
 		if (failed == -ENOMEM)
 			err = failed;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-static uint32_t text(struct rule_build *build, const char *string)
+uint32_t rule_text(struct rule_build *build, const char *string)
 {
 	return program_build_text(build->unit->out, string ? string : "");
 }
@@ -35,7 +35,7 @@ static void emit_elements(struct rule_build *build, struct program_rule *out)
 	}
 }
 
-static void emit_slots(struct rule_build *build, struct program_rule *out)
+void rule_emit_slots(struct rule_build *build, struct program_rule *out)
 {
 	uint32_t offset = 0;
 
@@ -45,7 +45,7 @@ static void emit_slots(struct rule_build *build, struct program_rule *out)
 	for (size_t i = 0; i < build->slot_count; i++) {
 		const struct slot *slot = &build->slots[i];
 		struct program_slot row = {
-			.name = text(build, slot->name),
+			.name = rule_text(build, slot->name),
 			.kind = slot->kind,
 			.offset = offset,
 			.bytes = slot->bytes,
@@ -57,8 +57,8 @@ static void emit_slots(struct rule_build *build, struct program_rule *out)
 	out->slot_bytes = offset;
 	if (offset > PROGRAM_SLOT_BYTES_MAX) {
 		diag_error(build->unit->diag, &build->rule->place, 0,
-			   "a run of rule '%s' would have to remember %u bytes, more than %d", build->rule->name,
-			   offset, PROGRAM_SLOT_BYTES_MAX);
+			   "a run of %s '%s' would have to remember %u bytes, more than %d", build->sort,
+			   build->rule->name, offset, PROGRAM_SLOT_BYTES_MAX);
 		rule_fail(build, -E2BIG);
 	}
 }
@@ -114,7 +114,7 @@ static void emit_transition(struct rule_build *build, const struct state *state,
 		.action_count = draft->action_count,
 		.element = draft->element,
 		.flags = draft->flags,
-		.note = text(build, draft->note),
+		.note = rule_text(build, draft->note),
 	};
 
 	add(build, PROGRAM_TRANSITIONS, &row);
@@ -171,7 +171,7 @@ static void emit_states(struct rule_build *build, struct program_rule *out)
 	for (size_t i = 0; i < build->state_count; i++) {
 		const struct state *state = &build->states[i];
 		struct program_state row = {
-			.label = text(build, label(build, state)),
+			.label = rule_text(build, label(build, state)),
 			.first_transition = program_build_count(build->unit->out, PROGRAM_TRANSITIONS),
 			.transition_count = (uint32_t)state->draft_count,
 			.class = state->class,
@@ -217,7 +217,7 @@ static void emit_classes(struct rule_build *build, struct program_rule *out)
 			.slot_count = class->slot_count,
 			.first_key = program_build_count(image, PROGRAM_KEYS),
 			.key_count = (uint32_t) class->key_count,
-			.label = text(build, class_label(build, class)),
+			.label = rule_text(build, class_label(build, class)),
 		};
 
 		program_build_add(image, PROGRAM_INDICES, class->slots, class->slot_count);
@@ -238,7 +238,7 @@ static void emit_returns(struct rule_build *build, struct program_rule *out)
 	out->return_count = build->rule->value_count;
 	for (uint32_t i = 0; i < build->rule->value_count; i++) {
 		struct program_return row = {
-			.name = text(build, build->rule->values[i].name),
+			.name = rule_text(build, build->rule->values[i].name),
 			.node = node_expr(build, build->rule->values[i].expr, PROGRAM_NONE),
 		};
 
@@ -257,7 +257,7 @@ static uint32_t identity(struct rule_build *build, const struct lang_arg *arg)
 	return node_slot(build, slot_find(build, SLOT_FIELD, arg->element, field));
 }
 
-static uint32_t naming(const struct lang_arg *arg)
+uint32_t rule_naming(const struct lang_arg *arg)
 {
 	return arg->kind == LANG_ARG_TID ? REACT_BY_TID : arg->kind == LANG_ARG_PID ? REACT_BY_PID : REACT_BY_VALUE;
 }
@@ -281,7 +281,8 @@ static void emit_statement(struct rule_build *build, const struct lang_statement
 
 		args[i].node =
 			arg->kind == LANG_ARG_VALUE ? node_expr(build, arg->expr, PROGRAM_NONE) : identity(build, arg);
-		args[i].field = statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : naming(arg);
+		args[i].field =
+			statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : rule_naming(arg);
 	}
 	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
 	add(build, PROGRAM_STATEMENTS, &row);
@@ -311,12 +312,9 @@ static void emit_stream(struct rule_build *build, struct program_rule *out)
 	}
 }
 
-/* "file:line" for people: a file may be called anything, an image takes printable text only. */
-static const char *place_of(struct rule_build *build)
+char *rule_printable(struct rule_build *build, const char *from)
 {
-	const struct diag_place *place = &build->rule->place;
-	const char *file = place->source && place->source->file ? place->source->file : "";
-	char *text = arena_format(build->arena, "%s:%u", file, place->line);
+	char *text = arena_text(build->arena, from, strlen(from));
 
 	for (char *at = text; at && *at;) {
 		size_t length = text_character(at);
@@ -331,11 +329,21 @@ static const char *place_of(struct rule_build *build)
 	return text;
 }
 
+/* "file:line" for people: a file may be called anything, an image takes printable text only. */
+const char *rule_place(struct rule_build *build)
+{
+	const struct diag_place *place = &build->rule->place;
+	const char *file = place->source && place->source->file ? place->source->file : "";
+	const char *text = arena_format(build->arena, "%s:%u", file, place->line);
+
+	return text ? rule_printable(build, text) : NULL;
+}
+
 void rule_emit(struct rule_build *build)
 {
 	const struct lang_rule *rule = build->rule;
 	struct program_rule out = {
-		.name = text(build, rule->name),
+		.name = rule_text(build, rule->name),
 		.semantics = rule->semantics,
 		.mode = rule->mode,
 		.loss = rule->loss,
@@ -345,10 +353,10 @@ void rule_emit(struct rule_build *build)
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
 
-	out.place = text(build, place_of(build));
-	out.source = text(build, rule->name);
+	out.place = rule_text(build, rule_place(build));
+	out.source = rule_text(build, rule->name);
 	emit_elements(build, &out);
-	emit_slots(build, &out);
+	rule_emit_slots(build, &out);
 	emit_states(build, &out);
 	emit_classes(build, &out);
 	emit_stream(build, &out);

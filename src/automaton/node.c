@@ -28,7 +28,7 @@ static uint32_t add(struct rule_build *build, struct program_node node)
 	if (node.depth > PROGRAM_DEPTH_MAX) {
 		if (!build->error)
 			diag_error(build->unit->diag, &build->rule->place, 0,
-				   "the conditions of rule '%s' are too deeply nested", build->rule->name);
+				   "the conditions of %s '%s' are too deeply nested", build->sort, build->rule->name);
 		rule_fail(build, -E2BIG);
 		node.depth = 1;
 	}
@@ -76,7 +76,7 @@ uint32_t node_or(struct rule_build *build, uint32_t a, uint32_t b)
 	return b == PROGRAM_NONE ? a : node_op(build, PROGRAM_OP_LOR, PROGRAM_BOOL, a, b);
 }
 
-static uint32_t constant(struct rule_build *build, const struct lang_expr *expr)
+uint32_t node_constant(struct rule_build *build, const struct lang_expr *expr)
 {
 	uint64_t bits = expr->integer;
 
@@ -139,7 +139,7 @@ static uint32_t leaf(struct rule_build *build, const struct lang_expr *expr, uin
 {
 	switch (expr->op) {
 	case LANG_CONST:
-		return constant(build, expr);
+		return node_constant(build, expr);
 	case LANG_LEN:
 		return count_of(build, expr->element);
 	case LANG_AVG:
@@ -153,7 +153,7 @@ static uint32_t leaf(struct rule_build *build, const struct lang_expr *expr, uin
 	}
 }
 
-uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint32_t current)
+enum program_op node_operation(enum lang_op op)
 {
 	static const uint8_t ops[] = {
 		[LANG_ADD] = PROGRAM_OP_ADD, [LANG_SUB] = PROGRAM_OP_SUB,   [LANG_MUL] = PROGRAM_OP_MUL,
@@ -164,11 +164,17 @@ uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint3
 		[LANG_GE] = PROGRAM_OP_GE,   [LANG_LIKE] = PROGRAM_OP_LIKE, [LANG_LAND] = PROGRAM_OP_LAND,
 		[LANG_LOR] = PROGRAM_OP_LOR, [LANG_LNOT] = PROGRAM_OP_LNOT, [LANG_CONVERT] = PROGRAM_OP_CONVERT,
 	};
+
+	return (enum program_op)ops[op];
+}
+
+uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint32_t current)
+{
 	uint32_t a, b;
 
 	if (expr->op < LANG_ADD)
 		return leaf(build, expr, current);
 	a = node_expr(build, expr->left, current);
 	b = expr->right ? node_expr(build, expr->right, current) : PROGRAM_NONE;
-	return node_op(build, ops[expr->op], (enum program_kind)expr->kind, a, b);
+	return node_op(build, node_operation(expr->op), (enum program_kind)expr->kind, a, b);
 }

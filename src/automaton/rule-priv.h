@@ -7,6 +7,7 @@
 #include "automaton/pattern-priv.h"
 #include "base/diag.h"
 #include "event/catalog.h"
+#include "lang/ast-machine.h"
 #include "program/build.h"
 
 /* The types of the image, in its order. */
@@ -91,6 +92,7 @@ struct class_row {
 
 struct rule_build {
 	struct unit_build *unit;
+	const char *sort; /* "rule", "machine": for messages */
 	const struct lang_rule *rule;
 	struct arena *arena;
 	struct pattern pattern;
@@ -123,6 +125,9 @@ uint32_t slot_join(struct rule_build *build, uint32_t join);
 /* Makes the slots that conditions, values and statements read. */
 void slots_collect(struct rule_build *build);
 
+/* cycles.c: that no EMIT feeds itself. */
+int unit_check_cycles(struct unit_build *unit);
+
 /* node.c: expression nodes; an operand PROGRAM_NONE of node_and is left out. */
 uint32_t node_const(struct rule_build *build, enum program_kind kind, uint64_t bits);
 uint32_t node_slot(struct rule_build *build, uint32_t slot);
@@ -130,6 +135,8 @@ uint32_t node_field(struct rule_build *build, const struct event_type *type, con
 uint32_t node_op(struct rule_build *build, enum program_op op, enum program_kind kind, uint32_t a, uint32_t b);
 uint32_t node_and(struct rule_build *build, uint32_t a, uint32_t b);
 uint32_t node_or(struct rule_build *build, uint32_t a, uint32_t b);
+uint32_t node_constant(struct rule_build *build, const struct lang_expr *expr);
+enum program_op node_operation(enum lang_op op);
 /* expr with the fields of element current (NONE: of none) read from the event, everything else from slots. */
 uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint32_t current);
 
@@ -178,7 +185,16 @@ void forbid_reset(struct rule_build *build, const struct state *target, struct d
 /* keys.c: the class of every state. */
 void keys_choose(struct rule_build *build);
 
+/* machine.c: a machine's tables. */
+int machine_compile(struct unit_build *unit, const struct lang_machine *machine);
+
 /* emit.c: the rule's tables. */
+uint32_t rule_text(struct rule_build *build, const char *string);
+void rule_emit_slots(struct rule_build *build, struct program_rule *out);
+/* What an image takes for people: bytes of text that are not printable become `?`. */
+char *rule_printable(struct rule_build *build, const char *text);
+const char *rule_place(struct rule_build *build);
+uint32_t rule_naming(const struct lang_arg *arg);
 void rule_emit(struct rule_build *build);
 
 static inline void rule_fail(struct rule_build *build, int error)

@@ -13,6 +13,8 @@ const struct react_action *program_call(const struct program *program, const str
 
 bool program_only_tallies(const struct program *program, const struct program_rule *rule)
 {
+	if (rule->semantics == PROGRAM_MACHINE) /* its warnings and trails are to be told */
+		return false;
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct react_action *action =
 			program_call(program, &program->statements[rule->first_statement + i]);

@@ -20,13 +20,18 @@ static bool is_unsigned(uint32_t value)
 	return value == EVENT_U8 || value == EVENT_U16 || value == EVENT_U32;
 }
 
-/* Whether a field of value is equal to a slot of kind exactly when their 64 bits are (texts: their bytes). */
-static bool compares_alike(enum program_kind kind, uint32_t value)
+/*
+ * Whether a field of value is equal to a slot of kind exactly when their 64 bits are (texts: their bytes). Machines
+ * compare all integers as 64 bits.
+ */
+static bool compares_alike(enum program_kind kind, uint32_t value, bool machine)
 {
 	enum program_kind other = check_kind_of(value);
 
 	if (kind == PROGRAM_F64)
 		return false;
+	if (machine && (kind == PROGRAM_I64 || kind == PROGRAM_U64))
+		return other == PROGRAM_I64 || other == PROGRAM_U64;
 	return kind == other || (kind == PROGRAM_U64 && is_unsigned(value));
 }
 
@@ -36,16 +41,20 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 	const struct program_rule *rule = &program->rules[subject->rule];
 	const struct program_class *class = &program->classes[subject->class];
 	const struct program_key *key = &program->keys[item.index];
+	bool machine = check_is_machine(check, subject->rule);
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
 		uint32_t field = program->indices[key->first_field + i];
 		uint32_t slot = program->indices[class->first_slot + i];
 
+		if (field == PROGRAM_NONE && machine)
+			continue;
 		if (field >= program->field_count)
 			return check_fail(check, item, "there is no field %u", field);
 		if (field >= EVENT_HEADER_FIELDS && check->claims[PROGRAM_FIELDS][field] != key->type)
 			return check_fail(check, item, "field %u is of another type", field);
-		if (!compares_alike(program->slots[rule->first_slot + slot].kind, program->fields[field].value))
+		if (!compares_alike(program->slots[rule->first_slot + slot].kind, program->fields[field].value,
+				    machine))
 			return check_fail(check, item, "field %u does not compare bit by bit with slot %u", field,
 					  slot);
 	}
@@ -90,14 +99,17 @@ static int check_found(struct check *check, const struct subject *subject)
 	const struct program_rule *rule = &program->rules[subject->rule];
 	int result = check_work(check, (struct check_item){ PROGRAM_CLASSES, subject->class }, rule->state_count);
 
-	for (uint32_t i = 1; i < rule->state_count && !result; i++) {
+	for (uint32_t i = 0; i < rule->state_count && !result; i++) {
 		const struct program_state *state = &program->states[rule->first_state + i];
 
-		if (state->class != subject->class - rule->first_class)
+		/* An event is to find a machine's instance before it may open one. */
+		if (i == 0 ? rule->semantics != PROGRAM_MACHINE : state->class != subject->class - rule->first_class)
 			continue;
 		for (uint32_t j = 0; j < state->transition_count; j++) {
 			uint32_t index = state->first_transition + j;
 
+			if (program->transitions[index].type == PROGRAM_TIMER)
+				continue;
 			if (!has_key(check, subject, program->transitions[index].type))
 				return check_fail(check, (struct check_item){ PROGRAM_TRANSITIONS, index },
 						  "events of its type do not find the runs that wait for them");

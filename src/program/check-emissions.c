@@ -30,7 +30,8 @@ struct graph {
 
 static bool carries_on(const struct program_transition *transition)
 {
-	return !transition->flags && transition->target != PROGRAM_TARGET_END;
+	return transition->type != PROGRAM_TIMER && !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)) &&
+	       transition->target != PROGRAM_TARGET_END;
 }
 
 /* Calls for every (type, rule) where rule has a transition on type that carries on, once. fill: else only count. */

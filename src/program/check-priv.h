@@ -97,4 +97,16 @@ int check_classes(struct check *check, uint32_t rule);
 int check_results(struct check *check, uint32_t rule);
 int check_emissions(struct check *check);
 
+/* Of check-rules.c: that the four slots from which on time's behalf is told where it happened are there. */
+int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule);
+
+/* What check-machine.c knows of machines, whose parts are looked at where those of rules are. */
+bool check_is_machine(const struct check *check, uint32_t rule);
+bool check_is_key_slot(const struct check *check, uint32_t rule, uint32_t slot);
+int check_machine(struct check *check, uint32_t rule);
+int check_machine_target(struct check *check, struct check_item item, uint32_t rule, bool opens);
+int check_machine_actions(struct check *check, struct check_item item, uint32_t rule, bool opens);
+int check_machine_keys(struct check *check, uint32_t rule);
+int check_notices(struct check *check, uint32_t rule);
+
 #endif

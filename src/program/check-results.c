@@ -118,6 +118,15 @@ static int check_statement(struct check *check, uint32_t rule, uint32_t index)
 	return result;
 }
 
+/* What a machine tells belongs to one of its notices, what a rule tells to none. */
+static int check_notice_number(struct check *check, struct check_item item, const struct program_rule *rule,
+			       uint32_t number)
+{
+	if (rule->semantics == PROGRAM_MACHINE ? number < 1 || number > rule->notice_count : number != 0)
+		return check_fail(check, item, "there is no notice %u", number);
+	return 0;
+}
+
 int check_results(struct check *check, uint32_t rule_index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
@@ -132,12 +141,19 @@ int check_results(struct check *check, uint32_t rule_index)
 
 		if (value->name == PROGRAM_NONE)
 			return check_fail(check, item, "it has no name");
-		result = check_label(check, item, value->name);
+		if (value->reserved)
+			return check_fail(check, item, "reserved bytes are not 0");
+		result = check_notice_number(check, item, rule, value->notice);
+		if (!result)
+			result = check_label(check, item, value->name);
 		if (!result)
 			result = check_expression(check, item, rule_index, value->node, READS_NOTHING);
 	}
 	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count && !result; i++) {
-		result = check_statement(check, rule_index, i);
+		result = check_notice_number(check, (struct check_item){ PROGRAM_STATEMENTS, i }, rule,
+					     check->program->statements[i].notice);
+		if (!result)
+			result = check_statement(check, rule_index, i);
 		if (!result)
 			result = check_synchronous(check, rule, i);
 	}

@@ -23,13 +23,13 @@ static int check_values(struct check *check, struct check_item item, const struc
 		result = check_label(check, item, rule->source);
 	if (result)
 		return result;
-	if (rule->semantics < PROGRAM_STRICT_SEQUENCE || rule->semantics > PROGRAM_SKIP_TILL_ANY)
+	if (rule->semantics < PROGRAM_STRICT_SEQUENCE || rule->semantics > PROGRAM_MACHINE)
 		return check_fail(check, item, "there are no semantics %u", rule->semantics);
 	if (rule->mode > PROGRAM_ASYNCHRONOUS)
 		return check_fail(check, item, "there is no mode %u", rule->mode);
 	if (rule->loss > PROGRAM_KEEP)
 		return check_fail(check, item, "there is no answer %u to loss", rule->loss);
-	if (rule->flags & ~RULE_FLAGS)
+	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? PROGRAM_RULE_TIMER : RULE_FLAGS))
 		return check_fail(check, item, "unknown flags %#x", rule->flags);
 	if (rule->pool < 1 || rule->pool > POOL_MAX)
 		return check_fail(check, item, "a pool of %llu runs is not between 1 and %llu",
@@ -38,6 +38,8 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "its time limit is beyond all times");
 	if (rule->state_count < 1)
 		return check_fail(check, item, "it has no start state");
+	if (rule->reserved[0] || rule->reserved[1])
+		return check_fail(check, item, "reserved bytes are not 0");
 	return 0;
 }
 
@@ -51,6 +53,7 @@ static int claim_tables(struct check *check, struct check_item item, const struc
 		{ PROGRAM_CLASSES, rule->first_class, rule->class_count },
 		{ PROGRAM_RETURNS, rule->first_return, rule->return_count },
 		{ PROGRAM_STATEMENTS, rule->first_statement, rule->statement_count },
+		{ PROGRAM_NOTICES, rule->first_notice, rule->notice_count },
 	};
 	int result = 0;
 
@@ -143,16 +146,8 @@ static int check_slots(struct check *check, struct check_item item, const struct
 	return 0;
 }
 
-/* The slots from which a match at a deadline tells where it happened. */
-static int check_context(struct check *check, struct check_item item, const struct program_rule *rule)
+int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule)
 {
-	if (!(rule->flags & PROGRAM_RULE_DEADLINE)) {
-		if (rule->context_slot != PROGRAM_NONE)
-			return check_fail(check, item, "it has context slots, but no deadline");
-		return 0;
-	}
-	if (!rule->within_ns)
-		return check_fail(check, item, "it has a deadline, but no time limit");
 	if (rule->slot_count < CONTEXT_SLOTS || rule->context_slot > rule->slot_count - CONTEXT_SLOTS)
 		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
 				  rule->context_slot + CONTEXT_SLOTS - 1);
@@ -166,6 +161,24 @@ static int check_context(struct check *check, struct check_item item, const stru
 					  rule->context_slot + i);
 	}
 	return 0;
+}
+
+/* What only rules have, and only machines. */
+static int check_sort(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->semantics == PROGRAM_MACHINE)
+		return check_machine(check, item.index);
+	if (rule->first_notice || rule->notice_count || rule->notice_slot || rule->timer_slot || rule->trail_slot ||
+	    rule->trail_count)
+		return check_fail(check, item, "it is no machine and has notices, a timer or a trail");
+	if (!(rule->flags & PROGRAM_RULE_DEADLINE)) {
+		if (rule->context_slot != PROGRAM_NONE)
+			return check_fail(check, item, "it has context slots, but no deadline");
+		return 0;
+	}
+	if (!rule->within_ns)
+		return check_fail(check, item, "it has a deadline, but no time limit");
+	return check_context_slots(check, item, rule);
 }
 
 static int check_rule(struct check *check, uint32_t index)
@@ -183,12 +196,18 @@ static int check_rule(struct check *check, uint32_t index)
 	if (!result)
 		result = check_slots(check, item, rule);
 	if (!result)
-		result = check_context(check, item, rule);
+		result = check_sort(check, item, rule);
 	if (!result)
 		result = check_states(check, index);
 	if (!result)
 		result = check_classes(check, index);
-	return result ? result : check_results(check, index);
+	if (!result)
+		result = check_results(check, index);
+	if (!result && check_is_machine(check, index))
+		result = check_machine_keys(check, index);
+	if (!result && check_is_machine(check, index))
+		result = check_notices(check, index);
+	return result;
 }
 
 int check_rules(struct check *check)

@@ -6,13 +6,14 @@
 enum { TRANSITION_FLAGS = PROGRAM_FORBID | PROGRAM_IN_PLACE };
 
 /* The order of transitions of one type within a state. */
-enum rank { RANK_FORBID, RANK_POSITIVE, RANK_IN_PLACE };
+enum rank { RANK_FORBID, RANK_COPY = RANK_FORBID, RANK_POSITIVE, RANK_IN_PLACE };
 
 /* Where the checks of one state stand. */
 struct place {
 	uint32_t rule, state;
 	uint32_t mark; /* type_mark of the types whose group has begun */
 	uint32_t type; /* of the transition before this one, or PROGRAM_NONE */
+	bool timer;    /* the group of the timer has begun */
 	enum rank rank;
 };
 
@@ -54,7 +55,9 @@ static int check_action(struct check *check, const struct place *place, uint32_t
 				  action->slot, slot->kind);
 	if (action->op != PROGRAM_SET && (slot->kind == PROGRAM_BOOL || slot->kind == PROGRAM_STRING))
 		return check_fail(check, item, "kind %u has no least and greatest value", slot->kind);
-	if (slot->kind == PROGRAM_STRING && text_bytes(program, rule, node) > slot->bytes)
+	/* A machine's texts are cut, but not those that it is found by. */
+	if (slot->kind == PROGRAM_STRING && text_bytes(program, rule, node) > slot->bytes &&
+	    (!check_is_machine(check, place->rule) || check_is_key_slot(check, place->rule, action->slot)))
 		return check_fail(check, item, "slot %u is too small for the text", action->slot);
 	return 0;
 }
@@ -70,6 +73,8 @@ static int check_actions(struct check *check, const struct place *place, uint32_
 		result = check_work(check, item, count);
 	for (uint32_t i = first; i < first + count && !result; i++)
 		result = check_action(check, place, i, transition->type);
+	if (!result && check_is_machine(check, place->rule))
+		result = check_machine_actions(check, item, place->rule, place->state == 0);
 	return result;
 }
 
@@ -78,12 +83,17 @@ static int check_target(struct check *check, const struct place *place, struct c
 {
 	const struct program_rule *rule = &check->program->rules[place->rule];
 	bool leaves = transition->target == PROGRAM_TARGET_END || transition->target == PROGRAM_TARGET_MATCH;
+	int result = 0;
 
-	if (transition->flags & ~(uint32_t)TRANSITION_FLAGS || transition->flags == TRANSITION_FLAGS)
-		return check_fail(check, item, "its flags %#x are not possible", transition->flags);
+	if (check_is_machine(check, place->rule))
+		result = check_machine_target(check, item, place->rule, place->state == 0);
+	else if (transition->flags & ~(uint32_t)TRANSITION_FLAGS || transition->flags == TRANSITION_FLAGS)
+		result = check_fail(check, item, "its flags %#x are not possible", transition->flags);
+	if (result)
+		return result;
 	if (!leaves && (transition->target == 0 || transition->target >= rule->state_count))
 		return check_fail(check, item, "it leads to state %u, where no run can wait", transition->target);
-	if (transition->flags && place->state == 0)
+	if (transition->flags & TRANSITION_FLAGS && place->state == 0)
 		return check_fail(check, item, "it leaves the start state and can neither forbid nor stay in place");
 	if (transition->flags & PROGRAM_FORBID && transition->target != PROGRAM_TARGET_END)
 		return check_fail(check, item, "it forbids and does not end the run");
@@ -117,6 +127,8 @@ static enum rank rank_of(const struct program_transition *transition)
 {
 	if (transition->flags & PROGRAM_FORBID)
 		return RANK_FORBID;
+	if (transition->flags & PROGRAM_COPY)
+		return RANK_COPY;
 	return transition->flags & PROGRAM_IN_PLACE ? RANK_IN_PLACE : RANK_POSITIVE;
 }
 
@@ -124,17 +136,23 @@ static int check_order(struct check *check, struct place *place, struct check_it
 		       const struct program_transition *transition)
 {
 	enum rank rank = rank_of(transition);
+	bool timer = transition->type == PROGRAM_TIMER;
 
-	if (transition->type >= check->program->type_count)
+	if (timer && (!(check->program->rules[place->rule].flags & PROGRAM_RULE_TIMER) || place->state == 0))
+		return check_fail(check, item, "it waits for a timer where there is none");
+	if (timer && transition->type != place->type && place->timer)
+		return check_fail(check, item, "the timer has transitions before, not next to it");
+	place->timer |= timer;
+	if (!timer && transition->type >= check->program->type_count)
 		return check_fail(check, item, "there is no type %u", transition->type);
-	if (!check_in_stream(check, place->rule, transition->type))
+	if (!timer && !check_in_stream(check, place->rule, transition->type))
 		return check_fail(check, item, "type %u is not in the rule's stream", transition->type);
-	if (transition->type != place->type) {
+	if (!timer && transition->type != place->type) {
 		if (check->type_mark[transition->type] == place->mark)
 			return check_fail(check, item, "type %u has transitions before, not next to it",
 					  transition->type);
 		check->type_mark[transition->type] = place->mark;
-	} else if (rank < place->rank) {
+	} else if (transition->type == place->type && rank < place->rank) {
 		return check_fail(check, item, "it stands behind transitions that come after it");
 	}
 	place->type = transition->type;
@@ -182,7 +200,9 @@ static int check_state(struct check *check, uint32_t rule_index, uint32_t index)
 	const struct program_state *state = &check->program->states[rule->first_state + index];
 	struct check_item item = { PROGRAM_STATES, rule->first_state + index };
 	struct check_range range = { PROGRAM_TRANSITIONS, state->first_transition, state->transition_count };
-	struct place place = { rule_index, index, check_new_mark(check), PROGRAM_NONE, RANK_FORBID };
+	struct place place = {
+		.rule = rule_index, .state = index, .mark = check_new_mark(check), .type = PROGRAM_NONE
+	};
 	int result = check_label(check, item, state->label);
 
 	if (result)

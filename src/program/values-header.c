@@ -168,8 +168,10 @@ static void put_struct(FILE *stream, const struct program *program, uint32_t rul
 	fprintf(stream,
 		"struct %s_values {\n"
 		"\tuint64_t layout;  /* %s_values_layout */\n"
-		"\tuint64_t missing; /* bit i: value i, from 0, divides by zero and has none */\n",
-		name, name);
+		"\tuint64_t missing; /* bit i: value i, from 0, %s */\n",
+		name, name,
+		program->rules[rule].semantics == PROGRAM_MACHINE ? "divides by zero or is not of this match"
+								  : "divides by zero and has none");
 	members->count = 0;
 	while (program_values_next(program, rule, &values, &place))
 		put_member(stream, program, &place, identifier(members, program_text(program, place.name), true));

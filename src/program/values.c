@@ -4,6 +4,7 @@
 #include "program/values.h"
 
 #include "program/eval.h"
+#include "program/machine.h"
 
 #include <string.h>
 
@@ -103,7 +104,8 @@ void program_values_fill(const struct program *program, const struct program_mat
 	while (program_values_next(program, match->rule, &at, &place)) {
 		struct program_value value;
 
-		if (program_eval(&operand, place.node, &value) == 0)
+		if (program_return_applies(&program->returns[operand.rule->first_return + at.count - 1], match) &&
+		    program_eval(&operand, place.node, &value) == 0)
 			put(&place, &value, memory);
 		else
 			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;
