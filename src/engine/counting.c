@@ -171,7 +171,7 @@ bool engine_counting_find(const struct program *program, const struct program_ru
 	uint32_t length;
 
 	subject.state = only_state(program, rule, class);
-	if (subject.state == PROGRAM_NONE || rule->semantics == PROGRAM_SKIP_TILL_ANY ||
+	if (subject.state == PROGRAM_NONE || rule->semantics > PROGRAM_SKIP_TILL_NEXT ||
 	    rule->flags & PROGRAM_RULE_SEQUENCE)
 		return false;
 	const struct program_state *state = &program->states[rule->first_state + subject.state];

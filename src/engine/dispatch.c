@@ -5,7 +5,7 @@
  * rule that can do nothing with a type does not appear under it.
  */
 
-#include "engine/engine-priv.h"
+#include "engine/machine-priv.h"
 
 #include <errno.h>
 
@@ -70,6 +70,7 @@ static void build_transition(struct builder *builder, const struct program_state
 		.forbid = transition->flags & PROGRAM_FORBID,
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
+		.tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
 	};
 	engine_condition_plan(&planner, transition->fit, &built->fit);
 	engine_effect_plan(&planner, transition, &built->effect);
@@ -95,6 +96,8 @@ static int build_state(struct builder *builder, const struct program_state *stat
 			group->type = from[i].type;
 			group->transitions = &transitions[i];
 		}
+		if (from[i].flags & PROGRAM_COPY && group->copies == group->count)
+			group->copies++;
 		group->count++;
 	}
 	return 0;
@@ -115,26 +118,49 @@ static int build_states(struct builder *builder, struct engine_transition *trans
 	return result;
 }
 
-/* The parts of a key as records carry it, in these fields, or as slots do, without. */
+/*
+ * The parts of a key as records carry it, in these fields, or as slots do, without; of those slots of the class that
+ * are in mask.
+ */
 static const struct engine_part *build_parts(struct builder *builder, const struct program_class *class,
-					     const uint32_t *fields)
+					     const uint32_t *fields, uint32_t mask)
 {
 	const struct program *program = builder->program;
-	struct engine_part *parts = arena_zero(builder->engine->arena, class->slot_count, sizeof *parts);
+	struct engine_part *parts = arena_zero(builder->engine->arena, class->slot_count, sizeof *parts), *part = parts;
 
 	for (uint32_t i = 0; parts && i < class->slot_count; i++) {
 		uint32_t index = builder->rule->image->first_slot + program->indices[class->first_slot + i];
 		const struct program_slot *slot = &program->slots[index];
 
-		parts[i].slot = slot->offset;
+		if (!(mask >> i & 1))
+			continue;
+		part->slot = slot->offset;
 		if (!fields)
-			parts[i].field = (struct engine_field){ .offset = slot->offset, .mask = UINT64_MAX };
+			part->field = (struct engine_field){ .offset = slot->offset, .mask = UINT64_MAX };
 		else
-			parts[i].field = engine_field_of(&program->fields[fields[i]]);
+			part->field = engine_field_of(&program->fields[fields[i]]);
 		if (slot->kind == PROGRAM_STRING)
-			parts[i].field.mask = 0;
+			part->field.mask = 0;
+		part++;
 	}
 	return parts;
+}
+
+/* Gives a class the parts of the image's that are in mask. Returns 0, -ENOMEM. */
+static int set_parts(struct builder *builder, const struct program_class *class, uint32_t mask,
+		     struct engine_class *built)
+{
+	built->part_count = (uint32_t)__builtin_popcount(mask);
+	built->seed = (builder->engine->seed + built->index + mask) * UINT64_C(0xd6e8feb86659fd93);
+	built->parts = build_parts(builder, class, NULL, mask);
+	for (uint32_t i = 0; built->parts && i < built->part_count; i++)
+		built->has_text |= !built->parts[i].field.mask;
+	return built->parts ? 0 : -ENOMEM;
+}
+
+static uint32_t whole(const struct program_class *class)
+{
+	return (UINT32_C(1) << class->slot_count) - 1;
 }
 
 static int build_counting(struct builder *builder, uint32_t class, struct engine_class *built)
@@ -165,13 +191,8 @@ static int build_classes(struct builder *builder)
 		const struct program_class *class = &builder->program->classes[rule->first_class + i];
 
 		built[i].index = i;
-		built[i].part_count = class->slot_count;
-		built[i].seed = (builder->engine->seed + i) * UINT64_C(0xd6e8feb86659fd93);
-		built[i].parts = build_parts(builder, class, NULL);
-		if (!built[i].parts || build_counting(builder, i, &built[i]))
+		if (set_parts(builder, class, whole(class), &built[i]) || build_counting(builder, i, &built[i]))
 			return -ENOMEM;
-		for (uint32_t j = 0; j < class->slot_count; j++)
-			built[i].has_text |= !built[i].parts[j].field.mask;
 	}
 	return 0;
 }
@@ -190,14 +211,47 @@ static const struct program_key *key_of(const struct builder *builder, const str
 	return other;
 }
 
+/* The slots that the key gives a value, as a mask. */
+static uint32_t given(const struct builder *builder, const struct program_class *class, const struct program_key *key)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < class->slot_count; i++)
+		mask |= (uint32_t)(builder->program->indices[key->first_field + i] != PROGRAM_NONE) << i;
+	return mask;
+}
+
+/* The index that finds a machine's instances by the slots in mask, or NULL. */
+static const struct engine_any *build_any(struct builder *builder, const struct program_class *class, uint32_t mask)
+{
+	struct engine_any *any = engine_machine_any(builder->rule->machine, mask);
+
+	if (!any->class.parts && set_parts(builder, class, mask, &any->class))
+		return NULL;
+	return any;
+}
+
 static int build_key(struct builder *builder, uint32_t class_index, const struct program_key *key,
 		     struct engine_key *built)
 {
 	const struct program_class *class = &builder->program->classes[builder->rule->image->first_class + class_index];
 
 	built->class = &builder->rule->classes[class_index];
-	built->parts = build_parts(builder, class, builder->program->indices + key->first_field);
+	built->parts =
+		build_parts(builder, class, builder->program->indices + key->first_field, given(builder, class, key));
 	return built->parts ? 0 : -ENOMEM;
+}
+
+/* An event that leaves some of a machine's key open finds instances by the rest. */
+static int build_open_key(struct builder *builder, uint32_t type, struct engine_entry *entry)
+{
+	const struct program_class *class = &builder->program->classes[builder->rule->image->first_class];
+	const struct program_key *key = entry->key_count ? key_of(builder, class, type) : NULL;
+
+	if (!key || given(builder, class, key) == whole(class))
+		return 0;
+	entry->any = build_any(builder, class, given(builder, class, key));
+	return entry->any ? 0 : -ENOMEM;
 }
 
 static int build_keys(struct builder *builder, uint32_t type, struct engine_entry *entry)
@@ -229,15 +283,19 @@ static int build_entry(struct builder *builder, uint32_t type)
 	const struct engine_state *start = builder->rule->states;
 	const struct program_state *image = &builder->program->states[builder->rule->image->first_state];
 	struct draft draft = { .type = type, .entry.rule = builder->rule };
+	bool is_machine = builder->rule->machine;
 	int result = build_keys(builder, type, &draft.entry);
 
+	draft.entry.step = is_machine ? engine_machine_step : engine_step;
+	if (!result && is_machine)
+		result = build_open_key(builder, type, &draft.entry);
 	for (uint32_t i = 0; i < start->group_count; i++) {
 		if (start->groups[i].type == type)
 			draft.entry.start = start->groups[i];
 	}
 	if (result || (!draft.entry.key_count && !draft.entry.start.count))
 		return result;
-	if (!draft.entry.key_count && draft.entry.start.count == 1) {
+	if (!is_machine && !draft.entry.key_count && draft.entry.start.count == 1) {
 		size_t at = (size_t)(draft.entry.start.transitions - start->groups[0].transitions);
 		uint32_t fit = builder->program->transitions[image->first_transition + at].fit;
 
@@ -269,6 +327,8 @@ static int build_rule(struct builder *builder, struct engine_transition *transit
 
 	if (!result)
 		result = build_classes(builder);
+	if (!result && builder->rule->image->semantics == PROGRAM_MACHINE)
+		result = engine_machine_new(builder->engine, builder->rule);
 	return result ? result : build_entries(builder);
 }
 

@@ -4,7 +4,7 @@
  * event; the loader has excluded circles, so the depth is bounded, by the number of rules that emit and by a constant.
  */
 
-#include "engine/engine-priv.h"
+#include "engine/machine-priv.h"
 
 #include "event/type.h"
 #include "program/eval.h"
@@ -93,14 +93,12 @@ static int64_t list_events(struct engine *engine, const struct engine_history_no
 	return count;
 }
 
-bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
-		   const struct event_header *header, uint64_t epoch)
+/* A match of a rule has no notice (0). */
+static struct program_match match_of(const struct engine_rule *rule, const struct engine_run *run,
+				     const struct event_header *header)
 {
-	bool tainted = run->epoch < epoch;
-	const struct program_rule *image = rule->image;
-	struct program_match match = {
+	return (struct program_match){
 		.rule = rule->index,
-		.tainted = tainted && image->loss == PROGRAM_TAINT,
 		.ts = header->ts,
 		.cpu = header->cpu,
 		.pid = header->pid,
@@ -108,9 +106,45 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		.comm = header->comm,
 		.slots = run->slots,
 	};
+}
 
-	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD))
+static void raise_all(struct engine *engine, struct engine_rule *rule, const struct program_match *match,
+		      const struct event_header *header)
+{
+	const struct program_rule *image = rule->image;
+
+	for (uint32_t i = 0; i < image->statement_count && rule->emits && !engine->failed; i++) {
+		const struct program_statement *statement = &engine->program->statements[image->first_statement + i];
+
+		if (statement->type != PROGRAM_NONE && statement->notice == match->notice)
+			emit(engine, rule, match->slots, statement, header);
+	}
+}
+
+static void tell(struct engine *engine, struct engine_rule *rule, const struct program_match *match)
+{
+	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, match) : 0;
+
+	rule->stats.matches++;
+	if (result < 0)
+		engine->failed = result;
+}
+
+static void take_turn(struct engine *engine, const struct engine_rule *rule)
+{
+	if (engine->emit_depth == 0)
+		engine->turn = rule->index;
+}
+
+bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		   const struct event_header *header, uint64_t epoch)
+{
+	bool tainted = run->epoch < epoch;
+	struct program_match match = match_of(rule, run, header);
+
+	if (engine->failed || (tainted && rule->image->loss == PROGRAM_DISCARD))
 		return false;
+	match.tainted = tainted && rule->image->loss == PROGRAM_TAINT;
 	if (rule->history) {
 		int64_t count = list_events(engine, *engine_history_of(&rule->runs, run));
 
@@ -121,17 +155,26 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		match.events = engine->events;
 		match.event_count = (uint32_t)count;
 	}
-	rule->stats.matches++;
-	if (engine->emit_depth == 0)
-		engine->turn = rule->index;
-	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, &match) : 0;
-	if (result < 0)
-		engine->failed = result;
-	for (uint32_t i = 0; i < image->statement_count && rule->emits && !engine->failed; i++) {
-		const struct program_statement *statement = &engine->program->statements[image->first_statement + i];
-
-		if (statement->type != PROGRAM_NONE)
-			emit(engine, rule, run->slots, statement, header);
-	}
+	take_turn(engine, rule);
+	tell(engine, rule, &match);
+	raise_all(engine, rule, &match, header);
 	return true;
+}
+
+void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		 const struct event_header *header, uint64_t epoch)
+{
+	const struct program_rule *image = rule->image;
+	bool tainted = run->epoch < epoch;
+	uint64_t notice = engine_word_at(run->slots + rule->machine->notice_offset);
+	struct program_match match = match_of(rule, run, header);
+
+	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD) || notice - 1 >= image->notice_count)
+		return;
+	match.tainted = tainted && image->loss == PROGRAM_TAINT;
+	match.notice = (uint32_t)notice;
+	take_turn(engine, rule);
+	if (!(engine->program->notices[image->first_notice + notice - 1].flags & PROGRAM_NOTICE_SILENT))
+		tell(engine, rule, &match);
+	raise_all(engine, rule, &match, header);
 }

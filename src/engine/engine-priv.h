@@ -127,11 +127,31 @@ void engine_index_spread(struct engine_rule *rule, const struct engine_counting 
 void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		       struct engine_run *original);
 void engine_timers_remove(struct engine_rule *rule, struct engine_run *run);
+/* Says that a run of a machine is due at a time. */
+void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint64_t at, uint64_t ordinal);
 /* Handles every run that is overdue at now. */
 void engine_timers_expire(struct engine *engine, uint64_t now);
 
+/* machine.c */
+engine_step_fn engine_machine_step;
+/* Whether any timer is set; fills in which is due first. */
+bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first);
+/* Lets the first timer go off; there is one. */
+void engine_machine_expire(struct engine *engine, struct engine_rule *rule);
+
+/* machine-table.c: what a machine has beyond a rule. Returns 0, -ENOMEM. */
+int engine_machine_new(struct engine *engine, struct engine_rule *rule);
+void engine_machine_fini(struct engine_machine *machine);
+/* The index by the slots in mask (bit i: slot i of the machine's class), whose parts the caller sets if it is new. */
+struct engine_any *engine_machine_any(struct engine_machine *machine, uint32_t mask);
+/* How much longer an instance is than a run, whose bytes these are. Lays out what there is so. */
+size_t engine_machine_lay_out(struct engine_machine *machine, size_t run_bytes);
+/* The same, and what the machine's pool takes in indices and timers, from the image alone. */
+size_t engine_machine_more_bytes(const struct program *program, const struct program_rule *rule);
+uint64_t engine_machine_pool_bytes(const struct program *program, const struct program_rule *rule);
+
 /* step.c */
-void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
+engine_step_fn engine_step;
 /* Takes a parked run out of everything but its memory. */
 void engine_unpark(struct engine_rule *rule, struct engine_run *run);
 /* Counts a run that could not be kept. */
@@ -147,6 +167,9 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 /* emit.c: tells a match and does its statements. Returns whether it counts as a match. */
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		   const struct event_header *header, uint64_t epoch);
+/* The same for a machine, whose instance says by its notice slot what is to be told. */
+void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+		 const struct event_header *header, uint64_t epoch);
 int engine_emit_init(struct engine *engine);
 
 /* history.c */
@@ -173,7 +196,7 @@ static inline void engine_pass(struct engine *engine, const struct engine_dispat
 		return;
 	}
 	for (; entry < end && !engine->failed; entry++)
-		engine_step(engine, entry, event);
+		entry->step(engine, entry, event);
 }
 
 #endif

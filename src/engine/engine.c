@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how an engine is made, and what happens in which order when an event arrives: time first, then the rules. */
 
-#include "engine/engine-priv.h"
+#include "engine/machine-priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -125,6 +125,8 @@ static int init_runs(struct engine *engine)
 		result = engine_runs_init(rule);
 		if (!result)
 			result = engine_index_grow(rule);
+		if (!result && rule->machine)
+			result = engine_any_grow(rule->machine, rule->by_key.mask + 1);
 		if (!result && rule->image->flags & PROGRAM_RULE_SEQUENCE)
 			result = engine_history_new(&rule->history);
 	}
@@ -200,6 +202,7 @@ void engine_free(struct engine *engine)
 	for (uint32_t i = 0; engine->rules && i < engine->program->rule_count; i++) {
 		engine_runs_fini(&engine->rules[i]);
 		alloc_free(engine->rules[i].by_key.buckets);
+		engine_machine_fini(engine->rules[i].machine);
 		engine_history_free(engine->rules[i].history);
 	}
 	alloc_free(engine->events);

@@ -8,7 +8,11 @@
 #include "engine/run-priv.h"
 #include "program/match.h"
 
+struct engine;
+struct engine_any;
+struct engine_event;
 struct engine_history;
+struct engine_machine;
 
 /* One value of a key: where an event carries it and where a run keeps it. */
 struct engine_part {
@@ -45,6 +49,7 @@ struct engine_transition {
 	uint32_t target;
 	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
 	bool forbid, in_place;
+	bool tells;  /* of a machine */
 	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
 };
 
@@ -52,6 +57,7 @@ struct engine_transition {
 struct engine_group {
 	uint32_t type;
 	uint32_t count;
+	uint32_t copies; /* of a machine: the first ones are taken by copies */
 	const struct engine_transition *transitions;
 };
 
@@ -69,14 +75,20 @@ struct engine_guard {
 	uint64_t word;
 };
 
+struct engine_entry;
+
+typedef void engine_step_fn(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
+
 /* What an event of one type means to one rule. */
 struct engine_entry {
+	engine_step_fn *step; /* a rule's or a machine's */
 	struct engine_rule *rule;
 	const struct engine_key *keys; /* the classes that it concerns */
 	uint32_t key_count;
 	bool guarded;              /* nothing but opening runs, and only where guard holds */
 	struct engine_group start; /* the start state's transitions */
 	struct engine_guard guard;
+	const struct engine_any *any; /* of a machine: the index that keys are for; NULL: that by the whole key */
 };
 
 enum { ENGINE_SELECTORS_MAX = 4 };
@@ -105,6 +117,7 @@ struct engine_rule {
 	struct engine_index by_key;
 	struct engine_timers timers;
 	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
+	struct engine_machine *machine; /* NULL unless it is one */
 	struct program_rule_stats stats;
 };
 

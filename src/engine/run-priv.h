@@ -66,8 +66,9 @@ struct engine_index {
 /* Parked runs by first_ts. Copies join behind their originals, so equal ones may be out of opening order. */
 struct engine_timers {
 	struct engine_run *first, *last;
-	bool in_heap;
-	bool sorted; /* the runs with first_ts == sorted_ts at the front are in opening order */
+	bool in_heap;   /* the engine's, of rules; */
+	uint32_t place; /* and where */
+	bool sorted;    /* the runs with first_ts == sorted_ts at the front are in opening order */
 	uint64_t sorted_ts;
 };
 

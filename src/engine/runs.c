@@ -48,6 +48,8 @@ int engine_runs_init(struct engine_rule *rule)
 	}
 	if (runs->pending_offset)
 		bytes += sizeof(uint64_t);
+	if (rule->machine)
+		bytes += engine_machine_lay_out(rule->machine, bytes);
 	runs->run_bytes = (bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	return grow(runs);
 }
@@ -123,10 +125,13 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 		run_bytes += sizeof(struct engine_timer);
 	if (image->flags & PROGRAM_RULE_SEQUENCE)
 		run_bytes += sizeof(struct engine_history_node *);
+	if (image->semantics == PROGRAM_MACHINE)
+		run_bytes += engine_machine_more_bytes(program, image);
 	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
 	while (runs < image->pool)
 		runs = runs * 2 + FIRST_CHUNK_RUNS;
 	while (buckets < 2 * image->pool)
 		buckets *= 2;
-	return runs * run_bytes + buckets * sizeof(struct engine_run *);
+	return runs * run_bytes + buckets * sizeof(struct engine_run *) +
+	       (image->semantics == PROGRAM_MACHINE ? engine_machine_pool_bytes(program, image) : 0);
 }

@@ -8,21 +8,10 @@
  * limit taken at the start, a moved run's not above that of the run just stepped.
  */
 
-#include "engine/index-priv.h"
+#include "engine/step-priv.h"
 
 #include <assert.h>
 #include <string.h>
-
-struct step {
-	struct engine *engine;
-	struct engine_rule *rule;
-	const struct engine_event *event;
-	uint64_t limit;                     /* ordinals from here on are of this event */
-	uint64_t epoch;                     /* the rule's loss epoch before this event */
-	struct engine_run *matched, **tail; /* runs whose match is to be told */
-	uint32_t known_state;               /* the state whose transitions are these */
-	const struct engine_group *known;
-};
 
 /* What almost every step does is one function, and what few do is none of it: calls would cost as much as they do. */
 #define PART  static inline __attribute__((always_inline))
@@ -46,7 +35,7 @@ void engine_unpark(struct engine_rule *rule, struct engine_run *run)
 }
 
 /* Parks a run that was opened or copied, or refuses it. */
-PART void park(struct step *step, struct engine_run *run, struct engine_run *original)
+PART void park(struct engine_step *step, struct engine_run *run, struct engine_run *original)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -64,7 +53,7 @@ PART void park(struct step *step, struct engine_run *run, struct engine_run *ori
 }
 
 /* The run, in nobody's hands, has matched. */
-ASIDE void match(struct step *step, struct engine_run *run)
+ASIDE void match(struct engine_step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -78,70 +67,15 @@ ASIDE void match(struct step *step, struct engine_run *run)
 	engine_runs_give(rule, run);
 }
 
-static inline bool code_holds(const struct step *step, const struct engine_op *code, const char *slots)
-{
-	struct engine_frame *frame = &step->engine->frame;
-
-	frame->base[ENGINE_BASE_RECORD] = (char *)step->event->record; /* read only */
-	frame->base[ENGINE_BASE_SLOTS] = (char *)slots;
-	frame->divisions = &step->rule->stats.divisions_by_zero;
-	return engine_code_holds(code, frame);
-}
-
-static inline bool fits(const struct step *step, const struct engine_transition *transition, const char *slots)
-{
-	const struct engine_condition *fit = &transition->fit;
-
-	return engine_range_holds(&fit->range, (const char *)step->event->record, slots) &&
-	       (!fit->rest || code_holds(step, fit->rest, slots));
-}
-
-/* The first transition of the group that fits, judged on slots; or NULL. */
-static inline const struct engine_transition *find(const struct step *step, const struct engine_group *group,
-						   const char *slots)
-{
-	const struct engine_transition *transition = group->transitions, *end = transition + group->count;
-
-	for (; transition < end; transition++) {
-		if (fits(step, transition, slots))
-			return transition;
-	}
-	return NULL;
-}
-
-/*
- * Lets the run take the transition as far as it concerns itself: actions, hold, history. Returns the new state or
- * PROGRAM_TARGET_*. A run that cannot keep its history is refused.
- */
-PART uint32_t take(struct step *step, struct engine_run *run, const struct engine_transition *transition)
-{
-	struct engine_rule *rule = step->rule;
-	const struct engine_effect *effect = &transition->effect;
-	const char *record = (const char *)step->event->record;
-
-	engine_copies_do(effect, record, run->slots);
-	if (effect->rest && !code_holds(step, effect->rest, run->slots))
-		return PROGRAM_TARGET_END;
-	if (!engine_range_holds(&effect->hold, record, run->slots))
-		return PROGRAM_TARGET_END;
-	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
-	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
-				  transition->element)) {
-		engine_refuse(rule);
-		return PROGRAM_TARGET_END;
-	}
-	return transition->target;
-}
-
 /* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
  * it. */
-PART void advance(struct step *step, struct engine_run *run, const struct engine_transition *transition)
+PART void advance(struct engine_step *step, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 
 	if (transition->leaves)
 		engine_index_remove(rule, run);
-	uint32_t target = take(step, run, transition);
+	uint32_t target = engine_step_take(step, run, transition);
 	if (target < PROGRAM_TARGET_MATCH) {
 		run->state = target;
 		if (transition->leaves)
@@ -160,12 +94,12 @@ PART void advance(struct step *step, struct engine_run *run, const struct engine
 }
 
 /* A run that was just opened or copied takes its first transition and is parked if it lives. */
-PART void begin(struct step *step, struct engine_run *run, struct engine_run *original,
+PART void begin(struct engine_step *step, struct engine_run *run, struct engine_run *original,
 		const struct engine_transition *transition)
 {
 	step->rule->stats.runs_opened++;
 	run->ordinal = step->engine->ordinal++;
-	run->state = take(step, run, transition);
+	run->state = engine_step_take(step, run, transition);
 	if (run->state == PROGRAM_TARGET_MATCH)
 		match(step, run);
 	else if (run->state == PROGRAM_TARGET_END)
@@ -179,7 +113,7 @@ static void set_first_ts(const struct engine_rule *rule, struct engine_run *run,
 	engine_timer_of(&rule->runs, run)->first_ts = first_ts;
 }
 
-ASIDE void copy(struct step *step, struct engine_run *original, const struct engine_transition *transition)
+ASIDE void copy(struct engine_step *step, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = engine_runs_take(rule);
@@ -201,14 +135,14 @@ ASIDE void copy(struct step *step, struct engine_run *original, const struct eng
 }
 
 /* SKIPTILLANY: what is forbidden ends the run; progress is a copy's; what is in place the run does itself. */
-ASIDE void step_any(struct step *step, struct engine_run *run, const struct engine_group *group)
+ASIDE void step_any(struct engine_step *step, struct engine_run *run, const struct engine_group *group)
 {
 	const struct engine_transition *transition = group->transitions, *progress = NULL, *in_place = NULL;
 
 	for (uint32_t i = 0; i < group->count; i++, transition++) {
 		const struct engine_transition **found = transition->in_place ? &in_place : &progress;
 
-		if ((*found && !transition->forbid) || !fits(step, transition, run->slots))
+		if ((*found && !transition->forbid) || !engine_step_fits(step, transition, run->slots))
 			continue;
 		if (transition->forbid) {
 			advance(step, run, transition);
@@ -224,14 +158,12 @@ ASIDE void step_any(struct step *step, struct engine_run *run, const struct engi
 
 static const struct engine_group *group_of(const struct engine_state *state, uint32_t type)
 {
-	for (uint32_t i = 0; i < state->group_count; i++) {
-		if (state->groups[i].type == type)
-			return &state->groups[i];
-	}
-	return &no_group;
+	const struct engine_group *group = engine_step_group(state, type);
+
+	return group ? group : &no_group;
 }
 
-PART void step_run(struct step *step, struct engine_run *run)
+PART void step_run(struct engine_step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -243,7 +175,8 @@ PART void step_run(struct step *step, struct engine_run *run)
 		step_any(step, run, step->known);
 		return;
 	}
-	const struct engine_transition *transition = find(step, step->known, run->slots);
+	const struct engine_transition *transition =
+		engine_step_find(step, step->known->transitions, step->known->count, run->slots);
 	if (transition) {
 		advance(step, run, transition);
 	} else if (rule->strict) {
@@ -253,13 +186,13 @@ PART void step_run(struct step *step, struct engine_run *run)
 }
 
 /* Whether a run met on a chain was there before this event and has not been stepped: see the head of this file. */
-static inline bool is_due(const struct step *step, const struct engine_run *run, uint64_t stepped)
+static inline bool is_due(const struct engine_step *step, const struct engine_run *run, uint64_t stepped)
 {
 	return run && run->ordinal < step->limit && run->ordinal >= stepped;
 }
 
 /* stepped is one more than the ordinal of the run stepped last. */
-PART void step_chain(struct step *step, struct engine_run *run)
+PART void step_chain(struct engine_step *step, struct engine_run *run)
 {
 	uint64_t stepped = 0;
 
@@ -273,7 +206,7 @@ PART void step_chain(struct step *step, struct engine_run *run)
 }
 
 /* Steps the runs of several chains in opening order. */
-static void step_chains(struct step *step, struct engine_run **cursors, uint32_t count)
+static void step_chains(struct engine_step *step, struct engine_run **cursors, uint32_t count)
 {
 	uint64_t stepped = 0;
 
@@ -310,7 +243,7 @@ static void set_count(struct engine_run *run, const struct engine_counting *coun
  * Steps a chain that is counted as a whole: the oldest runs as long as they have reached the threshold, each of which
  * leaves, and all others at once. A transition is judged on the count as it is; leaving the chain adds what is pending.
  */
-ASIDE void step_counted(struct step *step, const struct engine_counting *counting, struct engine_run *run)
+ASIDE void step_counted(struct engine_step *step, const struct engine_counting *counting, struct engine_run *run)
 {
 	struct engine_runs *runs = &step->rule->runs;
 
@@ -320,9 +253,10 @@ ASIDE void step_counted(struct step *step, const struct engine_counting *countin
 
 		if ((int64_t)count < counting->threshold)
 			break;
+		const struct engine_group *group = group_of(&step->rule->states[run->state], counting->type);
 		set_count(run, counting, count);
 		const struct engine_transition *transition =
-			find(step, group_of(&step->rule->states[run->state], counting->type), run->slots);
+			engine_step_find(step, group->transitions, group->count, run->slots);
 		set_count(run, counting, stored);
 		assert(transition && transition->leaves);
 		advance(step, run, transition);
@@ -333,7 +267,7 @@ ASIDE void step_counted(struct step *step, const struct engine_counting *countin
 }
 
 /* Steps the runs of the one class that the event concerns. */
-PART void step_class(struct step *step, const struct engine_key *key)
+PART void step_class(struct engine_step *step, const struct engine_key *key)
 {
 	const struct engine_counting *counting = key->class->counting;
 	struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
@@ -349,7 +283,7 @@ PART void step_class(struct step *step, const struct engine_key *key)
 	step_chain(step, first);
 }
 
-ASIDE void step_classes(struct step *step, const struct engine_entry *entry)
+ASIDE void step_classes(struct engine_step *step, const struct engine_entry *entry)
 {
 	struct engine_run **cursors = step->engine->cursors;
 	uint32_t count = 0;
@@ -368,10 +302,11 @@ ASIDE void step_classes(struct step *step, const struct engine_entry *entry)
 }
 
 /* Returns the ordinal of the run that was opened, or that of none. */
-static uint64_t open_run(struct step *step, const struct engine_group *start)
+static uint64_t open_run(struct engine_step *step, const struct engine_group *start)
 {
 	struct engine_rule *rule = step->rule;
-	const struct engine_transition *transition = find(step, start, step->engine->zeros);
+	const struct engine_transition *transition =
+		engine_step_find(step, start->transitions, start->count, step->engine->zeros);
 
 	if (!transition)
 		return UINT64_MAX;
@@ -412,7 +347,7 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 }
 
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
-ASIDE void tell(struct step *step, uint64_t opened)
+ASIDE void tell(struct engine_step *step, uint64_t opened)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = step->matched, *next;
@@ -433,7 +368,7 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 {
 	struct engine_rule *rule = entry->rule;
 	uint64_t opened = UINT64_MAX;
-	struct step step; /* as known is not yet, zeroing all of it is work for nothing */
+	struct engine_step step; /* as known is not yet, zeroing all of it is work for nothing */
 
 	step.engine = engine;
 	step.rule = rule;

@@ -3,7 +3,8 @@
  * Decides when runs are overdue and in which order. Per rule the parked runs stand by first_ts, and since the limit is
  * the rule's, by deadline: a new run is the latest, a copy stands with its original, so adding and removing take
  * constant time. A heap of rules by the deadline of their first run tells whose turn it is; its keys are lower bounds
- * (a rule's first deadline only ever moves forward) and are put right when they come up.
+ * (a rule's first deadline only ever moves forward) and are put right when they come up. A machine's instances have
+ * times of their own, and a heap of their own (due.c): where its first comes to be due earlier, its place here changes.
  */
 
 #include "engine/engine-priv.h"
@@ -25,13 +26,19 @@ static bool is_before(const struct engine_deadline *a, const struct engine_deadl
 	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
+static void place(struct engine *engine, uint32_t at, struct engine_deadline deadline)
+{
+	engine->heap[at] = deadline;
+	deadline.rule->timers.place = at;
+}
+
 static void sift_up(struct engine *engine, uint32_t at)
 {
 	struct engine_deadline *heap = engine->heap, moved = heap[at];
 
 	for (; at && is_before(&moved, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = moved;
+		place(engine, at, heap[(at - 1) / 2]);
+	place(engine, at, moved);
 }
 
 static void sift_down(struct engine *engine)
@@ -46,10 +53,10 @@ static void sift_down(struct engine *engine)
 			child++;
 		if (child >= engine->heap_count || !is_before(&heap[child], &moved))
 			break;
-		heap[at] = heap[child];
+		place(engine, at, heap[child]);
 		at = child;
 	}
-	heap[at] = moved;
+	place(engine, at, moved);
 }
 
 static void set_next(struct engine *engine)
@@ -57,15 +64,27 @@ static void set_next(struct engine *engine)
 	engine->deadline = engine->heap_count ? engine->heap[0].at : UINT64_MAX;
 }
 
-/* The heap has room for every rule with a limit. */
-static void push(struct engine *engine, struct engine_rule *rule, struct engine_run *run)
+/* The heap has room for every rule. */
+static void push(struct engine *engine, struct engine_deadline deadline)
 {
-	struct engine_deadline deadline = { deadline_of(rule, run), run->ordinal, rule };
-
 	engine->heap[engine->heap_count] = deadline;
 	sift_up(engine, engine->heap_count++);
-	rule->timers.in_heap = true;
+	deadline.rule->timers.in_heap = true;
 	set_next(engine);
+}
+
+void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint64_t at, uint64_t ordinal)
+{
+	struct engine_deadline deadline = { at, ordinal, rule };
+	uint32_t place = rule->timers.place;
+
+	if (!rule->timers.in_heap) {
+		push(engine, deadline);
+	} else if (is_before(&deadline, &engine->heap[place])) {
+		engine->heap[place] = deadline;
+		sift_up(engine, place);
+		set_next(engine);
+	}
 }
 
 void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
@@ -87,7 +106,7 @@ void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct e
 	if (timers->sorted && timer->first_ts == timers->sorted_ts)
 		timers->sorted = false;
 	if (!timers->in_heap)
-		push(engine, rule, run);
+		push(engine, (struct engine_deadline){ deadline_of(rule, run), run->ordinal, rule });
 }
 
 void engine_timers_remove(struct engine_rule *rule, struct engine_run *run)
@@ -134,23 +153,34 @@ static void sort_front(struct engine_rule *rule)
 	timers->sorted_ts = first_ts;
 }
 
+/* Whether any run of the rule can become overdue; fills in which is the first. */
+static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
+{
+	struct engine_timers *timers = &rule->timers;
+
+	if (rule->machine)
+		return engine_machine_first(rule, first);
+	if (!timers->first)
+		return false;
+	if (rule->any)
+		sort_front(rule);
+	first->at = deadline_of(rule, timers->first);
+	first->ordinal = timers->first->ordinal;
+	return true;
+}
+
 /* Whether the heap's first entry is true; if not, puts it right. */
 static bool settle(struct engine *engine)
 {
 	struct engine_deadline *top = &engine->heap[0], truth = { .rule = top->rule };
-	struct engine_timers *timers = &top->rule->timers;
 
-	if (!timers->first) {
-		timers->in_heap = false;
+	if (!find_first(top->rule, &truth)) {
+		top->rule->timers.in_heap = false;
 		*top = engine->heap[--engine->heap_count];
 		if (engine->heap_count)
 			sift_down(engine);
 		return false;
 	}
-	if (top->rule->any)
-		sort_front(top->rule);
-	truth.at = deadline_of(top->rule, timers->first);
-	truth.ordinal = timers->first->ordinal;
 	if (truth.at == top->at && truth.ordinal == top->ordinal)
 		return true;
 	*top = truth;
@@ -183,21 +213,32 @@ static void match(struct engine *engine, struct engine_rule *rule, struct engine
 		engine_drop(rule, run->slots, &spared);
 }
 
+/* Ends the rule's first run, which is overdue. */
+static void end_first(struct engine *engine, struct engine_rule *rule)
+{
+	struct engine_run *run = rule->timers.first;
+	bool matches = rule->states[run->state].deadline;
+
+	engine_unpark(rule, run);
+	if (matches)
+		match(engine, rule, run);
+	engine_runs_give(rule, run);
+}
+
 void engine_timers_expire(struct engine *engine, uint64_t now)
 {
 	engine->expiring = true;
 	while (engine->heap_count && engine->heap[0].at < now && !engine->failed) {
-		struct engine_rule *rule = engine->heap[0].rule;
+		struct engine_deadline *top = &engine->heap[0];
 
 		if (!settle(engine))
 			continue;
-		struct engine_run *run = rule->timers.first;
-		bool matches = rule->states[run->state].deadline;
-		engine->now = deadline_of(rule, run);
-		engine_unpark(rule, run);
-		if (matches)
-			match(engine, rule, run);
-		engine_runs_give(rule, run);
+		if (top->at > engine->now) /* a timer may be set for the past */
+			engine->now = top->at;
+		if (top->rule->machine)
+			engine_machine_expire(engine, top->rule);
+		else
+			end_first(engine, top->rule);
 	}
 	engine->expiring = false;
 	set_next(engine);

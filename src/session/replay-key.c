@@ -6,7 +6,9 @@
  * together are the key, since the more it says, the more evenly it divides.
  *
  * What is not certain counts as no. A run that matches when its time is up does so at a moment of its own, next to runs
- * of other keys, whose order would have to be known: such rules are not divided.
+ * of other keys, whose order would have to be known: such rules are not divided. Nor are machines with timers, but
+ * other machines may be: an event touches only the instance of its key, a copy that gets another value of a slot makes
+ * that slot useless as a key, and so does an event that leaves it open.
  */
 
 #include "session/replay-key.h"
@@ -50,6 +52,8 @@ static bool is_found_by(struct trial *trial, const struct program_class *class)
 	for (uint32_t i = 0; i < class->key_count; i++) {
 		const struct program_key *key = &program->keys[class->first_key + i];
 
+		if (program->indices[key->first_field + at] == PROGRAM_NONE) /* `*`: it concerns all values */
+			return false;
 		if (!note(trial, key->type, program->indices[key->first_field + at]))
 			return false;
 	}
@@ -162,7 +166,7 @@ static void add_part(struct replay_key *key, const struct trial *trial)
 
 static bool can_be_divided(const struct program_rule *rule)
 {
-	return rule->class_count && !(rule->flags & PROGRAM_RULE_DEADLINE) &&
+	return rule->class_count && !(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)) &&
 	       rule->semantics != PROGRAM_STRICT_SEQUENCE && rule->pool <= UINT32_MAX;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which rules stay together: a rule that emits and those that see what it emits; and all rules that match when
- * their time is up, because the order of their matches at one moment is that in which runs were opened, whatever the
- * rule. Everything else about a rule is its own.
+ * their time is up, and machines with timers, because the order of their matches at one moment is that in which runs
+ * were opened, whatever the rule. Everything else about a rule is its own.
  *
  * Where there are fewer such groups than parts wanted, rules that are alone in their group are divided by their key.
  */
@@ -62,7 +62,7 @@ static void join_rules(const struct program *program, uint32_t *roots)
 
 		for (uint32_t j = 0; j < rule->statement_count; j++)
 			join_emission(program, roots, i, program->statements[rule->first_statement + j].type);
-		if (!(rule->flags & PROGRAM_RULE_DEADLINE))
+		if (!(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)))
 			continue;
 		if (timed != PROGRAM_NONE)
 			join(roots, timed, i);

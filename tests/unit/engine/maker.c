@@ -150,13 +150,27 @@ static void add_results(struct program_build *build, const struct maker_rule *ru
 		program_build_add(build, PROGRAM_RETURNS, &value, 1);
 	}
 	row->first_statement = program_build_count(build, PROGRAM_STATEMENTS);
-	if (!rule->emits)
-		return;
-	struct program_arg arg = { rule->emit.node, rule->emit.field };
-	struct program_statement statement = { .type = rule->emit.type, .function = PROGRAM_NONE, .arg_count = 1 };
-	statement.first_arg = program_build_add(build, PROGRAM_ARGS, &arg, 1);
-	program_build_add(build, PROGRAM_STATEMENTS, &statement, 1);
-	row->statement_count = 1;
+	row->statement_count = rule->emit_count;
+	for (uint32_t i = 0; i < rule->emit_count; i++) {
+		struct program_arg arg = { rule->emit[i].node, rule->emit[i].field };
+		struct program_statement statement = { .type = rule->emit[i].type,
+						       .function = PROGRAM_NONE,
+						       .arg_count = 1,
+						       .notice = rule->emit[i].notice };
+
+		statement.first_arg = program_build_add(build, PROGRAM_ARGS, &arg, 1);
+		program_build_add(build, PROGRAM_STATEMENTS, &statement, 1);
+	}
+	row->first_notice = program_build_count(build, PROGRAM_NOTICES);
+	row->notice_count = rule->notice_count;
+	row->notice_slot = rule->notice_count ? rule->notice_slot : PROGRAM_NONE;
+	row->timer_slot = rule->flags & PROGRAM_RULE_TIMER ? rule->timer_slot : PROGRAM_NONE;
+	row->trail_slot = PROGRAM_NONE;
+	for (uint32_t i = 0; i < rule->notice_count; i++) {
+		struct program_notice notice = { .flags = rule->notices[i] };
+
+		program_build_add(build, PROGRAM_NOTICES, &notice, 1);
+	}
 }
 
 void maker_add(struct program_build *build, const struct maker_rule *rule)
@@ -186,8 +200,8 @@ void maker_add(struct program_build *build, const struct maker_rule *rule)
 		program_build_add(build, PROGRAM_SLOTS, &slot, 1);
 	}
 	row.first_element = program_build_count(build, PROGRAM_ELEMENTS);
-	row.element_count = 2;
-	for (uint32_t i = 0; i < 2; i++) {
+	row.element_count = rule->semantics == PROGRAM_MACHINE ? 0 : 2;
+	for (uint32_t i = 0; i < row.element_count; i++) {
 		struct program_element element = { i, program_build_text(build, i ? "b" : "a"), 0, 0 };
 
 		program_build_add(build, PROGRAM_ELEMENTS, &element, 1);
@@ -216,5 +230,48 @@ struct program *maker_load(struct program_build *build)
 	assert_int_equal(result, 0);
 	alloc_free(bytes);
 	asterism_diag_free(diag);
+	return program;
+}
+
+struct program *maker_map(struct program_build *build)
+{
+	static const size_t members[PROGRAM_SECTION_COUNT] = {
+		[PROGRAM_STRINGS] = offsetof(struct program, strings),
+		[PROGRAM_TYPES] = offsetof(struct program, types),
+		[PROGRAM_FIELDS] = offsetof(struct program, fields),
+		[PROGRAM_RULES] = offsetof(struct program, rules),
+		[PROGRAM_ELEMENTS] = offsetof(struct program, elements),
+		[PROGRAM_SLOTS] = offsetof(struct program, slots),
+		[PROGRAM_STATES] = offsetof(struct program, states),
+		[PROGRAM_TRANSITIONS] = offsetof(struct program, transitions),
+		[PROGRAM_ACTIONS] = offsetof(struct program, actions),
+		[PROGRAM_NODES] = offsetof(struct program, nodes),
+		[PROGRAM_CLASSES] = offsetof(struct program, classes),
+		[PROGRAM_KEYS] = offsetof(struct program, keys),
+		[PROGRAM_INDICES] = offsetof(struct program, indices),
+		[PROGRAM_RETURNS] = offsetof(struct program, returns),
+		[PROGRAM_STATEMENTS] = offsetof(struct program, statements),
+		[PROGRAM_ARGS] = offsetof(struct program, args),
+		[PROGRAM_NOTICES] = offsetof(struct program, notices),
+		[PROGRAM_PIECES] = offsetof(struct program, pieces),
+	};
+	struct program *program = alloc_zero(1, sizeof *program);
+	const struct program_header *header;
+	void *bytes = NULL;
+	size_t length;
+
+	assert_non_null(program);
+	assert_int_equal(program_build_finish(build, &bytes, &length), 0);
+	program_build_free(build);
+	program->header = header = bytes;
+	for (int i = 0; i < PROGRAM_SECTION_COUNT; i++) {
+		const char *table = (const char *)bytes + header->sections[i].offset;
+
+		memcpy((char *)program + members[i], &table, sizeof table);
+	}
+	program->type_count = header->sections[PROGRAM_TYPES].count;
+	program->field_count = header->sections[PROGRAM_FIELDS].count;
+	program->rule_count = header->sections[PROGRAM_RULES].count;
+	program->total_bytes = length;
 	return program;
 }

@@ -30,7 +30,7 @@ struct maker_record {
 uint32_t maker_field(enum maker_type type, enum maker_field field);
 
 struct maker_transition {
-	enum maker_type type;
+	uint32_t type; /* enum maker_type, PROGRAM_TIMER */
 	uint32_t target;
 	uint32_t fit, hold; /* nodes + 1, 0: none */
 	struct {
@@ -50,8 +50,8 @@ struct maker_state {
 struct maker_class {
 	uint32_t slots[2], slot_count;
 	struct {
-		uint32_t type; /* PROGRAM_NONE: others */
-		uint32_t fields[2];
+		uint32_t type;      /* PROGRAM_NONE: others */
+		uint32_t fields[2]; /* of a machine: PROGRAM_NONE is any value */
 	} keys[4];
 	uint32_t key_count;
 };
@@ -64,7 +64,7 @@ struct maker_rule {
 	uint64_t pool, within_ns;
 	struct {
 		uint32_t kind, bytes;
-	} slots[8];
+	} slots[10];
 	uint32_t slot_count;
 	uint32_t context_slot; /* + 1 */
 	struct maker_class classes[4];
@@ -76,8 +76,12 @@ struct maker_rule {
 	struct {
 		uint32_t type;
 		uint32_t node, field; /* one argument */
-	} emit;
-	bool emits;
+		uint32_t notice;
+	} emit[2];
+	uint32_t emit_count;
+	/* Of a machine: flags per notice. */
+	uint32_t notices[4], notice_count;
+	uint32_t notice_slot, timer_slot;
 };
 
 struct program_build *maker_new(void);
@@ -89,5 +93,7 @@ void maker_add(struct program_build *build, const struct maker_rule *rule);
 
 /* Frees build; fails the test with the loader's message when the image is not valid. */
 struct program *maker_load(struct program_build *build);
+/* The same without asking whether it is valid. */
+struct program *maker_map(struct program_build *build);
 
 #endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how an event that says `*` for parts of a machine's key finds the instances that agree in the others: by an
+ * index of just those parts, in which every instance stands from its opening to its end. It is built like the index of
+ * runs (index.c): buckets of chains, of which the first instance stands for all. So what such an event costs does not
+ * depend on the instances that it does not concern. Chains are in opening order because instances only join at the end,
+ * when they are opened.
+ */
+
+#include "engine/machine-priv.h"
+
+#include "engine/index-priv.h"
+
+#include <errno.h>
+
+enum { FIRST_BUCKETS = 16 };
+
+static struct engine_run **bucket_of(const struct engine_any *any, uint32_t hash)
+{
+	return &any->index.buckets[hash & any->index.mask];
+}
+
+/* Where the first instance of the chain with this key stands, or NULL. */
+static struct engine_run **find(const struct engine_any *any, const struct engine_part *parts, const char *from,
+				uint32_t hash)
+{
+	struct engine_run **link = bucket_of(any, hash);
+
+	for (struct engine_run *run; (run = *link); link = &engine_any_link_of(any, run)->aside) {
+		if (engine_any_link_of(any, run)->hash == hash &&
+		    engine_index_agrees(&any->class, parts, from, run->slots))
+			return link;
+	}
+	return NULL;
+}
+
+static int grow(struct engine_any *any)
+{
+	struct engine_index *index = &any->index;
+	size_t size = index->buckets ? index->mask + 1 : 0, wanted = size ? size * 2 : FIRST_BUCKETS;
+	struct engine_run **buckets = alloc_zero(wanted, sizeof *buckets), *aside;
+
+	if (!buckets)
+		return -ENOMEM;
+	for (size_t i = 0; i < size; i++) {
+		for (struct engine_run *run = index->buckets[i]; run; run = aside) {
+			struct engine_any_link *link = engine_any_link_of(any, run);
+			struct engine_run **bucket = &buckets[link->hash & (wanted - 1)];
+
+			aside = link->aside;
+			link->aside = *bucket;
+			*bucket = run;
+		}
+	}
+	alloc_free(index->buckets);
+	index->buckets = buckets;
+	index->mask = wanted - 1;
+	return 0;
+}
+
+int engine_any_grow(struct engine_machine *machine, size_t wanted)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < machine->any_count && !result; i++) {
+		const struct engine_index *index = &machine->any[i].index;
+
+		while (!result && (!index->buckets || index->mask + 1 < wanted))
+			result = grow(&machine->any[i]);
+	}
+	return result;
+}
+
+void engine_any_insert(struct engine_any *any, struct engine_run *run)
+{
+	struct engine_any_link *link = engine_any_link_of(any, run);
+	uint32_t hash = engine_index_hash(&any->class, any->class.parts, run->slots);
+	struct engine_run **first = find(any, any->class.parts, run->slots, hash), **bucket = bucket_of(any, hash);
+
+	*link = (struct engine_any_link){ .prev = run, .hash = hash };
+	if (first) {
+		struct engine_any_link *head = engine_any_link_of(any, *first);
+
+		link->prev = head->prev;
+		engine_any_link_of(any, head->prev)->next = run;
+		head->prev = run;
+	} else {
+		link->aside = *bucket;
+		*bucket = run;
+	}
+}
+
+static void remove_first(struct engine_any *any, struct engine_run *run)
+{
+	struct engine_any_link *link = engine_any_link_of(any, run);
+	struct engine_run **at = bucket_of(any, link->hash);
+
+	while (*at != run)
+		at = &engine_any_link_of(any, *at)->aside;
+	*at = link->aside;
+	if (link->next) {
+		struct engine_any_link *second = engine_any_link_of(any, link->next);
+
+		second->prev = link->prev;
+		second->aside = link->aside;
+		*at = link->next;
+	}
+}
+
+void engine_any_remove(struct engine_any *any, struct engine_run *run)
+{
+	struct engine_any_link *link = engine_any_link_of(any, run);
+
+	if (!engine_any_link_of(any, link->prev)->next) { /* the last one is before it: it is the first */
+		remove_first(any, run);
+		return;
+	}
+	if (link->next)
+		engine_any_link_of(any, link->next)->prev = link->prev;
+	else
+		engine_any_link_of(any, *find(any, any->class.parts, run->slots, link->hash))->prev = link->prev;
+	engine_any_link_of(any, link->prev)->next = link->next;
+}
+
+struct engine_run *engine_any_look(const struct engine_any *any, const struct engine_part *parts, const char *record)
+{
+	struct engine_run **first = find(any, parts, record, engine_index_hash(&any->class, parts, record));
+
+	return first ? *first : NULL;
+}

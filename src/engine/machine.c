@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what an event, or a timer, does to a machine: docs/execution.md, "Machines". An event concerns one instance
+ * at most, unless it says `*`; so nothing has to be put in order but the instance's own move and what is told of it.
+ *
+ * What is told may raise events, and though circles are excluded, such an event may still end an instance. So an
+ * instance that lives on is moved first and then told of from a copy, and nothing here looks at it afterwards.
+ */
+
+#include "engine/machine-priv.h"
+#include "engine/step-priv.h"
+
+#include "event/type.h"
+
+#include <string.h>
+
+/* A step with the time of the timer that it is for; 0 if it is for an event. */
+struct move {
+	struct engine_step step;
+	struct engine_machine *machine;
+	uint64_t fired;
+};
+
+/* Into the indices. Neither its state nor its key may change while it is in there. */
+static void link_in(struct move *move, struct engine_run *run)
+{
+	engine_index_insert(move->step.rule, run);
+	for (uint32_t i = 0; i < move->machine->any_count; i++)
+		engine_any_insert(&move->machine->any[i], run);
+}
+
+static void unlink(struct engine_rule *rule, struct engine_run *run)
+{
+	engine_index_remove(rule, run);
+	for (uint32_t i = 0; i < rule->machine->any_count; i++)
+		engine_any_remove(&rule->machine->any[i], run);
+}
+
+/* After the instance's actions, whose last word on the timer may not be that it goes off again at once. */
+static void set_timer(struct move *move, struct engine_run *run)
+{
+	struct engine_machine *machine = move->machine;
+
+	if (!machine->has_timer)
+		return;
+	char *slot = run->slots + machine->timer_offset;
+	uint64_t at = engine_word_at(slot);
+	if (at <= move->fired) {
+		at = 0;
+		memcpy(slot, &at, sizeof at);
+	}
+	engine_due_set(machine, run, at);
+	if (at)
+		engine_timers_hasten(move->step.engine, move->step.rule, at, run->ordinal);
+}
+
+/* Ends an instance that is in no index any more; its memory is the caller's to give back. */
+static void leave(struct engine_rule *rule, struct engine_run *run)
+{
+	if (rule->machine->has_timer)
+		engine_due_set(rule->machine, run, 0);
+	engine_live_remove(rule);
+}
+
+static void tell(struct move *move, struct engine_run *run)
+{
+	engine_tell(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
+}
+
+/* Tells of an instance that lives on. */
+static void tell_living(struct move *move, struct engine_run *run)
+{
+	struct engine_rule *rule = move->step.rule;
+	struct engine_run *copy;
+
+	if (!rule->emits) {
+		tell(move, run);
+		return;
+	}
+	copy = engine_runs_take(rule);
+	if (!copy) {
+		engine_refuse(rule);
+		return;
+	}
+	memcpy(copy->slots, run->slots, rule->image->slot_bytes);
+	copy->epoch = run->epoch;
+	tell(move, copy);
+	engine_runs_give(rule, copy);
+}
+
+static void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition)
+{
+	struct engine_rule *rule = move->step.rule;
+
+	if (transition->leaves)
+		unlink(rule, run);
+	uint32_t target = engine_step_take(&move->step, run, transition);
+	if (target < PROGRAM_TARGET_MATCH) {
+		run->state = target;
+		if (transition->leaves)
+			link_in(move, run);
+		set_timer(move, run);
+		if (transition->tells)
+			tell_living(move, run);
+		return;
+	}
+	if (!transition->leaves)
+		unlink(rule, run);
+	leave(rule, run);
+	if (transition->tells)
+		tell(move, run);
+	engine_runs_give(rule, run);
+}
+
+static bool has_room(struct engine_rule *rule)
+{
+	struct engine_machine *machine = rule->machine;
+
+	if (rule->live >= rule->image->pool)
+		return false;
+	if (2 * rule->live > rule->by_key.mask &&
+	    (engine_any_grow(machine, 2 * (rule->by_key.mask + 1)) || engine_index_grow(rule)))
+		return false;
+	return !machine->has_timer || !engine_due_reserve(machine, rule->live);
+}
+
+/* Keeps an instance that was opened or copied, whose state is set, unless there is one with its key. */
+static bool keep(struct move *move, struct engine_run *run)
+{
+	struct engine_rule *rule = move->step.rule;
+	const struct engine_class *class = &rule->classes[rule->states[run->state].class];
+	uint32_t hash = engine_index_hash(class, class->parts, run->slots);
+
+	if (engine_index_find(rule, class, class->parts, run->slots, hash))
+		return false;
+	rule->stats.runs_opened++;
+	if (!has_room(rule)) {
+		engine_refuse(rule);
+		return false;
+	}
+	link_in(move, run);
+	if (move->machine->has_timer)
+		*engine_due_place_of(move->machine, run) = 0;
+	set_timer(move, run);
+	engine_live_add(rule);
+	if (rule->live > rule->stats.runs_live_max)
+		rule->stats.runs_live_max = rule->live;
+	return true;
+}
+
+static void copy(struct move *move, const struct engine_run *original, const struct engine_transition *transition)
+{
+	struct engine_rule *rule = move->step.rule;
+	struct engine_run *run = engine_runs_take(rule);
+
+	if (!run) {
+		rule->stats.runs_opened++;
+		engine_refuse(rule);
+		return;
+	}
+	memcpy(run->slots, original->slots, rule->image->slot_bytes);
+	run->epoch = original->epoch;
+	run->ordinal = move->step.engine->ordinal++;
+	run->state = engine_step_take(&move->step, run, transition);
+	if (run->state >= PROGRAM_TARGET_MATCH || !keep(move, run))
+		engine_runs_give(rule, run);
+}
+
+/* The transitions of its state for what happens are tried: a copy's first, then its own. */
+static void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group)
+{
+	const struct engine_transition *own = group->transitions + group->copies, *transition;
+
+	if (group->copies) {
+		transition = engine_step_find(&move->step, group->transitions, group->copies, run->slots);
+		if (transition)
+			copy(move, run, transition);
+	}
+	transition = engine_step_find(&move->step, own, group->count - group->copies, run->slots);
+	if (transition)
+		advance(move, run, transition);
+}
+
+static void open_instance(struct move *move, const struct engine_group *start)
+{
+	struct engine_rule *rule = move->step.rule;
+	struct engine *engine = move->step.engine;
+	const struct engine_transition *transition =
+		engine_step_find(&move->step, start->transitions, start->count, engine->zeros);
+
+	if (!transition)
+		return;
+	struct engine_run *run = engine_runs_take(rule);
+	if (!run) {
+		rule->stats.runs_opened += transition->target < PROGRAM_TARGET_MATCH;
+		engine_refuse(rule);
+		return;
+	}
+	if (!transition->effect.fills)
+		memset(run->slots, 0, rule->image->slot_bytes);
+	run->epoch = rule->epoch;
+	run->ordinal = engine->ordinal++;
+	run->state = engine_step_take(&move->step, run, transition);
+	if (run->state < PROGRAM_TARGET_MATCH && keep(move, run)) {
+		if (transition->tells)
+			tell_living(move, run);
+		return;
+	}
+	if (transition->tells)
+		tell(move, run);
+	engine_runs_give(rule, run);
+}
+
+/* All states have the same transitions for such an event, which look at it alone and end the instance. */
+static void end_any(struct move *move, const struct engine_entry *entry)
+{
+	struct engine_rule *rule = move->step.rule;
+	const struct engine_event *event = move->step.event;
+	const struct engine_any *any = entry->any;
+	struct engine_run *run = engine_any_look(any, entry->keys->parts, (const char *)event->record), *next;
+	const struct engine_group *group =
+		run ? engine_step_group(&rule->states[run->state], event->record->type) : NULL;
+
+	if (!group || !engine_step_find(&move->step, group->transitions, group->count, run->slots))
+		return;
+	for (; run; run = next) {
+		next = engine_any_link_of(any, run)->next;
+		unlink(rule, run);
+		leave(rule, run);
+		engine_runs_give(rule, run);
+	}
+}
+
+static struct move begin(struct engine *engine, struct engine_rule *rule, const struct engine_event *event)
+{
+	return (struct move){
+		.step = { .engine = engine, .rule = rule, .event = event, .epoch = rule->epoch },
+		.machine = rule->machine,
+	};
+}
+
+void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+{
+	struct engine_rule *rule = entry->rule;
+	struct move move = begin(engine, rule, event);
+	struct engine_run *run;
+
+	if (rule->live && entry->any) {
+		end_any(&move, entry);
+		return;
+	}
+	run = rule->live && entry->key_count ? engine_index_look(rule, entry->keys, (const char *)event->record) : NULL;
+	if (!run) {
+		if (entry->start.count)
+			open_instance(&move, &entry->start);
+		return;
+	}
+	const struct engine_group *group = engine_step_group(&rule->states[run->state], event->record->type);
+	if (group)
+		step_instance(&move, run, group);
+}
+
+bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first)
+{
+	const struct engine_machine *machine = rule->machine;
+
+	if (!machine->due_count)
+		return false;
+	first->at = machine->due[0].at;
+	first->ordinal = machine->due[0].run->ordinal;
+	return true;
+}
+
+void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
+{
+	struct engine_machine *machine = rule->machine;
+	struct engine_run *run = machine->due[0].run;
+	struct event_header header = {
+		.ts = machine->due[0].at,
+		.seq = engine->seq,
+		.cpu = (uint32_t)engine_word_at(run->slots + machine->context_offsets[0]),
+		.pid = (uint32_t)engine_word_at(run->slots + machine->context_offsets[1]),
+		.tid = (uint32_t)engine_word_at(run->slots + machine->context_offsets[2]),
+		.type = PROGRAM_NONE,
+	};
+	const char *comm = run->slots + machine->context_offsets[3];
+	const struct engine_event event = { &header, sizeof header, ++engine->number };
+	const struct engine_group *group = engine_step_group(&rule->states[run->state], PROGRAM_TIMER);
+	struct move move = begin(engine, rule, &event);
+	const struct engine_transition *transition = NULL;
+
+	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
+	move.fired = header.ts;
+	if (group)
+		transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
+	if (transition)
+		advance(&move, run, transition);
+	else
+		set_timer(&move, run);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef ENGINE_STEP_PRIV_H
+#define ENGINE_STEP_PRIV_H
+
+/* What a step of a rule's run and one of a machine's instance have in common: to judge transitions and to take them. */
+
+#include "engine/index-priv.h"
+
+struct engine_step {
+	struct engine *engine;
+	struct engine_rule *rule;
+	const struct engine_event *event;
+	uint64_t limit;                     /* ordinals from here on are of this event */
+	uint64_t epoch;                     /* the rule's loss epoch before this event */
+	struct engine_run *matched, **tail; /* runs whose match is to be told */
+	uint32_t known_state;               /* the state whose transitions are these */
+	const struct engine_group *known;
+};
+
+static inline bool engine_step_code_holds(const struct engine_step *step, const struct engine_op *code,
+					  const char *slots)
+{
+	struct engine_frame *frame = &step->engine->frame;
+
+	frame->base[ENGINE_BASE_RECORD] = (char *)step->event->record; /* read only */
+	frame->base[ENGINE_BASE_SLOTS] = (char *)slots;
+	frame->divisions = &step->rule->stats.divisions_by_zero;
+	return engine_code_holds(code, frame);
+}
+
+static inline bool engine_step_fits(const struct engine_step *step, const struct engine_transition *transition,
+				    const char *slots)
+{
+	const struct engine_condition *fit = &transition->fit;
+
+	return engine_range_holds(&fit->range, (const char *)step->event->record, slots) &&
+	       (!fit->rest || engine_step_code_holds(step, fit->rest, slots));
+}
+
+/* The first of count transitions that fits, judged on slots; or NULL. */
+static inline const struct engine_transition *engine_step_find(const struct engine_step *step,
+							       const struct engine_transition *transition,
+							       uint32_t count, const char *slots)
+{
+	const struct engine_transition *end = transition + count;
+
+	for (; transition < end; transition++) {
+		if (engine_step_fits(step, transition, slots))
+			return transition;
+	}
+	return NULL;
+}
+
+/*
+ * Lets the run take the transition as far as it concerns itself: actions, hold, history. Returns the new state or
+ * PROGRAM_TARGET_*. A run that cannot keep its history is refused.
+ */
+static inline __attribute__((always_inline)) uint32_t engine_step_take(struct engine_step *step, struct engine_run *run,
+								       const struct engine_transition *transition)
+{
+	struct engine_rule *rule = step->rule;
+	const struct engine_effect *effect = &transition->effect;
+	const char *record = (const char *)step->event->record;
+
+	engine_copies_do(effect, record, run->slots);
+	if (effect->rest && !engine_step_code_holds(step, effect->rest, run->slots))
+		return PROGRAM_TARGET_END;
+	if (!engine_range_holds(&effect->hold, record, run->slots))
+		return PROGRAM_TARGET_END;
+	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
+	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
+				  transition->element)) {
+		engine_refuse(rule);
+		return PROGRAM_TARGET_END;
+	}
+	return transition->target;
+}
+
+/* The transitions of the state for events of type, or NULL. */
+static inline const struct engine_group *engine_step_group(const struct engine_state *state, uint32_t type)
+{
+	for (uint32_t i = 0; i < state->group_count; i++) {
+		if (state->groups[i].type == type)
+			return &state->groups[i];
+	}
+	return NULL;
+}
+
+#endif
