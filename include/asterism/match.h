@@ -13,7 +13,8 @@ extern "C" {
 
 /*
  * A match, as an on_match callback gets it: the rule, when and where it was completed, the values that it RETURNs, and
- * with RETURN SEQUENCE its events. Match, texts and events are borrowed: they are valid until the callback returns.
+ * with RETURN SEQUENCE its events; of a machine the warning, its values, and the transitions that led to it. Match,
+ * texts and events are borrowed: they are valid until the callback returns.
  */
 struct asterism_match;
 
@@ -51,7 +52,7 @@ struct asterism_value {
 	} as;
 };
 
-/* How many values the rule returns. */
+/* How many values the rule returns; of a machine: how many the warning has. */
 size_t asterism_match_value_count(const struct asterism_match *match);
 
 /*
@@ -65,7 +66,8 @@ int asterism_match_value_find(const struct asterism_match *match, const char *na
 
 /*
  * Fills a structure that `asterism compile --header` has made for the rule; its member layout must be set, as the
- * generated function NAME_values_get does. Strings are cut to their capacity, which the rule gives them anyway.
+ * generated function NAME_values_get does. A machine's structure has the values of all its warnings; those of others
+ * than this one's count as missing. Strings are cut to their capacity, which the rule gives them anyway.
  * Returns 0, or -EINVAL: size or layout are those of another rule, or of another version of it.
  */
 int asterism_match_values(const struct asterism_match *match, void *values, size_t size);
@@ -100,6 +102,29 @@ int asterism_match_event(const struct asterism_match *match, size_t index, struc
 /* Field number field of event number index. Returns 0, or -EINVAL. */
 int asterism_match_event_field(const struct asterism_match *match, size_t index, size_t field,
 			       struct asterism_value *value);
+
+/*
+ * What a machine warns of (docs/machines.md), borrowed as the match is. Its texts hold whatever bytes the processes
+ * gave them, control characters too. "" where a transition only calls; NULL: the match is of a rule, or memory is
+ * short.
+ */
+const char *asterism_match_warning(const struct asterism_match *match);
+
+/* A transition of a machine's instance. Texts are borrowed as the match is. */
+struct asterism_transition {
+	size_t size;       /* sizeof (struct asterism_transition), set by the caller */
+	const char *event; /* its type; "AFTER" for a timer */
+	const char *from;  /* the state */
+	const char *to;    /* likewise; "END" where the instance ended */
+	uint64_t time_ns;  /* CLOCK_MONOTONIC */
+	uint32_t cpu, pid, tid;
+};
+
+/* How many of the last transitions, up to the one that warns, the match holds: TRAIL at most; 0 of a rule. */
+size_t asterism_match_trail_count(const struct asterism_match *match);
+
+/* Transition number index, from 0, the oldest first. Returns 0, or -EINVAL (there is none, or no such size). */
+int asterism_match_trail(const struct asterism_match *match, size_t index, struct asterism_transition *transition);
 
 /*
  * Writes the match as one JSON object, as `asterism run -f json` has it but without a newline, NUL-terminated, to size

@@ -9,8 +9,7 @@
 #include "program/values.h"
 #include "session/executor.h"
 #include "session/launch.h"
-#include "session/questions.h"
-#include "session/reactions.h"
+#include "session/responses.h"
 
 #include <stdbool.h>
 
@@ -50,13 +49,12 @@ struct asterism_rules {
 	char *name;
 	struct session_rules *rules;
 	const struct program *program;
-	uint32_t number;             /* names the unit in tickets */
-	struct executor *executor;   /* NULL: not active */
-	struct reactions *reactions; /* NULL: likewise */
-	struct questions *questions; /* NULL: likewise, or no rule stops anybody */
-	bool answered;               /* on_match was asked, and so is not told once more */
-	bool leaving;                /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
-	bool unloading;              /* the same for the unit */
+	uint32_t number;            /* names the unit in tickets */
+	struct executor *executor;  /* NULL: not active */
+	struct responses responses; /* likewise empty */
+	bool answered;              /* on_match was asked, and so is not told once more */
+	bool leaving;               /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
+	bool unloading;             /* the same for the unit */
 	struct session_totals past, now;
 	struct ebpf_run_time past_time;
 	uint64_t past_asks_lost, past_stops_refused;
@@ -70,6 +68,7 @@ struct asterism_rules {
 struct asterism_match {
 	struct asterism_rules *unit;
 	const struct program_match *found;
+	char *warning; /* once it was asked for */
 };
 
 /* What a unit hands out before it is others' turn. */

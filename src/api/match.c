@@ -5,6 +5,7 @@
 
 #include "api/sized.h"
 #include "program/eval.h"
+#include "program/machine.h"
 #include "session/result.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ int api_tell(void *context, const struct program_match *found)
 {
 	struct asterism_rules *unit = context;
 	struct asterism_session *session = unit->session;
-	const struct asterism_match match = { .unit = unit, .found = found };
+	struct asterism_match match = { .unit = unit, .found = found };
 	int answer = ASTERISM_CONTINUE;
 
 	if (unit->answered || unit->leaving || session->doomed) {
@@ -30,6 +31,7 @@ int api_tell(void *context, const struct program_match *found)
 	session->handed++;
 	if (session->options.on_match)
 		answer = session->options.on_match(session->options.context, &match);
+	free(match.warning);
 	if (answer > ASTERISM_ABORT)
 		answer = -EINVAL;
 	if (answer < 0 && unit->placements[found->rule].place != SESSION_KERNEL) {
@@ -60,7 +62,7 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 	struct asterism_rules *unit = context;
 	struct asterism_session *session = unit->session;
 	const struct asterism_session_options *options = &session->options;
-	const struct asterism_match match = { .unit = unit, .found = found };
+	struct asterism_match match = { .unit = unit, .found = found };
 	const struct asterism_ask told = {
 		.size = sizeof told,
 		.ticket = (uint64_t)unit->number << TICKET_BITS | ask->ticket,
@@ -73,9 +75,11 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 
 	if (unit->leaving || session->doomed || (!options->on_ask && !options->on_match))
 		return SESSION_DEFAULT;
+	answer = options->on_ask ? options->on_ask(options->context, &match, &told)
+				 : options->on_match(options->context, &match);
+	free(match.warning);
 	if (options->on_ask)
-		return verdict_of(options->on_ask(options->context, &match, &told));
-	answer = options->on_match(options->context, &match);
+		return verdict_of(answer);
 	unit->matches++;
 	session->matches++;
 	session->handed++;
@@ -91,7 +95,7 @@ int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum 
 	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
 		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		if (unit->number == ticket >> TICKET_BITS && unit->questions)
+		if (unit->number == ticket >> TICKET_BITS && unit->responses.questions)
 			return api_work_answer(unit, own, verdict_of((int)verdict));
 	}
 	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
@@ -104,10 +108,10 @@ int api_on_match(void *context, const struct program_match *found)
 	struct program_match told;
 	int result = 0;
 
-	if (!unit->questions && (unit->leaving || unit->session->doomed))
+	if (!unit->responses.questions && (unit->leaving || unit->session->doomed))
 		return 0;
-	if (reactions_do(unit->reactions, found, &told) &&
-	    (!unit->questions || !questions_take(unit->questions, &told, &result)))
+	if (reactions_do(unit->responses.reactions, found, &told) &&
+	    (!unit->responses.questions || !questions_take(unit->responses.questions, &told, &result)))
 		result = api_tell(unit, &told);
 	return result;
 }
@@ -193,21 +197,21 @@ static void give(const struct program_value *from, struct asterism_value *to)
 	}
 }
 
-size_t asterism_match_value_count(const struct asterism_match *match)
+/* Row index of what the rule returns, or NULL: it belongs to another warning. */
+static const struct program_return *value_row(const struct asterism_match *match, uint32_t index)
 {
-	return rule_of(match)->return_count;
+	const struct program_return *row = &program_of(match)->returns[rule_of(match)->first_return + index];
+
+	return program_return_applies(row, match->found) ? row : NULL;
 }
 
-int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
+static int read_value(const struct asterism_match *match, const struct program_return *row,
+		      struct asterism_value *value)
 {
 	const struct program *program = program_of(match);
-	const struct program_rule *rule = rule_of(match);
-	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->found->slots };
-
-	if (index >= rule->return_count)
-		return -EINVAL;
-
-	const struct program_return *row = &program->returns[rule->first_return + index];
+	const struct program_operand operand = { .program = program,
+						 .rule = rule_of(match),
+						 .slots = match->found->slots };
 	struct program_value own = { .kind = program->nodes[row->node].kind, .text = "" };
 	int result = program_eval(&operand, row->node, &own);
 
@@ -218,14 +222,33 @@ int asterism_match_value(const struct asterism_match *match, size_t index, struc
 	return result;
 }
 
+size_t asterism_match_value_count(const struct asterism_match *match)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < rule_of(match)->return_count; i++)
+		count += value_row(match, i) != NULL;
+	return count;
+}
+
+int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
+{
+	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
+		const struct program_return *row = value_row(match, i);
+
+		if (row && index-- == 0)
+			return read_value(match, row, value);
+	}
+	return -EINVAL;
+}
+
 int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value)
 {
-	const struct program *program = program_of(match);
-	const struct program_rule *rule = rule_of(match);
+	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
+		const struct program_return *row = value_row(match, i);
 
-	for (uint32_t i = 0; i < rule->return_count; i++) {
-		if (strcmp(program_text(program, program->returns[rule->first_return + i].name), name) == 0)
-			return asterism_match_value(match, i, value);
+		if (row && strcmp(program_text(program_of(match), row->name), name) == 0)
+			return read_value(match, row, value);
 	}
 	return -ENOENT;
 }
@@ -295,6 +318,44 @@ int asterism_match_event_field(const struct asterism_match *match, size_t index,
 	value->name = program_text(program, row->name);
 	give(&own, value);
 	return 0;
+}
+
+const char *asterism_match_warning(const struct asterism_match *match)
+{
+	/* Made when it is asked for: matches are handed out as this library's own, which are not const. */
+	struct asterism_match *own = (struct asterism_match *)match;
+
+	if (!own->warning && program_match_notice(program_of(match), match->found))
+		own->warning = result_warning(program_of(match), match->found);
+	return own->warning;
+}
+
+size_t asterism_match_trail_count(const struct asterism_match *match)
+{
+	struct program_trail_event events[PROGRAM_TRAIL_MAX];
+
+	return program_trail(program_of(match), match->found, events);
+}
+
+int asterism_match_trail(const struct asterism_match *match, size_t index, struct asterism_transition *transition)
+{
+	struct program_trail_event events[PROGRAM_TRAIL_MAX];
+
+	if (index >= program_trail(program_of(match), match->found, events))
+		return -EINVAL;
+
+	const struct program_trail_event *event = &events[index];
+	const struct asterism_transition own = {
+		.event = event->name,
+		.from = event->from,
+		.to = event->to,
+		.time_ns = event->ts,
+		.cpu = event->cpu,
+		.pid = event->pid,
+		.tid = event->tid,
+	};
+
+	return sized_give(transition, &own, sizeof own);
 }
 
 int asterism_match_json_text(const struct asterism_match *match, char **text)

@@ -302,8 +302,8 @@ static void count_questions(const struct asterism_rules *rules, struct asterism_
 {
 	uint64_t refused = 0, lost = 0;
 
-	if (rules->questions)
-		questions_count(rules->questions, &refused, &lost);
+	if (rules->responses.questions)
+		questions_count(rules->responses.questions, &refused, &lost);
 	stats->stops_refused = rules->past_stops_refused + refused;
 	stats->asks_lost = rules->past_asks_lost + lost;
 }

@@ -75,8 +75,8 @@ int api_session_watch(struct asterism_session *session, const struct asterism_ru
 {
 	int result = api_session_wake_on(session, executor_fd(rules->executor), API_WAKE_RULES);
 
-	if (!result && rules->questions)
-		result = api_session_wake_on(session, questions_fd(rules->questions), API_WAKE_RULES);
+	if (!result && rules->responses.questions)
+		result = api_session_wake_on(session, questions_fd(rules->responses.questions), API_WAKE_RULES);
 	if (!result)
 		arm(session, 0);
 	return result;

@@ -65,44 +65,27 @@ static bool in_scope(void *context, int pid)
 	return rules->executor && executor_has(rules->executor, pid);
 }
 
-static int open_reactions(struct asterism_rules *rules)
+static int open_responses(struct asterism_rules *rules)
 {
 	struct asterism_session *session = rules->session;
-	const struct session_policy *policy = session->has_policy ? &session->policy : NULL;
-	const struct reactions_options options = {
-		.policy = policy,
-		.agent = { .in_scope = in_scope,
-			   .context = rules,
-			   .anywhere = policy && policy->anywhere,
-			   .foreign_ids = !ebpf_ids_are_own() },
-	};
-	int result = policy_check(policy, rules->program, session->diag);
-
-	return result ? result : reactions_new(rules->program, &options, session->diag, &rules->reactions);
-}
-
-static int open_questions(struct asterism_rules *rules)
-{
-	const struct questions_options options = {
+	const struct responses_options options = {
 		.program = rules->program,
-		.reactions = rules->reactions,
+		.policy = session->has_policy ? &session->policy : NULL,
+		.in_scope = in_scope,
 		.on_ask = api_on_ask,
 		.ask_context = rules,
 		.tell = api_tell,
 		.context = rules,
 	};
 
-	return questions_new(&options, rules->session->diag, &rules->questions);
+	return responses_open(&rules->responses, &options, session->diag);
 }
 
 static void free_work(struct asterism_rules *rules)
 {
 	executor_free(rules->executor);
-	questions_free(rules->questions);
-	reactions_free(rules->reactions);
+	responses_close(&rules->responses);
 	rules->executor = NULL;
-	rules->questions = NULL;
-	rules->reactions = NULL;
 }
 
 int api_work_open(struct asterism_rules *rules)
@@ -115,13 +98,11 @@ int api_work_open(struct asterism_rules *rules)
 		.context = rules,
 		.batch = API_BATCH,
 	};
-	int result = open_reactions(rules);
+	int result = open_responses(rules);
 
-	if (!result)
-		result = open_questions(rules);
 	if (!result) {
-		options.allowed = reactions_allowed(rules->reactions);
-		options.stops = rules->questions ? questions_stops(rules->questions) : NULL;
+		options.allowed = reactions_allowed(rules->responses.reactions);
+		options.stops = rules->responses.questions ? questions_stops(rules->responses.questions) : NULL;
 		result = executor_new(rules->rules, &options, session->diag, &rules->executor);
 	}
 	if (result)
@@ -141,11 +122,11 @@ static void finish_questions(struct asterism_rules *rules)
 {
 	uint64_t wait_ns, refused, lost;
 
-	questions_refuse(rules->questions);
+	questions_refuse(rules->responses.questions);
 	for (int i = 0; i < LAST_BATCHES && executor_poll(rules->executor, &wait_ns) == EXECUTOR_PAUSE; i++)
 		;
-	questions_close(rules->questions);
-	questions_count(rules->questions, &refused, &lost);
+	questions_close(rules->responses.questions);
+	questions_count(rules->responses.questions, &refused, &lost);
 	rules->past_stops_refused += refused;
 	rules->past_asks_lost += lost;
 }
@@ -159,7 +140,7 @@ static void keep_counts(struct asterism_rules *rules)
 	api_rules_count(rules);
 	rules->past = rules->now;
 	rules->now = past;
-	reactions_tallies(rules->reactions, tally, rules, &rules->past_tallies);
+	reactions_tallies(rules->responses.reactions, tally, rules, &rules->past_tallies);
 	executor_run_time(rules->executor, &time);
 	rules->past_time.ns += time.ns;
 	rules->past_time.runs += time.runs;
@@ -170,36 +151,25 @@ void api_work_close(struct asterism_rules *rules)
 	int epoll_fd = rules->session->epoll_fd;
 
 	rules->leaving = true;
-	if (rules->questions)
+	if (rules->responses.questions)
 		finish_questions(rules);
 	keep_counts(rules);
 	/* Where this process has forked, closing does not take a descriptor out of the set. */
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, executor_fd(rules->executor), NULL);
-	if (rules->questions)
-		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, questions_fd(rules->questions), NULL);
+	if (rules->responses.questions)
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, questions_fd(rules->responses.questions), NULL);
 	free_work(rules);
 	rules->leaving = rules->answered = false;
 }
 
 int api_work_poll(struct asterism_rules *rules, uint64_t *wait_ns)
 {
-	uint64_t now_ns, wait_for_reactions_ns = UINT64_MAX;
-	int result;
+	int result = executor_poll(rules->executor, wait_ns), responded;
 
-	result = executor_poll(rules->executor, wait_ns);
 	if (result && result != EXECUTOR_PAUSE)
 		return result;
-	now_ns = clock_now_ns();
-	if (rules->questions) {
-		int asked = questions_poll(rules->questions, now_ns, wait_ns);
-
-		if (asked)
-			return asked;
-	}
-	reactions_poll(rules->reactions, now_ns, &wait_for_reactions_ns);
-	if (wait_for_reactions_ns < *wait_ns)
-		*wait_ns = wait_for_reactions_ns;
-	return result;
+	responded = responses_poll(&rules->responses, clock_now_ns(), wait_ns);
+	return responded ? responded : result;
 }
 
 /* Telling of the verdict is a dispatch: callbacks may want anything that they may want in one. */
@@ -210,7 +180,7 @@ int api_work_answer(struct asterism_rules *rules, uint64_t ticket, enum session_
 	int result;
 
 	session->dispatching = true;
-	result = questions_answer(rules->questions, ticket, verdict);
+	result = questions_answer(rules->responses.questions, ticket, verdict);
 	session->dispatching = is_inside;
 	if (!is_inside) {
 		if (session->doomed) {
@@ -232,8 +202,8 @@ int asterism_rules_tallies(struct asterism_rules *rules)
 
 	react_tallies_fini(&rules->tallies);
 	rules->tallies = (struct react_tallies){ 0 };
-	if (rules->reactions)
-		result = reactions_tallies(rules->reactions, tally, rules, &rules->tallies);
+	if (rules->responses.reactions)
+		result = reactions_tallies(rules->responses.reactions, tally, rules, &rules->tallies);
 	for (size_t i = 0; i < past->count && !result; i++)
 		result = react_tallies_add(&rules->tallies, &past->items[i]);
 	return result ? diag_no_memory(rules->session->diag) : (int)rules->tallies.count;

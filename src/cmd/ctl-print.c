@@ -4,6 +4,7 @@
 #include "cmd/ctl-print.h"
 
 #include "base/text.h"
+#include "session/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,6 +103,34 @@ static void print_values(const json_t *values)
 	}
 }
 
+/* The warning says what the values are. */
+static void print_warning(const json_t *warning)
+{
+	struct text_buffer buffer;
+	char memory[4096];
+
+	if (json_string_length(warning))
+		printf(": %s", safe(json_string_value(warning), &buffer, memory, sizeof memory));
+}
+
+static void print_trail(const json_t *match)
+{
+	const json_t *trail = json_object_get(match, "trail");
+
+	for (size_t i = 0; i < json_array_size(trail); i++) {
+		const json_t *step = json_array_get(trail, i);
+		struct text_buffer buffers[3];
+		char ago[RESULT_AGO_BYTES], memory[3][256];
+
+		result_print_ago((uint64_t)number(step, "ts"), (uint64_t)number(match, "ts"), ago);
+		printf("  %14s  %s: %s -> %s (process %lld, thread %lld)\n", ago,
+		       safe(string(step, "event"), &buffers[0], memory[0], sizeof memory[0]),
+		       safe(string(step, "from"), &buffers[1], memory[1], sizeof memory[1]),
+		       safe(string(step, "to"), &buffers[2], memory[2], sizeof memory[2]), number(step, "pid"),
+		       number(step, "tid"));
+	}
+}
+
 void ctl_print_result(const json_t *reply)
 {
 	const json_t *match = json_object_get(reply, "result");
@@ -112,8 +141,12 @@ void ctl_print_result(const json_t *reply)
 	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
 	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
 	       number(match, "pid"), number(match, "tid"));
-	print_values(json_object_get(match, "return"));
+	if (json_object_get(match, "warning"))
+		print_warning(json_object_get(match, "warning"));
+	else
+		print_values(json_object_get(match, "return"));
 	putchar('\n');
+	print_trail(match);
 	if (number(reply, "ticket"))
 		printf("It is stopped and waits: 'asterism ctl continue %lld' or 'asterism ctl abort %lld'\n",
 		       number(reply, "ticket"), number(reply, "ticket"));

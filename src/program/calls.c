@@ -11,18 +11,46 @@ const struct react_action *program_call(const struct program *program, const str
 	return statement->type == PROGRAM_NONE ? react_find(program_text(program, statement->function)) : NULL;
 }
 
-bool program_only_tallies(const struct program *program, const struct program_rule *rule)
+/* Whether the statements of a notice, or of a rule (0), are calls that count, at least one, and it returns nothing. */
+static bool counts(const struct program *program, const struct program_rule *rule, uint32_t notice)
 {
-	if (rule->semantics == PROGRAM_MACHINE) /* its warnings and trails are to be told */
-		return false;
-	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct react_action *action =
-			program_call(program, &program->statements[rule->first_statement + i]);
+	bool any = false;
 
+	for (uint32_t i = 0; i < rule->return_count; i++)
+		if (program->returns[rule->first_return + i].notice == notice)
+			return false;
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct react_action *action = program_call(program, statement);
+
+		if (statement->notice != notice)
+			continue;
 		if (!action || (action->primitive != REACT_COUNT && action->primitive != REACT_HISTOGRAM))
 			return false;
+		any = true;
 	}
-	return rule->statement_count && !rule->return_count && !(rule->flags & PROGRAM_RULE_SEQUENCE);
+	return any;
+}
+
+bool program_notice_only_tallies(const struct program *program, const struct program_rule *rule, uint32_t notice)
+{
+	return !program->notices[rule->first_notice + notice - 1].piece_count && counts(program, rule, notice);
+}
+
+bool program_only_tallies(const struct program *program, const struct program_rule *rule)
+{
+	bool any = false;
+
+	if (rule->semantics != PROGRAM_MACHINE)
+		return !(rule->flags & PROGRAM_RULE_SEQUENCE) && counts(program, rule, 0);
+	for (uint32_t i = 1; i <= rule->notice_count; i++) {
+		if (program->notices[rule->first_notice + i - 1].flags & PROGRAM_NOTICE_SILENT)
+			continue;
+		if (!program_notice_only_tallies(program, rule, i))
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 int program_call_values(const struct program_operand *operand, const struct program_statement *statement,

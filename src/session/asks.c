@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "program/calls.h"
+#include "program/machine.h"
 #include "session/held.h"
 #include "session/kept-match.h"
 
@@ -87,10 +88,10 @@ int asks_statement(const struct asks *asks, const struct program_match *match)
 	const struct program_rule *rule = &program->rules[match->rule];
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct react_action *action =
-			program_call(program, &program->statements[rule->first_statement + i]);
+		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct react_action *action = program_call(program, statement);
 
-		if (action && action->primitive == REACT_HOLD)
+		if (action && program_statement_applies(statement, match) && action->primitive == REACT_HOLD)
 			return (int)i;
 	}
 	return -1;

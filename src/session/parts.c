@@ -75,9 +75,9 @@ static int on_match(void *context, const struct program_match *match)
 	struct program_match told;
 	int result = 0;
 
-	if (!reactions_do(parts->reactions, match, &told))
+	if (!reactions_do(parts->responses.reactions, match, &told))
 		return 0;
-	if (!parts->questions || !questions_take(parts->questions, &told, &result))
+	if (!parts->responses.questions || !questions_take(parts->responses.questions, &told, &result))
 		result = tell(parts, &told);
 	return result < 0 || !parts->tape ? result : mark(parts, &told);
 }
@@ -100,40 +100,24 @@ static int want_snapshot(void *context, const char *rule)
 	return 0;
 }
 
-static int open_reactions(struct session_parts *parts)
+static int open_responses(struct session_parts *parts)
 {
 	const struct session_live_options *options = parts->options;
-	const struct program *program = session_rules_program(parts->rules);
-	const struct reactions_options reactions = {
-		.policy = options->policy,
-		.agent = { .in_scope = in_scope,
-			   .snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
-			   .context = parts,
-			   .anywhere = options->policy && options->policy->anywhere,
-			   .foreign_ids = !ebpf_ids_are_own() },
-	};
-	int result = policy_check(options->policy, program, parts->diag);
-
-	if (!result)
-		result = reactions_new(program, &reactions, parts->diag, &parts->reactions);
-	parts->rules_snap = !result && reactions_call(parts->reactions, react_find("Snapshot"));
-	return result;
-}
-
-static int open_questions(struct session_parts *parts)
-{
-	const struct session_live_options *options = parts->options;
-	const struct questions_options questions = {
+	const struct responses_options responses = {
 		.program = session_rules_program(parts->rules),
-		.reactions = parts->reactions,
+		.policy = options->policy,
+		.in_scope = in_scope,
+		.snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
 		.ask_context = options->context,
 		.tell = tell,
 		.context = parts,
 	};
+	int result = responses_open(&parts->responses, &responses, parts->diag);
 
-	return questions_new(&questions, parts->diag, &parts->questions);
+	parts->rules_snap = !result && reactions_call(parts->responses.reactions, react_find("Snapshot"));
+	return result;
 }
 
 static int open_tape(struct session_parts *parts)
@@ -157,14 +141,12 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 
 	*parts = (struct session_parts){ .rules = rules, .options = options, .veto = veto, .diag = diag };
 	if (rules)
-		result = open_reactions(parts);
-	if (!result && rules)
-		result = open_questions(parts);
+		result = open_responses(parts);
 	if (!result && options->tape)
 		result = open_tape(parts);
-	how.allowed = parts->reactions ? reactions_allowed(parts->reactions) : NULL;
+	how.allowed = parts->responses.reactions ? reactions_allowed(parts->responses.reactions) : NULL;
 	how.anywhere = options->policy && options->policy->anywhere;
-	how.stops = parts->questions ? questions_stops(parts->questions) : NULL;
+	how.stops = parts->responses.questions ? questions_stops(parts->responses.questions) : NULL;
 	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
 		result = executor_new(rules, &how, diag, &parts->executor);
@@ -174,10 +156,7 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 void session_parts_close(struct session_parts *parts)
 {
 	executor_free(parts->executor); /* it writes to the tape */
-	questions_free(parts->questions);
-	reactions_free(parts->reactions);
-	parts->questions = NULL;
-	parts->reactions = NULL;
+	responses_close(&parts->responses);
 	tape_free(parts->tape);
 	parts->executor = NULL;
 	parts->tape = NULL;
@@ -197,7 +176,7 @@ int session_parts_fd(const struct session_parts *parts)
 
 int session_parts_ask_fd(const struct session_parts *parts)
 {
-	return parts->questions ? questions_fd(parts->questions) : -1;
+	return parts->responses.questions ? questions_fd(parts->responses.questions) : -1;
 }
 
 int session_parts_tape_fd(const struct session_parts *parts)
@@ -230,7 +209,7 @@ static int take_pending(struct session_parts *parts)
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 {
-	uint64_t wait_for_rules = UINT64_MAX, wait_for_reactions = UINT64_MAX;
+	uint64_t wait_for_rules = UINT64_MAX;
 	int result = 0;
 
 	*wait_ns = UINT64_MAX;
@@ -245,13 +224,7 @@ int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 		result = tape_poll(parts->tape, wait_ns);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
-	if (!result && parts->questions)
-		result = questions_poll(parts->questions, clock_now_ns(), wait_ns);
-	if (parts->reactions)
-		reactions_poll(parts->reactions, clock_now_ns(), &wait_for_reactions);
-	if (wait_for_reactions < *wait_ns)
-		*wait_ns = wait_for_reactions;
-	return result;
+	return result ? result : responses_poll(&parts->responses, clock_now_ns(), wait_ns);
 }
 
 static void tally(void *context, uint32_t statement, uint64_t *buckets)
@@ -270,20 +243,20 @@ static int finish_rules(struct session_parts *parts, struct session_totals *tota
 	uint64_t wait_ns;
 	int results[5] = { 0 }, result = 0;
 
-	if (parts->questions)
-		questions_refuse(parts->questions);
+	if (parts->responses.questions)
+		questions_refuse(parts->responses.questions);
 	veto_settle(parts->veto);
 	results[0] = veto_poll(parts->veto, on_match, parts);
 	executor_detach(parts->executor);
 	results[1] = executor_poll(parts->executor, &wait_ns);
-	if (parts->questions) {
-		results[2] = questions_close(parts->questions);
-		questions_count(parts->questions, &totals->stops_refused, &totals->asks_lost);
+	if (parts->responses.questions) {
+		results[2] = questions_close(parts->responses.questions);
+		questions_count(parts->responses.questions, &totals->stops_refused, &totals->asks_lost);
 	}
 	executor_count(parts->executor, totals);
 	veto_count(parts->veto, totals);
-	results[3] = reactions_tallies(parts->reactions, tally, parts, &totals->tallies);
-	results[4] = reactions_refusals(parts->reactions, &totals->refusals);
+	results[3] = reactions_tallies(parts->responses.reactions, tally, parts, &totals->tallies);
+	results[4] = reactions_refusals(parts->responses.reactions, &totals->refusals);
 	executor_free(parts->executor);
 	parts->executor = NULL;
 	for (size_t i = 0; i < sizeof results / sizeof *results && !result; i++)

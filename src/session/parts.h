@@ -8,8 +8,7 @@
  */
 
 #include "session/executor.h"
-#include "session/questions.h"
-#include "session/reactions.h"
+#include "session/responses.h"
 #include "session/tape.h"
 #include "session/veto.h"
 
@@ -18,9 +17,8 @@ struct session_parts {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
 	struct executor *executor;             /* NULL: no rules */
-	struct reactions *reactions;           /* likewise */
+	struct responses responses;            /* of the rules */
 	struct veto *veto;                     /* NULL: no rule refuses system calls; the session's */
-	struct questions *questions;           /* NULL: no rule stops anybody */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	bool failed;                           /* whoever is told of matches wants no more */

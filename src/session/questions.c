@@ -50,12 +50,21 @@ static int open_asks(struct questions *questions, const struct questions_options
 	return asks_new(&asks, questions->diag, &questions->asks);
 }
 
+/* A machine asks where one of its notices does. */
+static bool may_ask(const struct questions *questions, const struct program_rule *row, uint32_t rule)
+{
+	for (uint32_t i = 0; i <= row->notice_count; i++)
+		if (asks_statement(questions->asks, &(struct program_match){ .rule = rule, .notice = i }) >= 0)
+			return true;
+	return false;
+}
+
 static void note_nobody(struct questions *questions, const struct questions_options *options)
 {
 	const struct program *program = options->program;
 
 	for (uint32_t i = 0; i < program->rule_count; i++)
-		if (asks_statement(questions->asks, &(struct program_match){ .rule = i }) >= 0)
+		if (may_ask(questions, &program->rules[i], i))
 			diag_add(questions->diag, ASTERISM_NOTE, NULL, "--ask CMD asks a command",
 				 "rule %s asks, but there is nobody to answer: what it says is done by default",
 				 program_text(program, program->rules[i].name));

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
+#include "program/machine.h"
 #include "react/proc.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ struct reactions {
 	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
-	bool *quiet;                         /* per rule */
+	bool *quiet;                         /* per rule, then per notice of machines: nobody is told */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
@@ -39,7 +40,8 @@ static int bind(struct reactions *reactions)
 	reactions->actions = alloc_zero(count, sizeof *reactions->actions);
 	reactions->allowed = alloc_zero(count, sizeof *reactions->allowed);
 	reactions->in_kernel = alloc_zero(count, sizeof *reactions->in_kernel);
-	reactions->quiet = alloc_zero(program->rule_count, sizeof *reactions->quiet);
+	reactions->quiet = alloc_zero(program->rule_count + program->header->sections[PROGRAM_NOTICES].count,
+				      sizeof *reactions->quiet);
 	if (!reactions->actions || !reactions->allowed || !reactions->in_kernel || !reactions->quiet)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
@@ -53,8 +55,14 @@ static int bind(struct reactions *reactions)
 		reactions->in_kernel[i] =
 			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && stops(action));
 	}
-	for (uint32_t i = 0; i < program->rule_count; i++)
-		reactions->quiet[i] = program_only_tallies(program, &program->rules[i]);
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		reactions->quiet[i] = program_only_tallies(program, rule);
+		for (uint32_t j = 1; j <= rule->notice_count; j++)
+			reactions->quiet[program->rule_count + rule->first_notice + j - 1] =
+				program_notice_only_tallies(program, rule, j);
+	}
 	return 0;
 }
 
@@ -167,13 +175,16 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct react_action *action = reactions->actions[rule->first_statement + i];
 
+		if (!program_statement_applies(&reactions->program->statements[rule->first_statement + i], match))
+			continue;
 		if (action && (!reactions->options.recorded || is_tally(action)))
 			perform(reactions, match, i);
 	}
 	*told = *match;
 	if (!reactions->options.recorded)
 		told->reactions = reactions->told;
-	return !reactions->quiet[match->rule];
+	return !reactions->quiet[match->notice ? reactions->program->rule_count + rule->first_notice + match->notice - 1
+					       : match->rule];
 }
 
 bool reactions_call(const struct reactions *reactions, const struct react_action *action)

@@ -21,6 +21,16 @@ void result_put_node(FILE *stream, const struct program *program, const struct p
 char *result_message(const struct program *program, const struct program_match *match,
 		     const struct program_statement *statement);
 
+/* "[pid/tid]", or one number for a thread that leads its process. Returns the characters written. */
+int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid);
+
+/* ,"warning":"..." and ,"trail":[...] of a machine's match. */
+void result_put_warning(FILE *stream, const struct program *program, const struct program_match *match);
+void result_put_trail(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* The trail for people, a line each. */
+void result_write_trail(FILE *stream, const struct program *program, const struct program_match *match);
+
 /* ,"counters":{...},"histograms":{...} as far as there are any. */
 void result_put_tallies(FILE *stream, const struct react_tallies *tallies);
 

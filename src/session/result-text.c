@@ -3,6 +3,7 @@
 
 #include "session/result.h"
 
+#include "program/machine.h"
 #include "session/result-priv.h"
 
 #include <inttypes.h>
@@ -29,15 +30,19 @@ static void put_time(FILE *stream, uint64_t ts)
 	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-/* "comm[pid/tid]  cpu n", aligned. A thread that leads its process is told by one number. */
+int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
+{
+	if (pid == tid)
+		return fprintf(stream, "[%" PRIu32 "]", pid);
+	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
+}
+
+/* "comm[pid/tid]  cpu n", aligned. */
 static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 {
 	int width = result_put_plain(stream, comm);
 
-	if (ids[1] == ids[2])
-		width += fprintf(stream, "[%" PRIu32 "]", ids[1]);
-	else
-		width += fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", ids[1], ids[2]);
+	width += result_put_ids(stream, ids[1], ids[2]);
 	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
@@ -51,6 +56,17 @@ static void put_value(FILE *stream, const struct program_value *value)
 	putc('"', stream);
 	result_put_plain(stream, value->text);
 	putc('"', stream);
+}
+
+/* All its values stand in it. */
+static void put_warning(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	char *text = result_warning(program, match);
+
+	if (!text || *text)
+		fputs("  ", stream);
+	result_put_plain(stream, text ? text : "(memory is short)");
+	free(text);
 }
 
 static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
@@ -77,7 +93,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct program_statement *statement = &program->statements[rule->first_statement + i];
 
-		if (statement->type != PROGRAM_NONE)
+		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
 			continue;
 		char *text = result_message(program, match, statement);
 
@@ -153,9 +169,16 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 	put_time(stream, match->ts);
 	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
 	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
-	put_returns(stream, program, match);
+	if (rule->semantics == PROGRAM_MACHINE)
+		put_warning(stream, program, match);
+	else
+		put_returns(stream, program, match);
 	put_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
+	if (rule->semantics == PROGRAM_MACHINE) {
+		result_write_trail(stream, program, match);
+		return;
+	}
 	int width = label_width(program, match);
 
 	for (uint32_t i = 0; i < match->event_count; i++)

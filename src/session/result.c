@@ -4,6 +4,7 @@
 #include "session/result.h"
 
 #include "base/real.h"
+#include "program/machine.h"
 #include "session/result-priv.h"
 
 #include <inttypes.h>
@@ -13,12 +14,16 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
+	const char *separator = "";
+
 	fputs(",\"return\":{", stream);
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *value = &program->returns[rule->first_return + i];
 
-		if (i)
-			putc(',', stream);
+		if (!program_return_applies(value, match))
+			continue;
+		fputs(separator, stream);
+		separator = ",";
 		result_put_string(stream, program_text(program, value->name));
 		putc(':', stream);
 		result_put_node(stream, program, match, value->node);
@@ -109,7 +114,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct program_statement *statement = &program->statements[rule->first_statement + i];
 
-		if (statement->type != PROGRAM_NONE)
+		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
 			continue;
 		fputs(count++ ? ",{\"function\":" : ",\"calls\":[{\"function\":", stream);
 		result_put_string(stream, program_text(program, statement->function));
@@ -137,7 +142,11 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 		",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", match->ts,
 		match->cpu, match->pid, match->tid);
 	result_put_string(stream, match->comm);
+	if (rule->semantics == PROGRAM_MACHINE)
+		result_put_warning(stream, program, match);
 	put_returns(stream, program, match);
+	if (rule->semantics == PROGRAM_MACHINE)
+		result_put_trail(stream, program, match);
 	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		put_sequence(stream, program, match);

@@ -15,13 +15,26 @@
 
 #include <stdio.h>
 
-/* One line; "sequence" only where the rule returns it, "calls" only where the rule has CALL statements. */
+/*
+ * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "warning" and
+ * "trail" only of machines. Of a machine's match only what belongs to its notice is written.
+ */
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
+
+/*
+ * The text of a machine's warning, as it is: control characters that a process has put into a string are in it. Empty
+ * where nothing is warned of. The caller frees it; NULL: memory is short.
+ */
+char *result_warning(const struct program *program, const struct program_match *match);
+
+/* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
+enum { RESULT_AGO_BYTES = 32 };
+void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
 
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
 
-/* A line per match, its events indented below it. */
+/* A line per match, its events or its trail indented below it. */
 void result_write_text(FILE *stream, const struct program *program, const struct program_match *match);
 
 /* A short table of the counts per rule. */

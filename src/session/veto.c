@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "program/calls.h"
+#include "program/machine.h"
 #include "session/held-thread.h"
 #include "session/replay-found.h"
 #include "session/veto-plan.h"
@@ -86,7 +87,7 @@ static int on_match(void *context, const struct program_match *match)
 		const struct program_statement *statement = &veto->program->statements[rule->first_statement + i];
 		const struct react_action *action = program_call(veto->program, statement);
 
-		if (!action || !action->fails_call)
+		if (!action || !action->fails_call || !program_statement_applies(statement, match))
 			continue;
 		full.done |= UINT64_C(1) << i;
 		if (!veto->verdict)

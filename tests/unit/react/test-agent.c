@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the agent does to processes of the test's own: whom it refuses, how often, what it undoes. */
 
+#include "child.h"
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "react/agent.h"
@@ -16,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,25 +39,6 @@ static struct react_agent *new_agent(const struct react_agent_options *given)
 	options.statement_count = STATEMENTS;
 	assert_int_equal(react_agent_new(&options, NULL, &agent), 0);
 	return agent;
-}
-
-static pid_t spawn(void)
-{
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 /* Calls an action on target with one more number; statement 0. */

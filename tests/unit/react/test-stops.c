@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Notes of stops, and the keeper: with processes of the test's own, and with an owner that is killed. */
 
+#include "child.h"
 #include "react/keeper.h"
 
 #include "base/clock.h"
@@ -37,25 +38,10 @@ static void note(struct react_stop_table *table, uint32_t slot, pid_t pid, uint6
 
 static pid_t spawn_stopped(void)
 {
-	pid_t pid = fork();
-	int status;
+	pid_t pid = spawn();
 
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	assert_int_equal(kill(pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-	assert_true(WIFSTOPPED(status));
+	stop(pid);
 	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 static void notes_are_found(void **state)

@@ -3,6 +3,7 @@
 
 #include "react/undo.h"
 
+#include "child.h"
 #include "react/priority.h"
 #include "react/proc.h"
 
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,35 +29,6 @@ static struct undo *new_undo(void)
 	assert_int_equal(undo_new(NULL, &undo), 0);
 	assert_int_equal(undo_count(undo), 0);
 	return undo;
-}
-
-/* A child that sleeps, and dies with this process. */
-static pid_t spawn(void)
-{
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-static void stop(pid_t pid)
-{
-	int status;
-
-	assert_int_equal(kill(pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-	assert_true(WIFSTOPPED(status));
 }
 
 static void wait_until_it_goes_on(pid_t pid)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What sessions do at matches, what policies allow, and both with every allocation failing. */
 
-#include "automaton/compile.h"
+#include "compiled.h"
+
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "lang/parse.h"
 #include "session/reactions.h"
 
 #include <errno.h>
@@ -30,38 +30,6 @@ struct record {
 	struct event_header header;
 	int64_t x;
 };
-
-static struct program *compile_text(const char *text)
-{
-	struct asterism_diag *diag = asterism_diag_new();
-	struct event_catalog *catalog = event_catalog_new();
-	struct lang_input input = { .file = "test.rule", .text = text, .length = strlen(text) };
-	struct lang_program *unit;
-	struct program *program = NULL;
-	void *bytes = NULL;
-	size_t length;
-	int result = event_catalog_parse(catalog, "types", types, strlen(types), diag);
-
-	if (!result)
-		result = lang_read(&input, 1, catalog, diag, &unit);
-	if (!result)
-		result = automaton_compile(lang_program_unit(unit), catalog, diag, &bytes, &length);
-	if (!result)
-		result = program_load(bytes, length, "test", diag, &program);
-	if (result)
-		print_error("%s\n", asterism_diag_get(diag, 0)->text);
-	assert_int_equal(result, 0);
-	alloc_free(bytes);
-	lang_program_free(unit);
-	event_catalog_free(catalog);
-	asterism_diag_free(diag);
-	return program;
-}
-
-static struct program *compile(void)
-{
-	return compile_text(rules);
-}
 
 /* A match, and what became of it. */
 struct rig {
@@ -106,7 +74,7 @@ static bool nobody(void *context, int pid)
 
 static void not_allowed_is_told(void **state)
 {
-	struct program *program = compile();
+	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .agent = { .in_scope = nobody } };
 	struct rig rig = { 0 };
 
@@ -126,7 +94,7 @@ static void not_allowed_is_told(void **state)
 static void allowed_is_done_or_says_why(void **state)
 {
 	static const struct session_policy policy = { .allows_all = true };
-	struct program *program = compile();
+	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody } };
 	struct react_tallies tallies = { 0 };
 	struct rig rig = { 0 };
@@ -152,7 +120,7 @@ static void allowed_is_done_or_says_why(void **state)
 static void refusals_are_told(void **state)
 {
 	static const struct session_policy policy = { .allows_all = true };
-	struct program *program = compile();
+	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody } };
 	struct reactions_refusals refusals = { 0 };
 	uint64_t refused = 0;
@@ -182,7 +150,7 @@ static void refusals_are_told(void **state)
 static void foreign_ids_keep_stop_out_of_the_kernel(void **state)
 {
 	static const struct session_policy policy = { .allows_all = true };
-	struct program *program = compile_text(stops);
+	struct program *program = compiled(types, stops);
 	struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody, .foreign_ids = true } };
 	struct reactions *reactions;
 
@@ -197,7 +165,7 @@ static void foreign_ids_keep_stop_out_of_the_kernel(void **state)
 static void memory_is_short(void **state)
 {
 	static const struct session_policy policy = { .allows_all = true };
-	struct program *program = compile();
+	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody } };
 	int result = -1;
 
@@ -263,7 +231,7 @@ static void policies(void **state)
 static void policy_must_hold_what_rules_call(void **state)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	struct program *program = compile();
+	struct program *program = compiled(types, rules);
 	struct session_policy policy;
 
 	(void)state;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What is written about matches and counts, byte by byte. */
 
-#include "automaton/compile.h"
-#include "base/alloc.h"
+#include "compiled.h"
+
 #include "base/real.h"
 #include "engine/engine.h"
-#include "lang/parse.h"
 #include "session/result-priv.h"
 #include "session/result.h"
 
@@ -52,29 +51,9 @@ static int on_match(void *context, const struct program_match *match)
 	return 0;
 }
 
-static void compile(struct rig *rig, const char *rules)
+static void open_rig(struct rig *rig, const char *rules)
 {
-	struct asterism_diag *diag = asterism_diag_new();
-	struct event_catalog *catalog = event_catalog_new();
-	struct lang_input input = { .file = "test.rule", .text = rules, .length = strlen(rules) };
-	struct lang_program *unit;
-	void *bytes;
-	size_t length;
-	int result = event_catalog_parse(catalog, "types", types, strlen(types), diag);
-
-	if (!result)
-		result = lang_read(&input, 1, catalog, diag, &unit);
-	if (!result)
-		result = automaton_compile(lang_program_unit(unit), catalog, diag, &bytes, &length);
-	if (!result)
-		result = program_load(bytes, length, "test", diag, &rig->program);
-	if (result)
-		print_error("%s\n", asterism_diag_get(diag, 0)->text);
-	assert_int_equal(result, 0);
-	alloc_free(bytes);
-	lang_program_free(unit);
-	event_catalog_free(catalog);
-	asterism_diag_free(diag);
+	rig->program = compiled(types, rules);
 	rig->stream = open_memstream(&rig->text, &rig->length);
 }
 
@@ -93,7 +72,7 @@ static void assert_written(const char *rules, struct record record, bool as_text
 	struct engine *engine;
 	struct event_header b = { .ts = 2000000005, .seq = 2, .cpu = 3, .pid = 10, .tid = 11, .comm = "cp" };
 
-	compile(&rig, rules);
+	open_rig(&rig, rules);
 	record.header.ts = 1000000000;
 	record.header.seq = 1;
 	record.header.pid = record.header.tid = 7;
@@ -177,7 +156,7 @@ static void stats(void **state)
 	struct rig rig = { 0 };
 
 	(void)state;
-	compile(&rig, "RULE r PATTERN { A } RULE slow PATTERN { B }");
+	open_rig(&rig, "RULE r PATTERN { A } RULE slow PATTERN { B }");
 	result_write_stats(rig.stream, rig.program, &totals);
 	totals.elapsed_ns = 0;
 	totals.rule_count = 0;
@@ -202,7 +181,7 @@ static void table(void **state)
 	struct rig rig = { 0 };
 
 	(void)state;
-	compile(&rig, "RULE r PATTERN { A } RULE slower PATTERN { B }");
+	open_rig(&rig, "RULE r PATTERN { A } RULE slower PATTERN { B }");
 	result_write_table(rig.stream, rig.program, &totals);
 	fflush(rig.stream);
 	assert_string_equal(rig.text, "rule         matches   runs opened     most open       refused          lost\n"
