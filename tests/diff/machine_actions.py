@@ -158,7 +158,7 @@ class Actions:
         parts = [self.rng.choice(["hit", "a{b}", 'said "x"', "left }", "%d \\n"])]
         for _ in range(self.rng.choice([0, 1, 1, 2, 4])):
             sort = self.rng.choice(["integer"] * 5 + [s for s in ("bool", "string") if place.names[s]])
-            expr = self.value(place, sort, False) if sort == "integer" else self.name(place, sort)
+            expr = self.value(place, sort, self.chance(0.2)) if sort == "integer" else self.name(place, sort)
             if sort == "integer" and self.chance(0.6):
                 self.used += 1  # so that the same text does not stand at two places
                 expr = Bin("+", expr, const(1000 + self.used))

@@ -260,9 +260,9 @@ class Steps:
             try:
                 value = evaluate(scope, part, env)
             except DivisionByZero:
-                raise Unsaid("a division by zero in a warning") from None
+                value = None
             values[print_expr(part, VALUE)] = value
-            text += shown(value, kind(scope, part))
+            text += "?" if value is None else shown(value, kind(scope, part))
         return text, values
 
     def tell(self, instance, effects, event):
