@@ -59,7 +59,9 @@ struct matcher_cpu {
 	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
 	uint64_t opened;
 	uint32_t kept; /* a free run for this CPU alone; 0: none */
-	uint32_t pad[11];
+	uint32_t pad;
+	uint64_t due; /* the first timer that was set here since this was looked at; 0: none */
+	uint64_t rest[4];
 };
 
 /* What a match says in the ring. The slot area follows. */
@@ -123,6 +125,7 @@ enum {
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
 	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
+	MATCHER_FIRINGS_MAX = 16,         /* timers of one instance that an event lets go off before itself */
 };
 
 enum { MATCHER_WORK_MAX = 1024 };

@@ -169,7 +169,7 @@ void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_
 	uint64_t notice = engine_word_at(run->slots + rule->machine->notice_offset);
 	struct program_match match = match_of(rule, run, header);
 
-	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD) || notice - 1 >= image->notice_count)
+	if (engine->failed || (tainted && image->loss == PROGRAM_DISCARD))
 		return;
 	match.tainted = tainted && image->loss == PROGRAM_TAINT;
 	match.notice = (uint32_t)notice;

@@ -162,7 +162,7 @@ static void copy(struct move *move, const struct engine_run *original, const str
 	run->epoch = original->epoch;
 	run->ordinal = move->step.engine->ordinal++;
 	run->state = engine_step_take(&move->step, run, transition);
-	if (run->state >= PROGRAM_TARGET_MATCH || !keep(move, run))
+	if (!keep(move, run))
 		engine_runs_give(rule, run);
 }
 

@@ -53,8 +53,7 @@ struct maker_transition *machines_add(struct maker_rule *rule, uint32_t state, u
 {
 	struct maker_transition *transition = &rule->states[state].transitions[rule->states[state].count++];
 
-	transition->type = type;
-	transition->target = target;
+	*transition = (struct maker_transition){ .type = type, .target = target };
 	return transition;
 }
 
@@ -149,7 +148,7 @@ void machines_start(struct machines *machines)
 {
 	struct engine_options options = { on_match, machines, NULL };
 
-	machines->program = maker_map(machines->build);
+	machines->program = maker_load(machines->build);
 	assert_int_equal(engine_new(machines->program, &options, NULL, &machines->engine), 0);
 }
 

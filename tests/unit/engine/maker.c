@@ -161,11 +161,10 @@ static void add_results(struct program_build *build, const struct maker_rule *ru
 		statement.first_arg = program_build_add(build, PROGRAM_ARGS, &arg, 1);
 		program_build_add(build, PROGRAM_STATEMENTS, &statement, 1);
 	}
-	row->first_notice = program_build_count(build, PROGRAM_NOTICES);
+	row->first_notice = rule->notice_count ? program_build_count(build, PROGRAM_NOTICES) : 0;
 	row->notice_count = rule->notice_count;
-	row->notice_slot = rule->notice_count ? rule->notice_slot : PROGRAM_NONE;
-	row->timer_slot = rule->flags & PROGRAM_RULE_TIMER ? rule->timer_slot : PROGRAM_NONE;
-	row->trail_slot = PROGRAM_NONE;
+	row->notice_slot = rule->notice_slot;
+	row->timer_slot = rule->timer_slot;
 	for (uint32_t i = 0; i < rule->notice_count; i++) {
 		struct program_notice notice = { .flags = rule->notices[i] };
 
@@ -230,48 +229,5 @@ struct program *maker_load(struct program_build *build)
 	assert_int_equal(result, 0);
 	alloc_free(bytes);
 	asterism_diag_free(diag);
-	return program;
-}
-
-struct program *maker_map(struct program_build *build)
-{
-	static const size_t members[PROGRAM_SECTION_COUNT] = {
-		[PROGRAM_STRINGS] = offsetof(struct program, strings),
-		[PROGRAM_TYPES] = offsetof(struct program, types),
-		[PROGRAM_FIELDS] = offsetof(struct program, fields),
-		[PROGRAM_RULES] = offsetof(struct program, rules),
-		[PROGRAM_ELEMENTS] = offsetof(struct program, elements),
-		[PROGRAM_SLOTS] = offsetof(struct program, slots),
-		[PROGRAM_STATES] = offsetof(struct program, states),
-		[PROGRAM_TRANSITIONS] = offsetof(struct program, transitions),
-		[PROGRAM_ACTIONS] = offsetof(struct program, actions),
-		[PROGRAM_NODES] = offsetof(struct program, nodes),
-		[PROGRAM_CLASSES] = offsetof(struct program, classes),
-		[PROGRAM_KEYS] = offsetof(struct program, keys),
-		[PROGRAM_INDICES] = offsetof(struct program, indices),
-		[PROGRAM_RETURNS] = offsetof(struct program, returns),
-		[PROGRAM_STATEMENTS] = offsetof(struct program, statements),
-		[PROGRAM_ARGS] = offsetof(struct program, args),
-		[PROGRAM_NOTICES] = offsetof(struct program, notices),
-		[PROGRAM_PIECES] = offsetof(struct program, pieces),
-	};
-	struct program *program = alloc_zero(1, sizeof *program);
-	const struct program_header *header;
-	void *bytes = NULL;
-	size_t length;
-
-	assert_non_null(program);
-	assert_int_equal(program_build_finish(build, &bytes, &length), 0);
-	program_build_free(build);
-	program->header = header = bytes;
-	for (int i = 0; i < PROGRAM_SECTION_COUNT; i++) {
-		const char *table = (const char *)bytes + header->sections[i].offset;
-
-		memcpy((char *)program + members[i], &table, sizeof table);
-	}
-	program->type_count = header->sections[PROGRAM_TYPES].count;
-	program->field_count = header->sections[PROGRAM_FIELDS].count;
-	program->rule_count = header->sections[PROGRAM_RULES].count;
-	program->total_bytes = length;
 	return program;
 }

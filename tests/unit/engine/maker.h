@@ -77,7 +77,7 @@ struct maker_rule {
 		uint32_t type;
 		uint32_t node, field; /* one argument */
 		uint32_t notice;
-	} emit[2];
+	} emit[3];
 	uint32_t emit_count;
 	/* Of a machine: flags per notice. */
 	uint32_t notices[4], notice_count;
@@ -93,7 +93,5 @@ void maker_add(struct program_build *build, const struct maker_rule *rule);
 
 /* Frees build; fails the test with the loader's message when the image is not valid. */
 struct program *maker_load(struct program_build *build);
-/* The same without asking whether it is valid. */
-struct program *maker_map(struct program_build *build);
 
 #endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What `asterism ctl` makes of replies, from something that only replies. What asterismd does is tested in tests/kernel.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+teardown() {
+	[ -z "$server" ] || { kill -KILL "$server"; wait "$server"; } 2>/dev/null || true
+}
+
+# `reply_with LINE`: one client gets LINE, whatever it asks.
+reply_with() {
+	printf '%s' "$1" | tr -d '\n\t' >reply
+	echo >>reply
+	python3 -c 'import socket
+server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+server.bind("ctl.sock")
+server.listen()
+open("ready", "w").close()
+client, _ = server.accept()
+client.recv(65536)
+client.sendall(open("reply", "rb").read())
+client.close()' 3>&- &
+	server=$!
+	for _ in $(seq 200); do
+		[ ! -e ready ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "a machine's warning is shown with its trail, and nothing that a process wrote reaches the terminal" {
+	reply_with '{"ok":true,"unit":"fd","result":{"match":"closed","ts":3001200000,"cpu":1,"pid":7,"tid":8,"comm":"cp",
+		"warning":"use of 4 by \u001b[31mx","return":{"fd":4},"trail":[
+		{"event":"closed","from":"Open","to":"Closed","ts":3000000000,"cpu":0,"pid":7,"tid":7},
+		{"event":"used","from":"Closed","to":"Closed","ts":3001200000,"cpu":1,"pid":7,"tid":8}],"tainted":false}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next fd
+	[ "${lines[0]}" = 'fd: closed by cp (process 7, thread 8): use of 4 by \033[31mx' ]
+	[ "${lines[1]}" = '         -1.2 ms  closed: Open -> Closed (process 7, thread 7)' ]
+	[ "${lines[2]}" = '            0 ns  used: Closed -> Closed (process 7, thread 8)' ]
+	[ "${#lines[@]}" = 3 ]
+}
+
+@test "a rule's match is shown with its values" {
+	reply_with '{"ok":true,"unit":"u","result":{"match":"r","ts":3,"cpu":1,"pid":7,"tid":8,"comm":"cp","return":{"a.x":4}}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "$output" = 'u: r by cp (process 7, thread 8) a.x=4' ]
+}
+
+@test "an odd reply is shown as far as it goes" {
+	reply_with '{"ok":true,"unit":"u","result":{"match":"m","pid":7,"tid":8,"comm":"cp","warning":7,"trail":[1,{"ts":"x"}]}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "${lines[0]}" = 'u: m by cp (process 7, thread 8)' ]
+}
