@@ -50,7 +50,7 @@ class Generator:
         letter = self.rng.choice("kkkkq")
         for i, types in enumerate(self.columns):
             out[f"{letter}{i}"] = self.rng.choice(types)
-        if self.chance(0.5):
+        if self.chance(0.65):
             out.update({f"c{i}": self.rng.choice(types) for i, types in enumerate(self.columns)}, cp="u32")
         for name in "uvw":
             if self.chance(0.6):
@@ -80,12 +80,22 @@ class Generator:
     def machine(self, name, level):
         """Takes what is raised below its level, raises what only those above take."""
         raised = self.derived[level:] if self.chance(0.7) else []
-        made = MachineMaker(self, name, self.base + self.derived[:level], raised)
-        return made.machine
+        return MachineMaker(self, name, self.base + self.derived[:level], raised).machine
 
-    def rule(self, name, level):
+    def chain(self):
+        """Machines and rules, each of which takes what the one before raises."""
+        out = []
+        for level in range(4):
+            must, raised = self.derived[level - 1:level], self.derived[level:level + 1]
+            if self.chance(0.7):
+                out.append(MachineMaker(self, f"m{level}", must * 5 + self.base[:1], raised).machine)
+            else:
+                out.append(self.rule(f"r{level}", level, must))
+        return out
+
+    def rule(self, name, level, must=()):
         taken, raised = self.base + self.derived[:level], self.derived[level:]
-        first = Spec(self.rng.choice(taken), "x")
+        first = Spec(self.rng.choice(list(must) or taken), "x")
         second = Spec(self.rng.choice(taken), "y")
         shape = self.rng.choice(["one", "one", "two", "not"])
         pattern = {"one": first, "two": Seq([first, second]), "not": Seq([first, Neg(second)])}[shape]
@@ -113,7 +123,10 @@ class Generator:
         return out
 
     def make(self):
-        """A file: one to three machines, with rules or without."""
+        """A file: one to three machines, with rules or without, or a chain of them."""
+        if self.chance(0.2):
+            self.file.items = shuffled(self.rng, self.chain())
+            return self.file
         count = self.rng.choice([1, 1, 2, 2, 3])
         items = [self.machine(f"m{i}", self.rng.choice([0, 0, 0, 1, 2, 3]) if i else 0) for i in range(count)]
         for i in range(self.rng.choice([0, 0, 1, 2])):
@@ -158,7 +171,7 @@ class MachineMaker:
         self.columns = self.rng.choice([["0"], ["0"], ["0", "1"], ["pid", "0"], ["tid"], ["pid", "0", "1"], ["1", "2", "0"]])
         keys = [c if c in HEADER else self.rng.choice(["k", "k", "k", "id"]) + c for c in self.columns]
         self.machine = Machine(name, keys, [State(f"S{i}") for i in range(self.rng.choice([1, 2, 2, 3, 3, 4, 6]))])
-        self.taken = self.rng.sample(taken, min(len(taken), self.rng.choice([1, 2, 3, 4])))
+        self.taken = list(dict.fromkeys(self.rng.sample(taken, min(len(taken), self.rng.choice([1, 2, 3, 4])))))
         self.raised, self.any_type = raised, None
         if len(self.taken) > 1 and self.chance(0.3):
             self.any_type = self.taken.pop()
@@ -228,7 +241,7 @@ class MachineMaker:
                 state.transitions.append(self.on(self.rng.choice(self.taken), self.target()))
             if self.chance(0.45):
                 self.timers(state.transitions)
-            if self.chance(0.15):
+            if self.chance(0.25):
                 self.copies(state.transitions)
         for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
             m.transitions.append(self.on(self.rng.choice(self.taken), self.target()))
@@ -251,7 +264,7 @@ class MachineMaker:
     def copies(self, home):
         types = [t for t in self.taken if self.ways[t][1]]
         for _ in range(self.rng.choice([1, 1, 2])) if types else []:
-            t = self.on(self.rng.choice(types), "STAY")
+            t = self.on(self.rng.choice(types), "STAY" if self.chance(0.8) else self.rng.choice(self.machine.states).name)
             t.copy_by = list(self.ways[t.type][1])
             home.append(t)
 

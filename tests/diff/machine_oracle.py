@@ -316,7 +316,9 @@ def field_value(value, type_name):
 def shown(value, kind_name):
     if kind_name == "b":
         return "true" if value else "false"
-    return f"{value:g}" if kind_name == "f" else str(value)
+    if kind_name != "f":
+        return str(value)
+    return next(t for t in (f"{value:.{digits}g}" for digits in (15, 16, 17)) if float(t) == value)
 
 
 class Oracle:
