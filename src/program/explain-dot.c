@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how a rule's automaton is drawn: circles with a double border match, what ends a run is grey, forbidden ways
- * are red and dashed, ways in place dotted. Texts pass through one escape, so no name can leave its label.
+ * are red and dashed, ways in place and of copies dotted, what machines tell bold. Texts pass through one escape, so no
+ * name can leave its label.
  */
 
 #include "program/explain-priv.h"
@@ -65,6 +66,29 @@ static void draw_condition(const struct explain *explain, struct text_buffer *dr
 	move(explain->out, draft);
 }
 
+/* What a machine's transition tells. */
+static void draw_notice(const struct explain *explain, struct text_buffer *draft, uint32_t notice)
+{
+	const struct program_rule *rule = explain->rule;
+	struct explain aside = *explain;
+
+	if (!notice)
+		return;
+	aside.out = draft;
+	if (explain->program->notices[rule->first_notice + notice - 1].piece_count) {
+		text_append(explain->out, "\\nwarns ");
+		explain_warning(&aside, notice);
+		move(explain->out, draft);
+	}
+	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count; i++) {
+		if (explain->program->statements[i].notice != notice || explain->out->failure)
+			continue;
+		text_append(explain->out, "\\n");
+		explain_statement(&aside, &explain->program->statements[i]);
+		move(explain->out, draft);
+	}
+}
+
 static void draw_transition(const struct explain *explain, uint32_t from, const struct program_transition *transition)
 {
 	struct text_buffer draft = { 0 }, *out = explain->out;
@@ -78,16 +102,24 @@ static void draw_transition(const struct explain *explain, uint32_t from, const 
 	move(out, &draft);
 	draw_condition(explain, &draft, transition->fit, "\\nif ");
 	for (uint32_t i = 0; i < transition->action_count && !out->failure; i++) {
+		const struct program_action *action = &explain->program->actions[transition->first_action + i];
+
+		if (explain_is_machine(explain) && explain_is_bookkeeping(explain, action))
+			continue;
 		text_append(out, "\\n");
-		explain_action(&aside, &explain->program->actions[transition->first_action + i]);
+		explain_action(&aside, action);
 		move(out, &draft);
 	}
 	draw_condition(explain, &draft, transition->hold, "\\nhold ");
+	if (explain_is_machine(explain))
+		draw_notice(explain, &draft, explain_notice(explain, transition));
 	text_append(out, "\"");
 	if (transition->flags & PROGRAM_FORBID)
 		text_append(out, ", style=dashed, color=red, fontcolor=red");
-	else if (transition->flags & PROGRAM_IN_PLACE)
+	else if (transition->flags & (PROGRAM_IN_PLACE | PROGRAM_COPY))
 		text_append(out, ", style=dotted");
+	else if (explain_is_machine(explain) && explain_notice(explain, transition))
+		text_append(out, ", style=bold");
 	else if (transition->target == PROGRAM_TARGET_END)
 		text_append(out, ", color=gray50, fontcolor=gray50");
 	text_append(out, "];\n");
@@ -106,7 +138,9 @@ static void draw_state(const struct explain *explain, uint32_t index)
 		text_append(out, " ");
 		escape(out, label);
 	}
-	if (index != 0) {
+	if (index == 0 && explain_is_machine(explain))
+		text_append(out, "\\nno instance");
+	if (index != 0 && !explain_is_machine(explain)) {
 		text_append(out, "\\n");
 		explain_class(&aside, state->class);
 		move(out, &draft);

@@ -148,7 +148,9 @@ static void put_key(const struct explain *explain, const struct program_key *key
 	text_append(explain->out, ",\"fields\":[");
 	for (uint32_t i = 0; i < fields; i++) {
 		text_append(explain->out, i ? "," : "");
-		put_text(explain, program->fields[program->indices[key->first_field + i]].name);
+		uint32_t field = program->indices[key->first_field + i];
+
+		put_text(explain, field == PROGRAM_NONE ? PROGRAM_NONE : program->fields[field].name);
 	}
 	text_append(explain->out, "]}");
 }
@@ -201,6 +203,12 @@ static void put_transition(const struct explain *explain, const struct program_t
 	put_number(explain, "element", transition->element, transition->element != PROGRAM_NONE);
 	put_flag(explain, "forbid", transition->flags & PROGRAM_FORBID);
 	put_flag(explain, "in_place", transition->flags & PROGRAM_IN_PLACE);
+	if (explain_is_machine(explain)) {
+		uint32_t notice = explain_notice(explain, transition);
+
+		put_flag(explain, "copy", transition->flags & PROGRAM_COPY);
+		put_number(explain, "notice", notice, notice != 0);
+	}
 	text_append(out, ",\"note\":");
 	put_text(explain, transition->note);
 	text_append(out, "}");
@@ -258,6 +266,33 @@ static void put_calls(const struct explain *explain)
 	text_append(explain->out, count ? "]" : "");
 }
 
+/* What a machine has besides: the trail, the timer, what it tells; returned values and statements name their notice. */
+static void put_notices(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+	struct text_buffer draft = { 0 };
+	struct explain aside = *explain;
+
+	aside.out = &draft;
+	put_number(explain, "trail", rule->trail_count, true);
+	put_flag(explain, "timer", rule->flags & PROGRAM_RULE_TIMER);
+	text_append(explain->out, ",\"notices\":[");
+	for (uint32_t i = 1; i <= rule->notice_count && !explain->out->failure; i++) {
+		const struct program_notice *notice = &explain->program->notices[rule->first_notice + i - 1];
+
+		text_append(explain->out, i > 1 ? ",{\"warning\":" : "{\"warning\":");
+		explain_warning(&aside, i);
+		put_draft(explain, &draft);
+		put_flag(explain, "silent", notice->flags & PROGRAM_NOTICE_SILENT);
+		text_append(explain->out, "}");
+	}
+	text_append(explain->out, "],\"statement_notices\":[");
+	for (uint32_t i = 0; i < rule->statement_count; i++)
+		text_printf(explain->out, "%s%" PRIu32, i ? "," : "",
+			    explain->program->statements[rule->first_statement + i].notice);
+	text_append(explain->out, "]");
+}
+
 static void put_results(const struct explain *explain)
 {
 	const struct program *program = explain->program;
@@ -272,6 +307,8 @@ static void put_results(const struct explain *explain)
 		put_text(explain, program->returns[rule->first_return + i].name);
 		text_append(out, ",\"value\":");
 		put_node(explain, program->returns[rule->first_return + i].node);
+		if (explain_is_machine(explain))
+			put_number(explain, "notice", program->returns[rule->first_return + i].notice, true);
 		text_append(out, "}");
 	}
 	text_append(out, "],\"statements\":[");
@@ -282,6 +319,8 @@ static void put_results(const struct explain *explain)
 	}
 	text_append(out, "]");
 	put_calls(explain);
+	if (explain_is_machine(explain))
+		put_notices(explain);
 	text_append(out, "}\n");
 }
 

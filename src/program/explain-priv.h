@@ -40,4 +40,25 @@ void explain_statement(const struct explain *explain, const struct program_state
 /* How runs of a class are found: "runs wait under tid = a.tid". */
 void explain_class(const struct explain *explain, uint32_t class);
 
+/* Which fields carry the key of a class: "tid = a.tid". */
+void explain_keys(const struct explain *explain, const struct program_class *class);
+
+/* Of explain-machine.c. */
+static inline bool explain_is_machine(const struct explain *explain)
+{
+	return explain->rule->semantics == PROGRAM_MACHINE;
+}
+
+/* Where a machine's transition leads, out of the state number from. */
+void explain_machine_target(const struct explain *explain, uint32_t from, const struct program_transition *transition);
+
+/* Whether an action of a machine only keeps its books: trail, context, notice. */
+bool explain_is_bookkeeping(const struct explain *explain, const struct program_action *action);
+
+/* The number of the notice that a transition tells, from 1; 0: none. */
+uint32_t explain_notice(const struct explain *explain, const struct program_transition *transition);
+
+/* The warning of a notice as a machine writes it, values in braces; nothing where it warns of nothing. */
+void explain_warning(const struct explain *explain, uint32_t notice);
+
 #endif

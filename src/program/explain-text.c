@@ -4,6 +4,8 @@
 #include "program/calls.h"
 #include "program/explain-priv.h"
 
+#include "base/alloc.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ static void print_head(const struct explain *explain)
 	const char *place = program_text(explain->program, rule->place);
 	const char *source = program_text(explain->program, rule->source);
 
-	text_printf(out, "rule %s", name);
+	text_printf(out, "%s %s", explain_is_machine(explain) ? "machine" : "rule", name);
 	if (*place)
 		text_printf(out, " (%s)", place);
 	text_append(out, "\n");
@@ -40,11 +42,17 @@ static void print_head(const struct explain *explain)
 		text_append(out, ", WITHIN ");
 		explain_time(out, rule->within_ns);
 	}
-	text_printf(out, ", AFTER MATCH %s, ON LOSS %s", rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP",
-		    explain_loss(rule));
+	if (!explain_is_machine(explain))
+		text_printf(out, ", AFTER MATCH %s", rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP");
+	text_printf(out, ", ON LOSS %s", explain_loss(rule));
 	if (*explain_mode(rule))
 		text_printf(out, ", %s", explain_mode(rule));
 	text_append(out, "\n");
+	if (explain_is_machine(explain)) {
+		text_append(out, "  key        ");
+		explain_keys(explain, &explain->program->classes[rule->first_class]);
+		text_append(out, "\n");
+	}
 }
 
 static void print_stream(const struct explain *explain)
@@ -72,8 +80,8 @@ static void print_place(const struct explain *explain)
 			text_printf(out, ": %s", facts->why);
 		text_append(out, "\n");
 	}
-	text_printf(out, "  pool       %" PRIu64 " run%s, each remembers %" PRIu32 " bytes", rule->pool,
-		    rule->pool == 1 ? "" : "s", rule->slot_bytes);
+	text_printf(out, "  pool       %" PRIu64 " %s%s, each remembers %" PRIu32 " bytes", rule->pool,
+		    explain_is_machine(explain) ? "instance" : "run", rule->pool == 1 ? "" : "s", rule->slot_bytes);
 	if (facts->kernel_bytes) {
 		text_append(out, "; ");
 		print_bytes(out, facts->kernel_bytes);
@@ -122,7 +130,78 @@ static const char *behind(const char *note, const char *event)
 	return note + length + (note[length] == ' ');
 }
 
-static void print_transition(const struct explain *explain, const struct program_transition *transition)
+/* Who does a call, and what that means. */
+static void print_call(const struct explain *explain, uint32_t index)
+{
+	const struct program_statement *statement =
+		&explain->program->statements[explain->rule->first_statement + index];
+	const struct react_action *action = program_call(explain->program, statement);
+
+	if (action && explain->facts->who)
+		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index], action->guarantee);
+}
+
+static void print_statement(const struct explain *explain, uint32_t index)
+{
+	text_append(explain->out, explain_is_machine(explain) ? "      does  " : "    does ");
+	explain_statement(explain, &explain->program->statements[explain->rule->first_statement + index]);
+	text_append(explain->out, "\n");
+	print_call(explain, index);
+}
+
+/* What a machine's transition tells. */
+static void print_notice(const struct explain *explain, const struct program_transition *transition)
+{
+	const struct program_rule *rule = explain->rule;
+	uint32_t notice = explain_notice(explain, transition);
+	struct text_buffer warning = { 0 };
+	struct explain aside = *explain;
+	char *text = NULL;
+	int failure;
+
+	if (!notice)
+		return;
+	aside.out = &warning;
+	explain_warning(&aside, notice);
+	failure = text_take(&warning, &text);
+	if (failure) {
+		explain->out->failure = failure;
+		return;
+	}
+	if (*text) {
+		text_append(explain->out, "      warns ");
+		text_quote(explain->out, text);
+		text_append(explain->out, "\n");
+	}
+	alloc_free(text);
+	for (uint32_t i = 0; i < rule->statement_count && !explain->out->failure; i++) {
+		if (explain->program->statements[rule->first_statement + i].notice == notice)
+			print_statement(explain, i);
+	}
+}
+
+static bool is_told(const struct explain *explain, const struct program_action *action)
+{
+	return !explain_is_machine(explain) || !explain_is_bookkeeping(explain, action);
+}
+
+static void print_actions(const struct explain *explain, const struct program_transition *transition)
+{
+	bool first = true;
+
+	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
+		const struct program_action *action = &explain->program->actions[transition->first_action + i];
+
+		if (!is_told(explain, action))
+			continue;
+		text_append(explain->out, first ? "      set   " : "            ");
+		explain_action(explain, action);
+		text_append(explain->out, "\n");
+		first = false;
+	}
+}
+
+static void print_transition(const struct explain *explain, uint32_t from, const struct program_transition *transition)
 {
 	const char *note = program_text(explain->program, transition->note);
 	size_t start;
@@ -134,17 +213,18 @@ static void print_transition(const struct explain *explain, const struct program
 		return;
 	note = behind(note, explain->out->bytes + start);
 	text_append(explain->out, " ");
-	print_target(explain, transition);
+	if (explain_is_machine(explain))
+		explain_machine_target(explain, from, transition);
+	else
+		print_target(explain, transition);
 	if (*note)
 		text_printf(explain->out, "   (%s)", note);
 	text_append(explain->out, "\n");
 	print_condition(explain, "if", transition->fit);
-	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
-		text_append(explain->out, i ? "            " : "      set   ");
-		explain_action(explain, &explain->program->actions[transition->first_action + i]);
-		text_append(explain->out, "\n");
-	}
+	print_actions(explain, transition);
 	print_condition(explain, "hold", transition->hold);
+	if (explain_is_machine(explain))
+		print_notice(explain, transition);
 }
 
 static void print_state(const struct explain *explain, uint32_t index)
@@ -153,6 +233,12 @@ static void print_state(const struct explain *explain, uint32_t index)
 	const char *label = program_text(explain->program, state->label);
 	struct text_buffer *out = explain->out;
 
+	if (explain_is_machine(explain)) {
+		text_printf(out, index ? "\n  state %s:\n" : "\n  no instance, as in state %s:\n", label);
+		for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
+			print_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
+		return;
+	}
 	text_printf(out, "\n  state %" PRIu32, index);
 	if (*label)
 		text_printf(out, " \"%s\"", label);
@@ -167,18 +253,7 @@ static void print_state(const struct explain *explain, uint32_t index)
 		text_append(out, "; they match when the time is up");
 	text_append(out, "\n");
 	for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
-		print_transition(explain, &explain->program->transitions[state->first_transition + i]);
-}
-
-/* Who does a call, and what that means. */
-static void print_call(const struct explain *explain, uint32_t index)
-{
-	const struct program_statement *statement =
-		&explain->program->statements[explain->rule->first_statement + index];
-	const struct react_action *action = program_call(explain->program, statement);
-
-	if (action && explain->facts->who)
-		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index], action->guarantee);
+		print_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
 }
 
 static void print_results(const struct explain *explain)
@@ -198,12 +273,8 @@ static void print_results(const struct explain *explain)
 		program_print(out, program, rule, value->node);
 		text_append(out, "\n");
 	}
-	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		text_append(out, "    does ");
-		explain_statement(explain, &program->statements[rule->first_statement + i]);
-		text_append(out, "\n");
-		print_call(explain, i);
-	}
+	for (uint32_t i = 0; i < rule->statement_count; i++)
+		print_statement(explain, i);
 }
 
 void program_explain_text(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
@@ -216,5 +287,6 @@ void program_explain_text(const struct program *program, uint32_t rule, const st
 	print_place(&explain);
 	for (uint32_t i = 0; i < explain.rule->state_count && !out->failure; i++)
 		print_state(&explain, i);
-	print_results(&explain);
+	if (!explain_is_machine(&explain))
+		print_results(&explain);
 }

@@ -13,6 +13,7 @@ const char *explain_semantics(const struct program_rule *rule)
 		[PROGRAM_STRICT_PARTITION] = "STRICTPARTITION",
 		[PROGRAM_SKIP_TILL_NEXT] = "SKIPTILLNEXT",
 		[PROGRAM_SKIP_TILL_ANY] = "SKIPTILLANY",
+		[PROGRAM_MACHINE] = "MACHINE",
 	};
 
 	return names[rule->semantics];
@@ -52,6 +53,8 @@ const char *explain_kind(uint32_t kind)
 
 const char *explain_type_name(const struct explain *explain, uint32_t type)
 {
+	if (type == PROGRAM_TIMER)
+		return "AFTER";
 	return program_text(explain->program, explain->program->types[type].name);
 }
 
@@ -85,6 +88,10 @@ void explain_time(struct text_buffer *out, uint64_t ns)
 
 void explain_event(const struct explain *explain, const struct program_transition *transition)
 {
+	if (transition->type == PROGRAM_TIMER && transition->note != PROGRAM_NONE) {
+		text_append(explain->out, program_text(explain->program, transition->note));
+		return;
+	}
 	text_append(explain->out, explain_type_name(explain, transition->type));
 	if (transition->element == PROGRAM_NONE)
 		return;
@@ -148,6 +155,8 @@ static bool keys_agree(const struct explain *explain, const struct program_class
 		for (uint32_t j = 0; j < class->slot_count; j++) {
 			uint32_t mine = key_field(explain, &keys[i], j), first = key_field(explain, &keys[0], j);
 
+			if (mine == PROGRAM_NONE || first == PROGRAM_NONE)
+				return false;
 			if (strcmp(program_text(program, program->fields[mine].name),
 				   program_text(program, program->fields[first].name)) != 0)
 				return false;
@@ -163,10 +172,16 @@ static void explain_key(const struct explain *explain, const struct program_clas
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
 		uint32_t slot = program->indices[class->first_slot + i];
-		const char *field = program_text(program, program->fields[key_field(explain, key, i)].name);
-		const char *kept = program_text(program, program->slots[explain->rule->first_slot + slot].name);
+		const char *kept = program_text(program, program->slots[explain->rule->first_slot + slot].name), *field;
 
-		text_printf(explain->out, "%s%s", i ? ", " : "", field);
+		text_append(explain->out, i ? ", " : "");
+		if (key_field(explain, key, i) == PROGRAM_NONE) {
+			text_append(explain->out, "any ");
+			program_print_slot(explain->out, program, explain->rule, slot);
+			continue;
+		}
+		field = program_text(program, program->fields[key_field(explain, key, i)].name);
+		text_append(explain->out, field);
 		if (!strcmp(field, kept))
 			continue;
 		text_append(explain->out, " = ");
@@ -177,7 +192,6 @@ static void explain_key(const struct explain *explain, const struct program_clas
 void explain_class(const struct explain *explain, uint32_t class)
 {
 	const struct program_class *row = &explain->program->classes[explain->rule->first_class + class];
-	const struct program_key *keys = explain->program->keys + row->first_key;
 
 	if (!row->key_count) {
 		text_append(explain->out, "runs wait for no event");
@@ -188,7 +202,14 @@ void explain_class(const struct explain *explain, uint32_t class)
 		return;
 	}
 	text_append(explain->out, "runs wait under ");
-	if (keys_agree(explain, row)) {
+	explain_keys(explain, row);
+}
+
+void explain_keys(const struct explain *explain, const struct program_class *row)
+{
+	const struct program_key *keys = explain->program->keys + row->first_key;
+
+	if (row->key_count && keys_agree(explain, row)) {
 		explain_key(explain, row, &keys[0]);
 		return;
 	}

@@ -65,7 +65,7 @@ static const struct corruption corruptions[] = {
 	BAD(RULES, 0, rule, place, 1, "no printable text begins"),
 	BAD(RULES, 0, rule, source, UINT32_MAX - 1, "no printable text begins"),
 	BAD(RULES, 0, rule, semantics, 0, "no semantics 0"),
-	BAD(RULES, 0, rule, semantics, 5, "no semantics 5"),
+	BAD(RULES, 0, rule, semantics, 6, "no semantics 6"),
 	BAD(RULES, 0, rule, mode, 3, "no mode 3"),
 	BAD(RULES, 0, rule, loss, 3, "no answer 3"),
 	BAD(RULES, 0, rule, flags, 16, "unknown flags"),
