@@ -198,9 +198,9 @@ class MachineMaker:
     def variable(self, name, kind):
         out = Variable(name, kind, keyword=self.chance(0.7))
         if kind == "string" and self.chance(0.6):
-            out.bytes = self.rng.choice([1, 2, 4, 8, 16, 32])
+            out.bytes = self.rng.choice([2, 3, 4, 8, 16, 32])
         if self.chance(0.5):
-            values = {"string": ["a"] if out.bytes != 1 else [""], "bool": [True], "f64": [0.5]}
+            values = {"string": ["a"], "bool": [True], "f64": [0.5]}
             small = [1, 2, 7] + ([-1, -3] if kind[0] == "i" else [])
             out.initial = const(self.rng.choice(values.get(kind, small)))
         return out
