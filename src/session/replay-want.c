@@ -29,8 +29,10 @@ static void add_keys(struct replay_want *want, const struct program_class *class
 	for (uint32_t i = 0; i < class->key_count; i++) {
 		const uint32_t *fields = &program->indices[program->keys[class->first_key + i].first_field];
 
-		for (uint32_t j = 0; j < class->slot_count; j++)
-			want->fields[fields[j]] = true;
+		for (uint32_t j = 0; j < class->slot_count; j++) {
+			if (fields[j] != PROGRAM_NONE) /* `*`: any value will do */
+				want->fields[fields[j]] = true;
+		}
 	}
 }
 
