@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how what a transition tells is found in the instance when it is told, after the last assignment: a value that
- * may have changed since, or that the event had, is kept in a slot of its own. Notices share these slots, as an
+ * may have changed since, or that the event had, is kept in a slot of its own - of one that may divide by zero, and
+ * then is told as none, all that it is computed from. Notices share these slots, as an
  * instance tells one at a time, and transitions that tell the same from the same places share a notice.
  */
 
@@ -10,16 +11,37 @@
 #include <errno.h>
 #include <string.h>
 
+static bool divides(const struct lang_expr *expr)
+{
+	if (expr->op < LANG_ADD)
+		return false;
+	if ((expr->op == LANG_DIV || expr->op == LANG_MOD) && expr->kind != LANG_F64)
+		return true;
+	return divides(expr->left) || (expr->right && divides(expr->right));
+}
+
+static uint32_t leaf_count(const struct lang_expr *expr)
+{
+	if (expr->op < LANG_ADD)
+		return 1;
+	return leaf_count(expr->left) + (expr->right ? leaf_count(expr->right) : 0);
+}
+
+/* How many places it takes to keep expr. */
+static uint32_t place_count(const struct lang_expr *expr)
+{
+	return divides(expr) ? leaf_count(expr) : 1;
+}
+
 static uint32_t value_count(const struct lang_machine_action *action)
 {
 	uint32_t count = 0;
 
-	if (action->kind == LANG_RAISE)
-		return action->statement.arg_count;
-	if (action->kind != LANG_WARN)
-		return 0;
-	for (uint32_t i = 0; i < action->piece_count; i++)
-		count += action->pieces[i].value != NULL;
+	for (uint32_t i = 0; action->kind == LANG_RAISE && i < action->statement.arg_count; i++)
+		count += action->statement.args[i].kind == LANG_ARG_VALUE ? place_count(action->statement.args[i].expr)
+									  : 1;
+	for (uint32_t i = 0; action->kind == LANG_WARN && i < action->piece_count; i++)
+		count += action->pieces[i].value ? place_count(action->pieces[i].value->expr) : 0;
 	return count;
 }
 
@@ -108,15 +130,32 @@ static void capture(struct machine_build *build, struct machine_telling *telling
 	put(telling, slot, NULL);
 }
 
+static void keep_leaves(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+			const struct lang_expr *expr);
+
 static void keep(struct machine_build *build, struct machine_telling *telling, uint32_t index,
 		 const struct lang_expr *expr)
 {
 	const struct machine_scope scope = { .transition = telling->row->transition };
 
-	if (lasts(telling, index, expr))
+	if (divides(expr))
+		keep_leaves(build, telling, index, expr);
+	else if (lasts(telling, index, expr))
 		put(telling, PROGRAM_NONE, NULL);
 	else
 		capture(build, telling, machine_expr(build, expr, &scope), bytes_of(build, expr));
+}
+
+static void keep_leaves(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+			const struct lang_expr *expr)
+{
+	if (expr->op < LANG_ADD) {
+		keep(build, telling, index, expr);
+		return;
+	}
+	keep_leaves(build, telling, index, expr->left);
+	if (expr->right)
+		keep_leaves(build, telling, index, expr->right);
 }
 
 /* A value that this notice says already under this name, with nothing assigned in between, is kept once. */
@@ -127,11 +166,14 @@ static void keep_named(struct machine_build *build, struct machine_telling *tell
 		if (!telling->names[i] || strcmp(telling->names[i], value->name) != 0 ||
 		    telling->epochs[i] != telling->epoch)
 			continue;
-		put(telling, telling->places[i], value->name);
+		for (uint32_t j = 0; j < place_count(value->expr); j++)
+			put(telling, telling->places[i + j], j ? NULL : value->name);
 		return;
 	}
+	uint32_t first = telling->count;
+
 	keep(build, telling, index, value->expr);
-	telling->names[telling->count - 1] = value->name;
+	telling->names[first] = value->name;
 }
 
 void machine_tell(struct machine_build *build, struct machine_telling *telling, uint32_t index)
@@ -190,41 +232,63 @@ struct output {
 	const struct notice *notice;
 	struct program_rule *rule;
 	uint32_t number;       /* from 1 */
-	uint32_t value;        /* the next value of the notice */
+	uint32_t value;        /* the next of the notice's places */
 	uint32_t first_return; /* of the rule, from 0 */
 	const char **names;    /* of the rows from there on */
-	uint32_t *places;
+	uint32_t *places;      /* where in the notice's places each begins */
 	uint32_t rows;
 };
 
-static uint32_t value_node(struct machine_build *build, uint32_t place, const struct lang_expr *expr)
+static uint32_t value_node(struct machine_build *build, struct output *output, const struct lang_expr *expr);
+
+/* An expression that is computed when it is told, over what was kept of its leaves. */
+static uint32_t divided_node(struct machine_build *build, struct output *output, const struct lang_expr *expr)
+{
+	uint32_t a, b = PROGRAM_NONE;
+
+	if (expr->op < LANG_ADD)
+		return value_node(build, output, expr);
+	a = divided_node(build, output, expr->left);
+	if (expr->right)
+		b = divided_node(build, output, expr->right);
+	return node_op(&build->base, node_operation(expr->op), (enum program_kind)expr->kind, a, b);
+}
+
+static uint32_t value_node(struct machine_build *build, struct output *output, const struct lang_expr *expr)
 {
 	static const struct machine_scope nowhere = { 0 };
+	uint32_t place;
 
+	if (expr && divides(expr))
+		return divided_node(build, output, expr);
+	place = output->notice->places[output->value++];
 	return place == PROGRAM_NONE ? machine_expr(build, expr, &nowhere) : node_slot(&build->base, place);
 }
 
 /* The row of RETURNS for a value of a warning: one for each name and place; later ones of a name are numbered. */
 static uint32_t return_row(struct machine_build *build, struct output *output, const struct lang_value *value)
 {
-	uint32_t place = output->notice->places[output->value++], again = 1;
+	const uint32_t *places = output->notice->places;
+	uint32_t first = output->value, count = place_count(value->expr), again = 1;
 	struct program_return row = { .notice = output->number };
 	const char *name = value->name;
 
 	for (uint32_t i = 0; i < output->rows; i++) {
 		if (strcmp(output->names[i], value->name) != 0)
 			continue;
-		if (output->places[i] == place)
+		if (!memcmp(places + output->places[i], places + first, count * sizeof *places)) {
+			output->value += count;
 			return output->first_return + i;
+		}
 		again++;
 	}
 	if (again > 1)
 		name = arena_format(build->base.arena, "%s (%u)", name, again);
 	row.name = rule_text(&build->base, name ? rule_printable(&build->base, name) : NULL);
-	row.node = value_node(build, place, value->expr);
+	row.node = value_node(build, output, value->expr);
 	program_build_add(build->base.unit->out, PROGRAM_RETURNS, &row, 1);
 	output->names[output->rows] = value->name;
-	output->places[output->rows] = place;
+	output->places[output->rows] = first;
 	output->rule->return_count++;
 	return output->first_return + output->rows++;
 }
@@ -275,7 +339,7 @@ static void emit_statement(struct machine_build *build, struct output *output, c
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
 		const struct lang_arg *arg = &statement->args[i];
 
-		args[i].node = value_node(build, output->notice->places[output->value++], arg->expr);
+		args[i].node = value_node(build, output, arg->kind == LANG_ARG_VALUE ? arg->expr : NULL);
 		args[i].field = statement->is_emit ? unit_field(build->base.unit, statement->type, arg->field)
 						   : rule_naming(arg);
 	}

@@ -37,6 +37,8 @@ static bool check_context_arg(struct lang_check *c, const struct lang_syntax_arg
 	arg->element = UINT32_MAX;
 	if (!syntax->element.text)
 		return true;
+	if (c->scope)
+		return lang_is_event_name(c, &syntax->element);
 	arg->element = lang_find_element(c, &syntax->element);
 	if (arg->element == LANG_NO_NAME)
 		return false;
@@ -149,6 +151,11 @@ static void check_synchronous(struct lang_check *c, const struct lang_syntax_sta
 {
 	const char *name = statement->action->name;
 
+	if (c->scope) {
+		lang_error(c->report, &syntax->name.place, "EMIT an event, and CALL it in a SYNCHRONOUS rule over that",
+			   "a machine cannot call '%s'", name);
+		return;
+	}
 	if (c->rule->mode != LANG_SYNCHRONOUS)
 		lang_error(
 			c->report, &syntax->name.place, "write SYNCHRONOUS before RULE",
@@ -159,10 +166,9 @@ static void check_synchronous(struct lang_check *c, const struct lang_syntax_sta
 			lang_error(c->report, &syntax->name.place, NULL, "'%s' stands twice in one rule", name);
 }
 
-static void check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax)
+void lang_check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax,
+			  struct lang_statement *statement)
 {
-	struct lang_statement *statement = &c->rule->statements[c->rule->statement_count++];
-
 	statement->is_emit = syntax->is_emit;
 	statement->place = syntax->place;
 	if (syntax->is_emit)
@@ -175,7 +181,7 @@ static void check_statement(struct lang_check *c, const struct lang_syntax_state
 		check_arg(c, arg, statement);
 	if (statement->action && statement->arg_count == syntax->arg_count)
 		check_call(c, syntax, statement);
-	if (statement->action && statement->action->synchronous)
+	if (statement->action && (statement->action->synchronous || (c->scope && statement->action->fails_call)))
 		check_synchronous(c, syntax, statement);
 }
 
@@ -189,5 +195,5 @@ void lang_check_actions(struct lang_check *c)
 			   "DO has %u statements, at most %d are possible", c->syntax->statement_count,
 			   REACT_STATEMENTS_MAX);
 	for (const struct lang_syntax_statement *at = c->syntax->statements; at && c->rule->statements; at = at->next)
-		check_statement(c, at);
+		lang_check_statement(c, at, &c->rule->statements[c->rule->statement_count++]);
 }

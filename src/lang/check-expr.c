@@ -127,7 +127,7 @@ struct lang_expr *lang_check_expr(struct lang_check *c, const struct lang_syntax
 	case LANG_SYNTAX_CONST:
 		return check_const(c, syntax);
 	case LANG_SYNTAX_REFERENCE:
-		return lang_check_reference(c, syntax);
+		return c->scope ? lang_check_machine_name(c, syntax) : lang_check_reference(c, syntax);
 	case LANG_SYNTAX_BINARY:
 		left = lang_check_expr(c, syntax->left);
 		right = lang_check_expr(c, syntax->right);

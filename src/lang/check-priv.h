@@ -21,6 +21,8 @@ struct lang_check {
 	struct arena *arena;   /* of the program */
 	struct arena *scratch; /* ends with the reading */
 	struct event_catalog *catalog;
+	const struct lang_unit *unit; /* what is known so far */
+	struct lang_scope *scope;     /* of a machine, or NULL: then of the rule that follows */
 	const struct lang_syntax_rule *syntax;
 	struct lang_rule *rule;
 	struct lang_names *names; /* of the rule's elements */
@@ -58,6 +60,19 @@ void lang_check_veto(struct lang_check *c); /* what a rule that refuses system c
 
 /* A whole rule into *rule. */
 void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax, struct lang_rule *rule);
+
+/* A whole machine into *machine. */
+struct lang_syntax_machine;
+void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *syntax, struct lang_machine *machine);
+
+/* In a machine: a name or event.field; the variable called by word, or LANG_NO_NAME; whether it is the event's. */
+struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lang_syntax_expr *syntax);
+uint32_t lang_find_variable(struct lang_check *c, const struct lang_word *word);
+bool lang_is_event_name(struct lang_check *c, const struct lang_word *word);
+
+/* EMIT or CALL into *statement. */
+void lang_check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax,
+			  struct lang_statement *statement);
 
 /* EVENTS and EVENT items: to the catalog and to *type (EVENT only). False: reported. */
 bool lang_declare(struct lang_check *c, const struct lang_syntax_item *item, const char *folder,

@@ -95,6 +95,9 @@ bool lang_word_is(const char *word, size_t length, const char *keyword);
 bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token);
 bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token);
 
+/* Decodes what stands from from to to into text, which has room for that and a NUL. False: an escape is wrong. */
+bool lang_lex_decode(struct lang_lexer *lexer, size_t from, size_t to, char *text);
+
 /* The byte at offset, 0 past the end. */
 static inline unsigned char lang_lex_byte(const struct lang_lexer *lexer, size_t offset)
 {

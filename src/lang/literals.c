@@ -237,8 +237,7 @@ static size_t string_end(const struct lang_lexer *lexer)
 	return at;
 }
 
-/* Decodes the bytes from to to into text, which has room for them. False: an escape is wrong. */
-static bool decode(struct lang_lexer *lexer, size_t from, size_t to, char *text)
+bool lang_lex_decode(struct lang_lexer *lexer, size_t from, size_t to, char *text)
 {
 	for (size_t at = from, next; at < to; at = next) {
 		unsigned char byte = lang_lex_byte(lexer, at);
@@ -258,6 +257,7 @@ static bool decode(struct lang_lexer *lexer, size_t from, size_t to, char *text)
 		}
 		*text++ = (char)value;
 	}
+	*text = 0;
 	return true;
 }
 
@@ -283,5 +283,5 @@ bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 		return false;
 	}
 	token->text = text;
-	return decode(lexer, start + 1, end, text);
+	return lang_lex_decode(lexer, start + 1, end, text);
 }

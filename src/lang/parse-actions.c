@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A value in a list whose items go on with what expect says. */
-static struct lang_syntax_expr *parse_item_value(struct lang_parser *p, const char *expect)
+struct lang_syntax_expr *lang_parse_item_value(struct lang_parser *p, const char *expect)
 {
 	struct lang_syntax_expr *expr = lang_parse_value(p);
 	enum lang_token_kind kind = p->token.kind;
@@ -45,7 +45,7 @@ static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, st
 	struct lang_syntax_value *value = lang_node(p, sizeof *value);
 	uint64_t start = p->token.place.offset;
 
-	if (!value || !(value->expr = parse_item_value(p, "',' or '}'")))
+	if (!value || !(value->expr = lang_parse_item_value(p, "',' or '}'")))
 		return false;
 	value->name.place = value->expr->place;
 	if (lang_accept_word(p, "AS")) {
@@ -108,7 +108,7 @@ static bool parse_call_arg(struct lang_parser *p, struct lang_syntax_arg *arg)
 	if (p->token.kind == LANG_TOKEN_HASH)
 		return parse_context(p, arg);
 	arg->kind = LANG_ARG_VALUE;
-	arg->expr = parse_item_value(p, "',' or ')'");
+	arg->expr = lang_parse_item_value(p, "',' or ')'");
 	return arg->expr != NULL;
 }
 
@@ -119,7 +119,7 @@ static bool parse_emit_arg(struct lang_parser *p, struct lang_syntax_arg *arg)
 	if (!lang_take_word(p, &arg->field, "a field name") || !lang_expect(p, LANG_TOKEN_ASSIGN, "'='", hint))
 		return false;
 	arg->kind = LANG_ARG_VALUE;
-	arg->expr = parse_item_value(p, "',' or ')'");
+	arg->expr = lang_parse_item_value(p, "',' or ')'");
 	return arg->expr != NULL;
 }
 
@@ -147,20 +147,30 @@ static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *stat
 	return parsed && !list.broken;
 }
 
-static bool parse_statement(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_statement ***end)
+struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p)
 {
 	struct lang_syntax_statement *statement = lang_node(p, sizeof *statement);
 	struct diag_place first = p->token.place;
 
 	if (!statement)
-		return false;
+		return NULL;
 	statement->is_emit = lang_accept_word(p, "EMIT");
-	if (!statement->is_emit && !lang_accept_word(p, "CALL"))
-		return lang_unexpected(p, "EMIT or CALL", NULL);
+	if (!statement->is_emit && !lang_accept_word(p, "CALL")) {
+		lang_unexpected(p, "EMIT or CALL", NULL);
+		return NULL;
+	}
 	if (!lang_take_word(p, &statement->name, statement->is_emit ? "an event type" : "a function name") ||
 	    !lang_expect(p, LANG_TOKEN_LPAREN, "'('", NULL) || !parse_args(p, statement))
-		return false;
+		return NULL;
 	statement->place = lang_place_to_end(p, &first);
+	return statement;
+}
+
+static bool add_statement(struct lang_syntax_rule *rule, struct lang_syntax_statement *statement,
+			  struct lang_syntax_statement ***end)
+{
+	if (!statement)
+		return false;
 	**end = statement;
 	*end = &statement->next;
 	rule->statement_count++;
@@ -182,7 +192,7 @@ bool lang_parse_do(struct lang_parser *p, struct lang_syntax_rule *rule)
 	if (!lang_list_begin(p, &list))
 		return true;
 	do {
-		parsed = parse_statement(p, rule, &end);
+		parsed = add_statement(rule, lang_parse_statement(p), &end);
 	} while (lang_list_next(p, &list, parsed));
 	return true;
 }

@@ -126,6 +126,8 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 		if (!lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "an array function is written 'name[].len'"))
 			return NULL;
 	}
+	if (p->machine && p->token.kind != LANG_TOKEN_DOT)
+		return finish(p, expr, &expr->place);
 	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", hint))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
@@ -135,7 +137,7 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	return finish(p, expr, &expr->place);
 }
 
-static bool is_operator_word(const struct lang_token *token)
+bool lang_is_operator_word(const struct lang_token *token)
 {
 	return lang_token_is(token, "AND") || lang_token_is(token, "OR") || lang_token_is(token, "IN") ||
 	       lang_token_is(token, "LIKE") || lang_token_is(token, "NOT") || lang_token_is(token, "AS");
@@ -172,7 +174,7 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 	case LANG_TOKEN_WORD:
 		if (lang_token_is(&p->token, "TRUE") || lang_token_is(&p->token, "FALSE"))
 			return parse_literal(p);
-		if (!is_operator_word(&p->token) && !lang_at_modifier(p) && !lang_at_statement(p))
+		if (!lang_is_operator_word(&p->token) && !lang_at_modifier(p) && !lang_at_statement(p))
 			return parse_reference(p);
 		if (lang_token_is(&p->token, "NOT"))
 			hint = "put NOT and what follows it in parentheses";
@@ -420,4 +422,47 @@ static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op 
 struct lang_syntax_expr *lang_parse_condition(struct lang_parser *p)
 {
 	return parse_chain(p, LANG_LOR);
+}
+
+struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p)
+{
+	struct diag_place place = p->token.place;
+	struct lang_syntax_expr *expr = parse_unary(p);
+
+	if (!expr || expr->syntax == LANG_SYNTAX_CONST)
+		return expr;
+	lang_error(p->report, &place, NULL, "expected a constant");
+	return NULL;
+}
+
+struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "a condition",
+				  .expect = "',' or '}'",
+				  .recovers = true };
+	struct lang_syntax_expr *chain = new_expr(p, LANG_SYNTAX_CHAIN), **end;
+	struct diag_place first = p->token.place;
+	bool fine;
+
+	if (!lang_accept(p, LANG_TOKEN_LBRACE))
+		return lang_parse_condition(p);
+	if (!chain || !lang_list_begin(p, &list))
+		return NULL;
+	chain->op = LANG_LAND;
+	end = &chain->list;
+	do {
+		struct lang_syntax_expr *expr = lang_parse_condition(p);
+
+		fine = expr && lang_list_item_ends(p, &list);
+		if (!fine)
+			continue;
+		*end = expr;
+		end = &expr->next;
+		chain->depth = larger(chain->depth, expr->depth + 1);
+		chain->size += expr->size + 1;
+		fine = finish(p, chain, &first) != NULL;
+	} while (lang_list_next(p, &list, fine));
+	return list.broken ? NULL : chain;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a file holds: EVENTS, EVENT, PARAM, rules; state machines are recognised and skipped. */
+/* Decides what a file holds: EVENTS, EVENT, PARAM, rules and state machines. */
 
 #include "lang/parser-priv.h"
 
@@ -14,22 +14,21 @@ static const char *const statements[] = {
 
 enum { VALUE_TYPE_COUNT = sizeof value_types / sizeof *value_types };
 
-static bool parse_value_type(struct lang_parser *p, struct lang_syntax_item *item, struct lang_syntax_field *field)
+bool lang_parse_value_type(struct lang_parser *p, enum event_value *value)
 {
 	struct lang_word type;
 
-	if (!lang_take_word(p, &type, "a field type"))
+	if (!lang_take_word(p, &type, "a type"))
 		return false;
-	field->value = event_value_find(type.text);
-	if (field->value)
+	*value = event_value_find(type.text);
+	if (*value)
 		return true;
 	const char *hint =
 		lang_did_you_mean(p->report, type.text, diag_nearest(type.text, value_types, VALUE_TYPE_COUNT));
 
 	if (!hint)
 		hint = "the types are u8 u16 u32 u64 i8 i16 i32 i64 f64 bool time addr string";
-	lang_error(p->report, &type.place, hint, "'%s' is not a field type", type.text);
-	item->broken = true;
+	lang_error(p->report, &type.place, hint, "'%s' is not a type", type.text);
 	return true;
 }
 
@@ -39,8 +38,9 @@ static bool parse_field(struct lang_parser *p, struct lang_syntax_item *item, st
 
 	if (!field || !lang_take_word(p, &field->name, "a field name") ||
 	    !lang_expect(p, LANG_TOKEN_COLON, "':'", "a field is written 'name: type'") ||
-	    !parse_value_type(p, item, field))
+	    !lang_parse_value_type(p, &field->value))
 		return false;
+	item->broken |= field->value == 0;
 	**end = field;
 	*end = &field->next;
 	item->field_count++;
@@ -98,15 +98,11 @@ static bool parse_rule(struct lang_parser *p, struct lang_syntax_item *item)
 	return item->rule != NULL;
 }
 
-/* State machines come with a later version; what stands around them is still looked at. */
-static bool skip_machine(struct lang_parser *p)
+static bool parse_machine(struct lang_parser *p, struct lang_syntax_item *item)
 {
-	struct diag_place place = p->token.place;
-
-	lang_advance(p);
-	place = lang_place_to_end(p, &place);
-	lang_error(p->report, &place, NULL, "state machines are not supported yet");
-	return false;
+	item->kind = LANG_ITEM_MACHINE;
+	item->machine = lang_parse_machine(p);
+	return item->machine != NULL;
 }
 
 static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
@@ -124,7 +120,7 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 		return lang_parse_param(p);
 	}
 	if (lang_token_is(token, "MACHINE"))
-		return skip_machine(p);
+		return parse_machine(p, item);
 	if (lang_at_modifier(p)) {
 		lang_error(p->report, &token->place, "modifiers stand behind the pattern of a rule",
 			   "'%.*s' does not belong to a rule", (int)token->place.length, lang_token_bytes(token));

@@ -56,19 +56,24 @@ static bool parse_after(struct lang_parser *p, struct lang_syntax_rule *rule)
 	return true;
 }
 
+bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss)
+{
+	if (lang_accept_word(p, "TAINT"))
+		*loss = LANG_LOSS_TAINT;
+	else if (lang_accept_word(p, "DISCARD"))
+		*loss = LANG_LOSS_DISCARD;
+	else if (lang_accept_word(p, "KEEP"))
+		*loss = LANG_LOSS_KEEP;
+	else
+		return lang_unexpected(p, "TAINT, DISCARD or KEEP", NULL);
+	return true;
+}
+
 static bool parse_on(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	if (!lang_accept_word(p, "LOSS"))
 		return lang_unexpected(p, "LOSS", "write 'ON LOSS TAINT', 'ON LOSS DISCARD' or 'ON LOSS KEEP'");
-	if (lang_accept_word(p, "TAINT"))
-		rule->loss = LANG_LOSS_TAINT;
-	else if (lang_accept_word(p, "DISCARD"))
-		rule->loss = LANG_LOSS_DISCARD;
-	else if (lang_accept_word(p, "KEEP"))
-		rule->loss = LANG_LOSS_KEEP;
-	else
-		return lang_unexpected(p, "TAINT, DISCARD or KEEP", NULL);
-	return true;
+	return lang_parse_loss(p, &rule->loss);
 }
 
 static void parse_over_types(struct lang_parser *p, struct lang_syntax_rule *rule)
@@ -167,7 +172,7 @@ static void parse_modifier(struct lang_parser *p, struct lang_syntax_rule *rule,
 	lang_skip_to_modifier(p);
 }
 
-static bool is_statement_word(const struct lang_token *token)
+bool lang_is_statement_word(const struct lang_token *token)
 {
 	return lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") ||
 	       lang_token_is(token, "ASYNCHRONOUS") || lang_token_is(token, "EVENT") ||
@@ -177,7 +182,7 @@ static bool is_statement_word(const struct lang_token *token)
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	lang_accept_end(p);
-	while (p->token.kind != LANG_TOKEN_END && !is_statement_word(&p->token)) {
+	while (p->token.kind != LANG_TOKEN_END && !lang_is_statement_word(&p->token)) {
 		size_t which = 0;
 
 		while (which < LANG_MODIFIER_COUNT && !lang_token_is(&p->token, modifiers[which].keyword))

@@ -198,7 +198,7 @@ static const struct lang_param *find_token(const struct lang_parser *p, const st
 	const char *bytes = lang_token_bytes(token);
 	size_t length = token->place.length;
 
-	if (token->kind != LANG_TOKEN_WORD)
+	if (token->kind != LANG_TOKEN_WORD || lang_is_local(p, bytes, length))
 		return NULL;
 	for (const struct lang_param *at = p->params ? p->params->first : NULL; at; at = at->next) {
 		if (strncmp(at->name, bytes, length) == 0 && at->name[length] == 0)

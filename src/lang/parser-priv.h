@@ -17,12 +17,14 @@ struct lang_parser {
 	struct arena *arena;   /* for words and strings */
 	struct lang_lexer lexer;
 	struct lang_token token, ahead;
-	uint64_t end;                     /* offset behind the token consumed last */
-	uint32_t braces;                  /* open ones before token */
-	uint32_t depth;                   /* of nested structures or expressions */
-	uint32_t nodes;                   /* made so far */
-	bool stopped;                     /* at LANG_NODES_MAX; what is missing from here on is no error */
-	const struct lang_params *params; /* NULL: none */
+	uint64_t end;                              /* offset behind the token consumed last */
+	uint32_t braces;                           /* open ones before token */
+	uint32_t depth;                            /* of nested structures or expressions */
+	uint32_t nodes;                            /* made so far */
+	bool stopped;                              /* at LANG_NODES_MAX; what is missing from here on is no error */
+	bool is_piece;                             /* the input is a piece of a file */
+	const struct lang_params *params;          /* NULL: none */
+	const struct lang_syntax_machine *machine; /* that is being parsed, or NULL: names may stand alone in it */
 };
 
 /* The parser of one source, at its first token. */
@@ -103,16 +105,30 @@ const char *lang_params_nearest(struct lang_parser *p);
 /* Consumes an integer that is not negative, also by the name of a parameter; what names it in the error. */
 bool lang_take_integer(struct lang_parser *p, struct lang_token *token, const char *what, const char *hint);
 
+/* Inside a machine: whether the name is that of a key or variable; whether a part of the machine begins. */
+bool lang_is_local(const struct lang_parser *p, const char *bytes, size_t length);
+bool lang_at_machine_part(const struct lang_parser *p);
+
+bool lang_is_statement_word(const struct lang_token *token);
+bool lang_is_operator_word(const struct lang_token *token); /* AND, IN, ... */
+
 /* Constructs, each with its own file. NULL or false: reported. */
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input);
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p);
-bool lang_parse_param(struct lang_parser *p); /* PARAM is next */
+struct lang_syntax_machine *lang_parse_machine(struct lang_parser *p); /* MACHINE is next */
+bool lang_parse_param(struct lang_parser *p);                          /* PARAM is next */
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule);
 struct lang_syntax_structure *lang_parse_structure(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_length(struct lang_parser *p, struct lang_syntax_structure *spec);
 bool lang_parse_repeat(struct lang_parser *p, struct lang_syntax_structure *group);
 struct lang_syntax_expr *lang_parse_condition(struct lang_parser *p); /* with AND, OR, NOT, comparisons */
 struct lang_syntax_expr *lang_parse_value(struct lang_parser *p);
+struct lang_syntax_expr *lang_parse_item_value(struct lang_parser *p, const char *expect); /* no condition */
+struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p);
+struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p);          /* a condition, or several in braces */
+struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p); /* EMIT or CALL */
+bool lang_parse_value_type(struct lang_parser *p, enum event_value *type); /* 0 after an error that does not stop */
+bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss);         /* behind ON LOSS */
 bool lang_parse_where(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_do(struct lang_parser *p, struct lang_syntax_rule *rule);

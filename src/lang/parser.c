@@ -22,6 +22,7 @@ void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, 
 {
 	*p = *like;
 	lang_lex_init(&p->lexer, place->source, like->arena, like->report);
+	p->is_piece = true;
 	p->lexer.offset = place->offset;
 	p->lexer.limit = place->offset + place->length;
 	p->lexer.line = place->line;
@@ -81,7 +82,8 @@ bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
 			   p->token.param->name, shown_bytes(p->token.param->text), p->token.param->text);
 		lang_note(p->report, &p->token.param->place, "the parameter is declared here");
 	} else if (p->token.kind == LANG_TOKEN_END)
-		lang_error(p->report, &p->token.place, hint, "expected %s but the file ends", what);
+		lang_error(p->report, &p->token.place, hint,
+			   p->is_piece ? "expected %s but it ends here" : "expected %s but the file ends", what);
 	else if (p->token.kind == LANG_TOKEN_STRING)
 		lang_error(p->report, &p->token.place, hint, "expected %s but found a string", what);
 	else
@@ -160,7 +162,7 @@ bool lang_at_statement(const struct lang_parser *p)
 
 	if (token->kind == LANG_TOKEN_END)
 		return true;
-	if (token->kind != LANG_TOKEN_WORD)
+	if (token->kind != LANG_TOKEN_WORD || (p->machine && lang_is_operator_word(ahead)))
 		return false;
 	if (lang_token_is(token, "SYNCHRONOUS") || lang_token_is(token, "ASYNCHRONOUS"))
 		return lang_token_is(ahead, "RULE");
@@ -174,6 +176,8 @@ bool lang_at_modifier(const struct lang_parser *p)
 {
 	const struct lang_token *token = &p->token, *ahead = &p->ahead;
 
+	if (p->machine)
+		return lang_at_machine_part(p);
 	if (token->kind != LANG_TOKEN_WORD)
 		return false;
 	if (lang_token_is(token, "WHERE") || lang_token_is(token, "DO") || lang_token_is(token, "OVER"))

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the order of a reading: all files are parsed, then all declarations made, then all rules checked, so that
- * the order of statements and files does not matter. Messages come out at the end, in the order of the text.
+ * Decides the order of a reading: all files are parsed, then all declarations made, then all rules and machines
+ * checked, so that the order of statements and files does not matter. Messages come out at the end, in the order of the
+ * text.
  */
 
 #include "lang/parse.h"
 
+#include "lang/ast-machine.h"
 #include "lang/check-priv.h"
 #include "lang/params-priv.h"
 #include "lang/parser-priv.h"
+#include "lang/syntax-machine.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,7 +34,7 @@ struct reading {
 	struct lang_check check;
 	struct arena *scratch;
 	struct lang_syntax_item *items;
-	uint32_t rule_count, event_count;
+	uint32_t rule_count, machine_count, event_count;
 };
 
 const struct lang_unit *lang_program_unit(const struct lang_program *program)
@@ -72,6 +75,7 @@ static void parse_input(struct reading *reading, size_t index, struct lang_synta
 	**end = lang_parse_file(&parser, index);
 	while (**end) {
 		reading->rule_count += (**end)->kind == LANG_ITEM_RULE;
+		reading->machine_count += (**end)->kind == LANG_ITEM_MACHINE;
 		reading->event_count += (**end)->kind == LANG_ITEM_EVENT;
 		*end = &(**end)->next;
 	}
@@ -151,34 +155,48 @@ static void declare(struct reading *reading)
 	}
 }
 
-static void note_name(struct reading *reading, struct lang_names *names, const struct lang_rule *rule)
+static void note_name(struct reading *reading, struct lang_names *names, const struct lang_syntax_item *item)
 {
-	uint32_t index = (uint32_t)(rule - reading->program->unit.rules);
-	uint32_t other = lang_names_add(names, rule->name, index);
+	bool is_rule = item->kind == LANG_ITEM_RULE;
+	const struct lang_word *word = is_rule ? &item->rule->name : &item->machine->name;
+	const struct lang_unit *unit = &reading->program->unit;
+	uint32_t index = is_rule ? unit->rule_count - 1 : reading->rule_count + unit->machine_count - 1;
+	uint32_t other = lang_names_add(names, word->text, index);
 
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(&reading->report, &rule->place, NULL, "two rules are named '%s'", rule->name);
-	lang_note(&reading->report, &reading->program->unit.rules[other].place, "the other one is here");
+	bool both = is_rule == (other < reading->rule_count);
+
+	lang_error(&reading->report, &word->place, NULL, "%s are named '%s'",
+		   !both     ? "a rule and a machine"
+		   : is_rule ? "two rules"
+			     : "two machines",
+		   word->text);
+	lang_note(&reading->report,
+		  other < reading->rule_count ? &unit->rules[other].place
+					      : &unit->machines[other - reading->rule_count].place,
+		  "the other one is here");
 }
 
-static void check_rules(struct reading *reading)
+static void check_items(struct reading *reading)
 {
 	struct lang_unit *unit = &reading->program->unit;
-	struct lang_names *names = lang_names_new(reading->scratch, reading->rule_count);
+	struct lang_names *names = lang_names_new(reading->scratch, reading->rule_count + reading->machine_count);
 
 	unit->rules = lang_keep(&reading->check, reading->rule_count, sizeof *unit->rules);
+	unit->machines = lang_keep(&reading->check, reading->machine_count, sizeof *unit->machines);
 	if (!names)
 		lang_no_memory(&reading->report);
 	for (const struct lang_syntax_item *item = reading->items; item; item = item->next) {
 		if (lang_report_full(&reading->report))
 			return;
-		if (item->kind != LANG_ITEM_RULE)
+		if (item->kind == LANG_ITEM_RULE)
+			lang_check_rule(&reading->check, item->rule, &unit->rules[unit->rule_count++]);
+		else if (item->kind == LANG_ITEM_MACHINE)
+			lang_check_machine(&reading->check, item->machine, &unit->machines[unit->machine_count++]);
+		else
 			continue;
-		struct lang_rule *rule = &unit->rules[unit->rule_count++];
-
-		lang_check_rule(&reading->check, item->rule, rule);
-		note_name(reading, names, rule);
+		note_name(reading, names, item);
 	}
 }
 
@@ -189,12 +207,13 @@ static void read_all(struct reading *reading, struct event_catalog *catalog)
 		.arena = reading->program->arena,
 		.scratch = reading->scratch,
 		.catalog = catalog,
+		.unit = &reading->program->unit,
 	};
 	parse_inputs(reading);
 	if (!lang_report_full(&reading->report))
 		declare(reading);
 	if (!lang_report_full(&reading->report))
-		check_rules(reading);
+		check_items(reading);
 }
 
 int lang_read(const struct lang_input *inputs, size_t input_count, struct event_catalog *catalog,

@@ -143,7 +143,13 @@ struct lang_syntax_field {
 	enum event_value value;
 };
 
-enum lang_syntax_item_kind { LANG_ITEM_EVENTS = 1, LANG_ITEM_EVENT, LANG_ITEM_RULE, LANG_ITEM_PARAM };
+enum lang_syntax_item_kind {
+	LANG_ITEM_EVENTS = 1,
+	LANG_ITEM_EVENT,
+	LANG_ITEM_RULE,
+	LANG_ITEM_PARAM,
+	LANG_ITEM_MACHINE
+};
 
 /* A statement of a file, in the order of the text. */
 struct lang_syntax_item {
@@ -152,9 +158,10 @@ struct lang_syntax_item {
 	struct lang_word name; /* EVENTS: the catalog, EVENT: the type */
 	struct lang_syntax_field *fields;
 	uint32_t field_count;
-	struct lang_syntax_rule *rule; /* RULE */
-	size_t input;                  /* index of the file */
-	bool broken;                   /* EVENT: could not be read, but the name is known */
+	struct lang_syntax_rule *rule;       /* RULE */
+	struct lang_syntax_machine *machine; /* MACHINE */
+	size_t input;                        /* index of the file */
+	bool broken;                         /* EVENT: could not be read, but the name is known */
 };
 
 #endif

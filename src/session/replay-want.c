@@ -30,7 +30,7 @@ static void add_keys(struct replay_want *want, const struct program_class *class
 		const uint32_t *fields = &program->indices[program->keys[class->first_key + i].first_field];
 
 		for (uint32_t j = 0; j < class->slot_count; j++) {
-			if (fields[j] != PROGRAM_NONE) /* `*`: any value will do */
+			if (fields[j] != PROGRAM_NONE) /* `*` of a machine */
 				want->fields[fields[j]] = true;
 		}
 	}

@@ -43,7 +43,7 @@ struct maker_transition {
 struct maker_state {
 	uint32_t class;
 	uint32_t flags;
-	struct maker_transition transitions[6];
+	struct maker_transition transitions[8];
 	uint32_t count;
 };
 

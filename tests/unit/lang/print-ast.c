@@ -96,8 +96,13 @@ static void print_const(struct text_buffer *text, const struct lang_expr *expr)
 
 static void print_reference(struct text_buffer *text, const struct lang_rule *rule, const struct lang_expr *expr)
 {
-	text_append(text, rule->elements[expr->element].name);
-	if (expr->op == LANG_LEN)
+	if (expr->op == LANG_VARIABLE || expr->op == LANG_KEY)
+		text_printf(text, "%s%u", expr->op == LANG_KEY ? "key" : "var", expr->element);
+	else if (expr->element != UINT32_MAX)
+		text_append(text, rule->elements[expr->element].name);
+	if (expr->op == LANG_VARIABLE || expr->op == LANG_KEY)
+		;
+	else if (expr->op == LANG_LEN)
 		text_append(text, ".len");
 	else if (expr->op == LANG_FIELD)
 		text_printf(text, ".%s", expr->field->name);
@@ -111,7 +116,7 @@ void print_expr(struct text_buffer *text, const struct lang_rule *rule, const st
 {
 	if (expr->op == LANG_CONST) {
 		print_const(text, expr);
-	} else if (expr->op <= LANG_LAST) {
+	} else if (expr->op <= LANG_KEY) {
 		print_reference(text, rule, expr);
 	} else if (expr->op == LANG_CONVERT || expr->op == LANG_LNOT) {
 		text_printf(text, "%s(", expr->op == LANG_LNOT ? "not" : kinds[expr->kind]);
@@ -159,8 +164,7 @@ static void print_arg(struct text_buffer *text, const struct lang_rule *rule, co
 	text_append(text, arg->kind == LANG_ARG_TID ? "#TID" : "#PID");
 }
 
-static void print_statement(struct text_buffer *text, const struct lang_rule *rule,
-			    const struct lang_statement *statement)
+void print_statement(struct text_buffer *text, const struct lang_rule *rule, const struct lang_statement *statement)
 {
 	text_printf(text, "%s %s(", statement->is_emit ? "emit" : "call",
 		    statement->is_emit ? statement->type->name : statement->function);

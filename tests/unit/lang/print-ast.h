@@ -14,6 +14,9 @@
 void print_pattern(struct text_buffer *text, const struct lang_rule *rule);
 
 /* Fully parenthesised, every node but i64 marked with its kind: "((a.x + i64(b.r:f64)) < 3)". */
+/* EMIT or CALL, with a line end. */
+void print_statement(struct text_buffer *text, const struct lang_rule *rule, const struct lang_statement *statement);
+
 void print_expr(struct text_buffer *text, const struct lang_rule *rule, const struct lang_expr *expr);
 
 /* One line per join, condition, value, statement and modifier that is not the default. */

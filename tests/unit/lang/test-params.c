@@ -146,7 +146,7 @@ static void test_set_wrong(void **state)
 	expect_refused("b", "1",
 		       "1:3+1: error: the parameter 'b' takes TRUE or FALSE\n\tit is TRUE in the file\n"
 		       "2:63+1: note: the parameter is declared here\n");
-	expect_refused("r", "", "1:3+1: error: expected a constant but the file ends\n");
+	expect_refused("r", "", "1:3+1: error: expected a constant but it ends here\n");
 	expect_refused("s", "\"x", "1:3+2: error: the string does not end\n\tend it with '\"' on the same line\n");
 	expect_refused("s", "a\x1b", "error: this is not text: byte 0x1b at offset 3\n\ta rule file is UTF-8 text\n");
 }
