@@ -173,7 +173,7 @@ class MachineMaker:
         self.machine = Machine(name, keys, [State(f"S{i}") for i in range(self.rng.choice([1, 2, 2, 3, 3, 4, 6]))])
         self.taken = list(dict.fromkeys(self.rng.sample(taken, min(len(taken), self.rng.choice([1, 2, 3, 4])))))
         self.raised, self.any_type = raised, None
-        if len(self.taken) > 1 and self.chance(0.3):
+        if len(self.taken) > 1 and len(keys) > 1 and self.chance(0.3):
             self.any_type = self.taken.pop()
         self.quiet = self.chance(0.25)  # a small pool: what is refused must not have told anything
         self.header()
@@ -243,7 +243,7 @@ class MachineMaker:
                 self.timers(state.transitions)
             if self.chance(0.25):
                 self.copies(state.transitions)
-        for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
+        for _ in range(self.rng.choice([0, 0, 0, 1, 2] if any(t.type for t in m.all_transitions()) else [1])):
             m.transitions.append(self.on(self.rng.choice(self.taken), self.target()))
         if self.chance(0.1):
             self.timers(m.transitions)
@@ -270,7 +270,7 @@ class MachineMaker:
 
     def any(self):
         way = self.way(self.any_type, "kq")
-        if self.chance(0.7) or len(way) == 1:
+        if self.chance(0.7):
             way[self.rng.randrange(len(way))] = "*"
         else:
             way[1:] = ["*"] * (len(way) - 1)
