@@ -84,6 +84,8 @@ void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void
 	ebpf_jump(as, exits->stay);
 	ebpf_bind(as, exits->tell);
 	ebpf_note(as, "machine %s: tell", name);
+	if (emit->type == PROGRAM_TIMER)
+		emit_clear_timer(emit);
 	emit_match_run(emit, fill);
 	ebpf_bind(as, exits->timed);
 	emit_note_timer(emit, no_timer);

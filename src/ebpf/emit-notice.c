@@ -19,8 +19,7 @@ bool emit_has_silence(const struct emit *emit)
 /* r1 = the number of the notice, from 1. */
 static void load_notice(struct emit *emit)
 {
-	const struct program_slot *slot =
-		&emit->program->slots[emit->rule->first_slot + emit->rule->notice_slot];
+	const struct program_slot *slot = &emit->program->slots[emit->rule->first_slot + emit->rule->notice_slot];
 
 	ebpf_load(emit->as, BPF_DW, R1, emit->lower.slots, emit->lower.slots_off + (int32_t)slot->offset);
 }

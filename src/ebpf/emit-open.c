@@ -179,6 +179,9 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->place->area_bytes / 8 };
 
+	uint32_t refused = ebpf_label(as);
+	bool tells = transition->flags & PROGRAM_TELL;
+
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
@@ -192,13 +195,18 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
 		ebpf_lower_copy(as, &kept);
 	} else {
-		emit_take(emit, done);
+		emit_take(emit, tells ? refused : done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}
 	if (emit_is_machine(emit))
 		begin_instance(emit, transition);
 	link_opened(emit, transition->target);
+	if (tells) { /* also where there is no place */
+		ebpf_jump(as, done);
+		ebpf_bind(as, refused);
+		open_acting(emit, transition, done);
+	}
 }
 
 void emit_open(struct emit *emit)

@@ -113,6 +113,8 @@ void emit_lock_held(struct emit *emit, uint32_t busy);
 /* emit-pool: places for runs. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
+void emit_take_ahead(struct emit *emit);
+void emit_refuse(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
 
 /* emit-header */
@@ -222,6 +224,8 @@ void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void
 /* emit-timer */
 void emit_note_timer(struct emit *emit, uint32_t none);
 uint32_t emit_function_timer(const struct emit *outer);
+/* A timer that is not beyond the time of the one in r6 that went off is none. Overwrites r0, r1. */
+void emit_clear_timer(struct emit *emit);
 void emit_timers(struct emit *emit, uint32_t gone);
 
 /* emit-inherit: copies of instances for another key: whether there may be any; made aside; kept. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what happens when the timer of a machine's instance goes off: the transitions of its state for it, with a
- * record that says when it was due and who moved the instance last. The sweep does so one timer at a time; an event that
- * comes before the sweep sees to it itself, so that nothing depends on how late the sweep is.
+ * record that says when it was due and who moved the instance last. The sweep does so one timer at a time; an event
+ * that comes before the sweep sees to it itself, so that nothing depends on how late the sweep is.
  */
 
 #include "ebpf/emit-priv.h"
@@ -65,6 +65,18 @@ static void make_record(struct emit *emit)
 	ebpf_lower_copy(as, &comm);
 }
 
+void emit_clear_timer(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t later = ebpf_label(as);
+
+	load_timer(emit, R1);
+	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
+	ebpf_jump_if(as, BPF_JGT, R1, R0, later);
+	ebpf_store_imm(as, BPF_DW, R7, slot_at(emit, emit->rule->timer_slot), 0);
+	ebpf_bind(as, later);
+}
+
 static void fill(struct emit *emit)
 {
 	emit_match_fill(emit);
@@ -90,7 +102,7 @@ uint32_t emit_function_timer(const struct emit *outer)
 				    .moves = ebpf_label(as),
 				    .tell = ebpf_label(as),
 				    .timed = ebpf_label(as) };
-	uint32_t stop = ebpf_label(as), go_on = ebpf_label(as), none = ebpf_label(as);
+	uint32_t stop = ebpf_label(as), none = ebpf_label(as);
 	int16_t record = ebpf_stack_take(as, sizeof(struct event_header));
 
 	ebpf_note(as, "machine %s: did the timer go off", program_text(emit.program, emit.rule->name));
@@ -112,11 +124,7 @@ uint32_t emit_function_timer(const struct emit *outer)
 	ebpf_bind(as, exits.stay);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(current));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, stop);
-	load_timer(&emit, R1);
-	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
-	ebpf_jump_if(as, BPF_JGT, R1, R0, go_on);
-	ebpf_store_imm(as, BPF_DW, R7, slot_at(&emit, emit.rule->timer_slot), 0);
-	ebpf_bind(as, go_on);
+	emit_clear_timer(&emit);
 	emit_note_timer(&emit, none);
 	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R0, 0);

@@ -126,8 +126,8 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
 		/* A timer may be followed by another one of its instance. Where events are fed, their order counts. */
 		bool at_once = rule->timed && !matcher->options.live;
-		uint64_t opened = at_once ? sweep->due[count].deadline
-					  : later(sweep->due[count].deadline, rule->raises_due_ns);
+		uint64_t opened =
+			at_once ? sweep->due[count].deadline : later(sweep->due[count].deadline, rule->raises_due_ns);
 
 		*look_again |= at_once || rule->raises_due_ns != UINT64_MAX;
 		if (opened < limit)
