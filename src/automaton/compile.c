@@ -4,7 +4,6 @@
 #include "automaton/compile.h"
 
 #include "automaton/rule-priv.h"
-#include "lang/ast-machine.h"
 
 #include <errno.h>
 #include <string.h>
@@ -109,8 +108,6 @@ int automaton_compile(const struct lang_unit *lang, const struct event_catalog *
 	struct unit_build unit = { .unit = lang, .catalog = catalog, .diag = diag, .out = program_build_new() };
 	int err = unit.out ? unit_check_cycles(&unit) : -ENOMEM, bad = 0;
 
-	if (!err && lang->machine_count > 0)
-		err = diag_error(diag, &lang->machines[0].place, -EINVAL, "machines cannot be compiled yet");
 	if (!err)
 		add_stream_types(&unit);
 	for (uint32_t i = 0; i < lang->rule_count + lang->machine_count && !err; i++) {
