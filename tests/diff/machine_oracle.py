@@ -8,6 +8,7 @@ Usage: machine_oracle.py RULE-FILE EVENTS.jsonl
 """
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field
 
@@ -23,6 +24,7 @@ from values import KINDS, MASK, DivisionByZero, evaluate, holds, kind
 HEADER = ("ts", "cpu", "pid", "tid", "comm")
 EVENT_STRING = 255  # bytes that a field of an event holds, docs/formats/catalog.md
 TIMERS_MAX = 2000
+EACH_AT_ONE_TIME = os.environ.get("EACH", "1") == "1"
 
 
 class Unsaid(Exception):
@@ -217,7 +219,7 @@ class Steps:
             scope = Scope(self.file, self.machine, at.type if at else None, at.name if at else None)
             for action in block:
                 self.act(action, scope, Env(self.file, self.machine, instance, event), effects)
-        to = "END" if transition.target == "END" else after.name
+        to = "END" if transition.target == "END" and instance.kept else after.name
         instance.trail.append({"event": event["event"], "from": before.name, "to": to,
                                **{k: event_value(event, k) for k in ("ts", "cpu", "pid", "tid")}})
         instance.state, instance.moved = after, {k: event_value(event, k) for k in HEADER}
@@ -300,6 +302,8 @@ class Steps:
         instance.due.remove(timer)
         event = {**instance.moved, "event": "AFTER", "ts": time}
         if self.holds(timer[2], instance, event):
+            if not EACH_AT_ONE_TIME:
+                instance.due = [d for d in instance.due if d[0] != time]
             self.take(timer[2], instance, event)
 
 
