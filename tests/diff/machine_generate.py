@@ -8,7 +8,7 @@ not generated where that is seen from the text; the oracle raises Unsaid for the
 import random
 
 from machine_actions import Actions, const
-from machine_model import Const, File, Machine, Parameter, Scope, State, Transition, Variable, key_types
+from machine_model import Const, Emit, File, Machine, Parameter, State, Transition, Variable, key_types
 from model import Field, Join, Neg, Rule, Seq, Spec
 
 SIGNED, UNSIGNED, MIXED = ["i8", "i16", "i32", "i64", "u8", "u16", "u32"], ["u64", "u32", "u8", "addr"], ["i64", "u64"]
@@ -77,10 +77,17 @@ class Generator:
 
     # -- machines
 
+    def maker(self, *arguments):
+        """A machine within what the compiler takes: 32 EMITs over all transitions, with EXIT and ENTRY."""
+        while True:
+            made = MachineMaker(self, *arguments).machine
+            if emits_of(made) <= 32:
+                return made
+
     def machine(self, name, level):
         """Takes what is raised below its level, raises what only those above take."""
         raised = self.derived[level:] if self.chance(0.7) else []
-        return MachineMaker(self, name, self.base + self.derived[:level], raised).machine
+        return self.maker(name, self.base + self.derived[:level], raised)
 
     def chain(self):
         """Machines and rules, each of which takes what the one before raises."""
@@ -88,7 +95,7 @@ class Generator:
         for level in range(4):
             must, raised = self.derived[level - 1:level], self.derived[level:level + 1]
             if self.chance(0.7):
-                out.append(MachineMaker(self, f"m{level}", must * 5 + self.base[:1], raised).machine)
+                out.append(self.maker(f"m{level}", must * 5 + self.base[:1], raised))
             else:
                 out.append(self.rule(f"r{level}", level, must))
         return out
@@ -190,7 +197,7 @@ class MachineMaker:
         if self.chance(0.5):
             m.trail = self.made.limited([0, 1, 2, 3, 4, 5, 8, 15, 16])
         m.loss = self.rng.choice([None, None, None, "TAINT", "KEEP"])
-        kinds = INTEGERS * 2 + ["bool", "string", "string"] + ([] if self.made.kernel else ["f64"])
+        kinds = INTEGERS * 2 + ["bool", "bool"] + ["string"] * 6 + ([] if self.made.kernel else ["f64"])
         names = ["n0", "n1", "n2", "n3"] + (["v"] if self.chance(0.3) else [])
         for name in names[: self.rng.choice([0, 1, 2, 3, 5])]:
             m.variables.append(self.variable(name, self.rng.choice(kinds)))
@@ -311,6 +318,22 @@ class MachineMaker:
         leaves_start = from_start and t.target not in ("STAY", "END", self.machine.states[0].name)
         if self.chance(0.75):
             t.block = self.actions.block(t, t.copy_by is None and not (self.quiet and leaves_start))
+
+
+def emits_of(machine):
+    """How many EMITs all ways through the machine have."""
+    def count(block):
+        return sum(isinstance(a, Emit) for a in block)
+    total = 0
+    for home in machine.states:
+        outside = [t for t in machine.transitions if t.by is None or "*" not in t.by]
+        for t in home.transitions + outside:
+            moves = t.target not in ("STAY", "END")
+            total += count(t.block) + (count(home.exit) if t.target != "STAY" else 0)
+            total += count(machine.state(t.target).entry) if moves else 0
+    first = machine.states[0]  # also without an instance
+    return total + sum(count(t.block) + count(first.exit) for t in first.transitions + machine.transitions) + \
+        2 * sum(count(s.entry) for s in machine.states)
 
 
 def shuffled(rng, items):

@@ -8,7 +8,6 @@ Usage: machine_oracle.py RULE-FILE EVENTS.jsonl
 """
 
 import json
-import os
 import sys
 from dataclasses import dataclass, field
 
@@ -24,7 +23,6 @@ from values import KINDS, MASK, DivisionByZero, evaluate, holds, kind
 HEADER = ("ts", "cpu", "pid", "tid", "comm")
 EVENT_STRING = 255  # bytes that a field of an event holds, docs/formats/catalog.md
 TIMERS_MAX = 2000
-EACH_AT_ONE_TIME = os.environ.get("EACH", "1") == "1"
 
 
 class Unsaid(Exception):
@@ -156,7 +154,7 @@ class Steps:
 
     def cut(self, variable, value):
         if variable.type == "string":
-            return value[: (variable.bytes or DEFAULT_STRING) - 1]
+            return value[: -(-(variable.bytes or DEFAULT_STRING) // 8) * 8 - 1]
         return float(value) if variable.type == "f64" else as_integer(value, variable.type)
 
     def copy(self, original, event):
@@ -302,8 +300,7 @@ class Steps:
         instance.due.remove(timer)
         event = {**instance.moved, "event": "AFTER", "ts": time}
         if self.holds(timer[2], instance, event):
-            if not EACH_AT_ONE_TIME:
-                instance.due = [d for d in instance.due if d[0] != time]
+            instance.due = [d for d in instance.due if d[0] != time]
             self.take(timer[2], instance, event)
 
 
