@@ -221,6 +221,13 @@ enum {
 
 struct lang_machine;
 
+/* PARAM name = constant: what it is worth in this unit and what the file says. */
+struct lang_parameter {
+	const char *name;
+	struct diag_place place;
+	const char *text, *default_text; /* as constants are written; equal where nothing was set */
+};
+
 /* What one or several rule files hold together. */
 struct lang_unit {
 	struct lang_rule *rules;
@@ -229,6 +236,8 @@ struct lang_unit {
 	uint32_t machine_count;
 	const struct event_type **declared; /* types of EVENT declarations, in order */
 	uint32_t declared_count;
+	struct lang_parameter *parameters; /* in the order of the text; equal ones of several files once */
+	uint32_t parameter_count;
 };
 
 #endif

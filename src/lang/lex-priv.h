@@ -48,6 +48,7 @@ enum lang_token_kind {
 	LANG_TOKEN_GT,
 	LANG_TOKEN_GE,
 	LANG_TOKEN_ARROW,  /* -> */
+	LANG_TOKEN_TRUTH,  /* a parameter that is TRUE or FALSE; the lexer makes words of them */
 	LANG_TOKEN_LAND_C, /* && || ! of other languages: known only to say what is right */
 	LANG_TOKEN_LOR_C,
 	LANG_TOKEN_LNOT_C,
@@ -59,9 +60,11 @@ struct lang_token {
 	enum lang_token_kind kind;
 	struct diag_place place;
 	enum lang_unit_kind unit; /* INTEGER: what its unit makes of it; the value is in ns or bytes then */
-	uint64_t integer;
+	uint64_t integer;         /* INTEGER; TRUTH: 0 or 1 */
 	double real;
-	const char *text; /* STRING: decoded, NUL-terminated, without a NUL inside */
+	const char *text;               /* STRING: decoded, NUL-terminated, without a NUL inside */
+	bool negative;                  /* INTEGER of a parameter: two's complement */
+	const struct lang_param *param; /* whose value it is, where a parameter stands for a constant */
 };
 
 struct lang_lexer {
@@ -69,6 +72,7 @@ struct lang_lexer {
 	struct lang_report *report;
 	struct arena *arena; /* for decoded strings */
 	size_t offset;
+	size_t limit; /* where it ends: that of the source, or of the piece of it that is read */
 	size_t line_start;
 	uint32_t line;
 	struct diag_place end; /* just behind the token read last */
@@ -91,10 +95,10 @@ bool lang_word_is(const char *word, size_t length, const char *keyword);
 bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token);
 bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token);
 
-/* The byte of the source at offset, 0 past the end. */
+/* The byte at offset, 0 past the end. */
 static inline unsigned char lang_lex_byte(const struct lang_lexer *lexer, size_t offset)
 {
-	return offset < lexer->source->length ? (unsigned char)lexer->source->text[offset] : 0;
+	return offset < lexer->limit ? (unsigned char)lexer->source->text[offset] : 0;
 }
 
 /* The place of length bytes from offset on, on the line the lexer is in. */

@@ -36,6 +36,7 @@ void lang_lex_init(struct lang_lexer *lexer, const struct diag_source *source, s
 		   struct lang_report *report)
 {
 	*lexer = (struct lang_lexer){ .source = source, .report = report, .arena = arena, .line = 1 };
+	lexer->limit = source->length;
 	if (source->length >= 3 && memcmp(source->text, byte_order_mark, 3) == 0)
 		lexer->offset = lexer->line_start = 3;
 	lexer->end = lang_lex_place(lexer, lexer->offset, 1);
@@ -89,7 +90,7 @@ static bool skip_comment(struct lang_lexer *lexer)
 {
 	struct diag_place start = lang_lex_place(lexer, lexer->offset, 2);
 
-	for (lexer->offset += 2; lexer->offset < lexer->source->length; lexer->offset++) {
+	for (lexer->offset += 2; lexer->offset < lexer->limit; lexer->offset++) {
 		unsigned char byte = lang_lex_byte(lexer, lexer->offset);
 
 		if (byte == '\n')
@@ -106,7 +107,7 @@ static bool skip_comment(struct lang_lexer *lexer)
 /* Moves to the next token's first byte. */
 static void skip_blanks(struct lang_lexer *lexer)
 {
-	while (lexer->offset < lexer->source->length) {
+	while (lexer->offset < lexer->limit) {
 		unsigned char byte = lang_lex_byte(lexer, lexer->offset),
 			      next = lang_lex_byte(lexer, lexer->offset + 1);
 
@@ -116,7 +117,7 @@ static void skip_blanks(struct lang_lexer *lexer)
 			continue;
 		}
 		if (byte == '/' && next == '/') {
-			while (lexer->offset < lexer->source->length && lang_lex_byte(lexer, lexer->offset) != '\n')
+			while (lexer->offset < lexer->limit && lang_lex_byte(lexer, lexer->offset) != '\n')
 				lexer->offset++;
 			continue;
 		}
@@ -163,7 +164,7 @@ static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
 {
 	const char *text = lexer->source->text + lexer->offset;
-	size_t left = lexer->source->length - lexer->offset;
+	size_t left = lexer->limit - lexer->offset;
 
 	for (size_t i = 0; i < sizeof punctuations / sizeof *punctuations; i++) {
 		if (punctuations[i].text[0] != text[0])
@@ -184,7 +185,7 @@ void lang_lex_next(struct lang_lexer *lexer, struct lang_token *token)
 {
 	*token = (struct lang_token){ .kind = LANG_TOKEN_END, .place = lexer->end };
 	skip_blanks(lexer);
-	if (lexer->offset >= lexer->source->length || lang_report_full(lexer->report))
+	if (lexer->offset >= lexer->limit || lang_report_full(lexer->report))
 		return;
 	unsigned char byte = lang_lex_byte(lexer, lexer->offset);
 

@@ -229,10 +229,10 @@ static size_t string_end(const struct lang_lexer *lexer)
 {
 	size_t at = lexer->offset + 1;
 
-	while (at < lexer->source->length && lang_lex_byte(lexer, at) != '"' && lang_lex_byte(lexer, at) != '\n') {
+	while (at < lexer->limit && lang_lex_byte(lexer, at) != '"' && lang_lex_byte(lexer, at) != '\n') {
 		bool escaped = lang_lex_byte(lexer, at) == '\\' && lang_lex_byte(lexer, at + 1) != '\n';
 
-		at += escaped && at + 1 < lexer->source->length ? 2 : 1;
+		at += escaped && at + 1 < lexer->limit ? 2 : 1;
 	}
 	return at;
 }
@@ -264,7 +264,7 @@ static bool decode(struct lang_lexer *lexer, size_t from, size_t to, char *text)
 bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 {
 	size_t start = lexer->offset, end = string_end(lexer);
-	bool closed = lang_lex_byte(lexer, end) == '"' && end < lexer->source->length;
+	bool closed = lang_lex_byte(lexer, end) == '"' && end < lexer->limit;
 
 	lexer->offset = closed ? end + 1 : end;
 	token->place = lang_lex_place(lexer, start, lexer->offset - start);

@@ -14,9 +14,9 @@ struct bounds {
 /* A count: a plain integer that is not absurd. */
 static bool take_count(struct lang_parser *p, struct bounds *bounds, uint64_t *count)
 {
-	struct lang_token token = p->token;
+	struct lang_token token;
 
-	if (!lang_expect(p, LANG_TOKEN_INTEGER, "a number", NULL))
+	if (!lang_take_integer(p, &token, "a number", NULL))
 		return false;
 	*count = token.integer;
 	if (token.unit == LANG_PLAIN && token.integer <= LANG_LENGTH_MAX)
@@ -110,7 +110,8 @@ bool lang_parse_length(struct lang_parser *p, struct lang_syntax_structure *spec
 	lang_advance(p);
 	if (lang_accept(p, LANG_TOKEN_RBRACKET))
 		return true;
-	bool is_range = p->token.kind == LANG_TOKEN_INTEGER && p->ahead.kind == LANG_TOKEN_DOTS;
+	bool is_range = (p->token.kind == LANG_TOKEN_INTEGER || lang_is_param(p, &p->token)) &&
+			p->ahead.kind == LANG_TOKEN_DOTS;
 
 	if (!(is_range ? parse_range(p, &bounds) : parse_bounds(p, &bounds)))
 		return false;

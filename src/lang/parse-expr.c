@@ -84,7 +84,7 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 		return NULL;
 	switch (p->token.kind) {
 	case LANG_TOKEN_INTEGER:
-		expr->kind = p->token.integer > INT64_MAX ? LANG_U64 : LANG_I64;
+		expr->kind = p->token.integer > INT64_MAX && !p->token.negative ? LANG_U64 : LANG_I64;
 		expr->integer = p->token.integer;
 		break;
 	case LANG_TOKEN_REAL:
@@ -94,6 +94,10 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 	case LANG_TOKEN_STRING:
 		expr->kind = LANG_STRING;
 		expr->text = p->token.text;
+		break;
+	case LANG_TOKEN_TRUTH:
+		expr->kind = LANG_BOOL;
+		expr->integer = p->token.integer;
 		break;
 	default:
 		expr->kind = LANG_BOOL;
@@ -109,6 +113,11 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_REFERENCE);
 	struct lang_syntax_reference *reference = lang_node(p, sizeof *reference);
 
+	bool plain = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
+	const char *hint = plain ? lang_params_nearest(p) : NULL;
+
+	if (!hint)
+		hint = "a field is written 'name.field', name being that of an event";
 	if (!expr || !reference || !lang_take_word(p, &reference->name, "a value"))
 		return NULL;
 	expr->reference = reference;
@@ -117,7 +126,7 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 		if (!lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "an array function is written 'name[].len'"))
 			return NULL;
 	}
-	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
+	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", hint))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;
@@ -151,10 +160,12 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 {
 	const char *hint = NULL;
 
+	lang_substitute(p);
 	switch (p->token.kind) {
 	case LANG_TOKEN_INTEGER:
 	case LANG_TOKEN_REAL:
 	case LANG_TOKEN_STRING:
+	case LANG_TOKEN_TRUTH:
 		return parse_literal(p);
 	case LANG_TOKEN_LPAREN:
 		return parse_parentheses(p);
@@ -193,7 +204,7 @@ static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lan
 		literal->real = -literal->real;
 		return literal;
 	}
-	if (literal->integer > (uint64_t)INT64_MAX + 1) {
+	if (literal->kind == LANG_U64 && literal->integer > (uint64_t)INT64_MAX + 1) {
 		lang_error(p->report, &literal->place, "the smallest integer is -9223372036854775808",
 			   "the number is too small");
 		return NULL;
@@ -209,13 +220,15 @@ static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 
 	if (p->token.kind != LANG_TOKEN_MINUS)
 		return parse_primary(p);
-	bool number = p->ahead.kind == LANG_TOKEN_INTEGER || p->ahead.kind == LANG_TOKEN_REAL;
-
 	if (!enter(p))
 		return NULL;
+	lang_advance(p);
+	lang_substitute(p);
+	bool number = p->token.kind == LANG_TOKEN_INTEGER || p->token.kind == LANG_TOKEN_REAL;
 	struct lang_syntax_expr *minus = number ? NULL : new_expr(p, LANG_SYNTAX_MINUS);
 
-	lang_advance(p);
+	if (minus)
+		minus->op_place = first;
 	struct lang_syntax_expr *operand = parse_unary(p);
 
 	p->depth--;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a file holds: EVENTS, EVENT, rules; state machines are recognised and skipped. */
+/* Decides what a file holds: EVENTS, EVENT, PARAM, rules; state machines are recognised and skipped. */
 
 #include "lang/parser-priv.h"
 
@@ -8,7 +8,9 @@
 /* In the order in which they are suggested. */
 static const char *const value_types[] = { "i32", "i64", "u32",  "u64",  "i16",  "u16",   "i8",
 					   "u8",  "f64", "bool", "time", "addr", "string" };
-static const char *const statements[] = { "RULE", "SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "MACHINE" };
+static const char *const statements[] = {
+	"RULE", "SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "MACHINE", "PARAM"
+};
 
 enum { VALUE_TYPE_COUNT = sizeof value_types / sizeof *value_types };
 
@@ -117,6 +119,10 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 		return parse_event(p, item);
 	if (lang_token_is(token, "EVENTS"))
 		return parse_events(p, item);
+	if (lang_token_is(token, "PARAM")) {
+		item->kind = LANG_ITEM_PARAM;
+		return lang_parse_param(p);
+	}
 	if (lang_token_is(token, "MACHINE"))
 		return skip_machine(p);
 	if (lang_at_modifier(p)) {
@@ -124,7 +130,7 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 			   "'%.*s' does not belong to a rule", (int)token->place.length, lang_token_bytes(token));
 		return false;
 	}
-	return lang_unexpected(p, "RULE, EVENT or EVENTS",
+	return lang_unexpected(p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
 			       lang_nearest_word(p, statements, sizeof statements / sizeof *statements));
 }
 

@@ -8,8 +8,10 @@ typedef bool parse_fn(struct lang_parser *p, struct lang_syntax_rule *rule);
 
 static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
-	struct lang_token token = p->token;
+	struct lang_token token;
 
+	lang_substitute(p);
+	token = p->token;
 	rule->within_place = token.place;
 	if (token.kind == LANG_TOKEN_INTEGER && token.unit == LANG_SIZE) {
 		lang_error(p->report, &token.place, "write a time such as 2s", "WITHIN takes a time, not a size");
@@ -17,7 +19,7 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 		lang_advance(p);
 		return true;
 	}
-	if (!lang_expect(p, LANG_TOKEN_INTEGER, "a time", "a time is written '2s' or '100us'; a bare number is in ns"))
+	if (!lang_take_integer(p, &token, "a time", "a time is written '2s' or '100us'; a bare number is in ns"))
 		return false;
 	rule->within_ns = token.integer;
 	if (token.integer == 0)
@@ -31,9 +33,9 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
-	struct lang_token token = p->token;
+	struct lang_token token;
 
-	if (!lang_expect(p, LANG_TOKEN_INTEGER, "a number of runs", NULL))
+	if (!lang_take_integer(p, &token, "a number of runs", NULL))
 		return false;
 	rule->pool = token.integer;
 	if (token.unit != LANG_PLAIN)
@@ -169,7 +171,7 @@ static bool is_statement_word(const struct lang_token *token)
 {
 	return lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") ||
 	       lang_token_is(token, "ASYNCHRONOUS") || lang_token_is(token, "EVENT") ||
-	       lang_token_is(token, "EVENTS") || lang_token_is(token, "MACHINE");
+	       lang_token_is(token, "EVENTS") || lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM");
 }
 
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)

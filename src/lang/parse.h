@@ -14,9 +14,18 @@ struct lang_input {
 	size_t length;
 };
 
-/* Another value for what the inputs call PARAM name = ...; text is a constant as rules write it. */
+/* Another value for what the inputs call PARAM name = ...; text is a constant as rules write it. Both are
+ * borrowed for the call. */
 struct lang_setting {
 	const char *name, *text;
+};
+
+/* What a unit is made of. */
+struct lang_sources {
+	const struct lang_input *inputs;
+	size_t input_count;
+	const struct lang_setting *settings; /* of one name: the last counts */
+	size_t setting_count;
 };
 
 /* A unit together with the memory of all its nodes. */
@@ -29,6 +38,14 @@ struct lang_program;
  */
 int lang_read(const struct lang_input *inputs, size_t input_count, struct event_catalog *catalog,
 	      struct asterism_diag *diag, struct lang_program **program);
+
+/*
+ * The same, with other values for parameters. A setting that no PARAM takes, or of another sort than its constant, is
+ * an error with a place in a file called "--set". A time or a size may be set to a bare number of ns or bytes, a real
+ * number to an integer, and a string needs no quotes.
+ */
+int lang_read_with(const struct lang_sources *sources, struct event_catalog *catalog, struct asterism_diag *diag,
+		   struct lang_program **program);
 
 const struct lang_unit *lang_program_unit(const struct lang_program *program);
 void lang_program_free(struct lang_program *program);

@@ -17,16 +17,20 @@ struct lang_parser {
 	struct arena *arena;   /* for words and strings */
 	struct lang_lexer lexer;
 	struct lang_token token, ahead;
-	uint64_t end;    /* offset behind the token consumed last */
-	uint32_t braces; /* open ones before token */
-	uint32_t depth;  /* of nested structures or expressions */
-	uint32_t nodes;  /* made so far */
-	bool stopped;    /* at LANG_NODES_MAX; what is missing from here on is no error */
+	uint64_t end;                     /* offset behind the token consumed last */
+	uint32_t braces;                  /* open ones before token */
+	uint32_t depth;                   /* of nested structures or expressions */
+	uint32_t nodes;                   /* made so far */
+	bool stopped;                     /* at LANG_NODES_MAX; what is missing from here on is no error */
+	const struct lang_params *params; /* NULL: none */
 };
 
 /* The parser of one source, at its first token. */
 void lang_parser_init(struct lang_parser *p, const struct diag_source *source, struct arena *scratch,
 		      struct arena *arena, struct lang_report *report);
+
+/* A parser of the piece of a source that place is, within one line, with the memory and parameters of another. */
+void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_place *place);
 
 void lang_advance(struct lang_parser *p);
 
@@ -89,9 +93,20 @@ bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed);
 /* PATTERN or a word for semantics: what follows the name of a rule. */
 bool lang_is_rule_keyword(const struct lang_token *token);
 
+/* Where a constant may stand: a word that names a parameter, and nothing further, becomes the parameter's value. */
+void lang_substitute(struct lang_parser *p);
+bool lang_is_param(const struct lang_parser *p, const struct lang_token *token);
+
+/* The parameter that the token's word is near to, as a hint, or NULL. */
+const char *lang_params_nearest(struct lang_parser *p);
+
+/* Consumes an integer that is not negative, also by the name of a parameter; what names it in the error. */
+bool lang_take_integer(struct lang_parser *p, struct lang_token *token, const char *what, const char *hint);
+
 /* Constructs, each with its own file. NULL or false: reported. */
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input);
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p);
+bool lang_parse_param(struct lang_parser *p); /* PARAM is next */
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule);
 struct lang_syntax_structure *lang_parse_structure(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_length(struct lang_parser *p, struct lang_syntax_structure *spec);

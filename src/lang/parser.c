@@ -5,7 +5,7 @@
  * each other anywhere else, so recovery finds them even where braces do not match.
  */
 
-#include "lang/parser-priv.h"
+#include "lang/params-priv.h"
 
 #include <string.h>
 
@@ -16,6 +16,27 @@ void lang_parser_init(struct lang_parser *p, const struct diag_source *source, s
 	lang_lex_init(&p->lexer, source, arena, report);
 	lang_lex_next(&p->lexer, &p->token);
 	lang_lex_next(&p->lexer, &p->ahead);
+}
+
+void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_place *place)
+{
+	*p = *like;
+	lang_lex_init(&p->lexer, place->source, like->arena, like->report);
+	p->lexer.offset = place->offset;
+	p->lexer.limit = place->offset + place->length;
+	p->lexer.line = place->line;
+	p->lexer.line_start = place->offset + 1 - place->column;
+	p->lexer.end = lang_lex_place(&p->lexer, p->lexer.limit, 1);
+	lang_lex_next(&p->lexer, &p->token);
+	lang_lex_next(&p->lexer, &p->ahead);
+}
+
+/* How much of a text is shown. */
+static int shown_bytes(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length < 48 ? (int)length : 48;
 }
 
 void lang_advance(struct lang_parser *p)
@@ -55,7 +76,11 @@ bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
 
 	if (p->token.kind == LANG_TOKEN_BAD || p->stopped || lang_report_full(p->report))
 		return false;
-	if (p->token.kind == LANG_TOKEN_END)
+	if (p->token.param) {
+		lang_error(p->report, &p->token.place, hint, "expected %s but the parameter '%s' is %.*s", what,
+			   p->token.param->name, shown_bytes(p->token.param->text), p->token.param->text);
+		lang_note(p->report, &p->token.param->place, "the parameter is declared here");
+	} else if (p->token.kind == LANG_TOKEN_END)
 		lang_error(p->report, &p->token.place, hint, "expected %s but the file ends", what);
 	else if (p->token.kind == LANG_TOKEN_STRING)
 		lang_error(p->report, &p->token.place, hint, "expected %s but found a string", what);
@@ -103,7 +128,7 @@ void *lang_node(struct lang_parser *p, size_t size)
 		lang_error(p->report, &p->token.place, "split it into several files", "the file has more than %d parts",
 			   LANG_NODES_MAX);
 		p->stopped = true;
-		p->lexer.offset = p->lexer.source->length;
+		p->lexer.offset = p->lexer.limit;
 		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
 	}
 	if (p->nodes++ >= LANG_NODES_MAX)
@@ -141,8 +166,8 @@ bool lang_at_statement(const struct lang_parser *p)
 		return lang_token_is(ahead, "RULE");
 	if (lang_token_is(token, "EVENTS"))
 		return ahead->kind == LANG_TOKEN_STRING;
-	return named &&
-	       (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") || lang_token_is(token, "MACHINE"));
+	return named && (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") ||
+			 lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM"));
 }
 
 bool lang_at_modifier(const struct lang_parser *p)
@@ -156,7 +181,7 @@ bool lang_at_modifier(const struct lang_parser *p)
 	if (lang_token_is(token, "RETURN"))
 		return ahead->kind == LANG_TOKEN_LBRACE || lang_token_is(ahead, "SEQUENCE");
 	if (lang_token_is(token, "WITHIN") || lang_token_is(token, "POOL"))
-		return ahead->kind == LANG_TOKEN_INTEGER || ahead->kind == LANG_TOKEN_REAL;
+		return ahead->kind == LANG_TOKEN_INTEGER || ahead->kind == LANG_TOKEN_REAL || lang_is_param(p, ahead);
 	if (lang_token_is(token, "AFTER"))
 		return lang_token_is(ahead, "MATCH");
 	return lang_token_is(token, "ON") && lang_token_is(ahead, "LOSS");

@@ -7,9 +7,11 @@
 #include "lang/parse.h"
 
 #include "lang/check-priv.h"
+#include "lang/params-priv.h"
 #include "lang/parser-priv.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct lang_program {
 	struct arena *arena;
@@ -21,6 +23,9 @@ struct lang_program {
 struct reading {
 	const struct lang_input *inputs;
 	size_t input_count;
+	const struct lang_setting *settings;
+	size_t setting_count;
+	struct lang_params params;
 	struct lang_program *program;
 	struct lang_report report;
 	struct lang_check check;
@@ -42,14 +47,28 @@ void lang_program_free(struct lang_program *program)
 	alloc_free(program);
 }
 
+/* The source number index as the text of a file or setting; false: it is none, which is told. */
+static bool add_source(struct reading *reading, size_t index, const char *file, const char *text, size_t length)
+{
+	struct diag_source *source = &reading->program->sources[index];
+
+	source->file = arena_format(reading->program->arena, "%s", file ? file : "");
+	if (!source->file) {
+		lang_no_memory(&reading->report);
+		return false;
+	}
+	source->text = text;
+	source->length = length;
+	return lang_text_check(source, &reading->report);
+}
+
 static void parse_input(struct reading *reading, size_t index, struct lang_syntax_item ***end)
 {
-	const struct diag_source *source = &reading->program->sources[index];
 	struct lang_parser parser;
 
-	if (!lang_text_check(source, &reading->report))
-		return;
-	lang_parser_init(&parser, source, reading->scratch, reading->program->arena, &reading->report);
+	lang_parser_init(&parser, &reading->program->sources[index], reading->scratch, reading->program->arena,
+			 &reading->report);
+	parser.params = &reading->params;
 	**end = lang_parse_file(&parser, index);
 	while (**end) {
 		reading->rule_count += (**end)->kind == LANG_ITEM_RULE;
@@ -58,25 +77,56 @@ static void parse_input(struct reading *reading, size_t index, struct lang_synta
 	}
 }
 
+static void set_params(struct reading *reading)
+{
+	for (size_t i = 0; i < reading->setting_count && !lang_report_full(&reading->report); i++) {
+		const struct lang_setting *setting = &reading->settings[i];
+		size_t index = reading->input_count + i;
+		const char *text = arena_format(reading->program->arena, "%s=%s", setting->name, setting->text);
+
+		if (!text)
+			lang_no_memory(&reading->report);
+		else if (add_source(reading, index, "--set", text, strlen(text)))
+			lang_params_set(&reading->params, setting, &reading->program->sources[index], reading->scratch);
+	}
+}
+
+static void list_params(struct reading *reading)
+{
+	struct lang_unit *unit = &reading->program->unit;
+
+	unit->parameters = lang_keep(&reading->check, reading->params.count, sizeof *unit->parameters);
+	for (const struct lang_param *at = reading->params.first; at && unit->parameters; at = at->next)
+		unit->parameters[unit->parameter_count++] = (struct lang_parameter){
+			.name = at->name, .place = at->place, .text = at->text, .default_text = at->default_text
+		};
+}
+
 static void parse_inputs(struct reading *reading)
 {
 	struct lang_syntax_item **end = &reading->items;
-	struct diag_source *sources = arena_zero(reading->program->arena, reading->input_count, sizeof *sources);
+	struct lang_report *report = &reading->report;
+	bool *is_text = arena_zero(reading->scratch, reading->input_count, sizeof *is_text);
 
-	reading->program->sources = sources;
-	if (!sources)
-		lang_no_memory(&reading->report);
-	for (size_t i = 0; i < reading->input_count && !lang_report_full(&reading->report); i++) {
+	reading->program->sources = arena_zero(reading->program->arena, reading->input_count + reading->setting_count,
+					       sizeof *reading->program->sources);
+	if (!reading->program->sources || !is_text) {
+		lang_no_memory(report);
+		return;
+	}
+	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
 		const struct lang_input *input = &reading->inputs[i];
 
-		sources[i].file = arena_format(reading->program->arena, "%s", input->file ? input->file : "");
-		sources[i].text = input->text;
-		sources[i].length = input->length;
-		if (!sources[i].file)
-			lang_no_memory(&reading->report);
-		else
+		is_text[i] = add_source(reading, i, input->file, input->text, input->length);
+		if (is_text[i])
+			lang_params_collect(&reading->params, &reading->program->sources[i], reading->scratch);
+	}
+	set_params(reading);
+	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
+		if (is_text[i])
 			parse_input(reading, i, &end);
 	}
+	list_params(reading);
 }
 
 static void declare(struct reading *reading)
@@ -93,7 +143,7 @@ static void declare(struct reading *reading)
 
 		if (lang_report_full(&reading->report))
 			return;
-		if (item->kind == LANG_ITEM_RULE ||
+		if ((item->kind != LANG_ITEM_EVENT && item->kind != LANG_ITEM_EVENTS) ||
 		    !lang_declare(&reading->check, item, reading->inputs[item->input].folder, &type) || !type)
 			continue;
 		if (lang_names_add(names, type->name, unit->declared_count) == LANG_NO_NAME)
@@ -150,13 +200,22 @@ static void read_all(struct reading *reading, struct event_catalog *catalog)
 int lang_read(const struct lang_input *inputs, size_t input_count, struct event_catalog *catalog,
 	      struct asterism_diag *diag, struct lang_program **program)
 {
+	return lang_read_with(&(struct lang_sources){ .inputs = inputs, .input_count = input_count }, catalog, diag,
+			      program);
+}
+
+int lang_read_with(const struct lang_sources *sources, struct event_catalog *catalog, struct asterism_diag *diag,
+		   struct lang_program **program)
+{
 	struct reading *reading = alloc_zero(1, sizeof *reading);
 	int result = -ENOMEM;
 
 	if (!reading)
 		return diag_no_memory(diag);
-	reading->inputs = inputs;
-	reading->input_count = input_count;
+	reading->inputs = sources->inputs;
+	reading->input_count = sources->input_count;
+	reading->settings = sources->settings;
+	reading->setting_count = sources->setting_count;
 	reading->program = alloc_zero(1, sizeof *reading->program);
 	reading->scratch = arena_new();
 	if (!reading->program || !(reading->program->arena = arena_new()) || !reading->scratch) {
@@ -165,6 +224,7 @@ int lang_read(const struct lang_input *inputs, size_t input_count, struct event_
 	}
 	reading->report.arena = reading->scratch;
 	reading->report.diag = diag;
+	reading->params = (struct lang_params){ .arena = reading->program->arena, .report = &reading->report };
 	read_all(reading, catalog);
 	result = lang_report_flush(&reading->report);
 	if (result == 0) {

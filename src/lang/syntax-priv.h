@@ -143,7 +143,7 @@ struct lang_syntax_field {
 	enum event_value value;
 };
 
-enum lang_syntax_item_kind { LANG_ITEM_EVENTS = 1, LANG_ITEM_EVENT, LANG_ITEM_RULE };
+enum lang_syntax_item_kind { LANG_ITEM_EVENTS = 1, LANG_ITEM_EVENT, LANG_ITEM_RULE, LANG_ITEM_PARAM };
 
 /* A statement of a file, in the order of the text. */
 struct lang_syntax_item {

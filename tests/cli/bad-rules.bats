@@ -67,7 +67,7 @@ refused() {
 
 @test "10 MB of one bracket, at any place" {
 	head -c 10000000 /dev/zero | tr '\0' '[' >brackets
-	refused "brackets:1:1: error: expected RULE, EVENT or EVENTS but found '?'" check brackets
+	refused "brackets:1:1: error: expected RULE, MACHINE, PARAM, EVENT or EVENTS but found '?'" check brackets
 	{ printf 'RULE r PATTERN { '; cat brackets; } >pattern.rule
 	refused 'pattern.rule:1:82: error: the pattern nests more than 64 deep' check pattern.rule
 	{ printf '%sRULE r PATTERN { A:a } WHERE { ' "$declared"; tr '[' '(' <brackets; } >where.rule

@@ -51,7 +51,7 @@ static void test_deep(void **state)
 			"1:288+3: error: the expression nests more than 64 deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "1+",
 			"1:159+1: error: the expression nests more than 64 deep\n");
-	expect_repeated("", "[", "1:1+1: error: expected RULE, EVENT or EVENTS but found '['\n");
+	expect_repeated("", "[", "1:1+1: error: expected RULE, MACHINE, PARAM, EVENT or EVENTS but found '['\n");
 }
 
 static void test_deepest(void **state)
