@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
+#include "lang/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ struct parser {
 	struct arguments *arguments;
 	int argc, next;
 	char **argv;
-	size_t number_capacity, operand_capacity;
+	size_t number_capacity, operand_capacity, file_capacity, setting_capacity;
 };
 
 static bool takes(const struct command *command, enum option_id id)
@@ -187,6 +188,72 @@ static int read_number(struct parser *parser, const struct option_row *row, cons
 	return 0;
 }
 
+static int add_file(struct parser *parser, const char *file)
+{
+	struct arguments *arguments = parser->arguments;
+
+	if (alloc_grow(&arguments->files, &parser->file_capacity, arguments->file_count, sizeof *arguments->files)) {
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	arguments->files[arguments->file_count++] = file;
+	return 0;
+}
+
+/* Gives text to the arguments, which free it. */
+static int own(struct arguments *arguments, char *text)
+{
+	if (!text || alloc_grow(&arguments->joined, &arguments->joined_capacity, arguments->joined_count,
+				sizeof *arguments->joined)) {
+		alloc_free(text);
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	arguments->joined[arguments->joined_count++] = text;
+	return 0;
+}
+
+static bool is_name(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (!isalpha((unsigned char)text[i]) && text[i] != '_' && (i == 0 || !isdigit((unsigned char)text[i])))
+			return false;
+	}
+	return length > 0;
+}
+
+static int read_setting(struct parser *parser, const char *text)
+{
+	struct arguments *arguments = parser->arguments;
+	size_t length = strcspn(text, "=");
+	char *name;
+
+	if (!is_name(text, length) || text[length] == 0 || text[length + 1] == 0) {
+		print_error("--set: '%s' is not NAME=VALUE", text);
+		print_hint("write, for example, --set limit=100ms");
+		return -STATUS_USAGE;
+	}
+	name = alloc_text(text);
+	if (own(arguments, name))
+		return -STATUS_USAGE;
+	name[length] = 0;
+	for (size_t i = 0; i < arguments->setting_count; i++) {
+		if (strcmp(arguments->settings[i].name, name) == 0) {
+			print_error("--set gives %s two values: %s and %s", name, arguments->settings[i].text,
+				    text + length + 1);
+			return -STATUS_USAGE;
+		}
+	}
+	if (alloc_grow(&arguments->settings, &parser->setting_capacity, arguments->setting_count,
+		       sizeof *arguments->settings)) {
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	arguments->settings[arguments->setting_count++] =
+		(struct lang_setting){ .name = name, .text = text + length + 1 };
+	return 0;
+}
+
 /* A list given again goes on: *text becomes all of it. The arguments own what is put together. */
 static int extend(struct arguments *arguments, const struct option_value *value, const char **text)
 {
@@ -195,14 +262,10 @@ static int extend(struct arguments *arguments, const struct option_value *value,
 
 	if (!size)
 		return 0;
-	if (!joined || alloc_grow(&arguments->joined, &arguments->joined_capacity, arguments->joined_count,
-				  sizeof *arguments->joined)) {
-		alloc_free(joined);
-		print_error("out of memory");
+	if (joined)
+		snprintf(joined, size, "%s,%s", value->text, *text);
+	if (own(arguments, joined))
 		return -STATUS_USAGE;
-	}
-	snprintf(joined, size, "%s,%s", value->text, *text);
-	arguments->joined[arguments->joined_count++] = joined;
 	*text = joined;
 	return 0;
 }
@@ -237,6 +300,12 @@ static int set(struct parser *parser, enum option_id id, const char *text)
 		break;
 	case OPTION_NUMBER:
 		status = read_number(parser, row, text, &value->number);
+		break;
+	case OPTION_FILES:
+		status = add_file(parser, text);
+		break;
+	case OPTION_SETTING:
+		status = read_setting(parser, text);
 		break;
 	}
 	value->text = text ? text : "";
@@ -393,6 +462,8 @@ void arguments_fini(struct arguments *arguments)
 	for (size_t i = 0; i < arguments->joined_count; i++)
 		alloc_free(arguments->joined[i]);
 	alloc_free(arguments->joined);
+	alloc_free(arguments->files);
+	alloc_free(arguments->settings);
 	alloc_free(arguments->numbers);
 	alloc_free(arguments->operands);
 }

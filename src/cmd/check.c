@@ -10,7 +10,7 @@
 static int run(const struct arguments *arguments)
 {
 	struct session_rules *rules;
-	int status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 
 	if (status)
 		return status;
@@ -38,7 +38,7 @@ const struct command command_check = {
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
 		"running "
 		"anything. Errors are shown with their place, the line and what would be right; several per run.",
-	.options = { OPTION_QUIET },
+	.options = { OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

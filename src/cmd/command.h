@@ -16,6 +16,7 @@
 enum { COMMAND_OPTIONS_MAX = 20 };
 
 struct arguments;
+struct lang_setting;
 
 struct command_example {
 	const char *line; /* as typed at a shell */
@@ -54,7 +55,11 @@ struct arguments {
 	struct option_value options[OPTION_COUNT];
 	uint64_t *numbers; /* the values of OPTION_NUMBER options, in order */
 	size_t number_count;
-	char **joined; /* lists given in several pieces, put together */
+	const char **files; /* the values of OPTION_FILES options, in order */
+	size_t file_count;
+	struct lang_setting *settings; /* of --set, in order */
+	size_t setting_count;
+	char **joined; /* lists given in several pieces, put together; the names of settings */
 	size_t joined_count, joined_capacity;
 	const char **operands;
 	size_t operand_count;

@@ -15,6 +15,8 @@ extern const struct command command_explain;
 extern const struct command command_record;
 extern const struct command command_replay;
 extern const struct command command_run;
+extern const struct command command_rules;
 extern const struct command command_stat;
+extern const struct command command_test;
 
 #endif

@@ -79,7 +79,7 @@ static int run(const struct arguments *arguments)
 		print_error("'asterism compile' needs -o FILE, the image to write");
 		return STATUS_USAGE;
 	}
-	status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
 	status = header ? write_header(output ? output : "-", rules) : write_image(output, rules);
@@ -108,7 +108,7 @@ const struct command command_compile = {
 		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
 		"capacity that their field has. The library refuses to fill a structure that was made for another "
 		"version of the rule.",
-	.options = { OPTION_HEADER, OPTION_OUTPUT, OPTION_QUIET },
+	.options = { OPTION_HEADER, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

@@ -5,6 +5,7 @@
 #include "cmd/commands.h"
 #include "cmd/ctl-client.h"
 #include "cmd/ctl-print.h"
+#include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
 #include "session/input.h"
@@ -55,18 +56,36 @@ static void unit_of_file(const char *file, char name[UNIT_CHARACTERS_MAX + 1])
 			*c = '-';
 }
 
+/* Reads the operand, a file or a shipped rule, and gives the name of its unit. */
+static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct library_files resolved;
+	int status = library_resolve(&asking->operand, 1, &resolved);
+
+	if (!status && resolved.count != 1) {
+		print_error("a unit is one file: %s is several", asking->operand);
+		status = STATUS_USAGE;
+	}
+	if (!status &&
+	    session_input_read(resolved.files[0], RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
+		status = STATUS_USAGE;
+	if (!status)
+		unit_of_file(resolved.files[0], name);
+	print_diag(diag);
+	asterism_diag_free(diag);
+	library_files_fini(&resolved);
+	return status;
+}
+
 static int send_file(struct asking *asking, json_t *request)
 {
 	const struct arguments *arguments = asking->arguments;
 	char name[UNIT_CHARACTERS_MAX + 1];
-	struct asterism_diag *diag = asterism_diag_new();
-	int result = session_input_read(asking->operand, RULES_BYTES_MAX, diag, &asking->body, &asking->body_length);
+	int status = read_file(asking, name);
 
-	print_diag(diag);
-	asterism_diag_free(diag);
-	if (result)
-		return STATUS_USAGE;
-	unit_of_file(asking->operand, name);
+	if (status)
+		return status;
 	json_object_set_new(request, "unit", json_string(arguments->operand_count > 2 ? arguments->operands[2] : name));
 	json_object_set_new(request, "length", json_integer((json_int_t)asking->body_length));
 	json_object_set_new(request, "activate", json_true());

@@ -138,6 +138,7 @@ static void man_program(void)
 	put_statuses();
 	puts(".SH ENVIRONMENT\n.TP\n.B ASTERISM_CATALOGS\nThe folder of the event catalogs, in place of the installed "
 	     "one.\n"
+	     ".TP\n.B ASTERISM_RULES\nThe folder of the shipped rules, in place of the installed one.\n"
 	     ".TP\n.B NO_COLOR\nSwitches colours off when set.\n.SH SEE ALSO\n.BR asterism\\-rules (5)");
 }
 
@@ -155,7 +156,8 @@ static void completion_values(void)
 		const struct option_row *row = &option_rows[id];
 
 		/* Options that share a name: what explain takes as --format and run as --pid covers the others. */
-		if (row->kind == OPTION_FLAG || id == OPTION_FORMAT || id == OPTION_FORMAT_EVENTS || id == OPTION_PIDS)
+		if (row->kind == OPTION_FLAG || id == OPTION_FORMAT || id == OPTION_FORMAT_EVENTS ||
+		    id == OPTION_PIDS || id == OPTION_TEST_FORMAT || id == OPTION_LIMIT)
 			continue;
 		printf("\t--%s", row->name);
 		if (row->letter)
@@ -164,6 +166,12 @@ static void completion_values(void)
 			fputs(") COMPREPLY=($(compgen -W '", stdout);
 			put_words(row->choices);
 			puts("' -- \"$word\")); return ;;");
+		} else if (row->kind == OPTION_FILES) {
+			puts(") ;;");
+		} else if (row->kind == OPTION_SETTING) {
+			puts(") compopt -o nospace +o filenames\n\t\tCOMPREPLY=($(compgen -W "
+			     "\"$(_asterism_parameters)\" "
+			     "-- \"$word\"))\n\t\treturn ;;");
 		} else if (id == OPTION_PID) {
 			puts(") COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$word\")); return ;;");
 		} else if (id == OPTION_OUTPUT || id == OPTION_CATALOG) {
@@ -187,10 +195,21 @@ static void completion_options(void)
 	puts("\tesac");
 }
 
+/* What the completion asks asterism itself: shipped rules, and the parameters of those on the line. */
+static void completion_rules(void)
+{
+	puts("_asterism_names()\n{\n\techo all\n"
+	     "\t\"${COMP_WORDS[0]}\" rules 2>/dev/null | sed -n 's/^  @\\([^ ]*\\).*/\\1/p'\n}\n"
+	     "_asterism_parameters()\n{\n\tlocal word\n\tfor word in $COMP_LINE; do\n"
+	     "\t\tif [[ $word == @?* ]]; then\n\t\t\t\"${COMP_WORDS[0]}\" rules \"${word#@}\" 2>/dev/null |\n"
+	     "\t\t\t\tsed -n '/^Parameters (--set/,/^$/s/^  \\([^ ]*\\) *= .*/\\1=/p'\n\t\tfi\n\tdone\n}");
+}
+
 static void completion(void)
 {
-	puts("# SPDX-License-Identifier: BSD-2-Clause\n# bash completion for asterism, written by asterism-docs\n"
-	     "_asterism()\n{\n\tlocal word=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options= i\n"
+	puts("# SPDX-License-Identifier: BSD-2-Clause\n# bash completion for asterism, written by asterism-docs");
+	completion_rules();
+	puts("_asterism()\n{\n\tlocal word=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options= i\n"
 	     "\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" = 1 ]; then");
 	fputs("\t\tCOMPREPLY=($(compgen -W '", stdout);
 	for (const struct command *const *command = commands; *command; command++)
@@ -200,6 +219,10 @@ static void completion(void)
 	     "\t\t\tCOMPREPLY=($(compgen -c -f -- \"$word\"))\n\t\t\treturn\n\t\tfi\n\tdone");
 	completion_values();
 	completion_options();
+	/* Where @ parts words, as it does unless somebody has changed that, what is completed stands behind it. */
+	puts("\tif [[ $word == @* || $prev == @ ]]; then\n\t\tlocal at=@\n"
+	     "\t\t[[ $COMP_WORDBREAKS == *@* ]] && at=\n\t\tcompopt +o filenames\n"
+	     "\t\tCOMPREPLY=($(compgen -P \"$at\" -W \"$(_asterism_names)\" -- \"${word#@}\"))\n\t\treturn\n\tfi");
 	puts("\tif [[ $word == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n\telse\n"
 	     "\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\tfi\n}\ncomplete -o filenames -F _asterism asterism");
 }

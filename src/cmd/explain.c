@@ -78,7 +78,7 @@ static int run(const struct arguments *arguments)
 	struct session_rules *rules;
 	struct text_buffer out = { 0 };
 	char *text = NULL;
-	int status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 
 	if (status)
 		return status;
@@ -117,7 +117,7 @@ const struct command command_explain = {
 		"memory its "
 		"pool takes.\n\n"
 		"With -f dot there is one graph per rule for Graphviz, with -f json one object per rule and line.",
-	.options = { OPTION_GRAPH_FORMAT, OPTION_QUIET },
+	.options = { OPTION_GRAPH_FORMAT, OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

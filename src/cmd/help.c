@@ -69,7 +69,8 @@ void help_program(FILE *stream)
 	put_option(OPTION_HELP, stream);
 	put_option(OPTION_VERSION, stream);
 	put_statuses(stream);
-	fputs("\n'asterism COMMAND --help' tells more; the language is described in asterism-rules(5),\n"
+	fputs("\nWhere a rule FILE is taken, @NAME is a shipped rule: 'asterism rules' lists them.\n"
+	      "'asterism COMMAND --help' tells more; the language is described in asterism-rules(5),\n"
 	      "what rules can do at a match by 'asterism help actions'.\n",
 	      stream);
 }

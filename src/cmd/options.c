@@ -11,6 +11,7 @@ static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
+static const char *const test_choices[] = { "text", "tap", "json", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
 
 const struct option_row option_rows[OPTION_COUNT] = {
@@ -60,8 +61,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			  "how far back a snapshot goes, such as 2s (default: as far as the memory)" },
 	[OPTION_LAYOUT] = { "layout", 0, OPTION_CHOICE, "LAYOUT", layout_choices,
 			    "names in the trace: asterism's (default), or lttng's, for Trace Compass and its like" },
+	[OPTION_LIMIT] = { "timeout", 0, OPTION_TIME, "TIME", NULL,
+			   "how long a program of a test may run, such as 10s or 2min (default: 60s)" },
+	[OPTION_LIVE] = { "live", 0, OPTION_FLAG, .help = "only the tests that observe a program" },
 	[OPTION_MAX_SIZE] = { "max-size", 0, OPTION_SIZE, "SIZE", NULL,
 			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
+	[OPTION_NO_LIVE] = { "no-live", 0, OPTION_FLAG, .help = "only the tests of recorded events" },
 	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
 	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
 			 "observe the process PID until it ends; may be given several times" },
@@ -69,14 +74,21 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_POLICY] = { "policy", 0, OPTION_TEXT, "FILE", NULL,
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'" },
 	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_TESTS] = { "tests", 'k', OPTION_TEXT, "PATTERN", NULL,
+			   "only tests whose DIR/NAME matches PATTERN, a glob, or contains it" },
+	[OPTION_TEST_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", test_choices,
+				 "what is written: text (default), tap, or json: one object per line" },
 	[OPTION_TIDS] = { "tid", 0, OPTION_LIST, "TID,...", NULL, "only events of these threads" },
 	[OPTION_TIMES] = { "time", 0, OPTION_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },
 	[OPTION_RING] = { "ring", 0, OPTION_SIZE, "SIZE", NULL,
 			  "memory for events on their way, per processor (default: 4M)" },
-	[OPTION_RULES] = { "rules", 0, OPTION_TEXT, "FILE", NULL,
-			   "record what the rules in FILE look at, run them meanwhile, and mark their matches" },
+	[OPTION_RULES] = { "rules", 0, OPTION_FILES, "FILE", NULL,
+			   "record what the rules in FILE look at, run them meanwhile, and mark their matches; "
+			   "may be given several times" },
+	[OPTION_SET] = { "set", 0, OPTION_SETTING, "NAME=VALUE", NULL,
+			 "give the parameter NAME of the rules (PARAM) another value; may be given several times" },
 	[OPTION_SNAPSHOT] = { "snapshot", 0, OPTION_TEXT, "DIR", NULL,
 			      "at a match write what led to it as a trace, in a directory in DIR" },
 	[OPTION_SOCKET] = { "socket", 0, OPTION_TEXT, "PATH", NULL,

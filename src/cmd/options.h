@@ -34,7 +34,10 @@ enum option_id {
 	OPTION_JOBS,
 	OPTION_LAST,
 	OPTION_LAYOUT,
+	OPTION_LIMIT,
+	OPTION_LIVE,
 	OPTION_MAX_SIZE,
+	OPTION_NO_LIVE,
 	OPTION_ORDINALS,
 	OPTION_OUTPUT,
 	OPTION_PID,
@@ -43,8 +46,11 @@ enum option_id {
 	OPTION_QUIET,
 	OPTION_RING,
 	OPTION_RULES,
+	OPTION_SET,
 	OPTION_SNAPSHOT,
 	OPTION_SOCKET,
+	OPTION_TESTS,
+	OPTION_TEST_FORMAT,
 	OPTION_TIDS,
 	OPTION_TIMEOUT,
 	OPTION_TIMES,
@@ -55,14 +61,16 @@ enum option_id {
 };
 
 enum option_kind {
-	OPTION_FLAG,   /* takes no value; may be repeated where that means more of it */
-	OPTION_TEXT,   /* any value */
-	OPTION_LIST,   /* items with commas between them; may be repeated */
-	OPTION_CHOICE, /* one of choices */
-	OPTION_TIME,   /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
-	OPTION_MOMENT, /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
-	OPTION_SIZE,   /* bytes: a number with K, M or G, or without */
-	OPTION_NUMBER, /* a positive decimal number; may be repeated */
+	OPTION_FLAG,    /* takes no value; may be repeated where that means more of it */
+	OPTION_TEXT,    /* any value */
+	OPTION_LIST,    /* items with commas between them; may be repeated */
+	OPTION_CHOICE,  /* one of choices */
+	OPTION_TIME,    /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
+	OPTION_MOMENT,  /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
+	OPTION_SIZE,    /* bytes: a number with K, M or G, or without */
+	OPTION_NUMBER,  /* a positive decimal number; may be repeated */
+	OPTION_FILES,   /* a file; may be repeated */
+	OPTION_SETTING, /* name=value; may be repeated */
 };
 
 struct option_row {

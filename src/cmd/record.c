@@ -170,6 +170,8 @@ static int check_no_rules(const struct arguments *arguments)
 		print_error("--fail-on-match is for rules: add --rules FILE");
 	else if (arguments_has(arguments, OPTION_ALLOW_ACTIONS) || arguments_has(arguments, OPTION_POLICY))
 		print_error("--allow-actions and --policy are for rules: add --rules FILE");
+	else if (arguments_has(arguments, OPTION_SET))
+		print_error("--set is for rules: add --rules FILE");
 	else if (arguments_has(arguments, OPTION_FORMAT))
 		print_error("-f is for the matches of rules: add --rules FILE");
 	else
@@ -200,9 +202,10 @@ static int check_options(const struct arguments *arguments)
 /* The rules or else the catalog, and what is recorded of it. */
 static int read_inputs(struct record *record, const struct arguments *arguments)
 {
-	const char *file = arguments->options[OPTION_RULES].text;
 	bool lttng = arguments->options[OPTION_LAYOUT].number == 1;
-	int status = file ? cmd_read_rules(&file, 1, &record->rules) : cmd_read_catalog(&record->catalog);
+	int status = arguments->file_count
+			     ? cmd_read_rules(arguments, arguments->files, arguments->file_count, &record->rules)
+			     : cmd_read_catalog(&record->catalog);
 
 	struct event_catalog *catalog = record->rules ? session_rules_catalog(record->rules) : record->catalog;
 
@@ -281,7 +284,7 @@ const struct command command_record = {
 		"A launched command is treated as by 'asterism run'.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH,
 		     OPTION_FLIGHT, OPTION_FOR, OPTION_FORMAT, OPTION_LAST, OPTION_LAYOUT, OPTION_MAX_SIZE, OPTION_PID,
-		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_RULES, OPTION_VERBOSE },
+		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_RULES, OPTION_SET, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_max = 0,
 	.launches = true,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cmd/commands.h"
+#include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/signals.h"
@@ -135,8 +136,9 @@ static int check_kinds(const struct operands *operands)
 {
 	const char *last = operands->traces[operands->trace_count - 1], *ending = strrchr(last, '.');
 
-	if (ending && strcmp(ending, ".rule") == 0) {
-		print_error("nothing to replay: the last argument, %s, is a rule file", last);
+	if (library_is_name(last) || (ending && strcmp(ending, ".rule") == 0)) {
+		print_error("nothing to replay: the last argument, %s, is a rule%s", last,
+			    library_is_name(last) ? "" : " file");
 		print_hint("the traces come after the rules");
 		return STATUS_USAGE;
 	}
@@ -215,7 +217,7 @@ static int run(const struct arguments *arguments)
 	if (!status)
 		status = check_kinds(&operands);
 	if (!status)
-		status = cmd_read_rules(operands.rules, operands.rule_count, &rules);
+		status = cmd_read_rules(arguments, operands.rules, operands.rule_count, &rules);
 	if (!status) {
 		status = replay_events(arguments, &operands, rules);
 		session_rules_free(rules);
@@ -240,7 +242,8 @@ const struct command command_replay = {
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... TRACE...",
 	.description =
-		"Runs the rules over the recorded events of all traces, merged by time. A directory, a file called "
+		"Runs the rules - files, or @NAME for shipped ones - over the recorded events of all traces, merged by "
+		"time. A directory, a file called "
 		".jsonl and "
 		"a file that begins with '{' is a trace, and so is the last argument, where '-' is standard input. The "
 		"matches are those that 'asterism run' finds when the same events happen.\n\n"
@@ -258,7 +261,7 @@ const struct command command_replay = {
 		"not depend on it; -v tells of it. It may cost reading the input twice: when the pool of such a rule "
 		"is full.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
-		     OPTION_OUTPUT, OPTION_QUIET, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_OUTPUT, OPTION_QUIET, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
 	.run = run,

@@ -3,6 +3,7 @@
 
 #include "cmd/rules.h"
 
+#include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
 
@@ -33,11 +34,25 @@ static int tell(struct asterism_diag *diag, int result)
 	return cmd_status_of(result);
 }
 
-int cmd_read_rules(const char *const *files, size_t count, struct session_rules **rules)
+int cmd_read_rules(const struct arguments *arguments, const char *const *files, size_t count,
+		   struct session_rules **rules)
 {
-	struct asterism_diag *diag = asterism_diag_new();
+	struct library_files resolved;
+	int status = library_resolve(files, count, &resolved);
 
-	return tell(diag, session_rules_read(files, count, diag, rules));
+	if (!status) {
+		struct asterism_diag *diag = asterism_diag_new();
+		const struct session_rules_files wanted = {
+			.files = resolved.files,
+			.count = resolved.count,
+			.settings = arguments->settings,
+			.setting_count = arguments->setting_count,
+		};
+
+		status = tell(diag, session_rules_read_files(&wanted, diag, rules));
+	}
+	library_files_fini(&resolved);
+	return status;
 }
 
 int cmd_read_catalog(struct event_catalog **catalog)

@@ -2,13 +2,15 @@
 #ifndef CMD_RULES_H
 #define CMD_RULES_H
 
+#include "cmd/command.h"
 #include "session/rules.h"
 
 /*
- * Reads the rule files and prints what the diag holds, warnings included. Returns STATUS_FINE and the rules, or the
- * status to end with.
+ * Reads the rule files, @name for shipped ones, with the parameters of --set, and prints what the diag holds, warnings
+ * included. Returns STATUS_FINE and the rules, or the status to end with.
  */
-int cmd_read_rules(const char *const *files, size_t count, struct session_rules **rules);
+int cmd_read_rules(const struct arguments *arguments, const char *const *files, size_t count,
+		   struct session_rules **rules);
 
 /* The same for the catalog of Linux events alone. */
 int cmd_read_catalog(struct event_catalog **catalog);

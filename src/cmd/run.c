@@ -114,7 +114,7 @@ static int run(const struct arguments *arguments)
 	if (!status)
 		status = observe_allow(&run.observation, arguments);
 	if (!status)
-		status = cmd_read_rules(arguments->operands, arguments->operand_count, &rules);
+		status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (!status)
 		status = prepare_snapshots(&run, arguments, rules);
 	if (!status)
@@ -130,7 +130,7 @@ static const struct command_example examples[] = {
 	  "Launches cp and reports its system calls that take more than 10 ms." },
 	{ "asterism run slow-syscall.rule -p 1234 --for 10s -f json",
 	  "Observes a process for ten seconds; one JSON object per match." },
-	{ "asterism run deadlock.rule -a --fail-on-match --for 1min",
+	{ "asterism run @deadlock -a --fail-on-match --for 1min",
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
 	{ "asterism run slow-syscall.rule -p 1234 --snapshot /tmp/slow --last 2s",
 	  "Writes a trace of the last two seconds whenever a system call was slow." },
@@ -148,7 +148,7 @@ const struct command command_run = {
 		"What is "
 		"observed is a command that is launched, with all its descendants; processes that run already (-p); or "
 		"the whole machine (-a). asterism's own threads are never observed. This needs root, or CAP_BPF and "
-		"CAP_PERFMON.\n\n"
+		"CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism rules' lists them.\n\n"
 		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM or "
 		"SIGHUP; "
 		"nothing "
@@ -171,7 +171,7 @@ const struct command command_run = {
 		"boosted priorities are what they were.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
 		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
-		     OPTION_SNAPSHOT, OPTION_VERBOSE },
+		     OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

@@ -18,6 +18,8 @@ const struct command *const commands[] = {
 	&command_compile,
 	&command_explain,
 	&command_events,
+	&command_rules,
+	&command_test,
 	&command_dump,
 	&command_stat,
 	&command_ctl,

@@ -4,6 +4,7 @@
 #include "session/replay-input.h"
 
 #include "base/alloc.h"
+#include "trace/jsonl.h"
 #include "trace/merge.h"
 #include "trace/open.h"
 
@@ -63,6 +64,11 @@ int replay_input_open(const char *const *files, size_t count, struct event_catal
 		input->bytes_total = 0;
 	alloc_free(opening.sources);
 	return result;
+}
+
+void replay_input_relax(struct replay_input *input)
+{
+	trace_jsonl_relax(input->source);
 }
 
 void replay_input_close(struct replay_input *input)

@@ -19,6 +19,8 @@ struct replay_input {
  */
 int replay_input_open(const char *const *files, size_t count, struct event_catalog *catalog, struct asterism_diag *diag,
 		      struct replay_input *input);
+/* Before the first event: one input of JSON lines may be written as tests are. */
+void replay_input_relax(struct replay_input *input);
 void replay_input_close(struct replay_input *input);
 
 #endif

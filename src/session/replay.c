@@ -268,6 +268,8 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 				       &replay->input);
 
 	replay->progress.bytes_total = replay->input.bytes_total;
+	if (!result && options->relaxed)
+		replay_input_relax(&replay->input);
 	if (!result)
 		result = replay_want_init(&replay->want, replay->program);
 	if (result)

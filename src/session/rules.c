@@ -20,6 +20,10 @@ struct session_rules {
 	struct event_catalog *catalog;
 	struct lang_input *inputs;
 	size_t input_count;
+	const struct lang_setting *settings; /* borrowed, until they are compiled */
+	size_t setting_count;
+	struct session_parameter *parameters;
+	uint32_t parameter_count;
 	bool from_image;
 	void *image;
 	size_t image_length;
@@ -32,6 +36,12 @@ void session_rules_free(struct session_rules *rules)
 		return;
 	program_free(rules->program);
 	alloc_free(rules->image);
+	for (uint32_t i = 0; i < rules->parameter_count; i++) {
+		alloc_free((void *)rules->parameters[i].name);
+		alloc_free((void *)rules->parameters[i].value);
+		alloc_free((void *)rules->parameters[i].usual);
+	}
+	alloc_free(rules->parameters);
 	for (size_t i = 0; i < rules->input_count; i++) {
 		alloc_free((void *)rules->inputs[i].file);
 		alloc_free((void *)rules->inputs[i].folder);
@@ -126,14 +136,45 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
 	return result;
 }
 
+static int keep_parameters(struct session_rules *rules, const struct lang_unit *unit)
+{
+	rules->parameters = alloc_zero(unit->parameter_count, sizeof *rules->parameters);
+	if (!rules->parameters)
+		return -ENOMEM;
+	for (; rules->parameter_count < unit->parameter_count; rules->parameter_count++) {
+		const struct lang_parameter *from = &unit->parameters[rules->parameter_count];
+		struct session_parameter *to = &rules->parameters[rules->parameter_count];
+
+		to->name = alloc_text(from->name);
+		to->value = alloc_text(from->text);
+		to->usual = alloc_text(from->default_text);
+		if (!to->name || !to->value || !to->usual) {
+			rules->parameter_count++;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static int compile(struct session_rules *rules, struct asterism_diag *diag)
 {
+	const struct lang_sources sources = {
+		.inputs = rules->inputs,
+		.input_count = rules->input_count,
+		.settings = rules->settings,
+		.setting_count = rules->setting_count,
+	};
 	struct lang_program *unit = NULL;
-	int result = lang_read(rules->inputs, rules->input_count, rules->catalog, diag, &unit);
+	int result = lang_read_with(&sources, rules->catalog, diag, &unit);
 
 	if (result)
 		return result;
-	result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image, &rules->image_length);
+	result = keep_parameters(rules, lang_program_unit(unit));
+	if (result)
+		diag_no_memory(diag);
+	else
+		result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image,
+					   &rules->image_length);
 	lang_program_free(unit);
 	return result == -E2BIG ? -EINVAL : result;
 }
@@ -194,6 +235,15 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
 					  "a compiled image cannot be combined with other rule files");
 	}
+	if (rules->from_image && rules->setting_count) {
+		struct diag_source source = { .file = first->file };
+
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source },
+			 "compile the rule text with the same --set instead",
+			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
+			 rules->settings[0].name);
+		return -EINVAL;
+	}
 	if (rules->from_image) {
 		result = program_load(first->text, first->length, first->file, diag, &rules->program);
 		return result ? result : declare_types(rules, diag);
@@ -221,12 +271,21 @@ static int make(struct session_rules *rules, struct asterism_diag *diag, struct 
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **read_rules)
 {
+	return session_rules_read_files(&(struct session_rules_files){ .files = files, .count = count }, diag,
+					read_rules);
+}
+
+int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
+			     struct session_rules **read_rules)
+{
 	struct session_rules *rules = alloc_zero(1, sizeof *rules);
 	int result;
 
 	if (!rules)
 		return diag_no_memory(diag);
-	result = read_inputs(rules, files, count, diag);
+	rules->settings = files->settings;
+	rules->setting_count = files->setting_count;
+	result = read_inputs(rules, files->files, files->count, diag);
 	if (!result)
 		return make(rules, diag, read_rules);
 	session_rules_free(rules);
@@ -257,6 +316,12 @@ const void *session_rules_image(const struct session_rules *rules, size_t *lengt
 {
 	*length = rules->image ? rules->image_length : rules->inputs[0].length;
 	return rules->image ? rules->image : rules->inputs[0].text;
+}
+
+const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count)
+{
+	*count = rules->parameter_count;
+	return rules->parameters;
 }
 
 struct event_catalog *session_rules_catalog(const struct session_rules *rules)

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
+#include "lang/parse.h"
 #include "program/load.h"
 
 #include <stdbool.h>
@@ -23,6 +24,17 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **catal
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **rules);
 
+/* The same with other values for what the files call PARAM. */
+struct session_rules_files {
+	const char *const *files;
+	size_t count;
+	const struct lang_setting *settings; /* an image takes none (-EINVAL) */
+	size_t setting_count;
+};
+
+int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
+			     struct session_rules **rules);
+
 /* Rules in memory. */
 struct session_rules_source {
 	const char *name; /* for messages */
@@ -39,6 +51,14 @@ void session_rules_free(struct session_rules *rules);
 /* All borrowed from rules. The catalog may still gain types. */
 const struct program *session_rules_program(const struct session_rules *rules);
 const void *session_rules_image(const struct session_rules *rules, size_t *length);
+
+/* What the rule texts call PARAM, in their order; none of an image. */
+struct session_parameter {
+	const char *name;
+	const char *value, *usual; /* as constants are written; equal where nothing was set */
+};
+
+const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count);
 struct event_catalog *session_rules_catalog(const struct session_rules *rules);
 
 /* Where one rule runs in a live session. */

@@ -60,6 +60,7 @@ struct session_moment {
 struct session_replay_options {
 	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
 	size_t file_count;
+	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl.h) */
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	enum session_engine engine;
 	/*

@@ -225,9 +225,11 @@ int jsonl_fill(const struct event_type *type, const struct json_members *members
 			result = fill_member(&filling, &members->items[i]);
 	}
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
-		if (!filling.given[EVENT_HEADER_FIELDS + i])
-			result = complain(&filling, &members->items[event_member].value, "field '%s' of %s is missing",
-					  type->fields[i].name, type->name);
+		if (filling.given[EVENT_HEADER_FIELDS + i])
+			continue;
+		complain(&filling, &members->items[event_member].value, "field '%s' of %s is missing",
+			 type->fields[i].name, type->name);
+		result = 1;
 	}
 	return result;
 }

@@ -57,8 +57,8 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 void jsonl_types_fini(struct jsonl_types *types);
 
 /*
- * Fills the record of type from the members, all but seq and type. The member event_member names the type. Returns 0,
- * or -EINVAL with *complaint.
+ * Fills the record of type from the members, all but seq and type. The member event_member names the type. Returns 0; 1
+ * with *complaint where a field was not given, which is 0 or empty then; or -EINVAL with *complaint.
  */
 int jsonl_fill(const struct event_type *type, const struct json_members *members, size_t event_member, char *record,
 	       struct jsonl_complaint *complaint);

@@ -21,7 +21,7 @@ struct jsonl {
 	struct jsonl_types types;
 	struct json_members members;
 	struct jsonl_complaint complaint;
-	bool owns_fd;
+	bool owns_fd, relaxed;
 	uint64_t seq, ts;
 	union {
 		struct event_header header;
@@ -137,7 +137,7 @@ static int make_event(struct jsonl *jsonl, struct trace_event *event)
 		return diag_no_memory(jsonl->diag);
 	*jsonl->complaint.hint = 0;
 	result = jsonl_fill(type.type, &jsonl->members, event_member, jsonl->record.bytes, &jsonl->complaint);
-	if (result)
+	if (result < 0 || (result > 0 && !jsonl->relaxed))
 		return complain(jsonl);
 	result = check_time(jsonl);
 	if (result)
@@ -152,7 +152,11 @@ static int make_event(struct jsonl *jsonl, struct trace_event *event)
 static int read_line(struct jsonl *jsonl, struct trace_event *event)
 {
 	struct json_error error;
-	int result = json_read_object(jsonl->line.text, jsonl->line.length, &jsonl->members, &error);
+	int result;
+
+	if (jsonl->relaxed && jsonl->line.length && jsonl->line.text[0] == '#')
+		return 0;
+	result = json_read_object(jsonl->line.text, jsonl->line.length, &jsonl->members, &error);
 
 	if (result == -ENOMEM)
 		return diag_no_memory(jsonl->diag);
@@ -221,6 +225,12 @@ static const struct trace_source_kind kind = {
 	.free = jsonl_free,
 	.position = jsonl_position,
 };
+
+void trace_jsonl_relax(struct trace_source *source)
+{
+	if (source->kind == &kind)
+		((struct jsonl *)source)->relaxed = true;
+}
 
 void trace_jsonl_own(struct trace_source *source)
 {

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism rules`: what is in the library that asterism ships. */
+
+#include "cmd/commands.h"
+#include "cmd/library.h"
+#include "cmd/print.h"
+#include "cmd/rules.h"
+#include "cmd/status.h"
+
+#include "base/alloc.h"
+
+#include <fnmatch.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether pattern, a glob or a plain part of a name, means the entry. */
+static bool is_wanted(const struct library_entry *entry, const char *pattern)
+{
+	if (!pattern)
+		return true;
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, entry->name, FNM_CASEFOLD) == 0;
+	return strcasestr(entry->name, pattern) != NULL;
+}
+
+/* The entries that are shown, in the order of the library. */
+struct choice {
+	const struct library_entry **entries;
+	size_t count;
+};
+
+static void put_group(const struct choice *choice, const char *kind)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < choice->count; i++) {
+		int length = (int)strlen(choice->entries[i]->name);
+
+		width = length > width ? length : width;
+	}
+	printf("%s:\n", kind);
+	for (size_t i = 0; i < choice->count; i++) {
+		const struct library_entry *entry = choice->entries[i];
+
+		if (strcmp(entry->kind, kind) == 0)
+			printf("  @%-*s  %s%s%s%s\n", width, entry->name, entry->line, entry->needs ? " (needs " : "",
+			       entry->needs ? entry->needs : "", entry->needs ? ")" : "");
+	}
+}
+
+/* Groups by name; those without one last. */
+static void put_groups(const struct choice *choice)
+{
+	const char *last = "";
+
+	for (;;) {
+		const char *next = NULL;
+
+		for (size_t i = 0; i < choice->count; i++) {
+			const char *kind = choice->entries[i]->kind;
+
+			if (strcmp(kind, last) > 0 && strcmp(kind, "other") != 0 && (!next || strcmp(kind, next) < 0))
+				next = kind;
+		}
+		if (!next)
+			break;
+		put_group(choice, next);
+		last = next;
+	}
+	for (size_t i = 0; i < choice->count; i++) {
+		if (strcmp(choice->entries[i]->kind, "other") == 0)
+			return put_group(choice, "other");
+	}
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *describe(const struct library_entry *entry)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", entry->name, "kind", text_or_null(entry->kind), "finds",
+			 text_or_null(entry->line), "needs", text_or_null(entry->needs), "path",
+			 text_or_null(entry->path));
+}
+
+static void put_object(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+static void put_list(const struct choice *choice, bool as_json)
+{
+	if (!as_json)
+		return put_groups(choice);
+	for (size_t i = 0; i < choice->count; i++)
+		put_object(describe(choice->entries[i]));
+}
+
+static void put_parameters(const struct session_parameter *parameters, uint32_t count)
+{
+	int width = 0;
+
+	if (count == 0)
+		return;
+	puts("Parameters (--set NAME=VALUE):");
+	for (uint32_t i = 0; i < count; i++) {
+		int length = (int)strlen(parameters[i].name);
+
+		width = length > width ? length : width;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		printf("  %-*s = %s\n", width, parameters[i].name, parameters[i].usual);
+	putchar('\n');
+}
+
+static void put_entry(const struct library_entry *entry, const struct session_parameter *parameters, uint32_t count)
+{
+	size_t length = strlen(entry->readme);
+
+	fputs(entry->readme, stdout);
+	if (length && entry->readme[length - 1] != '\n')
+		putchar('\n');
+	if (length)
+		putchar('\n');
+	put_parameters(parameters, count);
+	printf("Rule: %s\n", entry->path);
+}
+
+static void put_entry_json(const struct library_entry *entry, const struct session_parameter *parameters,
+			   uint32_t count)
+{
+	json_t *object = describe(entry), *rows = json_array();
+
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", parameters[i].name, "default",
+						      text_or_null(parameters[i].usual)));
+	json_object_set_new(object, "parameters", rows);
+	json_object_set_new(object, "readme", text_or_null(entry->readme));
+	put_object(object);
+}
+
+/* All about one entry. */
+static int show(const struct arguments *arguments, const struct library_entry *entry, bool as_json)
+{
+	const struct session_parameter *parameters;
+	const char *path = entry->path;
+	struct session_rules *rules;
+	uint32_t count;
+	int status = cmd_read_rules(arguments, &path, 1, &rules);
+
+	if (status)
+		return status;
+	parameters = session_rules_parameters(rules, &count);
+	if (as_json)
+		put_entry_json(entry, parameters, count);
+	else
+		put_entry(entry, parameters, count);
+	session_rules_free(rules);
+	return STATUS_FINE;
+}
+
+static int choose(const struct library *library, const char *pattern, struct choice *choice)
+{
+	choice->entries = alloc_zero(library->count + 1, sizeof *choice->entries);
+	if (!choice->entries) {
+		print_error("out of memory");
+		return STATUS_USAGE;
+	}
+	for (size_t i = 0; i < library->count; i++) {
+		const struct library_entry *entry = &library->entries[i];
+
+		if (pattern && strcmp(entry->name, pattern) == 0) {
+			choice->entries[0] = entry;
+			choice->count = 1;
+			return STATUS_FINE;
+		}
+		if (is_wanted(entry, pattern))
+			choice->entries[choice->count++] = entry;
+	}
+	if (choice->count || !pattern)
+		return STATUS_FINE;
+	library_get(library, pattern);
+	return STATUS_USAGE;
+}
+
+static int run(const struct arguments *arguments)
+{
+	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
+	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
+	struct choice choice = { 0 };
+	struct library library;
+	int status = library_read(&library);
+
+	if (pattern && library_is_name(pattern))
+		pattern++;
+	if (!status)
+		status = choose(&library, pattern, &choice);
+	if (!status && choice.count == 1 && pattern)
+		status = show(arguments, choice.entries[0], as_json);
+	else if (!status)
+		put_list(&choice, as_json);
+	alloc_free(choice.entries);
+	library_fini(&library);
+	return status;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism rules", "Lists the shipped rules." },
+	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
+	{ "asterism run @deadlock @long-syscall -p 1234", "Looks for both in a process." },
+	{ NULL, NULL },
+};
+
+const struct command command_rules = {
+	.name = "rules",
+	.summary = "list the shipped rules and tell about one",
+	.operands = "[PATTERN]",
+	.operands_max = 1,
+	.description =
+		"Lists the rules that asterism ships, each with what it finds. PATTERN is a glob, or a part of a name; "
+		"where it means a single rule, its description, its parameters and the file of its text are shown.\n\n"
+		"Every command that takes a rule FILE takes @NAME for a shipped rule, and @all for all of them but "
+		"templates and those that need something, such as to be allowed to act (--allow-actions); the list "
+		"says "
+		"which. --set gives a parameter another value. A file whose name begins with @ is written ./@FILE.\n\n"
+		"The rules are in asterism/rules in the data directory, or where ASTERISM_RULES says.",
+	.options = { OPTION_FORMAT_EVENTS },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The shipped rules by their names, and parameters.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	export SHIPPED=$BATS_TEST_DIRNAME/../../rules
+	cd "$BATS_TEST_TMPDIR"
+	# A library of its own, so that what is said about it can be told exactly.
+	export ASTERISM_RULES=$PWD/library
+	entry slow 'PARAM slow_limit = 10; PARAM slow_word = "x"; EVENT A { x: i64 } RULE slow PATTERN { A:a } WHERE { a.x > slow_limit } RETURN { a.x AS x }' <<-'END'
+		# slow
+
+		Finds what is
+		slow: as told. More of it.
+
+		Kind: time
+	END
+	entry act 'EVENT A { x: i64 } RULE act PATTERN { A:a } DO { CALL Stop(#PID) }' <<-'END'
+		Stops everything. Really.
+		Needs: --allow-actions
+	END
+	entry model 'EVENT A { x: i64 } RULE model PATTERN { A:a }' <<-'END'
+		To be changed.
+
+		Kind: template
+	END
+	entry bare 'EVENT A { x: i64 } RULE bare PATTERN { A:a } WHERE { a.x == 7 }' </dev/null
+	rm library/bare/README.md
+	mkdir library/empty
+	printf '{"event":"A","ts":1,"x":7}\n{"event":"A","ts":2,"x":20}\n' >events.jsonl
+}
+
+entry() {
+	mkdir -p "library/$1"
+	echo "$2" >"library/$1/$1.rule"
+	cat >"library/$1/README.md"
+}
+
+@test "rules lists what there is, by kind" {
+	run --separate-stderr -0 "$ASTERISM" rules
+	[ -z "$stderr" ]
+	[ "$output" = "template:
+  @model  To be changed
+time:
+  @slow   Finds what is slow
+other:
+  @act    Stops everything (needs --allow-actions)
+  @bare   " ]
+}
+
+@test "rules as JSON" {
+	run --separate-stderr -0 "$ASTERISM" rules -f json
+	[ ${#lines[@]} = 4 ]
+	[ "${lines[0]}" = "{\"name\":\"act\",\"kind\":\"other\",\"finds\":\"Stops everything\",\"needs\":\"--allow-actions\",\"path\":\"$PWD/library/act/act.rule\"}" ]
+	[[ ${lines[3]} == *'"kind":"time"'*'"needs":null'* ]]
+	run --separate-stderr -0 "$ASTERISM" rules -f json slow
+	[[ $output == *'"parameters":[{"name":"slow_limit","default":"10"},{"name":"slow_word","default":"\"x\""}]'* ]]
+}
+
+@test "rules NAME: description, parameters, file" {
+	for name in slow @slow slo 'sl*'; do
+		run --separate-stderr -0 "$ASTERISM" rules "$name"
+		[ "$output" = "$(cat library/slow/README.md)
+
+Parameters (--set NAME=VALUE):
+  slow_limit = 10
+  slow_word  = \"x\"
+
+Rule: $PWD/library/slow/slow.rule" ]
+	done
+	run --separate-stderr -0 "$ASTERISM" rules 'a*'
+	[[ $output == *"Rule: "*"/act.rule" ]]
+	run --separate-stderr -0 "$ASTERISM" rules a
+	[[ $output == *"@act "* && $output == *"@bare "* && $output != *"Rule: "* ]]
+}
+
+@test "rules of an unknown name, of no library" {
+	run --separate-stderr -2 "$ASTERISM" rules slwo
+	[ "$stderr" = "asterism: error: there is no shipped rule @slwo
+help: did you mean @slow?" ]
+	run --separate-stderr -2 "$ASTERISM" rules zzzzz
+	[[ $stderr == *"'asterism rules' lists them"* ]]
+	ASTERISM_RULES=$PWD/none run --separate-stderr -2 "$ASTERISM" rules
+	[[ $stderr == *"the shipped rules in $PWD/none cannot be read: No such file or directory" ]]
+}
+
+@test "@NAME wherever a rule file is taken" {
+	run --separate-stderr -0 "$ASTERISM" check @slow @bare
+	[ "$output" = "$PWD/library/slow/slow.rule:1: rule slow is fine
+$PWD/library/bare/bare.rule:1: rule bare is fine" ]
+	run --separate-stderr -0 "$ASTERISM" explain @slow
+	[[ $output == *"slow"* ]]
+	run --separate-stderr -0 "$ASTERISM" compile @slow -o slow.astc
+	run --separate-stderr -0 "$ASTERISM" replay -f json @slow @bare events.jsonl
+	[[ ${lines[0]} == '{"match":"bare","ts":1,'* && ${lines[1]} == '{"match":"slow","ts":2,'* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -q slow.astc events.jsonl
+	[ ${#lines[@]} = 1 ]
+}
+
+@test "@all leaves out templates and what needs something" {
+	run --separate-stderr -0 "$ASTERISM" check @all @slow
+	[[ $output == *"rule bare is fine"*"rule slow is fine" ]]
+	[ ${#lines[@]} = 2 ]
+	rm -r library/bare library/slow
+	run --separate-stderr -2 "$ASTERISM" check @all
+	[[ $stderr == *"holds no rules that are of use as they are" ]]
+}
+
+@test "unknown @NAME, @NAME in place of a trace, a file that is called so" {
+	run --separate-stderr -2 "$ASTERISM" replay @slwo events.jsonl
+	[[ ${stderr_lines[0]} == *"there is no shipped rule @slwo" && ${stderr_lines[1]} == "help: did you mean @slow?" ]]
+	run --separate-stderr -2 "$ASTERISM" replay events.jsonl @slow
+	[[ ${stderr_lines[0]} == *"nothing to replay: the last argument, @slow, is a rule" ]]
+	run --separate-stderr -2 "$ASTERISM" check @
+	[[ ${stderr_lines[0]} == *"there is no shipped rule @" ]]
+	run --separate-stderr -2 "$ASTERISM" check @../slow
+	cp library/slow/slow.rule @mine
+	run --separate-stderr -0 "$ASTERISM" check ./@mine
+}
+
+@test "--set changes parameters" {
+	run --separate-stderr -0 "$ASTERISM" replay -q @slow events.jsonl --set slow_limit=5
+	[ ${#lines[@]} = 2 ]
+	run --separate-stderr -0 "$ASTERISM" replay -q @slow events.jsonl --set slow_limit=5 --set 'slow_word=a=b'
+	[ ${#lines[@]} = 2 ]
+	run --separate-stderr -0 "$ASTERISM" compile @slow --set=slow_limit=100 -o high.astc
+	run --separate-stderr -0 "$ASTERISM" replay -q high.astc events.jsonl
+	[ -z "$output" ]
+}
+
+@test "--set nonsense" {
+	for wrong in slow_limit =5 slow_limit= 5=5 'a b=5' ''; do
+		run --separate-stderr -2 "$ASTERISM" check @slow --set "$wrong"
+		[ "${stderr_lines[0]}" = "asterism: error: --set: '$wrong' is not NAME=VALUE" ]
+		[[ ${stderr_lines[1]} == "help: write, for example, --set "* ]]
+	done
+	run --separate-stderr -2 "$ASTERISM" check @slow --set slow_limit=5 --set slow_limit=6
+	[[ $stderr == *"--set gives slow_limit two values: 5 and 6"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow --set slwo_limit=5
+	[[ $stderr == *"there is no parameter 'slwo_limit'"*"did you mean 'slow_limit'?"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow --set slow_limit=abc
+	[[ $stderr == *"--set:"*"error: "* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow --set
+	[[ $stderr == *"--set needs a value: NAME=VALUE"* ]]
+}
+
+@test "--set and a compiled image" {
+	run --separate-stderr -0 "$ASTERISM" compile @slow -o slow.astc
+	run --separate-stderr -2 "$ASTERISM" replay slow.astc events.jsonl --set slow_limit=5
+	[[ $stderr == "slow.astc: error: this is a compiled image: its parameters are what they were then, slow_limit cannot be set"* ]]
+}
+
+@test "record: --set needs --rules" {
+	run --separate-stderr -2 "$ASTERISM" record -o out --set a=5 -- true
+	[[ $stderr == *"--set is for rules: add --rules FILE"* ]]
+	run --separate-stderr -2 "$ASTERISM" record -o out --rules @slwo -- true
+	[[ $stderr == *"there is no shipped rule @slwo"* ]]
+}
+
+@test "the shipped library is found, fits together, and says what it needs" {
+	unset ASTERISM_RULES
+	run --separate-stderr -0 "$ASTERISM" rules long-syscall
+	[[ $output == "# long-syscall"* ]]
+	export ASTERISM_RULES=$SHIPPED
+	run --separate-stderr -0 "$ASTERISM" check -q @all
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$ASTERISM" rules
+	[[ $output != *"other:"* ]]
+	for folder in "$SHIPPED"/*/; do
+		name=$(basename "$folder")
+		if grep -Eqi 'CALL +(Stop|Abort|BoostThreadPriority|ShareCpu|Kill|Signal|SendSignal|Freeze|Veto)' "$folder/$name.rule"; then
+			grep -q '^Needs: --allow-actions$' "$folder/README.md"
+		fi
+	done
+}
