@@ -14,17 +14,16 @@ for _ in range(2):
     if not child:
         poll = select.poll()
         poll.register(listening, select.POLLIN)
-        end = time.monotonic() + 1
-        while time.monotonic() < end:
+        while True:
             if poll.poll(100):
                 try:
                     listening.accept()
                 except BlockingIOError:
                     pass
-        os._exit(0)
     children.append(child)
 time.sleep(0.5)
 for _ in range(200):
     socket.create_connection(listening.getsockname()).close()
 for child in children:
+    os.kill(child, 9)
     os.waitpid(child, 0)
