@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cmd/test-compare.h"
+#include "cmd/test-json.h"
 #include "session/input.h"
 
 #include <errno.h>
@@ -33,20 +34,10 @@ void test_found_fini(struct test_found *found)
 	*found = (struct test_found){ 0 };
 }
 
-/* Values of u64 that no signed integer holds become reals: better than not to read the match at all. */
-static json_t *load(const char *text, size_t length, json_error_t *error)
-{
-	json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, error);
-
-	if (!value && json_error_code(error) == json_error_numeric_overflow)
-		value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, error);
-	return value;
-}
-
 int test_found_add(struct test_found *found, const char *line, size_t length)
 {
 	json_error_t error;
-	json_t *match = load(line, length, &error);
+	json_t *match = test_json_load(line, length, &error);
 
 	if (!match)
 		return -EINVAL;
@@ -136,7 +127,7 @@ static int read_line(struct reading *reading)
 
 	if (blank >= reading->length || reading->line[blank] == '#')
 		return 0;
-	object = load(reading->line, reading->length, &error);
+	object = test_json_load(reading->line, reading->length, &error);
 	if (object && json_is_object(object))
 		return add_line(reading, object);
 	if (object) {
@@ -205,41 +196,53 @@ static void put_json(struct text_buffer *why, const char *before, const json_t *
 	free(text);
 }
 
-/* The longest common sequence, so that one match too few or too many is told as just that. */
-static void align(struct alignment *alignment)
+/* What it is worth that a line stands opposite a match: much where they fit, little where one is in the other's place.
+ */
+static uint32_t worth(const struct alignment *alignment, size_t line, size_t match)
 {
-	size_t rows = alignment->line_count, columns = alignment->match_count;
-	uint32_t *best =
-		(rows + 1) * (columns + 1) <= ALIGNED_MAX ? alloc_zero((rows + 1) * (columns + 1), sizeof *best) : NULL;
-	size_t i = 0, j = 0;
+	return compare_fits(alignment->lines[line]->object, alignment->matches[match]) ? 4 : 1;
+}
 
-#define BEST(row, column) best[(row) * (columns + 1) + (column)]
-	for (size_t row = rows; best && row-- > 0;) {
-		for (size_t column = columns; column-- > 0;) {
-			uint32_t skipped = BEST(row + 1, column) > BEST(row, column + 1) ? BEST(row + 1, column)
-											 : BEST(row, column + 1);
+/* From the end on: best[i][j] is what the lines from i and the matches from j are worth together. */
+static uint32_t *weigh(const struct alignment *alignment)
+{
+	size_t rows = alignment->line_count, columns = alignment->match_count, width = columns + 1;
+	uint32_t *best = (rows + 1) * width <= ALIGNED_MAX ? alloc_zero((rows + 1) * width, sizeof *best) : NULL;
 
-			BEST(row, column) = skipped;
-			if (BEST(row + 1, column + 1) + 1 > skipped &&
-			    compare_fits(alignment->lines[row]->object, alignment->matches[column]))
-				BEST(row, column) = BEST(row + 1, column + 1) + 1;
+	for (size_t i = rows; best && i-- > 0;) {
+		for (size_t j = columns; j-- > 0;) {
+			uint32_t both = best[(i + 1) * width + j + 1] + worth(alignment, i, j);
+			uint32_t without_line = best[(i + 1) * width + j], without_match = best[i * width + j + 1];
+
+			if (both < without_line)
+				both = without_line;
+			best[i * width + j] = both < without_match ? without_match : both;
 		}
 	}
-	while (i < rows && j < columns) {
-		bool fits = compare_fits(alignment->lines[i]->object, alignment->matches[j]);
+	return best;
+}
 
-		if (fits && (!best || BEST(i, j) == BEST(i + 1, j + 1) + 1)) {
-			alignment->taken[j] = true;
-			alignment->pairs[i++] = j++;
-		} else if (!best) {
+/* Lines and matches side by side, so that one match too few or too many is told as just that. */
+static void align(struct alignment *alignment)
+{
+	size_t width = alignment->match_count + 1, i = 0, j = 0;
+	uint32_t *best = weigh(alignment);
+
+	while (i < alignment->line_count && j < alignment->match_count) {
+		uint32_t here = worth(alignment, i, j);
+
+		if (!best || best[i * width + j] == best[(i + 1) * width + j + 1] + here) {
+			if (here > 1) {
+				alignment->taken[j] = true;
+				alignment->pairs[i] = j;
+			}
 			i++, j++;
-		} else if (BEST(i + 1, j) >= BEST(i, j + 1)) {
+		} else if (best[(i + 1) * width + j] >= best[i * width + j + 1]) {
 			i++;
 		} else {
 			j++;
 		}
 	}
-#undef BEST
 	alloc_free(best);
 }
 

@@ -148,13 +148,60 @@ static void an_image_for_another_catalog(void **state)
 	put_file(rule_file, rule_text, strlen(rule_text));
 }
 
+static void parameters_are_kept(void **state)
+{
+	static const char text[] =
+		"PARAM b = 20ms; PARAM a = \"x\";\nEVENT A { x: i64 }\nRULE r PATTERN { A:a } WITHIN b\n";
+	const struct lang_setting settings[] = { { "b", "5s" } };
+	const char *file = rule_file;
+	const struct session_rules_files files = { &file, 1, settings, 1 },
+					 image = { &(const char *){ image_file }, 1, settings, 1 };
+	struct asterism_diag *diag = asterism_diag_new();
+	struct session_rules *rules;
+	uint32_t count;
+
+	(void)state;
+	put_file(rule_file, text, strlen(text));
+	assert_int_equal(session_rules_read_files(&files, diag, &rules), 0);
+	const struct session_parameter *parameters = session_rules_parameters(rules, &count);
+
+	assert_int_equal(count, 2);
+	assert_string_equal(parameters[0].name, "b");
+	assert_string_equal(parameters[0].value, "5s");
+	assert_string_equal(parameters[0].usual, "20ms");
+	assert_string_equal(parameters[1].name, "a");
+	assert_string_equal(parameters[1].value, "\"x\"");
+	assert_string_equal(parameters[1].usual, "\"x\"");
+	for (unsigned long n = 1; n < 100000; n += 1 + n / 16) {
+		struct session_rules *others;
+
+		alloc_fail_at(n);
+		int result = session_rules_read_files(&files, diag, &others);
+
+		alloc_fail_at(0);
+		assert_true(result == 0 || result == -ENOMEM);
+		if (!result)
+			session_rules_free(others);
+		asterism_diag_clear(diag);
+	}
+	session_rules_free(rules);
+	/* An image has none, and takes none. */
+	assert_int_equal(session_rules_read_files(&image, diag, &rules), -EINVAL);
+	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "b cannot be set"));
+	assert_int_equal(session_rules_read(image.files, 1, diag, &rules), 0);
+	session_rules_parameters(rules, &count);
+	assert_int_equal(count, 0);
+	session_rules_free(rules);
+	asterism_diag_free(diag);
+	put_file(rule_file, rule_text, strlen(rule_text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_image_find_the_same),
-		cmocka_unit_test(short_memory_text),
-		cmocka_unit_test(short_memory_image),
-		cmocka_unit_test(an_image_for_another_catalog),
+		cmocka_unit_test(text_and_image_find_the_same), cmocka_unit_test(short_memory_text),
+		cmocka_unit_test(short_memory_image),           cmocka_unit_test(an_image_for_another_catalog),
+		cmocka_unit_test(parameters_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -407,9 +407,44 @@ static void stands_failing_allocations(void **state)
 	}
 }
 
+static void relaxed_takes_what_tests_write(void **state)
+{
+	static const char text[] = "# a comment, {\n"
+				   "{\"event\":\"all\",\"u8\":7}\n"
+				   "{\"event\":\"A\",\"ts\":5,\"comm\":\"cp\"}\n"
+				   "{\"event\":\"A\",\"ts\":6,\"y\":1}\n"
+				   " # no comment\n"
+				   "{\"event\":\"A\",\"ts\":4}\n"
+				   "#";
+	struct reading reading;
+	struct trace_event event;
+
+	(void)state;
+	open_reading(&reading, file_of(text, strlen(text)));
+	trace_jsonl_relax(reading.source);
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(word(&event, "u8"), 7);
+	assert_int_equal(word(&event, "u64"), 0);
+	assert_int_equal(word(&event, "f"), 0);
+	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event.record->ts, 5);
+	assert_int_equal(word(&event, "x"), 0);
+	/* What is wrong stays wrong: an unknown field, no JSON, time that goes back. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	close_reading(&reading);
+	/* Without, the same lines are not taken. */
+	open_reading(&reading, file_of(text, strlen(text)));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+	close_reading(&reading);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(relaxed_takes_what_tests_write),
 		cmocka_unit_test(reads_every_type),
 		cmocka_unit_test(tells_what_is_wrong),
 		cmocka_unit_test(keeps_to_ranges),
