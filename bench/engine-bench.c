@@ -29,7 +29,8 @@ static const char types[] =
 	"EVENT sys_enter { id: i64, arg0: u64, arg1: u64, arg2: u64, arg3: u64, arg4: u64, arg5: u64 }\n"
 	"EVENT sys_exit { id: i64, ret: i64 }\n"
 	"EVENT fault { address: addr }\n"
-	"EVENT A { x: i64 }\nEVENT B { x: i64 }\n";
+	"EVENT A { x: i64 }\nEVENT B { x: i64 }\n"
+	"EVENT opened { fd: i32 }\nEVENT closed { fd: i32 }\nEVENT used { fd: i32 }\nEVENT ended { }\n";
 
 struct bench {
 	const char *name, *rules;
@@ -137,6 +138,37 @@ static size_t fill_quiet_runs(const struct program *program, struct record *reco
 	return size;
 }
 
+/* size descriptors are closed; then one at a time is used, used again, opened and closed. */
+static size_t fill_descriptors(const struct program *program, struct record *records, size_t size)
+{
+	static const char *const phases[] = { "used", "used", "opened", "closed" };
+	uint32_t descriptor = 0;
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		size_t phase = (i - size) % 4;
+
+		if (i < size)
+			descriptor = (uint32_t)i;
+		else if (phase == 0)
+			descriptor = below((uint32_t)size);
+		set(&records[i], program, i < size ? "closed" : phases[phase], 1000 + 100 * i);
+		records[i].header.pid = records[i].header.tid = 100 + descriptor / 64;
+		records[i].fields[0] = descriptor % 64;
+	}
+	return size;
+}
+
+/* The same, but only ten of them are ever busy. */
+static size_t fill_quiet_descriptors(const struct program *program, struct record *records, size_t size)
+{
+	fill_descriptors(program, records, size);
+	for (size_t i = size; i < EVENTS; i++) {
+		records[i].header.pid = records[i].header.tid = 100;
+		records[i].fields[0] %= size < 10 ? size : 10;
+	}
+	return size;
+}
+
 /* Each event opens a run and counts in as many as are open. */
 static size_t fill_faults(const struct program *program, struct record *records, size_t size)
 {
@@ -214,6 +246,14 @@ static const char *many_rules(int count)
 #define OPEN "RULE t PATTERN { [A:a, B:b] } WHERE { [x] } POOL 200000"
 #define PAIR "RULE longsyscalls PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 2ms } "
 
+/* What is told of is used twice; `patience` uses are let pass. */
+#define DESCRIPTORS(patience)                                                                                      \
+	"MACHINE closed_descriptor KEY { pid, fd } POOL 200000 VAR uses: u32; STATE Open { ON closed -> Closed } " \
+	"STATE Closed { ENTRY { uses = 0 } ON opened -> END "                                                      \
+	"ON used WHERE uses < " patience                                                                           \
+	" { uses = uses + 1; WARN \"use {uses} of descriptor {fd}, closed before\" } "                             \
+	"AFTER 1h -> END } ON ended BY { pid, * } -> END"
+
 static const struct bench benches[] = {
 	{ "one event, all match", "RULE t PATTERN { [sys_enter:a] } RETURN { a.id, a.ts }", fill_syscalls, 0 },
 	{ "one event, guard", "RULE t PATTERN { [sys_enter:a] } WHERE { a.id == 257 } RETURN { a.id }", fill_syscalls,
@@ -236,6 +276,17 @@ static const struct bench benches[] = {
 	{ "100,000 open runs", OPEN, fill_open_runs, 100000 },
 	{ "10 open runs, ten busy", OPEN, fill_quiet_runs, 10 },
 	{ "100,000 open runs, ten busy", OPEN, fill_quiet_runs, 100000 },
+	{ "machine, no event is for it", DESCRIPTORS("0"), fill_syscalls, 0 },
+	{ "machine, 1 instance", DESCRIPTORS("0"), fill_descriptors, 1 },
+	{ "machine, 75 instances", DESCRIPTORS("0"), fill_descriptors, 75 },
+	{ "machine, 516 instances", DESCRIPTORS("0"), fill_descriptors, 516 },
+	{ "machine, 5,241 instances", DESCRIPTORS("0"), fill_descriptors, 5241 },
+	{ "machine, 100,000 instances", DESCRIPTORS("0"), fill_descriptors, 100000 },
+	{ "machine, 75, ten busy", DESCRIPTORS("0"), fill_quiet_descriptors, 75 },
+	{ "machine, 516, ten busy", DESCRIPTORS("0"), fill_quiet_descriptors, 516 },
+	{ "machine, 5,241, ten busy", DESCRIPTORS("0"), fill_quiet_descriptors, 5241 },
+	{ "machine, 100,000, ten busy", DESCRIPTORS("0"), fill_quiet_descriptors, 100000 },
+	{ "machine, every use told", DESCRIPTORS("1000"), fill_quiet_descriptors, 10 },
 };
 
 static const struct bench counting = { "fault[>1000], 900 runs open",

@@ -4,7 +4,6 @@
 #include "automaton/compile.h"
 
 #include "automaton/rule-priv.h"
-#include "lang/ast-machine.h"
 
 #include <errno.h>
 #include <string.h>

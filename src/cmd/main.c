@@ -92,7 +92,8 @@ int main(int argc, char **argv)
 	} else {
 		status = unknown_command(argv[1]);
 	}
-	if (fflush(stdout) && status == STATUS_FINE) {
+	/* What did not fit into the buffer has failed before, and leaves nothing to flush. */
+	if ((fflush(stdout) || ferror(stdout)) && status == STATUS_FINE) {
 		print_error("standard output cannot be written: %m");
 		status = STATUS_USAGE;
 	}

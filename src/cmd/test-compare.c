@@ -124,20 +124,25 @@ static void step(struct place *place, const char *name, const json_t *wanted, co
 
 static void walk(struct place *place, const json_t *wanted, const json_t *actual)
 {
-	const char *key;
-	json_t *value;
-	size_t index;
+	void *member;
+	size_t count;
 
 	if (json_is_object(wanted) && json_is_object(actual)) {
-		json_object_foreach((json_t *)wanted, key, value) step(place, key, value, json_object_get(actual, key));
+		/* Iterating changes nothing; the library merely has no const form of it. */
+		for (member = json_object_iter((json_t *)wanted); member;
+		     member = json_object_iter_next((json_t *)wanted, member)) {
+			const char *key = json_object_iter_key(member);
+
+			step(place, key, json_object_iter_value(member), json_object_get(actual, key));
+		}
 	} else if (json_is_array(wanted) && json_is_array(actual) &&
 		   json_array_size(wanted) == json_array_size(actual)) {
-		json_array_foreach(wanted, index, value)
-		{
+		count = json_array_size(wanted);
+		for (size_t i = 0; i < count; i++) {
 			char name[32];
 
-			snprintf(name, sizeof name, "[%zu]", index);
-			step(place, name, value, json_array_get(actual, index));
+			snprintf(name, sizeof name, "[%zu]", i);
+			step(place, name, json_array_get(wanted, i), json_array_get(actual, i));
 		}
 	} else if (!fits_value(wanted, actual)) {
 		note(place, wanted, actual);

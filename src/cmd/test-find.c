@@ -121,10 +121,11 @@ static int check_case(const struct test_case *test, const char *expect, struct a
 	return 0;
 }
 
-/* The test whose source is name in path, the folder of tests. */
-static int add_case(struct test_suite *suite, const struct test_folder *folder, const char *path, const char *name,
-		    enum test_kind kind, struct asterism_diag *diag)
+/* The last folder's test whose source is name in path, the folder of its tests. */
+static int add_case(struct test_suite *suite, const char *path, const char *name, enum test_kind kind,
+		    struct asterism_diag *diag)
 {
+	struct test_folder *folder = suite->folders[suite->folder_count - 1];
 	size_t length = strlen(name) - strlen(endings[kind]);
 	struct test_case *test;
 	char stem[NAME_MAX + 1];
@@ -173,13 +174,12 @@ static int check_orphan(const char *path, const char *name, const struct names *
 	return result;
 }
 
-static int add_name(struct test_suite *suite, struct test_folder *folder, const char *path, const char *name,
-		    struct asterism_diag *diag)
+static int add_name(struct test_suite *suite, const char *path, const char *name, struct asterism_diag *diag)
 {
 	for (enum test_kind kind = 0; kind < KINDS; kind++) {
 		if (has_ending(name, endings[kind])) {
-			folder->test_count++;
-			return add_case(suite, folder, path, name, kind, diag);
+			suite->folders[suite->folder_count - 1]->test_count++;
+			return add_case(suite, path, name, kind, diag);
 		}
 	}
 	return 0;
@@ -202,7 +202,7 @@ static int add_cases(struct test_suite *suite, struct test_folder *folder, struc
 		if (has_ending(name, ".expect") || has_ending(name, ".set"))
 			result = check_orphan(path, name, &names, diag);
 		else
-			result = add_name(suite, folder, path, name, diag);
+			result = add_name(suite, path, name, diag);
 	}
 	free_names(&names);
 	alloc_free(path);

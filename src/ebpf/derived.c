@@ -151,7 +151,7 @@ static int find_due(struct ebpf_matcher *matcher, struct matcher_rule *rule)
 	int error;
 
 	rule->raises_due_ns = UINT64_MAX;
-	if (!rule->raises || !(rule->rule->flags & PROGRAM_RULE_DEADLINE))
+	if (!rule->raises || !(rule->rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)))
 		return 0;
 	error = run(&search, rule->index); /* which is here, so its company is small */
 	for (uint32_t i = 0; i < search.count && !error; i++) {
@@ -159,6 +159,8 @@ static int find_due(struct ebpf_matcher *matcher, struct matcher_rule *rule)
 
 		if (within && within < rule->raises_due_ns)
 			rule->raises_due_ns = within;
+		if (matcher->program->rules[search.list[i]].flags & PROGRAM_RULE_TIMER)
+			rule->raises_due_ns = 0;
 	}
 	fini(&search);
 	return error;

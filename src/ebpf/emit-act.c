@@ -54,6 +54,8 @@ bool emit_acts(const struct emit *emit)
 
 bool emit_tells(const struct emit *emit)
 {
+	if (emit_is_machine(emit))
+		return true;
 	for (uint32_t i = 0; i < emit->rule->statement_count; i++)
 		if (!is_done_here(emit, emit->rule->first_statement + i))
 			return true;
@@ -64,6 +66,8 @@ uint64_t emit_acts_alone(const struct emit *emit)
 {
 	uint64_t mask = 0;
 
+	if (emit_is_machine(emit)) /* each notice has statements of its own */
+		return 0;
 	for (uint32_t i = 0; i < emit->rule->statement_count; i++) {
 		uint32_t index = emit->rule->first_statement + i;
 		const struct react_action *action = action_of(emit, index);
@@ -349,6 +353,8 @@ void emit_act(struct emit *emit, int16_t done)
 			continue;
 		ebpf_note(as, "rule %s: %s", program_text(emit->program, emit->rule->name),
 			  action_of(emit, index)->name);
+		if (emit_is_machine(emit))
+			emit_unless_notice(emit, statement->notice, next);
 		if (action_of(emit, index)->primitive == REACT_HOLD)
 			do_hold(emit, statement);
 		else if (action_of(emit, index)->primitive == REACT_SEND_SIGNAL)

@@ -14,6 +14,17 @@ static bool makes_run(const struct program_rule *rule, uint32_t state, const str
 	       (rule->semantics == PROGRAM_SKIP_TILL_ANY && !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)));
 }
 
+/*
+ * A machine's notice may be silent, so it is not put together in the ring; an instance that gets no place has its say;
+ * and a copy is kept when its key is free.
+ */
+static bool needs_aside(uint32_t state, const struct program_transition *transition)
+{
+	bool tells = transition->target == PROGRAM_TARGET_MATCH || transition->flags & PROGRAM_TELL;
+
+	return (state == 0 && tells) || transition->flags & PROGRAM_COPY;
+}
+
 bool emit_needs_aside(const struct emit *emit, uint32_t type)
 {
 	const struct program_rule *rule = emit->rule;
@@ -27,6 +38,8 @@ bool emit_needs_aside(const struct emit *emit, uint32_t type)
 		for (; count > 0; count--, transition++)
 			if (makes_run(rule, state, transition) &&
 			    (emit_lives_on(transition) ? transition->hold != PROGRAM_NONE : acts))
+				return true;
+			else if (emit_is_machine(emit) && needs_aside(state, transition))
 				return true;
 	}
 	return false;

@@ -133,7 +133,7 @@ static bool begins(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
 	if (!matcher->rules[rule].raises)
 		return false;
 	if (type == PROGRAM_NONE)
-		return matcher->program->rules[rule].flags & PROGRAM_RULE_DEADLINE;
+		return matcher->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
 	return matcher_wants(matcher, rule, type);
 }
 
@@ -283,6 +283,12 @@ static void fill_way(struct emit *emit)
 	ebpf_store_imm(as, BPF_W, R3, NODE(origin.rule), (int32_t)emit->place->index);
 }
 
+/* Or else time has passed. */
+static bool is_event(const struct emit *emit)
+{
+	return emit->type != PROGRAM_NONE && emit->type != PROGRAM_TIMER;
+}
+
 /* The seq of the event that completes the match. */
 static void fill_seq(struct emit *emit)
 {
@@ -293,7 +299,7 @@ static void fill_seq(struct emit *emit)
 		ebpf_store_imm(as, BPF_DW, R3, NODE(seq), 0);
 		return;
 	}
-	if (emit->type != PROGRAM_NONE) {
+	if (is_event(emit)) {
 		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, seq));
 	} else {
 		ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
@@ -306,7 +312,7 @@ static void fill_seq(struct emit *emit)
  * chain, and one chain is walked. */
 static bool finds_in_order(const struct emit *emit)
 {
-	if (emit->type == PROGRAM_NONE)
+	if (!is_event(emit) || emit_is_machine(emit))
 		return true; /* one at a time */
 	for (uint32_t type = 0; type < emit->program->type_count; type++) {
 		struct emit other = matcher_emit_of(emit->matcher, NULL, emit->place->index, type);

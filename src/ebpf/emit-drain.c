@@ -86,6 +86,10 @@ static void tell(struct emit *emit)
 	uint32_t outer = ebpf_label(as), told = ebpf_label(as), done = ebpf_label(as);
 	int32_t turn = (int32_t)(MATCH_OFF + sizeof(struct matcher_match) + emit->place->area_bytes + ORIGIN(turn));
 
+	if (emit_has_silence(emit)) {
+		emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+		emit_if_silent(emit, done);
+	}
 	ebpf_note(as, "rule %s: tell the match", program_text(emit->program, emit->rule->name));
 	ebpf_load(as, BPF_W, R1, R8, QUEUE(turn));
 	if (emit->place->raised) {
@@ -201,6 +205,10 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 		if (place != drain->derived->rule_places[rule])
 			ebpf_bind(as, drain->places[place]);
 		place++;
+		if (emit_is_machine(&emit)) {
+			emit_set_slots(&emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+			emit_unless_notice(&emit, statement->notice, is_last ? drain->release : drain->places[place]);
+		}
 		make_record(&emit, statement);
 		ebpf_store_imm(as, BPF_W, R7, NODE(then), is_last ? 0 : (int32_t)place);
 		ebpf_jump(as, drain->places[drain->derived->type_places[statement->type]]);

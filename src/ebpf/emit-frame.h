@@ -15,14 +15,20 @@ struct matcher_frame {
 	uint64_t moved;   /* the first of the runs to link again, by their next; 0: none */
 	uint64_t last;    /* the last of them (SKIPTILLANY) */
 	uint64_t opened;  /* the run that this event opened, if it is still to be linked; 0: none */
-	uint64_t matched; /* a run matched at this event (AFTER MATCH DROP) */
+	union {
+		uint64_t matched; /* a run matched at this event (AFTER MATCH DROP) */
+		uint64_t found;   /* a machine: there is an instance of the key */
+	};
 	uint64_t ordinal; /* of the run being made */
-	uint64_t copied;  /* the number of the copy being made */
+	uint64_t copied;  /* the number of the copy being made; a machine: plus 1, and 0: there is none */
 	uint64_t aside;   /* address of slots computed before it is known whether they are kept */
 	uint64_t late;    /* the late part of the header is there */
-	uint64_t now;     /* up to when the sweep lets time pass */
+	uint64_t now;     /* up to when time passes */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */
-	uint64_t moves;   /* of the rule, when the event was looked at first */
+	union {
+		uint64_t moves; /* of the rule, when the event was looked at first */
+		uint64_t lock;  /* a machine whose buckets share locks: address of the one that has the bucket's */
+	};
 	/* Only where rules raise events: */
 	uint64_t queue; /* address of this CPU's raised events; 0: none was raised */
 	uint64_t node;  /* address of the raised event being dealt with */

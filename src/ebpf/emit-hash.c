@@ -116,6 +116,46 @@ static void hash_pieces(struct emit *emit, uint32_t group, const struct piece *p
 	fold(emit);
 }
 
+/* r1 = the first bucket of the stripe, from the pieces that choose it. Overwrites r0, r2. */
+static void hash_stripe(struct emit *emit, const struct piece *pieces, uint32_t count)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t outer = emit->place->bucket_bits - emit->place->inner_bits;
+
+	ebpf_mov_imm(as, R1, 0);
+	if (!emit->place->stripe_slots || outer == 0)
+		return;
+	ebpf_mov_imm(as, R2, MULTIPLIER);
+	for (uint32_t i = 0; i < count; i++)
+		if (emit->place->stripe_slots >> i & 1)
+			hash_piece(as, &pieces[i]);
+	ebpf_alu(as, BPF_MUL, R1, R2);
+	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)outer);
+	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->place->inner_bits);
+}
+
+/* Within the stripe the whole key chooses. Overwrites r3, too. */
+static void hash_key(struct emit *emit, uint32_t group, const struct piece *pieces, uint32_t count)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (!emit->place->stripe_slots) {
+		hash_pieces(emit, group, pieces, count);
+		return;
+	}
+	hash_stripe(emit, pieces, count);
+	if (!emit->place->inner_bits)
+		return;
+	ebpf_mov(as, R3, R1);
+	ebpf_mov_imm(as, R1, 1);
+	ebpf_mov_imm(as, R2, MULTIPLIER);
+	for (uint32_t i = 0; i < count; i++)
+		hash_piece(as, &pieces[i]);
+	ebpf_alu(as, BPF_MUL, R1, R2);
+	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)emit->place->inner_bits);
+	ebpf_alu(as, BPF_OR, R1, R3);
+}
+
 void emit_hash_event(struct emit *emit, const struct emit_walk *walk)
 {
 	uint32_t count = class_of(emit, walk->group)->slot_count;
@@ -123,7 +163,18 @@ void emit_hash_event(struct emit *emit, const struct emit_walk *walk)
 
 	for (uint32_t i = 0; i < count; i++)
 		pieces[i] = piece_of_event(emit, walk->key, i);
-	hash_pieces(emit, walk->group, pieces, count);
+	hash_key(emit, walk->group, pieces, count);
+}
+
+void emit_hash_stripe(struct emit *emit, const struct emit_walk *walk)
+{
+	uint32_t count = class_of(emit, walk->group)->slot_count;
+	struct piece pieces[PROGRAM_KEY_SLOTS_MAX];
+
+	for (uint32_t i = 0; i < count; i++)
+		if (emit->place->stripe_slots >> i & 1)
+			pieces[i] = piece_of_event(emit, walk->key, i);
+	hash_stripe(emit, pieces, count);
 }
 
 void emit_hash_run(struct emit *emit, uint32_t group)
@@ -133,7 +184,7 @@ void emit_hash_run(struct emit *emit, uint32_t group)
 
 	for (uint32_t i = 0; i < count; i++)
 		pieces[i] = piece_of_run(emit, group, i);
-	hash_pieces(emit, group, pieces, count);
+	hash_key(emit, group, pieces, count);
 }
 
 static void compare_piece(struct ebpf_asm *as, const struct piece *run, const struct piece *event, uint32_t differ)
@@ -158,6 +209,8 @@ void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t 
 	uint32_t count = class_of(emit, walk->group)->slot_count;
 
 	for (uint32_t i = 0; i < count; i++) {
+		if (emit->program->indices[walk->key->first_field + i] == PROGRAM_NONE)
+			continue; /* a machine's: any value */
 		struct piece run = piece_of_run(emit, walk->group, i), event = piece_of_event(emit, walk->key, i);
 
 		compare_piece(emit->as, &run, &event, differ);

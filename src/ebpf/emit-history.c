@@ -40,11 +40,12 @@ void emit_history_append(struct emit *emit, const struct program_transition *tra
 	struct ebpf_asm *as = emit->as;
 	uint32_t full = ebpf_label(as);
 	int32_t entry = history_off(emit) + 8, record = entry + (int32_t)sizeof(struct matcher_kept);
-	struct ebpf_words words = { R2, R6, record, 0, emit->program->types[transition->type].record_bytes / 8 };
 
 	if (!emit->place->history.entries || transition->element == PROGRAM_NONE ||
 	    transition->target == PROGRAM_TARGET_END)
 		return;
+	struct ebpf_words words = { R2, R6, record, 0, emit->program->types[transition->type].record_bytes / 8 };
+
 	ebpf_note(as, "rule %s: keep the event", program_text(emit->program, emit->rule->name));
 	new_entry(emit, full);
 	ebpf_store_imm(as, BPF_DW, R2, entry + (int32_t)KEPT(element), (int32_t)transition->element);

@@ -16,6 +16,14 @@
 #define BUCKET(member) offsetof(struct matcher_bucket, member)
 #define FRAME(member)  offsetof(struct matcher_frame, member)
 
+/* Whether node is the field, at most in another kind of integer. */
+static bool is_field(const struct emit *emit, const struct program_node *node, uint32_t field)
+{
+	if (node->op == PROGRAM_OP_CONVERT && node->kind != PROGRAM_F64)
+		node = &emit->program->nodes[node->a];
+	return node->op == PROGRAM_OP_FIELD && node->kind != PROGRAM_F64 && node->a == field;
+}
+
 /* Whether the transition sets the slot to the event's field, and to nothing else. */
 static bool sets_to_field(const struct emit *emit, const struct program_transition *transition, uint32_t slot,
 			  uint32_t field)
@@ -28,7 +36,7 @@ static bool sets_to_field(const struct emit *emit, const struct program_transiti
 
 		if (actions[i].slot != slot)
 			continue;
-		if (set || actions[i].op != PROGRAM_SET || node->op != PROGRAM_OP_FIELD || node->a != field)
+		if (set || actions[i].op != PROGRAM_SET || !is_field(emit, node, field))
 			return false;
 		set = true;
 	}
@@ -62,6 +70,8 @@ static bool touches_one(const struct emit *emit)
 
 	if (walks == 0)
 		return true;
+	if (emit_is_machine(emit) && emit_names_part(emit))
+		return emit->place->stripe_slots != 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (emit_lives_on(&opening[i]) && !opens_in_walk(emit, &opening[i], &walk))
 			return false;
@@ -115,12 +125,31 @@ bool emit_needs_hold(const struct emit *emit)
 /* r8 = what is locked: the frame's bucket, or the first one. */
 static void load_held(struct emit *emit)
 {
+	if (!emit->place->wide && emit->place->stripe_slots) {
+		ebpf_load(emit->as, BPF_DW, R8, R9, FRAME(lock));
+		return;
+	}
 	if (!emit->place->wide) {
 		ebpf_load(emit->as, BPF_DW, R8, R9, FRAME(bucket));
 		return;
 	}
 	ebpf_mov_imm(emit->as, R1, 0);
 	emit_bucket_address(emit, R8, R1);
+}
+
+void emit_lock_at(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (emit->place->stripe_slots) {
+		ebpf_mov(as, R2, R1);
+		ebpf_alu_imm(as, BPF_RSH, R2, (int32_t)emit->place->inner_bits);
+		ebpf_alu_imm(as, BPF_LSH, R2, (int32_t)emit->place->inner_bits);
+		emit_bucket_address(emit, R8, R2);
+		ebpf_store(as, BPF_DW, R9, FRAME(lock), R8);
+	}
+	emit_bucket_address(emit, R8, R1);
+	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
 }
 
 /* Locks it; leaves for busy when it cannot be had. Overwrites r0-r5, r8. */

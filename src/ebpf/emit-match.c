@@ -182,6 +182,8 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 		emit_tainted(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, none);
 	}
+	if (emit_has_silence(emit) && !emit_raises(emit))
+		emit_if_silent(emit, none);
 	if (emit_acts(emit)) {
 		done = ebpf_stack_take(as, 8);
 		emit_act(emit, done);

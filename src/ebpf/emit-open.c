@@ -100,8 +100,11 @@ static void open_acting(struct emit *emit, const struct program_transition *tran
 {
 	struct ebpf_asm *as = emit->as;
 
-	emit_count_opened(emit, done);
-	ebpf_mov(as, R8, R2);
+	ebpf_mov_imm(as, R8, 0);
+	if (!emit_is_machine(emit)) {
+		emit_count_opened(emit, done);
+		ebpf_mov(as, R8, R2);
+	}
 	emit_aside(emit, R7);
 	ebpf_store(as, BPF_W, R7, RUN(ordinal), R8);
 	emit_now(emit);
@@ -155,11 +158,29 @@ void emit_link(struct emit *emit, uint32_t group)
 	ebpf_call_function(emit->as, emit->functions.link);
 }
 
+/* A machine's new instance, number r8 in r7: what its first transition tells, and when its timer goes off. */
+static void begin_instance(struct emit *emit, const struct program_transition *transition)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t no_timer = ebpf_label(as);
+
+	if (transition->flags & PROGRAM_TELL) {
+		ebpf_store(as, BPF_DW, R9, FRAME(current), R8);
+		emit_match_run(emit, emit_match_fill);
+		ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
+	}
+	emit_note_timer(emit, no_timer);
+	ebpf_bind(as, no_timer);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->place->area_bytes / 8 };
+
+	uint32_t refused = ebpf_label(as);
+	bool tells = transition->flags & PROGRAM_TELL;
 
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
@@ -174,11 +195,18 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
 		ebpf_lower_copy(as, &kept);
 	} else {
-		emit_take(emit, done);
+		emit_take(emit, tells ? refused : done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}
+	if (emit_is_machine(emit))
+		begin_instance(emit, transition);
 	link_opened(emit, transition->target);
+	if (tells) { /* also where there is no place */
+		ebpf_jump(as, done);
+		ebpf_bind(as, refused);
+		open_acting(emit, transition, done);
+	}
 }
 
 void emit_open(struct emit *emit)
@@ -196,9 +224,11 @@ void emit_open(struct emit *emit)
 		emit_condition(emit, transitions[i].fit, next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
 		emit_header_late(emit);
-		if (transitions[i].target == PROGRAM_TARGET_END)
+		if (transitions[i].target == PROGRAM_TARGET_END && emit_is_machine(emit))
+			ebpf_jump(as, done);
+		else if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit, done);
-		else if (transitions[i].target == PROGRAM_TARGET_MATCH && emit_acts(emit))
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit_acts(emit) || emit_is_machine(emit)))
 			open_acting(emit, &transitions[i], done);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
 			open_match(emit, &transitions[i], done);

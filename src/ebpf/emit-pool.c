@@ -206,6 +206,26 @@ void emit_take(struct emit *emit, uint32_t none)
 	ebpf_bind(as, taken);
 }
 
+/* The same for what may turn out not to be wanted: r8 = 0 where there is none. */
+void emit_take_ahead(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t taken = ebpf_label(as);
+
+	ebpf_call_function(as, emit->functions.take);
+	ebpf_mov(as, R8, R0);
+	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
+	ebpf_mov_imm(as, R8, 0);
+	ebpf_bind(as, taken);
+}
+
+/* What was not to be had ahead would have been wanted. */
+void emit_refuse(struct emit *emit)
+{
+	emit_count(emit, CONTROL(refused), 1);
+	emit_lose(emit);
+}
+
 /* Gives back the run in r7, whose number is in the frame's member. Overwrites r0-r5. */
 void emit_release(struct emit *emit, size_t number)
 {

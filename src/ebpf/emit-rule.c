@@ -39,8 +39,13 @@ static void begin_frame(struct emit *emit)
 
 void emit_rule(struct emit *emit)
 {
-	uint32_t done = ebpf_label(emit->as);
+	uint32_t done;
 
+	if (emit_is_machine(emit)) {
+		emit_machine(emit);
+		return;
+	}
+	done = ebpf_label(emit->as);
 	emit->holds = emit_needs_hold(emit);
 	emit_functions_new(emit);
 	emit->is_late_once = emit->is_alone && (emit->holds || (!(emit->rule->flags & PROGRAM_RULE_DROP) &&

@@ -30,7 +30,8 @@ void emit_note_transition(struct emit *emit, uint32_t state, const struct progra
 	if (node != PROGRAM_NONE)
 		program_print_node(program, emit->rule, node, condition, sizeof condition);
 	ebpf_note(emit->as, "rule %s: state %u, on %s -> %s: %s %s", program_text(program, emit->rule->name), state,
-		  program_text(program, program->types[transition->type].name),
+		  transition->type == PROGRAM_TIMER ? "AFTER"
+						    : program_text(program, program->types[transition->type].name),
 		  state_name(emit, transition->target, target, sizeof target), part, condition);
 }
 
@@ -92,9 +93,17 @@ static bool writes_key(const struct emit *emit, const struct program_transition 
 /* Whether a run that takes the transition from a state waits elsewhere afterwards. */
 bool emit_moves(const struct emit *emit, uint32_t from, const struct program_transition *transition)
 {
-	if (!emit_lives_on(transition))
+	if (!emit_lives_on(transition) || emit_is_machine(emit))
 		return false;
 	return emit_group(emit, from) != emit_group(emit, transition->target) || writes_key(emit, transition);
+}
+
+static bool sets_timer(const struct emit *emit, const struct program_transition *transition)
+{
+	for (uint32_t i = 0; i < transition->action_count && emit->place->timed; i++)
+		if (emit->program->actions[transition->first_action + i].slot == emit->rule->timer_slot)
+			return true;
+	return false;
 }
 
 /* The run in r7, its actions done, goes where the transition leads. */
@@ -115,7 +124,12 @@ static void go_to_target(struct emit *emit, uint32_t from, const struct program_
 		if (moves)
 			ebpf_store_imm(as, BPF_H, R7, offsetof(struct matcher_run, group),
 				       (int32_t)emit_group(emit, transition->target));
-		ebpf_jump(as, moves ? exits->moves : exits->stay);
+		if (transition->flags & PROGRAM_TELL)
+			ebpf_jump(as, exits->tell);
+		else if (sets_timer(emit, transition))
+			ebpf_jump(as, exits->timed);
+		else
+			ebpf_jump(as, moves ? exits->moves : exits->stay);
 	}
 }
 
@@ -217,7 +231,10 @@ void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits
 		step_with_copies(emit, state, transitions, count, exits);
 		return;
 	}
+	if (emit_is_machine(emit) && emit->type != PROGRAM_TIMER)
+		emit_try_inherits(emit, state, transitions, count);
 	for (uint32_t i = 0; i < count; i++)
-		try_transition(emit, state, &transitions[i], exits);
+		if (!(transitions[i].flags & PROGRAM_COPY))
+			try_transition(emit, state, &transitions[i], exits);
 	ebpf_jump(emit->as, strict ? exits->end : exits->stay);
 }

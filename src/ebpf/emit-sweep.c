@@ -18,7 +18,7 @@ enum { CONTEXT_NUMBERS = 3 };
 
 static bool expires(const struct matcher_rule *rule)
 {
-	return rule->here && rule->has_runs && rule->rule->within_ns;
+	return matcher_has_deadlines(rule);
 }
 
 static void load_work(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint8_t dst)
@@ -138,13 +138,17 @@ static void lock_run(struct emit *emit, uint32_t out)
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
 	ebpf_store(as, BPF_DW, R9, FRAME(next), R1);
-	emit_bucket_address(emit, R8, R1);
-	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	if (emit_is_machine(emit)) {
+		emit_lock_at(emit);
+	} else {
+		emit_bucket_address(emit, R8, R1);
+		ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	}
 	emit_lock_held(emit, out);
 }
 
-/* With the bucket locked: leaves for stays unless the run in r7 is still in it and overdue. */
-static void look_again(struct emit *emit, uint32_t stays)
+/* With the bucket locked: leaves for stays unless the run in r7 is still in it. */
+static void check_bucket(struct emit *emit, uint32_t stays)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -152,9 +156,38 @@ static void look_again(struct emit *emit, uint32_t stays)
 	ebpf_alu_imm(as, BPF_SUB, R0, 1);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(next));
 	ebpf_jump_if(as, BPF_JNE, R0, R1, stays);
+}
+
+/* ... and overdue. */
+static void look_again(struct emit *emit, uint32_t stays)
+{
+	check_bucket(emit, stays);
 	load_deadline(emit);
-	ebpf_load(as, BPF_DW, R0, R9, FRAME(now));
-	ebpf_jump_if(as, BPF_JGE, R1, R0, stays);
+	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(now));
+	ebpf_jump_if(emit->as, BPF_JGE, R1, R0, stays);
+}
+
+/* A machine's: one timer goes off, if it is due. */
+static void let_timer_go(struct emit *emit, uint32_t out)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t stays = ebpf_label(as);
+
+	ebpf_note(as, "machine %s: a timer may be due", program_text(emit->program, emit->rule->name));
+	emit->holds = true;
+	emit_functions_new(emit);
+	lock_run(emit, out);
+	check_bucket(emit, stays);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
+	ebpf_store(as, BPF_DW, R9, FRAME(current), R0);
+	ebpf_mov_imm(as, R1, 0);
+	ebpf_mov(as, R2, R9);
+	ebpf_call_function(as, emit_function_timer(emit));
+	ebpf_bind(as, stays);
+	emit_let_go(emit);
+	if (emit_raises(emit))
+		emit_drain(emit);
+	ebpf_jump(as, out);
 }
 
 static void expire_run(struct emit *emit, uint32_t out)
@@ -212,7 +245,10 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 		emit.derived = derived;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
-		expire_run(&emit, out);
+		if (emit.place->timed)
+			let_timer_go(&emit, out);
+		else
+			expire_run(&emit, out);
 		ebpf_bind(as, next);
 	}
 	ebpf_bind(as, out);

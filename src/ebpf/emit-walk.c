@@ -45,7 +45,7 @@ static bool steps(const struct emit *emit, const struct emit_walk *walk, uint32_
 	const struct program_state *waits = matcher_state(emit->program, emit->rule, state);
 	uint32_t count;
 
-	if (!in_walk(emit, walk, waits->class))
+	if (emit->type != PROGRAM_TIMER && !in_walk(emit, walk, waits->class))
 		return false;
 	matcher_transitions(emit->program, waits, emit->type, &count);
 	return count > 0 || emit->rule->semantics <= PROGRAM_STRICT_PARTITION;
@@ -62,6 +62,8 @@ static bool walk_of(const struct emit *emit, uint32_t class, struct emit_walk *w
 	for (uint32_t i = 0; i < class; i++)
 		if (in_walk(emit, walk, i))
 			return false;
+	if (emit_is_machine(emit)) /* that there is an instance is reason enough */
+		return true;
 	for (uint32_t state = 1; state < emit->rule->state_count; state++)
 		if (steps(emit, walk, state))
 			return true;
@@ -87,7 +89,7 @@ static void dispatch(struct emit *emit, const uint32_t *states, const uint32_t *
 	dispatch(emit, states + half, labels + half, count - half, none);
 }
 
-static void step_states(struct emit *emit, const struct emit_walk *walk, const struct emit_exits *exits)
+void emit_step_states(struct emit *emit, const struct emit_walk *walk, const struct emit_exits *exits)
 {
 	uint32_t *states = alloc_zero(emit->rule->state_count, sizeof *states);
 	uint32_t *labels = alloc_zero(emit->rule->state_count, sizeof *labels), count = 0;
@@ -137,7 +139,7 @@ static uint32_t function_step(struct emit *emit, const struct emit_walk *walk)
 	uint32_t function = ebpf_asm_function(as, "step");
 
 	ebpf_asm_enter(as, function);
-	struct emit_exits exits = { ebpf_label(as), ebpf_label(as), ebpf_label(as), ebpf_label(as) };
+	struct emit_exits exits = { ebpf_label(as), ebpf_label(as), ebpf_label(as), ebpf_label(as), 0, 0 };
 	uint32_t end = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: next run", program_text(emit->program, emit->rule->name));
@@ -146,7 +148,7 @@ static uint32_t function_step(struct emit *emit, const struct emit_walk *walk)
 	emit_check_key(emit, walk, exits.stay);
 	if (!(emit->rule->flags & PROGRAM_RULE_DEADLINE))
 		emit_overdue(emit, exits.end);
-	step_states(emit, walk, &exits);
+	emit_step_states(emit, walk, &exits);
 	leave_chain(emit, &exits);
 	ebpf_bind(as, exits.stay);
 	emit_turn_end(emit, end);
@@ -183,7 +185,10 @@ static void find_bucket(struct emit *emit, const struct emit_walk *walk)
 	ebpf_note(emit->as, "rule %s: look up the key %s", program_text(emit->program, emit->rule->name),
 		  program_text(emit->program, class->label));
 	emit_hash_event(emit, walk);
-	emit_bucket_address(emit, R8, R1);
+	if (emit_is_machine(emit))
+		emit_lock_at(emit);
+	else
+		emit_bucket_address(emit, R8, R1);
 }
 
 /*

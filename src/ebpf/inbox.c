@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/consumer.h"
+#include "program/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 {
 	struct program_match told = {
 		.rule = match->rule,
+		.notice = program_notice_of(matcher->program, matcher->rules[match->rule].rule, match + 1),
 		.tainted = match->tainted != 0,
 		.ts = match->ts,
 		.cpu = match->cpu,

@@ -117,6 +117,37 @@ static uint32_t bits_for(uint64_t count)
 	return bits;
 }
 
+/*
+ * The slots of a machine's key that every event names which names a part of the key only; none where there is no such
+ * event.
+ */
+static uint32_t stripe_slots(const struct program *program, const struct program_rule *rule)
+{
+	const struct program_class *class = rule->class_count ? matcher_class(program, rule, 0) : NULL;
+	uint32_t all = class ? (1u << class->slot_count) - 1 : 0, named = all;
+
+	if (rule->semantics != PROGRAM_MACHINE || !class)
+		return 0;
+	for (uint32_t i = 0; i < class->key_count; i++)
+		for (uint32_t slot = 0; slot < class->slot_count; slot++)
+			if (program->indices[program->keys[class->first_key + i].first_field + slot] == PROGRAM_NONE)
+				named &= ~(1u << slot);
+	return named == all ? 0 : named;
+}
+
+static bool names_part(const struct program *program, const struct program_rule *rule)
+{
+	const struct program_class *class = rule->class_count ? matcher_class(program, rule, 0) : NULL;
+
+	if (rule->semantics != PROGRAM_MACHINE || !class)
+		return false;
+	for (uint32_t i = 0; i < class->key_count * class->slot_count; i++)
+		if (program->indices[program->keys[class->first_key + i / class->slot_count].first_field +
+				     i % class->slot_count] == PROGRAM_NONE)
+			return true;
+	return false;
+}
+
 static bool has_keys(const struct program *program, const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->class_count; i++)
@@ -197,6 +228,12 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 	if (!rule->group_of || !rule->groups)
 		return diag_no_memory(diag);
 	group_classes(matcher->program, rule);
+	rule->timed = rule->rule->flags & PROGRAM_RULE_TIMER;
+	rule->stripe_slots = stripe_slots(matcher->program, rule->rule);
+	if (rule->stripe_slots)
+		rule->inner_bits = rule->bucket_bits / 2;
+	else if (names_part(matcher->program, rule->rule))
+		rule->inner_bits = rule->bucket_bits; /* such an event goes along every chain */
 	rule->wide = matcher_is_wide(matcher, rule->index);
 	if (!error)
 		error = place(matcher, sizes.runs_bytes, &rule->runs);

@@ -166,9 +166,8 @@ static bool copy_words(struct ebpf_lower *lower, struct text *text, const struct
 void lower_set_text(struct ebpf_lower *lower, const struct program_slot *slot, uint32_t node)
 {
 	struct ebpf_text_place place = { lower->slots, lower->slots_off + (int32_t)slot->offset, slot->bytes };
-	struct text text = text_of(lower, node);
 
-	copy_words(lower, &text, &place);
+	ebpf_lower_text(lower, node, &place); /* a rule's slots have room for the text, a machine's may be shorter */
 }
 
 void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place)

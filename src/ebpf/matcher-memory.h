@@ -39,7 +39,8 @@ struct matcher_run {
 struct matcher_bucket {
 	uint32_t lock; /* 0, or 1 + the CPU that holds it; where it is the rule's, the first bucket's */
 	uint32_t head, tail;
-	uint32_t moves; /* in the first one: how often runs were moved under the rule's lock */
+	/* In the first one: how often runs were moved under the rule's lock; or how much of a stripe is left to do. */
+	uint32_t moves;
 };
 
 /* Of one rule: what changes rarely. */
@@ -59,7 +60,9 @@ struct matcher_cpu {
 	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
 	uint64_t opened;
 	uint32_t kept; /* a free run for this CPU alone; 0: none */
-	uint32_t pad[11];
+	uint32_t pad;
+	uint64_t due; /* the first timer that was set here since this was looked at; 0: none */
+	uint64_t rest[4];
 };
 
 /* What a match says in the ring. The slot area follows. */
@@ -123,6 +126,7 @@ enum {
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
 	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
+	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
 };
 
 enum { MATCHER_WORK_MAX = 1024 };

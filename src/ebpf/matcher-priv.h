@@ -44,6 +44,7 @@ struct matcher_rule {
 	bool here;                 /* runs in the kernel */
 	bool has_runs;             /* some run outlives its first event */
 	bool wide;                 /* an event may touch several buckets: one lock for all of them */
+	bool timed;                /* a machine whose instances have timers */
 	bool interrupted;          /* a program of this rule can interrupt another one on its CPU */
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
 	bool raises;               /* it EMITs events that some rule here takes */
@@ -55,6 +56,11 @@ struct matcher_rule {
 	uint32_t area_bytes;  /* of the slot area and what is kept behind it */
 	uint32_t stride;      /* bytes of a run */
 	uint32_t bucket_bits; /* 2^this buckets */
+	/*
+	 * A machine with events that name a part of the key only: the slots of the key that all of them name (a bit
+	 * each) choose a stripe of 2^inner_bits buckets, which has one lock. 0: there are no stripes.
+	 */
+	uint32_t stripe_slots, inner_bits;
 	struct matcher_region control, cpus, runs, buckets, aside;
 	uint64_t look_again; /* until then no run can be overdue */
 	uint32_t *group_of;  /* per class of the rule */
@@ -183,6 +189,12 @@ void matcher_sweep_close(struct ebpf_matcher *matcher);
 int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now);
 uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher);
 void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as);
+
+/* Whether time alone does something to its runs. */
+static inline bool matcher_has_deadlines(const struct matcher_rule *rule)
+{
+	return rule->here && rule->has_runs && (rule->rule->within_ns || rule->timed);
+}
 
 static inline void *matcher_at(const struct ebpf_matcher *matcher, const struct matcher_region *region)
 {

@@ -59,7 +59,7 @@ static void need_transition(struct asking *asking, const struct program_transiti
 		need_record(asking, header);
 	if (opens && transition->target != PROGRAM_TARGET_MATCH)
 		header->late |= HEADER_TS;
-	if (transition->target == PROGRAM_TARGET_MATCH)
+	if (transition->target == PROGRAM_TARGET_MATCH || transition->flags & PROGRAM_TELL)
 		header->match = HEADER_ALL;
 }
 
@@ -73,7 +73,8 @@ static void need_keys(struct asking *asking, struct matcher_header *header)
 		const struct program_key *key = matcher_key(program, class, asking->type);
 
 		for (uint32_t j = 0; key && j < class->slot_count; j++)
-			need_field(asking, program->indices[key->first_field + j]);
+			if (program->indices[key->first_field + j] != PROGRAM_NONE)
+				need_field(asking, program->indices[key->first_field + j]);
 	}
 }
 
@@ -87,7 +88,7 @@ static void need_rule(struct asking *asking, struct matcher_header *header)
 		for (uint32_t j = 0; j < count; j++)
 			need_transition(asking, &transitions[j], i == 0, header);
 	}
-	if (asking->rule->within_ns)
+	if (asking->rule->within_ns || asking->rule->flags & PROGRAM_RULE_TIMER)
 		header->late |= HEADER_TS;
 	need_keys(asking, header);
 }

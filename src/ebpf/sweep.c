@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Timers may be set at any moment, for any time: how long one may go unnoticed. */
+enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
+
 static int compare(const void *left, const void *right)
 {
 	const struct matcher_due *a = left, *b = right;
@@ -33,20 +36,62 @@ static uint64_t later(uint64_t time, uint64_t by)
 	return time > UINT64_MAX - by ? UINT64_MAX : time + by;
 }
 
+static uint64_t deadline_of(const struct matcher_rule *rule, const struct program *program,
+			    const struct matcher_run *run)
+{
+	const struct program_slot *timer;
+	const uint64_t *at;
+	uint64_t due;
+
+	if (!rule->timed)
+		return later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
+	timer = &program->slots[rule->rule->first_slot + rule->rule->timer_slot];
+	at = (const uint64_t *)((const uint8_t *)(run + 1) + timer->offset);
+	due = __atomic_load_n(at, __ATOMIC_RELAXED);
+	return due ? due : UINT64_MAX;
+}
+
+/* When a timer of rule may be due, as far as is known; `forget` when all instances are about to be looked at. */
+static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct matcher_rule *rule, bool forget)
+{
+	struct matcher_cpu *cpus = matcher_at(matcher, &rule->cpus);
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->cpu_count; i++) {
+		uint64_t due = forget ? __atomic_exchange_n(&cpus[i].due, 0, __ATOMIC_SEQ_CST)
+				      : __atomic_load_n(&cpus[i].due, __ATOMIC_RELAXED);
+
+		if (due && due < first)
+			first = due;
+	}
+	return first;
+}
+
+/* Until then nothing of rule can be overdue, as far as is known. */
+static uint64_t next_look(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	uint64_t timer = rule->timed ? first_timer(matcher, rule, false) : UINT64_MAX;
+
+	return timer < rule->look_again ? timer : rule->look_again;
+}
+
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
 static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_t now)
 {
 	struct matcher_sweep *sweep = &matcher->sweep;
 	const struct matcher_control *control = matcher_at(matcher, &rule->control);
 	const uint8_t *runs = matcher_at(matcher, &rule->runs);
-	uint64_t used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE), within = rule->rule->within_ns;
+	uint64_t used;
 
-	rule->look_again = later(now, within);
+	rule->look_again = rule->timed ? UINT64_MAX : later(now, rule->rule->within_ns);
+	if (rule->timed)
+		first_timer(matcher, rule, true);
+	used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE);
 	if (used > rule->rule->pool)
 		used = rule->rule->pool;
 	for (uint64_t i = 1; i <= used; i++) {
 		const struct matcher_run *run = (const struct matcher_run *)(runs + i * rule->stride);
-		uint64_t deadline = later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), within);
+		uint64_t deadline = deadline_of(rule, matcher->program, run);
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
 			continue;
@@ -79,9 +124,12 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 	*look_again = false;
 	for (; count < sweep->due_count && sweep->due[count].deadline <= limit; count++) {
 		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
-		uint64_t opened = later(sweep->due[count].deadline, rule->raises_due_ns);
+		/* A timer may be followed by another one of its instance. Where events are fed, their order counts. */
+		bool at_once = rule->timed && !matcher->options.live;
+		uint64_t opened =
+			at_once ? sweep->due[count].deadline : later(sweep->due[count].deadline, rule->raises_due_ns);
 
-		*look_again |= rule->raises_due_ns != UINT64_MAX;
+		*look_again |= at_once || rule->raises_due_ns != UINT64_MAX;
 		if (opened < limit)
 			limit = opened;
 	}
@@ -124,7 +172,7 @@ static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
 	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
 		struct matcher_rule *rule = &matcher->rules[i];
 
-		if (!rule->here || !rule->has_runs || !rule->rule->within_ns || (rule->look_again >= now && !all))
+		if (!matcher_has_deadlines(rule) || (next_look(matcher, rule) >= now && !all))
 			continue;
 		int result = look(matcher, rule, now);
 
@@ -162,10 +210,18 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		const struct matcher_rule *rule = &matcher->rules[i];
 
-		if (rule->here && rule->has_runs && rule->rule->within_ns && rule->look_again < next)
-			next = rule->look_again;
+		if (matcher_has_deadlines(rule) && next_look(matcher, rule) < next)
+			next = next_look(matcher, rule);
 	}
 	return next;
+}
+
+static bool any_timed(const struct ebpf_matcher *matcher)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
+		if (matcher->rules[i].timed)
+			return true;
+	return false;
 }
 
 int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
@@ -179,13 +235,15 @@ int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *w
 	next = matcher_sweep_next(matcher);
 	if (!result)
 		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
+	if (any_timed(matcher) && *wait_ns > TIMER_WAIT_NS)
+		*wait_ns = TIMER_WAIT_NS;
 	return result;
 }
 
 static bool any_expires(const struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
-		if (matcher->rules[i].here && matcher->rules[i].has_runs && matcher->rules[i].rule->within_ns)
+		if (matcher_has_deadlines(&matcher->rules[i]))
 			return true;
 	return false;
 }

@@ -70,6 +70,7 @@ static void build_transition(struct builder *builder, const struct program_state
 		.forbid = transition->flags & PROGRAM_FORBID,
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
+		.copies = transition->flags & PROGRAM_COPY,
 		.tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
 	};
 	engine_condition_plan(&planner, transition->fit, &built->fit);
@@ -96,8 +97,6 @@ static int build_state(struct builder *builder, const struct program_state *stat
 			group->type = from[i].type;
 			group->transitions = &transitions[i];
 		}
-		if (from[i].flags & PROGRAM_COPY && group->copies == group->count)
-			group->copies++;
 		group->count++;
 	}
 	return 0;
@@ -286,7 +285,7 @@ static int build_entry(struct builder *builder, uint32_t type)
 	bool is_machine = builder->rule->machine;
 	int result = build_keys(builder, type, &draft.entry);
 
-	draft.entry.step = is_machine ? engine_machine_step : engine_step;
+	draft.entry.machine = is_machine;
 	if (!result && is_machine)
 		result = build_open_key(builder, type, &draft.entry);
 	for (uint32_t i = 0; i < start->group_count; i++) {

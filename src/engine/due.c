@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which instance of a machine is due first. Each has a time of its own that any transition may change, earlier
- * or later, so they stand in a heap and know their places in it: setting a timer takes logarithmic time, and one that
- * is set later than all others, the usual case, constant time.
+ * or later, so they stand in a heap and know their places in it: setting a timer takes logarithmic time. What is usual
+ * takes constant time: to set one later than all others, and to put one off, for which its place is only put right when
+ * it comes to be the first.
  */
 
 #include "engine/machine-priv.h"
@@ -57,6 +58,19 @@ static void settle(struct engine_machine *machine, size_t at, struct engine_due 
 		sift_down(machine, at, moved);
 }
 
+struct engine_run *engine_due_first(struct engine_machine *machine)
+{
+	for (; machine->due_count; sift_down(machine, 0, machine->due[0])) {
+		struct engine_due *first = &machine->due[0];
+		uint64_t at = engine_word_at(first->run->slots + machine->timer_offset);
+
+		if (at == first->at)
+			return first->run;
+		first->at = at;
+	}
+	return NULL;
+}
+
 int engine_due_reserve(struct engine_machine *machine, size_t count)
 {
 	return alloc_grow(&machine->due, &machine->due_room, count, sizeof *machine->due);
@@ -68,8 +82,8 @@ void engine_due_set(struct engine_machine *machine, struct engine_run *run, uint
 	size_t known = *engine_due_place_of(machine, run);
 
 	if (at && known) {
-		if (machine->due[known - 1].at != at)
-			settle(machine, known - 1, due);
+		if (at < machine->due[known - 1].at)
+			sift_up(machine, known - 1, due);
 	} else if (at) {
 		sift_up(machine, machine->due_count++, due);
 	} else if (known) {

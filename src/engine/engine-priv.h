@@ -133,7 +133,7 @@ void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint6
 void engine_timers_expire(struct engine *engine, uint64_t now);
 
 /* machine.c */
-engine_step_fn engine_machine_step;
+void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
 /* Whether any timer is set; fills in which is due first. */
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first);
 /* Lets the first timer go off; there is one. */
@@ -151,7 +151,7 @@ size_t engine_machine_more_bytes(const struct program *program, const struct pro
 uint64_t engine_machine_pool_bytes(const struct program *program, const struct program_rule *rule);
 
 /* step.c */
-engine_step_fn engine_step;
+void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
 /* Takes a parked run out of everything but its memory. */
 void engine_unpark(struct engine_rule *rule, struct engine_run *run);
 /* Counts a run that could not be kept. */
@@ -185,6 +185,15 @@ uint32_t engine_history_count(const struct engine_history_node *node);
 /* Fills events (as many as count says) in stream order. */
 void engine_history_list(const struct engine_history_node *node, struct program_match_event *events);
 
+static inline void engine_pass_one(struct engine *engine, const struct engine_entry *entry,
+				   const struct engine_event *event)
+{
+	if (__builtin_expect(entry->machine, false))
+		engine_machine_step(engine, entry, event);
+	else
+		engine_step(engine, entry, event);
+}
+
 /* Hands an event to every rule that it means something to, by the row of its type. */
 static inline void engine_pass(struct engine *engine, const struct engine_dispatch *row,
 			       const struct engine_event *event)
@@ -196,7 +205,7 @@ static inline void engine_pass(struct engine *engine, const struct engine_dispat
 		return;
 	}
 	for (; entry < end && !engine->failed; entry++)
-		entry->step(engine, entry, event);
+		engine_pass_one(engine, entry, event);
 }
 
 #endif

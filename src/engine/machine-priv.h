@@ -24,7 +24,7 @@ struct engine_any {
 	struct engine_index index;
 };
 
-/* An instance whose timer is set. */
+/* An instance whose timer is set, for this time or a later one. */
 struct engine_due {
 	uint64_t at;
 	struct engine_run *run;
@@ -62,7 +62,9 @@ struct engine_run *engine_any_look(const struct engine_any *any, const struct en
 /* due.c */
 /* Makes room for one more than count instances. Returns 0, -ENOMEM. */
 int engine_due_reserve(struct engine_machine *machine, size_t count);
-/* at 0: the instance has no timer. */
+/* The instance that is due first, or NULL. */
+struct engine_run *engine_due_first(struct engine_machine *machine);
+/* at, which is in its timer slot, 0: the instance has no timer. */
 void engine_due_set(struct engine_machine *machine, struct engine_run *run, uint64_t at);
 
 #endif

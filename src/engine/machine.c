@@ -166,17 +166,21 @@ static void copy(struct move *move, const struct engine_run *original, const str
 		engine_runs_give(rule, run);
 }
 
-/* The transitions of its state for what happens are tried: a copy's first, then its own. */
-static void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group)
+/* The transitions of its state for what happens are tried: a copy's, which stand first, then its own. */
+static void step_instance(struct move *move, struct engine_run *run, uint32_t type)
 {
-	const struct engine_transition *own = group->transitions + group->copies, *transition;
+	const struct engine_group *group = engine_step_group(&move->step.rule->states[run->state], type);
+	const struct engine_transition *own = group->transitions, *end = own + group->count, *transition;
 
-	if (group->copies) {
-		transition = engine_step_find(&move->step, group->transitions, group->copies, run->slots);
+	if (own < end && own->copies) {
+		while (own < end && own->copies)
+			own++;
+		transition = engine_step_find(&move->step, group->transitions, (uint32_t)(own - group->transitions),
+					      run->slots);
 		if (transition)
 			copy(move, run, transition);
 	}
-	transition = engine_step_find(&move->step, own, group->count - group->copies, run->slots);
+	transition = engine_step_find(&move->step, own, (uint32_t)(end - own), run->slots);
 	if (transition)
 		advance(move, run, transition);
 }
@@ -218,10 +222,12 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 	const struct engine_event *event = move->step.event;
 	const struct engine_any *any = entry->any;
 	struct engine_run *run = engine_any_look(any, entry->keys->parts, (const char *)event->record), *next;
-	const struct engine_group *group =
-		run ? engine_step_group(&rule->states[run->state], event->record->type) : NULL;
+	const struct engine_group *group;
 
-	if (!group || !engine_step_find(&move->step, group->transitions, group->count, run->slots))
+	if (!run)
+		return;
+	group = engine_step_group(&rule->states[run->state], event->record->type);
+	if (!engine_step_find(&move->step, group->transitions, group->count, run->slots))
 		return;
 	for (; run; run = next) {
 		next = engine_any_link_of(any, run)->next;
@@ -255,19 +261,17 @@ void engine_machine_step(struct engine *engine, const struct engine_entry *entry
 			open_instance(&move, &entry->start);
 		return;
 	}
-	const struct engine_group *group = engine_step_group(&rule->states[run->state], event->record->type);
-	if (group)
-		step_instance(&move, run, group);
+	step_instance(&move, run, event->record->type);
 }
 
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first)
 {
-	const struct engine_machine *machine = rule->machine;
+	struct engine_run *run = engine_due_first(rule->machine);
 
-	if (!machine->due_count)
+	if (!run)
 		return false;
-	first->at = machine->due[0].at;
-	first->ordinal = machine->due[0].run->ordinal;
+	first->at = rule->machine->due[0].at;
+	first->ordinal = run->ordinal;
 	return true;
 }
 
@@ -287,12 +291,11 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 	const struct engine_event event = { &header, sizeof header, ++engine->number };
 	const struct engine_group *group = engine_step_group(&rule->states[run->state], PROGRAM_TIMER);
 	struct move move = begin(engine, rule, &event);
-	const struct engine_transition *transition = NULL;
+	const struct engine_transition *transition;
 
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
-	if (group)
-		transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
+	transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
 	if (transition)
 		advance(&move, run, transition);
 	else

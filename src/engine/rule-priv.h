@@ -49,15 +49,14 @@ struct engine_transition {
 	uint32_t target;
 	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
 	bool forbid, in_place;
-	bool tells;  /* of a machine */
-	bool leaves; /* the run has to leave its chain: it ends, or its class or a value of its key changes */
+	bool tells, copies; /* of a machine: whether it tells something; is taken by a copy */
+	bool leaves;        /* the run has to leave its chain: it ends, or its class or a value of its key changes */
 };
 
 /* The transitions of one state for one type, in the order to try. */
 struct engine_group {
 	uint32_t type;
 	uint32_t count;
-	uint32_t copies; /* of a machine: the first ones are taken by copies */
 	const struct engine_transition *transitions;
 };
 
@@ -75,17 +74,13 @@ struct engine_guard {
 	uint64_t word;
 };
 
-struct engine_entry;
-
-typedef void engine_step_fn(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
-
 /* What an event of one type means to one rule. */
 struct engine_entry {
-	engine_step_fn *step; /* a rule's or a machine's */
 	struct engine_rule *rule;
 	const struct engine_key *keys; /* the classes that it concerns */
 	uint32_t key_count;
 	bool guarded;              /* nothing but opening runs, and only where guard holds */
+	bool machine;              /* not a rule */
 	struct engine_group start; /* the start state's transitions */
 	struct engine_guard guard;
 	const struct engine_any *any; /* of a machine: the index that keys are for; NULL: that by the whole key */

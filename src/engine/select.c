@@ -293,7 +293,7 @@ void engine_select_pass(struct engine *engine, const struct engine_dispatch *row
 		}
 		if (!next)
 			return;
-		next->step(engine, next, event);
+		engine_pass_one(engine, next, event);
 		from = next->rule->index + 1;
 		if (first && ++first->next == first->end)
 			*first = queues[--count];

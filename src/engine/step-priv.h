@@ -76,14 +76,16 @@ static inline __attribute__((always_inline)) uint32_t engine_step_take(struct en
 	return transition->target;
 }
 
-/* The transitions of the state for events of type, or NULL. */
+static const struct engine_group engine_no_group;
+
+/* The transitions of the state for events of type. */
 static inline const struct engine_group *engine_step_group(const struct engine_state *state, uint32_t type)
 {
 	for (uint32_t i = 0; i < state->group_count; i++) {
 		if (state->groups[i].type == type)
 			return &state->groups[i];
 	}
-	return NULL;
+	return &engine_no_group;
 }
 
 #endif

@@ -17,8 +17,6 @@
 #define PART  static inline __attribute__((always_inline))
 #define ASIDE static __attribute__((noinline))
 
-static const struct engine_group no_group;
-
 void engine_refuse(struct engine_rule *rule)
 {
 	rule->stats.pool_exhausted++;
@@ -156,20 +154,13 @@ ASIDE void step_any(struct engine_step *step, struct engine_run *run, const stru
 		advance(step, run, in_place);
 }
 
-static const struct engine_group *group_of(const struct engine_state *state, uint32_t type)
-{
-	const struct engine_group *group = engine_step_group(state, type);
-
-	return group ? group : &no_group;
-}
-
 PART void step_run(struct engine_step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
 
 	if (run->state != step->known_state) {
 		step->known_state = run->state;
-		step->known = group_of(&rule->states[run->state], step->event->record->type);
+		step->known = engine_step_group(&rule->states[run->state], step->event->record->type);
 	}
 	if (rule->any) {
 		step_any(step, run, step->known);
@@ -253,7 +244,7 @@ ASIDE void step_counted(struct engine_step *step, const struct engine_counting *
 
 		if ((int64_t)count < counting->threshold)
 			break;
-		const struct engine_group *group = group_of(&step->rule->states[run->state], counting->type);
+		const struct engine_group *group = engine_step_group(&step->rule->states[run->state], counting->type);
 		set_count(run, counting, count);
 		const struct engine_transition *transition =
 			engine_step_find(step, group->transitions, group->count, run->slots);

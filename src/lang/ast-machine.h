@@ -15,8 +15,8 @@
 struct lang_key {
 	const char *name;
 	struct diag_place place;
-	enum lang_kind kind; /* U64 for all integers but those that are signed in every event; BOOL, STRING */
-	uint32_t bytes;      /* STRING: the greatest capacity among the events' fields */
+	enum lang_kind kind; /* U64 where a field of some event is u64 or addr, I64 for other integers; BOOL, STRING */
+	uint32_t bytes;      /* STRING: the greatest capacity among the events' fields; else 0 */
 };
 
 struct lang_variable {
@@ -63,10 +63,13 @@ struct lang_transition {
 	uint64_t after_ns;             /* AFTER: at least 1 */
 	const char *name;              /* of the event, or NULL */
 	struct diag_place place;
-	const struct event_field **by; /* as many as the machine has keys; NULL for `*`; AFTER: NULL itself */
+	/* as many as the machine has keys, the same in all transitions for a type; NULL for `*`; AFTER: NULL itself */
+	const struct event_field **by;
 	bool is_any; /* a `*` is among them: OUTSIDE, LANG_TO_END, no block, guard over the event alone */
-	const struct event_field **copy_by; /* NULL unless COPY BY; never `*` */
-	struct lang_expr *guard;            /* BOOL, all conditions in one; NULL: always */
+	/* NULL unless COPY BY; never `*`; then never TO_END, and only ASSIGN in the blocks that the copy goes through
+	 */
+	const struct event_field **copy_by;
+	struct lang_expr *guard; /* BOOL, all conditions in one; NULL: always */
 	enum lang_target target;
 	uint32_t target_state; /* TO_STATE */
 	struct lang_block block;

@@ -10,10 +10,10 @@ enum { FIRST_VARIABLE = LANG_KEYS_MAX + 1 };
 const struct event_type lang_no_event = { .name = "header" };
 
 /* Words that mean something else where the name of a value could stand. */
-static const char *const reserved[] = { "AND",   "OR",     "NOT",   "IN",      "LIKE",        "AS",
-					"TRUE",  "FALSE",  "RULE",  "MACHINE", "SYNCHRONOUS", "ASYNCHRONOUS",
-					"EVENT", "EVENTS", "PARAM", "STATE",   "AFTER",       "ENTRY",
-					"EXIT",  "ON",     "WARN",  "EMIT",    "CALL" };
+static const char *const reserved[] = { "AND",         "OR",           "NOT",   "IN",     "LIKE",
+					"AS",          "TRUE",         "FALSE", "RULE",   "MACHINE",
+					"SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "PARAM",
+					"STATE",       "ENTRY",        "EXIT",  "ON" };
 
 static void add_local(struct lang_check *c, const struct lang_word *word, uint32_t number)
 {

@@ -295,11 +295,14 @@ int check_machine_keys(struct check *check, uint32_t rule)
 
 	for (uint32_t i = 0; i < class->key_count && !result; i++) {
 		const struct program_key *key = &program->keys[class->first_key + i];
-		bool any = false;
+		uint32_t any = 0;
 
 		for (uint32_t j = 0; j < class->slot_count; j++)
-			any |= program->indices[key->first_field + j] == PROGRAM_NONE;
-		if (any)
+			any += program->indices[key->first_field + j] == PROGRAM_NONE;
+		if (any == class->slot_count)
+			result = check_fail(check, (struct check_item){ PROGRAM_KEYS, class->first_key + i },
+					    "it names no field at all");
+		else if (any)
 			result = check_any(check, rule, key->type);
 	}
 	return result;

@@ -43,6 +43,16 @@ uint32_t explain_notice(const struct explain *explain, const struct program_tran
 	return notice;
 }
 
+/* Braces of the text itself are doubled. */
+static void append_text(struct text_buffer *out, const char *text)
+{
+	for (; *text && !out->failure; text++) {
+		text_append_bytes(out, text, 1);
+		if (*text == '{' || *text == '}')
+			text_append_bytes(out, text, 1);
+	}
+}
+
 void explain_warning(const struct explain *explain, uint32_t number)
 {
 	const struct program *program = explain->program;
@@ -51,7 +61,7 @@ void explain_warning(const struct explain *explain, uint32_t number)
 	for (uint32_t i = 0; i < notice->piece_count; i++) {
 		const struct program_piece *piece = &program->pieces[notice->first_piece + i];
 
-		text_append(explain->out, program_text(program, piece->text));
+		append_text(explain->out, program_text(program, piece->text));
 		if (piece->value != PROGRAM_NONE)
 			text_printf(explain->out, "{%s}",
 				    program_text(program,

@@ -145,22 +145,20 @@ static uint32_t key_field(const struct explain *explain, const struct program_ke
 	return explain->program->indices[key->first_field + slot];
 }
 
-/* Whether all keys of class take their values from fields of the same names. */
-static bool keys_agree(const struct explain *explain, const struct program_class *class)
+/* Whether two keys of class take their values from fields of the same names. */
+static bool keys_agree(const struct explain *explain, const struct program_class *class, uint32_t i, uint32_t j)
 {
 	const struct program *program = explain->program;
 	const struct program_key *keys = program->keys + class->first_key;
 
-	for (uint32_t i = 1; i < class->key_count; i++) {
-		for (uint32_t j = 0; j < class->slot_count; j++) {
-			uint32_t mine = key_field(explain, &keys[i], j), first = key_field(explain, &keys[0], j);
+	for (uint32_t slot = 0; slot < class->slot_count; slot++) {
+		uint32_t a = key_field(explain, &keys[i], slot), b = key_field(explain, &keys[j], slot);
 
-			if (mine == PROGRAM_NONE || first == PROGRAM_NONE)
-				return false;
-			if (strcmp(program_text(program, program->fields[mine].name),
-				   program_text(program, program->fields[first].name)) != 0)
-				return false;
-		}
+		if (a == PROGRAM_NONE || b == PROGRAM_NONE
+			    ? a != b
+			    : strcmp(program_text(program, program->fields[a].name),
+				     program_text(program, program->fields[b].name)) != 0)
+			return false;
 	}
 	return true;
 }
@@ -205,19 +203,24 @@ void explain_class(const struct explain *explain, uint32_t class)
 	explain_keys(explain, row);
 }
 
-void explain_keys(const struct explain *explain, const struct program_class *row)
+void explain_keys(const struct explain *explain, const struct program_class *class)
 {
-	const struct program_key *keys = explain->program->keys + row->first_key;
+	const struct program_key *keys = explain->program->keys + class->first_key;
+	uint32_t alike = 1;
 
-	if (row->key_count && keys_agree(explain, row)) {
-		explain_key(explain, row, &keys[0]);
-		return;
-	}
-	for (uint32_t i = 0; i < row->key_count; i++) {
-		text_append(explain->out, i ? "; " : "");
-		explain_key(explain, row, &keys[i]);
-		text_printf(explain->out, " of %s",
-			    keys[i].type == PROGRAM_NONE ? "any other event"
-							 : explain_type_name(explain, keys[i].type));
+	while (alike < class->key_count && keys_agree(explain, class, 0, alike))
+		alike++;
+	for (uint32_t i = 0; i < class->key_count; i++) {
+		if (i == 0 || !keys_agree(explain, class, i - 1, i)) {
+			text_append(explain->out, i ? "; " : "");
+			explain_key(explain, class, &keys[i]);
+			text_append(explain->out, alike == class->key_count ? "" : " of ");
+		} else if (alike != class->key_count) {
+			text_append(explain->out, ", ");
+		}
+		if (alike != class->key_count)
+			text_append(explain->out, keys[i].type == PROGRAM_NONE
+							  ? "any other event"
+							  : explain_type_name(explain, keys[i].type));
 	}
 }

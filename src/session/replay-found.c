@@ -15,7 +15,7 @@ struct head {
 	struct found_place place;
 	size_t bytes; /* of everything, head included */
 	uint64_t ts, done;
-	uint32_t rule, cpu, pid, tid;
+	uint32_t rule, notice, cpu, pid, tid;
 	uint32_t slot_bytes, event_count;
 	char comm[EVENT_COMM_BYTES];
 	bool tainted;
@@ -67,6 +67,7 @@ int found_add(struct found_list *list, const struct program *program, struct fou
 		.ts = match->ts,
 		.done = match->done,
 		.rule = match->rule,
+		.notice = match->notice,
 		.cpu = match->cpu,
 		.pid = match->pid,
 		.tid = match->tid,
@@ -134,6 +135,7 @@ int found_take(struct found_reader *reader, struct found_events *events, struct 
 	}
 	*match = (struct program_match){
 		.rule = head->rule,
+		.notice = head->notice,
 		.tainted = head->tainted,
 		.ts = head->ts,
 		.done = head->done,

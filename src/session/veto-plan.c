@@ -90,8 +90,10 @@ static void read_keys(const struct program *program, const struct program_rule *
 		for (uint32_t j = 0; j < class->key_count; j++) {
 			const struct program_key *key = &program->keys[class->first_key + j];
 
-			for (uint32_t k = 0; k < class->slot_count; k++)
-				read_field(reads, program->indices[key->first_field + k]);
+			for (uint32_t k = 0; k < class->slot_count; k++) {
+				if (program->indices[key->first_field + k] != PROGRAM_NONE)
+					read_field(reads, program->indices[key->first_field + k]);
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ from replay import difference
 from values import KINDS, DivisionByZero, evaluate
 
 RULES, STREAMS, LIMIT, EVENTS_MAX = 8, 3, 300, 100
-BITS = {"u8": 8, "u16": 16, "u32": 32, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u64": 64, "time": 64}
+BITS = {"u8": 8, "u16": 16, "u32": 32, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u64": 64, "time": 64, "addr": 64}
 
 
 # --- generated rules
@@ -122,7 +122,7 @@ def narrow(value, kind):
         return value
     bits = BITS[kind]
     value = int(value) & (2**bits - 1)
-    return value - 2**bits if kind[0] != "u" and value >> (bits - 1) else value
+    return value - 2**bits if kind[0] not in "ua" and value >> (bits - 1) else value
 
 
 class Flow:

@@ -87,7 +87,9 @@ def brief(line):
     """A result line on one short line, for people."""
     if "sequence" in line:
         return f"ts {line['ts']}, events {[e['seq'] for e in line['sequence']]}"
-    return f"ts {line['ts']} tid {line['tid']}, {json.dumps(line.get('return', {}))}"
+    if "warning" in line:
+        return f"{line['match']} ts {line['ts']} {json.dumps(line['warning'])}"
+    return f"ts {line['ts']} tid {line.get('tid')}, {json.dumps(line.get('return', {}))}"
 
 
 def difference(want, got):

@@ -30,7 +30,7 @@ def print_expr(expr, level=0):
     if isinstance(expr, Const):
         return expr.text
     if isinstance(expr, Field):
-        return expr.name + "." + expr.field
+        return expr.name + "." + expr.field if expr.name else expr.field
     if isinstance(expr, Func):
         dot = "[]." if expr.brackets else "."
         return expr.name + dot + expr.function + ("." + expr.field if expr.field else "")
@@ -98,7 +98,7 @@ def print_types(types):
 TOKEN = re.compile(
     r"""\s*(?://[^\n]*|/\*.*?\*/|(?P<number>0[xX][0-9a-fA-F]+|\d+\.(?!\.)\d*(?:[eE][-+]?\d+)?|\d+)(?P<unit>[A-Za-z]+)?
     |(?P<word>[A-Za-z_]\w*)|(?P<string>"(?:\\.|[^"\\])*")
-    |(?P<op>\.\.|<<|>>|<=|>=|==|!=|[][(){}<>=,;:.~|&^+\-*/%?]))""",
+    |(?P<op>->|\.\.|<<|>>|<=|>=|==|!=|[][#(){}<>=,;:.~|&^+\-*/%?]))""",
     re.X | re.S,
 )
 

@@ -11,6 +11,7 @@
 #include "event/type.h"
 #include "program/eval.h"
 #include "program/explain.h"
+#include "program/machine.h"
 #include "program/section.h"
 
 #include <stdlib.h>
@@ -127,6 +128,19 @@ static void evaluate(const struct program *program, const struct program_rule *r
 	}
 }
 
+static void read_trail(const struct program *program, const struct program_match *match)
+{
+	struct program_trail_event events[PROGRAM_TRAIL_MAX];
+	uint32_t count = program_trail(program, match, events);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (events[i].type != PROGRAM_TIMER && events[i].type >= program->type_count)
+			abort();
+		if (strlen(events[i].from) + strlen(events[i].to) + strlen(events[i].name) > program->total_bytes)
+			abort();
+	}
+}
+
 static int on_match(void *context, const struct program_match *match)
 {
 	const struct program *program = context;
@@ -141,6 +155,9 @@ static int on_match(void *context, const struct program_match *match)
 		    value.kind == PROGRAM_STRING && strlen(value.text) >= EVENT_RECORD_BYTES_MAX)
 			abort();
 	}
+	if (program_match_notice(program, match) == NULL && rule->semantics == PROGRAM_MACHINE)
+		abort();
+	read_trail(program, match);
 	for (uint32_t i = 0; i < match->event_count; i++) {
 		if (match->events[i].element >= rule->element_count)
 			abort();

@@ -114,6 +114,24 @@ as_nobody() {
 	[ "$(tail -1 log)" = "asterismd: ended" ]
 }
 
+@test "a machine's warnings and trails come with its matches" {
+	cat >rules/calls.rule <<-'END'
+		MACHINE calls KEY { tid }
+		  STATE Idle { ON sys_enter_getppid -> Busy }
+		  STATE Busy { ON sys_enter_getppid { WARN "again, {tid}" } }
+	END
+	start
+	ctl next calls.rule --timeout 20s >next 3>&- 6<&- 7>&- &
+	await_waiting
+	call 2
+	wait $!
+	[[ $(head -1 next) == "calls.rule: calls by python3 (process $puppet, thread $puppet): again, $puppet" ]]
+	[[ $(sed -n 2p next) == *" sys_enter_getppid: Idle -> Busy (process $puppet, thread $puppet)" ]]
+	await '"match":"calls"' out 1
+	[[ $(head -1 out) == '{"unit":"calls.rule","match":"calls",'*'"warning":"again, '"$puppet"'","return":{"tid":'"$puppet"'},"trail":[{"event":"sys_enter_getppid","from":"Idle","to":"Busy",'* ]]
+	stop
+}
+
 @test "ctl: all operations" {
 	start
 	[[ $(ctl ping) == "asterismd "*" runs" ]]

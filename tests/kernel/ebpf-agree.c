@@ -30,7 +30,7 @@ static bool verbose;
 
 /* A match kept for comparing. */
 struct kept {
-	uint32_t rule, cpu, pid, tid;
+	uint32_t rule, notice, cpu, pid, tid;
 	bool tainted;
 	uint64_t ts;
 	char comm[EVENT_COMM_BYTES];
@@ -84,6 +84,7 @@ static int keep(void *context, const struct program_match *match)
 		return -ENOMEM;
 	kept = &side->matches[side->count++];
 	*kept = (struct kept){ .rule = match->rule,
+			       .notice = match->notice,
 			       .cpu = match->cpu,
 			       .pid = match->pid,
 			       .tid = match->tid,
@@ -242,8 +243,8 @@ static void print_match(const char *who, const struct program *program, const st
 
 static bool same(const struct program *program, const struct kept *a, const struct kept *b)
 {
-	return a->rule == b->rule && a->ts == b->ts && a->cpu == b->cpu && a->pid == b->pid && a->tid == b->tid &&
-	       a->tainted == b->tainted && !strcmp(a->comm, b->comm) &&
+	return a->rule == b->rule && a->notice == b->notice && a->ts == b->ts && a->cpu == b->cpu && a->pid == b->pid &&
+	       a->tid == b->tid && a->tainted == b->tainted && !strcmp(a->comm, b->comm) &&
 	       !memcmp(a->slots, b->slots, program->rules[a->rule].slot_bytes) && a->event_bytes == b->event_bytes &&
 	       (!a->event_bytes || !memcmp(a->events, b->events, a->event_bytes));
 }

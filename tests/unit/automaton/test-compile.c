@@ -108,6 +108,24 @@ static const char *const good[] = {
 	"RULE r PATTERN { [A:a, B] } DO { EMIT C(x = a.x) }\nRULE q PATTERN { [C, C] }",
 	"RULE r PATTERN { [A:a, B] } DO { CALL DbgMessage(\"x\", a#TID, #PID) }",
 	"RULE r PATTERN { [A, B[2..5]:b, C] } WHERE { b.x > 3, b.sum.x > 10 }",
+	"MACHINE m KEY { x } STATE S { ON A -> T } STATE T { ON B -> S }",
+	"MACHINE m KEY { k } VAR n: i8; STATE S { ON A BY { y } -> T { n = n + 1 } } STATE T { ON B BY { x } WHERE n > "
+	"k "
+	"-> END ON C BY { z } -> STAY }",
+	"MACHINE m KEY { s } VAR t: string[8] = \"begin\"; VAR g: f64 = 1.5; STATE S { ON A -> T { t = s; g = f } } "
+	"STATE T { ON A WHERE g < 2.0 { WARN \"{t} {s} {g}\" } AFTER 1s -> END }",
+	"MACHINE m KEY { comm, tid } STATE S { ENTRY { WARN \"back\" } ON A -> T { CALL DbgMessage(\"x\", comm, #TID) "
+	"} } "
+	"STATE T { AFTER 1s -> S AFTER 2s { EMIT D(w = tid) } } ON E BY { *, tid } -> END",
+	"MACHINE m KEY { x } STATE S { ON A WHERE s LIKE \"x*\" -> T } STATE T { ON A COPY BY { y } WHERE y IN { 1, 2 "
+	"} -> S }",
+	"MACHINE m KEY { x } STATE S { ON A { EMIT D(w = x) } }\nMACHINE n KEY { w } STATE S { ON D { EMIT E(x = w) } "
+	"}\n"
+	"RULE r PATTERN { E }",
+	"MACHINE m KEY { x } TRAIL 16 VAR a: u8; VAR b: bool; VAR c: i32; VAR d: u64; STATE S { EXIT { WARN \"{a}\" } "
+	"ON A WHERE y / x > 1 -> T { a = x; b = TRUE; c = y; d = x; WARN \"{d % x} and {d % x}\"; a = 2 } } STATE T { "
+	"ON A -> "
+	"T ON B -> S { WARN \"{{{a}}}\" } }",
 };
 
 static void test_good(void **state)

@@ -31,10 +31,10 @@ static struct lang_unit unit;
 static struct arena *arena;
 static const struct event_type *types[TYPES];
 
-/* Declares the events, and rules besides. */
+/* Declares the events, and rules and machines besides. */
 static void begin(const char *rules)
 {
-	char text[1024];
+	char text[2048];
 	struct lang_input input = { .file = "m.rule", .text = text };
 
 	input.length = (size_t)snprintf(text, sizeof text, "%s%s", EVENTS, rules);
@@ -69,11 +69,6 @@ static struct lang_expr *number(uint64_t value)
 	return expr((struct lang_expr){ .op = LANG_CONST, .kind = LANG_I64, .integer = value });
 }
 
-static struct lang_expr *variable(uint32_t index)
-{
-	return expr((struct lang_expr){ .op = LANG_VARIABLE, .kind = LANG_I64, .element = index });
-}
-
 static struct lang_expr *key(uint32_t index)
 {
 	return expr((struct lang_expr){ .op = LANG_KEY, .kind = LANG_I64, .element = index });
@@ -90,18 +85,6 @@ static struct lang_expr *field(int type, const char *name)
 	enum lang_kind kind = found->value == EVENT_STRING ? LANG_STRING : LANG_I64;
 
 	return expr((struct lang_expr){ .op = LANG_FIELD, .kind = kind, .element = UINT32_MAX, .field = found });
-}
-
-static struct lang_expr *binary(enum lang_op op, struct lang_expr *left, struct lang_expr *right)
-{
-	enum lang_kind kind = op >= LANG_EQ ? LANG_BOOL : left->kind;
-
-	return expr((struct lang_expr){ .op = op, .kind = kind, .left = left, .right = right });
-}
-
-static struct lang_machine_action assign(uint32_t index, struct lang_expr *value)
-{
-	return (struct lang_machine_action){ .kind = LANG_ASSIGN, .variable = index, .expr = value };
 }
 
 /* WARN "text {name}" */
@@ -166,6 +149,7 @@ static struct lang_machine machine_of(struct lang_state *states, uint32_t state_
 	};
 }
 
+/* machine: instead of what was read, or NULL. */
 static int compile(struct lang_machine *machine, struct program **program)
 {
 	void *bytes = NULL;
@@ -173,8 +157,10 @@ static int compile(struct lang_machine *machine, struct program **program)
 	int err;
 
 	*program = NULL;
-	unit.machines = machine;
-	unit.machine_count = 1;
+	if (machine) {
+		unit.machines = machine;
+		unit.machine_count = 1;
+	}
 	err = automaton_compile(&unit, catalog, diag, &bytes, &length);
 	if (!err)
 		err = program_load(bytes, length, "m.astc", diag, program);
@@ -182,15 +168,15 @@ static int compile(struct lang_machine *machine, struct program **program)
 	return err;
 }
 
-/* That machine becomes an image whose explanation holds, from its first state on, text; ends. */
-static void assert_becomes(struct lang_machine *machine, const char *text)
+/* That the machine read becomes an image whose explanation is, from its first state on, text; ends. */
+static void assert_becomes(const char *text)
 {
 	static const struct program_explain_facts facts = { 0 };
 	struct text_buffer out = { 0 };
 	struct program *program;
 	char *told = NULL;
 
-	if (compile(machine, &program)) {
+	if (compile(NULL, &program)) {
 		fail_msg("%s", asterism_diag_get(diag, 0)->text);
 		return;
 	}
@@ -202,6 +188,7 @@ static void assert_becomes(struct lang_machine *machine, const char *text)
 	end();
 }
 
+/* What the language refuses itself is made by hand. */
 static void assert_refused(struct lang_machine *machine, const char *text)
 {
 	struct program *program;
@@ -218,292 +205,175 @@ static void assert_refused(struct lang_machine *machine, const char *text)
 /* The machine that docs/machines.md begins with. */
 static void the_page_s_machine(void **context)
 {
-	struct lang_variable uses = { .name = "uses", .type = EVENT_U32, .kind = LANG_I64 };
-	struct lang_state states[] = { { .name = "Open" }, { .name = "Closed" } };
-	struct lang_machine machine;
-
 	(void)context;
-	begin("");
-	struct lang_transition rows[] = {
-		{ .state = 0, .type = types[CLOSED], .by = usual(CLOSED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 1, .type = types[OPENED], .by = usual(OPENED), .target = LANG_TO_END },
-		{ .state = 1,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .guard = binary(LANG_LT, variable(0), number(3)),
-		  .target = LANG_STAYS,
-		  .block = BLOCK(assign(0, binary(LANG_ADD, variable(0), number(1))), warn("use ", "uses", variable(0)),
-				 warn("descriptor ", "fd", key(1))) },
-		{ .state = 1, .after_ns = 3600000000000, .target = LANG_TO_END },
-		{ .state = LANG_OUTSIDE,
-		  .type = types[ENDED],
-		  .by = by(&event_header_fields[2], NULL),
-		  .is_any = true,
-		  .target = LANG_TO_END },
-	};
-	states[1].entry = BLOCK(assign(0, number(0)));
-	machine = machine_of(states, 2, rows, 5);
-	machine.variables = &uses;
-	machine.variable_count = 1;
-	assert_becomes(&machine, "  no instance, as in state Open:\n"
-				 "    closed -> Closed\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            uses = 0\n"
-				 "            timer = u64(ts) + 0x34630b8a000\n"
-				 "\n"
-				 "  state Closed:\n"
-				 "    opened -> end\n"
-				 "    used -> Closed\n"
-				 "      if    uses < 3\n"
-				 "      set   uses = uses + 1 & 4294967295\n"
-				 "      warns \"use {uses}; descriptor {fd}\"\n"
-				 "    ended -> end\n"
-				 "    AFTER 1h -> end\n");
+	begin("MACHINE m KEY { pid, fd } TRAIL 1 VAR uses: u32; STATE Open { ON closed -> Closed } STATE Closed "
+	      "{ ENTRY { uses = 0 } ON opened -> END ON used WHERE uses < 3 { uses = uses + 1; WARN \"use "
+	      "{uses}\"; WARN \"descriptor {fd}\" } AFTER 1h -> END } ON ended BY { pid, * } -> END");
+	assert_becomes("  no instance, as in state Open:\n"
+		       "    closed -> Closed\n"
+		       "      set   pid = pid\n"
+		       "            fd = fd\n"
+		       "            uses = 0\n"
+		       "            timer = u64(ts) + 0x34630b8a000\n"
+		       "\n"
+		       "  state Closed:\n"
+		       "    opened -> end\n"
+		       "    used -> Closed\n"
+		       "      if    uses < 3\n"
+		       "      set   uses = uses + 1 & 4294967295\n"
+		       "      warns \"use {uses}; descriptor {fd}\"\n"
+		       "    ended -> end\n"
+		       "    AFTER 1h -> end\n");
 }
 
 /* Keys and initial values stand for slots where there is no instance; what does nothing there is left out. */
 static void without_an_instance(void **context)
 {
-	struct lang_variable variables[] = {
-		{ .name = "n", .type = EVENT_I8, .kind = LANG_I64 },
-		{ .name = "s", .type = EVENT_STRING, .kind = LANG_STRING, .bytes = 8 },
-	};
-	struct lang_expr text = { .op = LANG_CONST, .kind = LANG_STRING, .text = "longer than it" };
-	struct lang_state states[] = { { .name = "Idle" }, { .name = "Busy" } };
-	struct lang_machine machine;
-
 	(void)context;
-	begin("");
-	variables[0].initial = number(5);
-	variables[1].initial = &text;
-	struct lang_transition rows[] = {
-		{ .state = 0,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .guard = binary(LANG_EQ, variable(0), key(1)),
-		  .target = LANG_TO_STATE,
-		  .target_state = 1,
-		  .block = BLOCK(assign(0, binary(LANG_ADD, variable(0), field(USED, "fd"))),
-				 assign(1, field(USED, "path"))) },
-		{ .state = 0, .type = types[USED], .by = usual(USED), .target = LANG_STAYS },
-		{ .state = 0,
-		  .type = types[OPENED],
-		  .by = usual(OPENED),
-		  .guard = binary(LANG_EQ, key(1), number(7)),
-		  .target = LANG_TO_END },
-		{ .state = 0,
-		  .type = types[OPENED],
-		  .by = usual(OPENED),
-		  .target = LANG_TO_STATE,
-		  .block = BLOCK(emit(ALARM, key(1))) },
-		{ .state = 1, .type = types[CLOSED], .by = usual(CLOSED), .target = LANG_TO_STATE },
-	};
-	machine = machine_of(states, 2, rows, 5);
-	machine.variables = variables;
-	machine.variable_count = 2;
-	assert_becomes(&machine, "  no instance, as in state Idle:\n"
-				 "    used -> Busy\n"
-				 "      if    5 == fd\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            n = 5\n"
-				 "            s = \"longer \"\n"
-				 "            n = n + fd << 56 >> 56\n"
-				 "            s = path\n"
-				 "    opened -> no instance\n"
-				 "      if    fd == 7\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "    opened -> no instance\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            n = 5\n"
-				 "            s = \"longer \"\n"
-				 "      does  EMIT alarm(fd = fd)\n"
-				 "\n"
-				 "  state Busy:\n"
-				 "    closed -> Idle\n"
-				 "\n"
-				 "  state Idle:\n"
-				 "    used -> Busy\n"
-				 "      if    n == fd\n"
-				 "      set   n = n + fd << 56 >> 56\n"
-				 "            s = path\n"
-				 "    used -> Idle\n"
-				 "    opened -> end\n"
-				 "      if    fd == 7\n"
-				 "    opened -> Idle\n"
-				 "      does  EMIT alarm(fd = fd)\n");
+	begin("MACHINE m KEY { pid, fd } VAR n: i8 = 5; VAR s: string[8] = \"begin\"; STATE Idle { ON used WHERE "
+	      "n == fd -> Busy { n = n + fd; s = path } ON used -> STAY ON opened WHERE fd == 7 -> END ON "
+	      "opened -> Idle { EMIT alarm(fd = fd) } } STATE Busy { ON closed -> Idle }");
+	assert_becomes("  no instance, as in state Idle:\n"
+		       "    used -> Busy\n"
+		       "      if    5 == fd\n"
+		       "      set   pid = pid\n"
+		       "            fd = fd\n"
+		       "            n = 5\n"
+		       "            s = \"begin\"\n"
+		       "            n = n + fd << 56 >> 56\n"
+		       "            s = path\n"
+		       "    opened -> no instance\n"
+		       "      if    fd == 7\n"
+		       "      set   pid = pid\n"
+		       "            fd = fd\n"
+		       "    opened -> no instance\n"
+		       "      set   pid = pid\n"
+		       "            fd = fd\n"
+		       "            n = 5\n"
+		       "            s = \"begin\"\n"
+		       "      does  EMIT alarm(fd = fd)\n"
+		       "\n"
+		       "  state Busy:\n"
+		       "    closed -> Idle\n"
+		       "\n"
+		       "  state Idle:\n"
+		       "    used -> Busy\n"
+		       "      if    n == fd\n"
+		       "      set   n = n + fd << 56 >> 56\n"
+		       "            s = path\n"
+		       "    used -> Idle\n"
+		       "    opened -> end\n"
+		       "      if    fd == 7\n"
+		       "    opened -> Idle\n"
+		       "      does  EMIT alarm(fd = fd)\n");
 }
 
 static void timers(void **context)
 {
-	struct lang_variable variable_n = { .name = "n", .type = EVENT_I64, .kind = LANG_I64 };
-	struct lang_state states[] = { { .name = "Start" }, { .name = "Timed" }, { .name = "Free" } };
-	struct lang_machine machine;
-
 	(void)context;
-	begin("");
-	struct lang_transition rows[] = {
-		{ .state = 0, .type = types[OPENED], .by = usual(OPENED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 1,
-		  .after_ns = 2000,
-		  .guard = binary(LANG_GT, variable(0), number(1)),
-		  .target = LANG_STAYS,
-		  .block = BLOCK(warn("at ", "ts",
-				      expr((struct lang_expr){ .op = LANG_FIELD,
-							       .kind = LANG_I64,
-							       .element = UINT32_MAX,
-							       .field = &event_header_fields[0] }))) },
-		{ .state = 1, .after_ns = 1000, .target = LANG_STAYS, .block = BLOCK(assign(0, number(1))) },
-		{ .state = 1, .after_ns = 3000, .target = LANG_TO_STATE, .target_state = 2 },
-		{ .state = 2, .type = types[CLOSED], .by = usual(CLOSED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 2, .type = types[USED], .by = usual(USED), .target = LANG_STAYS },
-	};
-	machine = machine_of(states, 3, rows, 6);
-	machine.variables = &variable_n;
-	machine.variable_count = 1;
-	machine.trail = 0;
-	assert_becomes(&machine, "  no instance, as in state Start:\n"
-				 "    opened -> Timed\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            entered = u64(ts)\n"
-				 "            timer = u64(ts) + 1000\n"
-				 "\n"
-				 "  state Timed:\n"
-				 "    AFTER 2us -> Timed\n"
-				 "      if    timer == entered + 2000 AND n > 1\n"
-				 "      set   told 1 = ts\n"
-				 "            timer = entered + 3000\n"
-				 "      warns \"at {ts}\"\n"
-				 "    AFTER 1us -> Timed\n"
-				 "      if    timer == entered + 1000\n"
-				 "      set   n = 1\n"
-				 "            timer = entered + 2000\n"
-				 "    AFTER 3us -> Free\n"
-				 "      if    timer == entered + 3000\n"
-				 "      set   timer = 0\n"
-				 "    AFTER 2us -> Timed\n"
-				 "      if    timer == entered + 2000\n"
-				 "      set   timer = entered + 3000\n"
-				 "\n"
-				 "  state Free:\n"
-				 "    closed -> Timed\n"
-				 "      set   entered = u64(ts)\n"
-				 "            timer = u64(ts) + 1000\n"
-				 "    used -> Free\n");
+	begin("MACHINE m KEY { pid, fd } TRAIL 0 VAR n: i64; STATE Start { ON opened -> Timed } STATE Timed { "
+	      "AFTER 2us WHERE n > 1 { WARN \"at {ts}\" } AFTER 1us { n = 1 } AFTER 3us -> Free } STATE Free { ON "
+	      "closed -> Timed ON used -> STAY }");
+	assert_becomes("  no instance, as in state Start:\n"
+		       "    opened -> Timed\n"
+		       "      set   pid = pid\n"
+		       "            fd = fd\n"
+		       "            entered = u64(ts)\n"
+		       "            timer = u64(ts) + 1000\n"
+		       "\n"
+		       "  state Timed:\n"
+		       "    AFTER 2us -> Timed\n"
+		       "      if    timer == entered + 2000 AND n > 1\n"
+		       "      set   told 1 = ts\n"
+		       "            timer = entered + 3000\n"
+		       "      warns \"at {ts}\"\n"
+		       "    AFTER 1us -> Timed\n"
+		       "      if    timer == entered + 1000\n"
+		       "      set   n = 1\n"
+		       "            timer = entered + 2000\n"
+		       "    AFTER 3us -> Free\n"
+		       "      if    timer == entered + 3000\n"
+		       "      set   timer = 0\n"
+		       "    AFTER 2us -> Timed\n"
+		       "      if    timer == entered + 2000\n"
+		       "      set   timer = entered + 3000\n"
+		       "\n"
+		       "  state Free:\n"
+		       "    closed -> Timed\n"
+		       "      set   entered = u64(ts)\n"
+		       "            timer = u64(ts) + 1000\n"
+		       "    used -> Free\n");
 }
 
 /* Copies first, then guarded, then unguarded; own before outside. */
 static void order_and_copies(void **context)
 {
-	struct lang_state states[] = { { .name = "A" }, { .name = "B" } };
-	struct lang_machine machine;
-
 	(void)context;
-	begin("");
-	struct lang_transition rows[] = {
-		{ .state = 0, .type = types[OPENED], .by = usual(OPENED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 1, .type = types[USED], .by = usual(USED), .target = LANG_TO_END },
-		{ .state = 1,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .guard = binary(LANG_EQ, field(USED, "fd"), number(1)),
-		  .target = LANG_STAYS },
-		{ .state = LANG_OUTSIDE, .type = types[USED], .by = usual(USED), .target = LANG_TO_STATE },
-		{ .state = LANG_OUTSIDE,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .guard = binary(LANG_EQ, field(USED, "fd"), number(2)),
-		  .target = LANG_TO_STATE,
-		  .target_state = 1 },
-		{ .state = LANG_OUTSIDE,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .copy_by = by(&event_header_fields[2], field_of(USED, "old")),
-		  .target = LANG_STAYS },
-		{ .state = LANG_OUTSIDE, .after_ns = 5, .target = LANG_STAYS },
-	};
-	machine = machine_of(states, 2, rows, 7);
-	assert_becomes(&machine, "  no instance, as in state A:\n"
-				 "    opened -> B\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            timer = u64(ts) + 5\n"
-				 "    used -> B\n"
-				 "      if    fd == 2\n"
-				 "      set   pid = pid\n"
-				 "            fd = fd\n"
-				 "            timer = u64(ts) + 5\n"
-				 "\n"
-				 "  state B:\n"
-				 "    used -> B, a copy\n"
-				 "      set   pid = pid\n"
-				 "            fd = i64(old)\n"
-				 "            timer = u64(ts) + 5\n"
-				 "    used -> B\n"
-				 "      if    fd == 1\n"
-				 "    used -> B\n"
-				 "      if    fd == 2\n"
-				 "      set   timer = u64(ts) + 5\n"
-				 "    used -> end\n"
-				 "    used -> A\n"
-				 "      set   timer = u64(ts) + 5\n"
-				 "    AFTER 5ns -> B\n"
-				 "\n"
-				 "  state A:\n"
-				 "    opened -> B\n"
-				 "      set   timer = u64(ts) + 5\n"
-				 "    used -> A, a copy\n"
-				 "      set   pid = pid\n"
-				 "            fd = i64(old)\n"
-				 "            timer = u64(ts) + 5\n"
-				 "    used -> B\n"
-				 "      if    fd == 2\n"
-				 "      set   timer = u64(ts) + 5\n"
-				 "    used -> A\n"
-				 "      set   timer = u64(ts) + 5\n"
-				 "    AFTER 5ns -> A\n");
+	begin("MACHINE m KEY { pid, fd } STATE A { ON opened -> B } STATE B { ON used -> END ON used:u WHERE "
+	      "u.fd == 1 -> STAY } ON used -> A ON used:u WHERE u.fd == 2 -> B ON used COPY BY { pid, old } ON "
+	      "closed:c WHERE c.fd == 2 -> END AFTER 5ns -> STAY");
+	assert_becomes("  no instance, as in state A:\n"
+		       "    opened -> B\n"
+		       "      set   pid = pid\n"
+		       "            fd = u64(fd)\n"
+		       "            timer = u64(ts) + 5\n"
+		       "    used -> B\n"
+		       "      if    fd == 2\n"
+		       "      set   pid = pid\n"
+		       "            fd = u64(fd)\n"
+		       "            timer = u64(ts) + 5\n"
+		       "\n"
+		       "  state B:\n"
+		       "    used -> B, a copy\n"
+		       "      set   pid = pid\n"
+		       "            fd = old\n"
+		       "            timer = u64(ts) + 5\n"
+		       "    used -> B\n"
+		       "      if    fd == 1\n"
+		       "    used -> B\n"
+		       "      if    fd == 2\n"
+		       "      set   timer = u64(ts) + 5\n"
+		       "    used -> end\n"
+		       "    used -> A\n"
+		       "      set   timer = u64(ts) + 5\n"
+		       "    closed -> end\n"
+		       "      if    fd == 2\n"
+		       "    AFTER 5ns -> B\n"
+		       "\n"
+		       "  state A:\n"
+		       "    opened -> B\n"
+		       "      set   timer = u64(ts) + 5\n"
+		       "    used -> A, a copy\n"
+		       "      set   pid = pid\n"
+		       "            fd = old\n"
+		       "            timer = u64(ts) + 5\n"
+		       "    used -> B\n"
+		       "      if    fd == 2\n"
+		       "      set   timer = u64(ts) + 5\n"
+		       "    used -> A\n"
+		       "      set   timer = u64(ts) + 5\n"
+		       "    closed -> end\n"
+		       "      if    fd == 2\n"
+		       "    AFTER 5ns -> A\n");
 }
 
 /* Values are those of their place; what is said the same way twice is one notice. */
 static void what_is_told(void **context)
 {
-	struct lang_variable variable_n = { .name = "n", .type = EVENT_U8, .kind = LANG_I64 };
-	struct lang_state states[] = { { .name = "A" }, { .name = "B" } };
-	struct lang_machine machine;
 	struct program *program;
 
 	(void)context;
-	begin("");
-	struct lang_expr *next = binary(LANG_ADD, variable(0), number(1));
-	struct lang_transition rows[] = {
-		{ .state = 0, .type = types[OPENED], .by = usual(OPENED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 1, .type = types[CLOSED], .by = usual(CLOSED), .target = LANG_TO_STATE, .target_state = 1 },
-		{ .state = 1,
-		  .type = types[USED],
-		  .by = usual(USED),
-		  .target = LANG_STAYS,
-		  .block = BLOCK(warn("was ", "n", variable(0)), warn("was ", "n", variable(0)), assign(0, next),
-				 warn("is ", "n", variable(0)), warn("of ", "path", field(USED, "path")),
-				 warn("each ", "fd / n", binary(LANG_DIV, field(USED, "fd"), variable(0))),
-				 warn("each ", "fd / n", binary(LANG_DIV, field(USED, "fd"), variable(0))),
-				 emit(ALARM, binary(LANG_ADD, key(1), variable(0)))) },
-	};
-	states[1].entry = BLOCK(emit(ALARM, key(1)));
-	machine = machine_of(states, 2, rows, 3);
-	machine.variables = &variable_n;
-	machine.variable_count = 1;
-	assert_int_equal(compile(&machine, &program), 0);
+	begin("MACHINE m KEY { pid, fd } TRAIL 1 VAR n: u8; STATE A { ON opened -> B } STATE B { ENTRY { EMIT "
+	      "alarm(fd = fd) } ON closed -> B ON used { WARN \"was {n}\"; WARN \"was {n}\"; n = n + 1; WARN \"is "
+	      "{n}\"; WARN \"of {path}\"; WARN \"each {old / n}\"; WARN \"each {old / n}\"; EMIT alarm(fd = fd + n) } "
+	      "}");
+	assert_int_equal(compile(NULL, &program), 0);
 	assert_int_equal(program->rules[0].notice_count, 2);
 	assert_int_equal(program->rules[0].return_count, 4);
 	assert_int_equal(program->notices[0].flags, PROGRAM_NOTICE_SILENT);
 	assert_int_equal(program->notices[1].flags, 0);
 	program_free(program);
-	assert_becomes(&machine,
-		       "  no instance, as in state A:\n"
+	assert_becomes("  no instance, as in state A:\n"
 		       "    opened -> B\n"
 		       "      set   pid = pid\n"
 		       "            fd = fd\n"
@@ -516,9 +386,9 @@ static void what_is_told(void **context)
 		       "      set   told 1 = n\n"
 		       "            n = n + 1 & 255\n"
 		       "            told 2 = path\n"
-		       "            told 3 = fd\n"
+		       "            told 3 = old\n"
 		       "            told 4 = fd + n\n"
-		       "      warns \"was {n}; was {n}; is {n (2)}; of {path}; each {fd / n}; each {fd / n}\"\n"
+		       "      warns \"was {n}; was {n}; is {n (2)}; of {path}; each {old / n}; each {old / n}\"\n"
 		       "      does  EMIT alarm(fd = told 4)\n");
 }
 

@@ -33,10 +33,8 @@ static void print(const struct source_node *node, char *out, size_t size)
 		[SOURCE_LE] = "<=", [SOURCE_GT] = ">",  [SOURCE_GE] = ">=",  [SOURCE_CHOICE] = "?",
 	};
 	static const char *const names[] = {
-		[SOURCE_KSTR] = "kstr",
-		[SOURCE_USTR] = "ustr",
-		[SOURCE_BE16] = "be16",
-		[SOURCE_BE32] = "be32",
+		[SOURCE_KSTR] = "kstr", [SOURCE_USTR] = "ustr",           [SOURCE_BE16] = "be16",
+		[SOURCE_BE32] = "be32", [SOURCE_USER_WORD] = "user_word", [SOURCE_KERNEL_WORD] = "kernel_word",
 	};
 	char left[512] = "", right[512] = "";
 
@@ -55,10 +53,10 @@ static void print(const struct source_node *node, char *out, size_t size)
 					  : snprintf(out + length, size - (size_t)length, "[%u]", node->hops[i].index);
 	} else if (node->op <= SOURCE_CHOICE) {
 		snprintf(out, size, "(%s%s%s)", left, signs[node->op], right);
-	} else if (node->op <= SOURCE_BE32) {
+	} else if (node->op <= SOURCE_KERNEL_WORD) {
 		snprintf(out, size, "%s(%s)", names[node->op], left);
 	} else {
-		snprintf(out, size, "#%d(%lld,%u)", node->op - SOURCE_BE32, (long long)node->value, node->bytes);
+		snprintf(out, size, "#%d(%lld,%u)", node->op - SOURCE_KERNEL_WORD, (long long)node->value, node->bytes);
 	}
 }
 
@@ -93,6 +91,10 @@ static void check_refused(const char *text, const char *why)
 static void understands_paths(void **state)
 {
 	(void)state;
+	check("user_word(a + 8) >> 32", "(user_word((a+8))>>32)");
+	check("kernel_word(skb->data)", "kernel_word(skb.data)");
+	check("user_arg(2)", "#6(2,0)");
+	check("user_caller()", "#8(0,0)");
 	check("a", "a");
 	check(" prev -> comm ", "prev.comm");
 	check("a->b.c[3]->d", "a.b.c[3].d");

@@ -64,6 +64,33 @@ static void reasons_are_clear(void **state)
 	}
 }
 
+static void machines_run_where_rules_do(void **state)
+{
+	static const struct {
+		const char *machine, *reason;
+	} machines[] = {
+		{ "KEY { x } STATE O { ON A -> C } STATE C { ON B -> END AFTER 1s -> O }", NULL },
+		{ "KEY { x, s } STATE O { ON A -> C } ON B BY { *, s } -> END STATE C { }", NULL },
+		{ "KEY { x } VAR f: f64; STATE O { ON A:a -> C { f = a.f * 2.0 } } STATE C { }",
+		  "it computes with floating-point numbers" },
+		{ "KEY { x } STATE O { ON A:a WHERE a.s LIKE \"*b\" -> C } STATE C { }",
+		  "a LIKE pattern has a * elsewhere than at its end" },
+	};
+	char text[1024], reason[200];
+	struct rules rules;
+	(void)state;
+
+	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+		snprintf(text, sizeof text, EVENTS "MACHINE m %s\n", machines[i].machine);
+		rules_init(&rules, text);
+		reason[0] = '\0';
+		assert_int_equal(ebpf_can_run(rules.program, 0, reason, sizeof reason), !machines[i].reason);
+		if (machines[i].reason)
+			assert_string_equal(reason, machines[i].reason);
+		rules_fini(&rules);
+	}
+}
+
 static void assert_place(const struct rules *rules, uint32_t rule, const char *expected)
 {
 	char reason[200] = "";
@@ -146,6 +173,7 @@ static void memory_that_is_short_is_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(machines_run_where_rules_do),
 		cmocka_unit_test(reasons_are_clear),
 		cmocka_unit_test(rules_that_emit_connects_stay_together),
 		cmocka_unit_test(what_a_taken_event_is_made_of_counts),

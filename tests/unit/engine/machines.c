@@ -142,6 +142,7 @@ void machines_init(struct machines *machines)
 {
 	memset(machines, 0, sizeof *machines);
 	machines->build = maker_new();
+	machines->on_match = on_match;
 }
 
 void machines_start(struct machines *machines)

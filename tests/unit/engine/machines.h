@@ -28,6 +28,7 @@ struct machines {
 	struct program_build *build;
 	struct program *program;
 	struct engine *engine;
+	program_match_fn *on_match; /* notes matches, its context is this; for engines of a test's own */
 	char log[1 << 14];
 	size_t used;
 	uint64_t ts;

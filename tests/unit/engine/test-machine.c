@@ -318,21 +318,6 @@ static void any_value_ends_all_that_agree(void **state)
 	machines_fini(&m);
 }
 
-static void any_value_at_all(void **state)
-{
-	(void)state;
-	machines_init(&m);
-	struct maker_rule rule = with_any();
-	rule.classes[0].keys[MAKER_B].fields[0] = PROGRAM_NONE;
-	maker_add(m.build, &rule);
-	machines_start(&m);
-	machines_feed(&m, "A1.1 A1.2 A2.1 B9.9");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 0);
-	machines_feed(&m, "A1.1 A1.1 C5.1+ A1.1");
-	machines_assert(&m, "m/1@6=1 ");
-	machines_fini(&m);
-}
-
 /* Several machines and rules on a type that only waiting ones want. */
 static void many_machines_take_their_turns(void **state)
 {
@@ -393,7 +378,6 @@ int main(void)
 		cmocka_unit_test(copies_inherit),
 		cmocka_unit_test(copies_need_a_place_and_inherit_losses),
 		cmocka_unit_test(any_value_ends_all_that_agree),
-		cmocka_unit_test(any_value_at_all),
 		cmocka_unit_test(many_machines_take_their_turns),
 		cmocka_unit_test(pool_bytes_count_everything),
 	};

@@ -206,6 +206,11 @@ static const char busy[] =
 	"n.x == a.x AND b.len > 2, a.s LIKE \"q*\" } RETURN { a.x AS y, b.avg.x * 2.5 } DO { EMIT B(x = a.x); CALL "
 	"Stop(a#TID) }\n"
 	"OVER { A, B } WITHIN 1s\n"
+	"PARAM q = \"x\" PARAM n = 3 MACHINE m KEY { k, pid } VAR v: u8 = n, s: string = q STATE One { ENTRY { v = 1 "
+	"}\n"
+	"ON A:a BY { a.x, pid } WHERE { v > n, a.x == k } -> Two { v = v + 1; WARN \"a {v} b {a.x + k}\"; EMIT B(x = "
+	"k) }\n"
+	"AFTER 5s -> END } STATE Two { ON A BY { x, pid } COPY BY { x, tid } -> Tow } ON B BY { x, * } -> END\n"
 	"RULE two PATTERN { [A:a, C] } WHERE { a.y == 1, d.x == 2, a.x = } WITHN 3 RULE one PATTERN { A }\n";
 
 /* The n-th allocation fails, for every n until none does: -ENOMEM each time, nothing leaks, nothing crashes. */

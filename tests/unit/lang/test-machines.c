@@ -108,7 +108,17 @@ static void test_names(void **state)
 		"PARAM p = 9 MACHINE m KEY { x } VAR n: u8 VAR warn: u64\n"
 		"STATE One { ON A:a WHERE x == n AND p == 9 AND a.p == u AND tid IN { n, p } AND t AND s LIKE \"a\" "
 		"{ warn = p; n = n << 1; EMIT A(x = x, s = s); CALL Message(\"a\", a#TID, #PID, a.r) } }\n",
-		"1:47+4: error: 'warn' is a keyword and cannot name a value\n");
+		"m pool 16384 trail 4 loss 0\n"
+		"key x i64 0\n"
+		"var n u8 i64 0\n"
+		"var warn u64 u64 0\n"
+		"state One\n"
+		"One on A by x where (((key0 == var0) and ((9 == 9) and (.p:u64 == .u:u64))) and (((.tid == var0) or "
+		"(.tid == 9)) and (.t:bool and (.s:string like \"a\"))))\n"
+		"  var1 = 9:u64\n"
+		"  var0 = (var0 << 1)\n"
+		"  emit A(x=key0, s=.s:string)\n"
+		"  call Message(\"a\", #TID, #PID, .r:f64)\n");
 }
 
 static void test_keys(void **state)

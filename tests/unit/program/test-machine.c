@@ -99,6 +99,7 @@ static const struct corruption corruptions[] = {
 	{ PROGRAM_INDICES, 3, 0, 4, FIELD_TID, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 3, 0, 4, PROGRAM_NONE, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 6, 0, 4, FIELD_COMM, "bit by bit", PROGRAM_KEYS, 2 },
+	{ PROGRAM_INDICES, 6, 0, 4, PROGRAM_NONE, "names no field", PROGRAM_KEYS, 2 },
 	{ PROGRAM_INDICES, 7, 0, 4, 1000, "no field 1000", PROGRAM_KEYS, 2 },
 	BAD(KEYS, 2, key, type, PROGRAM_NONE, "outside the rule's stream"),
 	BAD(KEYS, 1, key, first_field, 100, "under another key", PROGRAM_TRANSITIONS, WATCH_ALONE),
@@ -296,7 +297,7 @@ static void text_tells_the_machine(void **context)
 	(void)context;
 	assert_string_equal(text, "machine watch (watch.rule:1)\n"
 				  "  semantics  MACHINE, ON LOSS TAINT\n"
-				  "  key        pid, x of A; pid, x of B; pid, any x of C\n"
+				  "  key        pid, x of A, B; pid, any x of C\n"
 				  "  stream     A, B, C\n"
 				  "  executed   in user space\n"
 				  "  pool       16 instances, each remembers 136 bytes\n"

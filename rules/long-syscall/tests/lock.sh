@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""fcntl waits 150 ms for the lock on a file that another process has; another time 50 ms."""
+import fcntl
+import os
+import time
+
+for patience in 0.15, 0.05:
+    file = open("locked", "w")
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    ready, told = os.pipe()
+    if not os.fork():
+        os.write(told, b"x")
+        fcntl.lockf(open("locked", "w"), fcntl.LOCK_EX)
+        os._exit(0)
+    os.read(ready, 1)
+    time.sleep(patience)
+    fcntl.lockf(file, fcntl.LOCK_UN)
+    os.wait()

@@ -1,0 +1,8 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""120 bytes, one by one."""
+import os
+
+file = os.open("file", os.O_WRONLY | os.O_CREAT)
+for _ in range(120):
+    os.write(file, b"x")
