@@ -6,7 +6,9 @@ import os
 import socket
 
 null = os.open("/dev/null", os.O_RDWR)
-for again in (lambda: os.dup2(null, 90), lambda: fcntl.fcntl(null, fcntl.F_DUPFD, 90), lambda: os.dup2(socket.socket().fileno(), 90)):
+held = socket.socket()
+for again in (lambda: os.dup2(null, 90), lambda: fcntl.fcntl(null, fcntl.F_DUPFD, 90),
+              lambda: os.dup2(held.fileno(), 90)):
     os.dup2(null, 90)
     os.close(90)
     again()
