@@ -6,7 +6,7 @@
  * may come in between.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define FRAME(member)   offsetof(struct matcher_frame, member)
