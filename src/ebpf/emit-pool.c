@@ -11,7 +11,7 @@
  * matter when they are full by one place per CPU early.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256, KEPT_SHARE = 64 };
 
