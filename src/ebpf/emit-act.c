@@ -9,6 +9,7 @@
  */
 
 #include "ebpf/emit-note.h"
+#include "ebpf/emit-machine.h"
 
 #include "program/calls.h"
 

@@ -12,6 +12,7 @@
  */
 
 #include "ebpf/emit-derived.h"
+#include "ebpf/emit-machine.h"
 
 #include "base/alloc.h"
 

@@ -13,7 +13,7 @@ struct matcher_frame {
 	uint64_t current; /* the run being stepped */
 	uint64_t bucket;  /* address of the locked one */
 	uint64_t moved;   /* the first of the runs to link again, by their next; 0: none */
-	uint64_t last;    /* the last of them (SKIPTILLANY) */
+	uint64_t last;    /* the last of them (SKIPTILLANY); a machine: places ever taken before a copy's */
 	uint64_t opened;  /* the run that this event opened, if it is still to be linked; 0: none */
 	union {
 		uint64_t matched; /* a run matched at this event (AFTER MATCH DROP) */

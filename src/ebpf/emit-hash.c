@@ -5,7 +5,7 @@
  * wider than the slots of the other: numbers are extended to 64 bits, texts hashed up to the first word that is zero.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15;
 

@@ -11,7 +11,7 @@
  * from one to another; so moves are counted, and the counter is looked at again.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define BUCKET(member) offsetof(struct matcher_bucket, member)
 #define FRAME(member)  offsetof(struct matcher_frame, member)

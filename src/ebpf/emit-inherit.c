@@ -6,10 +6,11 @@
  * may come in between.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
 
 static bool inherits(const struct program_transition *transition)
 {
@@ -40,6 +41,9 @@ static void keep_if_other_key(struct emit *emit)
 	emit_compare_runs(emit, 0, other);
 	ebpf_jump(as, done);
 	ebpf_bind(as, other);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_DW, R0, R1, CONTROL(used));
+	ebpf_store(as, BPF_DW, R9, FRAME(last), R0);
 	emit_take_ahead(emit);
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
 	ebpf_store(as, BPF_DW, R9, FRAME(copied), R8);
@@ -150,15 +154,25 @@ static void keep(struct emit *emit, uint32_t done)
 	ebpf_jump(as, done);
 }
 
-/* Nobody needs the copy's place. */
+/* Nobody needs the copy's place. If it was the last that was ever taken, it was never taken. */
 static void give_back(struct emit *emit)
 {
-	uint32_t none = ebpf_label(emit->as);
+	struct ebpf_asm *as = emit->as;
+	uint32_t none = ebpf_label(as), old = ebpf_label(as);
 
 	load_place(emit, none);
-	ebpf_mov(emit->as, R1, R8);
-	ebpf_call_function(emit->as, emit->functions.release);
-	ebpf_bind(emit->as, none);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(last));
+	ebpf_jump_if(as, BPF_JLE, R8, R0, old);
+	emit_control(emit, R1);
+	ebpf_mov(as, R0, R8);
+	ebpf_mov(as, R2, R8);
+	ebpf_alu_imm(as, BPF_SUB, R2, 1);
+	ebpf_atomic_exchange_if(as, BPF_DW, R1, CONTROL(used), R2);
+	ebpf_jump_if(as, BPF_JEQ, R0, R8, none);
+	ebpf_bind(as, old);
+	ebpf_mov(as, R1, R8);
+	ebpf_call_function(as, emit->functions.release);
+	ebpf_bind(as, none);
 }
 
 /* When the original's lock was given back: the copy waits under its own key, unless there is an instance. */

@@ -8,7 +8,7 @@
  * buckets, since the stripe is chosen by the slots that every such event names (emit-hash.c); a stripe has one lock.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define BUCKET(member) offsetof(struct matcher_bucket, member)
 #define FRAME(member)  offsetof(struct matcher_frame, member)

@@ -2,6 +2,7 @@
 /* Decides what user space is told of a match: who and when from the event, everything else through the slots. */
 
 #include "ebpf/emit-derived.h"
+#include "ebpf/emit-machine.h"
 
 #define MATCH(member)   offsetof(struct matcher_match, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what of a machine's rows belongs to the notice that is told: its number is in the notice slot. */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 static bool is_silent(const struct emit *emit, uint32_t notice)
 {

@@ -5,7 +5,7 @@
  * either.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define MATCH(member)   offsetof(struct matcher_match, member)

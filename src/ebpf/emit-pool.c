@@ -11,7 +11,7 @@
  * matter when they are full by one place per CPU early.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256, KEPT_SHARE = 64 };
 
@@ -171,6 +171,16 @@ static bool keeps_places(const struct emit *emit)
 	       emit->rule->pool / KEPT_SHARE >= emit->matcher->cpu_count;
 }
 
+/* A run that the pool has no place for. An instance's absence harms no other one. */
+void emit_refuse(struct emit *emit)
+{
+	emit_count(emit, CONTROL(refused), 1);
+	if (emit->rule->semantics == PROGRAM_MACHINE)
+		emit_count(emit, CONTROL(lost), 1);
+	else
+		emit_lose(emit);
+}
+
 /*
  * r8 = the number of a free place; leaves for none, with the refusal counted, where there is none. The commonest case,
  * a place that this CPU gave back, is dealt with here.
@@ -199,7 +209,8 @@ void emit_take(struct emit *emit, uint32_t none)
 	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
 	ebpf_jump(as, busy);
 	ebpf_bind(as, full);
-	emit_count(emit, CONTROL(refused), 1);
+	emit_refuse(emit);
+	ebpf_jump(as, none);
 	ebpf_bind(as, busy);
 	emit_lose(emit);
 	ebpf_jump(as, none);
@@ -217,13 +228,6 @@ void emit_take_ahead(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
 	ebpf_mov_imm(as, R8, 0);
 	ebpf_bind(as, taken);
-}
-
-/* What was not to be had ahead would have been wanted. */
-void emit_refuse(struct emit *emit)
-{
-	emit_count(emit, CONTROL(refused), 1);
-	emit_lose(emit);
 }
 
 /* Gives back the run in r7, whose number is in the frame's member. Overwrites r0-r5. */

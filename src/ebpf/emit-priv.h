@@ -68,6 +68,11 @@ struct emit_walk {
 	const struct program_key *key;
 };
 
+static inline bool emit_is_machine(const struct emit *emit)
+{
+	return emit->rule->semantics == PROGRAM_MACHINE;
+}
+
 /* Whether a run that takes the transition goes on. */
 static inline bool emit_lives_on(const struct program_transition *transition)
 {
@@ -105,16 +110,12 @@ void emit_unlink(struct emit *emit);
 bool emit_needs_hold(const struct emit *emit);
 void emit_hold(struct emit *emit, uint32_t none);
 void emit_let_go(struct emit *emit);
-/* A machine's bucket number r1 becomes the frame's, with its lock; r8 = its address. Overwrites r0-r2. */
-void emit_lock_at(struct emit *emit);
 /* The same lock where the bucket is known, the frame's. Overwrites r0-r5, r8. */
 void emit_lock_held(struct emit *emit, uint32_t busy);
 
 /* emit-pool: places for runs. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
-void emit_take_ahead(struct emit *emit);
-void emit_refuse(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
 
 /* emit-header */
@@ -130,13 +131,9 @@ void emit_check_key(struct emit *emit, const struct emit_walk *walk, uint32_t ot
 void emit_loop_turns(struct emit *emit);
 void emit_loop_chain(struct emit *emit, uint32_t function);
 
-/*
- * emit-hash: r1 = the bucket of an event's key (record in r6), of a run's (slots in r7), given its group; the first
- * bucket of the stripe of an event that names a part of the key.
- */
+/* emit-hash: r1 = the bucket of an event's key (record in r6), of a run's (slots in r7), given its group. */
 void emit_hash_event(struct emit *emit, const struct emit_walk *walk);
 void emit_hash_run(struct emit *emit, uint32_t group);
-void emit_hash_stripe(struct emit *emit, const struct emit_walk *walk);
 /* Leaves for differ unless the run in r7 has the event's key. */
 void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t differ);
 /* Leaves for differ unless the runs in r7 and r6 have the same key. */
@@ -196,8 +193,6 @@ void emit_act(struct emit *emit, int16_t done);
 uint32_t emit_walk_count(const struct emit *emit);
 /* How many walks there are; *last is the last of them, if there is one. */
 uint32_t emit_find_walks(const struct emit *emit, struct emit_walk *last);
-/* Takes the run in r7 on from its state, where the event concerns some (walk: not for a timer). */
-void emit_step_states(struct emit *emit, const struct emit_walk *walk, const struct emit_exits *exits);
 void emit_look_at_walks(struct emit *emit, uint32_t some);
 void emit_walks(struct emit *emit);
 void emit_drop(struct emit *emit);
@@ -210,36 +205,6 @@ void emit_open(struct emit *emit);
 /* Leaves for some if the event may open a run. */
 void emit_look_at_openings(struct emit *emit, uint32_t some);
 void emit_settle(struct emit *emit);
-
-/* emit-machine: everything that a machine does at one type; what follows a transition of the instance in r7. */
-static inline bool emit_is_machine(const struct emit *emit)
-{
-	return emit->rule->semantics == PROGRAM_MACHINE;
-}
-void emit_machine(struct emit *emit);
-const struct program_key *emit_machine_key(const struct emit *emit);
-bool emit_names_part(const struct emit *emit);
-void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void (*fill)(struct emit *emit));
-
-/* emit-timer */
-void emit_note_timer(struct emit *emit, uint32_t none);
-uint32_t emit_function_timer(const struct emit *outer);
-/* A timer that is not beyond the time of the one in r6 that went off is none. Overwrites r0, r1. */
-void emit_clear_timer(struct emit *emit);
-void emit_timers(struct emit *emit, uint32_t gone);
-
-/* emit-inherit: copies of instances for another key: whether there may be any; made aside; kept. */
-bool emit_inherits(const struct emit *emit);
-void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_transition *transitions, uint32_t count);
-void emit_inherit(struct emit *emit);
-
-/*
- * emit-notice: whether some notices of a machine are silent; leaves for silent if that of the slots in use is one,
- * for other if it is not that of a row. Overwrites r1.
- */
-bool emit_has_silence(const struct emit *emit);
-void emit_if_silent(struct emit *emit, uint32_t silent);
-void emit_unless_notice(struct emit *emit, uint32_t notice, uint32_t other);
 
 /* emit-part: the code of a part, under way. */
 struct emit_parts {

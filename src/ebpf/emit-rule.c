@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides the order in which a rule deals with an event. */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define FRAME(member) offsetof(struct matcher_frame, member)
 

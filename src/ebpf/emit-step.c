@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what an event does to a run that waits for it: the transitions of its state, in order. */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #include "program/eval.h"
 

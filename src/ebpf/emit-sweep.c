@@ -7,6 +7,7 @@
  */
 
 #include "ebpf/emit-derived.h"
+#include "ebpf/emit-machine.h"
 
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define MATCH(member)   offsetof(struct matcher_match, member)

@@ -5,7 +5,7 @@
  * that comes before the sweep sees to it itself, so that nothing depends on how late the sweep is.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #define RUN(member)    offsetof(struct matcher_run, member)
 #define MATCH(member)  offsetof(struct matcher_match, member)

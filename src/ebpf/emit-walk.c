@@ -3,7 +3,7 @@
  * Decides how an event finds the runs that wait for it: one walk along one chain per key.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-machine.h"
 
 #include "base/alloc.h"
 

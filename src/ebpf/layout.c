@@ -118,34 +118,33 @@ static uint32_t bits_for(uint64_t count)
 }
 
 /*
- * The slots of a machine's key that every event names which names a part of the key only; none where there is no such
- * event.
+ * Whether a machine has events that name a part of the key only; the slots of the key, a bit each, that all of these
+ * name.
  */
-static uint32_t stripe_slots(const struct program *program, const struct program_rule *rule)
+static bool find_stripe(const struct program *program, const struct program_rule *rule, uint32_t *slots)
 {
 	const struct program_class *class = rule->class_count ? matcher_class(program, rule, 0) : NULL;
-	uint32_t all = class ? (1u << class->slot_count) - 1 : 0, named = all;
+	uint32_t all = class ? (1u << class->slot_count) - 1 : 0;
 
+	*slots = all;
 	if (rule->semantics != PROGRAM_MACHINE || !class)
-		return 0;
+		return false;
 	for (uint32_t i = 0; i < class->key_count; i++)
 		for (uint32_t slot = 0; slot < class->slot_count; slot++)
 			if (program->indices[program->keys[class->first_key + i].first_field + slot] == PROGRAM_NONE)
-				named &= ~(1u << slot);
-	return named == all ? 0 : named;
+				*slots &= ~(1u << slot);
+	return *slots != all;
 }
 
-static bool names_part(const struct program *program, const struct program_rule *rule)
+/* Without a slot that chooses a stripe, events that name a part of the key go along every chain. */
+static void lay_out_stripes(const struct program *program, struct matcher_rule *rule)
 {
-	const struct program_class *class = rule->class_count ? matcher_class(program, rule, 0) : NULL;
+	uint32_t slots;
 
-	if (rule->semantics != PROGRAM_MACHINE || !class)
-		return false;
-	for (uint32_t i = 0; i < class->key_count * class->slot_count; i++)
-		if (program->indices[program->keys[class->first_key + i / class->slot_count].first_field +
-				     i % class->slot_count] == PROGRAM_NONE)
-			return true;
-	return false;
+	if (!find_stripe(program, rule->rule, &slots))
+		return;
+	rule->stripe_slots = slots;
+	rule->inner_bits = slots ? rule->bucket_bits / 2 : rule->bucket_bits;
 }
 
 static bool has_keys(const struct program *program, const struct program_rule *rule)
@@ -229,11 +228,7 @@ static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule,
 		return diag_no_memory(diag);
 	group_classes(matcher->program, rule);
 	rule->timed = rule->rule->flags & PROGRAM_RULE_TIMER;
-	rule->stripe_slots = stripe_slots(matcher->program, rule->rule);
-	if (rule->stripe_slots)
-		rule->inner_bits = rule->bucket_bits / 2;
-	else if (names_part(matcher->program, rule->rule))
-		rule->inner_bits = rule->bucket_bits; /* such an event goes along every chain */
+	lay_out_stripes(matcher->program, rule);
 	rule->wide = matcher_is_wide(matcher, rule->index);
 	if (!error)
 		error = place(matcher, sizes.runs_bytes, &rule->runs);

@@ -11,11 +11,13 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* More than the kernel keeps of a log; since 6.4 it keeps the end, before that the log must fit as a whole. */
-enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30 };
+enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30, ATTEMPTS_MAX = 5 };
 
 struct names {
 	struct btf *btf;
@@ -152,43 +154,66 @@ static int explain(const struct ebpf_load_options *options, const struct ebpf_co
 	int code_to_return = error == -E2BIG ? -E2BIG : -EINVAL;
 
 	diag_add(diag, ASTERISM_ERROR, NULL, NULL, "the kernel refused the program %s (%u instructions): %s",
-		 options->name, code->insn_count, strerror(-error));
+		 options->name, code->insn_count,
+		 error == -E2BIG ? "it is too large for the verifier" : strerror(-error));
 	if (log)
 		show_log(diag, log, options->log_level > 1);
 	return code_to_return;
 }
 
+/*
+ * One attempt. libbpf's own function takes E2BIG for a difference about the size of function and line infos and tries
+ * thrice more, though mostly it means that the verifier has given up on a program, after seconds.
+ */
+static int load_once(const struct ebpf_code *code, const struct ebpf_load_options *options, const struct names *names,
+		     char *log)
+{
+	union bpf_attr attr = {
+		.prog_type = options->type,
+		.expected_attach_type = options->attach_type,
+		.attach_btf_id = options->attach_btf_id,
+		.insns = (uintptr_t)code->insns,
+		.insn_cnt = code->insn_count,
+		.license = (uintptr_t) "Dual BSD/GPL",
+		.prog_btf_fd = (uint32_t)names->fd,
+		.func_info = (uintptr_t)names->functions,
+		.func_info_cnt = code->function_count,
+		.func_info_rec_size = sizeof *names->functions,
+		.line_info = (uintptr_t)names->lines,
+		.line_info_cnt = code->line_count,
+		.line_info_rec_size = sizeof *names->lines,
+		.log_buf = (uintptr_t)log,
+		.log_size = log ? LOG_BYTES : 0,
+		.log_level = !log                 ? 0
+			     : options->log_level ? options->log_level
+						  : 1,
+	};
+	int fd = -1;
+
+	snprintf(attr.prog_name, sizeof attr.prog_name, "%s", options->name);
+	for (int attempt = 0; fd < 0 && attempt < ATTEMPTS_MAX && (attempt == 0 || errno == EAGAIN); attempt++)
+		fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr);
+	return fd < 0 ? -errno : fd;
+}
+
 static int load_code(const struct ebpf_code *code, const struct ebpf_load_options *options, struct asterism_diag *diag)
 {
 	struct names names;
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = options->attach_type,
-		    .attach_btf_id = options->attach_btf_id);
 	int error = names_init(&names, code, options->file ? options->file : options->name);
 
 	if (error) {
 		names_fini(&names);
 		return explain(options, code, error, NULL, diag);
 	}
-	opts.prog_btf_fd = (uint32_t)names.fd;
-	opts.func_info = names.functions;
-	opts.func_info_cnt = code->function_count;
-	opts.func_info_rec_size = sizeof *names.functions;
-	opts.line_info = names.lines;
-	opts.line_info_cnt = code->line_count;
-	opts.line_info_rec_size = sizeof *names.lines;
-	int fd = bpf_prog_load(options->type, options->name, "Dual BSD/GPL", code->insns, code->insn_count, &opts);
+	int fd = load_once(code, options, &names, NULL);
 
 	if (fd < 0) {
-		char *log = diag ? alloc_zero(LOG_BYTES, 1) : NULL; /* where nobody listens, asking again is a waste */
+		/* Where nobody listens, or the program is just too large, asking again is a waste. */
+		char *log = diag && fd != -EPERM && fd != -E2BIG ? alloc_zero(LOG_BYTES, 1) : NULL;
 
 		error = fd;
-		if (log && error != -EPERM) {
-			opts.log_buf = log;
-			opts.log_size = LOG_BYTES;
-			opts.log_level = options->log_level ? options->log_level : 1;
-			fd = bpf_prog_load(options->type, options->name, "Dual BSD/GPL", code->insns, code->insn_count,
-					   &opts);
-		}
+		if (log)
+			fd = load_once(code, options, &names, log);
 		if (fd < 0)
 			fd = explain(options, code, error, log, diag);
 		alloc_free(log);

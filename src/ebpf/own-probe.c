@@ -9,9 +9,10 @@
 /* What keeps the compiler from leaving out the call or its arguments. */
 #define PROBED __attribute__((noinline, noclone, used))
 
-static PROBED void process_state(uint64_t pid, uint64_t ppid, uint64_t euid, const char *cwd, const char *root)
+/* user holds the effective user, and in bit 32 whether the process is outside of its root. */
+static PROBED void process_state(uint64_t pid, uint64_t ppid, uint64_t user, const char *cwd, const char *root)
 {
-	__asm__ volatile("" ::"r"(pid), "r"(ppid), "r"(euid), "r"(cwd), "r"(root) : "memory");
+	__asm__ volatile("" ::"r"(pid), "r"(ppid), "r"(user), "r"(cwd), "r"(root) : "memory");
 }
 
 static PROBED void descriptor_state(uint64_t pid, uint64_t fd, const char *target)
@@ -21,7 +22,8 @@ static PROBED void descriptor_state(uint64_t pid, uint64_t fd, const char *targe
 
 void own_probe_process_state(const struct own_process_state *state)
 {
-	process_state((uint64_t)state->pid, (uint64_t)state->ppid, state->euid, state->cwd, state->root);
+	process_state((uint64_t)state->pid, (uint64_t)state->ppid, state->euid | (uint64_t)state->is_outside << 32,
+		      state->cwd, state->root);
 }
 
 void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target)

@@ -8,6 +8,7 @@
  * recorders too. Where nobody has a probe, a call costs as much as a call.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,6 +16,7 @@ struct own_process_state {
 	int32_t pid, ppid;
 	uint32_t euid;
 	const char *cwd, *root;
+	bool is_outside; /* its working directory does not lie below its root */
 };
 
 void own_probe_process_state(const struct own_process_state *state);

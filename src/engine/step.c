@@ -21,7 +21,7 @@ void engine_refuse(struct engine_rule *rule)
 {
 	rule->stats.pool_exhausted++;
 	rule->stats.lost++;
-	rule->epoch++;
+	rule->epoch += rule->image->semantics != PROGRAM_MACHINE; /* instances do not depend on each other */
 }
 
 void engine_unpark(struct engine_rule *rule, struct engine_run *run)

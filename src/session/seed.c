@@ -87,6 +87,16 @@ static void tell_descriptors(pid_t pid, bool is_waiting)
 		closedir(folder);
 }
 
+/* Whether path does not lie at or below folder, both absolute. */
+static bool lies_outside(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	if (!*path || strcmp(folder, "/") == 0)
+		return false;
+	return strncmp(path, folder, length) != 0 || (path[length] != '/' && path[length] != '\0');
+}
+
 static void tell_process(pid_t pid, bool is_waiting)
 {
 	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
@@ -94,7 +104,7 @@ static void tell_process(pid_t pid, bool is_waiting)
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	if (proc_read(path, status, sizeof status) <= 0)
 		return;
-	const struct own_process_state state = {
+	struct own_process_state state = {
 		.pid = pid,
 		.ppid = (int32_t)number_after(status, "\nPPid:", 0),
 		.euid = number_after(status, "\nUid:", 1),
@@ -102,6 +112,7 @@ static void tell_process(pid_t pid, bool is_waiting)
 		.root = read_link(pid, "root", root),
 	};
 
+	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
 	tell_descriptors(pid, is_waiting);
 }

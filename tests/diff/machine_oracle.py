@@ -83,7 +83,7 @@ class Steps:
         self.name, self.types = machine.name, machine.types()
         self.pool = self.file.value_of(machine.pool) if machine.pool else DEFAULT_POOL
         self.trail = self.file.value_of(machine.trail) if machine.trail is not None else DEFAULT_TRAIL
-        self.stats, self.instances, self.epoch, self.refused = Stats(), [], 0, 0
+        self.stats, self.instances, self.epoch = Stats(), [], 0
 
     # -- looking up
 
@@ -122,8 +122,6 @@ class Steps:
             raise Unsaid("one event, two keys")
         for key in keys:
             self.step_one(key, event)
-        self.epoch += self.refused
-        self.refused = 0
 
     def step_all(self, transition, event):
         """A `*`: every instance that agrees on the rest ends."""
@@ -179,7 +177,6 @@ class Steps:
         self.stats.runs_opened += 1
         if len(self.instances) >= self.pool:
             self.stats.pool_exhausted += 1
-            self.refused += 1
             return False
         instance.kept, instance.order = True, self.whole.next_order()
         self.instances.append(instance)

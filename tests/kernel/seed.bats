@@ -73,3 +73,26 @@ teardown() {
 	[ "$(grep -c '"match":"process"' first)" -eq 1 ]
 	[ "$(grep -c '"match":"process"' second)" -eq 1 ]
 }
+
+@test "a process that has left its root before is known to a machine" {
+	cat >roam.py <<-END
+		import os, sys, time
+		os.mkdir("jail")
+		if sys.argv[1] == "inside":
+		    os.chdir("jail")
+		os.chroot("." if sys.argv[1] == "inside" else "jail")
+		for _ in range(300):
+		    os.close(os.open(".", os.O_RDONLY))
+		    time.sleep(0.01)
+	END
+	for where in outside inside; do
+		mkdir $where
+		(cd $where && exec /usr/bin/python3 -SE ../roam.py $where) &
+		started=$!
+		until [ -e $where/jail ] && [ "$(readlink /proc/$started/root)" != / ]; do sleep 0.01; done
+		"$ASTERISM" run -q -f json -o found-$where "$BATS_TEST_DIRNAME/../../rules/chroot-escape/chroot-escape.rule" --for 200ms -p $started
+		kill -KILL $started
+	done
+	[ "$(grep -c '"match":"chroot_escape"' found-outside)" -eq 1 ]
+	[ "$(grep -c '"match"' found-inside)" -eq 0 ]
+}

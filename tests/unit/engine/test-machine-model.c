@@ -143,7 +143,6 @@ static void keep(struct instance instance)
 	model.opened++;
 	if (model.count == POOL) {
 		model.refused++;
-		model.epoch++;
 		return;
 	}
 	model.instances[model.count++] = instance;
