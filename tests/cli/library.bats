@@ -100,6 +100,15 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[ ${#lines[@]} = 1 ]
 }
 
+@test "a machine is called one" {
+	entry job 'EVENT A { x: i64 } MACHINE job KEY { x } POOL 1 STATE Idle { ON A -> Busy } STATE Busy { ON A -> END }' </dev/null
+	run --separate-stderr -0 "$ASTERISM" check @job @bare
+	[ "$output" = "$PWD/library/bare/bare.rule:1: rule bare is fine
+$PWD/library/job/job.rule:1: machine job is fine" ]
+	run --separate-stderr -3 "$ASTERISM" replay @job events.jsonl
+	[[ $stderr == *"machine job lost 1 instances: its pool of 1 was full"*"'POOL n' in the machine sets how many of its instances may be open at once"* ]]
+}
+
 @test "@all leaves out templates and what needs something" {
 	run --separate-stderr -0 "$ASTERISM" check @all @slow
 	[[ $output == *"rule bare is fine"*"rule slow is fine" ]]
