@@ -222,15 +222,47 @@ static bool is_name(const char *text, size_t length)
 	return length > 0;
 }
 
+/* A name, or that of a file's own: anything, a dot and a name. */
+static bool is_setting_name(const char *text, size_t length)
+{
+	const char *dot = memrchr(text, '.', length);
+
+	if (!dot)
+		return is_name(text, length);
+	return dot > text && is_name(dot + 1, length - (size_t)(dot + 1 - text));
+}
+
+/*
+ * Behind the others of its kind: what one file is given counts whatever all files are given, so it comes after that.
+ */
+static int add_setting(struct parser *parser, const struct lang_setting *setting)
+{
+	struct arguments *arguments = parser->arguments;
+	size_t at = arguments->setting_count;
+
+	if (alloc_grow(&arguments->settings, &parser->setting_capacity, arguments->setting_count,
+		       sizeof *arguments->settings)) {
+		print_error("out of memory");
+		return -STATUS_USAGE;
+	}
+	while (!strchr(setting->name, '.') && at && strchr(arguments->settings[at - 1].name, '.')) {
+		arguments->settings[at] = arguments->settings[at - 1];
+		at--;
+	}
+	arguments->settings[at] = *setting;
+	arguments->setting_count++;
+	return 0;
+}
+
 static int read_setting(struct parser *parser, const char *text)
 {
 	struct arguments *arguments = parser->arguments;
 	size_t length = strcspn(text, "=");
 	char *name;
 
-	if (!is_name(text, length) || text[length] == 0 || text[length + 1] == 0) {
+	if (!is_setting_name(text, length) || text[length] == 0 || text[length + 1] == 0) {
 		print_error("--set: '%s' is not NAME=VALUE", text);
-		print_hint("write, for example, --set limit=100ms");
+		print_hint("write, for example, --set limit=100ms, or --set slow-syscall.limit=100ms");
 		return -STATUS_USAGE;
 	}
 	name = alloc_text(text);
@@ -244,14 +276,7 @@ static int read_setting(struct parser *parser, const char *text)
 			return -STATUS_USAGE;
 		}
 	}
-	if (alloc_grow(&arguments->settings, &parser->setting_capacity, arguments->setting_count,
-		       sizeof *arguments->settings)) {
-		print_error("out of memory");
-		return -STATUS_USAGE;
-	}
-	arguments->settings[arguments->setting_count++] =
-		(struct lang_setting){ .name = name, .text = text + length + 1 };
-	return 0;
+	return add_setting(parser, &(struct lang_setting){ .name = name, .text = text + length + 1 });
 }
 
 /* A list given again goes on: *text becomes all of it. The arguments own what is put together. */

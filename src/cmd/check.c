@@ -18,8 +18,8 @@ static int run(const struct arguments *arguments)
 		const struct program *program = session_rules_program(rules);
 
 		for (uint32_t i = 0; i < program->rule_count; i++)
-			printf("%s: rule %s is fine\n", program_text(program, program->rules[i].place),
-			       program_text(program, program->rules[i].name));
+			printf("%s: %s %s is fine\n", program_text(program, program->rules[i].place),
+			       program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 	}
 	session_rules_free(rules);
 	return STATUS_FINE;

@@ -202,7 +202,8 @@ static void completion_rules(void)
 	     "\t\"${COMP_WORDS[0]}\" rules 2>/dev/null | sed -n 's/^  @\\([^ ]*\\).*/\\1/p'\n}\n"
 	     "_asterism_parameters()\n{\n\tlocal word\n\tfor word in $COMP_LINE; do\n"
 	     "\t\tif [[ $word == @?* ]]; then\n\t\t\t\"${COMP_WORDS[0]}\" rules \"${word#@}\" 2>/dev/null |\n"
-	     "\t\t\t\tsed -n '/^Parameters (--set/,/^$/s/^  \\([^ ]*\\) *= .*/\\1=/p'\n\t\tfi\n\tdone\n}");
+	     "\t\t\t\tsed -n '/^Parameters (--set/,/^$/s/^  \\([^ ]*\\) *= .*/\\1/p' |\n"
+	     "\t\t\t\twhile read -r name; do echo \"$name=\" \"${word#@}.$name=\"; done\n\t\tfi\n\tdone\n}");
 }
 
 static void completion(void)

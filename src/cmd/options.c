@@ -88,7 +88,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			   "record what the rules in FILE look at, run them meanwhile, and mark their matches; "
 			   "may be given several times" },
 	[OPTION_SET] = { "set", 0, OPTION_SETTING, "NAME=VALUE", NULL,
-			 "give the parameter NAME of the rules (PARAM) another value; may be given several times" },
+			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "
+			 "given several times" },
 	[OPTION_SNAPSHOT] = { "snapshot", 0, OPTION_TEXT, "DIR", NULL,
 			      "at a match write what led to it as a trace, in a directory in DIR" },
 	[OPTION_SOCKET] = { "socket", 0, OPTION_TEXT, "PATH", NULL,

@@ -80,17 +80,19 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 			      totals->missing);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		const struct program_rule_stats *rule = &totals->rules[i];
-		const char *name = program_text(sink->program, sink->program->rules[i].name);
+		const struct program_rule *image = &sink->program->rules[i];
+		const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
+		const char *run = image->semantics == PROGRAM_MACHINE ? "instance" : "run";
 
 		if (rule->lost > rule->pool_exhausted + totals->missing)
-			print_warning("rule %s lost %" PRIu64 " events or matches: they came faster than they could be "
+			print_warning("%s %s lost %" PRIu64 " events or matches: they came faster than they could be "
 				      "taken",
-				      name, rule->lost - rule->pool_exhausted - totals->missing);
+				      sort, name, rule->lost - rule->pool_exhausted - totals->missing);
 		if (rule->pool_exhausted == 0)
 			continue;
-		print_warning("rule %s lost %" PRIu64 " runs: its pool of %" PRIu64 " was full", name,
-			      rule->pool_exhausted, sink->program->rules[i].pool);
-		print_hint("'POOL n' in the rule sets how many of its runs may be open at once");
+		print_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
+			      rule->pool_exhausted, run, image->pool);
+		print_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
 	}
 }
 
@@ -99,7 +101,8 @@ static void put_refusals(const struct sink *sink, const struct reactions_refusal
 	for (size_t i = 0; i < refusals->count; i++) {
 		const struct reactions_refusal *refusal = &refusals->items[i];
 
-		print_warning("rule %s: %s was refused %" PRIu64 " time%s: %s",
+		print_warning("%s %s: %s was refused %" PRIu64 " time%s: %s",
+			      program_sort(&sink->program->rules[refusal->rule]),
 			      program_text(sink->program, sink->program->rules[refusal->rule].name),
 			      refusal->action->name, refusal->count, refusal->count == 1 ? "" : "s", refusal->why);
 	}

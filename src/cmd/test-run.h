@@ -33,7 +33,7 @@ void test_outcome_fini(struct test_outcome *outcome);
 
 /* The parameters of one test. */
 struct test_settings {
-	char *text;
+	char *text, *lines; /* of the file: cut into names and values, and as they stand there */
 	struct lang_setting *rows;
 	size_t count, capacity;
 };

@@ -13,6 +13,7 @@ enum { SET_BYTES_MAX = 1 << 16 };
 void test_settings_fini(struct test_settings *settings)
 {
 	alloc_free(settings->text);
+	alloc_free(settings->lines);
 	alloc_free(settings->rows);
 	*settings = (struct test_settings){ 0 };
 }
@@ -52,23 +53,34 @@ static int wrong(const char *file, uint32_t number, struct asterism_diag *diag)
 	return -EINVAL;
 }
 
+static int read_line(struct test_settings *settings, struct lang_setting_line *from, char *text,
+		     struct asterism_diag *diag)
+{
+	char *line = trim(text), *equals = strchr(line, '=');
+	struct lang_setting setting;
+
+	if (!*line || *line == '#')
+		return 0;
+	if (!equals || equals == line || !*trim(equals + 1))
+		return wrong(from->file, from->number, diag);
+	*equals = 0;
+	setting = (struct lang_setting){ .name = trim(line), .text = trim(equals + 1) };
+	from->name_at = (uint32_t)(setting.name - text);
+	from->value_at = (uint32_t)(setting.text - text);
+	setting.line = *from;
+	return add(settings, &setting) ? diag_no_memory(diag) : 0;
+}
+
 static int read_lines(struct test_settings *settings, const char *file, struct asterism_diag *diag)
 {
-	char *rest = settings->text, *line;
+	char *rest = settings->text, *rest_as_it_is = settings->lines, *line;
+	struct lang_setting_line from = { .file = file };
 	int result = 0;
 
-	for (uint32_t number = 1; !result && (line = strsep(&rest, "\n")); number++) {
-		char *equals;
-
-		line = trim(line);
-		if (!*line || *line == '#')
-			continue;
-		equals = strchr(line, '=');
-		if (!equals || equals == line || !*trim(equals + 1))
-			return wrong(file, number, diag);
-		*equals = 0;
-		if (add(settings, &(struct lang_setting){ .name = trim(line), .text = trim(equals + 1) }))
-			result = diag_no_memory(diag);
+	while (!result && (line = strsep(&rest, "\n"))) {
+		from.text = strsep(&rest_as_it_is, "\n");
+		from.number++;
+		result = read_line(settings, &from, line, diag);
 	}
 	return result;
 }
@@ -86,6 +98,8 @@ int test_settings_read(struct test_settings *settings, const struct test_options
 	}
 	if (!result && file)
 		result = session_input_read(file, SET_BYTES_MAX, diag, &settings->text, &length);
+	if (!result && file && !(settings->lines = alloc_text(settings->text)))
+		result = diag_no_memory(diag);
 	if (!result && file)
 		result = read_lines(settings, file, diag);
 	return result;

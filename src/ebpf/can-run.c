@@ -150,7 +150,7 @@ int matcher_can_run(const struct program *program, const struct ebpf_node_info *
 	int result = derived_company(program, rule, &company, &count), can = result == 0;
 
 	if (result == -E2BIG)
-		snprintf(reason, size, "EMIT connects it with more than %d rules", MATCHER_COMPANY_MAX);
+		snprintf(reason, size, "EMIT connects it with more than %d rules and machines", MATCHER_COMPANY_MAX);
 	else if (result)
 		snprintf(reason, size, "memory is short");
 	else
@@ -158,7 +158,8 @@ int matcher_can_run(const struct program *program, const struct ebpf_node_info *
 	for (uint32_t i = 0; can > 0 && i < count; i++) {
 		can = judge_one(program, nodes, company[i], why, sizeof why);
 		if (can <= 0)
-			snprintf(reason, size, "EMIT connects it with rule %s, which cannot: %s",
+			snprintf(reason, size, "EMIT connects it with %s %s, which cannot: %s",
+				 program_sort(&program->rules[company[i]]),
 				 program_text(program, program->rules[company[i]].name), why);
 	}
 	alloc_free(company);

@@ -202,9 +202,9 @@ static uint64_t aside_bytes(struct ebpf_matcher *matcher, const struct matcher_r
 static int too_large(const struct ebpf_matcher *matcher, const struct matcher_rule *rule, int error,
 		     struct asterism_diag *diag)
 {
-	return diag_error(
-		diag, NULL, error, "the pool of rule %s (%llu runs of %u bytes) is more than this kernel takes",
-		program_text(matcher->program, rule->rule->name), (unsigned long long)rule->rule->pool, rule->stride);
+	return diag_error(diag, NULL, error, "the pool of %s %s (%llu runs of %u bytes) is more than this kernel takes",
+			  program_sort(rule->rule), program_text(matcher->program, rule->rule->name),
+			  (unsigned long long)rule->rule->pool, rule->stride);
 }
 
 static int lay_out_runs(struct ebpf_matcher *matcher, struct matcher_rule *rule, struct asterism_diag *diag)

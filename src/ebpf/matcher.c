@@ -128,7 +128,8 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 		if (error == -ENOMEM)
 			return diag_no_memory(diag);
 		if (error)
-			return diag_error(diag, NULL, error, "rule %s is too large for the kernel",
+			return diag_error(diag, NULL, error, "%s %s is too large for the kernel",
+					  program_sort(&matcher->program->rules[rule]),
 					  program_text(matcher->program, matcher->program->rules[rule].name));
 	}
 	for (size_t i = 0; i < divided->part_count; i++)

@@ -221,9 +221,10 @@ enum {
 
 struct lang_machine;
 
-/* PARAM name = constant: what it is worth in this unit and what the file says. */
+/* PARAM name = constant: what it is worth in its file and what that says. */
 struct lang_parameter {
 	const char *name;
+	const char *file; /* that has it, as settings name it: held-asleep for rules/held-asleep.rule */
 	struct diag_place place;
 	const char *text, *default_text; /* as constants are written; equal where nothing was set */
 };
@@ -236,7 +237,7 @@ struct lang_unit {
 	uint32_t machine_count;
 	const struct event_type **declared; /* types of EVENT declarations, in order */
 	uint32_t declared_count;
-	struct lang_parameter *parameters; /* in the order of the text; equal ones of several files once */
+	struct lang_parameter *parameters; /* file by file, in the order of the text */
 	uint32_t parameter_count;
 };
 

@@ -138,8 +138,10 @@ static void no_name(struct lang_check *c, const struct lang_word *word)
 		names[count++] = machine->variables[i].name;
 	for (uint32_t i = 0; i < machine->key_count; i++)
 		names[count++] = machine->keys[i].name;
-	for (uint32_t i = 0; i < c->unit->parameter_count; i++)
-		names[count++] = c->unit->parameters[i].name;
+	for (uint32_t i = 0; i < c->unit->parameter_count; i++) {
+		if (c->unit->parameters[i].place.source == word->place.source)
+			names[count++] = c->unit->parameters[i].name;
+	}
 	for (uint32_t i = 0; i < type->field_count; i++)
 		names[count++] = type->fields[i].name;
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)

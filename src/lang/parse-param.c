@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what parameters there are and where one stands for a constant. They are collected before anything else is
- * parsed, because they may be declared anywhere; what is wrong with a declaration is told when its statement is parsed,
- * so until then errors go nowhere, and a parameter without a value is a bad token, over which nobody complains again.
+ * Decides what parameters a file has and where one stands for a constant. They are collected before anything else is
+ * parsed, because they may be declared anywhere in it; what is wrong with a declaration is told when its statement is
+ * parsed, so until then errors go nowhere, and a parameter without a value is a bad token, over which nobody complains
+ * again.
  */
 
 #include "lang/params-priv.h"
 
 #include <string.h>
+
+#define RULE_ENDING ".rule"
 
 static bool same_value(const struct lang_token *a, const struct lang_token *b)
 {
@@ -117,12 +120,24 @@ static void collect(struct lang_params *params, const struct lang_param *found)
 	params->count++;
 }
 
+/* What settings call a file: its name without folders and without .rule. */
+static const char *name_of(const char *file, struct arena *arena)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	size_t length = strlen(base), ending = strlen(RULE_ENDING);
+
+	if (length > ending && strcmp(base + length - ending, RULE_ENDING) == 0)
+		length -= ending;
+	return arena_text(arena, base, length);
+}
+
 void lang_params_collect(struct lang_params *params, const struct diag_source *source, struct arena *scratch)
 {
 	struct lang_report *nowhere = arena_zero(scratch, 1, sizeof *nowhere);
 	struct lang_parser p;
 
-	if (!nowhere) {
+	params->file = name_of(source->file, params->arena);
+	if (!nowhere || !params->file) {
 		lang_no_memory(params->report);
 		return;
 	}
@@ -145,7 +160,7 @@ void lang_params_collect(struct lang_params *params, const struct diag_source *s
 		lang_no_memory(params->report);
 }
 
-bool lang_parse_setting(struct lang_params *params, const struct diag_place *place, struct arena *scratch,
+bool lang_parse_setting(const struct lang_params *params, const struct diag_place *place, struct arena *scratch,
 			struct lang_token *value)
 {
 	struct lang_parser p;

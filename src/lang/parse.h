@@ -14,17 +14,27 @@ struct lang_input {
 	size_t length;
 };
 
-/* Another value for what the inputs call PARAM name = ...; text is a constant as rules write it. Both are
- * borrowed for the call. */
+/* The line of a file that holds a setting. */
+struct lang_setting_line {
+	const char *file, *text;
+	uint32_t number;            /* from 1 */
+	uint32_t name_at, value_at; /* in text, bytes */
+};
+
+/*
+ * Another value for what every input that has it calls PARAM name = ...; FILE.name is that of one input, whose file is
+ * FILE.rule in whatever folder. text is a constant as rules write it. Everything is borrowed for the call.
+ */
 struct lang_setting {
 	const char *name, *text;
+	struct lang_setting_line line; /* file NULL: it was given as name=text on the command line */
 };
 
 /* What a unit is made of. */
 struct lang_sources {
 	const struct lang_input *inputs;
 	size_t input_count;
-	const struct lang_setting *settings; /* of one name: the last counts */
+	const struct lang_setting *settings; /* of one parameter: the last counts */
 	size_t setting_count;
 };
 
@@ -32,7 +42,8 @@ struct lang_sources {
 struct lang_program;
 
 /*
- * Parses and checks the inputs as one unit: rules may use each other's EVENT declarations, no two rules share a name.
+ * Parses and checks the inputs as one unit: rules may use each other's EVENT declarations, no two rules share a name,
+ * but each input has parameters of its own.
  * New event types go to catalog. Reports as many independent errors as it can find (at most 20, then says so).
  * Returns 0 and the program, or -EINVAL (the diag says why), -ENOMEM.
  */
@@ -41,8 +52,8 @@ int lang_read(const struct lang_input *inputs, size_t input_count, struct event_
 
 /*
  * The same, with other values for parameters. A setting that no PARAM takes, or of another sort than its constant, is
- * an error with a place in a file called "--set". A time or a size may be set to a bare number of ns or bytes, a real
- * number to an integer, and a string needs no quotes.
+ * an error with a place in the setting's line, or in a file called "--set". A time or a size may be set to a bare
+ * number of ns or bytes, a real number to an integer, and a string needs no quotes.
  */
 int lang_read_with(const struct lang_sources *sources, struct event_catalog *catalog, struct asterism_diag *diag,
 		   struct lang_program **program);

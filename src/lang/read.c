@@ -28,7 +28,7 @@ struct reading {
 	size_t input_count;
 	const struct lang_setting *settings;
 	size_t setting_count;
-	struct lang_params params;
+	struct lang_params *params; /* of each input */
 	struct lang_program *program;
 	struct lang_report report;
 	struct lang_check check;
@@ -71,7 +71,7 @@ static void parse_input(struct reading *reading, size_t index, struct lang_synta
 
 	lang_parser_init(&parser, &reading->program->sources[index], reading->scratch, reading->program->arena,
 			 &reading->report);
-	parser.params = &reading->params;
+	parser.params = &reading->params[index];
 	**end = lang_parse_file(&parser, index);
 	while (**end) {
 		reading->rule_count += (**end)->kind == LANG_ITEM_RULE;
@@ -83,27 +83,44 @@ static void parse_input(struct reading *reading, size_t index, struct lang_synta
 
 static void set_params(struct reading *reading)
 {
+	const struct lang_params_of_all all = { .files = reading->params,
+						.count = reading->input_count,
+						.arena = reading->program->arena,
+						.scratch = reading->scratch,
+						.report = &reading->report };
+
 	for (size_t i = 0; i < reading->setting_count && !lang_report_full(&reading->report); i++) {
 		const struct lang_setting *setting = &reading->settings[i];
 		size_t index = reading->input_count + i;
-		const char *text = arena_format(reading->program->arena, "%s=%s", setting->name, setting->text);
+		const char *text = setting->line.file ? setting->line.text
+						      : arena_format(reading->program->arena, "%s=%s", setting->name,
+								     setting->text);
 
 		if (!text)
 			lang_no_memory(&reading->report);
-		else if (add_source(reading, index, "--set", text, strlen(text)))
-			lang_params_set(&reading->params, setting, &reading->program->sources[index], reading->scratch);
+		else if (add_source(reading, index, setting->line.file ? setting->line.file : "--set", text,
+				    strlen(text)))
+			lang_params_set(&all, setting, &reading->program->sources[index]);
 	}
 }
 
 static void list_params(struct reading *reading)
 {
 	struct lang_unit *unit = &reading->program->unit;
+	size_t count = 0;
 
-	unit->parameters = lang_keep(&reading->check, reading->params.count, sizeof *unit->parameters);
-	for (const struct lang_param *at = reading->params.first; at && unit->parameters; at = at->next)
-		unit->parameters[unit->parameter_count++] = (struct lang_parameter){
-			.name = at->name, .place = at->place, .text = at->text, .default_text = at->default_text
-		};
+	for (size_t i = 0; i < reading->input_count; i++)
+		count += reading->params[i].count;
+	unit->parameters = lang_keep(&reading->check, count, sizeof *unit->parameters);
+	for (size_t i = 0; i < reading->input_count && unit->parameters; i++) {
+		for (const struct lang_param *at = reading->params[i].first; at; at = at->next)
+			unit->parameters[unit->parameter_count++] =
+				(struct lang_parameter){ .name = at->name,
+							 .file = reading->params[i].file,
+							 .place = at->place,
+							 .text = at->text,
+							 .default_text = at->default_text };
+	}
 }
 
 static void parse_inputs(struct reading *reading)
@@ -114,16 +131,19 @@ static void parse_inputs(struct reading *reading)
 
 	reading->program->sources = arena_zero(reading->program->arena, reading->input_count + reading->setting_count,
 					       sizeof *reading->program->sources);
-	if (!reading->program->sources || !is_text) {
+	reading->params = arena_zero(reading->scratch, reading->input_count, sizeof *reading->params);
+	if (!reading->program->sources || !is_text || !reading->params) {
 		lang_no_memory(report);
 		return;
 	}
 	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
 		const struct lang_input *input = &reading->inputs[i];
 
+		reading->params[i] =
+			(struct lang_params){ .arena = reading->program->arena, .report = &reading->report };
 		is_text[i] = add_source(reading, i, input->file, input->text, input->length);
 		if (is_text[i])
-			lang_params_collect(&reading->params, &reading->program->sources[i], reading->scratch);
+			lang_params_collect(&reading->params[i], &reading->program->sources[i], reading->scratch);
 	}
 	set_params(reading);
 	for (size_t i = 0; i < reading->input_count && !lang_report_full(report); i++) {
@@ -243,7 +263,6 @@ int lang_read_with(const struct lang_sources *sources, struct event_catalog *cat
 	}
 	reading->report.arena = reading->scratch;
 	reading->report.diag = diag;
-	reading->params = (struct lang_params){ .arena = reading->program->arena, .report = &reading->report };
 	read_all(reading, catalog);
 	result = lang_report_flush(&reading->report);
 	if (result == 0) {

@@ -50,6 +50,12 @@ static inline const char *program_text(const struct program *program, uint32_t t
 	return text == PROGRAM_NONE ? "" : program->strings + text;
 }
 
+/* What messages call a rule of an image. */
+static inline const char *program_sort(const struct program_rule *rule)
+{
+	return rule->semantics == PROGRAM_MACHINE ? "machine" : "rule";
+}
+
 /* The index of the type called name, or PROGRAM_NONE. */
 uint32_t program_type_find(const struct program *program, const char *name);
 

@@ -45,9 +45,9 @@ static int check_raised(const struct program *program, struct event_catalog *cat
 
 		if (!is_raised(program, catalog, type))
 			return diag_error(diag, NULL, -EINVAL,
-					  "rule %s waits for %s, which is only declared: no kernel raises it and no "
-					  "rule emits it",
-					  program_text(program, rule->name),
+					  "%s %s waits for %s, which is only declared: no kernel raises it and no "
+					  "rule or machine emits it",
+					  program_sort(rule), program_text(program, rule->name),
 					  program_text(program, program->types[type].name));
 	}
 	return 0;
@@ -75,8 +75,8 @@ static int place_rules(struct executor *executor, struct event_catalog *catalog,
 					   "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
 					   placement.reason);
 		else if (placement.place == SESSION_USER)
-			diag_add(diag, ASTERISM_NOTE, NULL, NULL, "rule %s runs in user space: %s", name,
-				 placement.reason);
+			diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s %s runs in user space: %s",
+				 program_sort(&program->rules[i]), name, placement.reason);
 		if (error)
 			result = error;
 	}
@@ -171,9 +171,9 @@ static bool fall_back(struct executor *executor, struct asterism_diag *diag)
 			continue;
 		executor->excluded[i] = executor->here[i] = true;
 		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-			 "rule %s runs in user space: with the rules that EMIT connects it with it is too much for one "
+			 "%s %s runs in user space: with the rules that EMIT connects it with it is too much for one "
 			 "program of this kernel",
-			 program_text(program, program->rules[i].name));
+			 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 	}
 	return connected > 0;
 }

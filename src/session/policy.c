@@ -110,11 +110,11 @@ static int check_statement(const struct session_policy *policy, const struct pro
 
 	if (policy) {
 		diag_add(diag, ASTERISM_ERROR, NULL, "add 'allow' with its name to the policy file",
-			 "rule %s calls %s, which the policy does not allow", name, action->name);
+			 "%s %s calls %s, which the policy does not allow", program_sort(rule), name, action->name);
 		return -EINVAL;
 	}
 	diag_add(diag, ASTERISM_NOTE, NULL, "--allow-actions lets it happen",
-		 "rule %s calls %s, which is only reported, not done", name, action->name);
+		 "%s %s calls %s, which is only reported, not done", program_sort(rule), name, action->name);
 	return 0;
 }
 

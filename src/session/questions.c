@@ -66,8 +66,8 @@ static void note_nobody(struct questions *questions, const struct questions_opti
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (may_ask(questions, &program->rules[i], i))
 			diag_add(questions->diag, ASTERISM_NOTE, NULL, "--ask CMD asks a command",
-				 "rule %s asks, but there is nobody to answer: what it says is done by default",
-				 program_text(program, program->rules[i].name));
+				 "%s %s asks, but there is nobody to answer: what it says is done by default",
+				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 }
 
 int questions_new(const struct questions_options *options, struct asterism_diag *diag, struct questions **made)

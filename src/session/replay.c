@@ -62,7 +62,8 @@ static int check_kernel(const struct program *program, struct asterism_diag *dia
 		char reason[200];
 
 		if (!ebpf_can_run(program, i, reason, sizeof reason))
-			result = diag_error(diag, NULL, -EINVAL, "rule %s cannot run in the kernel: %s",
+			result = diag_error(diag, NULL, -EINVAL, "%s %s cannot run in the kernel: %s",
+					    program_sort(&program->rules[i]),
 					    program_text(program, program->rules[i].name), reason);
 	}
 	return result;

@@ -38,6 +38,7 @@ void session_rules_free(struct session_rules *rules)
 	alloc_free(rules->image);
 	for (uint32_t i = 0; i < rules->parameter_count; i++) {
 		alloc_free((void *)rules->parameters[i].name);
+		alloc_free((void *)rules->parameters[i].file);
 		alloc_free((void *)rules->parameters[i].value);
 		alloc_free((void *)rules->parameters[i].usual);
 	}
@@ -146,9 +147,10 @@ static int keep_parameters(struct session_rules *rules, const struct lang_unit *
 		struct session_parameter *to = &rules->parameters[rules->parameter_count];
 
 		to->name = alloc_text(from->name);
+		to->file = alloc_text(from->file);
 		to->value = alloc_text(from->text);
 		to->usual = alloc_text(from->default_text);
-		if (!to->name || !to->value || !to->usual) {
+		if (!to->name || !to->file || !to->value || !to->usual) {
 			rules->parameter_count++;
 			return -ENOMEM;
 		}

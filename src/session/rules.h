@@ -52,9 +52,10 @@ void session_rules_free(struct session_rules *rules);
 const struct program *session_rules_program(const struct session_rules *rules);
 const void *session_rules_image(const struct session_rules *rules, size_t *length);
 
-/* What the rule texts call PARAM, in their order; none of an image. */
+/* What the rule texts call PARAM, file by file in their order; none of an image. */
 struct session_parameter {
 	const char *name;
+	const char *file;          /* that has it: its name without folder and .rule */
 	const char *value, *usual; /* as constants are written; equal where nothing was set */
 };
 

@@ -100,6 +100,15 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[ ${#lines[@]} = 1 ]
 }
 
+@test "a machine is called one" {
+	entry job 'EVENT A { x: i64 } MACHINE job KEY { x } POOL 1 STATE Idle { ON A -> Busy } STATE Busy { ON A -> END }' </dev/null
+	run --separate-stderr -0 "$ASTERISM" check @job @bare
+	[ "$output" = "$PWD/library/bare/bare.rule:1: rule bare is fine
+$PWD/library/job/job.rule:1: machine job is fine" ]
+	run --separate-stderr -3 "$ASTERISM" replay @job events.jsonl
+	[[ $stderr == *"machine job lost 1 instances: its pool of 1 was full"*"'POOL n' in the machine sets how many of its instances may be open at once"* ]]
+}
+
 @test "@all leaves out templates and what needs something" {
 	run --separate-stderr -0 "$ASTERISM" check @all @slow
 	[[ $output == *"rule bare is fine"*"rule slow is fine" ]]
@@ -132,7 +141,7 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 }
 
 @test "--set nonsense" {
-	for wrong in slow_limit =5 slow_limit= 5=5 'a b=5' ''; do
+	for wrong in slow_limit =5 slow_limit= 5=5 'a b=5' '' .a=5 a.=5 a.5=5 . .=5; do
 		run --separate-stderr -2 "$ASTERISM" check @slow --set "$wrong"
 		[ "${stderr_lines[0]}" = "asterism: error: --set: '$wrong' is not NAME=VALUE" ]
 		[[ ${stderr_lines[1]} == "help: write, for example, --set "* ]]
@@ -145,6 +154,33 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[[ $stderr == *"--set:"*"error: "* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow --set
 	[[ $stderr == *"--set needs a value: NAME=VALUE"* ]]
+}
+
+@test "--set for every file that has the parameter, and for one" {
+	entry calm 'PARAM slow_limit = 30; EVENT A { x: i64 } RULE calm PATTERN { A:a } WHERE { a.x > slow_limit }' </dev/null
+	names() {
+		run --separate-stderr -0 "$ASTERISM" replay -q -f json "$@" @slow @calm events.jsonl
+		output=$(sed -n 's/^{"match":"\([a-z]*\)","ts":\([0-9]*\).*/\1\2/p' <<<"$output" | tr '\n' ' ')
+	}
+	names
+	[ "$output" = "slow2 " ]
+	names --set slow_limit=5
+	[ "$output" = "slow1 calm1 slow2 calm2 " ]
+	names --set calm.slow_limit=15
+	[ "$output" = "slow2 calm2 " ]
+	# What one file is given counts, in whatever order.
+	names --set slow.slow_limit=25 --set slow_limit=5
+	[ "$output" = "calm1 calm2 " ]
+	names --set slow_limit=5 --set slow.slow_limit=25
+	[ "$output" = "calm1 calm2 " ]
+	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set clam.slow_limit=5
+	[[ $stderr == *"there is no parameter 'clam.slow_limit'"*"did you mean 'calm.slow_limit'?"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set calm.slow_limit=1s
+	[[ $stderr == *"the parameter 'slow_limit' takes an integer"*"calm.rule:1:7: note: the parameter is declared here"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set zzzzzzzz=1s
+	[[ $stderr == *"the parameters are slow.slow_limit slow.slow_word calm.slow_limit"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @slow --set slow.slow_limit=5 --set slow.slow_limit=6
+	[[ $stderr == *"--set gives slow.slow_limit two values: 5 and 6"* ]]
 }
 
 @test "--set and a compiled image" {

@@ -301,7 +301,13 @@ help: chmod +x makes it a program" ]
 	done
 	echo lest=5 >r/tests/t.set
 	check -2 "$ASTERISM" test r
-	[[ $output == *"there is no parameter 'lest'"* ]]
+	[[ $output == *"$PWD/r/tests/t.set:1:1: error: there is no parameter 'lest'"* ]]
+	printf '# some\n\n  least =  9s \n' >r/tests/t.set
+	check -2 "$ASTERISM" test r --set r.least=7
+	[[ $output == *"$PWD/r/tests/t.set:3:12: error: the parameter 'least' takes an integer"* ]]
+	printf '\x01=4' >r/tests/t.set
+	check -2 "$ASTERISM" test r
+	[[ $output == *"$PWD/r/tests/t.set"*": error: this is not text: byte 0x01 at offset 0"* ]]
 }
 
 @test "a signal ends the tests, and nothing stays" {

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "read-text.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -151,11 +152,63 @@ static void test_set_wrong(void **state)
 	expect_refused("s", "a\x1b", "error: this is not text: byte 0x1b at offset 3\n\ta rule file is UTF-8 text\n");
 }
 
-/* Files that are read together know each other's; equal ones may be repeated. */
+enum { FILES = 3 };
+
+static const char *const texts[FILES] = {
+	"EVENT A { x: i64, s: string } PARAM limit = 3 RULE q PATTERN { A:a } WHERE { a.x == limit } WITHIN t PARAM t "
+	"= 5s",
+	"RULE r PATTERN { A:a } WHERE { a.x == limit, a.x == t } PARAM limit = 20ms PARAM t = 7",
+	"PARAM limit = \"x\" RULE s PATTERN { A:a } WHERE { a.s == limit }",
+};
+
+/* The first count of the texts, in files of which two differ by the folder alone. */
+static void read_files(struct reading *reading, size_t count, struct set set)
+{
+	static const char *const names[FILES] = { "some/one.two.rule", "/tmp/held-asleep.rule", "text" };
+	struct lang_input inputs[FILES];
+
+	for (size_t i = 0; i < count; i++)
+		inputs[i] = (struct lang_input){ .file = names[i], .text = texts[i], .length = strlen(texts[i]) };
+	*reading = (struct reading){ .catalog = event_catalog_new(), .diag = asterism_diag_new() };
+	reading->result = lang_read_with(
+		&(struct lang_sources){
+			.inputs = inputs, .input_count = count, .settings = set.settings, .setting_count = set.count },
+		reading->catalog, reading->diag, &reading->program);
+	if (reading->result == 0)
+		reading->unit = lang_program_unit(reading->program);
+}
+
+static int64_t limit_of(const struct reading *reading, uint32_t rule)
+{
+	return (int64_t)reading->unit->rules[rule].conditions[0].expr->right->integer;
+}
+
+/* Files that are read together have their own. */
 static void test_files(void **state)
 {
-	static const char one[] = "EVENT A { x: i64 } RULE r PATTERN { A } POOL n WITHIN t PARAM n = 3";
-	static const char two[] = "PARAM t = 5s PARAM n = 3";
+	struct reading reading;
+
+	(void)state;
+	read_files(&reading, 3, (struct set){ 0 });
+	assert_int_equal(reading.result, 0);
+	assert_int_equal(limit_of(&reading, 0), 3);
+	assert_int_equal(reading.unit->rules[0].within_ns, 5000000000);
+	assert_int_equal(limit_of(&reading, 1), 20000000);
+	assert_int_equal(reading.unit->rules[1].conditions[1].expr->right->integer, 7);
+	assert_string_equal(reading.unit->rules[2].conditions[0].expr->right->text, "x");
+	assert_int_equal(reading.unit->parameter_count, 5);
+	assert_string_equal(reading.unit->parameters[1].name, "t");
+	assert_string_equal(reading.unit->parameters[1].file, "one.two");
+	assert_string_equal(reading.unit->parameters[2].name, "limit");
+	assert_string_equal(reading.unit->parameters[2].file, "held-asleep");
+	assert_string_equal(reading.unit->parameters[4].file, "text");
+	reading_fini(&reading);
+}
+
+static void test_another_files(void **state)
+{
+	static const char one[] = "EVENT A { x: i64 } MACHINE m KEY { x } STATE S { ON A WHERE x == limt -> END }";
+	static const char two[] = "PARAM limit = 3 RULE r PATTERN { A } POOL limit";
 	const struct lang_input inputs[] = {
 		{ .file = "one", .text = one, .length = strlen(one) },
 		{ .file = "two", .text = two, .length = strlen(two) },
@@ -164,19 +217,115 @@ static void test_files(void **state)
 
 	(void)state;
 	read_inputs(&reading, inputs, 2);
+	char *shown = show_messages(reading.diag);
+
+	assert_int_equal(reading.result, -EINVAL);
+	assert_non_null(strstr(shown, "named 'limt' here"));
+	assert_null(strstr(shown, "'limit'"));
+	alloc_free(shown);
+	reading_fini(&reading);
+}
+
+static void test_set_files(void **state)
+{
+	static const struct lang_setting both[] = { { "limit", "9" } }, one[] = { { "held-asleep.limit", "1ms" } },
+					 first[] = { { "limit", "9" }, { "one.two.limit", "-8" } };
+	struct reading reading;
+
+	(void)state;
+	read_files(&reading, 3, (struct set){ both, 1 });
 	assert_int_equal(reading.result, 0);
-	assert_int_equal(reading.unit->rules[0].pool, 3);
-	assert_int_equal(reading.unit->rules[0].within_ns, 5000000000);
-	assert_int_equal(reading.unit->parameter_count, 2);
+	assert_int_equal(limit_of(&reading, 0), 9);
+	assert_int_equal(limit_of(&reading, 1), 9);
+	assert_string_equal(reading.unit->rules[2].conditions[0].expr->right->text, "9");
+	assert_string_equal(reading.unit->parameters[0].text, "9");
+	assert_string_equal(reading.unit->parameters[2].text, "9");
+	assert_string_equal(reading.unit->parameters[3].text, "7");
+	reading_fini(&reading);
+	read_files(&reading, 3, (struct set){ one, 1 });
+	assert_int_equal(reading.result, 0);
+	assert_int_equal(limit_of(&reading, 0), 3);
+	assert_int_equal(limit_of(&reading, 1), 1000000);
+	reading_fini(&reading);
+	read_files(&reading, 3, (struct set){ first, 2 });
+	assert_int_equal(reading.result, 0);
+	assert_int_equal(limit_of(&reading, 0), -8);
+	assert_int_equal(limit_of(&reading, 1), 9);
+	reading_fini(&reading);
+}
+
+static void expect_files_refused(const struct lang_setting *setting, size_t files, const char *expected)
+{
+	struct reading reading;
+
+	read_files(&reading, files, (struct set){ setting, 1 });
+	char *shown = show_messages(reading.diag);
+
+	assert_int_equal(reading.result, -EINVAL);
+	assert_string_equal(shown, expected);
+	alloc_free(shown);
+	reading_fini(&reading);
+}
+
+/* The file that cannot take it is named; with it, the others take nothing. */
+static void test_set_files_wrong(void **state)
+{
+	(void)state;
+	expect_files_refused(&(struct lang_setting){ "limit", "5s" }, 2,
+			     "1:7+2: error: the parameter 'one.two.limit' takes an integer\n\tit is 3 in the file\n"
+			     "1:37+5: note: the parameter is declared here\n");
+	expect_files_refused(&(struct lang_setting){ "limit", "TRUE" }, 2,
+			     "1:7+4: error: the parameter 'one.two.limit' takes an integer\n\tit is 3 in the file\n"
+			     "1:37+5: note: the parameter is declared here\n"
+			     "1:7+4: error: the parameter 'held-asleep.limit' takes a time\n\tit is 20ms in the file\n"
+			     "1:63+5: note: the parameter is declared here\n");
+	expect_files_refused(
+		&(struct lang_setting){ "limit", "5x" }, 3,
+		"1:7+2: error: '5x' has an unknown unit\n\tthe units are ns us ms s min h and KiB MiB GiB\n");
+	expect_files_refused(&(struct lang_setting){ "helt-asleep.limit", "5" }, 2,
+			     "1:1+17: error: there is no parameter 'helt-asleep.limit'\n"
+			     "\tdid you mean 'held-asleep.limit'?\n");
+	expect_files_refused(&(struct lang_setting){ "limits", "5" }, 2,
+			     "1:1+6: error: there is no parameter 'limits'\n\tdid you mean 'limit'?\n");
+	expect_files_refused(&(struct lang_setting){ "patience", "5" }, 2,
+			     "1:1+8: error: there is no parameter 'patience'\n"
+			     "\tthe parameters are one.two.limit one.two.t held-asleep.limit held-asleep.t\n");
+	expect_files_refused(&(struct lang_setting){ "two.limit", "5" }, 1,
+			     "1:1+9: error: there is no parameter 'two.limit'\n"
+			     "\tdid you mean 'one.two.limit'?\n");
+	expect_files_refused(&(struct lang_setting){ ".limit", "5" }, 1,
+			     "1:1+6: error: there is no parameter '.limit'\n"
+			     "\tthe parameters are one.two.limit one.two.t\n");
+}
+
+/* A setting that is a line of a file. */
+static void test_set_line(void **state)
+{
+	const struct lang_setting setting = { "t", "1KiB", { "t.set", "  t = 1KiB ", 4, 2, 6 } };
+	const struct asterism_message *message;
+	struct reading reading;
+
+	(void)state;
+	read_files(&reading, 1, (struct set){ &setting, 1 });
+	assert_int_equal(reading.result, -EINVAL);
+	message = asterism_diag_get(reading.diag, 0);
+	assert_string_equal(message->file, "t.set");
+	assert_string_equal(message->source, "  t = 1KiB ");
+	assert_int_equal(message->line, 4);
+	assert_int_equal(message->column, 7);
+	assert_int_equal(message->length, 4);
 	reading_fini(&reading);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everywhere), cmocka_unit_test(test_negative), cmocka_unit_test(test_no_constant),
-		cmocka_unit_test(test_list),       cmocka_unit_test(test_set),      cmocka_unit_test(test_set_wrong),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_everywhere),  cmocka_unit_test(test_negative),
+		cmocka_unit_test(test_no_constant), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_set),         cmocka_unit_test(test_set_wrong),
+		cmocka_unit_test(test_files),       cmocka_unit_test(test_another_files),
+		cmocka_unit_test(test_set_files),   cmocka_unit_test(test_set_files_wrong),
+		cmocka_unit_test(test_set_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

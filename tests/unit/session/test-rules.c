@@ -167,6 +167,8 @@ static void parameters_are_kept(void **state)
 
 	assert_int_equal(count, 2);
 	assert_string_equal(parameters[0].name, "b");
+	assert_non_null(strstr(rule_file, parameters[0].file));
+	assert_null(strpbrk(parameters[0].file, "/."));
 	assert_string_equal(parameters[0].value, "5s");
 	assert_string_equal(parameters[0].usual, "20ms");
 	assert_string_equal(parameters[1].name, "a");
