@@ -156,7 +156,9 @@ static int begin(struct live *live, const struct session_rules *rules)
 		return result;
 	if (options->on_start)
 		options->on_start(options->context);
-	session_parts_seed(&live->parts, live->launch.pid);
+	result = session_parts_seed(&live->parts, live->launch.pid);
+	if (result)
+		return diag_no_memory(live->diag);
 	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
 	result = veto_start(live->veto, &live->launch, live->diag);

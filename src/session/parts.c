@@ -170,11 +170,12 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 	return result || !parts->executor ? result : executor_add(parts->executor, pid);
 }
 
-void session_parts_seed(struct session_parts *parts, int waiting)
+int session_parts_seed(struct session_parts *parts, int waiting)
 {
 	if (seed_is_wanted(parts->rules ? session_rules_program(parts->rules) : NULL,
 			   parts->options->tape ? parts->options->tape->what : NULL))
-		seed_tell(in_scope, parts, waiting);
+		return seed_tell(in_scope, parts, waiting);
+	return 0;
 }
 
 int session_parts_fd(const struct session_parts *parts)

@@ -35,8 +35,8 @@ void session_parts_close(struct session_parts *parts);
 /* Adds a process to the scope. */
 int session_parts_add(struct session_parts *parts, pid_t pid);
 
-/* Tells the rules and the recording what is there already, in so far as they ask. waiting: as seed_tell. */
-void session_parts_seed(struct session_parts *parts, int waiting);
+/* Tells the rules and the recording what is there already, in so far as they ask. As seed_tell. */
+int session_parts_seed(struct session_parts *parts, int waiting);
 
 /* Readable when session_parts_poll has something to do; -1: only time brings anything. */
 int session_parts_fd(const struct session_parts *parts);

@@ -124,26 +124,28 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-void seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
+int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
 {
 	DIR *folder = opendir("/proc");
 	int *pids = NULL;
 	size_t count = 0, capacity = 0;
+	int result = 0;
 
-	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+	for (const struct dirent *entry; folder && !result && (entry = readdir(folder));) {
 		int pid = isdigit((unsigned char)*entry->d_name) ? (int)strtol(entry->d_name, NULL, 10) : 0;
 
 		if (!pid || pid == getpid() || !in_scope(context, pid))
 			continue;
-		if (alloc_grow(&pids, &capacity, count, sizeof *pids))
-			break;
-		pids[count++] = pid;
+		result = alloc_grow(&pids, &capacity, count, sizeof *pids);
+		if (!result)
+			pids[count++] = pid;
 	}
 	if (folder)
 		closedir(folder);
 	if (count)
 		qsort(pids, count, sizeof *pids, by_number);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; !result && i < count; i++)
 		tell_process(pids[i], pids[i] == waiting);
 	alloc_free(pids);
+	return result;
 }

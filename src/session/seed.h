@@ -20,8 +20,9 @@ typedef bool seed_scope_fn(void *context, int pid);
 
 /*
  * Raises them for every process in scope, each process before its descriptors, the lowest ids first. Of waiting, a
- * process that is about to become another program (0: none), only what that one will have open.
+ * process that is about to become another program (0: none), only what that one will have open. Returns 0, -ENOMEM:
+ * nothing was told.
  */
-void seed_tell(seed_scope_fn *in_scope, void *context, int waiting);
+int seed_tell(seed_scope_fn *in_scope, void *context, int waiting);
 
 #endif

@@ -136,6 +136,12 @@ static void refuses_nonsense(void **state)
 	check_refused("nosuch(a)", "no function 'nosuch'");
 	check_refused("syscall_arg(6)", "not between");
 	check_refused("syscall_arg(a)", "number is missing");
+	check_refused("user_arg(6)", "not between");
+	check_refused("user_arg(-1)", "not between");
+	check_refused("user_arg()", "number is missing");
+	check_refused("user_result(1)", "");
+	check_refused("user_word()", "");
+	check_refused("kernel_word(a", "");
 	check_refused("ctx(8,3)", "1, 2, 4 or 8");
 	check_refused("ctxstr(8,0)", "at least one");
 	check_refused("ctx(99999,4)", "not between");
@@ -172,7 +178,8 @@ static void bounds_what_it_accepts(void **state)
 /* Every prefix, and every text with one byte changed, of a text with all constructs: an answer, never a crash. */
 static void survives_damage(void **state)
 {
-	static const char text[] = "((kstr(a->b.c[2]) ? ustr(syscall_arg(1)) ? 0) == -0x1f) * be16(x) | ctxloc(8) << 3";
+	static const char text[] = "((kstr(a->b.c[2]) ? ustr(syscall_arg(1)) ? 0) == -0x1f) * be16(x) | ctxloc(8) << 3"
+				   " + user_word(kernel_word(user_arg(5))) - user_result() & user_caller()";
 	char damaged[sizeof text];
 	struct source_node *node;
 	(void)state;

@@ -34,17 +34,26 @@ static int feed_all(struct rig *rig)
 	return result;
 }
 
+/* Many instances, copies, timers that fire, ends by a part of the key. */
+static const char machines[] =
+	"MACHINE counts KEY { tid, x } POOL 3000 STATE Few { ON A -> Many } STATE Many { ON A { WARN \"again\" } AFTER "
+	"1s "
+	"-> END { WARN \"over\" } } ON D BY { tid, * } -> END\n"
+	"MACHINE heirs KEY { s } POOL 3000 STATE Old { ON A -> New } STATE New { ON B COPY BY { comm } ON B { WARN "
+	"\"{s}\"; EMIT C(x = 3) } }\n"
+	"MACHINE hears KEY { x } STATE One { ON C -> Two } STATE Two { ON C -> One { WARN \"{x}\" } }\n"
+	"RULE pair PATTERN { [A, C] } WITHIN 1s RETURN SEQUENCE";
+
 /*
  * Whichever allocation is the first to fail: making the engine fails as a whole, or the engine goes on, and every match
  * that it then lacks is owed to a run that it has counted as lost.
  */
-static void stands_failing_allocations(void **state)
+static void stand(const char *text)
 {
 	static struct rig rig;
 	uint64_t wanted, found = 0;
 
-	(void)state;
-	rig_open(&rig, rules);
+	rig_open(&rig, text);
 	rig.quiet = true;
 	assert_int_equal(feed_all(&rig), 0);
 	wanted = rig.matches;
@@ -81,6 +90,18 @@ static void stands_failing_allocations(void **state)
 	}
 	rig.engine = NULL;
 	rig_close(&rig);
+}
+
+static void rules_stand_failing_allocations(void **state)
+{
+	(void)state;
+	stand(rules);
+}
+
+static void machines_stand_failing_allocations(void **state)
+{
+	(void)state;
+	stand(machines);
 }
 
 /* An engine whose pools are hardly used is small, whatever the pools allow. */
@@ -147,9 +168,8 @@ static void histories_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stands_failing_allocations),
-		cmocka_unit_test(unused_pools_cost_little),
-		cmocka_unit_test(steady_streams_allocate_nothing),
+		cmocka_unit_test(rules_stand_failing_allocations), cmocka_unit_test(machines_stand_failing_allocations),
+		cmocka_unit_test(unused_pools_cost_little),        cmocka_unit_test(steady_streams_allocate_nothing),
 		cmocka_unit_test(histories_are_bounded),
 	};
 

@@ -14,11 +14,27 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const char good[] = "EVENT a \"doc \\\"x\\\"\" { x: i32 UNIT ns \"d\", s: string[16], t: string, }\n"
-			   "FROM s:n WHEN id == 1 AND (x & -1) != 0x20 SCOPE p->tgid, q[3].r {\n"
-			   "\tx = (a->b ? c.d[7]) << 3, s = ustr(syscall_arg(1)), t = ctxloc(12), # note\n}\n"
-			   "EVENT b {}\nFROM s:m {}\n"
-			   "EVENTS \"no/such/catalog\"\n";
+static const char good[] =
+	"EVENT a \"doc \\\"x\\\"\" { x: i32 UNIT ns \"d\", s: string[16], t: string, }\n"
+	"FROM s:n WHEN id == 1 AND (x & -1) != 0x20 SCOPE p->tgid, q[3].r {\n"
+	"\tx = (a->b ? c.d[7]) << 3, s = ustr(syscall_arg(1)), t = ctxloc(12), # note\n}\n"
+	"EVENT b {}\nFROM s:m {}\n"
+	"EVENT u { m: addr, r: i64, w: u64 }\n"
+	"FROM uprobe:\"/lib/x.so:f\" WHEN user_arg(0) != 0 { m = user_arg(5), r = 0, w = user_caller() }\n"
+	"FROM uretprobe:\"x.so:f\" SCOPE current->tgid { m = 0, r = user_result(), w = user_word(arg0 + 8) }\n"
+	"EVENTS \"no/such/catalog\"\n";
+
+/* system:name, or uprobe:file:function with something for each of them. */
+static void check_place(const char *tracepoint)
+{
+	const char *first = strchr(tracepoint, ':'), *last = strrchr(tracepoint, ':');
+
+	assert_non_null(first);
+	assert_true(first > tracepoint && last[1] != '\0');
+	if (strncmp(tracepoint, "uprobe:", strlen("uprobe:")) == 0 ||
+	    strncmp(tracepoint, "uretprobe:", strlen("uretprobe:")) == 0)
+		assert_true(last > first + 1 && first[1] != '\0');
+}
 
 static void check_whole(struct event_catalog *catalog)
 {
@@ -36,7 +52,7 @@ static void check_whole(struct event_catalog *catalog)
 				assert_true(strlen(type->sources[s].paths[f]) > 0);
 		}
 		for (uint32_t s = 0; s < type->source_count; s++)
-			assert_non_null(strchr(type->sources[s].tracepoint, ':'));
+			check_place(type->sources[s].tracepoint);
 	}
 }
 
@@ -95,10 +111,25 @@ static uint32_t next_random(uint32_t *seed)
 static void pieces_shuffled(void **state)
 {
 	static const char *const pieces[] = {
-		"EVENT ", "EVENTS ", "\nEVENT ",  "FROM ", "WHEN ", "SCOPE ",    " AND ", "UNIT ",
-		"a",      "x: u8",   "s: string", "a:b",   "{",     "}",         "(",     ")",
-		"[",      "]",       ",",         "=",     "==",    "->",        ".",     "?",
-		"1",      "-",       "<<",        "\"d\"", "ustr(", "ctx(0, 8)", "#\n",
+		"EVENT ",     "EVENTS ",
+		"\nEVENT ",   "FROM ",
+		"WHEN ",      "SCOPE ",
+		" AND ",      "UNIT ",
+		"a",          "x: u8",
+		"s: string",  "a:b",
+		"{",          "}",
+		"(",          ")",
+		"[",          "]",
+		",",          "=",
+		"==",         "->",
+		".",          "?",
+		"1",          "-",
+		"<<",         "\"d\"",
+		"ustr(",      "ctx(0, 8)",
+		"#\n",        "uprobe:",
+		"uretprobe:", "\"f:g\"",
+		"\":\"",      "user_arg(1)",
+		"user_word(", "user_result()",
 	};
 	uint32_t seed = 20100705;
 	char text[1024];
@@ -120,8 +151,12 @@ static void pieces_shuffled(void **state)
 static void deep_and_long_texts(void **state)
 {
 	enum { BYTES = 1 << 20 };
-	static const char *const heads[] = { "EVENT a { x: u8 } FROM a:b { x = ", "EVENT a {} FROM a:b WHEN ",
-					     "EVENT a {} FROM a:b SCOPE ", "EVENT ", "EVENT a \"" };
+	static const char *const heads[] = { "EVENT a { x: u8 } FROM a:b { x = ",
+					     "EVENT a {} FROM a:b WHEN ",
+					     "EVENT a {} FROM uprobe:\"",
+					     "EVENT a {} FROM a:b SCOPE ",
+					     "EVENT ",
+					     "EVENT a \"" };
 	static const char *const repeated[] = { "(", "ustr(", "a->", "a[", "1+", "x?", "a", "0", "\"", "#" };
 	char *text = malloc(BYTES);
 
@@ -142,7 +177,8 @@ static void deep_and_long_texts(void **state)
 static void memory_runs_out_anywhere(void **state)
 {
 	static const char text[] = "EVENT a \"doc\" { x: i32 UNIT ns \"d\", s: string }\n"
-				   "FROM s:n WHEN id == 1 SCOPE p->tgid { x = a->b, s = ustr(p) }\nEVENT b {}";
+				   "FROM s:n WHEN id == 1 SCOPE p->tgid { x = a->b, s = ustr(p) }\nEVENT b {}\n"
+				   "FROM uprobe:\"x.so:f\" {}";
 	int result = -ENOMEM;
 
 	(void)state;

@@ -470,6 +470,65 @@ static void values_of_other_notices_are_missing(void **context)
 	program_free(program);
 }
 
+static void short_memory_is_told(void **context)
+{
+	size_t length;
+	void *image = sample_machine_image(&length);
+	struct asterism_diag *diag = asterism_diag_new();
+	struct program *program = NULL;
+	unsigned long n = 0;
+	int result;
+
+	(void)context;
+	do {
+		asterism_diag_clear(diag);
+		alloc_fail_at(++n);
+		result = program_load(image, length, "sample", diag, &program);
+		alloc_fail_at(0);
+		if (result) {
+			assert_int_equal(result, -ENOMEM);
+			assert_null(program);
+			assert_string_equal(asterism_diag_get(diag, 0)->text, "out of memory");
+		}
+	} while (result);
+	assert_true(n > 15);
+	program_free(program);
+	asterism_diag_free(diag);
+	alloc_free(image);
+}
+
+/* What cannot be told for want of memory is a failure of the text, never half of it. */
+static void short_memory_tells_nothing(void **context)
+{
+	static void (*const explains[])(const struct program *, uint32_t, const struct program_explain_facts *,
+					struct text_buffer *) = {
+		program_explain_text,
+		program_explain_dot,
+		program_explain_json,
+	};
+	const struct program_explain_facts facts = { .where = "here", .kernel_bytes = 1 };
+	struct program *program = sample_machine();
+
+	(void)context;
+	for (size_t i = 0; i < sizeof explains / sizeof *explains; i++) {
+		unsigned long n = 0;
+		int failure;
+
+		do {
+			struct text_buffer out = { 0 };
+
+			alloc_fail_at(++n);
+			explains[i](program, 0, &facts, &out);
+			alloc_fail_at(0);
+			failure = out.failure;
+			assert_true(failure == -ENOMEM || (failure == 0 && out.length > 100));
+			text_fini(&out);
+		} while (failure);
+		assert_true(n > 2);
+	}
+	program_free(program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +537,7 @@ int main(void)
 		cmocka_unit_test(text_tells_the_machine),    cmocka_unit_test(json_tells_the_machine),
 		cmocka_unit_test(drawings_show_the_machine), cmocka_unit_test(trails_are_read_oldest_first),
 		cmocka_unit_test(rules_have_no_trail),       cmocka_unit_test(values_of_other_notices_are_missing),
+		cmocka_unit_test(short_memory_is_told),      cmocka_unit_test(short_memory_tells_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
