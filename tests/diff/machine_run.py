@@ -72,7 +72,7 @@ def run_one(binary, file, events):
     oracle = Oracle(file, events)
     matches = oracle.run()
     result = binary.replay(machine_text.print_file(file), events)
-    if result.not_for_kernel():
+    if result.not_for_kernel() or result.too_large():
         return "skip", oracle
     if result.failure():
         return "    " + result.failure(), oracle

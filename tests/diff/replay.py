@@ -33,9 +33,12 @@ class Result:
         return self.status == 2 and "rule.rule:" in self.stderr and not self.not_for_kernel()
 
     def not_for_kernel(self):
-        """Names of the rules that the kernel engine says it cannot run, of programs that the verifier finds too large."""
-        return re.findall(r"rule (\w+) cannot run in the kernel|the program (\w+) .*: it is too large for the verifier",
-                          self.stderr)
+        """Names of the rules that the kernel engine says it cannot run."""
+        return re.findall(r"rule (\w+) cannot run in the kernel", self.stderr)
+
+    def too_large(self):
+        """Whether the verifier has given up on a program: a live session would run these rules in user space."""
+        return "it is too large for the verifier" in self.stderr
 
     def failure(self):
         """Why the replay as a whole cannot be used; None when it can."""
