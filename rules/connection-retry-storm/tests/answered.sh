@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Twenty connections that succeed, nine that fail, and twenty that fail at different addresses."""
 import socket

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Privileges are given up, asked for in vain, and never had; and root calls setuid(0)."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Block after block; again after it has changed; again after a while; and a header that is read twice, but is small."""
 import os

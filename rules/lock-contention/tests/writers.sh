@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Eight processes write large pieces to one file, whose inode only one can have at a time."""
 import os

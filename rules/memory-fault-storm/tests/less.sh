@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """16 MiB of fresh memory: not enough for a storm. Touching them again is none at all."""
 import mmap

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """8 KiB are written at 4096; a part of them, and what follows, is read back."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What is read lies before and behind what was written, or in another file, or was written before it was opened anew."""
 import os

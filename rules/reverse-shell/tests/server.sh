@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What inetd does is no reverse shell: the connection was accepted. Nor is a client that runs a program with a pipe."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """fcntl waits 150 ms for the lock on a file that another process has."""
 import fcntl

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Two busy processes share a processor for a second, and a third one sleeps all the time."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A real-time thread keeps the only processor that another one may use, for 750 ms."""
 import os

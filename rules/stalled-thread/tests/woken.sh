@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A sleeper whose time is up has to wait for a real-time thread, which keeps the processor for 750 ms."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What is executed was written by a process without the net; what was downloaded goes elsewhere, or is only read."""
 import os

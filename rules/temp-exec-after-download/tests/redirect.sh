@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A shell opens the file in /var/tmp, and what is downloaded goes to standard output; as in curl URL > FILE."""
 import os

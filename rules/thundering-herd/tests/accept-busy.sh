@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Two processes poll one listening socket and get many connections: each batch ends with one try in vain."""
 import os

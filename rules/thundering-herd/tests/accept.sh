@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Ten processes poll one listening socket; one connection comes, and all try to accept it."""
 import os
