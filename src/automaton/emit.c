@@ -348,6 +348,7 @@ void rule_emit(struct rule_build *build)
 		.mode = rule->mode,
 		.loss = rule->loss,
 		.flags = (rule->drop ? PROGRAM_RULE_DROP : 0) | (rule->return_sequence ? PROGRAM_RULE_SEQUENCE : 0) |
+			 (rule->return_nothing ? PROGRAM_RULE_SILENT : 0) |
 			 (rule->over_all ? PROGRAM_RULE_OVER_ALL : 0),
 		.pool = rule->pool,
 		.within_ns = rule->has_within ? rule->within_ns : 0,

@@ -8,6 +8,7 @@
 #include "cmd/print.h"
 #include "cmd/status.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +94,8 @@ int main(int argc, char **argv)
 		status = unknown_command(argv[1]);
 	}
 	/* What did not fit into the buffer has failed before, and leaves nothing to flush. */
-	if ((fflush(stdout) || ferror(stdout)) && status == STATUS_FINE) {
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE && status == STATUS_FINE) {
 		print_error("standard output cannot be written: %m");
 		status = STATUS_USAGE;
 	}

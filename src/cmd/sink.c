@@ -35,12 +35,14 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 /* Notices the first failure to write, and says so unless the reader has just gone away. Returns 0 or -errno. */
 static int check_stream(struct sink *sink)
 {
-	if (sink->error || !ferror(sink->stream))
-		return -sink->error;
-	sink->error = errno ? errno : EIO;
-	if (sink->error != EPIPE)
-		print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output",
-			    strerror(sink->error));
+	if (!sink->error && ferror(sink->stream)) {
+		sink->error = errno ? errno : EIO;
+		if (sink->error != EPIPE)
+			print_error("%s cannot be written: %s", sink->file ? sink->file : "standard output",
+				    strerror(sink->error));
+	}
+	if (sink->error == EPIPE)
+		clearerr(sink->stream); /* the program's end has nothing to tell either */
 	return -sink->error;
 }
 
@@ -108,20 +110,21 @@ static void put_refusals(const struct sink *sink, const struct reactions_refusal
 	}
 }
 
-/* Those that were only counted, too. */
-static uint64_t matches_of(const struct session_totals *totals)
+/* Those that were only counted, too, but for steps that say nothing on purpose. */
+static uint64_t matches_of(const struct sink *sink, const struct session_totals *totals)
 {
 	uint64_t matches = 0;
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
-		matches += totals->rules[i].matches;
+		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT))
+			matches += totals->rules[i].matches;
 	return matches;
 }
 
 static void put_summary(const struct sink *sink, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
-	uint64_t matches = matches_of(totals);
+	uint64_t matches = matches_of(sink, totals);
 
 	result_write_tallies(sink->stream, &totals->tallies);
 	if (sink->quiet)
@@ -159,7 +162,7 @@ void sink_abandon(struct sink *sink)
 int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
 		int otherwise)
 {
-	if ((sink->matches || matches_of(totals)) && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+	if ((sink->matches || matches_of(sink, totals)) && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
 	return totals->lost ? STATUS_LOST : otherwise;
 }

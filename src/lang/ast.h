@@ -196,6 +196,7 @@ struct lang_rule {
 	struct diag_place within_place;
 	uint64_t pool; /* runs, at least 1, at most LANG_POOL_MAX */
 	bool return_sequence;
+	bool return_nothing; /* nobody is told of a match */
 	struct lang_value *values;
 	uint32_t value_count;
 	struct lang_statement *statements;

@@ -10,6 +10,7 @@ static void check_values(struct lang_check *c)
 	struct lang_names *names = lang_names_new(c->scratch, c->syntax->value_count);
 
 	c->rule->return_sequence = c->syntax->return_sequence;
+	c->rule->return_nothing = c->syntax->return_nothing;
 	c->rule->values = lang_keep(c, c->syntax->value_count, sizeof *c->rule->values);
 	if (!names || !c->rule->values) {
 		lang_no_memory(c->report);

@@ -76,7 +76,11 @@ bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule)
 		rule->return_sequence = true;
 		return true;
 	}
-	if (!lang_expect(p, LANG_TOKEN_LBRACE, "SEQUENCE or '{'", NULL))
+	if (lang_accept_word(p, "NOTHING")) {
+		rule->return_nothing = true;
+		return true;
+	}
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "SEQUENCE, NOTHING or '{'", NULL))
 		return false;
 	if (!lang_list_begin(p, &list))
 		return true;

@@ -128,7 +128,7 @@ struct lang_syntax_rule {
 	struct lang_syntax_condition *conditions;
 	uint64_t within_ns, pool;
 	struct diag_place within_place, over_place;
-	bool return_sequence, over_all;
+	bool return_sequence, return_nothing, over_all;
 	struct lang_syntax_value *values;
 	uint32_t value_count;
 	struct lang_syntax_statement *statements;

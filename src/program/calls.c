@@ -42,7 +42,8 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 	bool any = false;
 
 	if (rule->semantics != PROGRAM_MACHINE)
-		return !(rule->flags & PROGRAM_RULE_SEQUENCE) && counts(program, rule, 0);
+		return rule->flags & PROGRAM_RULE_SILENT ||
+		       (!(rule->flags & PROGRAM_RULE_SEQUENCE) && counts(program, rule, 0));
 	for (uint32_t i = 1; i <= rule->notice_count; i++) {
 		if (program->notices[rule->first_notice + i - 1].flags & PROGRAM_NOTICE_SILENT)
 			continue;

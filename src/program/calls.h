@@ -11,8 +11,9 @@
 const struct react_action *program_call(const struct program *program, const struct program_statement *statement);
 
 /*
- * Whether all that rule does at a match is to count, in counters and histograms, and it returns nothing: then nobody
- * needs to hear of its matches one by one. Of a machine: all its notices are such, or no match at all.
+ * Whether all that rule does at a match is to count, in counters and histograms, and it returns nothing, or whether it
+ * says so by RETURN NOTHING: then nobody needs to hear of its matches one by one. Of a machine: all its notices are
+ * such, or no match at all.
  */
 bool program_only_tallies(const struct program *program, const struct program_rule *rule);
 

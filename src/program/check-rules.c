@@ -6,7 +6,8 @@
 #include "event/type.h"
 
 enum {
-	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL,
+	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL |
+		     PROGRAM_RULE_SILENT,
 	ELEMENT_FLAGS = PROGRAM_ELEMENT_ARRAY | PROGRAM_ELEMENT_NEGATED,
 	CONTEXT_SLOTS = 4, /* cpu, pid, tid, comm */
 };
@@ -31,6 +32,8 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "there is no answer %u to loss", rule->loss);
 	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? PROGRAM_RULE_TIMER : RULE_FLAGS))
 		return check_fail(check, item, "unknown flags %#x", rule->flags);
+	if (rule->flags & PROGRAM_RULE_SILENT && (rule->flags & PROGRAM_RULE_SEQUENCE || rule->return_count))
+		return check_fail(check, item, "it returns something and nothing");
 	if (rule->pool < 1 || rule->pool > POOL_MAX)
 		return check_fail(check, item, "a pool of %llu runs is not between 1 and %llu",
 				  (unsigned long long)rule->pool, (unsigned long long)POOL_MAX);

@@ -81,6 +81,8 @@ static void put_rule(const struct explain *explain)
 	put_string(explain, *explain_mode(rule) ? explain_mode(rule) : NULL);
 	text_printf(out, ",\"on_loss\":\"%s\",\"after_match\":\"%s\"", explain_loss(rule),
 		    rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP");
+	if (rule->flags & PROGRAM_RULE_SILENT)
+		put_flag(explain, "return_nothing", true);
 	put_flag(explain, "return_sequence", rule->flags & PROGRAM_RULE_SEQUENCE);
 	put_number(explain, "within_ns", rule->within_ns, rule->within_ns != 0);
 	put_number(explain, "pool", rule->pool, true);

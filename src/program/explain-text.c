@@ -262,10 +262,12 @@ static void print_results(const struct explain *explain)
 	const struct program *program = explain->program;
 	struct text_buffer *out = explain->out;
 
-	if (rule->return_count || rule->statement_count || rule->flags & PROGRAM_RULE_SEQUENCE)
+	if (rule->return_count || rule->statement_count || rule->flags & (PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_SILENT))
 		text_append(out, "\n  a match\n");
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		text_append(out, "    returns its events\n");
+	if (rule->flags & PROGRAM_RULE_SILENT)
+		text_append(out, "    is counted, but nobody is told\n");
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *value = &program->returns[rule->first_return + i];
 

@@ -68,6 +68,32 @@ setup() {
 	[ -z "$stderr" ]
 }
 
+@test "RETURN NOTHING: a step that others build on, told to nobody" {
+	cat >step.rule <<-'END'
+		EVENT A { x: i64 } EVENT B { y: i64 }
+		RULE step PATTERN { A:a } RETURN NOTHING DO { EMIT B(y = a.x) }
+		RULE both PATTERN { [B:b, B:c] } RETURN { c.y - b.y AS d }
+		RULE mute PATTERN { A:a } RETURN NOTHING
+	END
+	printf '{"event":"A","ts":1,"x":7}\n{"event":"A","ts":2,"x":20}\n' >step.jsonl
+	for jobs in 1 4; do
+		run --separate-stderr -0 "$ASTERISM" replay --jobs $jobs -f json step.rule step.jsonl
+		[[ ${lines[0]} == '{"match":"both",'*'"return":{"d":13}'* ]]
+		[[ ${lines[1]} == '{"stats":'*'"step":{"matches":2,'*'"both":{"matches":1,'*'"mute":{"matches":2,'* ]]
+		[ ${#lines[@]} = 2 ]
+	done
+	"$ASTERISM" compile step.rule -o step.astc
+	run --separate-stderr -1 "$ASTERISM" replay -q --fail-on-match step.astc step.jsonl
+	[ ${#lines[@]} = 1 ]
+	head -n 1 step.jsonl >one.jsonl
+	run --separate-stderr -0 "$ASTERISM" replay --fail-on-match step.rule one.jsonl
+	[ -z "$output" ]
+	[[ $stderr == *"0 matches, 1 event"* ]]
+	run -0 "$ASTERISM" explain step.rule
+	[[ $output == *"is counted, but nobody is told"* ]]
+	run -2 "$ASTERISM" check - <<<'EVENT A { x: i64 } RULE r PATTERN { A:a } RETURN NOTHING RETURN { a.x }'
+}
+
 @test "--fail-on-match: status 1 with a match, 0 without" {
 	run -1 "$ASTERISM" replay -q --fail-on-match pair.rule pair.jsonl
 	head -n 2 pair.jsonl >none.jsonl
