@@ -181,11 +181,53 @@ def served(bench, rounds):
     return once(bench, "library-nginx", make)
 
 
+def large_trace(bench):
+    """A recording of a mixed load with the events of the whole library, as large as fits its time; events, MB."""
+    def make():
+        bench.need_root()
+        library(bench)
+        if shutil.disk_usage(bench.folder).free < 4 * BIG_BYTES:
+            raise Missing(f"{bench.folder} has less than {4 * BIG_BYTES // 10**9} GB free")
+        plant = bench.compiled("plant", "../tests/kernel/plant.c", "-pthread")
+        seconds = 5 if bench.quick else RECORDING_SECONDS
+        trace = record(bench, "large", "--ring", "64M", "--rules", "@all", "--max-size", str(BIG_BYTES), "--for",
+                       f"{seconds}s", "--", plant, "mix", str(10**8), "2")
+        size = sum(os.path.getsize(os.path.join(trace, name)) for name in os.listdir(trace)) / 1e6
+        return trace, stat(bench, trace)["events"], size
+    return once(bench, "large", make)
+
+
+def one_pass(bench, rounds):
+    """Seconds of wall-clock and CPU time, events and MB."""
+    def make():
+        trace, events, size = large_trace(bench)
+        ways = {"@kernel-locks (no event is there)": ["@kernel-locks"], "@closed-descriptor": ["@closed-descriptor"],
+                "three entries, as in the thesis": ["@closed-descriptor", "@chroot-escape", "@real-time"], "@all": ["@all"]}
+        samples = {name: [] for name in ways}
+        for turn in range(min(rounds, 2)):
+            for name in turned(ways, turn):
+                wall, cpu, _ = spend(bench, bench.asterism, "replay", "-q", "--jobs", "1", *ways[name], trace)
+                samples[name].append((wall, cpu, events, size))
+        return samples
+    return once(bench, "one-pass", make)
+
+
 def column(samples, which):
     return {name: [values[which] for values in rounds] for name, rounds in samples.items()}
 
 
 ROWS = [
+    Row("library-trace", "one large trace (of 2 GB, or what one minute gives) in one pass of one job", "s",
+        "@closed-descriptor", "the thesis: three patterns 67 s for 500 MB, 279 s for 2 GB (7.3 MB/s)",
+        lambda bench, rounds: column(one_pass(bench, rounds), 0)),
+    Row("library-trace-bytes", "the same", "MB/s of CPU time", "@closed-descriptor", ">= 100 MB/s",
+        lambda bench, rounds: {name: [size / cpu for _, cpu, _, size in values]
+                               for name, values in one_pass(bench, rounds).items()}),
+    Row("library-trace-events", "the same", "million events/s of CPU time", "@closed-descriptor", "",
+        lambda bench, rounds: {name: [events / cpu / 1e6 for _, cpu, events, _ in values]
+                               for name, values in one_pass(bench, rounds).items()}),
+    Row("library-trace-size", "that trace", "MB", "", "",
+        lambda bench, rounds: {"recorded": [large_trace(bench)[2]]}),
     Row("library-build", "a build of many small files under the whole library and its dearest entries, CPU time of the build",
         "s", "bare", "", lambda bench, rounds: column(built(bench, rounds), 0)),
     Row("library-build-wall", "the same, wall-clock time", "s", "bare", "",

@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 
 from rows import Row, added_cost, verify
@@ -132,7 +131,56 @@ def measure_descriptors_replay(bench, rounds):
     return {**none, **machine}
 
 
+def machine_bench(bench, rounds):
+    """All that bench/machine-bench measures: name -> [ns per event]; the check of locks also without its last rule."""
+    def make():
+        program = os.path.join(bench.build, "bench", "machine-bench")
+        if not os.path.exists(program):
+            raise Missing("bench/machine-bench was not built")
+        shipped = os.path.join(HERE, "..", "rules", "kernel-locks", "kernel-locks.rule")
+        with open(shipped) as file:
+            machines = bench.rule_file("lock-machines", file.read().split("\nRULE ")[0] + "\n")
+        samples = {}
+        for _ in range(rounds):
+            for path, suffix in ((shipped, " and the rule"), (machines, "")):
+                done = subprocess.run([program, path, "1"], capture_output=True, text=True)
+                if done.returncode or done.stderr:
+                    raise Missing("machine-bench: " + done.stderr.strip()[-200:])
+                for name, cost in re.findall(r"^(.*?) +([0-9.]+) ns/event", done.stdout, re.M):
+                    name += suffix if name == "locks, machines" else ""
+                    samples.setdefault(name, []).append(float(cost))
+        return samples
+    return once(bench, "machine-bench", make)
+
+
+def measure_chain_live(bench, rounds):
+    """Each machine raises what the next takes; the last takes no interest."""
+    def rule(depth):
+        text, event = "", "sys_enter_getppid"
+        for i in range(depth):
+            text += (f"EVENT e{i} {{ n: u64 }}\nMACHINE m{i} KEY {{ tid }} "
+                     f"STATE s {{ ON {event}:e {{ EMIT e{i}(n = e.ts) }} }}\n")
+            event = f"e{i}"
+        text += f'MACHINE last KEY {{ tid }} STATE s {{ ON {event}:e WHERE e.cpu == 9999 {{ WARN "never" }} }}\n'
+        return bench.rule_file(f"chain{depth}", text)
+
+    files = {f"{depth} deep": rule(depth) for depth in range(4)}
+    return added_cost(bench, rounds, {name: lambda load, file=file: bench.start_asterism(file, load.pid)
+                                      for name, file in files.items()}, {"events": bench.calls})
+
+
+def chosen(samples, word):
+    return {name.split(", ", 1)[1]: values for name, values in samples.items() if name.startswith(word)}
+
+
 ROWS = [
+    Row("locks-by-hand", "@kernel-locks over events in memory, per event", "CPU ns", "written in C",
+        "<= 1.2x C (the thesis, of reading a trace: 1.045x)",
+        lambda bench, rounds: chosen(machine_bench(bench, rounds), "locks")),
+    Row("chain", "events that machines raise for the next one, over events in memory, per event", "CPU ns", "0 deep", "",
+        lambda bench, rounds: chosen(machine_bench(bench, rounds), "chain")),
+    Row("chain-live", "events that machines raise for the next one, in the kernel, added per call", "CPU ns", "0 deep", "",
+        measure_chain_live),
     Row("descriptors-live", "@closed-descriptor with so many closed descriptors, in the kernel, added per call (an event)",
         "CPU ns", named(1), "5,241 <= 1.1x 1 (the thesis, of reading a trace: +114 % at 516, +276 % at 5,241)",
         measure_descriptors_live),
