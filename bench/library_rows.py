@@ -190,8 +190,8 @@ def large_trace(bench):
             raise Missing(f"{bench.folder} has less than {4 * BIG_BYTES // 10**9} GB free")
         plant = bench.compiled("plant", "../tests/kernel/plant.c", "-pthread")
         seconds = 5 if bench.quick else RECORDING_SECONDS
-        trace = record(bench, "large", "--ring", "64M", "--rules", "@all", "--max-size", str(BIG_BYTES), "--for",
-                       f"{seconds}s", "--", plant, "mix", str(10**8), "2")
+        trace = record(bench, "large", "--ring", "64M", "--rules", "@all", "--max-size", str(BIG_BYTES), "--",
+                       "sh", "-c", f"timeout {seconds} {plant} mix {10**8} 2; exit 0")
         size = sum(os.path.getsize(os.path.join(trace, name)) for name in os.listdir(trace)) / 1e6
         return trace, stat(bench, trace)["events"], size
     return once(bench, "large", make)

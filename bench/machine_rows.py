@@ -142,7 +142,7 @@ def machine_bench(bench, rounds):
             machines = bench.rule_file("lock-machines", file.read().split("\nRULE ")[0] + "\n")
         samples = {}
         for _ in range(rounds):
-            for path, suffix in ((shipped, " and the rule"), (machines, "")):
+            for path, suffix in ((shipped, " and the rule"), (machines, ""), ("chain", "")):
                 done = subprocess.run([program, path, "1"], capture_output=True, text=True)
                 if done.returncode or done.stderr:
                     raise Missing("machine-bench: " + done.stderr.strip()[-200:])
