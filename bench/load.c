@@ -7,6 +7,8 @@
  *   calls N        N times getppid; answers CPU ns per call
  *   open FIRST N   N times getppid(MAGIC, key) with keys from FIRST on, to open runs; answers N
  *   close KEY      once getppid(KEY), to complete the run of that key; answers KEY
+ *   closed N       opens N descriptors and closes them again; answers N
+ *   pairs M K      M times opens one of the first K of them (dup2), at random, and closes it; answers CPU ns per call
  *   spin           getppid until the process is killed
  */
 
@@ -14,11 +16,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAGIC 0x5eedul
+
+enum { DESCRIPTOR_FIRST = 16 };
 
 static uint64_t cpu_ns(void)
 {
@@ -44,6 +49,38 @@ static void open_runs(unsigned long first, unsigned long count)
 	printf("%lu\n", count);
 }
 
+static void close_many(unsigned long count)
+{
+	struct rlimit limit = { .rlim_cur = DESCRIPTOR_FIRST + count, .rlim_max = DESCRIPTOR_FIRST + count };
+	struct rlimit old;
+
+	if (!getrlimit(RLIMIT_NOFILE, &old) && old.rlim_cur < limit.rlim_cur)
+		setrlimit(RLIMIT_NOFILE, &limit);
+	for (unsigned long i = 0; i < count; i++) {
+		if (dup2(STDIN_FILENO, (int)(DESCRIPTOR_FIRST + i)) < 0) {
+			count = 0;
+			break;
+		}
+	}
+	for (unsigned long i = 0; i < count; i++)
+		close((int)(DESCRIPTOR_FIRST + i));
+	printf("%lu\n", count);
+}
+
+static void pairs(unsigned long count, unsigned long busy)
+{
+	uint64_t start = cpu_ns(), seed = 1;
+
+	for (unsigned long i = 0; i < count; i++) {
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		int descriptor = DESCRIPTOR_FIRST + (int)((seed >> 33) % (busy ? busy : 1));
+
+		dup2(STDIN_FILENO, descriptor);
+		close(descriptor);
+	}
+	printf("%.2f\n", (double)(cpu_ns() - start) / (2 * (double)count));
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long first, count;
@@ -60,6 +97,10 @@ int main(int argc, char **argv)
 			open_runs(first, count);
 		else if (sscanf(line, "close %lu", &first) == 1)
 			printf("%lu\n", syscall(SYS_getppid, first, 0ul) ? first : 0ul);
+		else if (sscanf(line, "closed %lu", &count) == 1)
+			close_many(count);
+		else if (sscanf(line, "pairs %lu %lu", &count, &first) == 2)
+			pairs(count, first);
 		else if (line[0] == 's')
 			for (;;)
 				syscall(SYS_getppid, 0ul, 0ul);

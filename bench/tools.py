@@ -107,9 +107,10 @@ class Bench:
         wait_for(process.stdout, "ready")
         return process
 
-    def start_asterism(self, rule, pid):
+    def start_asterism(self, rule, *pids):
         results = os.path.join(self.folder, "results.jsonl")
-        process = subprocess.Popen([self.asterism, "run", "-v", rule, "-p", str(pid), "-f", "json", "-o", results],
+        process = subprocess.Popen([self.asterism, "run", "-v", rule, "-f", "json", "-o", results,
+                                    *(word for pid in pids for word in ("-p", str(pid)))],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env=self.environment)
         process.results = results
