@@ -18,9 +18,9 @@ const struct react_action react_stack = {
 	.name = "Stack",
 	.summary = "tells the functions that the thread which completed the match is in, innermost first",
 	.guarantee =
-		"Taken in the kernel at the match, of the thread in user mode, by frame pointers: functions compiled "
-		"without them are left out or end it. At most 32. Not where the rule runs in user space, where time "
-		"completed the match, and in a replay.",
+		"Taken in the kernel at the match, of the thread in user mode, by frame pointers: whoever calls a "
+		"function compiled without them is left out, or the stack ends there. At most 32. Not where the rule "
+		"runs in user space, where time completes the match, or in a replay.",
 	.primitive = REACT_STACK,
 	.perform = perform,
 };

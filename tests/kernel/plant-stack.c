@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Waits in a system call below functions with names, with frame pointers: `plant-stack slow [MS]` in one that takes
- * MS ms (150) in stack_planted_wait, `plant-stack fast` in one that is over at once, `plant-stack storm COUNT` makes
- * COUNT calls of getpgid there, `plant-stack last` ends with one.
+ * Makes system calls below functions with names, with frame pointers: `plant-stack slow [MS]` one in stack_planted_wait
+ * that takes MS ms (150), `plant-stack storm COUNT` COUNT calls of getpgid(4000001) in stack_planted_ask; both then
+ * wait for the end of their input. `plant-stack last` makes one and is gone.
  */
 
 #include <fcntl.h>
@@ -18,14 +18,15 @@ int stack_planted_wait(long ms);
 int stack_planted_ask(long pid);
 
 /*
- * A call by the C library would look like one of stack_planted_outer: the library has no frame pointers, so whoever
- * called it is left out.
+ * A call by the C library would hide who makes it: the library has no frame pointers, so whoever calls it is left out.
+ * Asking for the frame's address gives one to a function that calls nobody else.
  */
-static long call(long number, long a, long b, long c)
+static inline long call(long number, long a, long b, long c)
 {
 #if defined(__x86_64__)
 	long result;
 
+	__asm__ volatile("" ::"r"(__builtin_frame_address(0)));
 	__asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
 	return result;
 #else
@@ -34,7 +35,7 @@ static long call(long number, long a, long b, long c)
 }
 
 /* Reads from a pipe into which somebody else writes after a while. */
-__attribute__((noinline)) int stack_planted_wait(long ms)
+__attribute__((noipa)) int stack_planted_wait(long ms)
 {
 	int ends[2];
 	char byte;
@@ -53,17 +54,25 @@ __attribute__((noinline)) int stack_planted_wait(long ms)
 	return got != 1;
 }
 
-__attribute__((noinline)) int stack_planted_ask(long pid)
+__attribute__((noipa)) int stack_planted_ask(long pid)
 {
 	return call(SYS_getpgid, pid, 0, 0) >= 0;
 }
 
-__attribute__((noinline)) int stack_planted_outer(int (*what)(long), long argument)
+__attribute__((noipa)) int stack_planted_outer(int (*what)(long), long argument)
 {
 	int result = what(argument);
 
 	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
 	return result;
+}
+
+static void wait_for_end(void)
+{
+	char bytes[64];
+
+	while (read(0, bytes, sizeof bytes) > 0)
+		;
 }
 
 int main(int count, char **arguments)
@@ -72,20 +81,19 @@ int main(int count, char **arguments)
 	long number = count > 2 ? strtol(arguments[2], NULL, 10) : 150;
 	int result = 0;
 
-	if (strcmp(what, "slow") == 0)
-		return stack_planted_outer(stack_planted_wait, number);
-	if (strcmp(what, "fast") == 0)
-		return stack_planted_outer(stack_planted_wait, 0);
-	if (strcmp(what, "storm") == 0) {
-		for (long i = 0; i < number && !result; i++)
-			result = stack_planted_outer(stack_planted_ask, 4000001);
-		usleep(50000);
-		return result;
-	}
 	if (strcmp(what, "last") == 0) {
 		result = stack_planted_outer(stack_planted_ask, 4000001);
-		call(SYS_exit_group, result, 0, 0);
+		_exit(result);
 	}
-	fprintf(stderr, "plant-stack: slow [MS] | fast | storm COUNT | last\n");
-	return 2;
+	if (strcmp(what, "slow") == 0) {
+		result = stack_planted_outer(stack_planted_wait, number);
+	} else if (strcmp(what, "storm") == 0) {
+		for (long i = 0; i < number && !result; i++)
+			result = stack_planted_outer(stack_planted_ask, 4000001);
+	} else {
+		fprintf(stderr, "plant-stack: slow [MS] | storm COUNT | last\n");
+		return 2;
+	}
+	wait_for_end();
+	return result;
 }
