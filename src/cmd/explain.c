@@ -42,9 +42,12 @@ static void find_who(const struct program *program, uint32_t rule, enum session_
 		uint32_t statement = row->first_statement + i;
 		const struct react_action *action = program_call(program, &program->statements[statement]);
 		bool signals = action && action->primitive == REACT_SEND_SIGNAL;
+		bool never_late = action && action->primitive == REACT_STACK;
 
-		if (place != SESSION_KERNEL || !ebpf_can_act(program, statement) ||
-		    (signals && waits_for_time(program, row)))
+		if (never_late && (place != SESSION_KERNEL || waits_for_time(program, row)))
+			who[i] = "nobody";
+		else if (place != SESSION_KERNEL || !ebpf_can_act(program, statement) ||
+			 (signals && waits_for_time(program, row)))
 			who[i] = "asterism";
 		else
 			who[i] = signals ? "the kernel, or asterism where the kernel cannot reach the target"

@@ -12,6 +12,8 @@ static const char *place_of(const struct react_action *action)
 {
 	if (action->primitive == REACT_HOLD)
 		return "in the kernel; answered by asterism";
+	if (action->primitive == REACT_STACK)
+		return "in the kernel";
 	return action->primitive == REACT_NOT_IN_KERNEL ? "by asterism" : "in the kernel, else by asterism";
 }
 

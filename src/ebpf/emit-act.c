@@ -10,6 +10,7 @@
 
 #include "ebpf/emit-note.h"
 #include "ebpf/emit-machine.h"
+#include "ebpf/stack-table.h"
 
 #include "program/calls.h"
 
@@ -38,7 +39,7 @@ static bool is_done_here(const struct emit *emit, uint32_t index)
 	if (stops(action) && !acts->stops_fd)
 		return false;
 	/* The sweep runs in our own process: nobody is there to be met. */
-	if (action->primitive == REACT_HOLD)
+	if (action->primitive == REACT_HOLD || action->primitive == REACT_STACK)
 		return !emit->is_sweep;
 	if (!matcher_can_act(emit->program, emit->matcher->nodes, index))
 		return false;
@@ -339,6 +340,25 @@ static void do_tally(struct emit *emit, uint32_t index, const struct program_sta
 	ebpf_call_function(as, function_tally(emit));
 }
 
+/* r0 = 0: its number is in done. All calls of a match are about one stack. */
+static void do_stack(struct emit *emit, int16_t done, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t there = ebpf_label(as);
+
+	ebpf_load(as, BPF_DW, R1, R10, done);
+	ebpf_alu_imm(as, BPF_RSH, R1, STACK_DONE_SHIFT);
+	ebpf_jump_if_imm(as, BPF_JNE, R1, 0, there);
+	emit_stack(emit);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	ebpf_alu_imm(as, BPF_LSH, R0, STACK_DONE_SHIFT);
+	ebpf_load(as, BPF_DW, R1, R10, done);
+	ebpf_alu(as, BPF_OR, R1, R0);
+	ebpf_store(as, BPF_DW, R10, done, R1);
+	ebpf_bind(as, there);
+	ebpf_mov_imm(as, R0, 0);
+}
+
 /* Does what can be done of the rule's statements for the run in the slots; done, on the stack, says which. */
 void emit_act(struct emit *emit, int16_t done)
 {
@@ -358,6 +378,8 @@ void emit_act(struct emit *emit, int16_t done)
 			emit_unless_notice(emit, statement->notice, next);
 		if (action_of(emit, index)->primitive == REACT_HOLD)
 			do_hold(emit, statement);
+		else if (action_of(emit, index)->primitive == REACT_STACK)
+			do_stack(emit, done, next);
 		else if (action_of(emit, index)->primitive == REACT_SEND_SIGNAL)
 			do_signal(emit, action_of(emit, index), &emit->program->args[statement->first_arg], next);
 		else

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/consumer.h"
+#include "ebpf/stack-table.h"
 #include "program/machine.h"
 
 #include <errno.h>
@@ -117,7 +118,9 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 		.tid = match->tid,
 		.comm = match->comm,
 		.slots = match + 1,
-		.done = match->done,
+		.done = match->done & UINT32_MAX,
+		.stack = matcher->inbox.frames,
+		.stack_count = matcher_stack_read(matcher, match, matcher->inbox.frames),
 		.events = matcher->inbox.events,
 		.event_count = find_events(matcher, match),
 	};

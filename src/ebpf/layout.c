@@ -6,6 +6,7 @@
 
 #include "ebpf/ebpf.h"
 #include "ebpf/emit-priv.h"
+#include "ebpf/stack-table.h"
 
 #include "base/alloc.h"
 
@@ -244,7 +245,8 @@ int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	if (matcher_lay_out_tallies(matcher, &tallies))
 		return diag_no_memory(diag);
 	if (place(matcher, sizeof(struct matcher_work), &matcher->sweep.work) ||
-	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed) || place(matcher, tallies, &matcher->tallies))
+	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed) || place(matcher, tallies, &matcher->tallies) ||
+	    place(matcher, matcher_stack_bytes(matcher), &matcher->stacks))
 		return diag_error(diag, NULL, -E2BIG, "the kernel's maps are too small");
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		struct matcher_rule *rule = &matcher->rules[i];

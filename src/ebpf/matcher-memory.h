@@ -74,7 +74,7 @@ struct matcher_match {
 	uint64_t made; /* with ordinal: its place among the matches of one event */
 	uint32_t cpu, pid, tid, ordinal;
 	char comm[EVENT_COMM_BYTES];
-	uint64_t done; /* bit i: statement i of the rule was done in the kernel */
+	uint64_t done; /* bit i: statement i of the rule was done in the kernel; above: the number of its stack */
 };
 
 /* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */

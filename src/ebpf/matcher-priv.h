@@ -96,6 +96,7 @@ struct matcher_inbox {
 	uint32_t *items;
 	size_t count, item_capacity, next;
 	struct program_match_event events[MATCHER_HISTORY_MAX]; /* of the match being handed out */
+	uint64_t frames[PROGRAM_FRAMES_MAX];                    /* ... and its stack */
 };
 
 struct matcher_due {
@@ -130,6 +131,7 @@ struct ebpf_matcher {
 	struct matcher_sweep sweep;
 	struct matcher_region feed; /* the record of a test run */
 	const struct scope *scope;
+	struct matcher_region stacks; /* stack-table.h */
 	struct matcher_region
 		tallies; /* for every CPU tally_stride bytes, in them those of a statement at its offset */
 	uint32_t tally_stride, *tally_offsets;

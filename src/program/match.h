@@ -20,10 +20,12 @@ enum program_done { PROGRAM_NOT_TRIED, PROGRAM_DONE_IN_KERNEL, PROGRAM_DONE, PRO
 
 struct program_reaction {
 	enum program_done how;
-	const char *why; /* NOT_DONE: one clause */
+	const char *why; /* NOT_DONE: one clause; NOT_TRIED: one, or NULL where that goes without saying */
 	/* Of a question: "continue" or "abort", and whose verdict that is: "answer", "default", "late". Else NULL. */
 	const char *verdict, *by;
 };
+
+enum { PROGRAM_FRAMES_MAX = 32 };
 
 /* A match, borrowed by the callee for the length of the call. */
 struct program_match {
@@ -38,6 +40,10 @@ struct program_match {
 	uint32_t event_count;
 	uint64_t done;                            /* bit i: statement i of the rule was done in the kernel */
 	const struct program_reaction *reactions; /* per statement of the rule; NULL: nothing was tried */
+	/* Of the thread in user mode, if the rule asks for it: addresses, innermost first, and what they mean. */
+	const uint64_t *stack;
+	const char *const *frames; /* NULL: nobody has looked yet */
+	uint32_t stack_count;
 };
 
 /* Receives matches in order. A negative result stops the executor, which passes it on. */

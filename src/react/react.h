@@ -68,6 +68,7 @@ enum react_primitive {
 	REACT_COUNT,       /* the first argument names the counter */
 	REACT_HISTOGRAM,   /* the first argument names it, the second is the value */
 	REACT_HOLD,        /* stops the current process until it is let go on */
+	REACT_STACK,       /* of the current thread */
 };
 
 struct react_agent;

@@ -19,6 +19,7 @@ const struct react_action *const react_actions[] = {
 	&react_count,          /* */
 	&react_histogram,      /* */
 	&react_snapshot,       /* */
+	&react_stack,          /* */
 	&react_ask,            /* asking user space */
 	NULL,
 };

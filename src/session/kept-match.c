@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what belongs to a match: its slots, the events of its sequence, what became of its calls. */
+/* Decides what belongs to a match: its slots, the events of its sequence, its stack, what became of its calls. */
 
 #include "session/kept-match.h"
 
@@ -14,6 +14,7 @@ struct whole {
 	struct program_match_event *events;
 	void **records;
 	char **reasons;
+	char **frames;
 	uint32_t statement_count;
 };
 
@@ -64,6 +65,24 @@ static bool keep_reactions(struct whole *whole, const struct program_match *matc
 	return true;
 }
 
+static bool keep_frames(struct whole *whole, const struct program_match *match)
+{
+	whole->kept.match.stack = NULL;
+	whole->kept.match.frames = NULL;
+	whole->kept.match.stack_count = 0;
+	if (!match->frames)
+		return true;
+	whole->frames = alloc_zero(match->stack_count, sizeof *whole->frames);
+	whole->kept.match.frames = (const char *const *)whole->frames;
+	for (uint32_t i = 0; whole->frames && i < match->stack_count; i++) {
+		whole->frames[i] = alloc_text(match->frames[i]);
+		if (!whole->frames[i])
+			return false;
+		whole->kept.match.stack_count++;
+	}
+	return whole->frames;
+}
+
 struct kept_match *kept_match_new(const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
@@ -76,7 +95,8 @@ struct kept_match *kept_match_new(const struct program *program, const struct pr
 	/* Nothing of the original is left behind where a copy fails. */
 	whole->kept.match.event_count = 0;
 	whole->slots = copy(match->slots, rule->slot_bytes);
-	if (!whole->slots || !keep_events(whole, program, match) || !keep_reactions(whole, match)) {
+	if (!whole->slots || !keep_events(whole, program, match) || !keep_reactions(whole, match) ||
+	    !keep_frames(whole, match)) {
 		whole->kept.match.event_count = match->event_count;
 		kept_match_free(&whole->kept);
 		return NULL;
@@ -98,6 +118,9 @@ void kept_match_free(struct kept_match *kept)
 		alloc_free(whole->records[i]);
 	for (uint32_t i = 0; whole->reasons && i < whole->statement_count; i++)
 		alloc_free(whole->reasons[i]);
+	for (uint32_t i = 0; whole->frames && i < kept->match.stack_count; i++)
+		alloc_free(whole->frames[i]);
+	alloc_free(whole->frames);
 	alloc_free(whole->records);
 	alloc_free(whole->reasons);
 	alloc_free(whole->events);

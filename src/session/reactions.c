@@ -7,6 +7,7 @@
 #include "program/calls.h"
 #include "program/machine.h"
 #include "react/proc.h"
+#include "session/frames.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,6 +23,7 @@ struct reactions {
 	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
+	struct frames *frames;               /* NULL: no rule wants a stack */
 	bool *quiet;                         /* per rule, then per notice of machines: nobody is told */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
@@ -50,6 +52,10 @@ static int bind(struct reactions *reactions)
 		reactions->actions[i] = action;
 		if (!action)
 			continue;
+		if (action->primitive == REACT_STACK && !reactions->frames)
+			reactions->frames = frames_new();
+		if (action->primitive == REACT_STACK && !reactions->frames)
+			return -ENOMEM;
 		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
 		/* Who cannot be named here could not be let go on at the end. */
 		reactions->in_kernel[i] =
@@ -91,6 +97,7 @@ void reactions_free(struct reactions *reactions)
 	if (!reactions)
 		return;
 	react_agent_free(reactions->agent);
+	frames_free(reactions->frames);
 	alloc_free(reactions->actions);
 	alloc_free(reactions->allowed);
 	alloc_free(reactions->in_kernel);
@@ -155,6 +162,8 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 		told->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
 		if (react_agent_note(reactions->agent, &call))
 			not_done(reactions, index, call.why);
+		if (call.action->primitive == REACT_STACK && !match->stack_count)
+			not_done(reactions, index, "the stack of its thread was not kept");
 		drop_note(reactions, &call);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
@@ -165,6 +174,21 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 	} else {
 		told->how = PROGRAM_DONE;
 	}
+}
+
+/* A match that lacks what was to be told with it says why, even where nothing is done; NULL: it lacks nothing. */
+static const char *why_never(const struct react_action *action)
+{
+	return action && action->primitive == REACT_STACK ? "recorded events have no stack" : NULL;
+}
+
+static void name_stack(struct reactions *reactions, struct program_match *told)
+{
+	if (!reactions->frames || !told->stack_count)
+		return;
+	told->frames = frames_name(reactions->frames, told, reactions->options.agent.foreign_ids);
+	if (!told->frames)
+		told->stack_count = 0;
 }
 
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told)
@@ -179,10 +203,12 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 			continue;
 		if (action && (!reactions->options.recorded || is_tally(action)))
 			perform(reactions, match, i);
+		if (reactions->options.recorded)
+			reactions->told[i] = (struct program_reaction){ .why = why_never(action) };
 	}
 	*told = *match;
-	if (!reactions->options.recorded)
-		told->reactions = reactions->told;
+	told->reactions = reactions->told;
+	name_stack(reactions, told);
 	return !reactions->quiet[match->notice ? reactions->program->rule_count + rule->first_notice + match->notice - 1
 					       : match->rule];
 }

@@ -162,6 +162,15 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 	putc('\n', stream);
 }
 
+static void put_stack(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; match->frames && i < match->stack_count; i++) {
+		fputs("    ", stream);
+		result_put_plain(stream, match->frames[i]);
+		putc('\n', stream);
+	}
+}
+
 void result_write_text(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
@@ -175,6 +184,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 		put_returns(stream, program, match);
 	put_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
+	put_stack(stream, match);
 	if (rule->semantics == PROGRAM_MACHINE) {
 		result_write_trail(stream, program, match);
 		return;

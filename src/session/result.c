@@ -90,9 +90,11 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 		free(text);
 		return;
 	}
-	if (!match->reactions || match->reactions[index].how == PROGRAM_NOT_TRIED)
+	const struct program_reaction *reaction = match->reactions ? &match->reactions[index] : NULL;
+
+	if (!reaction || (reaction->how == PROGRAM_NOT_TRIED && !reaction->why))
 		return;
-	const struct program_reaction *reaction = &match->reactions[index];
+	bool done = reaction->how == PROGRAM_DONE || reaction->how == PROGRAM_DONE_IN_KERNEL;
 
 	if (reaction->verdict) {
 		fprintf(stream, ",\"verdict\":\"%s\",\"by\":\"%s\"", reaction->verdict, reaction->by);
@@ -102,8 +104,8 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 		}
 		return;
 	}
-	fprintf(stream, ",\"done\":%s", reaction->how == PROGRAM_NOT_DONE ? "false,\"why\":" : "true,\"by\":");
-	result_put_string(stream, reaction->how == PROGRAM_NOT_DONE ? reaction->why : where[reaction->how]);
+	fprintf(stream, ",\"done\":%s", done ? "true,\"by\":" : "false,\"why\":");
+	result_put_string(stream, done ? where[reaction->how] : reaction->why);
 }
 
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
@@ -132,6 +134,16 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 		putc(']', stream);
 }
 
+static void put_stack(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; i < match->stack_count; i++) {
+		fputs(i ? "," : ",\"stack\":[", stream);
+		result_put_string(stream, match->frames[i]);
+	}
+	if (match->stack_count)
+		putc(']', stream);
+}
+
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
@@ -150,6 +162,8 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		put_sequence(stream, program, match);
+	if (match->frames)
+		put_stack(stream, match);
 	put_calls(stream, program, match);
 	fputs("}\n", stream);
 }

@@ -16,8 +16,9 @@
 #include <stdio.h>
 
 /*
- * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "warning" and
- * "trail" only of machines. Of a machine's match only what belongs to its notice is written.
+ * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "stack" only where
+ * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
+ * notice is written.
  */
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
 
@@ -34,7 +35,7 @@ void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES])
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
 
-/* A line per match, its events or its trail indented below it. */
+/* A line per match, its stack and its events or its trail indented below it. */
 void result_write_text(FILE *stream, const struct program *program, const struct program_match *match);
 
 /* A short table of the counts per rule. */

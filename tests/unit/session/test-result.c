@@ -6,6 +6,8 @@
 #include "base/real.h"
 #include "engine/engine.h"
 #include "session/result-priv.h"
+#include "base/alloc.h"
+#include "session/kept-match.h"
 #include "session/result.h"
 
 #include <float.h>
@@ -37,13 +39,43 @@ struct rig {
 	FILE *stream;
 	char *text;
 	size_t length;
-	bool as_text;
+	bool as_text, stacked;
 };
+
+/* As it is written, and as what is kept of it is. */
+static void write_kept(struct rig *rig, const struct program_match *match)
+{
+	char inner[] = "f+0x1 (/a \x1b\"\xff)", outer[] = "0x10";
+	const char *frames[] = { inner, outer };
+	struct program_match stacked = *match;
+	struct kept_match *kept;
+
+	stacked.frames = frames;
+	stacked.stack_count = 2;
+	for (unsigned long n = 1; n <= 4; n++) {
+		alloc_fail_at(n);
+		assert_null(kept_match_new(rig->program, &stacked));
+		alloc_fail_at(0);
+	}
+	kept = kept_match_new(rig->program, &stacked);
+	assert_non_null(kept);
+	memset(inner, 0, sizeof inner);
+	memset(outer, 0, sizeof outer);
+	if (rig->as_text)
+		result_write_text(rig->stream, rig->program, &kept->match);
+	else
+		result_write_json(rig->stream, rig->program, &kept->match);
+	kept_match_free(kept);
+}
 
 static int on_match(void *context, const struct program_match *match)
 {
 	struct rig *rig = context;
 
+	if (rig->stacked) {
+		write_kept(rig, match);
+		return 0;
+	}
 	if (rig->as_text)
 		result_write_text(rig->stream, rig->program, match);
 	else
@@ -64,10 +96,8 @@ static void close_rig(struct rig *rig)
 	program_free(rig->program);
 }
 
-/* An A and a B, and what is written about them. */
-static void assert_written(const char *rules, struct record record, bool as_text, const char *expected)
+static void assert_rig_writes(struct rig rig, const char *rules, struct record record, const char *expected)
 {
-	struct rig rig = { .as_text = as_text };
 	struct engine_options options = { on_match, &rig };
 	struct engine *engine;
 	struct event_header b = { .ts = 2000000005, .seq = 2, .cpu = 3, .pid = 10, .tid = 11, .comm = "cp" };
@@ -85,6 +115,12 @@ static void assert_written(const char *rules, struct record record, bool as_text
 	assert_string_equal(rig.text, expected);
 	engine_free(engine);
 	close_rig(&rig);
+}
+
+/* An A and a B, and what is written about them. */
+static void assert_written(const char *rules, struct record record, bool as_text, const char *expected)
+{
+	assert_rig_writes((struct rig){ .as_text = as_text }, rules, record, expected);
 }
 
 static const struct record sample = {
@@ -131,6 +167,25 @@ static void json_calls(void **state)
 		"\"tainted\":false,\"calls\":[{\"function\":\"Message\",\"args\":[\"x\\ty\",200,11,7],\"text\":\"x\\ty "
 		"200 11 7\"},"
 		"{\"function\":\"Snapshot\",\"args\":[]}]}\n");
+}
+
+static void stacks(void **state)
+{
+	static const char rule[] = "RULE r PATTERN { [A, B] } RETURN SEQUENCE";
+
+	(void)state;
+	assert_rig_writes(
+		(struct rig){ .stacked = true }, "RULE r PATTERN { [A, B] } DO { CALL Stack() }", sample,
+		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
+		"\"tainted\":false,\"stack\":[\"f+0x1 (/a \\u001b\\\"\xef\xbf\xbd)\",\"0x10\"],"
+		"\"calls\":[{\"function\":\"Stack\",\"args\":[]}]}\n");
+	assert_rig_writes(
+		(struct rig){ .stacked = true, .as_text = true }, rule, (struct record){ 0 },
+		"     2.000000005  r     cp[10/11]                     cpu   3\n"
+		"    f+0x1 (/a \\033\"\\377)\n"
+		"    0x10\n"
+		"         1.000000000  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
+		"         2.000000005  B  cp[10/11]                     cpu   3\n");
 }
 
 static void text_lines(void **state)
@@ -231,13 +286,10 @@ static void reals_are_short_and_exact(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_values),
-		cmocka_unit_test(json_sequence),
-		cmocka_unit_test(json_calls),
-		cmocka_unit_test(text_lines),
-		cmocka_unit_test(stats),
-		cmocka_unit_test(table),
-		cmocka_unit_test(reals_are_short_and_exact),
+		cmocka_unit_test(json_values), cmocka_unit_test(json_sequence),
+		cmocka_unit_test(json_calls),  cmocka_unit_test(stacks),
+		cmocka_unit_test(text_lines),  cmocka_unit_test(stats),
+		cmocka_unit_test(table),       cmocka_unit_test(reals_are_short_and_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

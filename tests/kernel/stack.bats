@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# CALL Stack(): the stack of the thread that completes a match, of a program of the test's own. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant-stack"
+	cd "$BATS_TEST_TMPDIR"
+	echo 'RULE asked PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 4000001 } DO { CALL Stack() }' >asked.rule
+	sed 's/ DO .*//' asked.rule >probe.rule
+	"$ASTERISM" run -q probe.rule -- true || skip "nothing can be observed in this kernel"
+}
+
+teardown() {
+	[ -z "${session:-}" ] || kill -KILL "$session" 2>/dev/null || true
+}
+
+# `holds JSON EXPRESSION`: an expression over m, the matches, and s, the statistics, is true.
+holds() {
+	python3 -c 'import json, re, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+m = [line for line in lines if "match" in line]
+s = lines[-1]["stats"]
+if not eval(sys.argv[2]):
+    print(sys.argv[2], "does not hold of", lines[:5], len(lines))
+    sys.exit(1)' "$1" "$2"
+}
+
+# `observed COUNT ARGUMENTS...`: asterism run with them writes to out; the program that it observes, which waits for the
+# end of its input, goes on when COUNT matches are there: until then it lives, so its addresses have names.
+observed() {
+	local count=$1
+	shift
+	rm -f input out
+	mkfifo input
+	"$ASTERISM" run -o out "$@" <input 3>&- &
+	session=$!
+	exec 9>input
+	for _ in $(seq 500); do
+		[ ! -e out ] || [ "$(grep -c "$pattern" out)" -lt "$count" ] || break
+		sleep 0.02
+	done
+	exec 9>&-
+	wait "$session"
+	session=
+}
+
+pattern='"match"'
+
+# The frames of the planted program that have names, a line.
+planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["stack"] if "plant-stack" in f]'
+
+@test "the functions of a planted program, innermost first" {
+	observed 1 -f json asked.rule -- "$plant" storm 1
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+	holds out 'm[0]["calls"] == [{"function": "Stack", "args": [], "done": True, "by": "kernel"}]'
+}
+
+@test "as text: one frame a line below the match" {
+	pattern=asked
+	observed 1 asked.rule -- "$plant" storm 1
+	grep -A3 asked out >below
+	[[ $(sed -n 2p below) =~ ^'    stack_planted_ask+0x'[0-9a-f]+' ('/.*/plant-stack')'$ ]]
+	[[ $(sed -n 3p below) =~ ^'    stack_planted_outer+0x'[0-9a-f]+' ('/.*/plant-stack')'$ ]]
+	[[ $(sed -n 4p below) =~ ^'    main+0x' ]]
+}
+
+@test "no stack where nobody asks for one" {
+	observed 1 -f json probe.rule -- "$plant" storm 1
+	holds out 'len(m) == 1 and "stack" not in m[0]'
+}
+
+@test "@slow-syscall tells who was slow; what is quick is not told" {
+	observed 1 -f json @slow-syscall -- "$plant" slow 150
+	holds out "$planted == ['stack_planted_wait', 'stack_planted_outer', 'main']"
+	holds out 'm[0]["return"]["took"] >= 100000000 and m[0]["comm"] == "plant-stack"'
+	observed 0 -f json @slow-syscall --set slow_syscall_longest=10s -- "$plant" slow 150
+	holds out 'm == []'
+}
+
+@test "the stack of a WARN of a machine" {
+	cat >machine.rule <<-'END'
+		MACHINE asking
+		KEY { tid }
+		STATE Once {
+			ON sys_enter_getpgid:a WHERE a.target_pid == 4000001 -> Again { WARN "{tid} asks"; CALL Stack() }
+		}
+		STATE Again {
+			ON sys_enter_getpgid:a WHERE a.target_pid == 4000001 { WARN "{tid} asks again" }
+		}
+	END
+	observed 2 -f json machine.rule -- "$plant" storm 2
+	holds out 'len(m) == 2 and "stack" not in m[1] and m[1]["warning"].endswith("asks again")'
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+}
+
+@test "a process that has ended leaves addresses" {
+	for _ in $(seq 4); do
+		"$ASTERISM" run -f json asked.rule -- "$plant" last </dev/null >out
+		holds out 'len(m) == 1 and len(m[0]["stack"]) >= 3'
+		holds out 'all(re.fullmatch(r"0x[0-9a-f]+|(0x[0-9a-f]+|\w+\+0x[0-9a-f]+) \(/.*\)", f) for f in m[0]["stack"])'
+	done
+}
+
+@test "many matches: each with its own stack or with why it has none" {
+	observed 6000 -f json asked.rule -- "$plant" storm 6000
+	holds out 's["rules"]["asked"]["matches"] == 6000 and len(m) + s["lost"] == 6000'
+	holds out 'all(("stack" in x) == x["calls"][0]["done"] for x in m)'
+	holds out 'all(x["calls"][0]["why"] == "the stack of its thread was not kept" for x in m if "stack" not in x)'
+	holds out 'sum("stack" in x for x in m) >= 4000'
+	holds out 'len({tuple(x["stack"][:3]) for x in m if "stack" in x}) == 1'
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+}
+
+@test "where the rule runs in user space there is none, and the match says why" {
+	echo 'RULE asked PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 4000001, a.comm LIKE "*stack*" } DO { CALL Stack() }' >far.rule
+	run -0 "$ASTERISM" explain far.rule
+	[[ $output == *"by nobody: "* ]]
+	observed 1 -f json far.rule -- "$plant" storm 1
+	holds out 'len(m) == 1 and "stack" not in m[0] and m[0]["calls"][0]["done"] is False'
+	holds out '"only the kernel" in m[0]["calls"][0]["why"]'
+	run -0 "$ASTERISM" explain asked.rule
+	[[ $output == *"by the kernel: "* ]]
+}
+
+@test "nor in a replay, by either executor" {
+	echo '{"event":"sys_enter_getpgid","ts":5,"pid":1,"tid":1,"target_pid":4000001}' >events.jsonl
+	for engine in user kernel; do
+		"$ASTERISM" replay --engine $engine -f json asked.rule events.jsonl >out
+		holds out 'len(m) == 1 and "stack" not in m[0]'
+		holds out 'm[0]["calls"] == [{"function": "Stack", "args": [], "done": False, "why": "recorded events have no stack"}]'
+	done
+	run -0 "$ASTERISM" replay -q asked.rule events.jsonl
+	[ "${#lines[@]}" = 1 ]
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What addresses of a stack are called: this process's own, those of nobody, and files that are no good. */
+
+#include "session/frames.h"
+#include "session/symbols.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { CODE_OFFSET = 0x1000, CODE_ADDRESS = 0x401000, NAMES_BYTES = 64, SYMBOLS = 5 };
+
+/* A small file with functions, each part where a test can spoil it. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[3];
+	Elf64_Sym symbols[SYMBOLS];
+	char names[NAMES_BYTES];
+};
+
+static Elf64_Sym function(uint32_t name, uint64_t start, uint64_t size, int binding)
+{
+	return (Elf64_Sym){ .st_name = name,
+			    .st_info = (uint8_t)ELF64_ST_INFO(binding, STT_FUNC),
+			    .st_shndx = 1,
+			    .st_value = CODE_ADDRESS + start,
+			    .st_size = size };
+}
+
+static struct image good_image(void)
+{
+	struct image image = { .names = "\0__first\0first\0inner\0bare" };
+
+	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
+	image.header.e_ident[EI_CLASS] = ELFCLASS64;
+	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image.header.e_ident[EI_VERSION] = EV_CURRENT;
+	image.header.e_type = ET_EXEC;
+	image.header.e_machine = EM_X86_64;
+	image.header.e_version = EV_CURRENT;
+	image.header.e_ehsize = sizeof image.header;
+	image.header.e_phoff = offsetof(struct image, segment);
+	image.header.e_phentsize = sizeof image.segment;
+	image.header.e_phnum = 1;
+	image.header.e_shoff = offsetof(struct image, sections);
+	image.header.e_shentsize = sizeof *image.sections;
+	image.header.e_shnum = 3;
+	image.segment =
+		(Elf64_Phdr){ PT_LOAD, PF_X | PF_R, CODE_OFFSET, CODE_ADDRESS, CODE_ADDRESS, 0x1000, 0x1000, 1 };
+	image.sections[1] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+					  .sh_offset = offsetof(struct image, symbols),
+					  .sh_size = sizeof image.symbols,
+					  .sh_link = 2,
+					  .sh_addralign = 8,
+					  .sh_entsize = sizeof *image.symbols };
+	image.sections[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+					  .sh_offset = offsetof(struct image, names),
+					  .sh_size = sizeof image.names,
+					  .sh_addralign = 1 };
+	image.symbols[1] = function(1, 0, 0x100, STB_GLOBAL);
+	image.symbols[2] = function(9, 0, 0x100, STB_GLOBAL);
+	image.symbols[3] = function(15, 0x40, 0x10, STB_LOCAL);
+	image.symbols[4] = function(21, 0x200, 0, STB_GLOBAL);
+	return image;
+}
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	return fd;
+}
+
+static void assert_found(const struct symbols *symbols, uint64_t offset, const char *name, uint64_t distance)
+{
+	uint64_t found_distance = 0;
+	const char *found = symbols_find(symbols, offset, &found_distance);
+
+	if (!name) {
+		assert_null(found);
+		return;
+	}
+	assert_non_null(found);
+	assert_string_equal(found, name);
+	assert_int_equal(found_distance, distance);
+}
+
+static void functions_are_found(void **state)
+{
+	const struct image image = good_image();
+	int fd = file_of(&image, sizeof image);
+	struct symbols *symbols;
+
+	(void)state;
+	assert_int_equal(symbols_read(fd, &symbols), 0);
+	assert_found(symbols, CODE_OFFSET, "first", 0); /* not __first */
+	assert_found(symbols, CODE_OFFSET + 0x3f, "first", 0x3f);
+	assert_found(symbols, CODE_OFFSET + 0x41, "inner", 1);
+	assert_found(symbols, CODE_OFFSET + 0x50, "first", 0x50);
+	assert_found(symbols, CODE_OFFSET + 0x100, NULL, 0);
+	assert_found(symbols, CODE_OFFSET + 0x280, "bare", 0x80); /* its size is not known */
+	assert_found(symbols, CODE_OFFSET + 0x1000, NULL, 0);
+	assert_found(symbols, 0, NULL, 0);
+	assert_found(symbols, UINT64_MAX, NULL, 0);
+	symbols_free(symbols);
+	close(fd);
+}
+
+/* Every byte of the file changed in several ways, every length cut: never a crash, and names end where they end. */
+static void garbage_is_survived(void **state)
+{
+	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+	const struct image good = good_image();
+	size_t read_fine = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof good; i++) {
+		for (size_t v = 0; v < (i < sizeof good ? sizeof values : 1); v++) {
+			struct image bad = good;
+			size_t size = i < sizeof good ? sizeof good : i - sizeof good;
+			struct symbols *symbols = NULL;
+			uint64_t distance;
+
+			if (i < sizeof good)
+				((uint8_t *)&bad)[i] = values[v];
+			int fd = file_of(&bad, size);
+
+			if (symbols_read(fd, &symbols) == 0) {
+				read_fine++;
+				for (uint64_t offset = 0; offset < 0x2100; offset += 0x20) {
+					const char *name = symbols_find(symbols, offset, &distance);
+
+					assert_true(!name || strlen(name) < NAMES_BYTES);
+				}
+			}
+			symbols_free(symbols);
+			close(fd);
+		}
+	}
+	assert_true(read_fine > sizeof good);
+}
+
+static void no_elf_is_said(void **state)
+{
+	static const char *const files[] = { "", "hello", "!<arch>\n",
+					     "\x7f"
+					     "ELF" };
+	struct symbols *symbols = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		int fd = file_of(files[i], strlen(files[i])), result = symbols_read(fd, &symbols);
+
+		assert_true(result == -ENOEXEC || (result == 0 && symbols));
+		if (!result)
+			symbols_free(symbols);
+		close(fd);
+	}
+	assert_int_equal(symbols_read(-1, &symbols), -ENOEXEC);
+}
+
+static void sizes_that_lie_take_no_memory(void **state)
+{
+	struct image image = good_image();
+	struct symbols *symbols;
+
+	(void)state;
+	image.sections[1].sh_size = UINT64_C(1) << 40;
+	int fd = file_of(&image, sizeof image);
+
+	assert_int_equal(symbols_read(fd, &symbols), 0);
+	assert_found(symbols, CODE_OFFSET, NULL, 0);
+	assert_true(symbols_bytes(symbols) < 1 << 16);
+	symbols_free(symbols);
+	close(fd);
+}
+
+static struct program_match match_of(pid_t pid, const uint64_t *stack, uint32_t count)
+{
+	return (struct program_match){
+		.ts = clock_now_ns(), .pid = (uint32_t)pid, .tid = (uint32_t)pid, .stack = stack, .stack_count = count
+	};
+}
+
+static void own_functions_have_names(void **state)
+{
+	/* The innermost is where it is; the others are behind a call. */
+	const uint64_t stack[] = { (uintptr_t)&frames_new, (uintptr_t)&frames_new + 1, (uintptr_t)&strtol, 16 };
+	const struct program_match match = match_of(getpid(), stack, 4);
+	struct frames *frames = frames_new();
+	const char *const *texts;
+
+	(void)state;
+	assert_non_null(frames);
+	for (int i = 0; i < 3; i++) {
+		texts = frames_name(frames, &match, false);
+		assert_non_null(texts);
+		assert_memory_equal(texts[0], "frames_new+0x0 (/", 17);
+		assert_memory_equal(texts[1], "frames_new+0x1 (/", 17);
+		assert_non_null(strstr(texts[2], " (/"));
+		assert_string_equal(texts[3], "0x10");
+	}
+	texts = frames_name(frames, &match, true);
+	assert_memory_equal(texts[0], "0x", 2);
+	assert_null(strchr(texts[0], '('));
+	frames_free(frames);
+}
+
+static void nobody_has_addresses(void **state)
+{
+	const uint64_t stack[] = { (uintptr_t)&frames_new, UINT64_MAX };
+	struct frames *frames = frames_new();
+	pid_t child = fork();
+	char expected[32];
+
+	(void)state;
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	const struct program_match gone = match_of(child, stack, 2);
+	const char *const *texts = frames_name(frames, &gone, false);
+
+	snprintf(expected, sizeof expected, "0x%" PRIx64, stack[0]);
+	assert_string_equal(texts[0], expected);
+	assert_string_equal(texts[1], "0xffffffffffffffff");
+	/* Who has the id now was born after the match. */
+	struct program_match before = match_of(getpid(), stack, 2);
+
+	before.ts = 1;
+	assert_string_equal(frames_name(frames, &before, false)[0], expected);
+	frames_free(frames);
+}
+
+static void memory_may_be_short(void **state)
+{
+	const uint64_t stack[] = { (uintptr_t)&frames_new, (uintptr_t)&frames_new + 1, 16 };
+	const struct program_match match = match_of(getpid(), stack, 3);
+	bool done = false;
+
+	(void)state;
+	for (unsigned long n = 1; !done; n++) {
+		alloc_fail_at(n);
+		struct frames *frames = frames_new();
+		const char *const *texts = frames ? frames_name(frames, &match, false) : NULL;
+
+		alloc_fail_at(0);
+		done = texts && strncmp(texts[0], "frames_new", 10) == 0;
+		frames_free(frames);
+		assert_true(n < 100000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_found),      cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(no_elf_is_said),           cmocka_unit_test(sizes_that_lie_take_no_memory),
+		cmocka_unit_test(own_functions_have_names), cmocka_unit_test(nobody_has_addresses),
+		cmocka_unit_test(memory_may_be_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
