@@ -94,7 +94,6 @@ int main(int argc, char **argv)
 		status = unknown_command(argv[1]);
 	}
 	/* What did not fit into the buffer has failed before, and leaves nothing to flush. */
-	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE && status == STATUS_FINE) {
 		print_error("standard output cannot be written: %m");
 		status = STATUS_USAGE;
