@@ -170,8 +170,11 @@ static void copy(struct move *move, const struct engine_run *original, const str
 static void step_instance(struct move *move, struct engine_run *run, uint32_t type)
 {
 	const struct engine_group *group = engine_step_group(&move->step.rule->states[run->state], type);
-	const struct engine_transition *own = group->transitions, *end = own + group->count, *transition;
+	const struct engine_transition *own = group->transitions, *end, *transition;
 
+	if (!group->count)
+		return;
+	end = own + group->count;
 	if (own < end && own->copies) {
 		while (own < end && own->copies)
 			own++;

@@ -42,11 +42,9 @@ static inline const struct engine_transition *engine_step_find(const struct engi
 							       const struct engine_transition *transition,
 							       uint32_t count, const char *slots)
 {
-	const struct engine_transition *end = transition + count;
-
-	for (; transition < end; transition++) {
-		if (engine_step_fits(step, transition, slots))
-			return transition;
+	for (uint32_t i = 0; i < count; i++) { /* where there are none, transition may be NULL */
+		if (engine_step_fits(step, &transition[i], slots))
+			return &transition[i];
 	}
 	return NULL;
 }
