@@ -97,6 +97,14 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
 }
 
+@test "the stack at the beginning of a function, by a probe" {
+	printf 'EVENT reached {}\nFROM uprobe:"%s:stack_planted_ask" {}\n' "$(realpath "$plant")" >reached.events
+	printf 'EVENTS "reached.events"\nRULE up PATTERN { reached } DO { CALL Stack() }\n' >reached.rule
+	observed 1 -f json reached.rule -- "$plant" storm 1
+	# Before 6.12 the kernel leaves out who calls a function that has no frame yet.
+	holds out "$planted in (['stack_planted_ask', 'stack_planted_outer', 'main'], ['stack_planted_ask', 'main'])"
+}
+
 @test "a process that has ended leaves addresses" {
 	for _ in $(seq 4); do
 		"$ASTERISM" run -f json asked.rule -- "$plant" last </dev/null >out
