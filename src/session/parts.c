@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/result.h"
 #include "session/seed.h"
+#include "trace/ctf-metadata.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,20 +20,43 @@ static enum ebpf_scope scope_of(const struct session_live_options *options)
 	return options->command ? EBPF_SCOPE_TREE : options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_PIDS;
 }
 
+/* The match as a line without its end, which the caller frees; NULL: memory is short. */
+static char *line_of(const struct program *program, const struct program_match *match, size_t *length)
+{
+	char *line = NULL;
+	FILE *stream = open_memstream(&line, length);
+
+	if (!stream)
+		return NULL;
+	result_write_json(stream, program, match);
+	if (fclose(stream)) {
+		free(line);
+		return NULL;
+	}
+	if (*length > 0 && line[*length - 1] == '\n')
+		line[--*length] = '\0';
+	return line;
+}
+
+/* What a mark says of the match: without its stack where that would make it too long to be whole. */
+static char *values_of(const struct program *program, const struct program_match *match)
+{
+	struct program_match bare = *match;
+	size_t length;
+	char *values = line_of(program, match, &length);
+
+	if (!values || length < CTF_MATCH_VALUES_BYTES || !match->stack_count)
+		return values;
+	free(values);
+	bare.stack_count = 0;
+	return line_of(program, &bare, &length);
+}
+
 static int mark(struct session_parts *parts, const struct program_match *match)
 {
 	const struct program *program = session_rules_program(parts->rules);
-	char *values = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&values, &length);
-	int result;
-
-	if (!stream)
-		return diag_no_memory(parts->diag);
-	result_write_json(stream, program, match);
-	result = fclose(stream) ? diag_no_memory(parts->diag) : 0;
-	if (!result && length > 0 && values[length - 1] == '\n')
-		values[length - 1] = 0;
+	char *values = values_of(program, match);
+	int result = values ? 0 : diag_no_memory(parts->diag);
 	const struct tape_mark at = {
 		.ts = match->ts,
 		.cpu = match->cpu,

@@ -107,7 +107,7 @@ const char ctf_metadata_prologue[] = CTF_METADATA_START
 const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS] = {
 	{ "tainted", EVENT_BOOL, 8, false },
 	{ "rule", EVENT_STRING, 256, false },
-	{ "values", EVENT_STRING, 4096, false },
+	{ "values", EVENT_STRING, CTF_MATCH_VALUES_BYTES, false },
 };
 
 const struct ctf_event ctf_match_event = { "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH };

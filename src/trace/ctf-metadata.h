@@ -19,6 +19,7 @@ enum {
 	CTF_UUID_BYTES = 16,
 	CTF_ID_MATCH = EVENT_PACKED_ID_MAX, /* a match that a snapshot was made for, see ctf_match_fields */
 	CTF_MATCH_FIELDS = 3,
+	CTF_MATCH_VALUES_BYTES = 4096,   /* of a match as a line, with its NUL; what is longer is cut */
 	CTF_STREAM_MATCHES = UINT16_MAX, /* the stream instance of matches */
 	CTF_METADATA_BYTES_MAX = 1 << 24,
 };

@@ -144,3 +144,19 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	run -0 "$ASTERISM" replay -q asked.rule events.jsonl
 	[ "${#lines[@]}" = 1 ]
 }
+
+@test "a mark in a recording has the stack, unless that would make it too long" {
+	deep=$PWD
+	for _ in 1 2 3 4 5 6 7 8; do deep=$deep/$(printf '%0240d' 0); done
+	mkdir -p "$deep"
+	cp "$plant" "$deep/plant-stack"
+	for path in "$plant" "$deep/plant-stack"; do
+		rm -rf trace
+		sleep 1 | "$ASTERISM" record -q -f json --rules asked.rule -o trace -- "$path" storm 1 >out
+		holds out 'len(m) == 1 and len(m[0]["stack"]) >= 3'
+		cat trace/* | tr '\0' '\n' | grep -a -o '{"match":"asked".*' >marks
+		python3 -c 'import json; mark = json.loads(open("marks").read()); assert mark["calls"][0]["done"], mark; print("stack" in mark)' >has
+		cat has >>all
+	done
+	[ "$(tr '\n' ' ' <all)" = "True False " ]
+}
