@@ -439,6 +439,28 @@ static void link_plans(struct subject *subject, uint32_t index)
 	subject->blocks += effect->block.bytes != 0;
 }
 
+static void subject_init(struct subject *subject, uint32_t count)
+{
+	subject->conditions = calloc(count, sizeof *subject->conditions);
+	subject->effects = calloc(count, sizeof *subject->effects);
+	subject->fits = calloc(count, sizeof *subject->fits);
+	subject->takes = calloc(count, sizeof *subject->takes);
+	subject->arena = arena_new();
+	subject->actions = calloc((size_t)ACTIONS * count, sizeof *subject->actions);
+}
+
+static void subject_fini(struct subject *subject)
+{
+	engine_code_fini(&subject->code);
+	program_free(subject->program);
+	free(subject->conditions);
+	free(subject->effects);
+	free(subject->actions);
+	free(subject->fits);
+	free(subject->takes);
+	arena_free(subject->arena);
+}
+
 static void check_round(struct subject *sum)
 {
 	static struct pool pool;
@@ -461,12 +483,7 @@ static void check_round(struct subject *sum)
 	maker_add(build, &rule);
 	subject.program = maker_load(build);
 	uint32_t count = pool.count[PROGRAM_BOOL];
-	subject.conditions = calloc(count, sizeof *subject.conditions);
-	subject.effects = calloc(count, sizeof *subject.effects);
-	subject.fits = calloc(count, sizeof *subject.fits);
-	subject.takes = calloc(count, sizeof *subject.takes);
-	subject.arena = arena_new();
-	subject.actions = calloc((size_t)ACTIONS * count, sizeof *subject.actions);
+	subject_init(&subject, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t node = pool.nodes[PROGRAM_BOOL][i];
 
@@ -485,14 +502,7 @@ static void check_round(struct subject *sum)
 		link_plans(&subject, i);
 	for (uint32_t i = 0; i < count; i++)
 		check_condition(&subject, i, pool.nodes[PROGRAM_BOOL][i]);
-	engine_code_fini(&subject.code);
-	program_free(subject.program);
-	free(subject.conditions);
-	free(subject.effects);
-	free(subject.actions);
-	free(subject.fits);
-	free(subject.takes);
-	arena_free(subject.arena);
+	subject_fini(&subject);
 	*sum = (struct subject){
 		.checked = sum->checked + subject.checked,
 		.ranges = sum->ranges + subject.ranges,
