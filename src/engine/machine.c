@@ -237,12 +237,16 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 	}
 }
 
-static inline struct move begin(struct engine *engine, struct engine_rule *rule, const struct engine_event *event)
+/* What a machine's step has no use for stays unset: zeroing it would be work for nothing. */
+static inline void begin(struct move *move, struct engine *engine, struct engine_rule *rule,
+			 const struct engine_event *event)
 {
-	return (struct move){
-		.step = { .engine = engine, .rule = rule, .event = event, .epoch = rule->epoch },
-		.machine = rule->machine,
-	};
+	move->step.engine = engine;
+	move->step.rule = rule;
+	move->step.event = event;
+	move->step.epoch = rule->epoch;
+	move->machine = rule->machine;
+	move->fired = 0;
 }
 
 void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
@@ -252,7 +256,7 @@ void engine_machine_step(struct engine *engine, const struct engine_entry *entry
 	struct move move;
 
 	if (rule->live && entry->any) {
-		move = begin(engine, rule, event);
+		begin(&move, engine, rule, event);
 		end_any(&move, entry);
 		return;
 	}
@@ -260,7 +264,7 @@ void engine_machine_step(struct engine *engine, const struct engine_entry *entry
 		run = engine_index_look(rule, entry->keys, (const char *)event->record);
 	if (!run && !entry->start.count)
 		return; /* most events are about what no instance follows */
-	move = begin(engine, rule, event);
+	begin(&move, engine, rule, event);
 	if (run)
 		step_instance(&move, run, entry->groups[run->state]);
 	else
@@ -293,9 +297,10 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 	const char *comm = run->slots + machine->context_offsets[3];
 	const struct engine_event event = { &header, sizeof header, ++engine->number };
 	const struct engine_group *group = engine_step_group(&rule->states[run->state], PROGRAM_TIMER);
-	struct move move = begin(engine, rule, &event);
+	struct move move;
 	const struct engine_transition *transition;
 
+	begin(&move, engine, rule, &event);
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
 	transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
