@@ -77,7 +77,7 @@ void engine_any_insert(struct engine_any *any, struct engine_run *run)
 	uint32_t hash = engine_index_hash(&any->class, any->class.parts, run->slots);
 	struct engine_run **first = find(any, any->class.parts, run->slots, hash), **bucket = bucket_of(any, hash);
 
-	*link = (struct engine_any_link){ .prev = run, .hash = hash };
+	*link = (struct engine_any_link){ .prev = run, .hash = hash, .is_first = !first };
 	if (first) {
 		struct engine_any_link *head = engine_any_link_of(any, *first);
 
@@ -101,6 +101,7 @@ static void remove_first(struct engine_any *any, struct engine_run *run)
 	if (link->next) {
 		struct engine_any_link *second = engine_any_link_of(any, link->next);
 
+		second->is_first = true;
 		second->prev = link->prev;
 		second->aside = link->aside;
 		*at = link->next;
@@ -111,7 +112,7 @@ void engine_any_remove(struct engine_any *any, struct engine_run *run)
 {
 	struct engine_any_link *link = engine_any_link_of(any, run);
 
-	if (!engine_any_link_of(any, link->prev)->next) { /* the last one is before it: it is the first */
+	if (link->is_first) {
 		remove_first(any, run);
 		return;
 	}

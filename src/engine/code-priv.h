@@ -124,9 +124,15 @@ void engine_code_fini(struct engine_code *code);
 uint32_t engine_compile_condition(struct engine_code *code, const struct program *program,
 				  const struct program_rule *rule, uint32_t node, uint32_t known);
 
-/* Compiles the transition's actions, then its hold, to one block that yields whether hold holds. */
+/* Actions, and what is asked afterwards (PROGRAM_NONE: nothing). */
+struct engine_work {
+	const struct program_action *actions;
+	uint32_t count, hold;
+};
+
+/* Compiles work to one block that yields whether hold holds. */
 uint32_t engine_compile_effect(struct engine_code *code, const struct program *program, const struct program_rule *rule,
-			       const struct program_transition *transition);
+			       const struct engine_work *work);
 
 /* Turns labels into addresses. Returns 0 or what stuck. No compiling after it. */
 int engine_code_link(struct engine_code *code);

@@ -441,16 +441,16 @@ uint32_t engine_compile_condition(struct engine_code *code, const struct program
 }
 
 uint32_t engine_compile_effect(struct engine_code *code, const struct program *program, const struct program_rule *rule,
-			       const struct program_transition *transition)
+			       const struct engine_work *work)
 {
 	struct compiler compiler = { .code = code, .program = program, .rule = rule, .known = PROGRAM_NONE };
 
 	compile_shared(&compiler);
 	uint32_t first = (uint32_t)code->op_count;
-	for (uint32_t i = 0; i < transition->action_count; i++)
-		compile_action(&compiler, &program->actions[transition->first_action + i]);
+	for (uint32_t i = 0; i < work->count; i++)
+		compile_action(&compiler, &work->actions[i]);
 	compiler.registers = 0;
-	compile_condition(&compiler, transition->hold);
+	compile_condition(&compiler, work->hold);
 	return first;
 }
 

@@ -6,6 +6,7 @@
  */
 
 #include "engine/machine-priv.h"
+#include "engine/step-priv.h"
 
 #include <errno.h>
 
@@ -52,6 +53,18 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 	return false;
 }
 
+static bool writes_timer(const struct builder *builder, const struct program_transition *transition)
+{
+	const struct program_rule *rule = builder->rule->image;
+	const struct program_action *action = builder->program->actions + transition->first_action;
+
+	for (uint32_t i = 0; rule->flags & PROGRAM_RULE_TIMER && i < transition->action_count; i++) {
+		if (action[i].slot == rule->timer_slot)
+			return true;
+	}
+	return false;
+}
+
 static void build_transition(struct builder *builder, const struct program_state *from,
 			     const struct program_transition *transition, struct engine_transition *built)
 {
@@ -71,6 +84,7 @@ static void build_transition(struct builder *builder, const struct program_state
 		.in_place = transition->flags & PROGRAM_IN_PLACE,
 		.leaves = leaves(builder, from, transition),
 		.copies = transition->flags & PROGRAM_COPY,
+		.times = writes_timer(builder, transition),
 		.tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
 	};
 	engine_condition_plan(&planner, transition->fit, &built->fit);
@@ -277,6 +291,19 @@ static int build_keys(struct builder *builder, uint32_t type, struct engine_entr
 	return result;
 }
 
+/* Where the transitions of each state of a machine are, so that an instance finds those for type at once. */
+static int build_groups(struct builder *builder, uint32_t type, struct engine_entry *entry)
+{
+	const struct engine_rule *rule = builder->rule;
+	uint32_t count = rule->image->state_count;
+	const struct engine_group **groups = arena_zero(builder->engine->arena, count, sizeof *groups);
+
+	for (uint32_t i = 0; groups && i < count; i++)
+		groups[i] = engine_step_group(&rule->states[i], type);
+	entry->groups = groups;
+	return groups ? 0 : -ENOMEM;
+}
+
 static int build_entry(struct builder *builder, uint32_t type)
 {
 	const struct engine_state *start = builder->rule->states;
@@ -288,6 +315,8 @@ static int build_entry(struct builder *builder, uint32_t type)
 	draft.entry.machine = is_machine;
 	if (!result && is_machine)
 		result = build_open_key(builder, type, &draft.entry);
+	if (!result && is_machine)
+		result = build_groups(builder, type, &draft.entry);
 	for (uint32_t i = 0; i < start->group_count; i++) {
 		if (start->groups[i].type == type)
 			draft.entry.start = start->groups[i];

@@ -50,6 +50,22 @@ static void set_field(char *record, const struct program_field *field, const str
 	memcpy(record + field->offset, &word, sizeof word);
 }
 
+/* What most arguments are, an integer as a slot has it, needs no evaluation. */
+static bool put_word(const struct engine *engine, const struct engine_rule *rule, const char *slots,
+		     const struct program_arg *arg, char *record)
+{
+	const struct program_node *node = &engine->program->nodes[arg->node];
+	const struct program_field *field = &engine->program->fields[arg->field];
+	uint64_t word;
+
+	if (node->op != PROGRAM_OP_SLOT || (node->kind != PROGRAM_I64 && node->kind != PROGRAM_U64))
+		return false;
+	word = engine_word_at(slots + engine->program->slots[rule->image->first_slot + node->a].offset);
+	word = event_value_narrow(field->value, word);
+	memcpy(record + field->offset, &word, sizeof word);
+	return true;
+}
+
 static void emit(struct engine *engine, struct engine_rule *rule, const char *slots,
 		 const struct program_statement *statement, const struct event_header *header)
 {
@@ -73,6 +89,8 @@ static void emit(struct engine *engine, struct engine_rule *rule, const char *sl
 		const struct program_arg *arg = &program->args[statement->first_arg + i];
 		struct program_value value;
 
+		if (put_word(engine, rule, slots, arg, record))
+			continue;
 		if (!program_eval(&operand, arg->node, &value)) /* what has no value stays 0 */
 			set_field(record, &program->fields[arg->field], &value);
 	}

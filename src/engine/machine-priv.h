@@ -14,6 +14,7 @@ struct engine_any_link {
 	struct engine_run *next, *prev; /* as a run's in its chain */
 	struct engine_run *aside;
 	uint32_t hash;
+	bool is_first; /* of its chain: so that taking it out need not look at others */
 };
 
 /* Finds the instances that agree in some parts of the key: what events say `*` for the rest. */

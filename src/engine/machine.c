@@ -88,7 +88,7 @@ static void tell_living(struct move *move, struct engine_run *run)
 	engine_runs_give(rule, copy);
 }
 
-static void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition)
+static inline void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = move->step.rule;
 
@@ -99,7 +99,8 @@ static void advance(struct move *move, struct engine_run *run, const struct engi
 		run->state = target;
 		if (transition->leaves)
 			link_in(move, run);
-		set_timer(move, run);
+		if (transition->times || move->fired)
+			set_timer(move, run);
 		if (transition->tells)
 			tell_living(move, run);
 		return;
@@ -167,9 +168,8 @@ static void copy(struct move *move, const struct engine_run *original, const str
 }
 
 /* The transitions of its state for what happens are tried: a copy's, which stand first, then its own. */
-static void step_instance(struct move *move, struct engine_run *run, uint32_t type)
+static inline void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group)
 {
-	const struct engine_group *group = engine_step_group(&move->step.rule->states[run->state], type);
 	const struct engine_transition *own = group->transitions, *end, *transition;
 
 	if (!group->count)
@@ -229,7 +229,7 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 
 	if (!run)
 		return;
-	group = engine_step_group(&rule->states[run->state], event->record->type);
+	group = entry->groups[run->state];
 	if (!engine_step_find(&move->step, group->transitions, group->count, run->slots))
 		return;
 	for (; run; run = next) {
@@ -240,31 +240,38 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 	}
 }
 
-static struct move begin(struct engine *engine, struct engine_rule *rule, const struct engine_event *event)
+/* What a machine's step has no use for stays unset: zeroing it would be work for nothing. */
+static inline void begin(struct move *move, struct engine *engine, struct engine_rule *rule,
+			 const struct engine_event *event)
 {
-	return (struct move){
-		.step = { .engine = engine, .rule = rule, .event = event, .epoch = rule->epoch },
-		.machine = rule->machine,
-	};
+	move->step.engine = engine;
+	move->step.rule = rule;
+	move->step.event = event;
+	move->step.epoch = rule->epoch;
+	move->machine = rule->machine;
+	move->fired = 0;
 }
 
 void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
 {
 	struct engine_rule *rule = entry->rule;
-	struct move move = begin(engine, rule, event);
-	struct engine_run *run;
+	struct engine_run *run = NULL;
+	struct move move;
 
 	if (rule->live && entry->any) {
+		begin(&move, engine, rule, event);
 		end_any(&move, entry);
 		return;
 	}
-	run = rule->live && entry->key_count ? engine_index_look(rule, entry->keys, (const char *)event->record) : NULL;
-	if (!run) {
-		if (entry->start.count)
-			open_instance(&move, &entry->start);
-		return;
-	}
-	step_instance(&move, run, event->record->type);
+	if (rule->live && entry->key_count)
+		run = engine_index_look(rule, entry->keys, (const char *)event->record);
+	if (!run && !entry->start.count)
+		return; /* most events are about what no instance follows */
+	begin(&move, engine, rule, event);
+	if (run)
+		step_instance(&move, run, entry->groups[run->state]);
+	else
+		open_instance(&move, &entry->start);
 }
 
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first)
@@ -293,9 +300,10 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 	const char *comm = run->slots + machine->context_offsets[3];
 	const struct engine_event event = { &header, sizeof header, ++engine->number };
 	const struct engine_group *group = engine_step_group(&rule->states[run->state], PROGRAM_TIMER);
-	struct move move = begin(engine, rule, &event);
+	struct move move;
 	const struct engine_transition *transition;
 
+	begin(&move, engine, rule, &event);
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
 	transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);

@@ -5,7 +5,7 @@
 /*
  * What most transitions ask and do, in a form that takes a few instructions: a comparison of a field, a slot or their
  * difference with a constant, and values of the event stored into slots. Where a transition asks or does more, the rest
- * of it is code. plan.c decides what goes where.
+ * of it is code. plan.c and plan-effect.c decide what goes where.
  */
 
 #include "engine/code-priv.h"
@@ -16,7 +16,7 @@
  * difference when it is read right afterwards. */
 struct engine_field {
 	uint32_t offset; /* of the 8 aligned bytes that it is in */
-	uint32_t shift;
+	uint32_t turn;   /* bits to the right, what falls off comes back on the left */
 	uint64_t mask;
 };
 
@@ -43,11 +43,17 @@ struct engine_condition {
 	const struct engine_op *rest; /* asked then; NULL: nothing */
 };
 
+/* Slots that are moved to higher places, which may overlap. */
+struct engine_block {
+	uint32_t from, to, bytes; /* none: 0 bytes */
+};
+
 struct engine_effect {
+	struct engine_block block; /* moved first; then */
 	const struct engine_copy *copies;
 	uint32_t copy_count;
 	bool fills;                   /* the copies leave no byte of the slots as it was */
-	const struct engine_op *rest; /* further actions, hold; NULL: nothing */
+	const struct engine_op *rest; /* other actions, hold; NULL: nothing */
 	struct engine_range hold;     /* asked at last */
 };
 
@@ -61,7 +67,9 @@ static inline uint64_t engine_word_at(const char *from)
 
 static inline uint64_t engine_field_at(const struct engine_field *field, const char *record)
 {
-	return engine_word_at(record + field->offset) >> field->shift & field->mask;
+	uint64_t word = engine_word_at(record + field->offset);
+
+	return (word >> field->turn | word << (-field->turn & 63)) & field->mask;
 }
 
 static inline bool engine_range_holds(const struct engine_range *range, const char *record, const char *slots)
@@ -74,10 +82,26 @@ static inline bool engine_range_holds(const struct engine_range *range, const ch
 	return field - slot - range->least <= range->span;
 }
 
+/* Its last words first, as they overlap upwards. */
+static inline void engine_block_move(const struct engine_block *block, char *slots)
+{
+	uint32_t left = block->bytes;
+
+	for (; left >= 3 * sizeof(uint64_t); left -= 3 * (uint32_t)sizeof(uint64_t)) {
+		uint64_t words[3];
+
+		memcpy(words, slots + block->from + left - sizeof words, sizeof words);
+		memcpy(slots + block->to + left - sizeof words, words, sizeof words);
+	}
+	memmove(slots + block->to, slots + block->from, left);
+}
+
 static inline void engine_copies_do(const struct engine_effect *effect, const char *record, char *slots)
 {
 	const struct engine_copy *copy = effect->copies, *end = copy + effect->copy_count;
 
+	if (__builtin_expect(effect->block.bytes != 0, false))
+		engine_block_move(&effect->block, slots);
 	for (; copy < end; copy++) {
 		uint64_t word = engine_field_at(&copy->field, record) + copy->number;
 
@@ -95,6 +119,14 @@ struct engine_planner {
 	const struct program *program;
 	const struct program_rule *rule;
 };
+
+extern const struct engine_range engine_everything;
+
+/* Fills range if node, of kind BOOL, is a comparison that one can be. */
+bool engine_range_find(const struct engine_planner *planner, uint32_t node, struct engine_range *range);
+
+/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
+const struct engine_op *engine_code_pointer(uint32_t index);
 
 /*
  * Plans a condition (node or PROGRAM_NONE), a transition's actions and hold. Until engine_condition_link and

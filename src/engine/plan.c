@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a transition needs no code. The first thing that its fit asks becomes a range if it can be one; so
- * does its hold as a whole. The first actions become copies as long as each stores a number that does not depend on
- * slots, so their order does not matter.
+ * Decides what of a condition needs no code: the first thing that it asks becomes a range if it can be one.
+ * plan-effect.c does the same for actions.
  */
 
 #include "engine/plan-priv.h"
 
-#include <errno.h>
-
-static const struct engine_range everything = { .span = UINT64_MAX };
+const struct engine_range engine_everything = { .span = UINT64_MAX };
 
 struct engine_field engine_field_of(const struct program_field *field)
 {
@@ -17,7 +14,7 @@ struct engine_field engine_field_of(const struct program_field *field)
 
 	return (struct engine_field){
 		.offset = field->offset - within,
-		.shift = within * 8,
+		.turn = within * 8,
 		.mask = field->bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX,
 	};
 }
@@ -131,8 +128,7 @@ static bool is_comparison(const struct program_node *node)
 	return mirrored[node->op] != 0;
 }
 
-/* Fills range if node, of kind BOOL, is a comparison that one can be. */
-static bool find_range(const struct engine_planner *planner, uint32_t index, struct engine_range *found)
+bool engine_range_find(const struct engine_planner *planner, uint32_t index, struct engine_range *found)
 {
 	const struct program_node *node = node_of(planner, index), *a, *b;
 	struct engine_range range = { 0 };
@@ -169,8 +165,7 @@ static bool find_range(const struct engine_planner *planner, uint32_t index, str
 	return true;
 }
 
-/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
-static const struct engine_op *as_pointer(uint32_t index)
+const struct engine_op *engine_code_pointer(uint32_t index)
 {
 	return (const struct engine_op *)((uintptr_t)index + 1);
 }
@@ -184,77 +179,16 @@ void engine_condition_plan(const struct engine_planner *planner, uint32_t node, 
 {
 	uint32_t first = node;
 
-	*planned = (struct engine_condition){ .range = everything };
+	*planned = (struct engine_condition){ .range = engine_everything };
 	if (node == PROGRAM_NONE)
 		return;
 	while (node_of(planner, first)->op == PROGRAM_OP_LAND)
 		first = node_of(planner, first)->a;
-	if (!find_range(planner, first, &planned->range))
+	if (!engine_range_find(planner, first, &planned->range))
 		first = PROGRAM_NONE;
 	if (first != node)
-		planned->rest = as_pointer(
+		planned->rest = engine_code_pointer(
 			engine_compile_condition(planner->code, planner->program, planner->rule, node, first));
-}
-
-/* Whether the action can be a copy. */
-static bool find_copy(const struct engine_planner *planner, const struct program_action *action,
-		      struct engine_copy *copy)
-{
-	const struct program_slot *slot = slot_of(planner, action->slot);
-	const struct program_node *node = node_of(planner, action->node);
-
-	if (action->op != PROGRAM_SET || slot->kind == PROGRAM_STRING)
-		return false;
-	*copy = (struct engine_copy){ .slot = slot->offset };
-	if (node->op == PROGRAM_OP_CONVERT && is_integer(node) && is_integer(node_of(planner, node->a)))
-		node = node_of(planner, node->a); /* integers share their bits */
-	if (node->op == PROGRAM_OP_CONST) {
-		copy->number = node->imm;
-	} else if (node->op == PROGRAM_OP_FIELD) {
-		copy->field = engine_field_of(&planner->program->fields[node->a]);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* Whether every slot of the rule is the destination of a copy. */
-static bool fills(const struct engine_planner *planner, const struct engine_effect *effect)
-{
-	for (uint32_t i = 0; i < planner->rule->slot_count; i++) {
-		bool is_filled = false;
-
-		for (uint32_t j = 0; j < effect->copy_count; j++)
-			is_filled |= effect->copies[j].slot == slot_of(planner, i)->offset;
-		if (!is_filled || slot_of(planner, i)->bytes != sizeof(uint64_t))
-			return false;
-	}
-	return planner->rule->slot_bytes == planner->rule->slot_count * sizeof(uint64_t);
-}
-
-void engine_effect_plan(const struct engine_planner *planner, const struct program_transition *transition,
-			struct engine_effect *planned)
-{
-	const struct program_action *actions = planner->program->actions + transition->first_action;
-	struct program_transition rest = *transition;
-	struct engine_copy *copies = arena_zero(planner->arena, transition->action_count, sizeof *copies);
-
-	*planned = (struct engine_effect){ .copies = copies, .hold = everything };
-	if (!copies) {
-		planner->code->failed = planner->code->failed ? planner->code->failed : -ENOMEM;
-		return;
-	}
-	while (planned->copy_count < transition->action_count &&
-	       find_copy(planner, &actions[planned->copy_count], &copies[planned->copy_count]))
-		planned->copy_count++;
-	planned->fills = fills(planner, planned);
-	rest.first_action += planned->copy_count;
-	rest.action_count -= planned->copy_count;
-	if (rest.hold != PROGRAM_NONE && find_range(planner, rest.hold, &planned->hold))
-		rest.hold = PROGRAM_NONE;
-	if (rest.action_count || rest.hold != PROGRAM_NONE)
-		planned->rest =
-			as_pointer(engine_compile_effect(planner->code, planner->program, planner->rule, &rest));
 }
 
 void engine_condition_link(const struct engine_code *code, struct engine_condition *planned)

@@ -49,7 +49,8 @@ struct engine_transition {
 	uint32_t target;
 	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
 	bool forbid, in_place;
-	bool tells, copies; /* of a machine: whether it tells something; is taken by a copy */
+	bool tells, copies; /* of a machine: whether it tells something; is taken by a copy; */
+	bool times;         /* writes the timer slot */
 	bool leaves;        /* the run has to leave its chain: it ends, or its class or a value of its key changes */
 };
 
@@ -83,6 +84,7 @@ struct engine_entry {
 	bool machine;              /* not a rule */
 	struct engine_group start; /* the start state's transitions */
 	struct engine_guard guard;
+	const struct engine_group *const *groups; /* of a machine: the transitions, per state */
 	const struct engine_any *any; /* of a machine: the index that keys are for; NULL: that by the whole key */
 };
 

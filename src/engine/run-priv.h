@@ -23,19 +23,25 @@ struct engine_history_node;
  * unless disordered.
  */
 struct engine_run {
-	struct engine_run *next;  /* chain, free list, list of matched runs; the last one's is NULL */
-	struct engine_run *prev;  /* chain: the first one's prev is the last one */
-	struct engine_run *aside; /* the first of a chain: that of the next chain in its bucket */
+	struct engine_run *next; /* chain, free list, list of matched runs; the last one's is NULL */
+	struct engine_run *prev; /* chain: the first one's prev is the last one */
 	uint64_t ordinal;
-	uint64_t epoch; /* the rule's loss epoch at the opening */
-	uint32_t hash;  /* of class and key, while in the index */
-	uint32_t class; /* of the rule, while in the index */
+	uint64_t epoch;           /* the rule's loss epoch at the opening */
+	struct engine_run *aside; /* the first of a chain: that of the next chain in its bucket */
+	uint32_t hash;            /* of class and key, while in the index */
+	uint32_t class;           /* of the rule, while in the index */
 	uint32_t state;
 	bool disordered; /* the first of a chain: it has to be sorted */
 	char slots[] __attribute__((aligned(8)));
 };
 
 _Static_assert(sizeof(struct engine_run) == 56, "a run with one slot takes one cache line");
+
+/*
+ * Of an instance of a machine, which stands alone in its chain, this is what an event looks at that finds it, with its
+ * first slots, which are the key; so here a cache line begins.
+ */
+enum { ENGINE_INSTANCE_LEAD = offsetof(struct engine_run, aside) };
 
 /* Where a parked run stands among those of its rule, by first_ts. */
 struct engine_timer {
@@ -50,6 +56,7 @@ struct engine_runs {
 	void *chunks[ENGINE_CHUNKS_MAX];
 	uint32_t chunk_count;
 	size_t run_bytes;
+	size_t lead;                                         /* how far into a run a cache line begins */
 	size_t timer_offset, history_offset, pending_offset; /* in a run; 0: it has none */
 	struct engine_run *free;
 	char *fresh;

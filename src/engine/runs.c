@@ -20,11 +20,12 @@ static int grow(struct engine_runs *runs)
 
 	if (runs->chunk_count == ENGINE_CHUNKS_MAX)
 		return -ENOMEM;
-	chunk = alloc_zero(count * runs->run_bytes + ENGINE_CACHE_LINE, 1);
+	chunk = alloc_zero(count * runs->run_bytes + (size_t)2 * ENGINE_CACHE_LINE, 1);
 	if (!chunk)
 		return -ENOMEM;
 	runs->chunks[runs->chunk_count++] = chunk;
-	runs->fresh = (char *)(((uintptr_t)chunk + ENGINE_CACHE_LINE - 1) & ~(uintptr_t)(ENGINE_CACHE_LINE - 1));
+	runs->fresh = (char *)(((uintptr_t)chunk + 2 * ENGINE_CACHE_LINE - 1) & ~(uintptr_t)(ENGINE_CACHE_LINE - 1));
+	runs->fresh -= runs->lead;
 	runs->fresh_count = count;
 	return 0;
 }
@@ -48,6 +49,7 @@ int engine_runs_init(struct engine_rule *rule)
 	}
 	if (runs->pending_offset)
 		bytes += sizeof(uint64_t);
+	runs->lead = rule->machine ? ENGINE_INSTANCE_LEAD : 0;
 	if (rule->machine)
 		bytes += engine_machine_lay_out(rule->machine, bytes);
 	runs->run_bytes = (bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;

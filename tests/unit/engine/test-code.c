@@ -17,9 +17,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { ROUNDS = 400, NODES = 300, RECORDS = 4, SLOT_BYTES = 48, SLOT_COUNT = 5 };
+enum { ROUNDS = 400, NODES = 300, RECORDS = 4, ACTIONS = 6 };
+enum { SLOT_BYTES = 80, SLOT_COUNT = 9, FIRST_WORD = 4, WORDS = 3, TEXT_SLOT = 8 };
 
-static const uint32_t slot_kinds[SLOT_COUNT] = { PROGRAM_I64, PROGRAM_U64, PROGRAM_F64, PROGRAM_BOOL, PROGRAM_STRING };
+static const uint32_t slot_kinds[SLOT_COUNT] = { PROGRAM_I64, PROGRAM_U64, PROGRAM_F64, PROGRAM_BOOL,  PROGRAM_U64,
+						 PROGRAM_U64, PROGRAM_U64, PROGRAM_U64, PROGRAM_STRING };
 
 static uint64_t random_state;
 
@@ -105,6 +107,8 @@ static uint32_t random_leaf(struct program_build *build, enum program_kind kind)
 			return maker_text(build, random_text());
 		return maker_const(build, kind, random_bits(kind));
 	case 1:
+		if (kind == PROGRAM_STRING)
+			return maker_leaf(build, PROGRAM_OP_SLOT, kind, TEXT_SLOT);
 		return maker_leaf(build, PROGRAM_OP_SLOT, kind, (uint32_t)kind - 1);
 	case 2:
 		if (kind == PROGRAM_I64)
@@ -307,9 +311,9 @@ struct subject {
 	uint32_t *conditions, *effects; /* blocks, per condition */
 	struct engine_condition *fits;  /* the same, planned */
 	struct engine_effect *takes;
-	struct program_action *actions; /* two per condition, as they are in the program */
+	struct program_action *actions; /* ACTIONS per condition, as they are in the program */
 	uint64_t checked;
-	uint64_t ranges, parts, holds, differences, copies; /* planned without code, or with less of it */
+	uint64_t ranges, parts, holds, differences, copies, blocks; /* planned without code, or with less of it */
 };
 
 static bool plan_fits(struct subject *subject, uint32_t index, const struct maker_record *record, const char *slots)
@@ -327,6 +331,12 @@ static bool plan_takes(struct subject *subject, uint32_t index, const struct mak
 	engine_copies_do(effect, (const char *)record, slots);
 	return (!effect->rest || engine_code_holds(effect->rest, &subject->frame)) &&
 	       engine_range_holds(&effect->hold, (const char *)record, slots);
+}
+
+static void act_all(const struct subject *subject, const struct program_operand *operand, uint32_t index, char *slots)
+{
+	for (int i = 0; i < ACTIONS; i++)
+		act(operand, &subject->actions[ACTIONS * index + i], slots);
 }
 
 static void check_condition(struct subject *subject, uint32_t index, uint32_t node)
@@ -348,8 +358,7 @@ static void check_condition(struct subject *subject, uint32_t index, uint32_t no
 		assert_int_equal(holds, program_holds(&operand, node, &wanted));
 		assert_int_equal(divisions, wanted);
 		holds = engine_code_holds(&subject->code.ops[subject->effects[index]], &subject->frame);
-		act(&operand, &subject->actions[2 * index], expected);
-		act(&operand, &subject->actions[2 * index + 1], expected);
+		act_all(subject, &operand, index, expected);
 		assert_int_equal(holds, program_holds(&operand, node, &wanted));
 		assert_int_equal(divisions, wanted);
 		assert_memory_equal(slots, expected, sizeof slots);
@@ -358,8 +367,7 @@ static void check_condition(struct subject *subject, uint32_t index, uint32_t no
 		assert_int_equal(plan_fits(subject, index, &record, slots), program_holds(&operand, node, &wanted));
 		assert_int_equal(divisions, wanted);
 		holds = plan_takes(subject, index, &record, slots);
-		act(&operand, &subject->actions[2 * index], expected);
-		act(&operand, &subject->actions[2 * index + 1], expected);
+		act_all(subject, &operand, index, expected);
 		assert_int_equal(holds, program_holds(&operand, node, &wanted));
 		assert_int_equal(divisions, wanted);
 		assert_memory_equal(slots, expected, sizeof slots);
@@ -381,18 +389,38 @@ static struct program_action random_action(const struct pool *pool, uint32_t tex
 	return action;
 }
 
+/* Half of them begin, somewhere, with moves of one number after the other to the place of the one above it. */
+static void random_actions(const struct pool *pool, const uint32_t *texts, const uint32_t *slots,
+			   struct program_action *actions)
+{
+	uint32_t first = below(2 * ACTIONS);
+
+	for (uint32_t i = 0; i < ACTIONS; i++) {
+		uint32_t moved = i - first;
+
+		actions[i] = random_action(pool, texts[below(8)]);
+		if (i >= first && moved < WORDS)
+			actions[i] = (struct program_action){
+				.op = PROGRAM_SET,
+				.slot = FIRST_WORD + WORDS - moved,
+				.node = slots[WORDS - 1 - moved],
+			};
+	}
+}
+
 /* A copy of the loaded program's struct, since its tables are const. */
 static uint32_t compile_effect(struct subject *subject, const struct program_action *actions, uint32_t hold,
 			       struct engine_effect *planned)
 {
 	struct program program = *subject->program;
-	struct program_transition transition = { .action_count = 2, .hold = hold };
+	struct program_transition transition = { .action_count = ACTIONS, .hold = hold };
 
 	program.actions = actions;
 	const struct engine_planner planner = { &subject->code, subject->arena, &program, &program.rules[0] };
 
 	engine_effect_plan(&planner, &transition, planned);
-	return engine_compile_effect(&subject->code, &program, &program.rules[0], &transition);
+	return engine_compile_effect(&subject->code, &program, &program.rules[0],
+				     &(struct engine_work){ actions, transition.action_count, hold });
 }
 
 static void link_plans(struct subject *subject, uint32_t index)
@@ -408,6 +436,29 @@ static void link_plans(struct subject *subject, uint32_t index)
 	subject->differences += has_range && fit->range.field.mask && fit->range.slot_mask;
 	subject->holds += effect->hold.span != UINT64_MAX;
 	subject->copies += effect->copy_count;
+	subject->blocks += effect->block.bytes != 0;
+}
+
+static void subject_init(struct subject *subject, uint32_t count)
+{
+	subject->conditions = calloc(count, sizeof *subject->conditions);
+	subject->effects = calloc(count, sizeof *subject->effects);
+	subject->fits = calloc(count, sizeof *subject->fits);
+	subject->takes = calloc(count, sizeof *subject->takes);
+	subject->arena = arena_new();
+	subject->actions = calloc((size_t)ACTIONS * count, sizeof *subject->actions);
+}
+
+static void subject_fini(struct subject *subject)
+{
+	engine_code_fini(&subject->code);
+	program_free(subject->program);
+	free(subject->conditions);
+	free(subject->effects);
+	free(subject->actions);
+	free(subject->fits);
+	free(subject->takes);
+	arena_free(subject->arena);
 }
 
 static void check_round(struct subject *sum)
@@ -416,36 +467,34 @@ static void check_round(struct subject *sum)
 	struct subject subject = { 0 };
 	struct program_build *build = maker_new();
 	struct maker_rule rule = shape();
-	uint32_t texts[8];
+	uint32_t texts[8], slots[WORDS];
 
 	memset(&pool, 0, sizeof pool);
 	for (enum program_kind kind = PROGRAM_I64; kind <= PROGRAM_BOOL; kind++)
 		keep(&pool, kind, random_leaf(build, kind), 1);
 	for (int i = 0; i < 8; i++)
 		texts[i] = random_leaf(build, PROGRAM_STRING);
+	for (uint32_t i = 0; i < WORDS; i++) {
+		slots[i] = maker_leaf(build, PROGRAM_OP_SLOT, PROGRAM_U64, FIRST_WORD + i);
+		keep(&pool, PROGRAM_U64, slots[i], 1);
+	}
 	for (int i = 0; i < NODES; i++)
 		random_node(build, &pool);
 	maker_add(build, &rule);
 	subject.program = maker_load(build);
 	uint32_t count = pool.count[PROGRAM_BOOL];
-	subject.conditions = calloc(count, sizeof *subject.conditions);
-	subject.effects = calloc(count, sizeof *subject.effects);
-	subject.fits = calloc(count, sizeof *subject.fits);
-	subject.takes = calloc(count, sizeof *subject.takes);
-	subject.arena = arena_new();
-	subject.actions = calloc(2 * count, sizeof *subject.actions);
+	subject_init(&subject, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t node = pool.nodes[PROGRAM_BOOL][i];
 
-		subject.actions[2 * i] = random_action(&pool, texts[below(8)]);
-		subject.actions[2 * i + 1] = random_action(&pool, texts[below(8)]);
+		random_actions(&pool, texts, slots, &subject.actions[ACTIONS * i]);
 		subject.conditions[i] = engine_compile_condition(&subject.code, subject.program,
 								 &subject.program->rules[0], node, PROGRAM_NONE);
 		const struct engine_planner planner = { &subject.code, subject.arena, subject.program,
 							subject.program->rules };
 
 		engine_condition_plan(&planner, node, &subject.fits[i]);
-		subject.effects[i] = compile_effect(&subject, &subject.actions[2 * i], node, &subject.takes[i]);
+		subject.effects[i] = compile_effect(&subject, &subject.actions[ACTIONS * i], node, &subject.takes[i]);
 	}
 	assert_int_equal(engine_code_link(&subject.code), 0);
 	engine_frame_init(&subject.frame, subject.program, &subject.code);
@@ -453,14 +502,7 @@ static void check_round(struct subject *sum)
 		link_plans(&subject, i);
 	for (uint32_t i = 0; i < count; i++)
 		check_condition(&subject, i, pool.nodes[PROGRAM_BOOL][i]);
-	engine_code_fini(&subject.code);
-	program_free(subject.program);
-	free(subject.conditions);
-	free(subject.effects);
-	free(subject.actions);
-	free(subject.fits);
-	free(subject.takes);
-	arena_free(subject.arena);
+	subject_fini(&subject);
 	*sum = (struct subject){
 		.checked = sum->checked + subject.checked,
 		.ranges = sum->ranges + subject.ranges,
@@ -468,6 +510,7 @@ static void check_round(struct subject *sum)
 		.holds = sum->holds + subject.holds,
 		.differences = sum->differences + subject.differences,
 		.copies = sum->copies + subject.copies,
+		.blocks = sum->blocks + subject.blocks,
 	};
 }
 
@@ -481,14 +524,14 @@ static void random_expressions(void **state)
 		random_state = (seed ? strtoull(seed, NULL, 0) : 1) + (round << 20);
 		check_round(&sum);
 	}
-	print_message("%llu conditions, each with two actions; %llu ranges, %llu before code, %llu differences, "
-		      "%llu holds, %llu copies\n",
+	print_message("%llu conditions, each with six actions; %llu ranges, %llu before code, %llu differences, "
+		      "%llu holds, %llu copies, %llu blocks\n",
 		      (unsigned long long)sum.checked, (unsigned long long)sum.ranges, (unsigned long long)sum.parts,
 		      (unsigned long long)sum.differences, (unsigned long long)sum.holds,
-		      (unsigned long long)sum.copies);
+		      (unsigned long long)sum.copies, (unsigned long long)sum.blocks);
 	assert_true(sum.checked >= 100000);
 	assert_true(sum.ranges >= 1000 && sum.parts >= 1000 && sum.holds >= 1000);
-	assert_true(sum.differences >= 1000 && sum.copies >= 300);
+	assert_true(sum.differences >= 1000 && sum.copies >= 300 && sum.blocks >= 1000);
 }
 
 int main(void)

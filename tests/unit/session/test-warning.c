@@ -191,7 +191,7 @@ static void policies_see_all_statements(void **state)
 	closed_make(&closed);
 	assert_int_not_equal(policy_check(&nothing, &closed.program, diag), 0);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
-			    "rule closed calls Kill, which the policy does not allow");
+			    "machine closed calls Kill, which the policy does not allow");
 	asterism_diag_free(diag);
 }
 
