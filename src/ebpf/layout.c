@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { STRIPES_BITS_MIN = 6, STRIPE_BITS_MAX = 12 };
+
 enum {
 	VALUE_BYTES_SMALL = 4 << 20,   /* what every kernel takes */
 	VALUE_BYTES_LARGE = 256 << 20, /* below the verifier's limit for offsets, 512 MiB */
@@ -137,6 +139,20 @@ static bool find_stripe(const struct program *program, const struct program_rule
 	return *slots != all;
 }
 
+/*
+ * How many bits choose a bucket within a stripe: many, so that the chains of one that has most instances (a process
+ * with thousands of descriptors) stay short; few, so that there are locks for many processors, and that going along a
+ * stripe takes microseconds.
+ */
+static uint32_t inner_bits(uint32_t bits)
+{
+	uint32_t wanted = bits > STRIPES_BITS_MIN + STRIPE_BITS_MAX ? STRIPE_BITS_MAX
+			  : bits > STRIPES_BITS_MIN                 ? bits - STRIPES_BITS_MIN
+								    : 0;
+
+	return wanted > bits / 2 ? wanted : bits / 2;
+}
+
 /* Without a slot that chooses a stripe, events that name a part of the key go along every chain. */
 static void lay_out_stripes(const struct program *program, struct matcher_rule *rule)
 {
@@ -145,7 +161,7 @@ static void lay_out_stripes(const struct program *program, struct matcher_rule *
 	if (!find_stripe(program, rule->rule, &slots))
 		return;
 	rule->stripe_slots = slots;
-	rule->inner_bits = slots ? rule->bucket_bits / 2 : rule->bucket_bits;
+	rule->inner_bits = slots ? inner_bits(rule->bucket_bits) : rule->bucket_bits;
 }
 
 static bool has_keys(const struct program *program, const struct program_rule *rule)

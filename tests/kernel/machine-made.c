@@ -228,14 +228,6 @@ static const struct machine_spec part[] = {
 	  .keys = "A:pq B:pq C:pq D:p*",
 	  ROWS(part_rows),
 	  .emits = -1 },
-	{ .name = "all",
-	  .timed = true,
-	  .pool = 65536,
-	  .states = 3,
-	  .notices = 1,
-	  .keys = "A:pq B:pq C:pq D:**",
-	  ROWS(part_rows),
-	  .emits = -1 },
 };
 static const struct event part_events[] = {
 	{ TYPE_A, 1, 1, 1, 0, 7 },  { TYPE_A, 2, 1, 2, 0, 7 },  { TYPE_A, 3, 1, 3, 0, 7 },  { TYPE_A, 4, 2, 1, 0, 7 },
@@ -244,10 +236,8 @@ static const struct event part_events[] = {
 	{ TYPE_A, 13, 1, 1, 0, 7 }, { TYPE_B, 14, 1, 1, 0, 7 },
 };
 static const char part_told[] = "part 7/7 1 1,2,1\n"
-				"all 7/7 1 1,2,1\n"
 				"part 12/7 1 2,1,1\n"
-				"part 14/7 1 1,1,1\n"
-				"all 14/7 1 1,1,1\n";
+				"part 14/7 1 1,1,1\n";
 
 /* B copies (p, q) for (r, q). */
 static const struct machine_row heir_rows[] = {
@@ -408,10 +398,10 @@ static uint32_t draw_rows(const struct machine_spec *spec, struct machine_row *r
 	return count;
 }
 
-/* A machine that takes A, B and C, with D ending all instances of p or of everything; or that takes D alone. */
+/* A machine that takes A, B and C, with D ending all instances of p, or of q; or that takes D alone. */
 static void draw_machine(struct machine_spec *spec, struct machine_row *rows, bool takes_only_d)
 {
-	static const char *const keys[] = { "A:pq B:pq C:pq D:p*", "A:pq B:pq C:pq D:*q", "A:pq B:pq C:pq D:**" };
+	static const char *const keys[] = { "A:pq B:pq C:pq D:p*", "A:pq B:pq C:pq D:*q" };
 	const char *end = draw(2) ? "r>3" : "";
 
 	*spec = (struct machine_spec){ .name = takes_only_d ? "taker" : "drawn",
@@ -419,7 +409,7 @@ static void draw_machine(struct machine_spec *spec, struct machine_row *rows, bo
 				       .states = 2 + draw(4),
 				       .notices = 3,
 				       .silent = takes_only_d ? 0 : draw(16) & ~1u,
-				       .keys = takes_only_d ? "D:pq" : keys[draw(3)],
+				       .keys = takes_only_d ? "D:pq" : keys[draw(2)],
 				       .rows = rows,
 				       .timed = true,
 				       .loss = takes_only_d ? PROGRAM_KEEP : (uint8_t)draw(3),
