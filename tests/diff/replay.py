@@ -34,7 +34,7 @@ class Result:
 
     def not_for_kernel(self):
         """Names of the rules that the kernel engine says it cannot run."""
-        return re.findall(r"rule (\w+) cannot run in the kernel", self.stderr)
+        return re.findall(r"(?:rule|machine) (\w+) cannot run in the kernel", self.stderr)
 
     def too_large(self):
         """Whether the verifier has given up on a program: a live session would run these rules in user space."""

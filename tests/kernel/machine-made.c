@@ -269,8 +269,8 @@ static const char heir_told[] = "heir 2/7 1 1,1,1\n"
 				"heir 7/7 2 1,1,3\n"
 				"heir 9/7 2 9,1,1\n"
 				"heir 10/7 1 9,1,2\n"
-				"heir 13/7 1 9,1,3 tainted\n"
-				"heir 14/7 3 8,1,3 tainted\n";
+				"heir 13/7 1 9,1,3\n"
+				"heir 14/7 3 8,1,3\n";
 
 /* Timers: one that tells again and again, one that ends, one that is set anew. */
 static const struct machine_row timer_rows[] = {
