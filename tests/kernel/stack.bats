@@ -77,7 +77,7 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	observed 1 -f json @slow-syscall -- "$plant" slow 150
 	holds out "$planted == ['stack_planted_wait', 'stack_planted_outer', 'main']"
 	holds out 'm[0]["return"]["took"] >= 100000000 and m[0]["comm"] == "plant-stack"'
-	observed 0 -f json @slow-syscall --set slow_syscall_longest=10s -- "$plant" slow 150
+	observed 0 -f json @slow-syscall --set longest=10s -- "$plant" slow 150
 	holds out 'm == []'
 }
 
