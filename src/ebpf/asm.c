@@ -349,6 +349,15 @@ void ebpf_exit(struct ebpf_asm *as)
 	ebpf_emit(as, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
 }
 
+void ebpf_return_0_or_1(struct ebpf_asm *as, uint32_t one)
+{
+	ebpf_mov_imm(as, BPF_REG_0, 0);
+	ebpf_exit(as);
+	ebpf_bind(as, one);
+	ebpf_mov_imm(as, BPF_REG_0, 1);
+	ebpf_exit(as);
+}
+
 void ebpf_load_map(struct ebpf_asm *as, uint8_t dst, int fd)
 {
 	emit_wide(as, dst, BPF_PSEUDO_MAP_FD, (uint32_t)fd);

@@ -91,6 +91,8 @@ void ebpf_call(struct ebpf_asm *as, int32_t helper);
 void ebpf_call_kernel(struct ebpf_asm *as, int32_t btf_id);
 void ebpf_call_function(struct ebpf_asm *as, uint32_t function);
 void ebpf_exit(struct ebpf_asm *as);
+/* How callbacks of bpf_loop end: here with 0 (go on), at label one with 1 (enough). */
+void ebpf_return_0_or_1(struct ebpf_asm *as, uint32_t one);
 
 /* dst = a map; the address of byte off in the only value of an array map; a function, for bpf_loop. */
 void ebpf_load_map(struct ebpf_asm *as, uint8_t dst, int fd);

@@ -265,11 +265,7 @@ static uint32_t function_tally(struct emit *emit)
 	ebpf_alu(as, BPF_ADD, R1, R6);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, none);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, none);
 	ebpf_asm_leave(as);
 	return function;
 }

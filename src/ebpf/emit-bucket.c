@@ -119,11 +119,7 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 	ebpf_load(as, BPF_DW, R0, R10, wait + 16);
 	ebpf_exit(as);
 	ebpf_bind(as, taken);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, own);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, own);
 	ebpf_asm_leave(as);
 	return function;
 }

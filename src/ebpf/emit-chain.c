@@ -34,11 +34,7 @@ void emit_turn_end(struct emit *emit, uint32_t end)
 
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(next));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, end);
 }
 
 /* The run in r7 leaves the chain for good. */

@@ -377,11 +377,7 @@ static uint32_t function_seek(struct emit *emit)
 	emit_derived_node(emit, R3, R8, R2);
 	jump_if_later(emit, R7, R3, stop);
 	ebpf_store(as, BPF_W, R8, QUEUE(cursor), R6);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, stop);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, stop);
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -153,11 +153,7 @@ static uint32_t function_end_part(struct emit *emit, const struct emit_walk *wal
 	ebpf_bind(as, none);
 	next_chain(emit, stop);
 	ebpf_bind(as, done);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, stop);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, stop);
 	ebpf_asm_leave(as);
 	return function;
 }

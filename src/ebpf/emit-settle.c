@@ -106,11 +106,7 @@ static uint32_t function_settle(struct emit *emit)
 	ebpf_bind(as, turn);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, end);
 	ebpf_asm_leave(as);
 	return function;
 }

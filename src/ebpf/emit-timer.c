@@ -127,11 +127,7 @@ uint32_t emit_function_timer(const struct emit *outer)
 	emit_clear_timer(&emit);
 	emit_note_timer(&emit, none);
 	ebpf_bind(as, none);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_bind(as, stop);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return_0_or_1(as, stop);
 	ebpf_asm_leave(as);
 	return function;
 }
