@@ -6,6 +6,8 @@
 
 #include "automaton/machine-priv.h"
 
+#include "base/text.h"
+
 static bool applies(const struct lang_transition *transition, uint32_t state)
 {
 	return !transition->type && (transition->state == state || machine_is_outside(transition));
@@ -109,20 +111,10 @@ uint32_t machine_fallbacks(struct machine_build *build, uint32_t state, uint32_t
 
 const char *machine_after_note(struct machine_build *build, uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		const char *unit;
-	} units[] = {
-		{ UINT64_C(3600000000000), "h" },
-		{ UINT64_C(60000000000), "min" },
-		{ 1000000000, "s" },
-		{ 1000000, "ms" },
-		{ 1000, "us" },
-		{ 1, "ns" },
-	};
-	size_t i = 0;
+	char memory[32];
+	struct text_buffer time;
 
-	while (ns % units[i].ns)
-		i++;
-	return arena_format(build->base.arena, "AFTER %llu%s", (unsigned long long)(ns / units[i].ns), units[i].unit);
+	text_init_fixed(&time, memory, sizeof memory);
+	text_time(&time, ns);
+	return arena_format(build->base.arena, "AFTER %s", memory);
 }

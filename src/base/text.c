@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,4 +203,24 @@ int text_take(struct text_buffer *text, char **taken)
 	*taken = text->bytes;
 	*text = (struct text_buffer){ 0 };
 	return 0;
+}
+
+void text_time(struct text_buffer *text, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} units[] = {
+		{ UINT64_C(3600000000000), "h" },
+		{ UINT64_C(60000000000), "min" },
+		{ 1000000000, "s" },
+		{ 1000000, "ms" },
+		{ 1000, "us" },
+		{ 1, "ns" },
+	};
+	size_t i = 0;
+
+	while (units[i].ns > 1 && (ns % units[i].ns || ns == 0))
+		i++;
+	text_printf(text, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
 }

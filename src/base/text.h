@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { TEXT_BYTES_MAX = 1 << 26 };
 
@@ -37,6 +38,8 @@ void text_fini(struct text_buffer *text);
 void text_append(struct text_buffer *text, const char *string);
 void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length);
 void text_printf(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A time as the language writes it, in the largest unit in which it is whole: 90s, 1500us, 0ns. */
+void text_time(struct text_buffer *text, uint64_t ns);
 
 /*
  * string as a JSON string, quotes included. JSON is Unicode: bytes that are not UTF-8 come out as U+FFFD each.

@@ -150,7 +150,7 @@ static void draw_state(const struct explain *explain, uint32_t index)
 		draw_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
 	if (state->flags & PROGRAM_STATE_DEADLINE) {
 		text_printf(out, "\ts%" PRIu32 " -> match [label=\"after ", index);
-		explain_time(out, explain->rule->within_ns);
+		text_time(out, explain->rule->within_ns);
 		text_append(out, "\", style=bold];\n");
 	}
 }
@@ -181,7 +181,7 @@ static void draw_title(const struct explain *explain)
 	text_printf(out, ": %s", explain_semantics(rule));
 	if (rule->within_ns) {
 		text_append(out, " WITHIN ");
-		explain_time(out, rule->within_ns);
+		text_time(out, rule->within_ns);
 	}
 	if (explain->facts->where) {
 		text_append(out, "\\n");

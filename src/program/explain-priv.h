@@ -25,9 +25,6 @@ const char *explain_kind(uint32_t kind);
 const char *explain_type_name(const struct explain *explain, uint32_t type);
 const struct program_state *explain_state(const struct explain *explain, uint32_t state);
 
-/* A time as the language writes it: 250ms. */
-void explain_time(struct text_buffer *out, uint64_t ns);
-
 /* The event of a transition as a pattern writes it: B[]:b. */
 void explain_event(const struct explain *explain, const struct program_transition *transition);
 

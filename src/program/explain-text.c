@@ -40,7 +40,7 @@ static void print_head(const struct explain *explain)
 	text_printf(out, "  semantics  %s", explain_semantics(rule));
 	if (rule->within_ns) {
 		text_append(out, ", WITHIN ");
-		explain_time(out, rule->within_ns);
+		text_time(out, rule->within_ns);
 	}
 	if (!explain_is_machine(explain))
 		text_printf(out, ", AFTER MATCH %s", rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP");

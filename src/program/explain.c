@@ -3,7 +3,6 @@
 
 #include "program/explain-priv.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 const char *explain_semantics(const struct program_rule *rule)
@@ -61,29 +60,6 @@ const char *explain_type_name(const struct explain *explain, uint32_t type)
 const struct program_state *explain_state(const struct explain *explain, uint32_t state)
 {
 	return &explain->program->states[explain->rule->first_state + state];
-}
-
-void explain_time(struct text_buffer *out, uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *unit;
-	} units[] = {
-		{ UINT64_C(3600000000000), "h" },
-		{ UINT64_C(60000000000), "min" },
-		{ 1000000000, "s" },
-		{ 1000000, "ms" },
-		{ 1000, "us" },
-		{ 1, "ns" },
-	};
-	size_t i = 0;
-
-	while (ns % units[i].ns || ns < units[i].ns) {
-		if (units[i].ns == 1)
-			break;
-		i++;
-	}
-	text_printf(out, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
 }
 
 void explain_event(const struct explain *explain, const struct program_transition *transition)
