@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "ebpf/own-probe.h"
 #include "react/proc.h"
+#include "session/proc-numbers.h"
 
-#include <ctype.h>
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -66,25 +66,21 @@ static bool ends_at_exec(pid_t pid, int fd)
 	return flags && strtoul(flags + strlen("flags:\t"), NULL, 8) & O_CLOEXEC;
 }
 
-static void tell_descriptors(pid_t pid, bool is_waiting)
+struct owner {
+	pid_t pid;
+	bool is_waiting;
+};
+
+static int tell_descriptor(void *context, int fd)
 {
+	const struct owner *owner = context;
 	char path[PATH_MAX], name[32];
-	DIR *folder;
 
-	snprintf(name, sizeof name, "/proc/%d/fd", pid);
-	folder = opendir(name);
-	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-		if (!isdigit((unsigned char)*entry->d_name))
-			continue;
-		int fd = (int)strtol(entry->d_name, NULL, 10);
-
-		snprintf(name, sizeof name, "fd/%d", fd);
-		read_link(pid, name, path);
-		if (*path && !(is_waiting && ends_at_exec(pid, fd)))
-			own_probe_descriptor_state(pid, fd, path);
-	}
-	if (folder)
-		closedir(folder);
+	snprintf(name, sizeof name, "fd/%d", fd);
+	read_link(owner->pid, name, path);
+	if (*path && !(owner->is_waiting && ends_at_exec(owner->pid, fd)))
+		own_probe_descriptor_state(owner->pid, fd, path);
+	return 0;
 }
 
 /* Whether path does not lie at or below folder, both absolute. */
@@ -114,7 +110,8 @@ static void tell_process(pid_t pid, bool is_waiting)
 
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
-	tell_descriptors(pid, is_waiting);
+	snprintf(path, sizeof path, "/proc/%d/fd", pid);
+	proc_numbers(path, tell_descriptor, &(struct owner){ pid, is_waiting });
 }
 
 static int by_number(const void *a, const void *b)
@@ -124,28 +121,34 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+struct pids {
+	seed_scope_fn *in_scope;
+	void *context;
+	int *items;
+	size_t count, capacity;
+};
+
+static int add_pid(void *context, int pid)
+{
+	struct pids *pids = context;
+
+	if (pid == getpid() || !pids->in_scope(pids->context, pid))
+		return 0;
+	if (alloc_grow(&pids->items, &pids->capacity, pids->count, sizeof *pids->items))
+		return -ENOMEM;
+	pids->items[pids->count++] = pid;
+	return 0;
+}
+
 int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
 {
-	DIR *folder = opendir("/proc");
-	int *pids = NULL;
-	size_t count = 0, capacity = 0;
-	int result = 0;
+	struct pids pids = { .in_scope = in_scope, .context = context };
+	int result = proc_numbers("/proc", add_pid, &pids);
 
-	for (const struct dirent *entry; folder && !result && (entry = readdir(folder));) {
-		int pid = isdigit((unsigned char)*entry->d_name) ? (int)strtol(entry->d_name, NULL, 10) : 0;
-
-		if (!pid || pid == getpid() || !in_scope(context, pid))
-			continue;
-		result = alloc_grow(&pids, &capacity, count, sizeof *pids);
-		if (!result)
-			pids[count++] = pid;
-	}
-	if (folder)
-		closedir(folder);
-	if (count)
-		qsort(pids, count, sizeof *pids, by_number);
-	for (size_t i = 0; !result && i < count; i++)
-		tell_process(pids[i], pids[i] == waiting);
-	alloc_free(pids);
+	if (pids.count)
+		qsort(pids.items, pids.count, sizeof *pids.items, by_number);
+	for (size_t i = 0; !result && i < pids.count; i++)
+		tell_process(pids.items[i], pids.items[i] == waiting);
+	alloc_free(pids.items);
 	return result;
 }

@@ -6,8 +6,9 @@
 
 #include "session/state-dump.h"
 
+#include "session/proc-numbers.h"
+
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -148,24 +149,6 @@ static int dump_thread(pid_t pid, pid_t tid, state_dump_fn *tell, void *context)
 	return tell(context, &process);
 }
 
-/* Calls one for each entry of the directory that is a number. */
-static int each_number(const char *path, int (*one)(void *context, pid_t number), void *context)
-{
-	DIR *directory = opendir(path);
-	const struct dirent *entry;
-	int result = 0;
-
-	while (directory && !result && (entry = readdir(directory))) {
-		long number = strtol(entry->d_name, NULL, 10);
-
-		if (isdigit((unsigned char)*entry->d_name) && number > 0)
-			result = one(context, (pid_t)number);
-	}
-	if (directory)
-		closedir(directory);
-	return result;
-}
-
 struct dump {
 	pid_t pid;
 	state_dump_fn *tell;
@@ -185,7 +168,7 @@ int state_dump_process(pid_t pid, state_dump_fn *tell, void *context)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	return each_number(path, each_thread, &dump);
+	return proc_numbers(path, each_thread, &dump);
 }
 
 static int each_process(void *context, pid_t pid)
@@ -199,5 +182,5 @@ int state_dump_all(state_dump_fn *tell, void *context)
 {
 	struct dump dump = { 0, tell, context };
 
-	return each_number("/proc", each_process, &dump);
+	return proc_numbers("/proc", each_process, &dump);
 }
