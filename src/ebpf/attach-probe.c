@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -124,9 +125,10 @@ static bool find_in_table(Elf *elf, Elf_Scn *section, const char *function, uint
 	return false;
 }
 
+/* The file is read, not mapped: one that somebody makes shorter meanwhile must not end us. */
 static bool find_function(int fd, const char *function, uint64_t *offset)
 {
-	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	bool found = false;
@@ -157,13 +159,17 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 			       ? 0
 			       : refuse(reason, -ENOENT, "asterism has no function", function);
 	place->path = strchr(name, '/') ? name : find_library(name, arena);
-	int fd = place->path ? open(place->path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = place->path ? open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	struct stat about;
 
 	if (fd < 0)
 		return refuse(reason, -ENOENT, "there is no file", name);
-	bool found = find_function(fd, function, &place->offset);
+	bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+	bool found = is_regular && find_function(fd, function, &place->offset);
 
 	close(fd);
+	if (!is_regular)
+		return refuse(reason, -ENOENT, "this is no regular file:", name);
 	return found ? 0 : refuse(reason, -ENOENT, "the file has no function", function);
 }
 

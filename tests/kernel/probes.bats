@@ -18,6 +18,10 @@ setup() {
 	"$ASTERISM" run -q nested.rule -- true || skip "no probes in user code in this kernel"
 }
 
+teardown() {
+	[ -z "${started:-}" ] || kill -KILL $started 2>/dev/null || true
+}
+
 # `values FILE NAME`: of every match.
 values() {
 	sed -n "s/.*\"$2\":\([0-9]*\)[,}].*/\1/p" "$1"
@@ -65,6 +69,14 @@ values() {
 	[[ "$output" == *"no function f"* ]]
 }
 
+@test "what is no regular file is not waited for" {
+	mkfifo pipe.so
+	printf 'EVENT e {}\nFROM uprobe:"%s/pipe.so:f" {}\n' "$PWD" >e.events
+	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
+	run -4 timeout 20 "$ASTERISM" run e.rule -- true
+	[[ "$output" == *"no regular file"* ]]
+}
+
 @test "registers belong to probes only" {
 	printf 'EVENT e { a: u64 }\nFROM sched:sched_switch { a = user_arg(0) }\n' >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e:x } RETURN { x.a }\n' >e.rule
@@ -79,7 +91,31 @@ values() {
 	[[ "$output" == *'uprobe:"file:function"'* ]]
 }
 
-@test "no probe is left in the library" {
-	"$ASTERISM" run -q nested.rule -- true
+# The first byte of the function: 0xcc while a probe stands there.
+first_byte() {
+	/usr/bin/python3 -SE -c 'import ctypes
+f = ctypes.cast(ctypes.CDLL(None).pthread_mutex_lock, ctypes.c_void_p)
+print(ctypes.string_at(f.value, 1).hex())'
+}
+
+@test "no probe is left in the library, also of a session that was killed" {
+	[ "$(first_byte)" != cc ]
+	sleep 60 &
+	started=$!
+	"$ASTERISM" run -q nested.rule -p $started 2>err >out &
+	session=$!
+	started="$started $session"
+	for _ in $(seq 100); do
+		[ "$(first_byte)" != cc ] || break
+		sleep 0.05
+	done
+	[ "$(first_byte)" = cc ]
+	kill -KILL $session
+	wait $session || true
+	for _ in $(seq 100); do
+		[ "$(first_byte)" = cc ] || break
+		sleep 0.05
+	done
+	[ "$(first_byte)" != cc ]
 	run ! grep -q pthread_mutex /sys/kernel/tracing/uprobe_events
 }
