@@ -9,13 +9,17 @@
  *   close KEY      once getppid(KEY), to complete the run of that key; answers KEY
  *   closed N       opens N descriptors and closes them again; answers N
  *   pairs M K      M times opens one of the first K of them (dup2), at random, and closes it; answers CPU ns per call
+ *   names N        N times open of a file that is not there, by a name that can be read; answers CPU ns per call
+ *   fresh N        the same by a name whose page has been given back before each call, giving back included
  *   spin           getppid until the process is killed
  */
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -81,6 +85,31 @@ static void pairs(unsigned long count, unsigned long busy)
 	printf("%.2f\n", (double)(cpu_ns() - start) / (2 * (double)count));
 }
 
+static void names(unsigned long count, int is_fresh)
+{
+	char name[] = "/tmp/load-names-XXXXXX", text[] = "/nowhere/name";
+	int fd = mkstemp(name);
+	const char *at = MAP_FAILED;
+
+	if (fd >= 0) {
+		unlink(name);
+		if (write(fd, text, sizeof text) == sizeof text)
+			at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+		close(fd);
+	}
+	if (at == MAP_FAILED)
+		exit(1);
+	uint64_t start = cpu_ns();
+
+	for (unsigned long i = 0; i < count; i++) {
+		if (is_fresh)
+			madvise((void *)at, 4096, MADV_DONTNEED);
+		syscall(SYS_openat, AT_FDCWD, at, O_RDONLY);
+	}
+	printf("%.2f\n", (double)(cpu_ns() - start) / (double)count);
+	munmap((void *)at, 4096);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long first, count;
@@ -101,6 +130,10 @@ int main(int argc, char **argv)
 			close_many(count);
 		else if (sscanf(line, "pairs %lu %lu", &count, &first) == 2)
 			pairs(count, first);
+		else if (sscanf(line, "names %lu", &count) == 1)
+			names(count, 0);
+		else if (sscanf(line, "fresh %lu", &count) == 1)
+			names(count, 1);
 		else if (line[0] == 's')
 			for (;;)
 				syscall(SYS_getppid, 0ul, 0ul);

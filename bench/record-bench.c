@@ -159,7 +159,7 @@ static const char instance[] = "/sys/kernel/tracing/instances/asterism-bench";
 
 static void put(const char *file, const char *text)
 {
-	char path[PATH_BYTES];
+	char path[sizeof instance + PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s/%s", instance, file);
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -142,6 +142,30 @@ def measure_rule_count(bench, rounds):
                                       for name, file in files.items()}, {"events": bench.calls})
 
 
+def measure_strings(bench, rounds):
+    """CPU ns that a rule about names adds to an open whose name can be read, to one whose page is not there, and to any
+    other call; and what each of these takes without asterism."""
+    bench.need_root()
+    rule = bench.rule_file("names", 'RULE names PATTERN { sys_enter_openat:o } WHERE { o.filename == "/nowhere/else" }\n')
+    asked = {"readable": "names", "not there yet": "fresh", "another call": "calls"}
+    samples = {}
+    load, count = Load(bench), bench.calls // 4
+    try:
+        for turn in range(rounds + 1):
+            before = {name: load.ask(f"{question} {count}") for name, question in asked.items()}
+            process = bench.start_asterism(rule, load.pid)
+            costs = {name: load.ask(f"{question} {count}") for name, question in asked.items()}
+            bench.stop(process)
+            verify("asterism", bench.stats(process), {"events": 2 * count})
+            for name, question in asked.items() if turn else ():
+                bare = (before[name] + load.ask(f"{question} {count}")) / 2
+                samples.setdefault(f"{name}: bare", []).append(bare)
+                samples.setdefault(f"{name}: added", []).append(costs[name] - bare)
+    finally:
+        load.close()
+    return samples
+
+
 def measure_open_runs(bench, rounds):
     rule = bench.rule_file("open", """RULE open PATTERN { [sys_enter:a, sys_enter:b] }
 WHERE { a.id == 110, a.arg0 == 0x5eed, b.id == 110, b.arg0 == a.arg1 } POOL 131072
@@ -292,6 +316,8 @@ ROWS = [
         "<= empty program + 30 ns", measure_unwanted),
     Row("rules", "rules on sys_enter with distinct constants, added per call", "CPU ns", "1 rule",
         "100 rules <= 2x 1 rule", measure_rule_count),
+    Row("strings", "a rule about names, per open and per any other call", "CPU ns", "readable: bare", "",
+        measure_strings),
     Row("runs", "open runs, added per call", "CPU ns", "10 runs", "100,000 <= 1.5x 10", measure_open_runs),
     Row("conditions", "conditions on one event, added per call", "CPU ns", "1 condition", "", measure_conditions),
     Row("start", "rule text to first match", "ms", "bpftrace", "<= 20 ms",

@@ -1,2 +1,2 @@
-# The name under which the reference's rules ask for these events.
+#The name under which the reference's rules ask for these events.
 EVENTS "wmk.events"

@@ -57,7 +57,7 @@ size_t asterism_match_value_count(const struct asterism_match *match);
 
 /*
  * Value number index, from 0. Returns 0; -EINVAL (there is none), -EDOM (it divides by zero; *value has its name and
- * kind).
+ * kind), -ENODATA (the match is without it: the alternative that it took does not have the event; likewise).
  */
 int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value);
 
@@ -86,7 +86,7 @@ struct asterism_event {
 	size_t size;      /* sizeof (struct asterism_event), set by the caller */
 	const char *type; /* "sys_enter_openat" */
 	const char *name; /* of the element of the rule that it became; NULL where it has none */
-	uint64_t seq;
+	uint64_t seq;     /* ordinal in the input, from 1; 0: it has none, its rule runs in the kernel */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t cpu, pid, tid;
 	const char *comm;

@@ -53,6 +53,25 @@ int asterism_rules_load_image(struct asterism_session *session, const void *byte
 int asterism_rules_load(struct asterism_session *session, const void *bytes, size_t length, const char *name,
 			struct asterism_rules **rules);
 
+/* Rules with what is to be known of where they come from. Zero what is of no interest, and set size. */
+struct asterism_rules_source {
+	size_t size; /* sizeof (struct asterism_rules_source) */
+	const void *bytes;
+	size_t length;
+	const char *name; /* stands in messages; NULL: "<text>" or "<image>" */
+	uid_t owner;      /* whose rules they are */
+	int is_foreign;   /* the owner is somebody else, who gets to see the messages */
+};
+
+/*
+ * Loads rules that not everything may be let into: EVENTS names installed catalogs by their plain names, or files that
+ * belong to the owner (or to root) and that nobody else can write by their absolute path. Foreign rules name installed
+ * catalogs only, unless the policy file says clients-define: then also files of the owner. What is not allowed is as if
+ * it were not there, and no message tells foreigners of what a file holds. Results as asterism_rules_load_text.
+ */
+int asterism_rules_load_from(struct asterism_session *session, const struct asterism_rules_source *source,
+			     struct asterism_rules **rules);
+
 /* The name of the first action that a rule of the unit calls and that changes the system; NULL: there is none. */
 const char *asterism_rules_action(const struct asterism_rules *rules);
 
@@ -106,8 +125,9 @@ struct asterism_rule_info {
 	uint64_t runs_live_max;     /* at one time */
 	uint64_t pool_exhausted;    /* runs refused because the pool was full */
 	uint64_t lost;              /* everything lost for this rule */
-	uint64_t divisions_by_zero; /* in conditions, which were then false */
+	uint64_t divisions_by_zero; /* in conditions, which were then false, and in assignments, not done */
 	uint64_t kernel_bytes;      /* memory that its runs take in the kernel, while the unit is active */
+	uint64_t unread;            /* events that it did not see because a string in them could not be read */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */

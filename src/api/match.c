@@ -213,7 +213,7 @@ static int read_value(const struct asterism_match *match, const struct program_r
 						 .rule = rule_of(match),
 						 .slots = match->found->slots };
 	struct program_value own = { .kind = program->nodes[row->node].kind, .text = "" };
-	int result = program_eval(&operand, row->node, &own);
+	int result = program_eval_return(&operand, row, &own);
 
 	if (result)
 		own.u64 = 0;
@@ -326,7 +326,7 @@ const char *asterism_match_warning(const struct asterism_match *match)
 	struct asterism_match *own = (struct asterism_match *)match;
 
 	if (!own->warning && program_match_notice(program_of(match), match->found))
-		own->warning = result_warning(program_of(match), match->found);
+		own->warning = result_warning(program_of(match), match->found, false);
 	return own->warning;
 }
 

@@ -112,12 +112,49 @@ int asterism_rules_load_file(struct asterism_session *session, const char *file,
 	return load(session, &(struct session_rules_source){ .name = file }, rules);
 }
 
+static bool has_magic(const void *bytes, size_t length)
+{
+	return bytes && length >= sizeof PROGRAM_MAGIC - 1 &&
+	       memcmp(bytes, PROGRAM_MAGIC, sizeof PROGRAM_MAGIC - 1) == 0;
+}
+
 int asterism_rules_load(struct asterism_session *session, const void *bytes, size_t length, const char *name,
 			struct asterism_rules **rules)
 {
-	if (bytes && length >= sizeof PROGRAM_MAGIC - 1 && memcmp(bytes, PROGRAM_MAGIC, sizeof PROGRAM_MAGIC - 1) == 0)
+	if (has_magic(bytes, length))
 		return asterism_rules_load_image(session, bytes, length, name, rules);
 	return asterism_rules_load_text(session, bytes, length, name, rules);
+}
+
+static struct event_catalog_access access_for(const struct asterism_session *session,
+					      const struct asterism_rules_source *source)
+{
+	bool defines = !source->is_foreign || session->policy.clients_define;
+
+	return (struct event_catalog_access){ .files = defines ? EVENT_FILES_OWN : EVENT_FILES_NONE,
+					      .owner = source->owner,
+					      .is_foreign = source->is_foreign != 0 };
+}
+
+int asterism_rules_load_from(struct asterism_session *session, const struct asterism_rules_source *source,
+			     struct asterism_rules **rules)
+{
+	struct asterism_rules_source own;
+	bool is_image;
+
+	asterism_diag_clear(session->diag);
+	if (!source || sized_take(&own, sizeof own, source))
+		return diag_error(session->diag, NULL, -EINVAL, "the source is none that this library knows");
+	is_image = has_magic(own.bytes, own.length);
+	return load_bytes(session,
+			  &(struct session_rules_source){ .name = own.name   ? own.name
+								  : is_image ? "<image>"
+									     : "<text>",
+							  .bytes = own.bytes,
+							  .length = own.length,
+							  .is_image = is_image,
+							  .access = access_for(session, &own) },
+			  rules);
 }
 
 const char *asterism_rules_action(const struct asterism_rules *rules)
@@ -164,8 +201,10 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->runs_opened += past->runs_opened;
 	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
 	stats->pool_exhausted += past->pool_exhausted;
+	stats->unraised += past->unraised;
 	stats->lost += past->lost;
 	stats->divisions_by_zero += past->divisions_by_zero;
+	stats->unread += past->unread;
 }
 
 void api_rules_count(const struct asterism_rules *rules)
@@ -292,6 +331,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.divisions_by_zero = stats->divisions_by_zero,
 		.kernel_bytes =
 			placement->place == SESSION_KERNEL ? ebpf_pool_bytes(rules->program, (uint32_t)index) : 0,
+		.unread = stats->unread,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);

@@ -102,6 +102,7 @@ static void add_stream_types(struct unit_build *unit)
 		unit_type(unit, unit->unit->declared[i]);
 }
 
+/* Rules and machines are laid into the image in the order of their files and texts. */
 int automaton_compile(const struct lang_unit *lang, const struct event_catalog *catalog, struct asterism_diag *diag,
 		      void **bytes, size_t *length)
 {
@@ -110,9 +111,10 @@ int automaton_compile(const struct lang_unit *lang, const struct event_catalog *
 
 	if (!err)
 		add_stream_types(&unit);
-	for (uint32_t i = 0; i < lang->rule_count + lang->machine_count && !err; i++) {
-		int failed = i < lang->rule_count ? compile_rule(&unit, &lang->rules[i])
-						  : machine_compile(&unit, &lang->machines[i - lang->rule_count]);
+	for (uint32_t rule = 0, machine = 0; rule + machine < lang->rule_count + lang->machine_count && !err;) {
+		bool is_machine = machine < lang->machine_count && lang->machines[machine].rules_before <= rule;
+		int failed = is_machine ? machine_compile(&unit, &lang->machines[machine++])
+					: compile_rule(&unit, &lang->rules[rule++]);
 
 		if (failed == -ENOMEM)
 			err = failed;

@@ -26,6 +26,15 @@ uint32_t conditions_tests(struct rule_build *build, const struct count_test *tes
 	return all;
 }
 
+static uint32_t is_bound(struct rule_build *build, uint32_t element)
+{
+	uint32_t word = node_slot(build, slot_find(build, SLOT_BOUND, 0, NULL));
+	uint64_t bit = UINT64_C(1) << build->flags[element];
+	uint32_t set = node_op(build, PROGRAM_OP_AND, PROGRAM_U64, word, node_const(build, PROGRAM_U64, bit));
+
+	return node_op(build, PROGRAM_OP_NE, PROGRAM_BOOL, set, node_const(build, PROGRAM_U64, 0));
+}
+
 /* What is known of the elements that an expression names: all there, perhaps there (with the test in *node), none. */
 enum presence { PRESENT, PERHAPS, ABSENT };
 
@@ -47,13 +56,19 @@ static enum presence presence(struct rule_build *build, const struct lang_expr *
 		return ABSENT;
 	if (set_has(place->must, expr->element))
 		return PRESENT;
-	uint32_t word = node_slot(build, slot_find(build, SLOT_BOUND, 0, NULL));
-	uint64_t bit = UINT64_C(1) << build->flags[expr->element];
-	uint32_t set = node_op(build, PROGRAM_OP_AND, PROGRAM_U64, word, node_const(build, PROGRAM_U64, bit));
-	uint32_t test = node_op(build, PROGRAM_OP_NE, PROGRAM_BOOL, set, node_const(build, PROGRAM_U64, 0));
-
-	*node = node_and(build, *node, test);
+	*node = node_and(build, *node, is_bound(build, expr->element));
 	return PERHAPS;
+}
+
+uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr)
+{
+	if (!expr || expr->op == LANG_CONST)
+		return PROGRAM_NONE;
+	if (expr->op > LANG_LAST)
+		return node_and(build, conditions_there(build, expr->left), conditions_there(build, expr->right));
+	if (!slots_may_lack(build, expr->element))
+		return PROGRAM_NONE;
+	return is_bound(build, expr->element);
 }
 
 /* The condition as a node: NONE where something it names cannot be there, "absent or true" where it may not be. */

@@ -240,6 +240,7 @@ static void emit_returns(struct rule_build *build, struct program_rule *out)
 		struct program_return row = {
 			.name = rule_text(build, build->rule->values[i].name),
 			.node = node_expr(build, build->rule->values[i].expr, PROGRAM_NONE),
+			.there = conditions_there(build, build->rule->values[i].expr) + 1, /* NONE: 0 */
 		};
 
 		add(build, PROGRAM_RETURNS, &row);

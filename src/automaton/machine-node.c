@@ -91,6 +91,9 @@ static uint32_t leaf(struct machine_build *build, const struct lang_expr *expr, 
 		if (scope->opens)
 			return machine_key_field(build, expr->element, scope->transition,
 						 scope->transition->by[expr->element]);
+		if (scope->copies)
+			return machine_key_field(build, expr->element, scope->transition,
+						 scope->transition->copy_by[expr->element]);
 		return node_slot(&build->base, expr->element);
 	case LANG_VARIABLE:
 		if (scope->opens)

@@ -37,7 +37,8 @@ struct machine_build {
 /* Where an expression stands. */
 struct machine_scope {
 	const struct lang_transition *transition; /* NULL: there is no event */
-	bool opens; /* judged before there is an instance: keys from the event, variables as they begin */
+	bool opens;  /* judged before there is an instance: keys from the event, variables as they begin */
+	bool copies; /* judged for a copy: its own key from the event */
 };
 
 /* A transition in a state of the image. */

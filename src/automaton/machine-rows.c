@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which transitions a state of the image has, and in which order they are tried: for each type of event the
- * copies, then what has a WHERE, then what has none; a state's own before those outside of states.
+ * copies, then what has a WHERE, then what has none; a state's own before those outside of states. So for timers.
  */
 
 #include "automaton/machine-priv.h"
@@ -87,19 +87,18 @@ static void add_row(struct machine_build *build, struct output *output, const st
 	rule_fail(&build->base, -EINVAL);
 }
 
-/* The rows for one type of event; NULL: the timer, whose transitions are tried in the order of the file. */
+/* The rows for one type of event; NULL: the timer. */
 static void collect(struct machine_build *build, struct output *output, const struct event_type *type)
 {
-	for (uint32_t pass = 0; pass < (type ? 8 : 1); pass++) {
+	for (uint32_t pass = 0; pass < 8; pass++) {
 		bool copies = pass < 4, guarded = pass % 4 < 2, outside = pass % 2;
 
 		for (uint32_t i = 0; i < build->machine->transition_count; i++) {
 			const struct lang_transition *transition = &build->machine->transitions[i];
 
-			if (transition->type != type || !stands_in(transition, output))
-				continue;
-			if (!type || (!!transition->copy_by == copies && !!transition->guard == guarded &&
-				      machine_is_outside(transition) == outside))
+			if (transition->type == type && stands_in(transition, output) &&
+			    !!transition->copy_by == copies && !!transition->guard == guarded &&
+			    machine_is_outside(transition) == outside)
 				add_row(build, output, transition);
 		}
 	}
@@ -116,7 +115,9 @@ static void drop_idle(struct output *output, uint32_t first)
 static uint32_t guard_of(struct machine_build *build, const struct machine_row *row)
 {
 	const struct lang_transition *transition = row->transition;
-	const struct machine_scope scope = { .transition = transition, .opens = row->opens };
+	const struct machine_scope scope = { .transition = transition,
+					     .opens = row->opens,
+					     .copies = transition->copy_by != NULL };
 	uint32_t *known = &build->fits[transition - build->machine->transitions];
 
 	if (!transition->guard)

@@ -61,7 +61,9 @@ void machine_arm(struct machine_build *build, const struct machine_row *row, str
 	if (after)
 		machine_set(build, out, build->timer,
 			    node_op(&build->base, PROGRAM_OP_ADD, PROGRAM_U64, now(build), machine_word(build, after)));
-	else if (!row->opens)
+	if (after && !row->opens && !row->transition->copy_by)
+		out->flags |= PROGRAM_ARM;
+	if (!after && !row->opens)
 		machine_set(build, out, build->timer, machine_word(build, 0));
 }
 

@@ -78,11 +78,11 @@ static int collect_models(struct machine_build *build)
 
 static const char *class_label(struct machine_build *build)
 {
-	const char *label = build->machine->keys[0].name;
+	const char *label = "";
 
-	for (uint32_t i = 1; i < build->machine->key_count && label; i++)
-		label = arena_format(build->base.arena, "%s, %s", label, build->machine->keys[i].name);
-	return label;
+	for (uint32_t i = 0; i < build->machine->key_count && label; i++)
+		label = arena_format(build->base.arena, "%s%s%s", label, i ? ", " : "", build->machine->keys[i].name);
+	return label && !*label ? "one instance" : label;
 }
 
 static uint32_t key_field(struct machine_build *build, const struct lang_transition *model, uint32_t key)
@@ -134,6 +134,9 @@ static void emit_stream(struct machine_build *build, struct program_rule *out)
 	}
 }
 
+/* Places of a machine without a key: a single instance needs another before a processor has given its last one back. */
+enum { LONE_POOL = 8 };
+
 static void emit(struct machine_build *build)
 {
 	const struct lang_machine *machine = build->machine;
@@ -142,7 +145,7 @@ static void emit(struct machine_build *build)
 		.name = rule_text(&build->base, machine->name),
 		.semantics = PROGRAM_MACHINE,
 		.loss = (uint8_t)machine->loss,
-		.pool = machine->pool,
+		.pool = machine->key_count || machine->pool < LONE_POOL ? machine->pool : LONE_POOL,
 		.first_element = program_build_count(image, PROGRAM_ELEMENTS),
 		.flags = build->timer != PROGRAM_NONE ? PROGRAM_RULE_TIMER : 0,
 		.timer_slot = build->timer != PROGRAM_NONE ? build->timer : 0,

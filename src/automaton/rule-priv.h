@@ -124,6 +124,8 @@ uint32_t slot_counter(struct rule_build *build, const struct pattern_node *node)
 uint32_t slot_join(struct rule_build *build, uint32_t join);
 /* Makes the slots that conditions, values and statements read. */
 void slots_collect(struct rule_build *build);
+/* Whether a match may be without the element: it stands below an alternative. */
+bool slots_may_lack(const struct rule_build *build, uint32_t element);
 
 /* cycles.c: that no EMIT feeds itself. */
 int unit_check_cycles(struct unit_build *unit);
@@ -150,6 +152,8 @@ struct place_in_pattern {
 void conditions_fit(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place, bool opens);
 /* The relations that are known once element has come (or, an array, has closed), ANDed; PROGRAM_NONE: there are none.
  */
+/* Whether a match has all that a value of it names, over slots; NONE: it always has. */
+uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr);
 uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element);
 uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
 

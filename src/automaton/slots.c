@@ -116,6 +116,36 @@ static void flag(struct rule_build *build, const struct lang_expr *expr)
 	}
 }
 
+/* Whether the element stands below node, and below an alternative in it. */
+static bool stands_below(const struct pattern_node *node, uint32_t element, bool in_alternative)
+{
+	in_alternative |= node->source->kind == LANG_ALTERNATIVE && node->child_count > 1;
+	if (node->position && node->position->element == element)
+		return in_alternative;
+	for (uint32_t i = 0; i < node->child_count; i++) {
+		if (stands_below(node->children[i], element, in_alternative))
+			return true;
+	}
+	return false;
+}
+
+bool slots_may_lack(const struct rule_build *build, uint32_t element)
+{
+	return stands_below(build->pattern.root, element, false);
+}
+
+/* Marks the elements that a match may not have although a value of it names them; they get a bit each. */
+static void flag_returned(struct rule_build *build, const struct lang_expr *expr)
+{
+	if (!expr)
+		return;
+	flag_returned(build, expr->left);
+	flag_returned(build, expr->right);
+	if (expr->op >= LANG_FIELD && expr->op <= LANG_LAST && build->flags[expr->element] == PROGRAM_NONE &&
+	    slots_may_lack(build, expr->element))
+		build->flags[expr->element] = build->flag_count++;
+}
+
 static void context(struct rule_build *build)
 {
 	static const char *const names[] = { "context cpu", "context pid", "context tid", "context comm" };
@@ -171,8 +201,10 @@ void slots_collect(struct rule_build *build)
 		collect(build, rule->conditions[i].expr, rule->conditions[i].element);
 		flag(build, rule->conditions[i].expr);
 	}
-	for (uint32_t i = 0; i < rule->value_count; i++)
+	for (uint32_t i = 0; i < rule->value_count; i++) {
 		collect(build, rule->values[i].expr, PROGRAM_NONE);
+		flag_returned(build, rule->values[i].expr);
+	}
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		for (uint32_t j = 0; j < rule->statements[i].arg_count; j++)
 			collect_arg(build, &rule->statements[i].args[j]);
@@ -181,7 +213,7 @@ void slots_collect(struct rule_build *build)
 		context(build);
 	if (build->flag_count > 64) {
 		diag_error(build->unit->diag, &rule->place, 0,
-			   "conditions of rule '%s' name more than 64 events that may be missing", rule->name);
+			   "rule '%s' names more than 64 events that may be missing", rule->name);
 		rule_fail(build, -EINVAL);
 	} else if (build->flag_count) {
 		slot_get(build,

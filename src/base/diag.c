@@ -152,6 +152,24 @@ int diag_no_memory(struct asterism_diag *diag)
 	return -ENOMEM;
 }
 
+void diag_take(struct asterism_diag *to, struct asterism_diag *from)
+{
+	const struct asterism_message *message;
+
+	for (size_t i = 0; from && (message = asterism_diag_get(from, i)); i++) {
+		const struct diag_source source = { .file = message->file };
+		const struct diag_place place = { .source = &source,
+						  .offset = message->offset,
+						  .line = message->line,
+						  .column = message->column,
+						  .length = message->length };
+
+		diag_add(to, message->severity, message->file ? &place : NULL, message->hint, "%s", message->text);
+	}
+	if (from)
+		asterism_diag_clear(from);
+}
+
 enum { NEAR_BYTES = 64 };
 
 static unsigned least(unsigned a, unsigned b)

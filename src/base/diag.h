@@ -34,6 +34,9 @@ int diag_error(struct asterism_diag *diag, const struct diag_place *place, int c
 /* Notes that memory ran out, without needing any, and returns -ENOMEM. */
 int diag_no_memory(struct asterism_diag *diag);
 
+/* Moves the messages of from (NULL: there are none) behind those of to; lines of sources are left behind. */
+void diag_take(struct asterism_diag *to, struct asterism_diag *from);
+
 /* Drops the messages after the first count. */
 void diag_forget(struct asterism_diag *diag, size_t count);
 

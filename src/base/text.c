@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how texts grow and how they are escaped. */
+/* Decides how texts grow. */
 
 #include "base/text.h"
 
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void text_init_fixed(struct text_buffer *text, char *memory, size_t size)
@@ -95,100 +94,6 @@ void text_printf(struct text_buffer *text, const char *format, ...)
 	va_end(args);
 	text_append_bytes(text, large, (size_t)length);
 	alloc_free(large);
-}
-
-/* Shortest forms only, no surrogates, nothing above U+10FFFF: RFC 3629. */
-size_t text_character(const char *string)
-{
-	const unsigned char *at = (const unsigned char *)string;
-	unsigned char low = 0x80, high = 0xbf; /* of the second byte */
-	size_t length;
-
-	if (at[0] < 0x80)
-		return at[0] != 0;
-	if (at[0] >= 0xc2 && at[0] <= 0xdf)
-		length = 2;
-	else if (at[0] >= 0xe0 && at[0] <= 0xef)
-		length = 3;
-	else if (at[0] >= 0xf0 && at[0] <= 0xf4)
-		length = 4;
-	else
-		return 0;
-	if (at[0] == 0xe0)
-		low = 0xa0;
-	else if (at[0] == 0xed)
-		high = 0x9f;
-	else if (at[0] == 0xf0)
-		low = 0x90;
-	else if (at[0] == 0xf4)
-		high = 0x8f;
-	if (at[1] < low || at[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++) {
-		if (at[i] < 0x80 || at[i] > 0xbf)
-			return 0;
-	}
-	return length;
-}
-
-/* The letter of a character's two-letter escape that both C and JSON know, or 0. */
-static char short_escape(char c)
-{
-	switch (c) {
-	case '"':
-	case '\\':
-		return c;
-	case '\n':
-		return 'n';
-	case '\t':
-		return 't';
-	case '\r':
-		return 'r';
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	default:
-		return 0;
-	}
-}
-
-void text_json(struct text_buffer *text, const char *string)
-{
-	text_append(text, "\"");
-	while (*string && !text->failure) {
-		size_t length = text_character(string);
-		char escape = short_escape(*string);
-
-		if (escape)
-			text_append_bytes(text, (char[]){ '\\', escape }, 2);
-		else if (length == 1 && ((unsigned char)*string < 0x20 || *string == 0x7f))
-			text_printf(text, "\\u%04x", (unsigned char)*string);
-		else if (length)
-			text_append_bytes(text, string, length);
-		else
-			text_append(text, "\xef\xbf\xbd");
-		string += length ? length : 1;
-	}
-	text_append(text, "\"");
-}
-
-void text_quote(struct text_buffer *text, const char *string)
-{
-	text_append(text, "\"");
-	while (*string && !text->failure) {
-		size_t length = text_character(string);
-		char escape = short_escape(*string);
-
-		if (escape)
-			text_append_bytes(text, (char[]){ '\\', escape }, 2);
-		else if (length == 0 || (unsigned char)*string < 0x20 || *string == 0x7f)
-			text_printf(text, "\\%03o", (unsigned char)*string);
-		else
-			text_append_bytes(text, string, length);
-		string += length ? length : 1;
-	}
-	text_append(text, "\"");
 }
 
 int text_take(struct text_buffer *text, char **taken)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { TEXT_BYTES_MAX = 1 << 26 };
 
@@ -42,11 +43,44 @@ void text_printf(struct text_buffer *text, const char *format, ...) __attribute_
 void text_time(struct text_buffer *text, uint64_t ns);
 
 /*
- * string as a JSON string, quotes included. JSON is Unicode: bytes that are not UTF-8 come out as U+FFFD each.
+ * How texts from outside are written. What is no UTF-8, what a terminal may obey (C0, DEL and C1) and what turns the
+ * direction of text or breaks the line (Unicode's bidirectional controls and separators) never comes out as it is.
  */
-void text_json(struct text_buffer *text, const char *string);
+enum text_form {
+	TEXT_WORDS, /* C escapes, each byte as three octal digits; quotes and backslashes stay: texts of a rule's author
+		     */
+	TEXT_VALUE, /* the same with quotes and backslashes escaped: what is observed */
+	TEXT_JSON,  /* as in JSON strings: \uXXXX; a byte that is no UTF-8 is U+FFFD */
+	TEXT_JSON_WHOLE, /* of JSON that somebody else has made: the same, but quotes and backslashes stay */
+};
 
-/* string between quotes with C escapes; bytes that are not UTF-8 and control characters as three octal digits. */
+enum { TEXT_ESCAPED_BYTES = 20 };
+
+/* What a piece of a text is written as. */
+struct text_piece {
+	size_t taken; /* bytes of the text */
+	size_t length;
+	char bytes[TEXT_ESCAPED_BYTES];
+};
+
+/* The character, or the byte, that string begins with; string is not empty. */
+void text_escape(const char *string, enum text_form form, struct text_piece *piece);
+
+/* Whether string, which is not empty, begins with a character that is shown as it is (but for quotes and backslashes).
+ */
+bool text_is_shown(const char *string);
+
+/* All of string, without quotes. */
+void text_append_as(struct text_buffer *text, const char *string, enum text_form form);
+
+/* The same to a stream. Returns the characters written. */
+int text_write(FILE *stream, const char *string, enum text_form form);
+
+/* Several lines of TEXT_WORDS; newlines and tabs stay. */
+void text_write_lines(FILE *stream, const char *string);
+
+/* string as a JSON string, and as a TEXT_VALUE, quotes included. */
+void text_json(struct text_buffer *text, const char *string);
 void text_quote(struct text_buffer *text, const char *string);
 
 /*

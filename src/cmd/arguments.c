@@ -168,6 +168,19 @@ static int read_size(const struct option_row *row, const char *text, uint64_t *n
 	return -STATUS_USAGE;
 }
 
+/* The owner can read and write it in any case, and nobody execute it. */
+static int read_mode(const struct option_row *row, const char *text, uint64_t *number)
+{
+	char *end;
+
+	*number = strtoul(text, &end, 8);
+	if (isdigit((unsigned char)*text) && !*end && (*number & 0600) == 0600 && !(*number & ~0666UL))
+		return 0;
+	print_error("--%s: '%s' is not a mode for files", row->name, text);
+	print_hint("write octal digits: 600 for yourself, 640 for your group to read, too, 644 for everybody");
+	return -STATUS_USAGE;
+}
+
 static int read_number(struct parser *parser, const struct option_row *row, const char *text, uint64_t *number)
 {
 	struct arguments *arguments = parser->arguments;
@@ -320,6 +333,9 @@ static int set(struct parser *parser, enum option_id id, const char *text)
 	case OPTION_MOMENT:
 		status = read_moment(row, text, &value->number);
 		break;
+	case OPTION_BITS:
+		status = read_mode(row, text, &value->number);
+		break;
 	case OPTION_SIZE:
 		status = read_size(row, text, &value->number);
 		break;
@@ -449,6 +465,8 @@ static int check_operands(const struct arguments *arguments)
 		from_stdin += strcmp(arguments->operands[i], "-") == 0;
 	if (count < command->operands_min)
 		print_error("'asterism %s' needs %s", command->name, command->operands);
+	else if (count && command->operands && !*command->operands)
+		print_error("'asterism %s' takes no operands, not '%s'", command->name, arguments->operands[0]);
 	else if (command->operands_max && count > command->operands_max)
 		print_error("'asterism %s' takes %s, not '%s' as well", command->name, command->operands,
 			    arguments->operands[command->operands_max]);

@@ -1,32 +1,230 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism check`: judges rule files without running them. */
+/*
+ * `asterism check`: judges rule files without running them, and tells where each rule will run. Nothing here needs
+ * privileges; what only this kernel can tell, or only loading, is said to depend on it.
+ */
 
+#include "base/alloc.h"
+#include "base/text.h"
 #include "cmd/commands.h"
+#include "cmd/json-text.h"
+#include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/status.h"
+#include "ebpf/attach-probe.h"
+#include "ebpf/btf-kernel.h"
+#include "ebpf/ebpf.h"
+#include "ebpf/source-plan.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+enum { REASON_BYTES = 256 };
+
+/* What is to be said of an event type on this machine. */
+struct judged_type {
+	const char *missing; /* why its kernel does not raise it; NULL: it does, or nobody is to */
+	bool is_wrong;       /* on no machine: reported */
+};
+
+struct checking {
+	const struct session_rules *rules;
+	const struct program *program;
+	struct btf_kernel *btf; /* NULL: the kernel does not tell its types */
+	struct arena *arena;
+	struct judged_type *types; /* per type of the program */
+	struct asterism_diag *diag;
+	bool as_json, is_quiet;
+};
+
+static const char *const place_words[] = {
+	[SESSION_KERNEL] = "kernel",
+	[SESSION_USER] = "user space",
+	[SESSION_NOWHERE] = "nowhere",
+	[SESSION_VETO] = "before the call",
+};
+
+/* A probe at a function that its file does not have is a mistake, and no matter of the machine. */
+static int check_probe(const struct checking *checking, const struct event_type *type,
+		       const struct event_source *source)
+{
+	const struct diag_source file = { .file = source->file };
+	char reason[REASON_BYTES] = "";
+	struct attach_place found;
+
+	if (!attach_is_probe(source->tracepoint) ||
+	    attach_probe_find(source->tracepoint, checking->arena, &found,
+			      &(struct attach_reason){ reason, sizeof reason }) != -ESRCH)
+		return 0;
+	return diag_error(checking->diag, &(struct diag_place){ .source = &file, .line = source->line, .column = 1 },
+			  -EINVAL, "nothing raises %s: %s", type->name, reason);
+}
+
+static int check_type(const struct checking *checking, const struct event_type *type, struct judged_type *judged)
+{
+	char reason[REASON_BYTES] = "", first[REASON_BYTES] = "the kernel has no readable type information (BTF)";
+	int result = 0;
+
+	for (uint32_t i = 0; checking->btf && i < type->source_count; i++) {
+		if (source_available(checking->btf, type, i, reason, sizeof reason) != 0)
+			return 0;
+		if (i == 0)
+			snprintf(first, sizeof first, "%s", reason);
+	}
+	for (uint32_t i = 0; i < type->source_count && !result; i++)
+		result = check_probe(checking, type, &type->sources[i]);
+	judged->is_wrong = result != 0;
+	if (!result && type->source_count)
+		judged->missing = arena_format(checking->arena, "%s: %s", type->name, first);
+	return result;
+}
+
+static int check_types(struct checking *checking)
+{
+	const struct program *program = checking->program;
+	int result = 0;
+
+	checking->arena = arena_new();
+	checking->types =
+		checking->arena ? arena_zero(checking->arena, program->type_count, sizeof *checking->types) : NULL;
+	if (!checking->types)
+		return diag_no_memory(checking->diag);
+	if (btf_kernel_open(NULL, &checking->btf))
+		checking->btf = NULL;
+	for (uint32_t i = 0; i < program->type_count; i++) {
+		const struct event_type *type = event_catalog_find(session_rules_catalog(checking->rules),
+								   program_text(program, program->types[i].name));
+		int error = type ? check_type(checking, type, &checking->types[i]) : 0;
+
+		result = error ? error : result;
+	}
+	return result;
+}
+
+static bool waits_for(const struct checking *checking, const struct program_rule *rule, uint32_t type)
+{
+	for (uint32_t i = 0; i < rule->element_count; i++)
+		if (checking->program->elements[rule->first_element + i].type == type)
+			return true;
+	return false;
+}
+
+/* Whether the rule waits for what is wrong. */
+static bool is_wrong(const struct checking *checking, const struct program_rule *rule)
+{
+	for (uint32_t type = 0; type < checking->program->type_count; type++)
+		if (checking->types[type].is_wrong && waits_for(checking, rule, type))
+			return true;
+	return false;
+}
+
+/* The texts of what the rule waits for and this kernel does not raise. */
+static json_t *missing_of(const struct checking *checking, const struct program_rule *rule)
+{
+	json_t *texts = json_array();
+
+	for (uint32_t type = 0; type < checking->program->type_count; type++)
+		if (checking->types[type].missing && waits_for(checking, rule, type))
+			json_array_append_new(texts, json_text(checking->types[type].missing));
+	return texts;
+}
+
+static void put_json(const struct checking *checking, const struct program_rule *rule,
+		     const struct session_placement *placement, bool may_fall_back)
+{
+	const struct program *program = checking->program;
+	json_t *object =
+		json_pack("{s:s, s:s, s:o, s:s, s:s?, s:b, s:o}", "name", program_text(program, rule->name), "sort",
+			  program_sort(rule), "at", json_text(program_text(program, rule->place)), "runs",
+			  place_words[placement->place], "why", placement->reason[0] ? placement->reason : NULL,
+			  "may_fall_back", may_fall_back, "missing", missing_of(checking, rule));
+
+	json_text_put(object);
+}
+
+static void put_text(const struct checking *checking, const struct program_rule *rule,
+		     const struct session_placement *placement, bool may_fall_back)
+{
+	const struct program *program = checking->program;
+
+	text_write(stdout, program_text(program, rule->place), TEXT_WORDS);
+	printf(": %s %s is fine", program_sort(rule), program_text(program, rule->name));
+	if (placement->place == SESSION_USER)
+		printf(", but runs in user space: %s", placement->reason);
+	else if (placement->place == SESSION_VETO)
+		printf("; where it may refuse, it runs in user space: %s", placement->reason);
+	else if (may_fall_back)
+		fputs("; where what EMIT connects is too much for one program of the kernel, it runs in user space",
+		      stdout);
+	putchar('\n');
+}
+
+/* What the rule waits for in vain on this machine. */
+static void warn(const struct checking *checking, const struct program_rule *rule)
+{
+	json_t *texts = missing_of(checking, rule);
+
+	for (size_t i = 0; i < json_array_size(texts); i++)
+		print_warning("%s %s waits for what this kernel does not raise: %s", program_sort(rule),
+			      program_text(checking->program, rule->name), json_string_value(json_array_get(texts, i)));
+	json_decref(texts);
+}
+
+static int check_rule(const struct checking *checking, uint32_t index)
+{
+	const struct program_rule *rule = &checking->program->rules[index];
+	struct session_placement placement;
+	bool may_fall_back;
+
+	if (is_wrong(checking, rule))
+		return 0;
+	session_place(checking->program, index, &placement);
+	may_fall_back = placement.place == SESSION_KERNEL && rule->mode != PROGRAM_SYNCHRONOUS &&
+			ebpf_emit_connects(checking->program, index);
+	if (checking->as_json && !checking->is_quiet)
+		put_json(checking, rule, &placement, may_fall_back);
+	else
+		warn(checking, rule);
+	if (placement.place == SESSION_NOWHERE)
+		return diag_error(checking->diag, NULL, -EINVAL,
+				  "rule %s is SYNCHRONOUS but cannot run in the kernel: %s",
+				  program_text(checking->program, rule->name), placement.reason);
+	if (!checking->as_json && !checking->is_quiet)
+		put_text(checking, rule, &placement, may_fall_back);
+	return 0;
+}
 
 static int run(const struct arguments *arguments)
 {
+	struct checking checking = {
+		.as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1,
+		.is_quiet = arguments_has(arguments, OPTION_QUIET),
+	};
 	struct session_rules *rules;
-	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
+	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules), result;
 
 	if (status)
 		return status;
-	if (!arguments_has(arguments, OPTION_QUIET)) {
-		const struct program *program = session_rules_program(rules);
+	checking.rules = rules;
+	checking.program = session_rules_program(rules);
+	checking.diag = asterism_diag_new();
+	result = check_types(&checking);
+	for (uint32_t i = 0; i < checking.program->rule_count && checking.types; i++) {
+		int error = check_rule(&checking, i);
 
-		for (uint32_t i = 0; i < program->rule_count; i++)
-			printf("%s: %s %s is fine\n", program_text(program, program->rules[i].place),
-			       program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
+		result = error ? error : result;
 	}
+	print_diag(checking.diag);
+	asterism_diag_free(checking.diag);
+	btf_kernel_close(checking.btf);
+	arena_free(checking.arena);
 	session_rules_free(rules);
-	return STATUS_FINE;
+	return cmd_status_of(result);
 }
 
 static const struct command_example examples[] = {
-	{ "asterism check slow-syscall.rule", "Says whether the rules of the file are right." },
+	{ "asterism check slow-syscall.rule",
+	  "Says whether the rules of the file are right, and where they will run." },
 	{ NULL, NULL },
 };
 
@@ -36,9 +234,13 @@ const struct command command_check = {
 	.operands = "FILE...",
 	.description =
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
-		"running "
-		"anything. Errors are shown with their place, the line and what would be right; several per run.",
-	.options = { OPTION_QUIET, OPTION_SET },
+		"running anything. Errors are shown with their place, the line and what would be right; several per "
+		"run.\n\n"
+		"A rule that is fine runs inside the kernel unless it is said why it does not. What depends on this "
+		"machine is a warning: events that its kernel does not raise. A probe at a function that its file "
+		"does not have, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
+		"privileges.",
+	.options = { OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

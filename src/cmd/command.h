@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { COMMAND_OPTIONS_MAX = 20 };
+enum { COMMAND_OPTIONS_MAX = 24 };
 
 struct arguments;
 struct lang_setting;
@@ -46,7 +46,7 @@ const char *command_nearest(const char *wanted);
 
 struct option_value {
 	const char *text; /* NULL: not given; of several the last, of lists all */
-	uint64_t number;  /* FLAG: how often; TIME, MOMENT: ns; SIZE: bytes; CHOICE: index in choices */
+	uint64_t number;  /* FLAG: how often; TIME, MOMENT: ns; SIZE: bytes; CHOICE: index in choices; BITS */
 };
 
 /* A parsed command line. Strings belong to argv. */

@@ -12,6 +12,7 @@ extern const struct command command_ctl;
 extern const struct command command_dump;
 extern const struct command command_events;
 extern const struct command command_explain;
+extern const struct command command_features;
 extern const struct command command_record;
 extern const struct command command_replay;
 extern const struct command command_run;

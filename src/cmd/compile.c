@@ -2,6 +2,7 @@
 /* `asterism compile`: rule text in, program image or C header out. */
 
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/status.h"
@@ -15,28 +16,31 @@
 #include <unistd.h>
 
 /* Writes the bytes and leaves no half-written file behind. */
-static int write_output(const char *file, const void *bytes, size_t length)
+static int write_output(const struct arguments *arguments, const char *file, const void *bytes, size_t length)
 {
 	bool is_stdout = strcmp(file, "-") == 0;
-	FILE *stream = is_stdout ? stdout : fopen(file, "wb");
+	int fd = is_stdout ? STDOUT_FILENO : cmd_output_open(arguments, file);
 	struct stat written;
-	bool failed;
+	size_t done = 0;
 
-	if (!stream) {
-		print_error("%s cannot be written: %m", file);
+	if (fd < 0)
 		return STATUS_USAGE;
+	while (done < length) {
+		ssize_t wrote = write(fd, (const char *)bytes + done, length - done);
+
+		if (wrote < 0 && errno != EINTR)
+			break;
+		done += wrote > 0 ? (size_t)wrote : 0;
 	}
-	failed = fwrite(bytes, 1, length, stream) != length;
-	failed |= (is_stdout ? fflush(stream) : fclose(stream)) != 0;
-	if (!failed)
+	if ((is_stdout || close(fd) == 0) && done == length)
 		return STATUS_FINE;
 	print_error("%s cannot be written: %m", file);
-	if (!is_stdout && stat(file, &written) == 0 && S_ISREG(written.st_mode))
+	if (!is_stdout && lstat(file, &written) == 0 && S_ISREG(written.st_mode))
 		unlink(file);
 	return STATUS_USAGE;
 }
 
-static int write_header(const char *output, const struct session_rules *rules)
+static int write_header(const struct arguments *arguments, const char *output, const struct session_rules *rules)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	char *text = NULL;
@@ -50,13 +54,13 @@ static int write_header(const char *output, const struct session_rules *rules)
 		print_error("out of memory");
 	else
 		print_diag(diag);
-	status = result ? cmd_status_of(result) : write_output(output, text, length);
+	status = result ? cmd_status_of(result) : write_output(arguments, output, text, length);
 	asterism_diag_free(diag);
 	free(text);
 	return status;
 }
 
-static int write_image(const char *output, const struct session_rules *rules)
+static int write_image(const struct arguments *arguments, const char *output, const struct session_rules *rules)
 {
 	size_t length;
 	const void *image = session_rules_image(rules, &length);
@@ -65,7 +69,7 @@ static int write_image(const char *output, const struct session_rules *rules)
 		print_error("an image is not for a terminal; name a file");
 		return STATUS_USAGE;
 	}
-	return write_output(output, image, length);
+	return write_output(arguments, output, image, length);
 }
 
 static int run(const struct arguments *arguments)
@@ -82,7 +86,7 @@ static int run(const struct arguments *arguments)
 	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
-	status = header ? write_header(output ? output : "-", rules) : write_image(output, rules);
+	status = header ? write_header(arguments, output ? output : "-", rules) : write_image(arguments, output, rules);
 	session_rules_free(rules);
 	return status;
 }
@@ -108,7 +112,7 @@ const struct command command_compile = {
 		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
 		"capacity that their field has. The library refuses to fill a structure that was made for another "
 		"version of the rule.",
-	.options = { OPTION_HEADER, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET },
+	.options = { OPTION_HEADER, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

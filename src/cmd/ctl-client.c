@@ -4,6 +4,7 @@
 #include "cmd/ctl-client.h"
 
 #include "base/text.h"
+#include "cmd/json.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
 
@@ -102,10 +103,11 @@ static int receive(const char *path, int fd, struct text_buffer *line)
 static int read_reply(const char *path, int fd, json_t **reply)
 {
 	struct text_buffer line = { 0 };
+	json_error_t error;
 	int status = receive(path, fd, &line);
 
 	if (!status) {
-		*reply = json_loadb(line.bytes, line.length, 0, NULL);
+		*reply = cmd_json_load(line.bytes, line.length, &error);
 		if (!json_is_object(*reply)) {
 			json_decref(*reply);
 			print_error("what listens at %s is not asterismd", path);

@@ -4,6 +4,7 @@
 #include "cmd/ctl-print.h"
 
 #include "base/text.h"
+#include "cmd/json.h"
 #include "session/result.h"
 
 #include <inttypes.h>
@@ -26,12 +27,8 @@ static long long number(const json_t *object, const char *name)
 static const char *safe(const char *text, struct text_buffer *buffer, char *memory, size_t size)
 {
 	text_init_fixed(buffer, memory, size);
-	text_quote(buffer, text);
-	if (buffer->length < 2)
-		return "";
-	if (!buffer->failure)
-		memory[buffer->length - 1] = 0;
-	return memory + 1;
+	text_append_as(buffer, text, TEXT_VALUE);
+	return memory;
 }
 
 static void print_rule(const json_t *rule)
@@ -73,14 +70,18 @@ static void print_unit(const json_t *unit)
 		printf("loaded by user %lld\n", number(unit, "owner"));
 	else
 		puts("from the directory");
-	if (*error)
-		printf("  error: %s\n", safe(error, &buffer, memory, sizeof memory));
+	if (*error) {
+		fputs("  error: ", stdout);
+		text_write(stdout, error, TEXT_WORDS);
+		putchar('\n');
+	}
 	print_rows(json_object_get(unit, "rules"), print_rule);
 	print_rows(json_object_get(unit, "tallies"), print_tally);
 }
 
-void ctl_print_units(const json_t *reply)
+void ctl_print_units(const json_t *reply, const char *command)
 {
+	(void)command;
 	const json_t *daemon = json_object_get(reply, "daemon");
 
 	print_rows(json_object_get(reply, "units"), print_unit);
@@ -96,9 +97,12 @@ static void print_values(const json_t *values)
 
 	json_object_foreach((json_t *)values, name, value)
 	{
-		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+		bool is_large = json_is_string(value) && cmd_json_is_number(value);
+		char *text = is_large ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
-		printf(" %s=%s", name, text ? text : "?");
+		putchar(' ');
+		text_write(stdout, name, TEXT_VALUE);
+		printf("=%s", is_large ? json_string_value(value) : text ? text : "?");
 		free(text);
 	}
 }
@@ -106,11 +110,10 @@ static void print_values(const json_t *values)
 /* The warning says what the values are. */
 static void print_warning(const json_t *warning)
 {
-	struct text_buffer buffer;
-	char memory[4096];
-
-	if (json_string_length(warning))
-		printf(": %s", safe(json_string_value(warning), &buffer, memory, sizeof memory));
+	if (!json_string_length(warning))
+		return;
+	fputs(": ", stdout);
+	text_write(stdout, json_string_value(warning), TEXT_WORDS);
 }
 
 static void print_trail(const json_t *match)
@@ -131,7 +134,7 @@ static void print_trail(const json_t *match)
 	}
 }
 
-void ctl_print_result(const json_t *reply)
+void ctl_print_result(const json_t *reply, const char *command)
 {
 	const json_t *match = json_object_get(reply, "result");
 	struct text_buffer buffer;
@@ -148,8 +151,8 @@ void ctl_print_result(const json_t *reply)
 	putchar('\n');
 	print_trail(match);
 	if (number(reply, "ticket"))
-		printf("It is stopped and waits: 'asterism ctl continue %lld' or 'asterism ctl abort %lld'\n",
-		       number(reply, "ticket"), number(reply, "ticket"));
+		printf("It is stopped and waits: '%s continue %lld' or '%s abort %lld'\n", command,
+		       number(reply, "ticket"), command, number(reply, "ticket"));
 	if (number(reply, "dropped"))
 		printf("%lld results before it were lost\n", number(reply, "dropped"));
 }

@@ -2,11 +2,12 @@
 #ifndef CMD_CTL_PRINT_H
 #define CMD_CTL_PRINT_H
 
-/* What people read of asterismd's replies. Members that are missing are shown as empty; nothing is trusted. */
+/* What people read of asterismd's replies. Members that are missing are shown as empty; nothing is trusted. command is
+ * what to type to ask on. */
 
 #include <jansson.h>
 
-void ctl_print_units(const json_t *reply);
-void ctl_print_result(const json_t *reply);
+void ctl_print_units(const json_t *reply, const char *command);
+void ctl_print_result(const json_t *reply, const char *command);
 
 #endif

@@ -2,13 +2,14 @@
 /* `asterism ctl`: what asterismd is asked for. */
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cmd/commands.h"
 #include "cmd/ctl-client.h"
 #include "cmd/ctl-print.h"
+#include "cmd/json-text.h"
 #include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
-#include "session/input.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ struct asking {
 	const struct arguments *arguments;
 	const struct operation *operation;
 	const char *operand; /* NULL: there is none */
+	const char *command; /* as it has to be typed to ask the same daemon */
 	char *body;
 	size_t body_length;
 };
@@ -31,13 +33,13 @@ struct operation {
 	size_t operands_min, operands_max;
 	/* Adds to the request what the operation needs; a status. */
 	int (*prepare)(struct asking *asking, json_t *request);
-	void (*print)(const json_t *reply);
+	void (*print)(const json_t *reply, const char *command);
 };
 
 static int name_unit(struct asking *asking, json_t *request)
 {
 	if (asking->operand)
-		json_object_set_new(request, "unit", json_string(asking->operand));
+		json_object_set_new(request, "unit", json_text(asking->operand));
 	return STATUS_FINE;
 }
 
@@ -67,11 +69,10 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 		print_error("a unit is one file: %s is several", asking->operand);
 		status = STATUS_USAGE;
 	}
-	if (!status &&
-	    session_input_read(resolved.files[0], RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
+	if (!status && library_text(resolved.files, RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
 		status = STATUS_USAGE;
 	if (!status)
-		unit_of_file(resolved.files[0], name);
+		unit_of_file(resolved.files[0].path, name);
 	print_diag(diag);
 	asterism_diag_free(diag);
 	library_files_fini(&resolved);
@@ -86,7 +87,7 @@ static int send_file(struct asking *asking, json_t *request)
 
 	if (status)
 		return status;
-	json_object_set_new(request, "unit", json_string(arguments->operand_count > 2 ? arguments->operands[2] : name));
+	json_object_set_new(request, "unit", json_text(arguments->operand_count > 2 ? arguments->operands[2] : name));
 	json_object_set_new(request, "length", json_integer((json_int_t)asking->body_length));
 	json_object_set_new(request, "activate", json_true());
 	return STATUS_FINE;
@@ -110,35 +111,40 @@ static int give_ticket(struct asking *asking, json_t *request)
 	ticket = strtoull(asking->operand, &end, 10);
 	if (errno || *end || !isdigit((unsigned char)*asking->operand) || ticket == 0 || ticket > INT64_MAX) {
 		print_error("'%s' is no ticket", asking->operand);
-		print_hint("'asterism ctl next' tells the ticket of a question");
+		print_hint("'%s next' tells the ticket of a question", asking->command);
 		return STATUS_USAGE;
 	}
 	json_object_set_new(request, "ticket", json_integer((json_int_t)ticket));
 	return STATUS_FINE;
 }
 
-static void print_version(const json_t *reply)
+static void print_version(const json_t *reply, const char *command)
 {
+	(void)command;
 	const char *version = json_string_value(json_object_get(reply, "version"));
 
-	printf("asterismd %s runs\n", version ? version : "");
+	fputs("asterismd ", stdout);
+	text_write(stdout, version ? version : "", TEXT_WORDS);
+	puts(" runs");
 }
 
-static void print_loaded(const json_t *reply)
+static void print_loaded(const json_t *reply, const char *command)
 {
+	(void)command;
 	const char *unit = json_string_value(json_object_get(reply, "unit"));
 	long long rules = json_integer_value(json_object_get(reply, "rules"));
 
-	printf("%s: %lld rule%s loaded\n", unit ? unit : "", rules, rules == 1 ? "" : "s");
+	text_write(stdout, unit ? unit : "", TEXT_WORDS);
+	printf(": %lld rule%s loaded\n", rules, rules == 1 ? "" : "s");
 }
 
-static void print_reloaded(const json_t *reply)
+static void print_reloaded(const json_t *reply, const char *command)
 {
 	long long wrong = json_integer_value(json_object_get(reply, "wrong"));
 
 	printf("%lld units", (long long)json_integer_value(json_object_get(reply, "units")));
 	if (wrong)
-		printf(", %lld of the files wrong: see 'asterism ctl query'", wrong);
+		printf(", %lld of the files wrong: see '%s query'", wrong, command);
 	putchar('\n');
 }
 
@@ -192,10 +198,9 @@ static int show(const struct asking *asking, const json_t *reply)
 	bool is_fine = json_is_true(json_object_get(reply, "ok"));
 
 	if (asking->arguments->options[OPTION_FORMAT_EVENTS].number == 1) {
-		json_dumpf(reply, stdout, JSON_COMPACT);
-		putchar('\n');
+		json_text_put(json_incref((json_t *)reply));
 	} else if (is_fine && asking->operation->print) {
-		asking->operation->print(reply);
+		asking->operation->print(reply, asking->command);
 	}
 	return is_fine ? STATUS_FINE : refused(reply);
 }
@@ -219,6 +224,34 @@ static int ask(struct asking *asking)
 	return status;
 }
 
+/* A word as a shell takes it. */
+static void append_word(struct text_buffer *command, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+
+	if (word[strspn(word, plain)] == 0)
+		return text_append(command, word);
+	text_append(command, "'");
+	for (; *word; word++)
+		text_append_bytes(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+	text_append(command, "'");
+}
+
+/* `asterism ctl` with the socket. */
+static char *command_for(const char *socket)
+{
+	struct text_buffer command = { 0 };
+	char *text = NULL;
+
+	text_append(&command, "asterism ctl");
+	if (socket) {
+		text_append(&command, " --socket ");
+		append_word(&command, socket);
+	}
+	text_take(&command, &text);
+	return text;
+}
+
 static int run(const struct arguments *arguments)
 {
 	struct asking asking = { .arguments = arguments, .operation = find(arguments->operands[0]) };
@@ -234,8 +267,12 @@ static int run(const struct arguments *arguments)
 		print_hint("'asterism ctl --help' shows how it is used");
 		return STATUS_USAGE;
 	}
+	char *command = command_for(arguments->options[OPTION_SOCKET].text);
+
 	asking.operand = count ? arguments->operands[1] : NULL;
+	asking.command = command ? command : "asterism ctl";
 	status = ask(&asking);
+	alloc_free(command);
 	alloc_free(asking.body);
 	return status;
 }

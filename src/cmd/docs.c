@@ -7,10 +7,12 @@
  *   asterism-docs man COMMAND    asterism-COMMAND(1)
  *   asterism-docs completion     completion for bash
  *   asterism-docs actions        the descriptions of docs/reactions.md
+ *   asterism-docs failures       the table of docs/failures.md
  */
 
 #include "cmd/command.h"
 #include "cmd/help-actions.h"
+#include "cmd/help-failures.h"
 #include "cmd/help.h"
 
 #include <stdio.h>
@@ -88,6 +90,22 @@ static void put_statuses(void)
 	}
 }
 
+static void put_failures(void)
+{
+	puts(".SH FAILURES");
+	for (const struct help_failure *row = help_failures; row->what; row++) {
+		puts(".TP");
+		put_roff(row->what);
+		fputs("\nRules on: ", stdout);
+		put_roff(row->rules);
+		fputs(".\n.br\nTold: ", stdout);
+		put_roff(row->told);
+		fputs(".\n.br\nExit status: ", stdout);
+		put_roff(row->status);
+		puts(".");
+	}
+}
+
 static void man_command(const struct command *command)
 {
 	char page[64];
@@ -104,6 +122,8 @@ static void man_command(const struct command *command)
 	put_option(OPTION_COLOR);
 	put_option(OPTION_HELP);
 	put_statuses();
+	if (command->launches)
+		put_failures();
 	if (command->examples)
 		puts(".SH EXAMPLES");
 	for (const struct command_example *example = command->examples; example && example->line; example++) {
@@ -136,9 +156,10 @@ static void man_program(void)
 	put_option(OPTION_HELP);
 	put_option(OPTION_VERSION);
 	put_statuses();
-	puts(".SH ENVIRONMENT\n.TP\n.B ASTERISM_CATALOGS\nThe folder of the event catalogs, in place of the installed "
-	     "one.\n"
-	     ".TP\n.B ASTERISM_RULES\nThe folder of the shipped rules, in place of the installed one.\n"
+	puts(".SH ENVIRONMENT\n.TP\n.B ASTERISM_CATALOGS\nA folder of event catalogs, looked through before the "
+	     "installed "
+	     "ones and those that are built in.\n"
+	     ".TP\n.B ASTERISM_RULES\nThe folder of the shipped rules, in place of the installed or built-in ones.\n"
 	     ".TP\n.B NO_COLOR\nSwitches colours off when set.\n.SH SEE ALSO\n.BR asterism\\-rules (5)");
 }
 
@@ -240,7 +261,9 @@ int main(int argc, char **argv)
 		man_command(command);
 	else if (argc == 2 && strcmp(argv[1], "actions") == 0)
 		help_actions_page(stdout);
+	else if (argc == 2 && strcmp(argv[1], "failures") == 0)
+		help_failures_page(stdout);
 	else
-		return fputs("usage: asterism-docs man [COMMAND] | completion | actions\n", stderr), 2;
+		return fputs("usage: asterism-docs man [COMMAND] | completion | actions | failures\n", stderr), 2;
 	return fflush(stdout) ? 1 : 0;
 }

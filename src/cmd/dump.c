@@ -5,12 +5,12 @@
 #include "cmd/event-text.h"
 #include "cmd/filter.h"
 #include "cmd/inputs.h"
+#include "cmd/output.h"
 #include "cmd/print.h"
 #include "cmd/signals.h"
 #include "cmd/status.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,11 +42,9 @@ static int open_output(struct dump *dump, const struct arguments *arguments)
 	dump->fd = STDOUT_FILENO;
 	if (file && strcmp(file, "-") != 0) {
 		dump->file = file;
-		dump->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (dump->fd < 0) {
-			print_error("%s cannot be written: %m", file);
+		dump->fd = cmd_output_open(arguments, file);
+		if (dump->fd < 0)
 			return STATUS_USAGE;
-		}
 	}
 	dump->at_once = isatty(dump->fd);
 	return STATUS_FINE;
@@ -227,8 +225,9 @@ const struct command command_dump = {
 		"whatever is shown of it: --from 1.5s is one and a half seconds after its first event, --from @TIME a "
 		"time on its clock in ns.\n\n"
 		"A trace that is damaged is shown up to the damage, and its other streams to their end.",
-	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_ORDINALS,
-		     OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES, OPTION_TO, OPTION_VERBOSE },
+	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_MODE,
+		     OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES, OPTION_TO,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

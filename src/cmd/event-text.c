@@ -13,7 +13,7 @@
 
 enum {
 	NUMBER_BYTES = 32,   /* the longest number, with what parts it from the next */
-	ESCAPED_BYTES = 6,   /* of one byte of a string: \u001f */
+	ESCAPED_BYTES = 6,   /* of one byte of a string: \u001f, \377 */
 	HEADER_BYTES = 1024, /* all that is not the type's: names, header fields */
 };
 
@@ -65,35 +65,21 @@ static void put_real(struct pen *pen, double real)
 	put_text(pen, digits);
 }
 
-static bool is_plain(const char *string, size_t length)
+/* Room for it was made. */
+static void put_escaped(struct pen *pen, const char *string, enum text_form form)
 {
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)string[i];
+	struct text_buffer escaped;
 
-		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
-			return false;
-	}
-	return true;
+	text_init_fixed(&escaped, pen->at, strlen(string) * ESCAPED_BYTES + 1);
+	text_append_as(&escaped, string, form);
+	pen->at += escaped.length;
 }
 
-/* In quotes. Most texts need no escape. */
 static void put_string(struct pen *pen, const char *string, bool is_json)
 {
-	size_t length = strlen(string);
-
-	if (is_plain(string, length)) {
-		*pen->at++ = '"';
-		put_bytes(pen, string, length);
-		*pen->at++ = '"';
-		return;
-	}
-	struct text_buffer escaped;
-	text_init_fixed(&escaped, pen->at, length * ESCAPED_BYTES + 3);
-	if (is_json)
-		text_json(&escaped, string);
-	else
-		text_quote(&escaped, string);
-	pen->at += escaped.length;
+	*pen->at++ = '"';
+	put_escaped(pen, string, is_json ? TEXT_JSON : TEXT_VALUE);
+	*pen->at++ = '"';
 }
 
 static void put_address(struct pen *pen, uint64_t address)
@@ -111,6 +97,8 @@ static void put_value(struct pen *pen, const struct event_field *field, const st
 	uint64_t word;
 	double real;
 
+	if (field->value == EVENT_STRING && event_string_is_unread(record, field->offset, field->bytes))
+		return put_text(pen, is_json ? "null" : "(unread)");
 	if (field->value == EVENT_STRING)
 		return put_string(pen, at, is_json);
 	memcpy(&word, at, sizeof word);
@@ -178,6 +166,8 @@ void event_text_json(struct text_buffer *text, const struct trace_event *event)
 	put_text(&pen, "{\"event\":");
 	put_string(&pen, event->type->name, true);
 	put_member(&pen, ",\"ts\":", header->ts);
+	if (event->completed_ns)
+		put_member(&pen, ",\"completed\":", event->completed_ns);
 	put_member(&pen, ",\"cpu\":", header->cpu);
 	put_member(&pen, ",\"pid\":", header->pid);
 	put_member(&pen, ",\"tid\":", header->tid);
@@ -198,12 +188,16 @@ void event_text_json(struct text_buffer *text, const struct trace_event *event)
 /* A name from the kernel, which may hold anything, in a column of its own. */
 static void put_comm(struct pen *pen, const char *comm)
 {
-	size_t length = strnlen(comm, EVENT_COMM_BYTES - 1);
+	char name[EVENT_COMM_BYTES];
+	const char *start = pen->at;
+	size_t width = 0;
 
-	memset(pen->at, ' ', EVENT_COMM_BYTES);
-	for (size_t i = 0; i < length; i++)
-		pen->at[i] = (unsigned char)comm[i] < 0x20 || comm[i] == 0x7f ? '?' : comm[i];
-	pen->at += EVENT_COMM_BYTES;
+	snprintf(name, sizeof name, "%s", comm);
+	put_escaped(pen, name, TEXT_VALUE);
+	for (const char *at = start; at < pen->at; at++)
+		width += ((unsigned char)*at & 0xc0) != 0x80; /* not the rest of a character */
+	for (; width < EVENT_COMM_BYTES; width++)
+		*pen->at++ = ' ';
 }
 
 static void put_right(struct pen *pen, uint32_t number, unsigned width)
@@ -233,10 +227,10 @@ void event_text_line(struct text_buffer *text, const struct trace_event *event, 
 	*pen.at++ = '/';
 	put_unsigned(&pen, header->tid);
 	*pen.at++ = ' ';
-	put_text(&pen, event->type->name);
+	put_escaped(&pen, event->type->name, TEXT_VALUE);
 	for (uint32_t i = 0; i < event->type->field_count; i++) {
 		*pen.at++ = ' ';
-		put_text(&pen, event->type->fields[i].name);
+		put_escaped(&pen, event->type->fields[i].name, TEXT_VALUE);
 		*pen.at++ = '=';
 		put_value(&pen, &event->type->fields[i], header, false);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism events`: which event types there are, what they carry, and whether this kernel raises them. */
 
+#include "base/text.h"
 #include "cmd/commands.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
@@ -8,6 +9,7 @@
 #include "ebpf/btf-kernel.h"
 #include "ebpf/source-plan.h"
 #include "event/catalog.h"
+#include "event/installed.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -24,6 +26,13 @@ static bool is_wanted(const struct event_type *type, const char *pattern)
 	return strcasestr(type->name, pattern) != NULL;
 }
 
+/* text is from a catalog, which may be anybody's. */
+static void put_named(const char *before, const char *text)
+{
+	fputs(before, stdout);
+	text_write(stdout, text, TEXT_WORDS);
+}
+
 static void put_fields(const struct event_type *type)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -36,8 +45,10 @@ static void put_fields(const struct event_type *type)
 			printf("    %-24s %s\n", field->name, what);
 			continue;
 		}
-		printf("    %-24s %-12s %s%s%s\n", field->name, what, field->unit ? field->unit : "",
-		       field->unit && field->doc ? ", " : "", field->doc ? field->doc : "");
+		printf("    %-24s %-12s %s%s", field->name, what, field->unit ? field->unit : "",
+		       field->unit && field->doc ? ", " : "");
+		put_named("", field->doc ? field->doc : "");
+		putchar('\n');
 	}
 }
 
@@ -48,19 +59,33 @@ static void put_source(const struct event_type *type, uint32_t index, const stru
 	char reason[256] = "";
 	int available = btf ? source_available(btf, type, index, reason, sizeof reason) : -EOPNOTSUPP;
 
-	printf("    from %s", source->tracepoint);
+	put_named("    from ", source->tracepoint);
 	if (source->when)
-		printf(" when %s", source->when);
+		put_named(" when ", source->when);
 	if (available == 0)
-		printf(": not on this kernel: %s", reason);
+		put_named(": not on this kernel: ", reason);
 	else if (available < 0)
 		fputs(": whether this kernel has it is not known", stdout);
 	putchar('\n');
 }
 
-static void put_type(const struct event_type *type, bool verbose, const struct btf_kernel *btf)
+/* What is listed, and how. */
+struct listing {
+	const char *pattern;
+	bool verbose;
+	struct btf_kernel *btf; /* NULL: not read, or not readable */
+	struct event_catalog *catalog;
+	size_t shown;
+};
+
+static void put_type(const struct event_type *type, const char *from, bool verbose, const struct btf_kernel *btf)
 {
-	printf(type->doc ? "%-32s %s\n" : "%s\n", type->name, type->doc);
+	printf(type->doc || from ? "%-32s" : "%s", type->name);
+	if (type->doc)
+		put_named(" ", type->doc);
+	if (from)
+		printf(" (EVENTS \"%s\")", from);
+	putchar('\n');
 	if (!verbose)
 		return;
 	if (type->source_count == 0)
@@ -70,41 +95,82 @@ static void put_type(const struct event_type *type, bool verbose, const struct b
 	put_fields(type);
 }
 
-static int no_such_type(const struct event_catalog *catalog, const char *pattern)
+static int no_such_type(const struct listing *listing)
 {
-	const char *nearest = event_catalog_nearest(catalog, pattern);
+	const char *nearest = event_catalog_nearest(listing->catalog, listing->pattern);
 
-	print_error("no event type is called '%s'", pattern);
+	print_error("no event type is called '%s'", listing->pattern);
 	if (nearest)
 		print_hint("did you mean %s?", nearest);
 	return STATUS_USAGE;
 }
 
+/* Whether the pattern is the name of the catalog, with its ending or without. */
+static bool is_catalog(const char *pattern, const char *name)
+{
+	size_t length = strlen(name) - strlen(strrchr(name, '.'));
+
+	return pattern &&
+	       (strcmp(pattern, name) == 0 || (strlen(pattern) == length && memcmp(pattern, name, length) == 0));
+}
+
+/* Lists the types of catalog; those of the shipped catalog called from, if it is one that rules have to name. */
+static void put_types(struct listing *listing, struct event_catalog *catalog, const char *from)
+{
+	const struct event_type *type, *known;
+
+	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++) {
+		if (!is_wanted(type, listing->pattern) && !(from && is_catalog(listing->pattern, from)))
+			continue;
+		/* A catalog may read linux.events itself. */
+		known = from ? event_catalog_find(listing->catalog, type->name) : NULL;
+		if (known && known->origin == EVENT_CATALOG)
+			continue;
+		put_type(type, from, listing->verbose, listing->btf);
+		listing->shown++;
+	}
+}
+
+/* Catalogs that cannot be used are told of. */
+static int put_more(struct listing *listing)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	const char *name;
+	int result = 0;
+
+	for (size_t i = 0; (name = event_installed_more(i)); i++) {
+		struct event_catalog *catalog = event_catalog_new();
+		int error = catalog ? event_catalog_read(catalog, NULL, name, diag) : diag_no_memory(diag);
+
+		if (!error)
+			put_types(listing, catalog, name);
+		event_catalog_free(catalog);
+		result = error ? error : result;
+	}
+	print_diag(diag);
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}
+
 static int run(const struct arguments *arguments)
 {
-	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
-	bool verbose = arguments_has(arguments, OPTION_VERBOSE);
-	struct btf_kernel *btf = NULL;
-	struct event_catalog *catalog;
-	const struct event_type *type;
-	size_t shown = 0;
-	int status = cmd_read_catalog(&catalog);
+	struct listing listing = {
+		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
+		.verbose = arguments_has(arguments, OPTION_VERBOSE),
+	};
+	int status = cmd_read_catalog(&listing.catalog);
 
 	if (status)
 		return status;
-	event_catalog_add_tracefs(catalog);
-	if (verbose && btf_kernel_open(NULL, &btf))
-		btf = NULL;
-	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++) {
-		if (!is_wanted(type, pattern))
-			continue;
-		put_type(type, verbose, btf);
-		shown++;
-	}
-	if (!shown && pattern)
-		status = no_such_type(catalog, pattern);
-	btf_kernel_close(btf);
-	event_catalog_free(catalog);
+	event_catalog_add_tracefs(listing.catalog);
+	if (listing.verbose && btf_kernel_open(NULL, &listing.btf))
+		listing.btf = NULL;
+	put_types(&listing, listing.catalog, NULL);
+	status = put_more(&listing);
+	if (!listing.shown && listing.pattern && !status)
+		status = no_such_type(&listing);
+	btf_kernel_close(listing.btf);
+	event_catalog_free(listing.catalog);
 	return status;
 }
 
@@ -120,8 +186,10 @@ const struct command command_events = {
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =
-		"Lists the event types that rules can name: those of the Linux catalog and, where tracefs can be "
-		"read, every other tracepoint of this machine. PATTERN is a glob, or a part of a name.\n\n"
+		"Lists the event types that rules can name: those of the Linux catalog, where tracefs can be "
+		"read, every other tracepoint of this machine, and those of the other shipped catalogs, each with "
+		"the EVENTS line that a rule file needs for it. PATTERN is a glob, or a part of a name, or the name of "
+		"such a catalog.\n\n"
 		"With -v, each type's tracepoint and fields are shown, and whether this kernel can raise it. Besides "
 		"these fields every event has ts (ns), cpu, pid (process), tid (thread) and comm.",
 	.options = { OPTION_VERBOSE },

@@ -34,7 +34,8 @@ static bool waits_for_time(const struct program *program, const struct program_r
 	return false;
 }
 
-static void find_who(const struct program *program, uint32_t rule, enum session_place place, const char **who)
+static void find_who(const struct program *program, uint32_t rule, enum session_place place, const char **who,
+		     const char **guarantees)
 {
 	const struct program_rule *row = &program->rules[rule];
 
@@ -44,11 +45,15 @@ static void find_who(const struct program *program, uint32_t rule, enum session_
 		bool signals = action && action->primitive == REACT_SEND_SIGNAL;
 		bool never_late = action && action->primitive == REACT_STACK;
 
+		if (!action)
+			continue;
+		guarantees[i] = action->guarantee;
+
 		if (never_late && (place != SESSION_KERNEL || waits_for_time(program, row)))
 			who[i] = "nobody";
 		else if (place != SESSION_KERNEL || !ebpf_can_act(program, statement) ||
 			 (signals && waits_for_time(program, row)))
-			who[i] = "asterism";
+			who[i] = "asterism", guarantees[i] = react_late_guarantee(action);
 		else
 			who[i] = signals ? "the kernel, or asterism where the kernel cannot reach the target"
 					 : "the kernel";
@@ -61,8 +66,8 @@ static explain_fn *const formats[] = { program_explain_text, program_explain_dot
 static void explain_rule(const struct program *program, uint32_t rule, explain_fn *explain, struct text_buffer *out)
 {
 	struct session_placement placement;
-	const char *who[REACT_STATEMENTS_MAX] = { NULL };
-	struct program_explain_facts facts = { .who = who };
+	const char *who[REACT_STATEMENTS_MAX] = { NULL }, *guarantees[REACT_STATEMENTS_MAX] = { NULL };
+	struct program_explain_facts facts = { .who = who, .guarantees = guarantees };
 
 	session_place(program, rule, &placement);
 	facts.where = place_words[placement.place];
@@ -71,7 +76,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
 	else if (placement.place != SESSION_NOWHERE)
 		facts.user_space_bytes = engine_pool_bytes(program, rule);
-	find_who(program, rule, placement.place, who);
+	find_who(program, rule, placement.place, who, guarantees);
 	explain(program, rule, &facts, out);
 }
 
@@ -96,7 +101,7 @@ static int run(const struct arguments *arguments)
 		print_error("out of memory");
 		status = STATUS_USAGE;
 	} else {
-		fputs(text, stdout);
+		text_write_lines(stdout, text);
 		alloc_free(text);
 	}
 	session_rules_free(rules);

@@ -6,7 +6,7 @@
 #include "cmd/help.h"
 #include "react/react.h"
 
-enum { CALL_BYTES = 200 };
+enum { CALL_BYTES = 200, LATE_BYTES = 400 };
 
 static const char *place_of(const struct react_action *action)
 {
@@ -23,6 +23,11 @@ static void put_aliases(const struct react_action *action, const char *before, F
 		fprintf(stream, "%s%s", i ? ", " : before, action->aliases[i]);
 }
 
+static bool is_weaker_late(const struct react_action *action)
+{
+	return react_late_guarantee(action) != action->guarantee;
+}
+
 void help_actions(FILE *stream)
 {
 	fputs("What 'DO { CALL ACTION(...) }' in a rule can do at a match. Actions marked with * change the\n"
@@ -30,7 +35,7 @@ void help_actions(FILE *stream)
 	      stream);
 	for (size_t i = 0; react_actions[i]; i++) {
 		const struct react_action *action = react_actions[i];
-		char call[CALL_BYTES];
+		char call[CALL_BYTES], late[LATE_BYTES];
 
 		react_print(action, call, sizeof call);
 		fprintf(stream, "\n%s %s\n", action->changes_system ? "*" : " ", call);
@@ -43,6 +48,10 @@ void help_actions(FILE *stream)
 			fprintf(stream, " By asterism at most %u times a second.", action->per_second);
 		putc('\n', stream);
 		help_text(action->guarantee, 4, stream);
+		if (is_weaker_late(action)) {
+			snprintf(late, sizeof late, "By asterism: %s", react_late_guarantee(action));
+			help_text(late, 4, stream);
+		}
 	}
 }
 
@@ -60,6 +69,9 @@ void help_actions_page(FILE *stream)
 			fprintf(stream, "- By asterism at most %u times a second for each statement.\n",
 				action->per_second);
 		put_aliases(action, "- Also called ", stream);
-		fprintf(stream, "%s- %s\n\n", action->aliases[0] ? ".\n" : "", action->guarantee);
+		fprintf(stream, "%s- %s\n", action->aliases[0] ? ".\n" : "", action->guarantee);
+		if (is_weaker_late(action))
+			fprintf(stream, "- By asterism: %s\n", react_late_guarantee(action));
+		putc('\n', stream);
 	}
 }

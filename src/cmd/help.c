@@ -3,6 +3,8 @@
 
 #include "cmd/help.h"
 
+#include "cmd/help-failures.h"
+
 #include <string.h>
 
 enum { OPTION_COLUMN = 26, TEXT_COLUMNS = 96 };
@@ -71,7 +73,8 @@ void help_program(FILE *stream)
 	put_statuses(stream);
 	fputs("\nWhere a rule FILE is taken, @NAME is a shipped rule: 'asterism rules' lists them.\n"
 	      "'asterism COMMAND --help' tells more; the language is described in asterism-rules(5),\n"
-	      "what rules can do at a match by 'asterism help actions'.\n",
+	      "what rules can do at a match by 'asterism help actions', what becomes of a session where\n"
+	      "something fails by 'asterism help failures'.\n",
 	      stream);
 }
 
@@ -84,6 +87,10 @@ void help_command(const struct command *command, FILE *stream)
 		put_option(command->options[i], stream);
 	put_option(OPTION_COLOR, stream);
 	put_option(OPTION_HELP, stream);
+	if (command->launches) {
+		fputs("\nWhen something fails:\n", stream);
+		help_failures_text(stream);
+	}
 	if (!command->examples)
 		return;
 	fputs("\nExamples:\n", stream);

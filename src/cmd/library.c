@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what is an entry of the library: a folder NAME with NAME.rule in it. What its README says about it is read
- * here, and nowhere else.
+ * here, and nowhere else. Where there is no folder of such folders, those that are built in are the library.
  */
 
 #include "cmd/library.h"
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "cmd/catalogs.h"
+#include "base/embedded.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
 #include "session/input.h"
@@ -18,17 +18,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { README_BYTES_MAX = 1 << 18 };
 
-/* An entry that every version ships: by it the library is known. */
-#define ANY_ENTRY "long-syscall/long-syscall.rule"
+#define INSTALLED ASTERISM_DATA_DIR "/rules"
+
+extern const struct embedded_file library_embedded[];
 
 static void free_entry(struct library_entry *entry)
 {
 	alloc_free(entry->name);
-	alloc_free(entry->path);
+	alloc_free((void *)entry->rule.path);
 	alloc_free(entry->readme);
 	alloc_free(entry->line);
 	alloc_free(entry->kind);
@@ -104,23 +106,42 @@ static char *read_line(const char *text)
 	return line;
 }
 
+/* Takes the text, which may be NULL for lack of memory. */
+static int set_readme(struct library_entry *entry, char *text)
+{
+	entry->readme = text;
+	if (!text)
+		return -ENOMEM;
+	entry->line = read_line(text);
+	entry->kind = read_marker(text, "Kind", "other");
+	entry->needs = read_marker(text, "Needs", NULL);
+	return entry->line && entry->kind ? 0 : -ENOMEM;
+}
+
 /* An entry without README is one all the same. */
-static int read_readme(const char *folder, struct library_entry *entry)
+static char *read_readme(const char *folder, const char *name)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	char path[PATH_MAX];
+	char path[PATH_MAX], *text;
 	size_t length;
 
-	if (snprintf(path, sizeof path, "%s/%s/README.md", folder, entry->name) >= (int)sizeof path ||
-	    session_input_read(path, README_BYTES_MAX, diag, &entry->readme, &length))
-		entry->readme = alloc_text("");
+	if (snprintf(path, sizeof path, "%s/%s/README.md", folder, name) >= (int)sizeof path ||
+	    session_input_read(path, README_BYTES_MAX, diag, &text, &length))
+		text = alloc_text("");
 	asterism_diag_free(diag);
-	if (!entry->readme)
-		return -ENOMEM;
-	entry->line = read_line(entry->readme);
-	entry->kind = read_marker(entry->readme, "Kind", "other");
-	entry->needs = read_marker(entry->readme, "Needs", NULL);
-	return entry->line && entry->kind ? 0 : -ENOMEM;
+	return text;
+}
+
+/* A new entry of this name; NULL: no memory. */
+static struct library_entry *new_entry(struct library *library, const char *name, const char *path)
+{
+	struct library_entry *entry;
+
+	if (alloc_grow(&library->entries, &library->capacity, library->count, sizeof *library->entries))
+		return NULL;
+	entry = &library->entries[library->count++];
+	*entry = (struct library_entry){ .name = alloc_text(name), .rule.path = alloc_text(path) };
+	return entry->name && entry->rule.path ? entry : NULL;
 }
 
 static int add_entry(struct library *library, const char *folder, const char *name)
@@ -130,11 +151,36 @@ static int add_entry(struct library *library, const char *folder, const char *na
 
 	if (snprintf(path, sizeof path, "%s/%s/%s.rule", folder, name, name) >= (int)sizeof path || access(path, R_OK))
 		return 0;
-	if (alloc_grow(&library->entries, &library->capacity, library->count, sizeof *library->entries))
+	entry = new_entry(library, name, path);
+	return entry ? set_readme(entry, read_readme(folder, name)) : -ENOMEM;
+}
+
+/* How many characters of the built-in file's name are that of the entry whose rule it is; 0: it is none's. */
+static size_t entry_length(const char *file)
+{
+	size_t length = strcspn(file, "/");
+	const char *rest = file[length] ? file + length + 1 : "";
+
+	return strncmp(rest, file, length) == 0 && strcmp(rest + length, ".rule") == 0 ? length : 0;
+}
+
+static int add_built_in(struct library *library, const struct embedded_file *rule, size_t length)
+{
+	const struct embedded_file *readme;
+	struct library_entry *entry;
+	char name[NAME_MAX], path[PATH_MAX];
+
+	snprintf(name, sizeof name, "%.*s", (int)length, rule->name);
+	snprintf(path, sizeof path, EMBEDDED_FOLDER "/%s", rule->name);
+	entry = new_entry(library, name, path);
+	if (!entry)
 		return -ENOMEM;
-	entry = &library->entries[library->count++];
-	*entry = (struct library_entry){ .name = alloc_text(name), .path = alloc_text(path) };
-	return entry->name && entry->path ? read_readme(folder, entry) : -ENOMEM;
+	entry->is_built_in = true;
+	entry->rule.text = rule->bytes;
+	entry->rule.length = rule->length;
+	snprintf(path, sizeof path, "%s/README.md", name);
+	readme = embedded_find(library_embedded, path);
+	return set_readme(entry, alloc_text(readme ? readme->bytes : ""));
 }
 
 static int by_name(const void *a, const void *b)
@@ -142,6 +188,18 @@ static int by_name(const void *a, const void *b)
 	const struct library_entry *first = a, *second = b;
 
 	return strcmp(first->name, second->name);
+}
+
+/* Gives the status of what was read. */
+static int finish(struct library *library, int result)
+{
+	if (result) {
+		print_error("out of memory");
+		return STATUS_USAGE;
+	}
+	if (library->count)
+		qsort(library->entries, library->count, sizeof *library->entries, by_name);
+	return STATUS_FINE;
 }
 
 static int read_folder(struct library *library, const char *folder)
@@ -159,28 +217,30 @@ static int read_folder(struct library *library, const char *folder)
 			result = add_entry(library, folder, row->d_name);
 	}
 	closedir(directory);
-	if (result) {
-		print_error("out of memory");
-		return STATUS_USAGE;
+	return finish(library, result);
+}
+
+static int read_built_in(struct library *library)
+{
+	int result = 0;
+
+	for (const struct embedded_file *file = library_embedded; file->name && !result; file++) {
+		size_t length = entry_length(file->name);
+
+		if (length)
+			result = add_built_in(library, file, length);
 	}
-	if (library->count)
-		qsort(library->entries, library->count, sizeof *library->entries, by_name);
-	return STATUS_FINE;
+	return finish(library, result);
 }
 
 int library_read(struct library *library)
 {
 	const char *folder = getenv("ASTERISM_RULES");
-	char found[PATH_MAX], real[PATH_MAX];
 
 	*library = (struct library){ 0 };
 	if (folder && *folder)
 		return read_folder(library, folder);
-	if (cmd_find_data("rules", ANY_ENTRY, found) && realpath(found, real))
-		return read_folder(library, real);
-	print_error("the shipped rules were not found");
-	print_hint("set ASTERISM_RULES to the folder that holds them, or install asterism");
-	return STATUS_USAGE;
+	return access(INSTALLED, F_OK) ? read_built_in(library) : read_folder(library, INSTALLED);
 }
 
 const struct library_entry *library_get(const struct library *library, const char *name)
@@ -206,18 +266,18 @@ const struct library_entry *library_get(const struct library *library, const cha
 	return NULL;
 }
 
-static int add_file(struct library_files *resolved, const char *file)
+static int add_file(struct library_files *resolved, const struct session_rules_file *file)
 {
 	/* What is shipped may be meant twice, as by @all and by its name. */
 	for (size_t i = 0; i < resolved->count; i++) {
-		if (resolved->files[i] == file)
+		if (resolved->files[i].path == file->path)
 			return STATUS_FINE;
 	}
 	if (alloc_grow(&resolved->files, &resolved->capacity, resolved->count, sizeof *resolved->files)) {
 		print_error("out of memory");
 		return STATUS_USAGE;
 	}
-	resolved->files[resolved->count++] = file;
+	resolved->files[resolved->count++] = *file;
 	return STATUS_FINE;
 }
 
@@ -229,7 +289,7 @@ static int add_all(struct library_files *resolved)
 		const struct library_entry *entry = &resolved->library.entries[i];
 
 		if (!entry->needs && strcmp(entry->kind, "template") != 0)
-			status = add_file(resolved, entry->path);
+			status = add_file(resolved, &entry->rule);
 	}
 	return status;
 }
@@ -244,7 +304,7 @@ static int add_name(struct library_files *resolved, const char *name)
 	if (strcmp(name, "all") == 0)
 		return add_all(resolved);
 	entry = library_get(&resolved->library, name);
-	return entry ? add_file(resolved, entry->path) : STATUS_USAGE;
+	return entry ? add_file(resolved, &entry->rule) : STATUS_USAGE;
 }
 
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved)
@@ -256,7 +316,7 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 		if (library_is_name(files[i]))
 			status = add_name(resolved, files[i] + 1);
 		else
-			status = add_file(resolved, files[i]);
+			status = add_file(resolved, &(struct session_rules_file){ .path = files[i] });
 	}
 	if (!status && resolved->count == 0) {
 		print_error("the library holds no rules that are of use as they are");
@@ -270,4 +330,58 @@ void library_files_fini(struct library_files *resolved)
 	library_fini(&resolved->library);
 	alloc_free(resolved->files);
 	resolved->files = NULL;
+}
+
+int library_text(const struct session_rules_file *file, size_t limit, struct asterism_diag *diag, char **text,
+		 size_t *length)
+{
+	if (!file->text)
+		return session_input_read(file->path, limit, diag, text, length);
+	*text = copy(file->text, file->length);
+	*length = file->length;
+	return *text ? 0 : diag_no_memory(diag);
+}
+
+static int write_file(const char *path, const struct embedded_file *file)
+{
+	FILE *stream = fopen(path, "wex");
+	int result = stream && fwrite(file->bytes, 1, file->length, stream) == file->length ? 0 : -EIO;
+
+	if (!stream || fclose(stream))
+		return errno ? -errno : -EIO;
+	if (!result && file->is_program && chmod(path, 0700))
+		result = -errno;
+	return result;
+}
+
+/* Makes the folders that path goes through below its first start characters. */
+static int make_folders(char *path, size_t start)
+{
+	for (char *slash = strchr(path + start, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int made;
+
+		*slash = 0;
+		made = mkdir(path, 0700);
+		*slash = '/';
+		if (made && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+int library_unpack(const char *name, const char *folder)
+{
+	size_t length = strlen(name);
+	char path[PATH_MAX];
+	int result = 0;
+
+	for (const struct embedded_file *file = library_embedded; file->name && !result; file++) {
+		if (strncmp(file->name, name, length) != 0 || file->name[length] != '/')
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, file->name);
+		result = make_folders(path, strlen(folder) + 1);
+		if (!result)
+			result = write_file(path, file);
+	}
+	return result;
 }

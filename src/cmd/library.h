@@ -7,12 +7,15 @@
  * of a file.
  */
 
+#include "session/rules.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct library_entry {
 	char *name;
-	char *path;   /* of the rule file */
+	struct session_rules_file rule; /* its path is the entry's own */
+	bool is_built_in;
 	char *readme; /* the whole text; empty where there is none */
 	char *line;   /* its first sentence */
 	char *kind;   /* the heading in lists; "other" where it names none */
@@ -37,9 +40,9 @@ static inline bool library_is_name(const char *file)
 	return file[0] == '@';
 }
 
-/* Files, the shipped ones among them by their path. The library has read nothing if none of them is shipped. */
+/* Files, the shipped ones among them by their path or text. The library has read nothing if none of them is shipped. */
 struct library_files {
-	const char **files;
+	struct session_rules_file *files;
 	size_t count, capacity;
 	struct library library;
 };
@@ -50,5 +53,13 @@ struct library_files {
  */
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved);
 void library_files_fini(struct library_files *resolved);
+
+/* The text of a file or of what stands for one, as session_input_read gives it. */
+int library_text(const struct session_rules_file *file, size_t limit, struct asterism_diag *diag, char **text,
+		 size_t *length);
+
+/* Writes all that the built-in entry of this name consists of, its tests too, to a folder of that name in folder.
+ * Returns 0 or -errno. */
+int library_unpack(const char *name, const char *folder);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which command runs, and answers --help and --version. */
 
-#include "cmd/catalogs.h"
 #include "cmd/command.h"
 #include "cmd/help-actions.h"
+#include "cmd/help-failures.h"
 #include "cmd/help.h"
 #include "cmd/print.h"
 #include "cmd/status.h"
@@ -51,6 +51,8 @@ static int help_about(int argc, char **argv)
 		help_command(command, stdout);
 	else if (argc > 2 && strcmp(argv[2], "actions") == 0)
 		help_actions(stdout);
+	else if (argc > 2 && strcmp(argv[2], "failures") == 0)
+		help_failures_text(stdout);
 	else if (argc > 2)
 		return unknown_command(argv[2]);
 	else
@@ -77,7 +79,6 @@ int main(int argc, char **argv)
 
 	hold_standard_descriptors();
 	print_color(NULL);
-	cmd_find_catalogs();
 	if (argc < 2) {
 		help_program(stderr);
 		return STATUS_USAGE;

@@ -23,7 +23,30 @@ static bool hangup_ends(void)
 	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
-static int open_signals(sigset_t *taken, bool takes_snapshots)
+static void on_harmless(int signal_number)
+{
+	(void)signal_number;
+}
+
+/*
+ * Signals that end nothing, as what is observed would go on without us. A handler, and no mask: until all is attached
+ * they come without being taken, and a launched command begins with what its caller had.
+ */
+static void take_harmless(sigset_t *taken)
+{
+	static const int signals[] = { SIGUSR1, SIGUSR2, SIGALRM };
+
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		const struct sigaction harmless = { .sa_handler = on_harmless, .sa_flags = SA_RESTART };
+		struct sigaction action;
+
+		sigaddset(taken, signals[i]);
+		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+			sigaction(signals[i], &harmless, NULL);
+	}
+}
+
+static int open_signals(sigset_t *taken)
 {
 	int fd;
 
@@ -32,8 +55,7 @@ static int open_signals(sigset_t *taken, bool takes_snapshots)
 	sigaddset(taken, SIGTERM);
 	if (hangup_ends())
 		sigaddset(taken, SIGHUP);
-	if (takes_snapshots)
-		sigaddset(taken, SIGUSR1);
+	take_harmless(taken);
 	fd = signalfd(-1, taken, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		print_error("signals cannot be received: %m");
@@ -46,8 +68,12 @@ static int check_scope(const struct arguments *arguments)
 	int ways =
 		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
 
-	if (ways == 1)
+	if (ways == 1 && (arguments->number_count || !arguments_has(arguments, OPTION_NO_CHILDREN)))
 		return STATUS_FINE;
+	if (ways == 1) {
+		print_error("--no-children is for the processes of -p");
+		return STATUS_USAGE;
+	}
 	if (ways == 0)
 		print_error("what is to be observed?");
 	else
@@ -56,7 +82,7 @@ static int check_scope(const struct arguments *arguments)
 	return STATUS_USAGE;
 }
 
-int observe_init(struct observation *observation, const struct arguments *arguments, bool takes_snapshots)
+int observe_init(struct observation *observation, const struct arguments *arguments)
 {
 	int status = check_scope(arguments);
 
@@ -64,6 +90,7 @@ int observe_init(struct observation *observation, const struct arguments *argume
 		.options = { .command = arguments->launched,
 			     .pid_count = arguments->number_count,
 			     .all = arguments_has(arguments, OPTION_ALL),
+			     .no_children = arguments_has(arguments, OPTION_NO_CHILDREN),
 			     .for_ns = arguments->options[OPTION_FOR].number,
 			     .signal_fd = -1 },
 		.verbose = arguments_has(arguments, OPTION_VERBOSE),
@@ -79,7 +106,7 @@ int observe_init(struct observation *observation, const struct arguments *argume
 	for (size_t i = 0; i < arguments->number_count; i++)
 		observation->pids[i] = (pid_t)arguments->numbers[i];
 	observation->options.pids = observation->pids;
-	observation->options.signal_fd = open_signals(&observation->taken, takes_snapshots);
+	observation->options.signal_fd = open_signals(&observation->taken);
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -151,6 +178,23 @@ void observe_tell_stops(const struct session_totals *totals)
 			      totals->asks_lost);
 }
 
+void observe_tell_news(struct observation *observation)
+{
+	print_diag(observation->diag);
+	asterism_diag_clear(observation->diag);
+}
+
+bool observe_tell_unwritten(const struct tape_totals *totals)
+{
+	if (totals->snapshots_cut)
+		print_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
+			      totals->snapshots_cut == 1 ? "" : "s");
+	if (totals->unclosed)
+		print_warning("%" PRIu64 " trace%s may lack the last events: the disk did not say that it has them",
+			      totals->unclosed, totals->unclosed == 1 ? "" : "s");
+	return totals->snapshots_cut || totals->unclosed;
+}
+
 void observe_tell_refused(const struct tape_totals *totals)
 {
 	if (totals->snapshots_refused)
@@ -159,19 +203,34 @@ void observe_tell_refused(const struct tape_totals *totals)
 			   totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 
+/* What a list of events begins with where it only takes away. */
+static bool only_excludes(const char *wanted)
+{
+	return wanted && *wanted == SELECTION_EXCLUDES;
+}
+
+static int read_own(const struct arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)
+{
+	const char *own = arguments->options[OPTION_CATALOG].text;
+	int result = own ? event_catalog_read(catalog, ".", own, diag) : 0;
+
+	return result == -ENOENT ? diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", own) : result;
+}
+
 int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
 		   const char *usual, struct selection *selection)
 {
 	const char *wanted = arguments->options[OPTION_EVENTS].text;
+	bool needs_usual = !rules || arguments_has(arguments, OPTION_SNAPSHOT);
 	struct asterism_diag *diag = asterism_diag_new();
-	int result = diag ? 0 : -ENOMEM;
+	int result = diag ? read_own(arguments, catalog, diag) : -ENOMEM;
 
 	if (!result && rules)
 		result = selection_add_program(selection, catalog, session_rules_program(rules), diag);
+	if (!result && needs_usual && (!wanted || only_excludes(wanted)))
+		result = selection_add_usual(selection, catalog, usual, diag);
 	if (!result && wanted)
 		result = selection_add(selection, catalog, wanted, diag);
-	else if (!result && (!rules || arguments_has(arguments, OPTION_SNAPSHOT)))
-		result = selection_add(selection, catalog, usual, diag);
 	if (diag)
 		print_diag(diag);
 	else

@@ -21,10 +21,10 @@ struct observation {
 };
 
 /*
- * Fills the options that the arguments decide: command, pids, all, for_ns, signal_fd. takes_snapshots: SIGUSR1 is taken
- * as well. Returns STATUS_FINE, or the status to end with after saying why. observe_fini either way.
+ * Fills the options that the arguments decide: command, pids, all, for_ns, signal_fd. Returns STATUS_FINE, or the
+ * status to end with after saying why. observe_fini either way.
  */
-int observe_init(struct observation *observation, const struct arguments *arguments, bool takes_snapshots);
+int observe_init(struct observation *observation, const struct arguments *arguments);
 void observe_fini(struct observation *observation);
 
 /*
@@ -52,6 +52,12 @@ void observe_tell_end(const struct session_outcome *outcome);
 void observe_tell_stops(const struct session_totals *totals);
 
 /* That matches have no snapshot of their own, where that is so. */
+/* What came up meanwhile, while somebody may still do something about it. */
+void observe_tell_news(struct observation *observation);
+
+/* Whether a recording lacks something: then the status is STATUS_LOST. */
+bool observe_tell_unwritten(const struct tape_totals *totals);
+
 void observe_tell_refused(const struct tape_totals *totals);
 
 #endif

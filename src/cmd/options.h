@@ -37,6 +37,8 @@ enum option_id {
 	OPTION_LIMIT,
 	OPTION_LIVE,
 	OPTION_MAX_SIZE,
+	OPTION_MODE,
+	OPTION_NO_CHILDREN,
 	OPTION_NO_LIVE,
 	OPTION_ORDINALS,
 	OPTION_OUTPUT,
@@ -46,6 +48,7 @@ enum option_id {
 	OPTION_QUIET,
 	OPTION_RING,
 	OPTION_RULES,
+	OPTION_RULE_TEXT,
 	OPTION_SET,
 	OPTION_SNAPSHOT,
 	OPTION_SOCKET,
@@ -67,6 +70,7 @@ enum option_kind {
 	OPTION_CHOICE,  /* one of choices */
 	OPTION_TIME,    /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
 	OPTION_MOMENT,  /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
+	OPTION_BITS,    /* of a file's mode, octal: 640 */
 	OPTION_SIZE,    /* bytes: a number with K, M or G, or without */
 	OPTION_NUMBER,  /* a positive decimal number; may be repeated */
 	OPTION_FILES,   /* a file; may be repeated */

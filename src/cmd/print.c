@@ -60,22 +60,25 @@ static void styled(enum style style, const char *text)
 /* Writes the character at text; one that a terminal may obey, or that is none, shows as `?`. Returns its bytes. */
 static size_t put_character(const char *text)
 {
-	unsigned char first = (unsigned char)text[0];
 	size_t length = text_character(text);
-	bool control = first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
 
-	if (length == 0 || control)
-		fputc('?', stderr);
-	else
+	if (text_is_shown(text))
 		fwrite(text, 1, length, stderr);
+	else
+		fputc('?', stderr);
 	return length ? length : 1;
 }
 
-/* Names from rule files may stand in texts, so these are cleaned as well; they may have several lines. */
+/*
+ * Names from rule files and of files may stand in texts, so these are cleaned as well. They may have several lines, of
+ * which none looks like the first of another message.
+ */
 static void put_text(const char *text)
 {
 	while (*text) {
-		if (*text == '\n' || *text == '\t')
+		if (*text == '\n')
+			fputs("\n    ", stderr), text++;
+		else if (*text == '\t')
 			fputc(*text++, stderr);
 		else
 			text += put_character(text);

@@ -16,7 +16,8 @@
 struct record {
 	struct sink sink;
 	struct observation observation;
-	struct session_rules *rules;   /* NULL: none */
+	struct session_rules *rules;   /* that run; NULL: none */
+	struct session_rules *needing; /* that only say what is recorded; NULL: none */
 	struct event_catalog *catalog; /* where there are no rules */
 	struct selection selection;
 	struct tape_options tape;
@@ -60,10 +61,20 @@ static void on_progress(void *context, const struct tape_totals *totals)
 	fflush(stderr);
 }
 
+static void hide_progress(struct record *record)
+{
+	if (record->shown)
+		fputs("\r\033[K", stderr);
+	record->shown = false;
+}
+
 static int on_pause(void *context)
 {
 	struct record *record = context;
 
+	if (asterism_diag_get(record->observation.diag, 0))
+		hide_progress(record);
+	observe_tell_news(&record->observation);
 	return record->rules ? sink_flush(&record->sink) : 0;
 }
 
@@ -71,9 +82,7 @@ static int on_match(void *context, const struct program_match *match)
 {
 	struct record *record = context;
 
-	if (record->shown)
-		fputs("\r\033[K", stderr);
-	record->shown = false;
+	hide_progress(record);
 	return sink_match(&record->sink, match);
 }
 
@@ -87,8 +96,8 @@ static void tell_losses(const struct tape_totals *totals)
 	if (totals->unwritten)
 		print_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->unmarked)
-		print_warning("%" PRIu64 " matches are not marked in the trace: they came faster than they could be "
-			      "written",
+		print_warning("%" PRIu64 " matches are not marked in the trace: they could not be written, or came "
+			      "faster than that",
 			      totals->unmarked);
 	if (totals->dropped)
 		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
@@ -97,13 +106,12 @@ static void tell_losses(const struct tape_totals *totals)
 			      totals->missed);
 }
 
-static void tell_totals(const struct record *record, const struct session_totals *totals)
+static void tell_totals(struct record *record, const struct session_totals *totals)
 {
 	const struct tape_totals *tape = &totals->tape;
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
-	if (record->shown)
-		fputs("\r\033[K", stderr);
+	hide_progress(record);
 	if (record->tape.flight)
 		print_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
 			   tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
@@ -114,20 +122,19 @@ static void tell_totals(const struct record *record, const struct session_totals
 		print_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
 	observe_tell_refused(tape);
 	tell_losses(tape);
+	record->sink.has_lost |= observe_tell_unwritten(tape);
 }
 
 /* The status of a recording that ran to its end. */
 static int finish(struct record *record, const struct arguments *arguments, const struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
-	int status;
-
 	observe_tell_end(outcome);
 	tell_totals(record, totals);
 	if (!record->rules)
-		return totals->lost ? STATUS_LOST : outcome->command_status;
-	status = sink_close(&record->sink, totals);
-	return status ? status : sink_status(&record->sink, arguments, totals, outcome->command_status);
+		return totals->lost || record->sink.has_lost ? STATUS_LOST : outcome->command_status;
+	sink_close(&record->sink, totals);
+	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }
 
 static int observe(struct record *record, const struct arguments *arguments)
@@ -139,6 +146,7 @@ static int observe(struct record *record, const struct arguments *arguments)
 
 	if (status)
 		return status;
+	record->sink.is_live = true;
 	options->tape = &record->tape;
 	options->last_snapshot = record->tape.flight ? "end" : NULL;
 	options->on_match = on_match;
@@ -148,17 +156,13 @@ static int observe(struct record *record, const struct arguments *arguments)
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);
 
-	if (!result || result == -EPIPE) {
-		print_diag(record->observation.diag);
+	print_diag(record->observation.diag);
+	if (outcome.began)
 		status = finish(record, arguments, &totals, &outcome);
-	} else {
-		print_diag(record->observation.diag);
-		if (totals.tape.bytes)
-			tell_totals(record, &totals);
-		if (record->rules)
-			sink_abandon(&record->sink);
+	else if (record->rules)
+		sink_abandon(&record->sink);
+	if (result && result != -EPIPE)
 		status = cmd_status_of(result);
-	}
 	session_totals_fini(&totals);
 	return status;
 }
@@ -170,8 +174,8 @@ static int check_no_rules(const struct arguments *arguments)
 		print_error("--fail-on-match is for rules: add --rules FILE");
 	else if (arguments_has(arguments, OPTION_ALLOW_ACTIONS) || arguments_has(arguments, OPTION_POLICY))
 		print_error("--allow-actions and --policy are for rules: add --rules FILE");
-	else if (arguments_has(arguments, OPTION_SET))
-		print_error("--set is for rules: add --rules FILE");
+	else if (arguments_has(arguments, OPTION_SET) && !arguments->operand_count)
+		print_error("--set is for rules: add them, or --rules FILE");
 	else if (arguments_has(arguments, OPTION_FORMAT))
 		print_error("-f is for the matches of rules: add --rules FILE");
 	else
@@ -192,6 +196,11 @@ static int check_options(const struct arguments *arguments)
 		print_error("--flight keeps its events in memory: --ring says how many, not --max-size");
 		return STATUS_USAGE;
 	}
+	if (arguments->operand_count && arguments_has(arguments, OPTION_RULES)) {
+		print_error("rules are given as operands, which are only recorded for, or with --rules, which run "
+			    "meanwhile");
+		return STATUS_USAGE;
+	}
 	if (!flight && arguments_has(arguments, OPTION_LAST)) {
 		print_error("--last is for snapshots: add --flight");
 		return STATUS_USAGE;
@@ -199,21 +208,30 @@ static int check_options(const struct arguments *arguments)
 	return arguments_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
 }
 
-/* The rules or else the catalog, and what is recorded of it. */
+/* The rules that run, those that only say what they need, or else the catalog. */
+static int read_rules(struct record *record, const struct arguments *arguments)
+{
+	if (arguments->file_count)
+		return cmd_read_rules(arguments, arguments->files, arguments->file_count, &record->rules);
+	if (arguments->operand_count)
+		return cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &record->needing);
+	return cmd_read_catalog(&record->catalog);
+}
+
+/* What there is to choose from, and what is recorded of it. */
 static int read_inputs(struct record *record, const struct arguments *arguments)
 {
 	bool lttng = arguments->options[OPTION_LAYOUT].number == 1;
-	int status = arguments->file_count
-			     ? cmd_read_rules(arguments, arguments->files, arguments->file_count, &record->rules)
-			     : cmd_read_catalog(&record->catalog);
-
-	struct event_catalog *catalog = record->rules ? session_rules_catalog(record->rules) : record->catalog;
+	int status = read_rules(record, arguments);
 
 	if (status)
 		return status;
+	struct session_rules *rules = record->rules ? record->rules : record->needing;
+	struct event_catalog *catalog = rules ? session_rules_catalog(rules) : record->catalog;
+
 	if (lttng)
 		record->tape.lttng = catalog;
-	return observe_select(arguments, record->rules, catalog, lttng ? selection_lttng : selection_default,
+	return observe_select(arguments, rules, catalog, lttng ? selection_lttng : selection_default,
 			      &record->selection);
 }
 
@@ -222,6 +240,7 @@ static int run(const struct arguments *arguments)
 	struct record record = {
 		.tape = { .path = arguments->options[OPTION_DIRECTORY].text,
 			  .flight = arguments_has(arguments, OPTION_FLIGHT),
+			  .mode = (mode_t)arguments->options[OPTION_MODE].number,
 			  .what = &record.selection,
 			  .ring_bytes = arguments->options[OPTION_RING].number,
 			  .max_bytes = arguments->options[OPTION_MAX_SIZE].number,
@@ -232,7 +251,7 @@ static int run(const struct arguments *arguments)
 	if (status)
 		return status;
 	record.shows_progress = !arguments_has(arguments, OPTION_QUIET) && isatty(STDERR_FILENO);
-	status = observe_init(&record.observation, arguments, record.tape.flight);
+	status = observe_init(&record.observation, arguments);
 	if (!status)
 		status = observe_allow(&record.observation, arguments);
 	if (!status)
@@ -242,6 +261,7 @@ static int run(const struct arguments *arguments)
 	observe_fini(&record.observation);
 	selection_fini(&record.selection);
 	session_rules_free(record.rules);
+	session_rules_free(record.needing);
 	event_catalog_free(record.catalog);
 	return status;
 }
@@ -250,6 +270,9 @@ static const struct command_example examples[] = {
 	{ "asterism record -o build.trace -- make -j4", "Records what usually matters while make runs." },
 	{ "asterism record -o io.trace -e 'sys_*_read,sys_*_write,block_rq_*' -p 1234 --for 10s",
 	  "Records reads, writes and block requests of a process for ten seconds." },
+	{ "asterism record -o locks.trace @lock-order -- make check",
+	  "Records what a shipped rule needs, for a replay." },
+	{ "asterism record -o quiet.trace -e '!sys_*' -a --for 1min", "Records the usual without system calls." },
 	{ "asterism record -o day.trace -e sched_switch:prev_pid+next_pid -a --max-size 2G",
 	  "Records two fields of every switch, and keeps the newest two gigabytes." },
 	{ "asterism record -o box --flight -a", "Keeps the newest events in memory; kill -USR1 writes them to box/." },
@@ -260,10 +283,11 @@ static const struct command_example examples[] = {
 const struct command command_record = {
 	.name = "record",
 	.summary = "write events of the running system to a trace",
-	.operands = "-o DIR [-- CMD [ARG...] | -p PID... | -a]",
+	.operands = "-o DIR [RULE...] [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Records events of a command that is launched, with all its descendants; of processes that run already "
-		"(-p); or of the whole machine (-a). Of asterism itself nothing is recorded but what is about an "
+		"(-p), with theirs; or of the whole machine (-a). Of asterism itself nothing is recorded but what is "
+		"about an "
 		"observed "
 		"process, such as waking it. This needs root, or CAP_BPF and CAP_PERFMON.\n\n"
 		"The trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read "
@@ -278,13 +302,16 @@ const struct command command_record = {
 		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, told at the "
 		"end, and noted in the trace at its place; the exit status is then 3. If the disk is full or asterism "
 		"is "
-		"killed, what was written until then can be read.\n\n"
+		"killed, what was written until then can be read: all but the last second at most. SIGUSR1 has "
+		"everything written at once (with --flight: a snapshot).\n\n"
 		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
-	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_DIRECTORY, OPTION_EVENTS, OPTION_FAIL_ON_MATCH,
-		     OPTION_FLIGHT, OPTION_FOR, OPTION_FORMAT, OPTION_LAST, OPTION_LAYOUT, OPTION_MAX_SIZE, OPTION_PID,
-		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_RULES, OPTION_SET, OPTION_VERBOSE },
+	.options = { OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,   OPTION_EVENTS,
+		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
+		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
+		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULES,       OPTION_SET,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.operands_max = 0,
 	.launches = true,

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "cmd/commands.h"
 #include "cmd/library.h"
 #include "cmd/print.h"
@@ -160,6 +161,19 @@ static const struct session_moment *moment_of(const struct arguments *arguments,
 	return moment;
 }
 
+/* How to record what the rules need. NULL: no memory for the advice. alloc_free it. */
+static char *put_remedy(const struct operands *operands)
+{
+	struct text_buffer text = { 0 };
+	char *taken = NULL;
+
+	text_append(&text, "record what the rules need: asterism record -o DIR");
+	for (size_t i = 0; i < operands->rule_count; i++)
+		text_printf(&text, " %s", operands->rules[i]);
+	text_append(&text, " -- CMD");
+	return text_take(&text, &taken) ? NULL : taken;
+}
+
 static int replay_events(const struct arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -185,6 +199,9 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		.context = &replay,
 		.stop = signals_take(),
 	};
+	char *remedy = put_remedy(operands);
+
+	options.remedy = remedy;
 	options.jobs = jobs_of(arguments, operands);
 	replay.sink.at_once |= is_any_stream(operands);
 
@@ -205,6 +222,7 @@ static int replay_events(const struct arguments *arguments, const struct operand
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
 	}
 	session_totals_fini(&totals);
+	alloc_free(remedy);
 	return status;
 }
 
@@ -261,7 +279,7 @@ const struct command command_replay = {
 		"not depend on it; -v tells of it. It may cost reading the input twice: when the pool of such a rule "
 		"is full.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
-		     OPTION_OUTPUT, OPTION_QUIET, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
 	.run = run,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism rules`: what is in the library that asterism ships. */
 
+#include "base/alloc.h"
+#include "base/text.h"
 #include "cmd/commands.h"
+#include "cmd/json-text.h"
 #include "cmd/library.h"
 #include "cmd/print.h"
 #include "cmd/rules.h"
 #include "cmd/status.h"
 
-#include "base/alloc.h"
-
 #include <fnmatch.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +30,21 @@ struct choice {
 	size_t count;
 };
 
+/* What a README says may be anybody's text. */
+static void put_row(const struct library_entry *entry, int width)
+{
+	fputs("  @", stdout);
+	width -= text_write(stdout, entry->name, TEXT_WORDS);
+	printf("%*s  ", width > 0 ? width : 0, "");
+	text_write(stdout, entry->line, TEXT_WORDS);
+	if (entry->needs) {
+		fputs(" (needs ", stdout);
+		text_write(stdout, entry->needs, TEXT_WORDS);
+		putchar(')');
+	}
+	putchar('\n');
+}
+
 static void put_group(const struct choice *choice, const char *kind)
 {
 	int width = 0;
@@ -39,13 +54,11 @@ static void put_group(const struct choice *choice, const char *kind)
 
 		width = length > width ? length : width;
 	}
-	printf("%s:\n", kind);
+	text_write(stdout, kind, TEXT_WORDS);
+	puts(":");
 	for (size_t i = 0; i < choice->count; i++) {
-		const struct library_entry *entry = choice->entries[i];
-
-		if (strcmp(entry->kind, kind) == 0)
-			printf("  @%-*s  %s%s%s%s\n", width, entry->name, entry->line, entry->needs ? " (needs " : "",
-			       entry->needs ? entry->needs : "", entry->needs ? ")" : "");
+		if (strcmp(choice->entries[i]->kind, kind) == 0)
+			put_row(choice->entries[i], width);
 	}
 }
 
@@ -74,23 +87,11 @@ static void put_groups(const struct choice *choice)
 	}
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? json_string(text) : json_null();
-}
-
 static json_t *describe(const struct library_entry *entry)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", entry->name, "kind", text_or_null(entry->kind), "finds",
-			 text_or_null(entry->line), "needs", text_or_null(entry->needs), "path",
-			 text_or_null(entry->path));
-}
-
-static void put_object(json_t *object)
-{
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", entry->name, "kind", json_text(entry->kind), "finds",
+			 json_text(entry->line), "needs", json_text(entry->needs), "path",
+			 json_text(entry->is_built_in ? NULL : entry->rule.path));
 }
 
 static void put_list(const struct choice *choice, bool as_json)
@@ -98,7 +99,7 @@ static void put_list(const struct choice *choice, bool as_json)
 	if (!as_json)
 		return put_groups(choice);
 	for (size_t i = 0; i < choice->count; i++)
-		put_object(describe(choice->entries[i]));
+		json_text_put(describe(choice->entries[i]));
 }
 
 static void put_parameters(const struct session_parameter *parameters, uint32_t count)
@@ -122,13 +123,19 @@ static void put_entry(const struct library_entry *entry, const struct session_pa
 {
 	size_t length = strlen(entry->readme);
 
-	fputs(entry->readme, stdout);
+	text_write_lines(stdout, entry->readme);
 	if (length && entry->readme[length - 1] != '\n')
 		putchar('\n');
 	if (length)
 		putchar('\n');
 	put_parameters(parameters, count);
-	printf("Rule: %s\n", entry->path);
+	if (entry->is_built_in) {
+		printf("Rule: built in; 'asterism rules --text %s' writes it\n", entry->name);
+		return;
+	}
+	fputs("Rule: ", stdout);
+	text_write(stdout, entry->rule.path, TEXT_WORDS);
+	putchar('\n');
 }
 
 static void put_entry_json(const struct library_entry *entry, const struct session_parameter *parameters,
@@ -138,20 +145,34 @@ static void put_entry_json(const struct library_entry *entry, const struct sessi
 
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", parameters[i].name, "default",
-						      text_or_null(parameters[i].usual)));
+						      json_text(parameters[i].usual)));
 	json_object_set_new(object, "parameters", rows);
-	json_object_set_new(object, "readme", text_or_null(entry->readme));
-	put_object(object);
+	json_object_set_new(object, "readme", json_text(entry->readme));
+	json_text_put(object);
+}
+
+static int write_text(const struct library_entry *entry)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	char *text = NULL;
+	size_t length;
+	int result = library_text(&entry->rule, LANG_FILE_BYTES_MAX, diag, &text, &length);
+
+	if (!result)
+		fwrite(text, 1, length, stdout);
+	alloc_free(text);
+	print_diag(diag);
+	asterism_diag_free(diag);
+	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
 /* All about one entry. */
 static int show(const struct arguments *arguments, const struct library_entry *entry, bool as_json)
 {
 	const struct session_parameter *parameters;
-	const char *path = entry->path;
 	struct session_rules *rules;
 	uint32_t count;
-	int status = cmd_read_rules(arguments, &path, 1, &rules);
+	int status = cmd_read_files(arguments, &entry->rule, 1, &rules);
 
 	if (status)
 		return status;
@@ -188,6 +209,13 @@ static int choose(const struct library *library, const char *pattern, struct cho
 	return STATUS_USAGE;
 }
 
+static int many(void)
+{
+	print_error("--text writes one rule, and several are meant");
+	print_hint("'asterism rules' lists them; a whole name means one");
+	return STATUS_USAGE;
+}
+
 static int run(const struct arguments *arguments)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
@@ -200,7 +228,9 @@ static int run(const struct arguments *arguments)
 		pattern++;
 	if (!status)
 		status = choose(&library, pattern, &choice);
-	if (!status && choice.count == 1 && pattern)
+	if (!status && arguments_has(arguments, OPTION_RULE_TEXT))
+		status = choice.count == 1 ? write_text(choice.entries[0]) : many();
+	else if (!status && choice.count == 1 && pattern)
 		status = show(arguments, choice.entries[0], as_json);
 	else if (!status)
 		put_list(&choice, as_json);
@@ -212,6 +242,7 @@ static int run(const struct arguments *arguments)
 static const struct command_example examples[] = {
 	{ "asterism rules", "Lists the shipped rules." },
 	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
+	{ "asterism rules --text deadlock > own.rule", "Takes its text as the beginning of an own rule." },
 	{ "asterism run @deadlock @long-syscall -p 1234", "Looks for both in a process." },
 	{ NULL, NULL },
 };
@@ -228,8 +259,9 @@ const struct command command_rules = {
 		"templates and those that need something, such as to be allowed to act (--allow-actions); the list "
 		"says "
 		"which. --set gives a parameter another value. A file whose name begins with @ is written ./@FILE.\n\n"
-		"The rules are in asterism/rules in the data directory, or where ASTERISM_RULES says.",
-	.options = { OPTION_FORMAT_EVENTS },
+		"The rules are in the folder that ASTERISM_RULES names, else in asterism/rules in the data directory. "
+		"Where there is no such folder, they are those that are built into the program.",
+	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },
 	.examples = examples,
 	.run = run,
 };

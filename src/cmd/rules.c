@@ -34,23 +34,28 @@ static int tell(struct asterism_diag *diag, int result)
 	return cmd_status_of(result);
 }
 
+int cmd_read_files(const struct arguments *arguments, const struct session_rules_file *files, size_t count,
+		   struct session_rules **rules)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	const struct session_rules_files wanted = {
+		.files = files,
+		.count = count,
+		.settings = arguments->settings,
+		.setting_count = arguments->setting_count,
+	};
+
+	return tell(diag, session_rules_read_files(&wanted, diag, rules));
+}
+
 int cmd_read_rules(const struct arguments *arguments, const char *const *files, size_t count,
 		   struct session_rules **rules)
 {
 	struct library_files resolved;
 	int status = library_resolve(files, count, &resolved);
 
-	if (!status) {
-		struct asterism_diag *diag = asterism_diag_new();
-		const struct session_rules_files wanted = {
-			.files = resolved.files,
-			.count = resolved.count,
-			.settings = arguments->settings,
-			.setting_count = arguments->setting_count,
-		};
-
-		status = tell(diag, session_rules_read_files(&wanted, diag, rules));
-	}
+	if (!status)
+		status = cmd_read_files(arguments, resolved.files, resolved.count, rules);
 	library_files_fini(&resolved);
 	return status;
 }

@@ -5,6 +5,10 @@
 #include "cmd/command.h"
 #include "session/rules.h"
 
+/* Reads rules from files, or from what stands for them. Returns as cmd_read_rules. */
+int cmd_read_files(const struct arguments *arguments, const struct session_rules_file *files, size_t count,
+		   struct session_rules **rules);
+
 /*
  * Reads the rule files, @name for shipped ones, with the parameters of --set, and prints what the diag holds, warnings
  * included. Returns STATUS_FINE and the rules, or the status to end with.

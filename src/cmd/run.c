@@ -26,6 +26,14 @@ static void on_start(void *context)
 	observe_start(&run->observation);
 }
 
+static int on_pause(void *context)
+{
+	struct run *run = context;
+
+	observe_tell_news(&run->observation);
+	return sink_flush(&run->sink);
+}
+
 /* What only makes sense together with --snapshot must not be silently without effect. */
 static int check_no_snapshots(const struct arguments *arguments)
 {
@@ -54,6 +62,7 @@ static int prepare_snapshots(struct run *run, const struct arguments *arguments,
 	run->tape = (struct tape_options){
 		.path = path,
 		.flight = true,
+		.mode = (mode_t)arguments->options[OPTION_MODE].number,
 		.what = &run->selection,
 		.ring_bytes = arguments->options[OPTION_RING].number,
 		.last_ns = arguments->options[OPTION_LAST].number,
@@ -63,7 +72,7 @@ static int prepare_snapshots(struct run *run, const struct arguments *arguments,
 	return status;
 }
 
-static void tell_snapshots(const struct run *run, const struct session_totals *totals)
+static void tell_snapshots(struct run *run, const struct session_totals *totals)
 {
 	if (!run->observation.options.tape)
 		return;
@@ -71,6 +80,7 @@ static void tell_snapshots(const struct run *run, const struct session_totals *t
 		print_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots,
 			   totals->tape.snapshots == 1 ? "" : "s", run->tape.path);
 	observe_tell_refused(&totals->tape);
+	run->sink.has_lost |= observe_tell_unwritten(&totals->tape);
 }
 
 static int observe(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
@@ -83,24 +93,25 @@ static int observe(struct run *run, const struct arguments *arguments, const str
 
 	if (status)
 		return status;
+	sink->is_live = true;
 	options->on_match = sink_match;
 	options->on_start = on_start;
-	options->on_pause = sink_flush;
+	options->on_pause = on_pause;
 	options->context = run;
 	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 
 	print_diag(run->observation.diag);
-	if (result && result != -EPIPE) {
+	if (!outcome.began) {
 		sink_abandon(sink);
-		status = cmd_status_of(result);
 	} else {
 		observe_tell_end(&outcome);
 		observe_tell_stops(&totals);
 		tell_snapshots(run, &totals);
-		status = sink_close(sink, &totals);
-		if (!status)
-			status = sink_status(sink, arguments, &totals, outcome.command_status);
+		sink_close(sink, &totals);
+		status = sink_status(sink, arguments, &totals, outcome.command_status);
 	}
+	if (result && result != -EPIPE)
+		status = cmd_status_of(result);
 	session_totals_fini(&totals);
 	return status;
 }
@@ -109,7 +120,7 @@ static int run(const struct arguments *arguments)
 {
 	struct session_rules *rules = NULL;
 	struct run run = { 0 };
-	int status = observe_init(&run.observation, arguments, arguments_has(arguments, OPTION_SNAPSHOT));
+	int status = observe_init(&run.observation, arguments);
 
 	if (!status)
 		status = observe_allow(&run.observation, arguments);
@@ -146,8 +157,9 @@ const struct command command_run = {
 	.description =
 		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. "
 		"What is "
-		"observed is a command that is launched, with all its descendants; processes that run already (-p); or "
-		"the whole machine (-a). asterism's own threads are never observed. This needs root, or CAP_BPF and "
+		"observed is a command that is launched, with all its descendants; processes that run already (-p), "
+		"with theirs; or the whole machine (-a). asterism's own threads are never observed. This needs root, "
+		"or CAP_BPF and "
 		"CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism rules' lists them.\n\n"
 		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM or "
 		"SIGHUP; "
@@ -170,8 +182,8 @@ const struct command command_run = {
 		"process that is not observed. Whoever was stopped or frozen goes on when the session ends, and "
 		"boosted priorities are what they were.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
-		     OPTION_FORMAT, OPTION_LAST, OPTION_OUTPUT, OPTION_PID, OPTION_POLICY, OPTION_QUIET, OPTION_RING,
-		     OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE },
+		     OPTION_FORMAT, OPTION_LAST, OPTION_MODE, OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
+		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

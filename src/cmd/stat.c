@@ -17,7 +17,7 @@
 
 /* The time is counted in up to SPANS spans of equal length, which doubles when there would be more: always half full.
  */
-enum { SPANS = 20, BAR_COLUMNS = 40 };
+enum { SPANS = 20, BAR_COLUMNS = 40, NAME_COLUMNS = 32 };
 
 struct row {
 	const char *name;
@@ -184,11 +184,14 @@ static void put_text(const struct stat_totals *totals)
 	       (double)ns / 1e9, per_second(totals->events, ns), totals->bytes, totals->inputs.source->lost);
 	if (!totals->events)
 		return;
-	printf("\n%-32s %12s %7s %14s %7s %7s\n", "event", "events", "%", "bytes", "%", "mean");
+	printf("\n%-*s %12s %7s %14s %7s %7s\n", NAME_COLUMNS, "event", "events", "%", "bytes", "%", "mean");
 	for (size_t i = 0; i < totals->row_count; i++) {
 		const struct row *row = &totals->rows[i];
 
-		printf("%-32s %12" PRIu64 " %7.2f %14" PRIu64 " %7.2f %7.1f\n", row->name, row->events,
+		int width = text_write(stdout, row->name, TEXT_VALUE);
+
+		printf("%*s %12" PRIu64 " %7.2f %14" PRIu64 " %7.2f %7.1f\n",
+		       width < NAME_COLUMNS ? NAME_COLUMNS - width : 0, "", row->events,
 		       share(row->events, totals->events), row->bytes, share(row->bytes, totals->bytes),
 		       (double)row->bytes / (double)row->events);
 	}

@@ -11,19 +11,9 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 const struct command *const commands[] = {
-	&command_run,
-	&command_record,
-	&command_replay,
-	&command_check,
-	&command_compile,
-	&command_explain,
-	&command_events,
-	&command_rules,
-	&command_test,
-	&command_dump,
-	&command_stat,
-	&command_ctl,
-	NULL,
+	&command_run,     &command_record, &command_replay,   &command_check, &command_compile,
+	&command_explain, &command_events, &command_rules,    &command_test,  &command_dump,
+	&command_stat,    &command_ctl,    &command_features, NULL,
 };
 
 const struct command *command_find(const char *name)

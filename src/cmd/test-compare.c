@@ -3,7 +3,7 @@
 
 #include "cmd/test-compare.h"
 
-#include "cmd/test-json.h"
+#include "cmd/json.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static bool fits_value(const json_t *wanted, const json_t *actual)
 {
 	const char *number;
 
-	if (json_is_string(wanted) && test_json_is_number(actual) && !json_equal(wanted, actual)) {
+	if (json_is_string(wanted) && cmd_json_is_number(actual) && !json_equal(wanted, actual)) {
 		const struct relation *relation = parse_relation(json_string_value(wanted), &number);
 		int found = relation ? order(actual, number) : 0;
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "cmd/test-compare.h"
-#include "cmd/test-json.h"
+#include "cmd/json.h"
 #include "session/input.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ void test_found_fini(struct test_found *found)
 int test_found_add(struct test_found *found, const char *line, size_t length)
 {
 	json_error_t error;
-	json_t *match = test_json_load(line, length, &error);
+	json_t *match = cmd_json_load(line, length, &error);
 
 	if (!match)
 		return -EINVAL;
@@ -127,7 +127,7 @@ static int read_line(struct reading *reading)
 
 	if (blank >= reading->length || reading->line[blank] == '#')
 		return 0;
-	object = test_json_load(reading->line, reading->length, &error);
+	object = cmd_json_load(reading->line, reading->length, &error);
 	if (object && json_is_object(object))
 		return add_line(reading, object);
 	if (object) {

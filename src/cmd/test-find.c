@@ -88,7 +88,7 @@ static char *join(const char *folder, const char *name, const char *ending)
 static void free_folder(struct test_folder *folder)
 {
 	for (size_t i = 0; i < folder->rule_count; i++)
-		alloc_free(folder->rules[i]);
+		alloc_free((void *)folder->rules[i].path);
 	alloc_free(folder->rules);
 	alloc_free(folder->name);
 	alloc_free(folder->path);
@@ -104,8 +104,8 @@ static int add_rules(struct test_folder *folder, const struct names *names)
 			continue;
 		if (alloc_grow(&folder->rules, &folder->rule_capacity, folder->rule_count, sizeof *folder->rules))
 			return -ENOMEM;
-		folder->rules[folder->rule_count] = join(folder->path, name, "");
-		if (!folder->rules[folder->rule_count++])
+		folder->rules[folder->rule_count].path = join(folder->path, name, "");
+		if (!folder->rules[folder->rule_count++].path)
 			return -ENOMEM;
 	}
 	return 0;

@@ -5,6 +5,7 @@
 /* The tests that folders hold, as docs/rule-tests.md lays them out. */
 
 #include "base/diag.h"
+#include "session/rules.h"
 
 #include <stddef.h>
 
@@ -15,9 +16,9 @@ enum test_kind {
 };
 
 struct test_folder {
-	char *name; /* the last part of its path */
-	char *path; /* absolute */
-	char **rules;
+	char *name;                       /* the last part of its path */
+	char *path;                       /* absolute */
+	struct session_rules_file *rules; /* their paths are the folder's own */
 	size_t rule_count, rule_capacity;
 	size_t test_count;
 };

@@ -3,6 +3,9 @@
 
 #include "cmd/test-report.h"
 
+#include "base/text.h"
+#include "cmd/json-text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +17,24 @@ static const char *const words[] = {
 	[TEST_WRONG] = "FAIL",
 };
 
+/* What a test has said, which may be anything. */
+static void put_start(const char *text, size_t length)
+{
+	char *start = strndup(text, length);
+
+	text_write(stdout, start ? start : "(memory is short)", TEXT_WORDS);
+	free(start);
+}
+
 /* Each line of text behind prefix. */
 static void put_lines(const char *text, const char *prefix)
 {
 	while (text && *text) {
 		size_t length = strcspn(text, "\n");
 
-		printf("%s%.*s\n", prefix, (int)length, text);
+		fputs(prefix, stdout);
+		put_start(text, length);
+		putchar('\n');
 		text += length + (text[length] == '\n');
 	}
 }
@@ -28,9 +42,8 @@ static void put_lines(const char *text, const char *prefix)
 /* The reason of a skipped test is one line. */
 static void put_reason(const char *text)
 {
-	size_t length = text ? strcspn(text, "\n") : 0;
-
-	printf("%.*s", (int)length, text ? text : "");
+	if (text)
+		put_start(text, strcspn(text, "\n"));
 }
 
 static void put_matches(const struct test_found *found, const char *prefix)
@@ -40,7 +53,7 @@ static void put_matches(const struct test_found *found, const char *prefix)
 
 	json_array_foreach(found->matches, index, match)
 	{
-		char *text = json_dumps(match, JSON_COMPACT);
+		char *text = json_text_dump(match, JSON_COMPACT);
 
 		printf("%s%s\n", prefix, text ? text : "?");
 		free(text);
@@ -53,7 +66,8 @@ static void put_text(const struct test_report *report, const char *name, const s
 
 	if (good && report->quiet)
 		return;
-	printf("%-5s %s", words[outcome->result], name);
+	printf("%-5s ", words[outcome->result]);
+	text_write(stdout, name, TEXT_WORDS);
 	if (outcome->result == TEST_SKIPPED) {
 		fputs(": ", stdout);
 		put_reason(outcome->why.bytes);
@@ -71,7 +85,8 @@ static void put_tap(const struct test_report *report, const char *name, const st
 	size_t number = report->passed + report->failed + report->skipped;
 	bool good = outcome->result == TEST_PASSED || outcome->result == TEST_SKIPPED;
 
-	printf("%s %zu - %s", good ? "ok" : "not ok", number, name);
+	printf("%s %zu - ", good ? "ok" : "not ok", number);
+	text_write(stdout, name, TEXT_WORDS);
 	if (outcome->result == TEST_SKIPPED) {
 		fputs(" # SKIP ", stdout);
 		put_reason(outcome->why.bytes);
@@ -89,9 +104,10 @@ static json_t *lines_of(const char *text)
 
 	while (text && *text) {
 		size_t length = strcspn(text, "\n");
+		char *line = strndup(text, length);
 
-		/* What is no UTF-8 is left out. */
-		json_array_append_new(lines, json_stringn(text, length));
+		json_array_append_new(lines, json_text(line));
+		free(line);
 		text += length + (text[length] == '\n');
 	}
 	return lines;
@@ -102,16 +118,15 @@ static void put_json(const struct test_report *report, const char *name, const s
 	static const char *const results[] = {
 		[TEST_PASSED] = "ok", [TEST_FAILED] = "fail", [TEST_SKIPPED] = "skip", [TEST_WRONG] = "wrong"
 	};
-	json_t *object = json_pack("{s:s, s:s, s:f, s:i}", "test", name, "result", results[outcome->result], "seconds",
-				   (double)outcome->ns / 1e9, "matches", (int)json_array_size(outcome->found.matches));
+	json_t *object = json_pack("{s:o, s:s, s:f, s:i}", "test", json_text(name), "result", results[outcome->result],
+				   "seconds", (double)outcome->ns / 1e9, "matches",
+				   (int)json_array_size(outcome->found.matches));
 
 	if (outcome->result != TEST_PASSED)
 		json_object_set_new(object, "why", lines_of(outcome->why.bytes));
 	if (report->verbose && outcome->found.matches)
 		json_object_set(object, "found", outcome->found.matches);
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	putchar('\n');
-	json_decref(object);
+	json_text_put(object);
 }
 
 void test_report_begin(const struct test_report *report)

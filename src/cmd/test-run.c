@@ -301,7 +301,7 @@ static int prepare(struct running *running)
 	const struct test_case *test = running->test;
 	int result = test_settings_read(&running->settings, running->options, test->set, running->diag);
 	const struct session_rules_files files = {
-		.files = (const char *const *)test->folder->rules,
+		.files = test->folder->rules,
 		.count = test->folder->rule_count,
 		.settings = running->settings.rows,
 		.setting_count = running->settings.count,

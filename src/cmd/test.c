@@ -2,7 +2,6 @@
 /* `asterism test`: the tests of rules, as users write them. */
 
 #include "base/alloc.h"
-#include "cmd/catalogs.h"
 #include "cmd/commands.h"
 #include "cmd/library.h"
 #include "cmd/print.h"
@@ -12,6 +11,7 @@
 
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,45 +44,67 @@ static void make_absolute(const char *variable)
 /* What scripts may rely on. In a build folder the programs that plant behaviour are not far. */
 static void prepare_environment(void)
 {
-	char folder[PATH_MAX - 64], path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	char program[PATH_MAX - 64], path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
 
-	if (length > 0) {
-		path[length] = 0;
-		setenv("ASTERISM_BIN", path, 1);
-	}
 	make_absolute("ASTERISM_CATALOGS");
 	make_absolute("ASTERISM_RULES");
-	if (getenv("ASTERISM_TEST_PROGRAMS") || !cmd_program_folder(folder, sizeof folder))
+	if (length <= 0)
 		return;
-	snprintf(path, sizeof path, "%s/../../tests/kernel", folder);
+	program[length] = 0;
+	setenv("ASTERISM_BIN", program, 1);
+	if (getenv("ASTERISM_TEST_PROGRAMS"))
+		return;
+	*strrchr(program, '/') = 0;
+	snprintf(path, sizeof path, "%s/../../tests/kernel", program);
 	if (access(path, X_OK) == 0)
 		setenv("ASTERISM_TEST_PROGRAMS", path, 1);
 	make_absolute("ASTERISM_TEST_PROGRAMS");
 }
 
+/* What the suite consists of, and a folder for what of it is built in. */
+struct finding {
+	struct test_suite suite;
+	struct test_scratch scratch; /* its path is empty until it is needed */
+};
+
+/* The tests beside a shipped rule, which are unpacked first if it is built in. */
+static int find_beside(struct finding *finding, const struct session_rules_file *rule, struct asterism_diag *diag)
+{
+	struct test_scratch *scratch = &finding->scratch;
+	char folder[PATH_MAX], unpacked[PATH_MAX];
+	const char *name;
+	int result = 0;
+
+	snprintf(folder, sizeof folder, "%s", rule->path);
+	*strrchr(folder, '/') = 0;
+	if (!rule->text)
+		return test_find(&finding->suite, folder, diag);
+	name = strrchr(folder, '/') + 1;
+	if (!*scratch->path)
+		result = test_scratch_make(scratch);
+	if (!result)
+		result = library_unpack(name, scratch->path);
+	if (result)
+		return diag_error(diag, NULL, result, "the built-in tests of @%s cannot be written to %s: %s", name,
+				  scratch->path, strerror(-result));
+	snprintf(unpacked, sizeof unpacked, "%s/%s", scratch->path, name);
+	return test_find(&finding->suite, unpacked, diag);
+}
+
 /* The tests of @name; of what is told by the diag, or was printed. */
-static int find_shipped(struct test_suite *suite, const char *name, struct asterism_diag *diag)
+static int find_shipped(struct finding *finding, const char *name, struct asterism_diag *diag)
 {
 	struct library_files resolved;
 	int result = library_resolve(&name, 1, &resolved);
 
-	for (size_t i = 0; i < resolved.count && !result; i++) {
-		char *folder = alloc_text(resolved.files[i]);
-
-		if (folder) {
-			*strrchr(folder, '/') = 0;
-			result = test_find(suite, folder, diag);
-			alloc_free(folder);
-		} else {
-			result = diag_no_memory(diag);
-		}
-	}
+	for (size_t i = 0; i < resolved.count && !result; i++)
+		result = find_beside(finding, &resolved.files[i], diag);
 	library_files_fini(&resolved);
 	return result;
 }
 
-static int find(const struct arguments *arguments, struct test_suite *suite)
+static int find(const struct arguments *arguments, struct finding *finding)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? 0 : -1;
@@ -90,7 +112,8 @@ static int find(const struct arguments *arguments, struct test_suite *suite)
 	for (size_t i = 0; i < arguments->operand_count && !result; i++) {
 		const char *folder = arguments->operands[i];
 
-		result = library_is_name(folder) ? find_shipped(suite, folder, diag) : test_find(suite, folder, diag);
+		result = library_is_name(folder) ? find_shipped(finding, folder, diag)
+						 : test_find(&finding->suite, folder, diag);
 	}
 	if (diag)
 		print_diag(diag);
@@ -164,7 +187,7 @@ static int run(const struct arguments *arguments)
 		.quiet = arguments_has(arguments, OPTION_QUIET),
 		.progress = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET),
 	};
-	struct test_suite suite = { 0 };
+	struct finding finding = { 0 };
 	int status;
 
 	if (arguments_has(arguments, OPTION_LIVE) && arguments_has(arguments, OPTION_NO_LIVE)) {
@@ -172,14 +195,16 @@ static int run(const struct arguments *arguments)
 		return STATUS_USAGE;
 	}
 	prepare_environment();
-	status = find(arguments, &suite);
+	status = find(arguments, &finding);
 	if (!status)
-		tell_untested(&suite);
+		tell_untested(&finding.suite);
 	if (!status)
-		status = count(arguments, &suite, &report);
+		status = count(arguments, &finding.suite, &report);
 	if (!status)
-		status = run_all(arguments, &suite, &report);
-	test_suite_fini(&suite);
+		status = run_all(arguments, &finding.suite, &report);
+	test_suite_fini(&finding.suite);
+	if (*finding.scratch.path)
+		test_scratch_remove(&finding.scratch);
 	return status;
 }
 

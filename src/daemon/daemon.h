@@ -10,6 +10,8 @@
 #include "daemon/output.h"
 #include "daemon/units.h"
 
+#include <sys/stat.h>
+
 struct metrics;
 
 struct daemon {
@@ -38,14 +40,18 @@ void daemon_count_second(struct daemon *daemon);
 void daemon_serve(void *context, struct client *client, const struct request *request,
 		  const struct frame_message *body);
 
-/* query.c: the reply to "query"; only: the unit that is asked about, NULL: all. */
-void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct text_buffer *reply);
+/* query.c: the reply to the client's "query"; only: the unit that is asked about, NULL: all. */
+void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct client *client);
 
 /*
  * directory.c: makes the units be what the directory holds. Units whose file has not changed go on undisturbed; a file
- * that is wrong leaves the unit as it is. Returns how many files are wrong.
+ * that is wrong leaves the unit as it is. Stores in *wrong (NULL: nobody asks) how many files are wrong. Returns 0, or
+ * -errno where the directory itself cannot be used, after a line in the log: then all units stay as they are.
  */
-size_t daemon_read_directory(struct daemon *daemon);
+int daemon_read_directory(struct daemon *daemon, size_t *wrong);
+
+/* directory.c: whether nobody but root, and whoever the daemon runs as, can have written the file or folder. */
+bool daemon_trusts(const struct stat *status);
 
 /* directory.c: activates a unit, if there is room for it. Returns 0, or -errno with a sentence in error. */
 int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES]);

@@ -28,7 +28,7 @@ static int complain(char error[UNIT_ERROR_BYTES], int code, const char *text)
 	return code;
 }
 
-static bool is_trusted(const struct stat *status)
+bool daemon_trusts(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -40,7 +40,7 @@ static int read_all(int fd, struct file *file, char error[UNIT_ERROR_BYTES])
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
 		return complain(error, -EINVAL, "this is no file");
-	if (!is_trusted(&status))
+	if (!daemon_trusts(&status))
 		return complain(error, -EPERM, "the file can be written by others than root");
 	if (status.st_size > FRAME_BODY_BYTES_MAX)
 		return complain(error, -EFBIG, "the file is too large for rules (the limit is 16 MiB)");
@@ -191,6 +191,12 @@ static bool take_file(struct daemon *daemon, int folder, const char *name)
 	return result == 0;
 }
 
+static int refuse_folder(const struct daemon *daemon, int error, const char *why)
+{
+	log_line(LOG_LEVEL_ERROR, "the folder of rules %s cannot be used: %s", daemon->options->rules, why);
+	return -error;
+}
+
 static int is_rule_file(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
@@ -199,19 +205,19 @@ static int is_rule_file(const struct dirent *entry)
 	       (strcmp(dot, ".rule") == 0 || strcmp(dot, ".astc") == 0);
 }
 
-static size_t take_files(struct daemon *daemon, int folder)
+static int take_files(struct daemon *daemon, int folder, size_t *wrong)
 {
 	struct dirent **entries;
-	size_t wrong = 0;
 	int count = scandirat(folder, ".", &entries, is_rule_file, alphasort);
 
+	if (count < 0)
+		return refuse_folder(daemon, errno, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		wrong += !take_file(daemon, folder, entries[i]->d_name);
+		*wrong += !take_file(daemon, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
-	if (count >= 0)
-		free(entries);
-	return wrong + (count < 0);
+	free(entries);
+	return 0;
 }
 
 static void drop_unseen(struct daemon *daemon)
@@ -225,26 +231,24 @@ static void drop_unseen(struct daemon *daemon)
 	}
 }
 
-size_t daemon_read_directory(struct daemon *daemon)
+int daemon_read_directory(struct daemon *daemon, size_t *wrong)
 {
-	const char *path = daemon->options->rules;
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int folder = open(daemon->options->rules, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 	struct stat status;
-	size_t wrong;
+	size_t count = 0;
 
-	if (folder < 0) {
-		log_line(LOG_LEVEL_ERROR, "the folder of rules %s cannot be read: %s", path, strerror(errno));
-		return 1;
-	}
-	if (fstat(folder, &status) || !is_trusted(&status)) {
-		log_line(LOG_LEVEL_ERROR, "the folder of rules %s can be written by others than root", path);
-		close(folder);
-		return 1;
-	}
+	if (folder < 0)
+		return refuse_folder(daemon, errno, strerror(errno));
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next)
 		unit->is_seen = false;
-	wrong = take_files(daemon, folder);
-	drop_unseen(daemon);
+	if (fstat(folder, &status) || !daemon_trusts(&status))
+		result = refuse_folder(daemon, EPERM, "it can be written by others than root");
+	else
+		result = take_files(daemon, folder, &count);
+	if (!result)
+		drop_unseen(daemon);
 	close(folder);
-	return wrong;
+	if (wrong)
+		*wrong = count;
+	return result;
 }

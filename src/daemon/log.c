@@ -3,6 +3,8 @@
 
 #include "daemon/log.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,23 +21,21 @@ void log_open(void)
 void log_line(enum log_level level, const char *format, ...)
 {
 	static const char *const words[] = { [LOG_LEVEL_ERROR] = "error: ", [LOG_LEVEL_WARNING] = "warning: " };
-	char line[1024];
-	int start, length;
+	char line[1024], text[1024];
+	struct text_buffer shown;
 	va_list arguments;
+	int start;
 
 	if (to_journal)
 		start = snprintf(line, sizeof line, "<%d>", (int)level);
 	else
 		start = snprintf(line, sizeof line, "asterismd: %s", level < LOG_LEVEL_INFO ? words[level] : "");
 	va_start(arguments, format);
-	length = start + vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	if (length > (int)sizeof line - 2)
-		length = sizeof line - 2;
-	for (int i = start; i < length; i++)
-		if ((unsigned char)line[i] < ' ')
-			line[i] = ' ';
-	line[length++] = '\n';
-	if (write(STDERR_FILENO, line, (size_t)length) < 0)
+	text_init_fixed(&shown, line + start, sizeof line - (size_t)start - 1);
+	text_append_as(&shown, text, TEXT_WORDS);
+	line[start + (int)shown.length] = '\n';
+	if (write(STDERR_FILENO, line, (size_t)start + shown.length + 1) < 0)
 		return; /* nobody is left to be told */
 }

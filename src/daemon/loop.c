@@ -40,6 +40,17 @@ static int add(struct daemon *daemon, int fd, enum tag tag)
 	return -errno;
 }
 
+/* What rules may do is not for others to say. A policy that is not there is the session's to complain of. */
+static int check_policy(const char *file)
+{
+	struct stat status;
+
+	if (!file || stat(file, &status) || daemon_trusts(&status))
+		return 0;
+	log_line(LOG_LEVEL_ERROR, "the policy %s can be written by others than root", file);
+	return -EPERM;
+}
+
 static int open_session(struct daemon *daemon)
 {
 	const struct options *options = daemon->options;
@@ -96,9 +107,39 @@ static int watch_all(struct daemon *daemon)
 	return result;
 }
 
-int loop_open(struct daemon *daemon, const struct options *options)
+static int open_all(struct daemon *daemon, const struct options *options)
 {
-	int result;
+	int result = clients_open(&daemon->clients, options->socket, options->group);
+
+	if (!result && options->metrics)
+		result = metrics_open(daemon, options->metrics, &daemon->metrics);
+	return result ? result : watch_all(daemon);
+}
+
+/* Somebody counts on the rules of the directory: without any of them there is nothing to stay for. */
+static enum daemon_status open_directory(struct daemon *daemon)
+{
+	size_t wrong = 0, active;
+
+	if (daemon_read_directory(daemon, &wrong))
+		return DAEMON_USAGE;
+	active = units_active(&daemon->units);
+	if (wrong && !active) {
+		log_line(LOG_LEVEL_ERROR, "no file in %s can be at work", daemon->options->rules);
+		return DAEMON_USAGE;
+	}
+	if (wrong)
+		log_line(LOG_LEVEL_WARNING, "%zu of %zu files in %s are not at work", wrong, wrong + active,
+			 daemon->options->rules);
+	if (!active)
+		log_line(LOG_LEVEL_WARNING, "there are no rules in %s: nothing is looked for before some are loaded",
+			 daemon->options->rules);
+	return DAEMON_FINE;
+}
+
+enum daemon_status loop_open(struct daemon *daemon, const struct options *options)
+{
+	enum daemon_status status;
 
 	*daemon = (struct daemon){ .options = options, .started_ns = clock_now_ns() };
 	daemon->budget.memory_max_bytes = options->memory_max_bytes;
@@ -111,20 +152,16 @@ int loop_open(struct daemon *daemon, const struct options *options)
 	daemon->epoll_fd = daemon->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->signal_fd < 0 || daemon->epoll_fd < 0) {
 		log_line(LOG_LEVEL_ERROR, "no descriptors to wait with");
-		return -EMFILE;
+		return DAEMON_FAILED;
 	}
-	result = output_open(&daemon->output, options->output);
-	if (!result)
-		result = open_session(daemon);
-	if (!result)
-		result = clients_open(&daemon->clients, options->socket, options->group);
-	if (!result && options->metrics)
-		result = metrics_open(daemon, options->metrics, &daemon->metrics);
-	if (!result)
-		result = watch_all(daemon);
-	if (!result)
-		daemon_read_directory(daemon);
-	return result;
+	if (check_policy(options->policy) || open_session(daemon))
+		return DAEMON_FAILED;
+	status = trial_run(daemon->session);
+	if (status)
+		return status;
+	if (output_open(&daemon->output, options->output, options->mode) || open_all(daemon, options))
+		return DAEMON_FAILED;
+	return open_directory(daemon);
 }
 
 void loop_close(struct daemon *daemon)
@@ -160,7 +197,7 @@ static void take_signals(struct daemon *daemon)
 		switch (info.ssi_signo) {
 		case SIGHUP:
 			notify_reloading();
-			daemon_read_directory(daemon);
+			daemon_read_directory(daemon, NULL);
 			daemon->reloads++;
 			output_reopen(&daemon->output);
 			notify_ready();

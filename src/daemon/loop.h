@@ -3,9 +3,10 @@
 #define DAEMON_LOOP_H
 
 #include "daemon/daemon.h"
+#include "daemon/trial.h"
 
-/* Opens everything, loads the directory. Returns 0 or -errno after a line in the log. */
-int loop_open(struct daemon *daemon, const struct options *options);
+/* Opens everything, loads the directory. Returns DAEMON_FINE or the status to end with after a line in the log. */
+enum daemon_status loop_open(struct daemon *daemon, const struct options *options);
 void loop_close(struct daemon *daemon);
 
 /* Until a signal ends it. Returns 0 or -errno. */

@@ -6,7 +6,6 @@
 #include "daemon/notify.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* A standard descriptor that is closed would become the number of the next file opened, and get what is not for it. */
@@ -22,20 +21,22 @@ int main(int argc, char **argv)
 {
 	static struct daemon daemon;
 	struct options options;
-	int status = options_read(argc, argv, &options), result;
+	int status = options_read(argc, argv, &options);
 
 	if (status)
 		return status - 1;
 	hold_standard_descriptors();
 	log_open();
-	result = loop_open(&daemon, &options);
-	if (!result) {
-		log_line(LOG_LEVEL_INFO, "observing, with %zu units of rules", daemon.units.count);
+	status = loop_open(&daemon, &options);
+	if (status == DAEMON_FINE) {
+		size_t active = units_active(&daemon.units);
+
+		log_line(LOG_LEVEL_INFO, "observing, with %zu unit%s of rules at work", active, active == 1 ? "" : "s");
 		notify_ready();
-		result = loop_run(&daemon);
+		status = loop_run(&daemon) ? DAEMON_FAILED : DAEMON_FINE;
 	}
 	loop_close(&daemon);
-	if (!result)
+	if (status == DAEMON_FINE)
 		log_line(LOG_LEVEL_INFO, "ended");
-	return result ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

@@ -10,22 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A label's value: backslash, quote and newline are escaped; what is not UTF-8 becomes U+FFFD. */
+/* A label's value. The format knows three escapes; the others of TEXT_WORDS stand there as texts. */
 static void put_label(struct text_buffer *text, const char *name, const char *value)
 {
-	text_printf(text, "%s=\"", name);
-	while (*value) {
-		size_t length = text_character(value);
+	struct text_piece piece;
 
-		if (*value == '\n')
-			text_append(text, "\\n");
-		else if (*value == '\\' || *value == '"')
-			text_printf(text, "\\%c", *value);
-		else if (length)
-			text_append_bytes(text, value, length);
-		else
-			text_append(text, "\xef\xbf\xbd");
-		value += length ? length : 1;
+	text_printf(text, "%s=\"", name);
+	for (; *value && !text->failure; value += piece.taken) {
+		text_escape(value, TEXT_WORDS, &piece);
+		for (size_t i = 0; i < piece.length; i++) {
+			if (*value != '\n' && (piece.bytes[i] == '\\' || piece.bytes[i] == '"'))
+				text_append(text, "\\");
+			text_append_bytes(text, &piece.bytes[i], 1);
+		}
 	}
 	text_append(text, "\"");
 }
@@ -54,6 +51,9 @@ static const struct rule_metric {
 	  offsetof(struct asterism_rule_info, pool_exhausted) },
 	{ "asterism_lost_total", "counter", "Events and runs lost for the rule.",
 	  offsetof(struct asterism_rule_info, lost) },
+	{ "asterism_unread_total", "counter",
+	  "Events that the rule did not see because a string in them could not be read.",
+	  offsetof(struct asterism_rule_info, unread) },
 	{ "asterism_divisions_by_zero_total", "counter", "Conditions that divided by zero, and were false.",
 	  offsetof(struct asterism_rule_info, divisions_by_zero) },
 };

@@ -163,7 +163,7 @@ static void query(struct operation *operation)
 	struct client *client = operation->client;
 
 	if (!operation->request->unit[0] || find_unit(operation))
-		daemon_tell_units(operation->daemon, operation->unit, &client->reply);
+		daemon_tell_units(operation->daemon, operation->unit, client);
 }
 
 static void activate(struct operation *operation)
@@ -233,14 +233,20 @@ static void let_abort(struct operation *operation)
 
 static void reload(struct operation *operation)
 {
-	size_t wrong;
+	size_t wrong = 0;
+	int result;
 
 	if (!is_root(operation)) {
 		client_refuse(operation->client, "denied", "only root may reload the directory");
 		return;
 	}
-	wrong = daemon_read_directory(operation->daemon);
+	result = daemon_read_directory(operation->daemon, &wrong);
 	operation->daemon->reloads++;
+	if (result) {
+		client_refuse(operation->client, "not-possible",
+			      "the folder of rules cannot be used, and all units stay as they are: see the log");
+		return;
+	}
 	text_printf(&operation->client->reply, "{\"ok\":true,\"units\":%zu,\"wrong\":%zu}\n",
 		    operation->daemon->units.count, wrong);
 }

@@ -20,12 +20,15 @@ static const char help[] =
 	"      --socket PATH          where 'asterism ctl' finds it (default: /run/asterism.sock)\n"
 	"      --group NAME           members of this group may use the socket, too (default: only root)\n"
 	"      --output WHERE         matches, as JSON lines: a FILE, unix:PATH, or - (default)\n"
+	"      --mode MODE            who may read a FILE of --output that is made, as for chmod (default: 600)\n"
 	"      --metrics ADDRESS:PORT serve metrics for Prometheus over HTTP; 127.0.0.1 where there is no ADDRESS\n"
 	"      --allow-actions        let rules do what changes the system: signals, priorities, ...\n"
 	"      --policy FILE          let rules do what FILE allows, by lines such as 'allow Stop, Continue'\n"
-	"      --scope SCOPE          all (default); tree or pids: the processes of --pid, with or without "
-	"descendants\n"
-	"      --pid PID              observe this process only, and its descendants; may be given several times\n"
+	"      --pid PID              observe this process and its descendants, nothing else; may be given several "
+	"times\n"
+	"      --scope SCOPE          all (default without --pid), tree (default with it), or pids: the processes of "
+	"--pid\n"
+	"                             without their descendants\n"
 	"      --rate NUMBER          matches of a rule that are handed out per second; others are counted (default: "
 	"1000)\n"
 	"      --units-max NUMBER     units of rules at a time (default: 256)\n"
@@ -43,6 +46,7 @@ enum {
 	OPT_SOCKET,
 	OPT_GROUP,
 	OPT_OUTPUT,
+	OPT_MODE,
 	OPT_METRICS,
 	OPT_ALLOW,
 	OPT_POLICY,
@@ -60,6 +64,7 @@ static const struct option rows[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "group", required_argument, NULL, OPT_GROUP },
 	{ "output", required_argument, NULL, OPT_OUTPUT },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "metrics", required_argument, NULL, OPT_METRICS },
 	{ "allow-actions", no_argument, NULL, OPT_ALLOW },
 	{ "policy", required_argument, NULL, OPT_POLICY },
@@ -142,6 +147,18 @@ static int read_pid(const char *text, struct options *options)
 	return 0;
 }
 
+/* The daemon itself can read and write it in any case, and nobody execute it. */
+static int read_mode(const char *text, struct options *options)
+{
+	char *end;
+	unsigned long mode = strtoul(text, &end, 8);
+
+	if (*text < '0' || *text > '7' || *end || (mode & 0600) != 0600 || (mode & ~0666UL))
+		return wrong("this is no mode for a file, such as 640:", text);
+	options->mode = (mode_t)mode;
+	return 0;
+}
+
 static int read_limit(int option, const char *text, struct options *options)
 {
 	switch (option) {
@@ -171,6 +188,8 @@ static int read_one(int option, struct options *options, bool *has_scope)
 	case OPT_OUTPUT:
 		options->output = optarg;
 		return 0;
+	case OPT_MODE:
+		return read_mode(optarg, options);
 	case OPT_METRICS:
 		options->metrics = optarg;
 		return 0;

@@ -15,6 +15,7 @@ enum { OPTIONS_PIDS_MAX = 64 };
 struct options {
 	const char *rules, *socket, *group;
 	const char *output;  /* a file, unix:PATH, - */
+	mode_t mode;         /* of the output; 0: for its owner alone */
 	const char *metrics; /* ADDRESS:PORT; NULL: none */
 	bool allow_actions;
 	const char *policy;

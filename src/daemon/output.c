@@ -4,6 +4,7 @@
 #include "daemon/output.h"
 
 #include "base/alloc.h"
+#include "base/create.h"
 #include "base/text.h"
 #include "daemon/log.h"
 
@@ -38,31 +39,24 @@ static int open_socket(const char *path)
 	return error;
 }
 
-/* A description of its own, so that being non-blocking is nobody else's affair; a socket has none to be had. */
-static int open_standard_output(void)
+static int open_where(const struct output *output, const char **why)
 {
-	int fd = open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-	return fd >= 0 ? fd : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-}
-
-static int open_where(const char *where)
-{
+	const struct create_how how = { .mode = output->mode, .flags = O_APPEND | O_NONBLOCK };
+	const char *where = output->where;
 	int fd;
 
-	if (strncmp(where, unix_prefix, sizeof unix_prefix - 1) == 0)
-		return open_socket(where + sizeof unix_prefix - 1);
-	if (strcmp(where, "-") == 0)
-		fd = open_standard_output();
-	else
-		fd = open(where, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0640);
-	return fd < 0 ? -errno : fd;
+	if (strncmp(where, unix_prefix, sizeof unix_prefix - 1) != 0)
+		return create_file(strcmp(where, "-") == 0 ? "/dev/stdout" : where, &how, why);
+	fd = open_socket(where + sizeof unix_prefix - 1);
+	if (fd < 0)
+		*why = strerror(-fd);
+	return fd;
 }
 
-static void tell(struct output *output, int error)
+static void tell(struct output *output, int error, const char *why)
 {
 	if (error && error != output->error)
-		log_line(LOG_LEVEL_WARNING, "matches cannot be written to %s: %s", output->where, strerror(error));
+		log_line(LOG_LEVEL_WARNING, "matches cannot be written to %s: %s", output->where, why);
 	else if (!error && output->error)
 		log_line(LOG_LEVEL_INFO, "matches are written to %s again; %llu were lost so far", output->where,
 			 (unsigned long long)output->lines_dropped);
@@ -72,10 +66,11 @@ static void tell(struct output *output, int error)
 static int connect_output(struct output *output)
 {
 	struct stat status;
-	int fd = open_where(output->where);
+	const char *why;
+	int fd = open_where(output, &why);
 
 	if (fd < 0) {
-		tell(output, -fd);
+		tell(output, -fd, why);
 		return fd;
 	}
 	output->fd = fd;
@@ -83,11 +78,11 @@ static int connect_output(struct output *output)
 	return 0;
 }
 
-int output_open(struct output *output, const char *where)
+int output_open(struct output *output, const char *where, mode_t mode)
 {
 	int result;
 
-	*output = (struct output){ .where = where, .fd = -1 };
+	*output = (struct output){ .where = where, .mode = mode, .fd = -1 };
 	output->bytes = alloc_zero(OUTPUT_BYTES, 1);
 	if (!output->bytes) {
 		log_line(LOG_LEVEL_ERROR, "out of memory");
@@ -137,7 +132,7 @@ void output_reopen(struct output *output)
 		return;
 	hang_up(output, 0);
 	if (connect_output(output) == 0)
-		tell(output, 0);
+		tell(output, 0, NULL);
 }
 
 void output_line(struct output *output, const char *text, size_t length)
@@ -206,14 +201,14 @@ void output_flush(struct output *output, uint64_t now_ns)
 	if (length > 0) {
 		took(output, (size_t)length);
 		if (!output->length)
-			tell(output, 0);
+			tell(output, 0, NULL);
 		return;
 	}
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	int error = length < 0 ? errno : EIO;
 
-	tell(output, error);
+	tell(output, error, strerror(error));
 	if (is_final(error))
 		hang_up(output, now_ns);
 	else

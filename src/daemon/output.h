@@ -11,12 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { OUTPUT_BYTES = 1 << 20 };
 
 struct output {
 	const char *where;
-	int fd; /* -1: there is nobody now */
+	mode_t mode; /* of a file that is made; 0: for its owner alone */
+	int fd;      /* -1: there is nobody now */
 	bool is_socket, is_open_line;
 	char *bytes;
 	size_t length;
@@ -26,7 +28,7 @@ struct output {
 };
 
 /* Returns 0 or -errno after a line in the log; a socket that nobody listens at is no error. */
-int output_open(struct output *output, const char *where);
+int output_open(struct output *output, const char *where, mode_t mode);
 void output_close(struct output *output);
 
 /* The file of this name may be another one by now. */

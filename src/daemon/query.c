@@ -30,9 +30,10 @@ static void tell_rule(const struct unit *unit, size_t index, struct text_buffer 
 	text_json(reply, info.reason);
 	text_printf(reply,
 		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"runs_opened\":%" PRIu64
-		    ",\"runs_live_max\":%" PRIu64 ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64 "}",
+		    ",\"runs_live_max\":%" PRIu64 ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64
+		    ",\"unread\":%" PRIu64 "}",
 		    info.matches, unit->counts[index].handed, unit->counts[index].refused, info.runs_opened,
-		    info.runs_live_max, info.pool_exhausted, info.lost);
+		    info.runs_live_max, info.pool_exhausted, info.lost, info.unread);
 }
 
 static void tell_tallies(const struct unit *unit, struct text_buffer *reply)
@@ -58,21 +59,30 @@ static void tell_tallies(const struct unit *unit, struct text_buffer *reply)
 	}
 }
 
-static void tell_unit(const struct unit *unit, struct text_buffer *reply)
+/* What is wrong with a file quotes from it, and the file may be for root's eyes only. */
+static void tell_error(const struct unit *unit, uid_t user, struct text_buffer *reply)
+{
+	text_append(reply, ",\"error\":");
+	if (!unit->error[0])
+		text_append(reply, "null");
+	else
+		text_json(reply, unit->is_file && user
+					 ? "only root is told what is wrong; it is in the log of the daemon"
+					 : unit->error);
+}
+
+static void tell_unit(const struct unit *unit, uid_t user, struct text_buffer *reply)
 {
 	struct asterism_rules_stats stats = { .size = sizeof stats };
 
 	text_append(reply, "{\"unit\":");
 	text_json(reply, unit->name);
-	text_printf(reply, ",\"state\":\"%s\",\"from\":\"%s\",\"owner\":%u,\"error\":",
+	text_printf(reply, ",\"state\":\"%s\",\"from\":\"%s\",\"owner\":%u",
 		    !unit->rules           ? "wrong"
 		    : unit_is_active(unit) ? "active"
 					   : "loaded",
 		    unit->is_file ? "directory" : "client", (unsigned)unit->owner);
-	if (unit->error[0])
-		text_json(reply, unit->error);
-	else
-		text_append(reply, "null");
+	tell_error(unit, user, reply);
 	if (unit->rules && asterism_rules_stats(unit->rules, &stats) == 0)
 		text_printf(reply,
 			    ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"programs\":%" PRIu64
@@ -86,8 +96,9 @@ static void tell_unit(const struct unit *unit, struct text_buffer *reply)
 	text_append(reply, "]}");
 }
 
-void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct text_buffer *reply)
+void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct client *client)
 {
+	struct text_buffer *reply = &client->reply;
 	bool is_first = true;
 
 	text_append(reply, "{\"ok\":true,\"units\":[");
@@ -97,7 +108,7 @@ void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct te
 		if (!is_first)
 			text_append(reply, ",");
 		is_first = false;
-		tell_unit(unit, reply);
+		tell_unit(unit, client->user, reply);
 	}
 	text_printf(reply,
 		    "],\"daemon\":{\"uptime_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64 ",\"kernel_bytes\":%" PRIu64

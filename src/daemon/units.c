@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* FNV-1a. Whoever may change files of the directory needs no collision to get rules loaded. */
 uint64_t unit_hash(const void *bytes, size_t length)
@@ -21,6 +22,12 @@ uint64_t unit_hash(const void *bytes, size_t length)
 
 int unit_new(struct asterism_session *session, const struct unit_source *source, struct unit **made)
 {
+	const struct asterism_rules_source rules = { .size = sizeof rules,
+						     .bytes = source->bytes,
+						     .length = source->length,
+						     .name = source->name,
+						     .owner = source->is_file ? geteuid() : source->owner,
+						     .is_foreign = !source->is_file };
 	struct unit *unit = alloc_zero(1, sizeof *unit);
 	int result;
 
@@ -31,8 +38,7 @@ int unit_new(struct asterism_session *session, const struct unit_source *source,
 	unit->is_file = source->is_file;
 	unit->length = source->length;
 	unit->hash = unit_hash(source->bytes, source->length);
-	result = source->bytes ? asterism_rules_load(session, source->bytes, source->length, source->name, &unit->rules)
-			       : 0;
+	result = source->bytes ? asterism_rules_load_from(session, &rules, &unit->rules) : 0;
 	if (!result && unit->rules) {
 		asterism_rules_set_context(unit->rules, unit);
 		unit->counts = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->counts);
@@ -95,6 +101,15 @@ void units_replace(struct units *units, struct unit *old, struct unit *unit)
 bool unit_is_active(const struct unit *unit)
 {
 	return unit->rules && asterism_rules_state(unit->rules) == ASTERISM_RULES_ACTIVE;
+}
+
+size_t units_active(const struct units *units)
+{
+	size_t active = 0;
+
+	for (const struct unit *unit = units->first; unit; unit = unit->next)
+		active += unit_is_active(unit);
+	return active;
 }
 
 bool unit_is_in_user_space(const struct unit *unit)

@@ -67,6 +67,9 @@ void units_replace(struct units *units, struct unit *old, struct unit *unit);
 
 bool unit_is_active(const struct unit *unit);
 
+/* How many of them are. */
+size_t units_active(const struct units *units);
+
 /* The kernel's memory for the runs of its rules, while it is active. */
 uint64_t unit_kernel_bytes(const struct unit *unit);
 

@@ -334,6 +334,19 @@ void ebpf_call(struct ebpf_asm *as, int32_t helper)
 	ebpf_emit(as, insn_call(0, helper));
 }
 
+/* Some kernels, 6.1 among them, write nothing behind the NUL. */
+void ebpf_call_comm(struct ebpf_asm *as, uint8_t base, int32_t off)
+{
+	enum { WORD = 8, BYTES = 2 * WORD };
+
+	ebpf_store_imm(as, BPF_DW, base, off, 0);
+	ebpf_store_imm(as, BPF_DW, base, off + WORD, 0);
+	ebpf_mov(as, BPF_REG_1, base);
+	ebpf_alu_imm(as, BPF_ADD, BPF_REG_1, off);
+	ebpf_mov_imm(as, BPF_REG_2, BYTES);
+	ebpf_call(as, BPF_FUNC_get_current_comm);
+}
+
 void ebpf_call_kernel(struct ebpf_asm *as, int32_t btf_id)
 {
 	ebpf_emit(as, insn_call(BPF_PSEUDO_KFUNC_CALL, btf_id));

@@ -88,6 +88,8 @@ void ebpf_jump_if_imm(struct ebpf_asm *as, uint8_t op, uint8_t dst, int32_t imm,
 
 /* Calls: a helper (BPF_FUNC_*), a kernel function by its id in vmlinux BTF, a function of this program. */
 void ebpf_call(struct ebpf_asm *as, int32_t helper);
+/* The helper for the 16 bytes of the current task's name, at base + off; what is behind its NUL is zero. */
+void ebpf_call_comm(struct ebpf_asm *as, uint8_t base, int32_t off);
 void ebpf_call_kernel(struct ebpf_asm *as, int32_t btf_id);
 void ebpf_call_function(struct ebpf_asm *as, uint32_t function);
 void ebpf_exit(struct ebpf_asm *as);

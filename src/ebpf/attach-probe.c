@@ -125,20 +125,82 @@ static bool find_in_table(Elf *elf, Elf_Scn *section, const char *function, uint
 	return false;
 }
 
+/* The next table of symbols after section; NULL past the last one. */
+static Elf_Scn *next_table(Elf *elf, Elf_Scn *section)
+{
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
+			return section;
+	}
+	return NULL;
+}
+
+static bool find_function(Elf *elf, const char *function, uint64_t *offset)
+{
+	Elf_Scn *table = NULL;
+
+	while ((table = next_table(elf, table))) {
+		if (find_in_table(elf, table, function, offset))
+			return true;
+	}
+	return false;
+}
+
+/* Names of functions, those of the file itself. */
+struct names {
+	const char **rows;
+	size_t count, capacity;
+};
+
+static void add_names(Elf *elf, Elf_Scn *section, struct names *names)
+{
+	GElf_Shdr header;
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
+		return;
+	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+		if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		if (alloc_grow(&names->rows, &names->capacity, names->count, sizeof *names->rows))
+			return;
+		names->rows[names->count++] = name;
+	}
+}
+
+static int no_function(Elf *elf, const char *function, const struct attach_reason *reason)
+{
+	struct names names = { 0 };
+	Elf_Scn *table = NULL;
+
+	while ((table = next_table(elf, table)))
+		add_names(elf, table, &names);
+	const char *nearest = diag_nearest(function, names.rows, names.count);
+
+	snprintf(reason->text, reason->size,
+		 nearest ? "the file has no function %s; is %s meant?" : "the file has no function %s", function,
+		 nearest);
+	alloc_free(names.rows);
+	return -ESRCH;
+}
+
 /* The file is read, not mapped: one that somebody makes shorter meanwhile must not end us. */
-static bool find_function(int fd, const char *function, uint64_t *offset)
+static int find_in_file(int fd, const char *function, struct attach_place *place, const struct attach_reason *reason)
 {
 	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	bool found = false;
+	int result;
 
-	while (elf && !found && (section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
-			found = find_in_table(elf, section, function, offset);
-	}
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		result = refuse(reason, -ENOENT, "this is no program and no library:", place->path);
+	else
+		result = find_function(elf, function, &place->offset) ? 0 : no_function(elf, function, reason);
 	elf_end(elf);
-	return found;
+	return result;
 }
 
 int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
@@ -164,13 +226,12 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 
 	if (fd < 0)
 		return refuse(reason, -ENOENT, "there is no file", name);
-	bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
-	bool found = is_regular && find_function(fd, function, &place->offset);
+	int result = fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
+			     ? find_in_file(fd, function, place, reason)
+			     : refuse(reason, -ENOENT, "this is no regular file:", name);
 
 	close(fd);
-	if (!is_regular)
-		return refuse(reason, -ENOENT, "this is no regular file:", name);
-	return found ? 0 : refuse(reason, -ENOENT, "the file has no function", function);
+	return result;
 }
 
 /* A number in a file of the kernel's, after prefix; or -errno. */

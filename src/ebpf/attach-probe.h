@@ -30,7 +30,8 @@ struct attach_reason {
 
 bool attach_is_probe(const char *tracepoint);
 
-/* Finds the place; its path is arena's. Returns 0, -ENOENT (no such file or function), -EINVAL, -ENOMEM. */
+/* Finds the place; its path is arena's. Returns 0, -ENOENT (no such file), -ESRCH (it has no such function), -EINVAL,
+ * -ENOMEM. */
 int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
 		      const struct attach_reason *reason);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which rules hand events to each other by EMIT. Rules connected in this way run in one place, and none may get
- * back what it raised: the engine deals with a raised event in the middle of the rule that raised it, the kernel after
- * that rule has given its lock back, and only then are both the same.
+ * back what it raised: code for it would be in each program twice.
  */
 
 #include "ebpf/matcher-priv.h"

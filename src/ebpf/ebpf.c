@@ -50,6 +50,7 @@ struct ebpf {
 	struct ebpf_needs *needs;
 	size_t want_count;
 	bool *from_interrupt;
+	bool *may_be_unread;             /* per field of the program */
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t fed;
@@ -94,7 +95,8 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 
 	ebpf->types = alloc_zero(program->type_count, sizeof *ebpf->types);
 	ebpf->from_interrupt = alloc_zero(program->type_count, sizeof *ebpf->from_interrupt);
-	if (!ebpf->types || !ebpf->from_interrupt)
+	ebpf->may_be_unread = alloc_zero(program->field_count, sizeof *ebpf->may_be_unread);
+	if (!ebpf->types || !ebpf->from_interrupt || !ebpf->may_be_unread)
 		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const char *name = program_text(program, program->types[i].name);
@@ -110,6 +112,8 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 					  "the rules were compiled for another event %s than the catalog has", name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
 		ebpf->of_locks |= source_is_of_locks(ebpf->types[i]);
+		if (source_may_be_unread(ebpf->types[i], &ebpf->may_be_unread[program->types[i].first_field]))
+			return diag_no_memory(diag);
 	}
 	return 0;
 }
@@ -131,6 +135,7 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 {
 	struct ebpf_matcher_options matcher = {
 		.excluded = options->excluded,
+		.may_be_unread = ebpf->may_be_unread,
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
 		.acts = ebpf->acts.allowed ? &ebpf->acts : NULL,
@@ -161,6 +166,18 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 		ebpf_matcher_set_scope(ebpf->matcher, scope);
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 	}
+}
+
+static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			const struct source_style *style, const struct scope *scope)
+{
+	struct ebpf *ebpf = context;
+
+	if (entry->want->packed)
+		record_unread(ebpf->recorder, as, entry, style, scope);
+	else
+		ebpf_matcher_emit_unread(ebpf->matcher, as, entry->want->index, entry->want->group,
+					 source_asks_user(entry));
 }
 
 /* One want per type and part of its code, and one per type whose whole events go to user space. */
@@ -238,6 +255,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,
 		.body = emit_body,
+		.unread = emit_unread,
 		.body_context = ebpf,
 	};
 	int error = make_wants(ebpf, options, diag);
@@ -380,6 +398,7 @@ void ebpf_free(struct ebpf *ebpf)
 	close_programs(ebpf);
 	alloc_free(ebpf->types);
 	alloc_free(ebpf->from_interrupt);
+	alloc_free(ebpf->may_be_unread);
 	alloc_free(ebpf);
 }
 

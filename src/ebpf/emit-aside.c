@@ -15,14 +15,11 @@ static bool makes_run(const struct program_rule *rule, uint32_t state, const str
 }
 
 /*
- * A machine's notice may be silent, so it is not put together in the ring; an instance that gets no place has its say;
- * and a copy is kept when its key is free.
+ * A machine's notice may be silent, so it is not put together in the ring; and a copy is kept when its key is free.
  */
 static bool needs_aside(uint32_t state, const struct program_transition *transition)
 {
-	bool tells = transition->target == PROGRAM_TARGET_MATCH || transition->flags & PROGRAM_TELL;
-
-	return (state == 0 && tells) || transition->flags & PROGRAM_COPY;
+	return (state == 0 && transition->target == PROGRAM_TARGET_MATCH) || transition->flags & PROGRAM_COPY;
 }
 
 bool emit_needs_aside(const struct emit *emit, uint32_t type)

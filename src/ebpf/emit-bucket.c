@@ -66,7 +66,7 @@ void emit_unlink(struct emit *emit)
 	ebpf_bind(as, done);
 }
 
-/* One turn of waiting: context is {bucket, me, 1 as long as it is not had}. */
+/* One turn of waiting: context is {bucket, me}. Ends the loop when the lock is had; never in the last turn. */
 static uint32_t function_spin(struct ebpf_asm *as)
 {
 	uint32_t function = ebpf_asm_function(as, "spin");
@@ -74,13 +74,13 @@ static uint32_t function_spin(struct ebpf_asm *as)
 	ebpf_asm_enter(as, function);
 	uint32_t again = ebpf_label(as);
 
+	ebpf_jump_if_imm(as, BPF_JGE, R1, SPIN_TURNS - 1, again);
 	ebpf_load(as, BPF_DW, R1, R2, 0);
 	ebpf_load(as, BPF_W, R0, R1, BUCKET(lock));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, again);
 	ebpf_load(as, BPF_DW, R3, R2, 8);
 	ebpf_atomic_exchange_if(as, BPF_W, R1, BUCKET(lock), R3);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, again);
-	ebpf_store_imm(as, BPF_DW, R2, 16, 0);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
 	ebpf_bind(as, again);
@@ -96,7 +96,7 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 
 	ebpf_asm_enter(as, function);
 	uint32_t taken = ebpf_label(as), own = ebpf_label(as);
-	int16_t wait = ebpf_stack_take(as, 24);
+	int16_t wait = ebpf_stack_take(as, 16);
 
 	ebpf_note(as, "lock the bucket");
 	ebpf_mov(as, R6, R1);
@@ -109,15 +109,13 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 	ebpf_jump_if(as, BPF_JEQ, R0, R7, own);
 	ebpf_store(as, BPF_DW, R10, wait, R6);
 	ebpf_store(as, BPF_DW, R10, wait + 8, R7);
-	ebpf_store_imm(as, BPF_DW, R10, wait + 16, 1);
 	ebpf_mov_imm(as, R1, SPIN_TURNS);
 	ebpf_load_function(as, R2, spin);
 	ebpf_mov(as, R3, R10);
 	ebpf_alu_imm(as, BPF_ADD, R3, wait);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_load(as, BPF_DW, R0, R10, wait + 16);
-	ebpf_exit(as);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, SPIN_TURNS, own);
 	ebpf_bind(as, taken);
 	ebpf_return_0_or_1(as, own);
 	ebpf_asm_leave(as);

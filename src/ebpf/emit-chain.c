@@ -21,9 +21,9 @@ void emit_fetch_run(struct emit *emit, uint32_t end)
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, end);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->rule->pool, end);
 	emit_run_address(emit, R7, R8);
-	ebpf_store(as, BPF_DW, R9, FRAME(current), R8);
+	emit_frame_put(as, FRAME(current), R8);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
-	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
+	emit_frame_put(as, FRAME(next), R0);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 }
 
@@ -69,8 +69,8 @@ static void loop_locked(struct emit *emit, uint32_t function)
 	uint32_t walked = ebpf_label(as);
 
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
-	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
-	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	emit_frame_put(as, FRAME(next), R0);
+	emit_frame_point(as, FRAME(bucket), R8);
 	ebpf_mov_imm(as, R1, 0); /* mostly there is one run: it needs no loop */
 	ebpf_mov(as, R2, R9);
 	ebpf_call_function(as, function);

@@ -59,7 +59,7 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 	emit_aside(emit, R8);
 	ebpf_lower_copy(as, &head);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
-	ebpf_store(as, BPF_DW, R9, FRAME(aside), R7);
+	emit_frame_point(as, FRAME(aside), R7);
 	ebpf_mov(as, R7, R8);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
@@ -75,7 +75,7 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 static void take(struct emit *emit, uint32_t none)
 {
 	emit_take(emit, none);
-	ebpf_store(emit->as, BPF_DW, R9, FRAME(copied), R8);
+	emit_frame_put(emit->as, FRAME(copied), R8);
 	emit_run_address(emit, R8, R8);
 }
 
@@ -112,7 +112,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		return;
 	}
 	emit_aside(emit, R8);
-	ebpf_store(as, BPF_DW, R9, FRAME(aside), R8);
+	emit_frame_point(as, FRAME(aside), R8);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
@@ -131,7 +131,7 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 
 	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
 	emit_count_opened(emit, done);
-	ebpf_store(emit->as, BPF_DW, R9, FRAME(ordinal), R2);
+	emit_frame_put(emit->as, FRAME(ordinal), R2);
 	if (transition->target == PROGRAM_TARGET_MATCH && emit_acts(emit))
 		copy_to_acting(emit, transition, done);
 	else if (transition->target == PROGRAM_TARGET_MATCH)

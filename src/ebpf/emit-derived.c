@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how a rule raises events. Its match is put together not in the ring but in a node of memory that each program
- * has for each CPU, and listed; when the rule has dealt with its event and given its lock back, the match is told, the
- * event made from its slots and dealt with (emit-drain.c). The number of nodes is bounded: a match that finds none is a
- * counted loss.
+ * has for each CPU, told, and listed; when all rules have dealt with the event, and no lock is held, events are made
+ * from its slots and dealt with (emit-drain.c). The number of nodes is bounded: a match that finds none is a counted
+ * loss.
  *
  * Matches of one event stand in the order in which their runs were opened.
  */
 
 #include "ebpf/emit-derived.h"
+#include "ebpf/emit-machine.h"
 
 #include "base/alloc.h"
 
@@ -65,7 +66,7 @@ static void reach(struct ebpf_matcher *matcher, uint32_t rule, struct emit_deriv
 	}
 }
 
-/* One place per event that a rule raises, one per type, and one after each rule that raises at an event of the type. */
+/* One place per event that a rule raises, and one per type. */
 static void number_places(struct ebpf_matcher *matcher, struct emit_derived *derived)
 {
 	const struct program *program = matcher->program;
@@ -77,11 +78,8 @@ static void number_places(struct ebpf_matcher *matcher, struct emit_derived *der
 			next += raised_type(matcher, rule, i) != PROGRAM_NONE;
 	}
 	for (uint32_t type = 0; type < program->type_count; type++) {
-		if (derived->type_places[type] == PROGRAM_NONE)
-			continue;
-		derived->type_places[type] = next++;
-		for (uint32_t rule = 0; rule < program->rule_count; rule++)
-			next += derived->rules[rule] && matcher_wants(matcher, rule, type);
+		if (derived->type_places[type] != PROGRAM_NONE)
+			derived->type_places[type] = next++;
 	}
 	derived->place_count = next - 1;
 }
@@ -182,7 +180,7 @@ void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t in
 }
 
 /* r8 = this CPU's queue, also in the frame; leaves for unknown. Overwrites r0-r5. */
-static void load_queue(struct emit *emit, uint32_t unknown)
+void emit_derived_queue(struct emit *emit, uint32_t unknown)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -191,7 +189,7 @@ static void load_queue(struct emit *emit, uint32_t unknown)
 	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emit->derived->cpu_bytes);
 	ebpf_load_value(as, R8, emit->derived->map, 0);
 	ebpf_alu(as, BPF_ADD, R8, R0);
-	ebpf_store(as, BPF_DW, R9, FRAME(queue), R8);
+	emit_frame_point(as, FRAME(queue), R8);
 }
 
 void emit_derived_reserve(struct emit *emit, uint32_t none)
@@ -200,7 +198,7 @@ void emit_derived_reserve(struct emit *emit, uint32_t none)
 	uint32_t unused = ebpf_label(as), full = ebpf_label(as), have = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: room for an event to raise", program_text(emit->program, emit->rule->name));
-	load_queue(emit, full);
+	emit_derived_queue(emit, full);
 	ebpf_load(as, BPF_W, R1, R8, QUEUE(free));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, unused);
 	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, full);
@@ -216,7 +214,7 @@ void emit_derived_reserve(struct emit *emit, uint32_t none)
 	emit_derived_node(emit, R2, R8, R1);
 	ebpf_jump(as, have);
 	ebpf_bind(as, full);
-	emit_lose(emit);
+	emit_lose_raised(emit);
 	ebpf_jump(as, none);
 	ebpf_bind(as, have);
 	ebpf_store(as, BPF_W, R2, NODE(self), R1);
@@ -248,12 +246,12 @@ void emit_derived_origin(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	int32_t at = (int32_t)(sizeof(struct matcher_match) + emit->place->area_bytes);
-	struct ebpf_words words = { R8, R1, at, NODE(origin), ORIGIN(turn) / 8 };
+	struct ebpf_words words = { R8, R1, at, NODE(origin), sizeof(struct matcher_origin) / 8 };
 
 	if (!emit->place->raised)
 		return;
 	if (!emit->is_derived) {
-		ebpf_store_imm(as, BPF_W, R8, at + (int32_t)ORIGIN(turn), 0);
+		ebpf_store_imm(as, BPF_W, R8, at + (int32_t)ORIGIN(level), 0);
 		return;
 	}
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(node));
@@ -263,24 +261,26 @@ void emit_derived_origin(struct emit *emit)
 	ebpf_store(as, BPF_W, R8, at + (int32_t)ORIGIN(turn), R0);
 }
 
-/* What the node in r3 says of the way to the match in r8. Overwrites r0, r1, r4. */
-static void fill_way(struct emit *emit)
+/* Of what the node in r3 raises, whose match is in r8. Overwrites r0, r1, r4. */
+static void fill_origin(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	struct ebpf_words origin = { R3, R4, NODE(origin), NODE(origin), ORIGIN(turn) / 8 };
+	struct ebpf_words origin = { R3, R4, NODE(origin), NODE(origin), sizeof(struct matcher_origin) / 8 };
 
 	if (emit->is_derived) {
-		ebpf_store_imm(as, BPF_W, R3, NODE(is_inner), 1);
 		ebpf_load(as, BPF_DW, R4, R9, FRAME(node));
 		ebpf_lower_copy(as, &origin);
+		ebpf_load(as, BPF_W, R0, R3, NODE(origin.level));
+		ebpf_alu_imm(as, BPF_ADD, R0, 1);
+		ebpf_store(as, BPF_W, R3, NODE(origin.level), R0);
 		return;
 	}
-	ebpf_store_imm(as, BPF_W, R3, NODE(is_inner), 0);
 	ebpf_load(as, BPF_DW, R0, R8, MATCH(made));
 	ebpf_store(as, BPF_DW, R3, NODE(origin.made), R0);
 	ebpf_load(as, BPF_W, R0, R8, MATCH(ordinal));
 	ebpf_store(as, BPF_W, R3, NODE(origin.ordinal), R0);
 	ebpf_store_imm(as, BPF_W, R3, NODE(origin.rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_W, R3, NODE(origin.level), 1);
 }
 
 /* Or else time has passed. */
@@ -411,6 +411,30 @@ static void insert(struct emit *emit)
 	ebpf_bind(as, done);
 }
 
+/* The match in r8 is told. What silences it looks at its slots; all code behind goes on with those of the run. */
+static void tell(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	struct emit of_match = *emit;
+	uint32_t told = ebpf_label(as), done = ebpf_label(as);
+
+	if (emit_has_silence(emit)) {
+		emit_set_slots(&of_match, R8, sizeof(struct matcher_match));
+		emit_if_silent(&of_match, done);
+	}
+	ebpf_load_map(as, R1, emit->matcher->ring_fd);
+	ebpf_mov(as, R2, R8);
+	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit));
+	ebpf_mov_imm(as, R4, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
+	ebpf_call(as, BPF_FUNC_ringbuf_output);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
+	emit_count(emit, offsetof(struct matcher_control, lost), 1);
+	ebpf_jump(as, done);
+	ebpf_bind(as, told);
+	emit_count(emit, offsetof(struct matcher_control, matches), 1);
+	ebpf_bind(as, done);
+}
+
 /* The match in r8 is complete. Overwrites r0-r5. */
 void emit_derived_submit(struct emit *emit)
 {
@@ -418,11 +442,12 @@ void emit_derived_submit(struct emit *emit)
 	uint32_t first = ebpf_label(as), done = ebpf_label(as);
 	uint32_t out_of_order = ebpf_label(as), end = ebpf_label(as);
 
-	ebpf_note(as, "rule %s: raise", program_text(emit->program, emit->rule->name));
+	ebpf_note(as, "rule %s: tell and raise", program_text(emit->program, emit->rule->name));
+	tell(emit);
 	load_node(emit);
 	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->rule_places[emit->place->index]);
 	ebpf_store_imm(as, BPF_W, R3, NODE(next), 0);
-	fill_way(emit);
+	fill_origin(emit);
 	fill_seq(emit);
 	ebpf_load(as, BPF_DW, R2, R9, FRAME(queue));
 	ebpf_load(as, BPF_W, R5, R3, NODE(self));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order raised events are dealt with: as the engine does it, each completely before the next match of
- * the rule that raised it. A callback of bpf_loop takes the first node that is pending to the place it stands at: a
- * match that is to be told and its event made, or a rule at which the event has arrived. Where a rule raises events in
- * turn, these come before the node, which goes on behind that rule when they are done.
+ * Decides in which order raised events are dealt with: in that in which they were raised, each by all rules before
+ * anything that it raised itself, and all of them when the event from outside has been dealt with by all rules. A
+ * callback of bpf_loop takes the first node that is pending to the place it stands at, where its next event is made and
+ * given to the rules that take it. What these raise goes to the end of the list.
  *
  * The number of turns is bounded: what is left after them is a counted loss of the rules that raised it.
  *
@@ -64,55 +64,28 @@ static void dispatch(const struct drain *drain, uint32_t first, uint32_t end)
 	dispatch(drain, half, end);
 }
 
-/* What rules raised at their event is pending now, before everything else. Leaves for none; overwrites r0-r3. */
+/* What the rule at work raised, with the queue in r8, is pending behind everything else. Leaves for none; overwrites
+ * r0-r4. */
 static void take_over(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
+	uint32_t first = ebpf_label(as), taken = ebpf_label(as);
 
 	ebpf_load(as, BPF_W, R1, R8, QUEUE(first));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-	ebpf_load(as, BPF_W, R2, R8, QUEUE(last));
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(pending));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, first);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(end));
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, none);
 	emit_derived_node(emit, R3, R8, R2);
-	ebpf_load(as, BPF_W, R0, R8, QUEUE(pending));
-	ebpf_store(as, BPF_W, R3, NODE(next), R0);
+	ebpf_store(as, BPF_W, R3, NODE(next), R1);
+	ebpf_jump(as, taken);
+	ebpf_bind(as, first);
 	ebpf_store(as, BPF_W, R8, QUEUE(pending), R1);
+	ebpf_bind(as, taken);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(last));
+	ebpf_store(as, BPF_W, R8, QUEUE(end), R2);
 	ebpf_store_imm(as, BPF_DW, R8, QUEUE(first), 0);
-}
-
-/* Tells the match in the node. */
-static void tell(struct emit *emit)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t outer = ebpf_label(as), told = ebpf_label(as), done = ebpf_label(as);
-	int32_t turn = (int32_t)(MATCH_OFF + sizeof(struct matcher_match) + emit->place->area_bytes + ORIGIN(turn));
-
-	if (emit_has_silence(emit)) {
-		emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
-		emit_if_silent(emit, done);
-	}
-	ebpf_note(as, "rule %s: tell the match", program_text(emit->program, emit->rule->name));
-	ebpf_load(as, BPF_W, R1, R8, QUEUE(turn));
-	if (emit->place->raised) {
-		ebpf_load(as, BPF_W, R0, R7, NODE(is_inner));
-		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, outer);
-		ebpf_store(as, BPF_W, R7, turn, R1);
-		ebpf_bind(as, outer);
-	}
-	ebpf_alu_imm(as, BPF_ADD, R1, 1); /* matches at its event come after it */
-	ebpf_store(as, BPF_W, R8, QUEUE(turn), R1);
-	ebpf_load_map(as, R1, emit->matcher->ring_fd);
-	ebpf_mov(as, R2, R7);
-	ebpf_alu_imm(as, BPF_ADD, R2, MATCH_OFF);
-	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit));
-	ebpf_mov_imm(as, R4, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
-	ebpf_call(as, BPF_FUNC_ringbuf_output);
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
-	emit_count(emit, offsetof(struct matcher_control, lost), 1);
-	ebpf_jump(as, done);
-	ebpf_bind(as, told);
-	emit_count(emit, offsetof(struct matcher_control, matches), 1);
-	ebpf_bind(as, done);
 }
 
 /* r1 narrowed to what a field of this type holds. */
@@ -166,6 +139,9 @@ static void make_record(struct emit *emit, const struct program_statement *state
 
 	ebpf_note(as, "rule %s: EMIT %s", program_text(emit->program, emit->rule->name),
 		  program_text(emit->program, type->name));
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(turn));
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_W, R8, QUEUE(turn), R0);
 	ebpf_mov(as, R6, R7);
 	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)emit->derived->record_off);
 	ebpf_lower_copy(as, &ts);
@@ -183,7 +159,7 @@ static void make_record(struct emit *emit, const struct program_statement *state
 		set_field(emit, &emit->program->args[statement->first_arg + i]);
 }
 
-/* A match of the rule is told, then its events are raised one by one. */
+/* The events of a match of the rule are raised one by one. */
 static void emit_matched(struct drain *drain, uint32_t rule)
 {
 	struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
@@ -192,7 +168,6 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 	const struct program_statement *statement = &emit.program->statements[emit.rule->first_statement];
 
 	ebpf_bind(as, drain->places[place]);
-	tell(&emit);
 	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {
 		bool is_last = true;
 
@@ -223,29 +198,15 @@ static void load_record(struct drain *drain)
 
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(node));
 	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)drain->derived->record_off);
-	ebpf_store(as, BPF_DW, R9, FRAME(record), R6);
-}
-
-/* Goes on at place later if the rule raised something; else at once. */
-static void emit_pause(struct drain *drain, struct emit *emit, uint32_t place)
-{
-	struct ebpf_asm *as = drain->as;
-
-	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
-	take_over(emit, drain->places[place]);
-	ebpf_load(as, BPF_DW, R7, R9, FRAME(node));
-	ebpf_store_imm(as, BPF_W, R7, NODE(place), (int32_t)place);
-	ebpf_jump(as, drain->again);
-	ebpf_bind(as, drain->places[place]);
+	emit_frame_point(as, FRAME(record), R6);
 }
 
 /* All rules that take the type, at its event in the node. */
 static void emit_arrived(struct drain *drain, uint32_t type)
 {
 	struct ebpf_asm *as = drain->as;
-	uint32_t place = drain->derived->type_places[type];
 
-	ebpf_bind(as, drain->places[place]);
+	ebpf_bind(as, drain->places[drain->derived->type_places[type]]);
 	load_record(drain);
 	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count && !ebpf_asm_error(as); rule++) {
 		struct emit emit = emit_of(drain, rule, type);
@@ -253,10 +214,13 @@ static void emit_arrived(struct drain *drain, uint32_t type)
 		if (!matcher_wants(drain->matcher, rule, type))
 			continue;
 		emit_rule(&emit);
-		if (!emit_raises(&emit))
-			continue;
-		emit_pause(drain, &emit, ++place);
-		load_record(drain);
+		if (emit_raises(&emit)) {
+			uint32_t none = ebpf_label(as);
+
+			ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+			take_over(&emit, none);
+			ebpf_bind(as, none);
+		}
 	}
 	ebpf_note(as, "the raised event is done with");
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(node));
@@ -280,7 +244,7 @@ static void emit_flood(struct drain *drain)
 			continue;
 		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)MATCH(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)rule, next);
-		emit_lose(&emit);
+		emit_lose_raised(&emit);
 		ebpf_bind(as, next);
 	}
 	ebpf_jump(as, drain->release);
@@ -322,11 +286,8 @@ static void emit_turn(struct drain *drain)
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, drain->stop);
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)drain->derived->count, drain->stop);
 	emit_derived_node(&emit, R7, R8, R2);
-	ebpf_store(as, BPF_DW, R9, FRAME(node), R7);
+	emit_frame_point(as, FRAME(node), R7);
 	ebpf_jump_if_imm(as, BPF_JGE, R5, MATCHER_TURNS_MAX, flood);
-	ebpf_alu_imm(as, BPF_ADD, R5, 1); /* turn 0 is the event from outside */
-	ebpf_alu_imm(as, BPF_LSH, R5, 1);
-	ebpf_store(as, BPF_W, R8, QUEUE(turn), R5);
 	ebpf_load(as, BPF_W, R0, R7, NODE(place));
 	dispatch(drain, 1, drain->derived->place_count + 1);
 	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count; rule++)
@@ -371,8 +332,7 @@ void emit_drain_function(struct ebpf_matcher *matcher, struct ebpf_asm *as, stru
 	alloc_free(drain.places);
 }
 
-/* After the code of a rule: deals with what it raised. r6 and r9 stay. */
-void emit_drain(struct emit *emit)
+void emit_drain_later(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as), none = ebpf_label(as);
@@ -381,13 +341,29 @@ void emit_drain(struct emit *emit)
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
 	take_over(emit, none);
+	emit_frame_set(as, FRAME(raised), 1);
+	ebpf_bind(as, none);
+	emit_frame_forget(as, FRAME(queue));
+	ebpf_bind(as, done);
+}
+
+void emit_drain(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as);
+
+	ebpf_note(as, "what was raised is dealt with");
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
+	emit_frame_set(as, FRAME(raised), 0);
+	emit_derived_queue(emit, done);
+	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
 	ebpf_mov_imm(as, R1, MATCHER_TURNS_MAX + MATCHER_RAISED_MAX + 1);
 	ebpf_load_function(as, R2, emit->derived->drain);
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_store(as, BPF_DW, R9, FRAME(record), R6);
-	ebpf_bind(as, none);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(queue), 0);
+	emit_frame_point(as, FRAME(record), R6);
+	emit_frame_forget(as, FRAME(queue));
 	ebpf_bind(as, done);
 }

@@ -5,7 +5,7 @@
  * different system calls cost little more than one.
  */
 
-#include "ebpf/emit-priv.h"
+#include "ebpf/emit-part.h"
 
 #include "base/alloc.h"
 

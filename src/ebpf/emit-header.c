@@ -35,12 +35,8 @@ static void fetch(struct ebpf_asm *as, uint8_t fields)
 		ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 		ebpf_store(as, BPF_W, R6, HEADER(cpu), R0);
 	}
-	if (fields & COMM) {
-		ebpf_mov(as, R1, R6);
-		ebpf_alu_imm(as, BPF_ADD, R1, HEADER(comm));
-		ebpf_mov_imm(as, R2, EVENT_COMM_BYTES);
-		ebpf_call(as, BPF_FUNC_get_current_comm);
-	}
+	if (fields & COMM)
+		ebpf_call_comm(as, R6, HEADER(comm));
 }
 
 /* A function (record) that fills fields. */
@@ -62,7 +58,7 @@ void emit_header_begin(struct ebpf_asm *as, const struct matcher_header *header,
 	functions->late = function_fetch(as, "header", header->late);
 	functions->match = function_fetch(as, "header_of_match", header->match);
 	if (header->late) /* dead code where every rule fetches in place */
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(late), 0);
+		emit_frame_set(as, FRAME(late), 0);
 }
 
 /* The event in r6 matters: its header is complete as far as conditions and actions go. Overwrites r0-r5. */
@@ -81,7 +77,7 @@ void emit_header_late(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, have);
 	ebpf_mov(as, R1, R6);
 	ebpf_call_function(as, emit->functions.late);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(late), 1);
+	emit_frame_set(as, FRAME(late), 1);
 	ebpf_bind(as, have);
 }
 

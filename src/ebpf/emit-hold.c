@@ -146,10 +146,10 @@ void emit_lock_at(struct emit *emit)
 		ebpf_alu_imm(as, BPF_RSH, R2, (int32_t)emit->place->inner_bits);
 		ebpf_alu_imm(as, BPF_LSH, R2, (int32_t)emit->place->inner_bits);
 		emit_bucket_address(emit, R8, R2);
-		ebpf_store(as, BPF_DW, R9, FRAME(lock), R8);
+		emit_frame_point(as, FRAME(lock), R8);
 	}
 	emit_bucket_address(emit, R8, R1);
-	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	emit_frame_point(as, FRAME(bucket), R8);
 }
 
 /* Locks it; leaves for busy when it cannot be had. Overwrites r0-r5, r8. */
@@ -169,7 +169,7 @@ static void look(struct emit *emit, uint32_t busy, uint32_t none)
 	if (several) {
 		load_held(emit);
 		ebpf_load(as, BPF_W, R2, R8, BUCKET(moves));
-		ebpf_store(as, BPF_DW, R9, FRAME(moves), R2);
+		emit_frame_put(as, FRAME(moves), R2);
 	}
 	emit_look_at_walks(emit, busy);
 	emit_look_at_openings(emit, busy);

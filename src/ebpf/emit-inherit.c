@@ -43,10 +43,10 @@ static void keep_if_other_key(struct emit *emit)
 	ebpf_bind(as, other);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R1, CONTROL(used));
-	ebpf_store(as, BPF_DW, R9, FRAME(last), R0);
+	emit_frame_put(as, FRAME(last), R0);
 	emit_take_ahead(emit);
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
-	ebpf_store(as, BPF_DW, R9, FRAME(copied), R8);
+	emit_frame_put(as, FRAME(copied), R8);
 	ebpf_bind(as, done);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 }
@@ -102,7 +102,7 @@ static uint32_t function_twin(struct emit *emit)
 	uint32_t function = ebpf_asm_function(as, "twin");
 
 	ebpf_asm_enter(as, function);
-	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as);
+	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as), stale = ebpf_label(as);
 
 	ebpf_note(as, "machine %s: is there an instance already", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
@@ -110,8 +110,13 @@ static uint32_t function_twin(struct emit *emit)
 	emit_aside(emit, R6);
 	emit_compare_runs(emit, 0, other);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
+	emit_if_stale(emit, stale);
 	emit_timers(emit, gone);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(found), 1);
+	emit_frame_set(as, FRAME(found), 1);
+	ebpf_jump(as, gone);
+	ebpf_bind(as, stale);
+	if (emit->rule->loss == PROGRAM_DISCARD)
+		emit_remove_run(emit);
 	ebpf_bind(as, gone);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
@@ -141,7 +146,7 @@ static void keep(struct emit *emit, uint32_t done)
 	ebpf_store(as, BPF_W, R7, RUN(ordinal), R2);
 	ebpf_bind(as, uncounted);
 	load_place(emit, refused);
-	ebpf_store(as, BPF_DW, R9, FRAME(current), R8);
+	emit_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R8, R8);
 	ebpf_lower_copy(as, &whole);
 	ebpf_mov(as, R7, R8);
@@ -188,7 +193,7 @@ void emit_inherit(struct emit *emit)
 	emit_aside(emit, R7);
 	emit_hash_run(emit, 0);
 	emit_lock_at(emit);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(found), 0);
+	emit_frame_set(as, FRAME(found), 0);
 	emit_lock_held(emit, busy);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));

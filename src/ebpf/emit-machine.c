@@ -44,13 +44,14 @@ static uint32_t function_instance(struct emit *emit, const struct emit_walk *wal
 				    .moves = ebpf_label(as),
 				    .tell = ebpf_label(as),
 				    .timed = ebpf_label(as) };
-	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as);
+	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as), stale = ebpf_label(as);
 
 	ebpf_note(as, "machine %s: is this the instance", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, end);
 	emit_check_key(emit, walk, other);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(found), 1);
+	emit_if_stale(emit, stale);
+	emit_frame_set(as, FRAME(found), 1);
 	emit_timers(emit, gone);
 	emit_step_states(emit, walk, &exits);
 	ebpf_jump(as, exits.stay);
@@ -58,8 +59,11 @@ static uint32_t function_instance(struct emit *emit, const struct emit_walk *wal
 	ebpf_bind(as, exits.stay);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
+	ebpf_bind(as, stale);
+	if (emit->rule->loss == PROGRAM_DISCARD)
+		emit_remove_run(emit);
 	ebpf_bind(as, gone);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(found), 0);
+	emit_frame_set(as, FRAME(found), 0);
 	ebpf_jump(as, exits.stay);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
@@ -80,7 +84,7 @@ void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void
 	ebpf_bind(as, exits->end);
 	ebpf_note(as, "machine %s: the instance ends", name);
 	emit_remove_run(emit);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(current), 0);
+	emit_frame_set(as, FRAME(current), 0);
 	ebpf_jump(as, exits->stay);
 	ebpf_bind(as, exits->tell);
 	ebpf_note(as, "machine %s: tell", name);
@@ -129,9 +133,9 @@ static void next_chain(struct emit *emit, uint32_t done)
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R1);
-	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+	emit_frame_point(as, FRAME(bucket), R8);
 	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
-	ebpf_store(as, BPF_DW, R9, FRAME(next), R0);
+	emit_frame_put(as, FRAME(next), R0);
 }
 
 /* bpf_loop's callback (turn, frame): one chain's begin, or one run, of the stripe. */
@@ -169,11 +173,11 @@ static void end_part(struct emit *emit)
 	emit->has_late = true;
 	look_at_end(emit, none);
 	emit_hash_stripe(emit, &walk);
-	ebpf_store(as, BPF_DW, R9, FRAME(opened), R1);
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(next), 0);
+	emit_frame_put(as, FRAME(opened), R1);
+	emit_frame_set(as, FRAME(next), 0);
 	emit_bucket_address(emit, R8, R1);
-	ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
-	ebpf_store(as, BPF_DW, R9, FRAME(lock), R8);
+	emit_frame_point(as, FRAME(bucket), R8);
+	emit_frame_point(as, FRAME(lock), R8);
 	emit_lock_held(emit, busy);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(lock));
 	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->place->inner_bits);
@@ -197,9 +201,9 @@ static void step_or_open(struct emit *emit, uint32_t done)
 	bool copies = emit_inherits(emit);
 
 	emit->is_late_once = emit->is_alone;
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(found), 0);
+	emit_frame_set(as, FRAME(found), 0);
 	if (copies)
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(copied), 0);
+		emit_frame_set(as, FRAME(copied), 0);
 	emit_hold(emit, done);
 	if (emit_find_walks(emit, &walk)) {
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));

@@ -59,7 +59,7 @@ void emit_match_fill(struct emit *emit)
 static void mark_matched(struct emit *emit)
 {
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
-		ebpf_store_imm(emit->as, BPF_DW, R9, offsetof(struct matcher_frame, matched), 1);
+		emit_frame_set(emit->as, offsetof(struct matcher_frame, matched), MATCHER_DROPS);
 }
 
 /*

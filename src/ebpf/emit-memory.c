@@ -79,6 +79,12 @@ void emit_lose(struct emit *emit)
 	ebpf_atomic_add(emit->as, R1, CONTROL(epoch), R2);
 }
 
+void emit_lose_raised(struct emit *emit)
+{
+	emit_lose(emit);
+	ebpf_atomic_add(emit->as, R1, CONTROL(unraised), R2);
+}
+
 /*
  * r2 = how many runs this CPU has opened before this one, r1 = this CPU's line; leaves for none, with a loss, if it has
  * none. Overwrites r0-r5.
@@ -105,11 +111,18 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 	ebpf_bind(as, known);
 }
 
-/* r0 = the place of the event in r6 in its stream: fed events have an ordinal, live ones their time. */
+/* r0 = when a run is made, for putting runs in order. Overwrites r1. */
 void emit_now(struct emit *emit)
 {
-	size_t member =
-		emit->matcher->options.live ? offsetof(struct event_header, ts) : offsetof(struct event_header, seq);
+	const struct matcher_region *work = &emit->matcher->sweep.work;
+	struct ebpf_asm *as = emit->as;
 
-	ebpf_load(emit->as, BPF_DW, R0, R6, (int32_t)member);
+	if (emit->matcher->options.live) {
+		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+		return;
+	}
+	ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
+	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, made));
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_DW, R1, offsetof(struct matcher_work, made), R0);
 }

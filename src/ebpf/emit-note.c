@@ -65,6 +65,7 @@ void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no)
 	int fd = emit->matcher->options.acts->stops_fd;
 
 	ebpf_load(as, BPF_DW, R1, R10, note);
+	ebpf_store_imm(as, BPF_DW, R10, note, 0); /* or old verifiers see a number there that is no address */
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	ebpf_note(as, "note whom to let go on");
 	ebpf_alu_imm(as, BPF_AND, R1, ~MARK);

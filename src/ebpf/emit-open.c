@@ -143,7 +143,7 @@ static void link_opened(struct emit *emit, uint32_t state)
 	struct ebpf_asm *as = emit->as;
 
 	if (emit_links_late(emit)) {
-		ebpf_store(as, BPF_DW, R9, FRAME(opened), R8);
+		emit_frame_put(as, FRAME(opened), R8);
 		return;
 	}
 	emit_link(emit, emit_group(emit, state));
@@ -165,7 +165,7 @@ static void begin_instance(struct emit *emit, const struct program_transition *t
 	uint32_t no_timer = ebpf_label(as);
 
 	if (transition->flags & PROGRAM_TELL) {
-		ebpf_store(as, BPF_DW, R9, FRAME(current), R8);
+		emit_frame_put(as, FRAME(current), R8);
 		emit_match_run(emit, emit_match_fill);
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	}
@@ -179,14 +179,11 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->place->area_bytes / 8 };
 
-	uint32_t refused = ebpf_label(as);
-	bool tells = transition->flags & PROGRAM_TELL;
-
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
 		emit_aside(emit, R8);
-		ebpf_store(as, BPF_DW, R9, FRAME(aside), R8);
+		emit_frame_point(as, FRAME(aside), R8);
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
 		emit_condition(emit, transition->hold, done);
@@ -195,18 +192,13 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
 		ebpf_lower_copy(as, &kept);
 	} else {
-		emit_take(emit, tells ? refused : done);
+		emit_take(emit, done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}
 	if (emit_is_machine(emit))
 		begin_instance(emit, transition);
 	link_opened(emit, transition->target);
-	if (tells) { /* also where there is no place */
-		ebpf_jump(as, done);
-		ebpf_bind(as, refused);
-		open_acting(emit, transition, done);
-	}
 }
 
 void emit_open(struct emit *emit)

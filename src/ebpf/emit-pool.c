@@ -18,6 +18,7 @@ enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256, KEPT_SHARE = 64 };
 #define RUN(member)     offsetof(struct matcher_run, member)
 #define CONTROL(member) offsetof(struct matcher_control, member)
 #define CPU(member)     offsetof(struct matcher_cpu, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
 
 /* r4 = the word {r5, tag of r0 + 1}. */
 static void next_word(struct ebpf_asm *as)
@@ -171,14 +172,23 @@ static bool keeps_places(const struct emit *emit)
 	       emit->rule->pool / KEPT_SHARE >= emit->matcher->cpu_count;
 }
 
-/* A run that the pool has no place for. An instance's absence harms no other one. */
+/*
+ * A run that the pool has no place for. Others depend on it only where its match might have dropped them: these, all of
+ * its key, are marked when all walks are done, or dropped where the rule discards them.
+ */
 void emit_refuse(struct emit *emit)
 {
+	struct ebpf_asm *as = emit->as;
+	uint32_t known = ebpf_label(as);
+
 	emit_count(emit, CONTROL(refused), 1);
-	if (emit->rule->semantics == PROGRAM_MACHINE)
-		emit_count(emit, CONTROL(lost), 1);
-	else
-		emit_lose(emit);
+	emit_count(emit, CONTROL(lost), 1);
+	if (!(emit->rule->flags & PROGRAM_RULE_DROP) || emit->rule->loss == PROGRAM_KEEP)
+		return;
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
+	emit_frame_set(as, FRAME(matched), emit->rule->loss == PROGRAM_DISCARD ? MATCHER_DROPS : MATCHER_MARKS);
+	ebpf_bind(as, known);
 }
 
 /*

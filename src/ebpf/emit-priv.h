@@ -92,6 +92,9 @@ void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
 void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
+
+/* The same where what is lost is an event that the rule raises. */
+void emit_lose_raised(struct emit *emit);
 void emit_now(struct emit *emit);
 
 /* emit-bucket: locks and chains. */
@@ -189,13 +192,21 @@ uint64_t emit_acts_alone(const struct emit *emit);
 bool emit_tells(const struct emit *emit);
 void emit_act(struct emit *emit, int16_t done);
 
-/* emit-walk: steps the runs that the event finds; and ends those that a match drops. */
+/* emit-walk: steps the runs that the event finds. */
 uint32_t emit_walk_count(const struct emit *emit);
 /* How many walks there are; *last is the last of them, if there is one. */
 uint32_t emit_find_walks(const struct emit *emit, struct emit_walk *last);
 void emit_look_at_walks(struct emit *emit, uint32_t some);
 void emit_walks(struct emit *emit);
+/* The key under which the event finds runs of class, or NULL. */
+const struct program_key *emit_key_of(const struct emit *emit, uint32_t class);
+/* Calls function for the runs in the chain of the event's key. */
+void emit_walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t function);
+
+/* emit-drop: ends, or marks, runs of the event's key; one that a loss has spoiled. */
 void emit_drop(struct emit *emit);
+void emit_if_stale(struct emit *emit, uint32_t stale);
+void emit_mark_if(struct emit *emit, uint32_t marked);
 
 /* emit-open, emit-settle: the rest of a rule's code in main. */
 bool emit_has_moves(const struct emit *emit);
@@ -205,41 +216,6 @@ void emit_open(struct emit *emit);
 /* Leaves for some if the event may open a run. */
 void emit_look_at_openings(struct emit *emit, uint32_t some);
 void emit_settle(struct emit *emit);
-
-/* emit-part: the code of a part, under way. */
-struct emit_parts {
-	struct ebpf_matcher *matcher;
-	struct ebpf_asm *as;
-	uint32_t type;
-	const struct matcher_part *part;
-	struct emit_functions functions;
-	int16_t irq_flags;
-	const struct emit_derived *derived;
-	uint32_t wanting; /* rules that want the type */
-};
-
-/* derived: NULL where nothing is raised. */
-void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part,
-	       struct emit_derived *derived);
-void emit_one_rule(struct emit_parts *parts, uint32_t rule);
-
-/* emit-guards: rules that are only concerned if a field has one value, sorted by it. */
-struct emit_guarded {
-	uint32_t field;
-	int32_t value;
-	uint32_t rule;
-};
-
-struct emit_guards {
-	struct emit_guarded *items;
-	uint32_t count;
-};
-
-int emit_guards_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
-		     struct emit_guards *guards);
-void emit_guards_fini(struct emit_guards *guards);
-bool emit_guards_has(const struct emit_guards *guards, uint32_t rule);
-void emit_guards(struct emit_parts *parts, const struct emit_guards *guards);
 
 /* emit-rule: everything one rule does at one type. */
 bool emit_rule_wants(const struct emit *emit);

@@ -25,15 +25,15 @@ static void begin_frame(struct emit *emit)
 
 	ebpf_note(as, "rule %s", program_text(emit->program, emit->rule->name));
 	if (emit_has_moves(emit))
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(moved), 0);
+		emit_frame_set(as, FRAME(moved), 0);
 	if (emit_links_late(emit))
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(opened), 0);
+		emit_frame_set(as, FRAME(opened), 0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(matched), 0);
+		emit_frame_set(as, FRAME(matched), 0);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
 		emit_control(emit, R1);
 		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
-		ebpf_store(as, BPF_DW, R9, FRAME(epoch), R0);
+		emit_frame_put(as, FRAME(epoch), R0);
 	}
 }
 

@@ -32,7 +32,7 @@ void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
 		ebpf_store(as, BPF_W, run, RUN(next), R1);
 		ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
-		ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+		emit_frame_put(as, FRAME(moved), R1);
 		return;
 	}
 	ebpf_store_imm(as, BPF_W, run, RUN(next), 0);
@@ -46,9 +46,9 @@ void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
 	ebpf_jump(as, done);
 	ebpf_bind(as, first);
 	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
-	ebpf_store(as, BPF_DW, R9, FRAME(moved), R1);
+	emit_frame_put(as, FRAME(moved), R1);
 	ebpf_bind(as, done);
-	ebpf_store(as, BPF_DW, R9, FRAME(last), R1);
+	emit_frame_put(as, FRAME(last), R1);
 }
 
 /* Links the run number r8 in r7 under the key of the group it says it belongs to. */
@@ -93,10 +93,12 @@ static uint32_t function_settle(struct emit *emit)
 	ebpf_mov(as, R9, R2);
 	fetch(emit, FRAME(moved), end);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
-	ebpf_store(as, BPF_DW, R9, FRAME(moved), R0);
+	emit_frame_put(as, FRAME(moved), R0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP) {
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, keep);
+		if (emit->rule->loss == PROGRAM_TAINT)
+			emit_mark_if(emit, keep);
 		ebpf_mov(as, R1, R8);
 		ebpf_call_function(as, emit->functions.release);
 		ebpf_jump(as, turn);

@@ -57,15 +57,22 @@ void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
 	ebpf_bind(as, holds);
 }
 
-/* A division by zero in an action leaves the slot as it is. */
+/* A division by zero in an action leaves the slot as it is, and is counted. */
 void emit_actions(struct emit *emit, const struct program_transition *transition)
 {
 	const struct program_action *actions = &emit->program->actions[transition->first_action];
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
+		uint32_t done = ebpf_label(emit->as);
+
 		emit->lower.on_zero = ebpf_label(emit->as);
 		ebpf_lower_action(&emit->lower, &actions[i]);
-		ebpf_bind(emit->as, emit->lower.on_zero);
+		if (emit->matcher->nodes[actions[i].node].divides) {
+			ebpf_jump(emit->as, done);
+			ebpf_bind(emit->as, emit->lower.on_zero);
+			emit_count(emit, offsetof(struct matcher_control, divisions), 1);
+		}
+		ebpf_bind(emit->as, done);
 	}
 }
 
@@ -124,6 +131,10 @@ static void go_to_target(struct emit *emit, uint32_t from, const struct program_
 		if (moves)
 			ebpf_store_imm(as, BPF_H, R7, offsetof(struct matcher_run, group),
 				       (int32_t)emit_group(emit, transition->target));
+		if (transition->flags & PROGRAM_ARM) {
+			emit_now(emit);
+			ebpf_store(as, BPF_DW, R7, offsetof(struct matcher_run, made), R0);
+		}
 		if (transition->flags & PROGRAM_TELL)
 			ebpf_jump(as, exits->tell);
 		else if (sets_timer(emit, transition))

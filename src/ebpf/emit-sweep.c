@@ -19,7 +19,7 @@ enum { CONTEXT_NUMBERS = 3 };
 
 static bool expires(const struct matcher_rule *rule)
 {
-	return matcher_has_deadlines(rule);
+	return matcher_is_swept(rule);
 }
 
 static void load_work(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint8_t dst)
@@ -108,16 +108,16 @@ static void match(struct emit *emit)
 	uint32_t kept = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: match at the deadline", program_text(emit->program, emit->rule->name));
-	ebpf_store_imm(as, BPF_DW, R9, FRAME(matched), 0);
+	emit_frame_set(as, FRAME(matched), 0);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
-	ebpf_store(as, BPF_DW, R9, FRAME(epoch), R0);
+	emit_frame_put(as, FRAME(epoch), R0);
 	emit_match_run(emit, fill_context);
 	if (!(emit->rule->flags & PROGRAM_RULE_DROP))
 		return;
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, kept);
-	ebpf_store(as, BPF_DW, R9, FRAME(record), R7);
+	emit_frame_point(as, FRAME(record), R7);
 	emit_hash_run(emit, 0);
 	emit_bucket_address(emit, R8, R1);
 	emit_loop_chain(emit, function_drop_others(emit));
@@ -132,18 +132,18 @@ static void lock_run(struct emit *emit, uint32_t out)
 
 	ebpf_load(as, BPF_W, R8, R6, OVERDUE(run));
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->rule->pool, out);
-	ebpf_store(as, BPF_DW, R9, FRAME(opened), R8);
+	emit_frame_put(as, FRAME(opened), R8);
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
-	ebpf_store(as, BPF_DW, R9, FRAME(next), R1);
+	emit_frame_put(as, FRAME(next), R1);
 	if (emit_is_machine(emit)) {
 		emit_lock_at(emit);
 	} else {
 		emit_bucket_address(emit, R8, R1);
-		ebpf_store(as, BPF_DW, R9, FRAME(bucket), R8);
+		emit_frame_point(as, FRAME(bucket), R8);
 	}
 	emit_lock_held(emit, out);
 }
@@ -159,20 +159,28 @@ static void check_bucket(struct emit *emit, uint32_t stays)
 	ebpf_jump_if(as, BPF_JNE, R0, R1, stays);
 }
 
-/* ... and overdue. */
+/* ... and overdue, or spoiled by a loss. */
 static void look_again(struct emit *emit, uint32_t stays)
 {
+	uint32_t stale = ebpf_label(emit->as);
+
 	check_bucket(emit, stays);
-	load_deadline(emit);
-	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(now));
-	ebpf_jump_if(emit->as, BPF_JGE, R1, R0, stays);
+	emit_if_stale(emit, stale);
+	if (emit->rule->within_ns) {
+		load_deadline(emit);
+		ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(now));
+		ebpf_jump_if(emit->as, BPF_JGE, R1, R0, stays);
+	} else {
+		ebpf_jump(emit->as, stays);
+	}
+	ebpf_bind(emit->as, stale);
 }
 
 /* A machine's: one timer goes off, if it is due. */
 static void let_timer_go(struct emit *emit, uint32_t out)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t stays = ebpf_label(as);
+	uint32_t stays = ebpf_label(as), stale = ebpf_label(as);
 
 	ebpf_note(as, "machine %s: a timer may be due", program_text(emit->program, emit->rule->name));
 	emit->holds = true;
@@ -180,14 +188,23 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 	lock_run(emit, out);
 	check_bucket(emit, stays);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
-	ebpf_store(as, BPF_DW, R9, FRAME(current), R0);
-	ebpf_mov_imm(as, R1, 0);
-	ebpf_mov(as, R2, R9);
-	ebpf_call_function(as, emit_function_timer(emit));
+	emit_frame_put(as, FRAME(current), R0);
+	emit_if_stale(emit, stale);
+	if (emit->place->timed) {
+		ebpf_mov_imm(as, R1, 0);
+		ebpf_mov(as, R2, R9);
+		ebpf_call_function(as, emit_function_timer(emit));
+	}
+	ebpf_jump(as, stays);
+	ebpf_bind(as, stale);
+	if (emit->rule->loss == PROGRAM_DISCARD)
+		emit_remove_run(emit);
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	if (emit_raises(emit))
+	if (emit_raises(emit)) {
+		emit_drain_later(emit);
 		emit_drain(emit);
+	}
 	ebpf_jump(as, out);
 }
 
@@ -212,8 +229,10 @@ static void expire_run(struct emit *emit, uint32_t out)
 	emit_release(emit, FRAME(opened));
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	if (emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE)
+	if (emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE) {
+		emit_drain_later(emit);
 		emit_drain(emit);
+	}
 	ebpf_jump(as, out);
 }
 
@@ -246,7 +265,7 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 		emit.derived = derived;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
-		if (emit.place->timed)
+		if (emit_is_machine(&emit))
 			let_timer_go(&emit, out);
 		else
 			expire_run(&emit, out);
@@ -266,13 +285,15 @@ static void emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct
 
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	emit_frame_begin(matcher, as);
 	if (derived) {
 		emit_drain_function(matcher, as, derived, lock);
-		ebpf_store_imm(as, BPF_DW, R9, FRAME(queue), 0);
+		emit_frame_set(as, FRAME(raised), 0);
+		emit_frame_forget(as, FRAME(queue));
 	}
 	load_work(matcher, as, R8);
 	ebpf_load(as, BPF_DW, R0, R8, WORK(now));
-	ebpf_store(as, BPF_DW, R9, FRAME(now), R0);
+	emit_frame_put(as, FRAME(now), R0);
 	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
 	ebpf_load_function(as, R2, function_expire(matcher, as, lock, derived));
 	ebpf_mov(as, R3, R9);

@@ -148,7 +148,7 @@ void emit_timers(struct emit *emit, uint32_t gone)
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_jump_if(as, BPF_JGE, R1, R0, none);
-	ebpf_store(as, BPF_DW, R9, FRAME(now), R0);
+	emit_frame_put(as, FRAME(now), R0);
 	ebpf_mov_imm(as, R1, MATCHER_FIRINGS_MAX);
 	ebpf_load_function(as, R2, emit_function_timer(emit));
 	ebpf_mov(as, R3, R9);

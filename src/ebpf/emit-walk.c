@@ -25,7 +25,7 @@ static bool same_fields(const struct emit *emit, const struct program_key *a, co
 }
 
 /* The key under which the event finds runs of class, or NULL. */
-static const struct program_key *key_of(const struct emit *emit, uint32_t class)
+const struct program_key *emit_key_of(const struct emit *emit, uint32_t class)
 {
 	return matcher_key(emit->program, matcher_class(emit->program, emit->rule, class), emit->type);
 }
@@ -33,7 +33,7 @@ static const struct program_key *key_of(const struct emit *emit, uint32_t class)
 /* Whether runs of class are found by the walk. */
 static bool in_walk(const struct emit *emit, const struct emit_walk *walk, uint32_t class)
 {
-	const struct program_key *key = key_of(emit, class);
+	const struct program_key *key = emit_key_of(emit, class);
 
 	return key && emit->place->group_of[class] == walk->group &&
 	       same_fields(emit, key, walk->key, matcher_class(emit->program, emit->rule, class)->slot_count);
@@ -54,7 +54,7 @@ static bool steps(const struct emit *emit, const struct emit_walk *walk, uint32_
 /* The walk that begins with class, unless an earlier class has the same one or there is nothing to do. */
 static bool walk_of(const struct emit *emit, uint32_t class, struct emit_walk *walk)
 {
-	const struct program_key *key = key_of(emit, class);
+	const struct program_key *key = emit_key_of(emit, class);
 
 	if (!key || !emit->place->has_runs)
 		return false;
@@ -146,31 +146,12 @@ static uint32_t function_step(struct emit *emit, const struct emit_walk *walk)
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, end);
 	emit_check_key(emit, walk, exits.stay);
+	emit_if_stale(emit, exits.end);
 	if (!(emit->rule->flags & PROGRAM_RULE_DEADLINE))
 		emit_overdue(emit, exits.end);
 	emit_step_states(emit, walk, &exits);
 	leave_chain(emit, &exits);
 	ebpf_bind(as, exits.stay);
-	emit_turn_end(emit, end);
-	ebpf_asm_leave(as);
-	return function;
-}
-
-/* Every run of the event's key ends. */
-static uint32_t function_drop(struct emit *emit, const struct emit_walk *walk)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t function = ebpf_asm_function(as, "drop");
-
-	ebpf_asm_enter(as, function);
-	uint32_t end = ebpf_label(as), other = ebpf_label(as);
-
-	ebpf_note(as, "rule %s: drop the run", program_text(emit->program, emit->rule->name));
-	ebpf_mov(as, R9, R2);
-	emit_fetch_run(emit, end);
-	emit_check_key(emit, walk, other);
-	emit_remove_run(emit);
-	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
 	ebpf_asm_leave(as);
 	return function;
@@ -229,7 +210,7 @@ void emit_look_at_walks(struct emit *emit, uint32_t some)
 		if (!walk_of(emit, class, &walk))
 			continue;
 		find_bucket(emit, &walk);
-		ebpf_store(emit->as, BPF_DW, R9, FRAME(bucket), R8);
+		emit_frame_point(emit->as, FRAME(bucket), R8);
 		look_at_chain(emit, &walk, none);
 		ebpf_jump(emit->as, some);
 		ebpf_bind(emit->as, none);
@@ -237,7 +218,7 @@ void emit_look_at_walks(struct emit *emit, uint32_t some)
 }
 
 /* Calls function for the runs in the chain of the event's key. */
-static void walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t function)
+void emit_walk_chain(struct emit *emit, const struct emit_walk *walk, uint32_t function)
 {
 	uint32_t done = ebpf_label(emit->as);
 
@@ -290,17 +271,5 @@ void emit_walks(struct emit *emit)
 
 	for (uint32_t class = 0; class < emit->rule->class_count; class ++)
 		if (walk_of(emit, class, &walk))
-			walk_chain(emit, &walk, function_step(emit, &walk));
-}
-
-/* After a match: ends the runs of its key that are still in the chain. One class, as keys are those of the joins. */
-void emit_drop(struct emit *emit)
-{
-	struct emit_walk walk = { .group = 0, .key = key_of(emit, 0) };
-	uint32_t done = ebpf_label(emit->as);
-
-	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(matched));
-	ebpf_jump_if_imm(emit->as, BPF_JEQ, R0, 0, done);
-	walk_chain(emit, &walk, function_drop(emit, &walk));
-	ebpf_bind(emit->as, done);
+			emit_walk_chain(emit, &walk, function_step(emit, &walk));
 }

@@ -90,19 +90,21 @@ void feed_free(struct feed *feed)
 	alloc_free(feed);
 }
 
-static int run(struct feed *feed, const struct event_header *record)
+static int run(struct feed *feed, const struct event_header *record, uint32_t type)
 {
 	const struct program *program = feed->matcher->program;
 	struct event_header *copy = matcher_at(feed->matcher, &feed->matcher->feed);
 
-	if (program->types[record->type].record_bytes > EVENT_RECORD_BYTES_MAX)
+	if (program->types[type].record_bytes > EVENT_RECORD_BYTES_MAX)
 		return -EINVAL;
-	memcpy(copy, record, program->types[record->type].record_bytes);
-	copy->ts = feed->latest;
-	for (uint32_t part = 0; part < ebpf_matcher_parts(feed->matcher, record->type); part++) {
+	memcpy(copy, record, program->types[type].record_bytes);
+	copy->type = type;
+	if (!event_is_late(record))
+		copy->ts = feed->latest;
+	for (uint32_t part = 0; part < ebpf_matcher_parts(feed->matcher, type); part++) {
 		/* Always the same CPU: counts per CPU then tell the order of runs. */
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
-		int result = bpf_prog_test_run_opts(feed->programs[record->type][part], &opts);
+		int result = bpf_prog_test_run_opts(feed->programs[type][part], &opts);
 
 		if (result)
 			return result;
@@ -112,13 +114,14 @@ static int run(struct feed *feed, const struct event_header *record)
 
 int feed_event(struct feed *feed, const struct event_header *record)
 {
+	uint32_t type = event_type_of(record);
 	int result;
 
 	if (record->ts > feed->latest)
 		feed->latest = record->ts;
 	result = matcher_sweep_to(feed->matcher, feed->latest);
 	feed->matcher->sweep.seq = record->seq;
-	if (result || record->type >= feed->matcher->program->type_count)
+	if (result || type >= feed->matcher->program->type_count)
 		return result;
-	return run(feed, record);
+	return run(feed, record, type);
 }

@@ -42,17 +42,18 @@ static int keep(void *context, void *data, size_t size)
 static struct matcher_origin origin_of(const struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
 	const struct matcher_rule *rule = &matcher->rules[match->rule];
-	struct matcher_origin origin = { .turn = 0 };
+	struct matcher_origin origin = { .level = 0 };
 
 	if (rule->raised)
 		memcpy(&origin, (const uint8_t *)(match + 1) + rule->area_bytes, sizeof origin);
-	if (!origin.turn)
+	if (!origin.level)
 		origin = (struct matcher_origin){ match->made, match->rule, match->ordinal, 0, 0 };
 	return origin;
 }
 
 static int compare_origins(const struct matcher_origin *a, const struct matcher_origin *b)
 {
+	COMPARE(level);
 	COMPARE(rule);
 	COMPARE(made);
 	COMPARE(ordinal);

@@ -260,7 +260,8 @@ int matcher_layout(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 
 	if (matcher_lay_out_tallies(matcher, &tallies))
 		return diag_no_memory(diag);
-	if (place(matcher, sizeof(struct matcher_work), &matcher->sweep.work) ||
+	if (place(matcher, MATCHER_CACHE_LINE, &matcher->zero) ||
+	    place(matcher, sizeof(struct matcher_work), &matcher->sweep.work) ||
 	    place(matcher, EVENT_RECORD_BYTES_MAX, &matcher->feed) || place(matcher, tallies, &matcher->tallies) ||
 	    place(matcher, matcher_stack_bytes(matcher), &matcher->stacks))
 		return diag_error(diag, NULL, -E2BIG, "the kernel's maps are too small");

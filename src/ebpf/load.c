@@ -172,6 +172,7 @@ static int load_once(const struct ebpf_code *code, const struct ebpf_load_option
 		.prog_type = options->type,
 		.expected_attach_type = options->attach_type,
 		.attach_btf_id = options->attach_btf_id,
+		.prog_flags = options->may_wait ? BPF_F_SLEEPABLE : 0,
 		.insns = (uintptr_t)code->insns,
 		.insn_cnt = code->insn_count,
 		.license = (uintptr_t) "Dual BSD/GPL",

@@ -29,7 +29,7 @@ struct matcher_run {
 	uint16_t state;
 	uint16_t group;
 	uint64_t first_ts;
-	uint64_t made;    /* when: ts of the event that opened or copied it; its seq where events are fed */
+	uint64_t made;    /* when it was opened or copied, its timer armed: ts; a number where events are fed */
 	uint32_t epoch;   /* of losses, when it was opened */
 	uint32_t ordinal; /* among those made by one CPU */
 			  /* the slot area follows */
@@ -51,7 +51,8 @@ struct matcher_control {
 	uint64_t refused; /* pool_exhausted */
 	uint64_t lost;
 	uint64_t divisions;
-	uint64_t pad[2];
+	uint64_t unread;
+	uint64_t unraised;
 };
 
 /* Of one rule and one CPU: what changes with every run. */
@@ -88,24 +89,23 @@ struct matcher_overdue {
 };
 
 /*
- * The place of a match among those of its event, where the event was raised by a rule: that of the match that an event
- * from outside completed, then how far dealing with what it raised had come. turn 0: the event came from outside.
+ * The place of a match among those of one event from outside, where its own was raised by a rule: how many matches led
+ * to it (0: it came from outside), the first of them, and the number of the event among those dealt with together.
  */
 struct matcher_origin {
 	uint64_t made;
 	uint32_t rule, ordinal;
-	uint32_t turn, pad;
+	uint32_t turn, level;
 };
 
 /*
  * A match of a rule that raises events, and the event that it raises: next in its list, itself (their numbers, from 1),
- * what is to be done next and after the event, whether a raised event led to it. The match (with slots and origin) and
- * the event's record follow, where struct emit_derived says.
+ * what is to be done next and after the event; origin, without a turn, is that of the events. The match (with slots and
+ * its own origin) and the event's record follow, where struct emit_derived says.
  */
 struct matcher_raised {
 	uint32_t next, self;
 	uint32_t place, then;
-	uint32_t is_inner, pad;
 	uint64_t seq;
 	struct matcher_origin origin;
 };
@@ -115,17 +115,17 @@ struct matcher_queue {
 	uint32_t free;          /* given back last */
 	uint32_t used;          /* places ever taken */
 	uint32_t first, last;   /* raised by the rule at work */
-	uint32_t pending;       /* to be dealt with: in front those raised by an event that itself is behind them */
-	uint32_t turn;          /* of dealing with them */
+	uint32_t pending, end;  /* the first and the last to be dealt with */
+	uint32_t turn;          /* how many events were */
 	uint32_t fresh, cursor; /* while a place for fresh is looked for: behind cursor */
-	uint32_t rest[8];
+	uint32_t rest[7];
 };
 
 enum {
 	MATCHER_RAISED_MAX = 128,         /* room for raised events, */
 	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
 	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
-	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what one rule raised at one event */
+	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what was raised at one event */
 	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
 };
 
@@ -133,7 +133,9 @@ enum { MATCHER_WORK_MAX = 1024 };
 
 struct matcher_work {
 	uint64_t count, now;
-	uint64_t seq; /* of the last event */
+	uint64_t seq;  /* of the last event */
+	uint64_t made; /* runs so far: where events are fed, the number of one says when it was opened, copied or armed
+			*/
 	struct matcher_overdue items[MATCHER_WORK_MAX];
 };
 
@@ -143,7 +145,7 @@ _Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared wit
 _Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
 _Static_assert(sizeof(struct matcher_origin) == 24, "shared with generated code");
-_Static_assert(sizeof(struct matcher_raised) == 56, "shared with generated code");
+_Static_assert(sizeof(struct matcher_raised) == 48, "shared with generated code");
 _Static_assert(sizeof(struct matcher_queue) == MATCHER_CACHE_LINE, "shared with generated code");
 
 #endif

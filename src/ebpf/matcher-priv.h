@@ -62,8 +62,9 @@ struct matcher_rule {
 	 */
 	uint32_t stripe_slots, inner_bits;
 	struct matcher_region control, cpus, runs, buckets, aside;
-	uint64_t look_again; /* until then no run can be overdue */
-	uint32_t *group_of;  /* per class of the rule */
+	uint64_t look_again;  /* until then no run can be overdue */
+	uint64_t swept_epoch; /* of losses, when what they spoiled was last looked for */
+	uint32_t *group_of;   /* per class of the rule */
 	struct matcher_group *groups;
 	uint32_t group_count;
 };
@@ -103,6 +104,7 @@ struct matcher_due {
 	uint32_t rule, run;
 	uint64_t deadline, made;
 	uint32_t ordinal;
+	bool only_ends;
 };
 
 struct matcher_sweep {
@@ -132,6 +134,7 @@ struct ebpf_matcher {
 	struct matcher_region feed; /* the record of a test run */
 	const struct scope *scope;
 	struct matcher_region stacks; /* stack-table.h */
+	struct matcher_region zero;   /* bytes that stay 0: emit-frame.c */
 	struct matcher_region
 		tallies; /* for every CPU tally_stride bytes, in them those of a statement at its offset */
 	uint32_t tally_stride, *tally_offsets;
@@ -196,6 +199,12 @@ void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as);
 static inline bool matcher_has_deadlines(const struct matcher_rule *rule)
 {
 	return rule->here && rule->has_runs && (rule->rule->within_ns || rule->timed);
+}
+
+/* Whether its runs may end without an event of theirs: by time, or because a loss has spoiled them. */
+static inline bool matcher_is_swept(const struct matcher_rule *rule)
+{
+	return matcher_has_deadlines(rule) || (rule->here && rule->has_runs && rule->rule->loss == PROGRAM_DISCARD);
 }
 
 static inline void *matcher_at(const struct ebpf_matcher *matcher, const struct matcher_region *region)

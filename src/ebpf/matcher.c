@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "ebpf/cpus.h"
 #include "ebpf/emit-derived.h"
+#include "ebpf/emit-part.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -94,14 +95,30 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 	return error;
 }
 
+/*
+ * Whether the rule must be in one part with those before it: what a rule raises comes when all that may see it have
+ * dealt with the event.
+ */
+static bool belongs(const struct ebpf_matcher *matcher, const struct matcher_type *type, uint32_t rule)
+{
+	bool raises = false, concerned = false;
+
+	for (uint32_t i = type->part_count ? type->parts[type->part_count - 1].first : rule; i < rule; i++)
+		raises |= matcher->rules[i].raises;
+	for (uint32_t i = rule; i < matcher->program->rule_count; i++)
+		concerned |= matcher->rules[i].raises || matcher->rules[i].raised;
+	return raises && concerned;
+}
+
 /* Adds rule to the last part of its type, or to a new one where that would become too large. */
 static int add_to_part(struct ebpf_matcher *matcher, struct matcher_type *type, uint32_t rule, const struct cost *cost,
 		       struct cost *used)
 {
 	size_t most = matcher->options.part_insns ? matcher->options.part_insns : PART_INSNS;
 
-	if (!type->part_count || used->insns + cost->insns > most ||
-	    used->functions + cost->functions > PART_FUNCTIONS) {
+	if (!type->part_count ||
+	    (!belongs(matcher, type, rule) &&
+	     (used->insns + cost->insns > most || used->functions + cost->functions > PART_FUNCTIONS))) {
 		if (alloc_grow(&type->parts, &type->part_capacity, type->part_count, sizeof *type->parts))
 			return -ENOMEM;
 		type->parts[type->part_count++].first = rule;
@@ -264,11 +281,14 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 
 	for (uint32_t i = 0; i < matcher->cpu_count; i++)
 		stats->runs_opened += counter(&cpus[i].opened);
+	stats->runs_opened -= counter(&control->refused); /* which were counted before a place was looked for */
 	stats->matches = counter(&control->matches);
 	stats->runs_live_max = counter(&control->used);
 	if (stats->runs_live_max > matcher->rules[rule].rule->pool)
 		stats->runs_live_max = matcher->rules[rule].rule->pool; /* somebody is just finding it full */
 	stats->pool_exhausted = counter(&control->refused);
+	stats->unraised = counter(&control->unraised);
 	stats->lost = counter(&control->lost);
 	stats->divisions_by_zero = counter(&control->divisions);
+	stats->unread = counter(&control->unread);
 }

@@ -43,6 +43,7 @@ struct ebpf_acts {
 
 struct ebpf_matcher_options {
 	const bool *excluded;          /* per rule, or NULL: none */
+	const bool *may_be_unread;     /* per field of the program; NULL: every string may be */
 	const bool *from_interrupt;    /* per type of the program: its events may interrupt a program; NULL: none may */
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
@@ -85,6 +86,14 @@ void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *sc
 
 /* Emits the code of one part to as, whose current function is main. Errors stick to as. */
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
+
+/*
+ * Emits code for an event that the rules of the part cannot be shown, because what they look at could not be read: it
+ * is unread for each that looks at anything that may be, or for all where nobody knows whether it happened. r6 is left
+ * alone.
+ */
+void ebpf_matcher_emit_unread(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,
+			      bool for_all);
 
 /* Whether some matches, of rules that leave nothing to be done, wait until ebpf_matcher_poll is called: none wakes us.
  */

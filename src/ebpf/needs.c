@@ -2,6 +2,7 @@
 /* Decides which fields of an event type the rules ask for, so that nothing else is fetched. */
 
 #include "ebpf/emit-priv.h"
+#include "program/reads.h"
 
 enum { HEADER_TS = 1 << 0, HEADER_IDS = 1 << 2 | 1 << 3, HEADER_ALL = (1 << EVENT_HEADER_FIELDS) - 1 };
 
@@ -10,7 +11,6 @@ struct asking {
 	const struct program *program;
 	const struct program_rule *rule;
 	uint32_t type;
-	bool *body;
 	uint8_t *when; /* where header fields are noted: one of struct matcher_header */
 };
 
@@ -18,8 +18,6 @@ static void need_field(const struct asking *asking, uint32_t field)
 {
 	if (field < EVENT_HEADER_FIELDS)
 		*asking->when |= (uint8_t)(1u << field);
-	else
-		asking->body[field - asking->program->types[asking->type].first_field] = true;
 }
 
 /* Recursion is bounded by PROGRAM_DEPTH_MAX, its breadth by PROGRAM_EXPANSION_MAX. */
@@ -38,14 +36,6 @@ static void need_node(const struct asking *asking, uint32_t index)
 		need_node(asking, node->b);
 }
 
-/* The event is kept as it is. */
-static void need_record(const struct asking *asking, struct matcher_header *header)
-{
-	header->late |= HEADER_ALL;
-	for (uint32_t i = 0; i < asking->program->types[asking->type].field_count; i++)
-		asking->body[i] = true;
-}
-
 static void need_transition(struct asking *asking, const struct program_transition *transition, bool opens,
 			    struct matcher_header *header)
 {
@@ -56,7 +46,7 @@ static void need_transition(struct asking *asking, const struct program_transiti
 	for (uint32_t i = 0; i < transition->action_count; i++)
 		need_node(asking, asking->program->actions[transition->first_action + i].node);
 	if (asking->rule->flags & PROGRAM_RULE_SEQUENCE && transition->element != PROGRAM_NONE)
-		need_record(asking, header);
+		header->late |= HEADER_ALL; /* the event is kept as it is */
 	if (opens && transition->target != PROGRAM_TARGET_MATCH)
 		header->late |= HEADER_TS;
 	if (transition->target == PROGRAM_TARGET_MATCH || transition->flags & PROGRAM_TELL)
@@ -98,12 +88,14 @@ static void need_part(const struct ebpf_matcher *matcher, uint32_t type, const s
 {
 	*header = (struct matcher_header){ 0 };
 	for (uint32_t i = part->first; i < part->end; i++) {
-		struct asking asking = {
-			.program = matcher->program, .rule = &matcher->program->rules[i], .type = type, .body = body
-		};
+		struct asking asking = { .program = matcher->program,
+					 .rule = &matcher->program->rules[i],
+					 .type = type };
 
-		if (matcher->rules[i].here && matcher_rule_has(matcher->program, asking.rule, type))
-			need_rule(&asking, header);
+		if (!matcher->rules[i].here || !matcher_rule_has(matcher->program, asking.rule, type))
+			continue;
+		need_rule(&asking, header);
+		program_rule_reads(matcher->program, i, type, body);
 	}
 	if (matcher->options.live)
 		header->early |= header->late & HEADER_IDS; /* the scope asks for them anyway */

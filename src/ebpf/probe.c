@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,6 +39,22 @@ static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t co
 static int has_btf(const struct btf_kernel *btf)
 {
 	return btf || access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+}
+
+static int can_map_btf(const struct btf_kernel *btf)
+{
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *mapping;
+
+	(void)btf;
+	if (fd < 0)
+		return 0;
+	mapping = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (mapping != MAP_FAILED)
+		munmap(mapping, page);
+	return mapping != MAP_FAILED;
 }
 
 static int load_tracing(const struct btf_kernel *btf)
@@ -73,20 +91,95 @@ static int has_cmpxchg(const struct btf_kernel *btf)
 	return answer(load(BPF_PROG_TYPE_RAW_TRACEPOINT, insns, sizeof insns / sizeof *insns, NULL));
 }
 
-/* The callback of bpf_loop needs type information to load, so only whether the helper exists is asked. */
 static int has_loop(const struct btf_kernel *btf)
 {
-	return btf ? btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_loop") != 0 : -ENOENT;
+	struct ebpf_features features;
+	int error = ebpf_features_probe(&features);
+
+	(void)btf;
+	return error == -EOPNOTSUPP ? 0 : error ? error : features.loop;
+}
+
+static int has_long_jumps(const struct btf_kernel *btf)
+{
+	struct ebpf_features features;
+	int error = ebpf_features_probe(&features);
+
+	(void)btf;
+	return error == -EOPNOTSUPP ? 0 : error ? error : features.long_jump;
+}
+
+static int has_large_values(const struct btf_kernel *btf)
+{
+	(void)btf;
+	return ebpf_has_large_values();
+}
+
+/* Whether a program on a tracepoint may call functions of the kernel, given their names. */
+static int has_functions(const struct btf_kernel *btf, const struct bpf_insn *insns, size_t count)
+{
+	struct btf_tracepoint tracepoint;
+
+	if (!btf || btf_kernel_tracepoint(btf, "sys_enter", &tracepoint))
+		return -ENOENT;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP, .attach_btf_id = tracepoint.id);
+	return answer(load(BPF_PROG_TYPE_TRACING, insns, count, &opts));
+}
+
+static struct bpf_insn call_of(const struct btf_kernel *btf, const char *function)
+{
+	return (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+				  .src_reg = BPF_PSEUDO_KFUNC_CALL,
+				  .imm = btf ? (int32_t)btf_kernel_find(btf, BTF_KIND_FUNC, function) : 0 };
 }
 
 static int has_irq_save(const struct btf_kernel *btf)
 {
-	return btf ? btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_local_irq_save") != 0 : -ENOENT;
+	const struct bpf_insn insns[] = {
+		insn_alu(BPF_MOV, R1, R10),         insn_alu_imm(BPF_ADD, R1, -8),
+		call_of(btf, "bpf_local_irq_save"), insn_alu(BPF_MOV, R1, R10),
+		insn_alu_imm(BPF_ADD, R1, -8),      call_of(btf, "bpf_local_irq_restore"),
+		insn_alu_imm(BPF_MOV, R0, 0),       exit_insn,
+	};
+
+	return has_functions(btf, insns, sizeof insns / sizeof *insns);
 }
 
 static int has_cast(const struct btf_kernel *btf)
 {
-	return btf ? btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_rdonly_cast") != 0 : -ENOENT;
+	const uint32_t task = btf ? btf_kernel_find(btf, BTF_KIND_STRUCT, "task_struct") : 0;
+	const struct bpf_insn insns[] = {
+		insn_load(BPF_DW, R1, R1, 0),
+		insn_alu_imm(BPF_MOV, R2, (int32_t)task),
+		call_of(btf, "bpf_rdonly_cast"),
+		insn_alu_imm(BPF_MOV, R0, 0),
+		exit_insn,
+	};
+
+	return has_functions(btf, insns, sizeof insns / sizeof *insns);
+}
+
+/* The task of process 0, which there never is, and what would be sent to it. */
+static int has_signals(const struct btf_kernel *btf)
+{
+	struct bpf_insn insns[] = {
+		insn_alu_imm(BPF_MOV, R1, 0),
+		call_of(btf, "bpf_task_from_pid"),
+		insn_jump_imm(BPF_JEQ, R0, 0),
+		insn_alu(BPF_MOV, R6, R0),
+		insn_alu(BPF_MOV, R1, R0),
+		insn_alu_imm(BPF_MOV, R2, 0),
+		insn_alu_imm(BPF_MOV, R3, 0),
+		insn_alu_imm(BPF_MOV, R4, 0),
+		call_of(btf, "bpf_send_signal_task"),
+		insn_alu(BPF_MOV, R1, R6),
+		call_of(btf, "bpf_task_release"),
+		insn_alu_imm(BPF_MOV, R0, 0),
+		exit_insn,
+	};
+
+	insns[2].off = 8; /* there is none */
+	return has_functions(btf, insns, sizeof insns / sizeof *insns);
 }
 
 static int can_test_run(enum bpf_prog_type type, uint32_t flags)
@@ -176,22 +269,105 @@ static int is_open(const struct btf_kernel *btf)
 	return !is_locked_down();
 }
 
+static int has_user_probes(const struct btf_kernel *btf)
+{
+	(void)btf;
+	return access("/sys/bus/event_source/devices/uprobe/type", R_OK) == 0;
+}
+
+static int has_waiting_probes(const struct btf_kernel *btf)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
+	const struct bpf_insn insns[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, exit_insn };
+
+	(void)btf;
+	return answer(load(BPF_PROG_TYPE_KPROBE, insns, sizeof insns / sizeof *insns, &opts));
+}
+
+static int has_prepare_exec(const struct btf_kernel *btf)
+{
+	struct btf_tracepoint found;
+
+	return btf && btf_kernel_tracepoint(btf, "sched_prepare_exec", &found) == 0;
+}
+
+static int has_held_calls(const struct btf_kernel *btf)
+{
+	const uint32_t action = SECCOMP_RET_USER_NOTIF;
+
+	(void)btf;
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+static int has_killable_wait(const struct btf_kernel *btf)
+{
+	/* Without a filter the call fails: by the address (EFAULT) where the flags are known, else by the flags. */
+	const unsigned int flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+
+	(void)btf;
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL) < 0 && errno == EFAULT;
+}
+
+static int has_cgroups(const struct btf_kernel *btf)
+{
+	(void)btf;
+	return access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0 ||
+	       access("/sys/fs/cgroup/unified/cgroup.controllers", R_OK) == 0;
+}
+
 static const struct {
 	struct probe probe;
 	int (*ask)(const struct btf_kernel *btf);
 } rows[] = {
-	{ { "privilege", "CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: to load programs", true }, has_privilege },
-	{ { "no lockdown", "the kernel lets programs read its memory", true }, is_open },
-	{ { "type information", "BTF of the kernel: to find the fields of events", true }, has_btf },
-	{ { "typed tracepoints", "programs on raw tracepoints with typed arguments", true }, has_tracing },
-	{ { "bpf_loop", "loops over runs", true }, has_loop },
-	{ { "compare and exchange", "atomic instructions: pools without locks", true }, has_cmpxchg },
-	{ { "ring buffer", "matches and events on their way to user space", true }, has_ring },
-	{ { "bpf_local_irq_save", "rules over events of interrupts in step with others", false }, has_irq_save },
-	{ { "bpf_rdonly_cast", "loads through untyped pointers without a helper call", false }, has_cast },
-	{ { "miss count", "events missed by a busy program are noticed", false }, has_miss_count },
-	{ { "test run, raw tracepoint", "own process id outside the initial pid namespace", false }, has_raw_test_run },
-	{ { "test run, syscall", "replay --engine kernel", false }, has_syscall_test_run },
+	{ { "privilege", "programs are loaded: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN", NULL, NULL },
+	  has_privilege },
+	{ { "no lockdown", "programs read the kernel's memory", NULL, NULL }, is_open },
+	{ { "type information", "the fields of events are found", NULL, "5.4" }, has_btf },
+	{ { "typed tracepoints", "programs see events with their arguments", NULL, "5.5" }, has_tracing },
+	{ { "ring buffer", "matches and events come to user space", NULL, "5.8" }, has_ring },
+	{ { "compare and exchange", "places for runs are taken without locks", NULL, "5.12" }, has_cmpxchg },
+	{ { "bpf_loop", "an event goes along the runs of its key", NULL, "5.17" }, has_loop },
+	{ { "mapped type information", "BTF is read where it lies", "a copy takes its 4 to 6 MB while a session starts",
+	    "6.16" },
+	  can_map_btf },
+	{ { "miss count", "events that a busy program missed are told as lost",
+	    "events that come while the program for their type is at work on the same processor are missed, uncounted",
+	    "5.12" },
+	  has_miss_count },
+	{ { "bpf_rdonly_cast", "fields behind pointers are read by plain loads",
+	    "they are copied by a helper, some nanoseconds each", "6.2" },
+	  has_cast },
+	{ { "long jumps", "programs of any size that the verifier takes",
+	    "rules whose programs grow beyond some 24,000 instructions, by EMIT above all, run in user space", "6.6" },
+	  has_long_jumps },
+	{ { "large map values", "the runs of a rule may take 256 MiB",
+	    "the runs of a rule may take 4 MiB; a POOL beyond is refused", NULL },
+	  has_large_values },
+	{ { "signals to others", "Stop, Kill and signals reach any process at the match",
+	    "who completes the match is reached at once; others as soon as asterism hears of it", "6.13" },
+	  has_signals },
+	{ { "bpf_local_irq_save", "rules over events of interrupts wait for each other's locks",
+	    "an event from an interrupt that meets a lock of its own processor is told as lost", "6.14" },
+	  has_irq_save },
+	{ { "user probes", "types FROM uprobe; machines know what was open before",
+	    "no such types, and nothing of what was there before", NULL },
+	  has_user_probes },
+	{ { "programs that wait", "strings that a probed function is given are fetched where nobody has touched them",
+	    "such strings are unread, which is counted", "6.0" },
+	  has_waiting_probes },
+	{ { "sched_prepare_exec", "strings of an execve that nobody has touched are read before the old memory goes",
+	    "they are unread where it succeeds, which is counted", "6.10" },
+	  has_prepare_exec },
+	{ { "held system calls", "CALL Veto()", "rules with Veto are refused", "5.0" }, has_held_calls },
+	{ { "calls held against signals", "a signal does not make a held call be asked about twice", "Veto is refused",
+	    "5.19" },
+	  has_killable_wait },
+	{ { "cgroups", "Freeze, ShareCpu", "these actions fail, which is counted", NULL }, has_cgroups },
+	{ { "test run, raw tracepoint", "the own process is known in any pid namespace",
+	    "in a container, asterism's own events may be seen", "5.10" },
+	  has_raw_test_run },
+	{ { "test run, syscall", "replay --engine kernel", "replays by the engine only", "5.14" },
+	  has_syscall_test_run },
 };
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

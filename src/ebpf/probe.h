@@ -13,8 +13,9 @@
 
 struct probe {
 	const char *name;
-	const char *purpose; /* what is different without it */
-	bool is_required;    /* nothing runs without it */
+	const char *purpose; /* what asterism does with it */
+	const char *without; /* what is different where it is missing; NULL: nothing runs in the kernel then */
+	const char *since;   /* the first Linux that has it; NULL: not a matter of the version */
 };
 
 /* The rows in the order to show them; NULL past the end. */

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-enum { ATTEMPTS = 4, COMM_WORDS = RING_COMM_BYTES / RING_UNIT_BYTES };
+enum { ATTEMPTS = 4, COMM_WORDS = RING_COMM_BYTES / RING_UNIT_BYTES, LATE_UNITS = RECORD_LATE_UNITS };
 
 struct writing {
 	const struct record_code *code;
@@ -25,6 +25,7 @@ struct writing {
 	const struct event_packed *layout;
 	struct source_style style;
 	bool plain_comm; /* the task's name can be loaded */
+	bool tells;      /* something may be told of the event before it: that it is late, what is unread */
 	uint32_t units_max;
 	uint32_t next, drop;
 	/* Stack. */
@@ -40,6 +41,8 @@ struct writing {
 	int16_t context;  /* units of the context told */
 	int16_t attempts; /* left */
 	int16_t key;      /* of the sub-buffer, 4 bytes */
+	int16_t unread;   /* which strings are; tells */
+	int16_t late;     /* units for telling; tells */
 };
 
 uint32_t record_units_max(const struct event_packed *layout)
@@ -56,6 +59,10 @@ static void take_stack(struct writing *writing)
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
 		*slots[i] = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
 	writing->comm = ebpf_stack_take(writing->as, RING_COMM_BYTES);
+	if (!writing->tells)
+		return;
+	writing->unread = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
+	writing->late = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
 }
 
 static void load_slot(const struct writing *writing, uint8_t reg, int16_t slot)
@@ -66,6 +73,53 @@ static void load_slot(const struct writing *writing, uint8_t reg, int16_t slot)
 static void store_slot(const struct writing *writing, int16_t slot, uint8_t reg)
 {
 	ebpf_store(writing->as, BPF_DW, R10, slot, reg);
+}
+
+/*
+ * String number index of the payload goes to r6, r0 = its bytes. If it cannot be read it is unread, and an empty one,
+ * or the call is awaited where the style says so.
+ */
+static void emit_string(const struct writing *writing, uint32_t index)
+{
+	const struct event_packed_string *string = &writing->layout->strings[index];
+	const struct source_node *path = writing->entry->paths[string->field];
+	struct event_field place = writing->entry->want->type->fields[string->field];
+	struct source_style style = writing->style;
+	struct ebpf_asm *as = writing->as;
+	uint32_t unread = ebpf_label(as), done = ebpf_label(as);
+	bool marks = source_reads_user(path) && !style.leaves;
+
+	place.offset = 0;
+	ebpf_note(as, "%s", place.name);
+	if (marks) {
+		style.leaves = true;
+		style.unread = unread;
+	}
+	source_emit_text(as, &style, path, &place);
+	if (!marks)
+		return;
+	ebpf_jump(as, done);
+	ebpf_bind(as, unread);
+	ebpf_load(as, BPF_DW, R1, R10, writing->unread);
+	ebpf_mov_imm(as, R2, event_packed_unread_bit(index));
+	ebpf_alu(as, BPF_OR, R1, R2);
+	ebpf_store(as, BPF_DW, R10, writing->unread, R1);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, 0, 0);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_bind(as, done);
+}
+
+/* Goes to the style's label for what is unread if some number is: once the event is begun it is too late for that. */
+static void emit_try_numbers(const struct writing *writing)
+{
+	for (uint32_t i = 0; i < writing->layout->number_count; i++) {
+		const struct source_node *path = writing->entry->paths[writing->layout->numbers[i].field];
+		struct source_style style = writing->style;
+
+		style.leaves = true;
+		if (source_reads_user(path))
+			source_emit_value(writing->as, &style, path);
+	}
 }
 
 /* Fetches all strings, and computes how many bytes that is with the padding of the event. */
@@ -79,12 +133,7 @@ static void emit_strings(const struct writing *writing)
 		return;
 	ebpf_mov_imm(as, R8, 0);
 	for (uint32_t i = 0; i < layout->string_count; i++) {
-		const struct event_field *field = &writing->entry->want->type->fields[layout->strings[i].field];
-		struct event_field place = *field;
-
-		place.offset = 0;
-		ebpf_note(as, "%s", field->name);
-		source_emit_text(as, &writing->style, writing->entry->paths[layout->strings[i].field], &place);
+		emit_string(writing, i);
 		ebpf_alu(as, BPF_ADD, R8, R0);
 		load_slot(writing, R6, writing->strings);
 		ebpf_alu(as, BPF_ADD, R6, R8);
@@ -120,10 +169,7 @@ static void emit_who(struct writing *writing)
 		store_slot(writing, writing->ids, R0);
 		ebpf_alu_imm(as, BPF_LSH, R0, 32);
 		store_slot(writing, writing->thread, R0);
-		ebpf_mov(as, R1, R10);
-		ebpf_alu_imm(as, BPF_ADD, R1, writing->comm);
-		ebpf_mov_imm(as, R2, RING_COMM_BYTES);
-		ebpf_call(as, BPF_FUNC_get_current_comm);
+		ebpf_call_comm(as, R10, writing->comm);
 		return;
 	}
 	if (!writing->style.task) {
@@ -168,7 +214,7 @@ static void emit_is_told(const struct writing *writing)
 	ebpf_bind(as, known);
 }
 
-/* r4 = the units of the event without a context. */
+/* r4 = the units of the event without a context. r5 is lost. */
 static void emit_units(const struct writing *writing)
 {
 	const struct event_packed *layout = writing->layout;
@@ -176,11 +222,60 @@ static void emit_units(const struct writing *writing)
 
 	if (!layout->string_count) {
 		ebpf_mov_imm(as, R4, 1 + event_packed_round(layout->fixed_bytes) / RING_UNIT_BYTES);
-		return;
+	} else {
+		load_slot(writing, R4, writing->bytes);
+		ebpf_alu_imm(as, BPF_ADD, R4, (int32_t)layout->fixed_bytes + RING_UNIT_BYTES);
+		ebpf_alu_imm(as, BPF_RSH, R4, 3);
 	}
-	load_slot(writing, R4, writing->bytes);
-	ebpf_alu_imm(as, BPF_ADD, R4, (int32_t)layout->fixed_bytes + RING_UNIT_BYTES);
-	ebpf_alu_imm(as, BPF_RSH, R4, 3);
+	if (writing->tells) {
+		load_slot(writing, R5, writing->late);
+		ebpf_alu(as, BPF_ADD, R4, R5);
+	}
+}
+
+/* Finds out how much there is to be told of the event. An awaited call's is always late. */
+static void emit_late_units(const struct writing *writing)
+{
+	struct ebpf_asm *as = writing->as;
+	uint32_t none = ebpf_label(as);
+
+	if (!writing->tells)
+		return;
+	ebpf_mov_imm(as, R2, LATE_UNITS);
+	if (!writing->style.detached) {
+		ebpf_mov_imm(as, R2, 0);
+		load_slot(writing, R1, writing->unread);
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+		ebpf_mov_imm(as, R2, LATE_UNITS);
+	}
+	ebpf_bind(as, none);
+	store_slot(writing, writing->late, R2);
+}
+
+/* Tells it, and moves r6 behind it. */
+static void emit_late(const struct writing *writing)
+{
+	struct ebpf_asm *as = writing->as;
+	uint32_t none = ebpf_label(as);
+
+	if (!writing->tells)
+		return;
+	load_slot(writing, R1, writing->late);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+	ebpf_note(as, "what is to be known of it");
+	load_slot(writing, R1, writing->ts);
+	ebpf_alu_imm(as, BPF_LSH, R1, EVENT_PACKED_ID_BITS);
+	ebpf_mov_imm(as, R2, EVENT_PACKED_ID_LATE);
+	ebpf_alu(as, BPF_OR, R1, R2);
+	ebpf_store(as, BPF_DW, R6, 0, R1);
+	ebpf_mov_imm(as, R1, 0);
+	if (writing->style.detached)
+		ebpf_load(as, BPF_DW, R1, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, ts));
+	ebpf_store(as, BPF_DW, R6, EVENT_PACKED_WORD_BYTES + (int32_t)offsetof(struct event_packed_late, entered), R1);
+	load_slot(writing, R1, writing->unread);
+	ebpf_store(as, BPF_DW, R6, EVENT_PACKED_WORD_BYTES + (int32_t)offsetof(struct event_packed_late, unread), R1);
+	ebpf_alu_imm(as, BPF_ADD, R6, LATE_UNITS * RING_UNIT_BYTES);
+	ebpf_bind(as, none);
 }
 
 /*
@@ -334,14 +429,16 @@ static void emit_context(const struct writing *writing)
 static void emit_numbers(const struct writing *writing)
 {
 	const struct event_packed *layout = writing->layout;
+	struct source_style style = writing->style;
 	struct ebpf_asm *as = writing->as;
+
+	style.leaves = false;
 
 	for (uint32_t i = 0; i < layout->number_count; i++) {
 		const struct event_packed_number *number = &layout->numbers[i];
 
 		ebpf_note(as, "%s", writing->entry->want->type->fields[number->field].name);
-		source_emit_number(as, &writing->style, writing->entry->paths[number->field],
-				   (enum event_value)number->value);
+		source_emit_number(as, &style, writing->entry->paths[number->field], (enum event_value)number->value);
 		ebpf_store(as, ebpf_width(number->width), R6, EVENT_PACKED_WORD_BYTES + number->payload_offset, R0);
 	}
 }
@@ -387,6 +484,28 @@ static void emit_commit(const struct writing *writing)
 	record_emit_commit(as, R1, offsetof(struct ring_control, commits), R2);
 }
 
+void record_emit_drop(const struct record_rings *rings, struct ebpf_asm *as)
+{
+	uint32_t none = ebpf_label(as);
+
+	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)rings->cpu_count, none);
+	record_emit_control(rings, as, R8);
+	ebpf_mov_imm(as, R1, 1);
+	ebpf_atomic_add(as, R8, offsetof(struct ring_control, dropped), R1);
+	ebpf_bind(as, none);
+}
+
+/* Whether something may be told of events of the entry. */
+static bool may_tell(const struct source_entry *entry, const struct source_style *style)
+{
+	bool may = style->detached;
+
+	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
+		may |= !style->leaves && source_reads_user(entry->paths[i]);
+	return may;
+}
+
 void record_emit(const struct record_code *code, struct ebpf_asm *as, const struct source_entry *entry,
 		 const struct source_style *style, const struct record_form *form)
 {
@@ -397,19 +516,26 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 		.layout = &form->layout,
 		.style = *style,
 		.units_max = record_units_max(&form->layout),
+		.tells = may_tell(entry, style),
 		.next = ebpf_label(as),
 		.drop = ebpf_label(as),
 	};
 	uint32_t mark = ebpf_stack_mark(as);
 
+	writing.units_max += writing.tells ? LATE_UNITS : 0;
 	take_stack(&writing);
 	ebpf_store_imm(as, BPF_DW, R10, writing.ts, 0);
+	if (writing.tells)
+		ebpf_store_imm(as, BPF_DW, R10, writing.unread, 0);
+	emit_try_numbers(&writing);
 	emit_strings(&writing);
+	emit_late_units(&writing);
 	emit_control(&writing);
 	emit_who(&writing);
 	emit_reserve(&writing);
 	emit_place(&writing);
 	emit_context(&writing);
+	emit_late(&writing);
 	ebpf_note(as, "the event");
 	load_slot(&writing, R1, writing.ts);
 	ebpf_alu_imm(as, BPF_LSH, R1, EVENT_PACKED_ID_BITS);

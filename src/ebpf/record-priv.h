@@ -41,9 +41,14 @@ struct record_form {
 const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count);
 void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
 		 const struct scope *scope);
+void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		   const struct source_style *style, const struct scope *scope);
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed);
 
-/* The units that an event takes at most, with its context. */
+/* The units that telling more of an event takes (EVENT_PACKED_ID_LATE). */
+enum { RECORD_LATE_UNITS = 1 + sizeof(struct event_packed_late) / RING_UNIT_BYTES };
+
+/* The units that an event takes at most, with its context, but without these. */
 uint32_t record_units_max(const struct event_packed *layout);
 
 /* Code that writes one event of a packed want, as a body of source-emit.h. */
@@ -61,6 +66,9 @@ uint32_t record_function_open(const struct record_rings *rings, struct ebpf_asm 
 
 /* reg = the control block of the processor whose number, small enough, is in r0, which is lost. */
 void record_emit_control(const struct record_rings *rings, struct ebpf_asm *as, uint8_t reg);
+
+/* Counts an event as dropped. r0-r2, r8 are lost. */
+void record_emit_drop(const struct record_rings *rings, struct ebpf_asm *as);
 
 /* r0 = the sub-buffer with the number in the 4 bytes at r10 + key; goes to label if there is none. r1-r5 are lost. */
 void record_emit_sub_buffer(const struct record_rings *rings, struct ebpf_asm *as, int16_t key, uint32_t label);

@@ -43,6 +43,14 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 	record_emit(&recorder->code, as, entry, style, &recorded->form);
 }
 
+/* An event that cannot be written is one that is dropped. */
+void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		   const struct source_style *style, const struct scope *scope)
+{
+	(void)entry, (void)style, (void)scope;
+	record_emit_drop(((struct ebpf_recorder *)context)->code.rings, as);
+}
+
 static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
 		      struct asterism_diag *diag)
 {
@@ -75,7 +83,8 @@ static int make_wants(struct ebpf_recorder *recorder, const struct ebpf_recorder
 		recorded->form.id = wanted->id;
 		for (uint32_t j = 0; j < wanted->type->field_count; j++)
 			recorded->needs.body[j] = !wanted->recorded || wanted->recorded[j];
-		if (RING_HEADER_UNITS + record_units_max(&recorded->form.layout) >= recorder->rings.sub_units)
+		if (RING_HEADER_UNITS + RECORD_LATE_UNITS + record_units_max(&recorded->form.layout) >=
+		    recorder->rings.sub_units)
 			return diag_error(diag, NULL, -EINVAL, "sub-buffers of %u bytes are too small for the event %s",
 					  recorder->rings.sub_units * RING_UNIT_BYTES, wanted->type->name);
 		recorder->wants[i] = (struct source_want){
@@ -125,6 +134,7 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		.log_level = options->verifier_log,
 		.cautious = options->cautious,
 		.body = record_body,
+		.unread = record_unread,
 		.body_context = recorder,
 	};
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides the order of conditions: what all entries demand is asked once; where several entries demand that one and the
- * same path equals a constant, they become a tree over the constants.
+ * same path equals a constant, they become a tree over the constants. What reads memory of the user is neither:
+ * each entry asks for itself, as the event may then be unread.
  */
 
 #include "ebpf/source-dispatch.h"
+
+#include "ebpf/source-value.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,8 +36,8 @@ static int find_equality(const struct dispatch_entry *item, const struct source_
 		const struct source_condition *condition = &item->entry->when.items[i];
 
 		if (!(item->decided & UINT32_C(1) << i) && condition->compare == SOURCE_EQ &&
-		    condition->value >= INT32_MIN && condition->value <= INT32_MAX &&
-		    (!path || source_same(condition->path, path)))
+		    !source_reads_user(condition->path) && condition->value >= INT32_MIN &&
+		    condition->value <= INT32_MAX && (!path || source_same(condition->path, path)))
 			return (int)i;
 	}
 	return -1;
@@ -56,6 +59,8 @@ static void take_shared(struct dispatch *dispatch, struct dispatch_entry *items,
 	for (uint32_t i = 0; i < first->count; i++) {
 		size_t with = 0;
 
+		if (source_reads_user(first->items[i].path))
+			continue;
 		while (with < count && find_condition(items[with].entry, &first->items[i]) >= 0)
 			with++;
 		if (with < count || (items[0].decided & UINT32_C(1) << i))

@@ -33,6 +33,8 @@ struct emission {
 	uint32_t scratch;
 	bool has_late_ts;
 	bool is_mixed; /* some entries are packed, others are not */
+	bool has_records;
+	struct source_await_slots awaited; /* late */
 	uint32_t out;
 };
 
@@ -74,7 +76,7 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 {
 	uint32_t bytes = 0, before = is_mixed(unit) ? sizeof(struct event_header) : 0;
 	uint32_t most = SOURCE_RECORD_STACK_BYTES;
-	bool moves = false;
+	bool moves = unit->awaits; /* it needs some more of the stack */
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
 		const struct source_entry *entry = &unit->entries[i];
@@ -171,6 +173,15 @@ static void emit_ids(struct emission *emission, const struct state *state, uint3
 	}
 }
 
+/* late: r6 = the records' place; their time is that of the entry. */
+static void emit_late_ts(struct emission *emission)
+{
+	struct ebpf_asm *as = emission->as;
+
+	ebpf_load(as, BPF_DW, R1, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, ts));
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R1);
+}
+
 /* asked: a body may have read the clock for this firing already, and all its types have one ts. */
 static void emit_clock(struct emission *emission, bool asked)
 {
@@ -201,12 +212,8 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 		ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, cpu), R0);
 	}
-	if (wanted & COMM) {
-		ebpf_mov(as, R1, SOURCE_REG_RECORD);
-		ebpf_alu_imm(as, BPF_ADD, R1, offsetof(struct event_header, comm));
-		ebpf_mov_imm(as, R2, EVENT_COMM_BYTES);
-		ebpf_call(as, BPF_FUNC_get_current_comm);
-	}
+	if (wanted & COMM)
+		ebpf_call_comm(as, SOURCE_REG_RECORD, offsetof(struct event_header, comm));
 }
 
 /* All of the record but the header's time and names. */
@@ -219,10 +226,13 @@ static void emit_record(struct emission *emission, const struct source_entry *en
 	if (!entry->want->needs)
 		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, seq), 0);
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		if (entry->paths[i]) {
-			ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
-			source_emit_field(as, style, entry->paths[i], &type->fields[i]);
-		}
+		struct source_style own = *style;
+
+		if (!entry->paths[i])
+			continue;
+		own.leaves |= type->fields[i].value != EVENT_STRING;
+		ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
+		source_emit_field(as, &own, entry->paths[i], &type->fields[i]);
 	}
 }
 
@@ -241,7 +251,59 @@ static void emit_body(struct emission *emission, const struct source_entry *entr
 	if (!shares)
 		return;
 	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, -(int32_t)sizeof(struct event_header));
+	if (emission->options->late)
+		return;
 	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R1);
+}
+
+/* Where control comes from label unread, r6-r9 may be anything: the entry's call is awaited, or the event unread. */
+static void emit_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
+{
+	const struct source_emit_options *options = emission->options;
+	struct source_style style = emission->style;
+	struct ebpf_asm *as = emission->as;
+
+	ebpf_note(as, "%s cannot be read", entry->want->type->name);
+	emit_record_place(emission);
+	style.task = style.leaves = false;
+	if (!options->late && entry->await) {
+		source_await_emit(options->await, as, &style, entry, emission->context_slot);
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, next);
+	}
+	options->unread(options->context, as, entry, &style, options->scope);
+}
+
+/* Goes to next unless the call is awaited for the entry; to unread if its memory is gone. r9 is the call. */
+static void emit_is_awaited(struct emission *emission, const struct source_entry *entry, uint32_t next, uint32_t unread)
+{
+	struct ebpf_asm *as = emission->as;
+
+	ebpf_load(as, BPF_DW, R1, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, entries));
+	ebpf_mov_imm(as, R2, UINT64_C(1) << (entry->await - 1));
+	ebpf_alu(as, BPF_AND, R1, R2);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, next);
+	ebpf_load(as, BPF_DW, R1, R10, emission->awaited.gone);
+	ebpf_jump_if_imm(as, BPF_JNE, R1, 0, unread);
+}
+
+/* Whether some number of the entry lies in memory of the user: a record cannot say that it is unread. */
+static bool has_user_number(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
+		if (entry->want->type->fields[i].value != EVENT_STRING && source_reads_user(entry->paths[i]))
+			return true;
+	return false;
+}
+
+/* The conditions that are left and read memory of the user, or those that do not. */
+static void emit_conditions(struct ebpf_asm *as, const struct source_style *style, const struct dispatch_entry *item,
+			    bool of_user, uint32_t next)
+{
+	const struct source_conditions *when = &item->entry->when;
+
+	for (uint32_t i = 0; i < when->count; i++)
+		if (!(item->decided & UINT32_C(1) << i) && source_reads_user(when->items[i].path) == of_user)
+			source_emit_condition(as, style, &when->items[i], next);
 }
 
 /* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
@@ -252,22 +314,32 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	const struct source_entry *entry = item->entry;
 	const struct event_type *type = entry->want->type;
 	const struct source_style *style = style_at(emission, state);
-	uint32_t next = ebpf_label(as);
+	uint32_t next = ebpf_label(as), unread = ebpf_label(as);
+	bool late = emission->options->late;
+	struct source_style reading = *style;
 	struct state after = *state;
 
 	ebpf_note(as, "%s", type->name);
 	if (state->dirty)
 		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
-	for (uint32_t i = 0; i < entry->when.count; i++) {
-		if (!(item->decided & UINT32_C(1) << i))
-			source_emit_condition(as, style, &entry->when.items[i], next);
-	}
+	emit_conditions(as, style, item, false, next);
+	if (late)
+		emit_is_awaited(emission, entry, next, unread);
+	reading.unread = unread;
+	reading.leaves = entry->await;
+	emit_conditions(as, &reading, item, true, next);
 	emit_header(emission, &after, header_needs(entry));
+	reading.leaves = entry->await && !late;
 	if (!entry->want->packed)
-		emit_record(emission, entry, style);
+		emit_record(emission, entry, &reading);
 	if (entry->want->counted)
 		emit_count(emission);
-	emit_body(emission, entry, style);
+	emit_body(emission, entry, &reading);
+	if (entry->await || has_user_number(entry)) {
+		ebpf_jump(as, next);
+		ebpf_bind(as, unread);
+		emit_unread(emission, entry, next);
+	}
 	ebpf_bind(as, next);
 	if (item->undecided == 0)
 		state->have = after.have;
@@ -316,7 +388,7 @@ static void emit_tree(struct emission *emission, struct state state, const struc
 static void emit_dispatch(struct emission *emission, const struct dispatch *dispatch)
 {
 	struct ebpf_asm *as = emission->as;
-	struct state state = { 0 };
+	struct state state = { .have = emission->options->late ? TS : 0 };
 	const struct source_style *style = style_at(emission, &state);
 	uint32_t clock_wants = 0;
 	bool sure = false;
@@ -353,7 +425,6 @@ static void emit_current(struct emission *emission)
 	struct ebpf_asm *as = emission->as;
 	const struct source_emit_options *options = emission->options;
 
-	emission->style = options->style;
 	emission->keeps_task = options->tid && options->tgid && !options->style.cautious;
 	if (!emission->keeps_task) {
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
@@ -405,6 +476,40 @@ static void emit_scope(struct emission *emission)
 	ebpf_bind(as, in);
 }
 
+/* Before everything else: leaves for out unless something in scope happens here, for quiet without any trace. */
+static void emit_begin(struct emission *emission, uint32_t quiet)
+{
+	struct ebpf_asm *as = emission->as;
+
+	emission->style = emission->options->style;
+	if (!emission->options->late) {
+		emit_scope(emission);
+	} else {
+		emission->style.detached = true;
+		source_await_emit_find(emission->options->await, as, &emission->style, &emission->awaited, quiet);
+		emit_current(emission);
+	}
+	if (emission->unit->entry_count > 1 || emission->unit->awaits)
+		ebpf_store(as, BPF_DW, R10, emission->context_slot, SOURCE_REG_CONTEXT);
+	emit_record_place(emission);
+	if (emission->options->late && emission->has_records)
+		emit_late_ts(emission);
+	else if (emission->has_late_ts)
+		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
+}
+
+static void emit_prefetch(struct emission *emission)
+{
+	const struct source_emit_options *options = emission->options;
+
+	emission->style = options->style;
+	emit_scope(emission);
+	source_prefetch_emit(emission->as, emission->unit, &emission->style, options->memory_map, COUNTER_BYTES);
+	ebpf_bind(emission->as, emission->out);
+	ebpf_mov_imm(emission->as, R0, 0);
+	ebpf_exit(emission->as);
+}
+
 void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options)
 {
 	struct emission emission = {
@@ -417,26 +522,31 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.out = ebpf_label(as),
 	};
 	struct dispatch *dispatch;
-	int result = dispatch_new(unit, &dispatch);
-	uint32_t extent = 0;
+	int result;
+	uint32_t extent = 0, quiet = ebpf_label(as);
 
+	if (options->prefetches) {
+		emit_prefetch(&emission);
+		return;
+	}
+	result = dispatch_new(unit, &dispatch);
 	if (result) {
 		ebpf_asm_fail(as, result);
 		return;
 	}
-	for (size_t i = 0; i < unit->entry_count; i++)
+	for (size_t i = 0; i < unit->entry_count; i++) {
 		extent = unit->entries[i].extent > extent ? unit->entries[i].extent : extent;
+		emission.has_records |= !unit->entries[i].want->packed;
+	}
 	emission.context_slot = ebpf_stack_take(as, 8);
 	if (!emission.scratch)
 		emission.record = ebpf_stack_take(as, extent);
-	emit_scope(&emission);
-	if (unit->entry_count > 1)
-		ebpf_store(as, BPF_DW, R10, emission.context_slot, SOURCE_REG_CONTEXT);
-	emit_record_place(&emission);
-	if (emission.has_late_ts)
-		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
+	emit_begin(&emission, quiet);
 	emit_dispatch(&emission, dispatch);
 	ebpf_bind(as, emission.out);
+	if (options->late)
+		source_await_emit_forget(options->await, as, &emission.awaited);
+	ebpf_bind(as, quiet);
 	ebpf_note(as, "done");
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);

@@ -9,12 +9,17 @@
  * filled. Records of all entries of a unit lie at the same place, one after the other in time, so a body must be done
  * with its record when it ends.
  *
+ * What memory of the user cannot give: a string is unread (event/type.h), or the body is not run and the caller's code
+ * for an unread event is instead, where it is a number or where there is no room to await the call. A packed body finds
+ * the label for that in its style.
+ *
  * Where a want is packed, r6 points to memory for the entry's strings instead: its extent and 8 bytes more. Its body
  * leaves in r1 the time that it has read, or 0.
  */
 
 #include "ebpf/scope.h"
-#include "ebpf/source-plan.h"
+#include "ebpf/source-await.h"
+#include "ebpf/source-prefetch.h"
 #include "ebpf/source-value.h"
 
 /* style is how the entry's paths are evaluated where the body begins; scope is what the program has asked. */
@@ -31,8 +36,11 @@ struct source_emit_options {
 	const struct scope *scope;
 	struct source_style style;
 	const struct source_node *tid, *tgid; /* of the current task; NULL: asked for by a helper */
-	source_body_fn *body;
+	source_body_fn *body, *unread;
 	void *context;
+	const struct source_await *await; /* of a unit that awaits */
+	bool late;                        /* the program is where awaited calls are given back */
+	bool prefetches;                  /* source-prefetch.h: instead of everything but the scope test */
 	/*
 	 * The unit's own memory: an array map of one value, in it for every CPU stride bytes: a counter of events, then
 	 * source_scratch_bytes for the record.

@@ -142,6 +142,27 @@ static int parse_bounded(struct parser *parser, int64_t max, int64_t *number)
 	return result;
 }
 
+static int parse_hops(struct parser *parser, struct source_node *node);
+
+static int parse_cast(struct parser *parser, struct source_node *node)
+{
+	size_t length = name_length(parser);
+	int result;
+
+	if (length == 0)
+		return refuse(parser, "the name of a struct is missing before '%.20s'", parser->at);
+	node->name = arena_text(parser->arena, parser->at, length);
+	if (!node->name)
+		return -ENOMEM;
+	parser->at += length;
+	result = expect(parser, ",");
+	if (!result)
+		result = parse_path(parser, &node->left);
+	if (!result)
+		result = expect(parser, ")");
+	return result ? result : parse_hops(parser, node);
+}
+
 /* The arguments of a function, the opening parenthesis included. */
 static int parse_arguments(struct parser *parser, struct source_node *node)
 {
@@ -151,6 +172,8 @@ static int parse_arguments(struct parser *parser, struct source_node *node)
 	if (result)
 		return result;
 	switch (node->op) {
+	case SOURCE_CAST:
+		return parse_cast(parser, node);
 	case SOURCE_USER_RESULT:
 	case SOURCE_USER_CALLER:
 		break;
@@ -194,6 +217,7 @@ static const struct {
 	{ "syscall_arg", SOURCE_SYSCALL_ARG },
 	{ "user_word", SOURCE_USER_WORD },
 	{ "kernel_word", SOURCE_KERNEL_WORD },
+	{ "cast", SOURCE_CAST },
 	{ "user_arg", SOURCE_USER_ARG },
 	{ "user_result", SOURCE_USER_RESULT },
 	{ "user_caller", SOURCE_USER_CALLER },

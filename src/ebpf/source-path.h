@@ -35,6 +35,7 @@ enum source_op {
 	SOURCE_BE32,
 	SOURCE_USER_WORD,   /* the 8 bytes at a user address */
 	SOURCE_KERNEL_WORD, /* the 8 bytes at a kernel address */
+	SOURCE_CAST,        /* hops from the struct called name at address left */
 	SOURCE_SYSCALL_ARG, /* argument number value; becomes SOURCE_ACCESS */
 	/* of a classic tracepoint's record: at offset value */
 	SOURCE_CTX,
@@ -53,7 +54,7 @@ struct source_node {
 	int64_t value;
 	uint32_t bytes; /* CTX, CTXS, CTXSTR */
 
-	const char *name; /* ACCESS: the argument, or "current" */
+	const char *name; /* ACCESS: the argument, or "current"; CAST: the struct */
 	struct btf_hop *hops;
 	uint32_t hop_count;
 
@@ -92,6 +93,10 @@ int source_parse_scope(const char *text, struct arena *arena, struct source_path
 
 /* True for paths that give a string; only for parsed, and rather for resolved, ones. */
 bool source_is_string(const struct source_node *node);
+
+/* What an operation on integers gives, SOURCE_AND .. SOURCE_GE, SOURCE_BE16 and SOURCE_BE32 (right is not looked at).
+ */
+uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right);
 
 /* True when both resolved paths give the same value at the same event. */
 bool source_same(const struct source_node *a, const struct source_node *b);

@@ -8,6 +8,8 @@
 
 #include "ebpf/attach-tracefs.h"
 #include "ebpf/ebpf.h"
+#include "ebpf/source-await.h"
+#include "ebpf/source-value.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -166,11 +168,7 @@ static int resolve(struct draft *draft)
 	return 0;
 }
 
-/*
- * Numbers of system calls made by 32-bit programs mean other calls, so these calls are never events. Catalogs need not
- * say so.
- */
-static int add_compat_condition(struct draft *draft)
+const char *source_implied_when(const char *tracepoint)
 {
 #if defined(__x86_64__)
 	static const char text[] = "(current->thread_info.status & 2) == 0"; /* TS_COMPAT */
@@ -179,29 +177,36 @@ static int add_compat_condition(struct draft *draft)
 #else
 	static const char text[] = "(0) == 0";
 #endif
-	struct source_conditions *when = &draft->entry.when, compat;
+
+	return strncmp(tracepoint, "raw_syscalls:", strlen("raw_syscalls:")) == 0 ? text : NULL;
+}
+
+static int add_implied_condition(struct draft *draft)
+{
+	const char *text = source_implied_when(draft->source->tracepoint);
+	struct source_conditions *when = &draft->entry.when, implied;
 	char reason[REASON_BYTES];
 	struct source_binding binding = draft->binding;
 
-	if (draft->unit.classic || strncmp(draft->source->tracepoint, "raw_syscalls:", 13) != 0)
+	if (draft->unit.classic || !text)
 		return 0;
 	binding.reason = reason;
 	binding.size = sizeof reason;
-	int result = source_parse_when(text, binding.arena, &compat, reason, sizeof reason);
+	int result = source_parse_when(text, binding.arena, &implied, reason, sizeof reason);
 
 	if (!result)
-		result = source_resolve_integer(&binding, compat.items[0].path);
+		result = source_resolve_integer(&binding, implied.items[0].path);
 	if (result)
 		return result == -ENOMEM ? result : 0; /* a kernel without such a flag runs no such programs */
 	for (uint32_t i = 0; i < when->count; i++) {
-		if (source_same(when->items[i].path, compat.items[0].path))
+		if (source_same(when->items[i].path, implied.items[0].path))
 			return 0;
 	}
 	struct source_condition *items = arena_zero(binding.arena, when->count + 1, sizeof *items);
 
 	if (!items)
 		return -ENOMEM;
-	items[0] = compat.items[0];
+	items[0] = implied.items[0];
 	if (when->count)
 		memcpy(items + 1, when->items, when->count * sizeof *items);
 	*when = (struct source_conditions){ .items = items, .count = when->count + 1 };
@@ -224,7 +229,7 @@ static int draft_source(struct draft *draft, const struct btf_kernel *btf, struc
 	if (!result)
 		result = resolve(draft);
 	if (!result)
-		result = add_compat_condition(draft);
+		result = add_implied_condition(draft);
 	return result;
 }
 
@@ -297,6 +302,8 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 	}
 	for (size_t i = 0; i < count && !result; i++)
 		result = add_want(plan, btf, &wants[i], diag);
+	for (size_t i = 0; i < plan->unit_count && !result; i++)
+		source_await_plan(&plan->units[i]);
 	if (result)
 		source_plan_free(plan);
 	else
@@ -325,6 +332,7 @@ int source_plan_split(struct source_plan *plan, size_t index)
 	size_t keep = unit->entry_count / 2;
 
 	half.entries = NULL;
+	half.await = NULL;
 	half.entry_count = half.entry_capacity = 0;
 	for (size_t i = keep; i < unit->entry_count; i++) {
 		if (add_entry(&half, &unit->entries[i])) {
@@ -373,6 +381,41 @@ int ebpf_source_available(const struct event_type *type, char *reason, size_t si
 	}
 	btf_kernel_close(btf);
 	return result;
+}
+
+bool source_asks_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->when.count; i++)
+		if (source_reads_user(entry->when.items[i].path))
+			return true;
+	return false;
+}
+
+/* Whether the path of the text reads memory of the user; -ENOMEM. What is no path is somebody else's concern. */
+static int text_reads_user(const char *text, struct arena *arena)
+{
+	struct source_node *path;
+	char reason[REASON_BYTES];
+	int result = text ? source_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
+
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	return source_reads_user(path);
+}
+
+int source_may_be_unread(const struct event_type *type, bool *may)
+{
+	struct arena *arena = arena_new();
+	int result = arena ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < type->source_count && result >= 0; i++) {
+		for (uint32_t j = 0; j < type->field_count && result >= 0; j++) {
+			result = text_reads_user(type->sources[i].paths[j], arena);
+			may[j] = may[j] || result > 0;
+		}
+	}
+	arena_free(arena);
+	return result < 0 ? result : 0;
 }
 
 bool source_is_of_locks(const struct event_type *type)

@@ -28,6 +28,7 @@ struct source_entry {
 	struct source_node **paths; /* per body field; NULL: not needed */
 	/* Bytes of the record that are filled, from its start; packed: what the strings take one after the other. */
 	uint32_t extent;
+	uint32_t await; /* source-await.h: the entry's number, from 1; 0: what cannot be read at once is unread */
 };
 
 struct source_unit {
@@ -38,6 +39,8 @@ struct source_unit {
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;
+	bool awaits;                /* some entry does */
+	struct source_await *await; /* then, once it is needed */
 	struct source_entry *entries;
 	size_t entry_count, entry_capacity;
 };
@@ -56,6 +59,9 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 		    struct asterism_diag *diag, struct source_plan **made);
 void source_plan_free(struct source_plan *plan);
 
+/* Whether a condition of the entry reads memory of the user: if it cannot, nobody knows whether the event happens. */
+bool source_asks_user(const struct source_entry *entry);
+
 /* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
 int source_plan_split(struct source_plan *plan, size_t unit);
 
@@ -63,8 +69,20 @@ int source_plan_split(struct source_plan *plan, size_t unit);
 int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
 		     size_t size);
 
+/*
+ * The condition, as a WHEN has it, that holds at a tracepoint whether a catalog says so or not; NULL: none. Numbers of
+ * system calls made by 32-bit programs mean other calls, so these calls are never events.
+ */
+const char *source_implied_when(const char *tracepoint);
+
 /* Whether events of type may be raised while another program runs on the same CPU. */
 bool source_may_interrupt(const struct event_type *type);
+
+/*
+ * Sets may[i] where body field i of type is read from memory of the user, which may not be there, by one of its sources
+ * at least. Returns 0, -ENOMEM.
+ */
+int source_may_be_unread(const struct event_type *type, bool *may);
 
 /* Whether events of type tell of the kernel's own locks, those that our programs wait for included. */
 bool source_is_of_locks(const struct event_type *type);

@@ -141,6 +141,28 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 	return btf_path_resolve(binding->btf, &path, &node->access, binding->reason, binding->size);
 }
 
+static int resolve_cast(struct source_binding *binding, struct source_node *node)
+{
+	int result = source_resolve_integer(binding, node->left);
+
+	if (result)
+		return result;
+	if (!binding->cast || strcmp(binding->cast_name, node->name) != 0) {
+		binding->cast = btf_kernel_find(binding->btf, BTF_KIND_STRUCT, node->name);
+		binding->cast_name = node->name;
+	}
+	if (!binding->cast)
+		return refuse(binding, -ENOENT, "the kernel describes no struct %s", node->name);
+	const struct btf_path path = {
+		.type = binding->cast,
+		.from_struct = true,
+		.hops = node->hops,
+		.count = node->hop_count,
+	};
+
+	return btf_path_resolve(binding->btf, &path, &node->access, binding->reason, binding->size);
+}
+
 static int resolve_syscall_arg(struct source_binding *binding, struct source_node *node)
 {
 	const struct btf_hop *hops = syscall_args[node->value];
@@ -220,6 +242,8 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 		return 0;
 	case SOURCE_ACCESS:
 		return resolve_access(binding, node);
+	case SOURCE_CAST:
+		return resolve_cast(binding, node);
 	case SOURCE_SYSCALL_ARG:
 		return resolve_syscall_arg(binding, node);
 	case SOURCE_USER_ARG:
@@ -257,6 +281,7 @@ bool source_is_string(const struct source_node *node)
 	case SOURCE_CTXLOC:
 		return true;
 	case SOURCE_ACCESS:
+	case SOURCE_CAST:
 		return node->access.end == BTF_END_CHARS;
 	default:
 		return false;
@@ -269,8 +294,10 @@ bool source_same(const struct source_node *a, const struct source_node *b)
 		return a == b;
 	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes)
 		return false;
-	if (a->op != SOURCE_ACCESS)
-		return source_same(a->left, b->left) && source_same(a->right, b->right);
+	if (a->op != SOURCE_ACCESS && (!source_same(a->left, b->left) || !source_same(a->right, b->right)))
+		return false;
+	if (a->op != SOURCE_ACCESS && a->op != SOURCE_CAST)
+		return true;
 	/* Resolving starts from a zeroed access, so padding does not differ. */
 	return a->is_current == b->is_current && a->argument == b->argument &&
 	       memcmp(&a->access, &b->access, sizeof a->access) == 0;

@@ -12,6 +12,8 @@ struct source_binding {
 	bool is_probe;                    /* classic: the record is the registers of user code */
 	struct btf_tracepoint tracepoint; /* unless classic */
 	uint32_t task_struct;             /* type id; looked up when first needed */
+	uint32_t cast;                    /* type id of the struct that the last cast was to, which is called: */
+	const char *cast_name;
 	char *reason;
 	size_t size;
 };

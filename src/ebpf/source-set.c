@@ -33,14 +33,26 @@ struct loaded {
 	uint32_t stride;
 	size_t bytes;
 	int64_t misses; /* -1: the kernel does not count */
+	bool late;      /* awaited calls are given back here */
+	bool prefetches;
 };
+
+/* Where awaited calls are given back. */
+struct late_place {
+	const char *tracepoint;
+	bool for_exec; /* only for calls whose memory goes with them */
+	uint32_t attach_id;
+};
+
+enum { LATE_PLACES = 2 };
 
 struct source_set {
 	struct source_set_options options;
 	uint32_t cpu_count;
 	uint32_t cast;
 	struct source_plan *plan;
-	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
+	struct source_node *tid, *tgid, *mm; /* of the current task; NULL where its type is not known */
+	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
 	struct scope *scope;
 	struct ship *ship;
 	struct loaded *programs;
@@ -57,7 +69,18 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 	if (entry->want->needs)
 		set->options.body(set->options.body_context, as, entry, style, scope);
 	else
-		ship_emit(set->ship, as, entry->want->type->record_bytes);
+		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached);
+}
+
+static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			const struct source_style *style, const struct scope *scope)
+{
+	struct source_set *set = context;
+
+	if (entry->want->needs)
+		set->options.unread(set->options.body_context, as, entry, style, scope);
+	else
+		ship_emit_lost(set->ship, as);
 }
 
 static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
@@ -83,26 +106,31 @@ static int make_memory(struct source_set *set, struct loaded *program, uint32_t 
 static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
 		     struct asterism_diag *diag)
 {
-	const char *colon = strrchr(unit->tracepoint, ':');
+	const char *colon = strrchr(program->tracepoint, ':');
 	struct source_emit_options emit = {
 		.scope = set->scope,
 		.style = { .cast = set->cast, .cautious = cautious },
 		.tid = set->tid,
 		.tgid = set->tgid,
 		.body = emit_body,
+		.unread = emit_unread,
 		.context = set,
+		.await = unit->await,
+		.late = program->late,
+		.prefetches = program->prefetches,
 		.memory_map = program->memory,
 		.stride = program->stride,
 		.cpu_count = set->cpu_count,
 	};
 	struct ebpf_load_options load = {
-		.name = colon ? colon + 1 : unit->tracepoint,
-		.file = unit->tracepoint,
+		.name = colon ? colon + 1 : program->tracepoint,
+		.file = program->tracepoint,
 		.type = unit->place.path ? BPF_PROG_TYPE_KPROBE
 			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
 					 : BPF_PROG_TYPE_TRACING,
 		.attach_type = unit->classic ? 0 : BPF_TRACE_RAW_TP,
-		.attach_btf_id = unit->classic ? 0 : unit->attach_id,
+		.attach_btf_id = unit->classic ? 0 : program->attach_id,
+		.may_wait = program->prefetches,
 		.features = set->options.features,
 		.log_level = set->options.log_level,
 	};
@@ -126,33 +154,113 @@ static void close_program(struct loaded *program)
 		close(program->memory);
 }
 
+/* Room for one more program, and its memory; keep has to follow, whatever becomes of it. */
+static int prepare(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
+{
+	if (alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
+		return diag_no_memory(diag);
+	return make_memory(set, program, scratch, diag);
+}
+
+/* The program is one of the set, or gone where result says that it failed. Gives result. */
+static int keep(struct source_set *set, struct loaded *program, int result)
+{
+	if (result)
+		close_program(program);
+	else
+		set->programs[set->program_count++] = *program;
+	return result;
+}
+
+/* Loads one program of unit, which late_place (or NULL) says the place of. Nothing is left behind on failure. */
+static int load_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
+			struct asterism_diag *diag)
+{
+	struct loaded program = {
+		.tracepoint = late ? late->tracepoint : unit->tracepoint,
+		.classic = unit->classic,
+		.attach_id = late ? late->attach_id : unit->attach_id,
+		.place = unit->place,
+		.late = late,
+		.program = -1,
+		.link = -1,
+		.memory = -1,
+	};
+	int result = prepare(set, &program, source_scratch_bytes(unit), diag);
+
+	if (!result)
+		result = load_once(set, unit, &program, set->options.cautious, NULL);
+	if (result == -EINVAL)
+		result = load_once(set, unit, &program, true, diag);
+	else if (result == -EPERM)
+		result = load_once(set, unit, &program, false, diag);
+	return keep(set, &program, result);
+}
+
+/*
+ * The program that is met before unit's, as programs of one probe are in the opposite order of attaching. A kernel that
+ * lets no program wait (before 6.0) has none: there, memory that has not been touched is unread.
+ */
+static int load_prefetch(struct source_set *set, const struct source_unit *unit, struct asterism_diag *diag)
+{
+	struct loaded program = {
+		.tracepoint = unit->tracepoint,
+		.classic = true,
+		.place = unit->place,
+		.prefetches = true,
+		.program = -1,
+		.link = -1,
+		.memory = -1,
+	};
+	int result = prepare(set, &program, source_prefetch_bytes(unit), diag);
+
+	if (!result)
+		result = load_once(set, unit, &program, set->options.cautious, NULL);
+	keep(set, &program, result);
+	return result == -EINVAL || result == -E2BIG ? 0 : result;
+}
+
+/* The programs at one place where awaited calls of unit are given back. */
+static int load_late(struct source_set *set, const struct source_unit *unit, const struct late_place *place,
+		     struct asterism_diag *diag)
+{
+	struct source_unit late;
+	int result = source_await_late(unit, place->for_exec, &late);
+
+	if (!result && late.entry_count)
+		result = load_program(set, &late, place, diag);
+	alloc_free(late.entries);
+	return result == -ENOMEM ? diag_no_memory(diag) : result;
+}
+
+/* All programs of a unit, or none. */
+static int load_together(struct source_set *set, struct source_unit *unit, struct asterism_diag *diag)
+{
+	size_t before = set->program_count;
+	int result = 0;
+
+	if (unit->awaits && !unit->await) {
+		unit->await = arena_zero(set->plan->arena, 1, sizeof *unit->await);
+		result = unit->await ? source_await_init(unit->await, set->mm, diag) : diag_no_memory(diag);
+	}
+	if (!result)
+		result = load_program(set, unit, NULL, diag);
+	for (size_t i = 0; i < LATE_PLACES && unit->awaits && !result; i++)
+		if (set->late[i].attach_id)
+			result = load_late(set, unit, &set->late[i], diag);
+	if (!result && source_prefetch_pays(unit))
+		result = load_prefetch(set, unit, diag);
+	while (result && set->program_count > before)
+		close_program(&set->programs[--set->program_count]);
+	return result;
+}
+
 /* Loads unit number index, in as many programs as it takes: the rest is then a unit further on. */
 static int load_unit(struct source_set *set, size_t index, struct asterism_diag *diag)
 {
 	for (;;) {
-		const struct source_unit *unit = &set->plan->units[index];
-		struct loaded program = {
-			.tracepoint = unit->tracepoint,
-			.classic = unit->classic,
-			.attach_id = unit->attach_id,
-			.place = unit->place,
-			.program = -1,
-			.link = -1,
-			.memory = -1,
-		};
-		int result = make_memory(set, &program, source_scratch_bytes(unit), diag);
+		int result = load_together(set, &set->plan->units[index], diag);
 
-		if (!result)
-			result = load_once(set, unit, &program, set->options.cautious, NULL);
-		if (result == -EINVAL)
-			result = load_once(set, unit, &program, true, diag);
-		else if (result == -EPERM)
-			result = load_once(set, unit, &program, false, diag);
-		if (!result) {
-			set->programs[set->program_count++] = program;
-			return 0;
-		}
-		close_program(&program);
 		if (result != -E2BIG)
 			return result == -ENOMEM ? diag_no_memory(diag) : result;
 		result = source_plan_split(set->plan, index);
@@ -168,8 +276,6 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 static int load_all(struct source_set *set, struct asterism_diag *diag)
 {
 	for (size_t i = 0; i < set->plan->unit_count; i++) {
-		if (alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
-			return diag_no_memory(diag);
 		int result = load_unit(set, i, diag);
 
 		if (result)
@@ -193,6 +299,26 @@ static struct source_node *task_path(struct source_set *set, const char *text)
 	return node;
 }
 
+/* Where awaited calls are given back on this kernel; where it does not offer that, nothing is awaited. */
+static void find_late_places(struct source_set *set)
+{
+	static const struct late_place places[LATE_PLACES] = {
+		{ .tracepoint = "raw_syscalls:sys_exit" },
+		{ .tracepoint = "sched:sched_prepare_exec", .for_exec = true },
+	};
+
+	for (size_t i = 0; i < LATE_PLACES; i++) {
+		struct btf_tracepoint found = { 0 };
+
+		set->late[i] = places[i];
+		btf_kernel_tracepoint(set->options.btf, strchr(places[i].tracepoint, ':') + 1, &found);
+		set->late[i].attach_id = found.id;
+	}
+	set->mm = task_path(set, "current->mm");
+	if (!set->mm || !set->late[0].attach_id)
+		source_await_none(set->plan);
+}
+
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
 	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
@@ -211,6 +337,7 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	if (!result) {
 		set->tid = task_path(set, "current->pid");
 		set->tgid = task_path(set, "current->tgid");
+		find_late_places(set);
 		result = scope_new(&scope, diag, &set->scope);
 	}
 	if (!result && options->ship.on_event)
@@ -224,13 +351,22 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	return result;
 }
 
+static void detach(struct loaded *program)
+{
+	if (program->link >= 0)
+		close(program->link);
+	program->link = -1;
+}
+
+/* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
 void source_set_detach(struct source_set *set)
 {
 	for (size_t i = 0; i < set->program_count; i++) {
-		if (set->programs[i].link >= 0)
-			close(set->programs[i].link);
-		set->programs[i].link = -1;
+		if (!set->programs[i].place.path)
+			detach(&set->programs[i]);
 	}
+	for (size_t i = 0; i < set->program_count; i++)
+		detach(&set->programs[i]);
 }
 
 void source_set_free(struct source_set *set)
@@ -241,6 +377,9 @@ void source_set_free(struct source_set *set)
 	scope_free(set->scope);
 	for (size_t i = 0; i < set->program_count; i++)
 		close_program(&set->programs[i]);
+	for (size_t i = 0; set->plan && i < set->plan->unit_count; i++)
+		if (set->plan->units[i].await)
+			source_await_fini(set->plan->units[i].await);
 	ship_free(set->ship);
 	source_plan_free(set->plan);
 	alloc_free(set->programs);
@@ -256,18 +395,28 @@ static int attach(const struct loaded *program, struct asterism_diag *diag)
 	return attach_raw(program->program, program->tracepoint, diag);
 }
 
+static int attach_all(struct source_set *set, bool late, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < set->program_count; i++) {
+		struct loaded *program = &set->programs[i];
+
+		if (program->late != late)
+			continue;
+		program->link = attach(program, diag);
+		if (program->link < 0)
+			return program->link;
+	}
+	return 0;
+}
+
+/* Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit. */
 int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
 
-	for (size_t i = 0; i < set->program_count && !result; i++) {
-		struct loaded *program = &set->programs[i];
-
-		program->link = attach(program, diag);
-		if (program->link < 0)
-			result = program->link;
-	}
-	return result;
+	if (!result)
+		result = attach_all(set, true, diag);
+	return result ? result : attach_all(set, false, diag);
 }
 
 int source_set_add(struct source_set *set, pid_t pid)

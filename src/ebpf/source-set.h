@@ -23,8 +23,8 @@ struct source_set_options {
 	const struct btf_kernel *btf; /* needed while the set is made */
 	const struct ebpf_features *features;
 	uint32_t log_level;
-	bool cautious;        /* begin with the form for kernels that refuse the usual one; for tests */
-	source_body_fn *body; /* for wants with needs */
+	bool cautious;                 /* begin with the form for kernels that refuse the usual one; for tests */
+	source_body_fn *body, *unread; /* for wants with needs */
 	void *body_context;
 	struct ship_options ship; /* for wants without; on_event NULL where there are none */
 };

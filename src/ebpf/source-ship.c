@@ -17,6 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* In the seq field of a record on its way: the event was awaited. */
+#define SEQ_LATE (UINT64_C(1) << 63)
+
 struct ship {
 	struct ship_options options;
 	int ring_map, lost_map;
@@ -67,7 +70,9 @@ static int receive(void *context, void *data, size_t bytes)
 	if (bytes < sizeof *record || bytes > sizeof ship->record)
 		return -EINVAL;
 	memcpy(ship->record, data, bytes);
-	see_lost(ship, record->seq);
+	see_lost(ship, record->seq & ~SEQ_LATE);
+	if (record->seq & SEQ_LATE)
+		record->type |= EVENT_LATE;
 	record->seq = ++ship->seq;
 	return ship->options.on_event(ship->options.context, record);
 }
@@ -112,7 +117,14 @@ void ship_free(struct ship *ship)
 	alloc_free(ship);
 }
 
-void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes)
+void ship_emit_lost(const struct ship *ship, struct ebpf_asm *as)
+{
+	ebpf_load_value(as, R1, ship->lost_map, 0);
+	ebpf_mov_imm(as, R2, 1);
+	ebpf_atomic_add(as, R1, 0, R2);
+}
+
+void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, bool late)
 {
 	uint32_t quiet = ebpf_label(as), shipped = ebpf_label(as);
 
@@ -126,6 +138,10 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes)
 	ebpf_bind(as, quiet);
 	ebpf_load_value(as, R1, ship->lost_map, 0);
 	ebpf_load(as, BPF_DW, R1, R1, 0);
+	if (late) {
+		ebpf_mov_imm(as, R2, SEQ_LATE);
+		ebpf_alu(as, BPF_OR, R1, R2);
+	}
 	ebpf_store(as, BPF_DW, R6, offsetof(struct event_header, seq), R1);
 	ebpf_load_map(as, R1, ship->ring_map);
 	ebpf_mov(as, R2, R6);
@@ -133,9 +149,7 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes)
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, shipped);
 	ebpf_note(as, "the ring is full");
-	ebpf_load_value(as, R1, ship->lost_map, 0);
-	ebpf_mov_imm(as, R2, 1);
-	ebpf_atomic_add(as, R1, 0, R2);
+	ship_emit_lost(ship, as);
 	ebpf_bind(as, shipped);
 }
 

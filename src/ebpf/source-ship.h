@@ -32,8 +32,14 @@ struct ship_options {
 int ship_new(const struct ship_options *options, struct asterism_diag *diag, struct ship **made);
 void ship_free(struct ship *ship);
 
-/* Code that ships the record of bytes bytes at r6, complete but for seq, which it sets. r0-r5 are lost. */
-void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes);
+/*
+ * Code that ships the record of bytes bytes at r6, complete but for seq, which it sets; late: it will carry EVENT_LATE.
+ * r0-r5 are lost.
+ */
+void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, bool late);
+
+/* Code that counts a record as lost. r0-r5 are lost. */
+void ship_emit_lost(const struct ship *ship, struct ebpf_asm *as);
 
 /* Readable when the ring is half full. */
 int ship_fd(const struct ship *ship);

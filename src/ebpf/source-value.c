@@ -5,20 +5,13 @@
  * cannot be read gives 0.
  */
 
-#include "ebpf/source-value.h"
+#include "ebpf/source-value-priv.h"
 
 #include <errno.h>
 
-enum { WORD = 8, PAIR_BYTES = 2 * WORD };
+enum { WORD = 8 };
 
-/* What the verifier knows about a pointer. */
-enum knowledge {
-	UNKNOWN,
-	ARGUMENT, /* what the tracepoint's prototype promises */
-	KNOWN,    /* its type, and that loads through it cannot fail */
-};
-
-static void add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
+void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
 {
 	if (offset)
 		ebpf_alu_imm(as, BPF_ADD, reg, (int32_t)offset);
@@ -31,24 +24,25 @@ static void make_number(struct ebpf_asm *as)
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
 }
 
-/* r0 = the bytes at r3 in memory that helper reads, zero-extended; 0 where they cannot be read. */
-static void read_memory(struct ebpf_asm *as, int32_t helper, uint32_t bytes)
+/* Calls helper to read the bytes at r3 to slot on the stack, which is zero where they cannot be read. */
+static void read_to_slot(struct ebpf_asm *as, int32_t helper, uint32_t bytes, int16_t slot)
 {
-	uint32_t mark = ebpf_stack_mark(as);
-	int16_t slot = ebpf_stack_take(as, WORD);
-
 	ebpf_store_imm(as, BPF_DW, R10, slot, 0);
 	ebpf_mov(as, R1, R10);
 	ebpf_alu_imm(as, BPF_ADD, R1, slot);
 	ebpf_mov_imm(as, R2, bytes);
 	ebpf_call(as, helper);
-	ebpf_load(as, BPF_DW, R0, R10, slot);
-	ebpf_stack_release(as, mark);
 }
 
+/* r0 = the bytes at r3 in the kernel's memory, zero-extended; 0 where they cannot be read. */
 static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 {
-	read_memory(as, BPF_FUNC_probe_read_kernel, bytes);
+	uint32_t mark = ebpf_stack_mark(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	read_to_slot(as, BPF_FUNC_probe_read_kernel, bytes, slot);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
 }
 
 /*
@@ -57,12 +51,12 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
  * tracepoints pass NULL or small numbers, and only loads through a cast pointer (or on kernels that lack the cast,
  * through any) survive that.
  */
-static bool make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
-		       enum knowledge knowledge)
+bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		       enum source_knowledge knowledge)
 {
 	if (style->cautious || !spot->is_plain || !spot->pointee)
 		return false;
-	if (knowledge == KNOWN || (knowledge == ARGUMENT && !style->cast))
+	if (knowledge == SOURCE_KNOWN || (knowledge == SOURCE_ARGUMENT && !style->cast && !style->detached))
 		return true;
 	if (!style->cast)
 		return false;
@@ -73,17 +67,17 @@ static bool make_plain(struct ebpf_asm *as, const struct source_style *style, co
 }
 
 /* r0 = the bytes at spot from pointer r0. Returns what the verifier knows about them if they are a pointer. */
-static enum knowledge load_spot(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
-				uint32_t bytes, enum knowledge knowledge)
+static enum source_knowledge load_spot(struct ebpf_asm *as, const struct source_style *style,
+				       const struct btf_spot *spot, uint32_t bytes, enum source_knowledge knowledge)
 {
-	if (make_plain(as, style, spot, knowledge)) {
+	if (source_make_plain(as, style, spot, knowledge)) {
 		ebpf_load(as, ebpf_width(bytes), R0, R0, (int32_t)spot->offset);
-		return KNOWN;
+		return SOURCE_KNOWN;
 	}
 	ebpf_mov(as, R3, R0);
-	add_offset(as, R3, spot->offset);
+	source_add_offset(as, R3, spot->offset);
 	read_kernel(as, bytes);
-	return UNKNOWN;
+	return SOURCE_UNKNOWN;
 }
 
 /* Where r0 is null it becomes the number 0, and the code goes on at label. */
@@ -98,31 +92,36 @@ static void leave_if_null(struct ebpf_asm *as, uint32_t label)
 }
 
 /* r0 = what the access starts at. */
-static enum knowledge load_start(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+static enum source_knowledge load_start(struct ebpf_asm *as, const struct source_style *style,
+					const struct source_node *node)
 {
 	if (node->is_current) {
 		if (style->task)
 			ebpf_mov(as, R0, R7);
 		else
 			ebpf_call(as, BPF_FUNC_get_current_task_btf);
-		return KNOWN;
+		return SOURCE_KNOWN;
+	}
+	if (node->op == SOURCE_CAST) {
+		source_emit_value(as, style, node->left);
+		return SOURCE_UNKNOWN;
 	}
 	if (node->by_helper) {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		add_offset(as, R3, node->argument * WORD);
+		source_add_offset(as, R3, node->argument * WORD);
 		read_kernel(as, WORD);
-		return UNKNOWN;
+		return SOURCE_UNKNOWN;
 	}
 	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
-	return ARGUMENT;
+	return SOURCE_ARGUMENT;
 }
 
 /* r0 = the last pointer of the access; goes to null with r0 == 0 where there is none. */
-static enum knowledge load_pointers(struct ebpf_asm *as, const struct source_style *style,
-				    const struct source_node *node, uint32_t null)
+enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
+					   const struct source_node *node, uint32_t null)
 {
 	const struct btf_access *access = &node->access;
-	enum knowledge knowledge = load_start(as, style, node);
+	enum source_knowledge knowledge = load_start(as, style, node);
 
 	for (uint32_t i = 0; i < access->pointer_count; i++) {
 		leave_if_null(as, null);
@@ -160,7 +159,7 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	const struct btf_access *access = &node->access;
 	uint32_t null = ebpf_label(as);
 
-	enum knowledge knowledge = load_pointers(as, style, node, null);
+	enum source_knowledge knowledge = source_load_pointers(as, style, node, null);
 
 	switch (access->end) {
 	case BTF_END_SELF:
@@ -174,7 +173,7 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 		break;
 	default:
 		make_number(as);
-		add_offset(as, R0, access->spot.offset);
+		source_add_offset(as, R0, access->spot.offset);
 	}
 	if (access->bits) {
 		if (access->shift)
@@ -189,7 +188,8 @@ static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *
 {
 	const struct btf_access *access = &path->access;
 
-	if (path->op != SOURCE_ACCESS || access->bits || access->is_pointer || access->end > BTF_END_LOAD) {
+	if ((path->op != SOURCE_ACCESS && path->op != SOURCE_CAST) || access->bits || access->is_pointer ||
+	    access->end > BTF_END_LOAD) {
 		source_emit_value(as, style, path);
 		return (struct width){ WORD, true };
 	}
@@ -234,8 +234,28 @@ static bool emit_operands(struct ebpf_asm *as, const struct source_style *style,
 	return false;
 }
 
+/* left * right, where right is not looked at if left is 0: what it reads need not be there then. */
+static void emit_product(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, node->left);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	ebpf_store(as, BPF_DW, R10, slot, R0);
+	source_emit_value(as, style, node->right);
+	ebpf_load(as, BPF_DW, R1, R10, slot);
+	ebpf_alu(as, BPF_MUL, R0, R1);
+	ebpf_bind(as, none);
+	ebpf_stack_release(as, mark);
+}
+
 static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
+	if (node->op == SOURCE_MUL && source_reads_user(node->right)) {
+		emit_product(as, style, node);
+		return;
+	}
 	bool immediate = emit_operands(as, style, node), is_shift = node->op == SOURCE_SHL || node->op == SOURCE_SHR;
 	uint8_t op = codes[node->op].alu;
 
@@ -248,6 +268,33 @@ static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *styl
 	if (is_shift)
 		ebpf_alu_imm(as, BPF_AND, R1, 63);
 	ebpf_alu(as, op, R0, R1);
+}
+
+/* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
+void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			 uint32_t good)
+{
+	source_emit_value(as, style, path);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
+}
+
+/* r0 = the 8 bytes at the user's address that path->left gives. */
+static void emit_user_word(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	uint32_t mark = ebpf_stack_mark(as), good = ebpf_label(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, path->left);
+	ebpf_mov(as, R3, R0);
+	read_to_slot(as, BPF_FUNC_probe_read_user, WORD, slot);
+	if (style->leaves) {
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
+		source_forgive_null(as, style, path->left, good);
+		ebpf_jump(as, style->unread);
+	}
+	ebpf_bind(as, good);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
 }
 
 static void emit_comparison(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
@@ -274,11 +321,19 @@ static void emit_ctx(struct ebpf_asm *as, const struct source_node *node)
 		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_REG_CONTEXT, (int32_t)node->value);
 	} else {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		add_offset(as, R3, (uint32_t)node->value);
+		source_add_offset(as, R3, (uint32_t)node->value);
 		read_kernel(as, node->bytes);
 	}
 	if (node->op == SOURCE_CTXS)
 		extend(as, node->bytes * 8, true);
+}
+
+bool source_reads_user(const struct source_node *path)
+{
+	if (!path)
+		return false;
+	return path->op == SOURCE_USTR || path->op == SOURCE_USER_WORD || path->op == SOURCE_USER_CALLER ||
+	       source_reads_user(path->left) || source_reads_user(path->right);
 }
 
 void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
@@ -288,6 +343,7 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 		ebpf_mov_imm(as, R0, (uint64_t)path->value);
 		break;
 	case SOURCE_ACCESS:
+	case SOURCE_CAST:
 		emit_access(as, style, path);
 		if (!path->access.bits && !path->access.is_pointer && path->access.end <= BTF_END_LOAD &&
 		    (path->access.is_signed || path->access.end == BTF_END_SELF))
@@ -299,11 +355,12 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
 		break;
 	case SOURCE_USER_WORD:
+		emit_user_word(as, style, path);
+		break;
 	case SOURCE_KERNEL_WORD:
 		source_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
-		read_memory(as, path->op == SOURCE_USER_WORD ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel,
-			    WORD);
+		read_kernel(as, WORD);
 		break;
 	case SOURCE_CTX:
 	case SOURCE_CTXS:
@@ -337,147 +394,6 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 	ebpf_jump_if(as, op, R0, R1, label);
 }
 
-/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
- */
-static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
-{
-	while (bytes > 0) {
-		uint32_t piece = WORD;
-
-		while (piece > 1 && (piece > bytes || offset % piece != 0))
-			piece /= 2;
-		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
-		offset += piece;
-		bytes -= piece;
-	}
-}
-
-/* Reads the string at r3 into field by helper. The rest of the field is zero already. */
-static void read_string(struct ebpf_asm *as, int32_t helper, const struct event_field *field, uint32_t bytes)
-{
-	ebpf_mov(as, R1, SOURCE_REG_RECORD);
-	add_offset(as, R1, field->offset);
-	ebpf_mov_imm(as, R2, bytes < field->bytes ? bytes : field->bytes);
-	ebpf_call(as, helper);
-}
-
-/* Copies an array that ends in zeros word by word. */
-static void copy_padded(struct ebpf_asm *as, const struct source_node *path, const struct event_field *field)
-{
-	uint32_t bytes = path->access.bytes < field->bytes ? path->access.bytes : field->bytes;
-
-	bytes -= bytes % WORD;
-	for (uint32_t i = 0; i < bytes; i += WORD) {
-		ebpf_load(as, BPF_DW, R1, R0, (int32_t)(path->access.spot.offset + i));
-		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)(field->offset + i), R1);
-	}
-	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
-}
-
-/* r3 = 1 if r2 is not 0, else 0. Without a jump, so that the verifier has one way to follow and not two. */
-static void test_nonzero(struct ebpf_asm *as)
-{
-	ebpf_mov(as, R3, R2);
-	ebpf_emit(as, insn_alu_imm(BPF_NEG, R3, 0));
-	ebpf_alu(as, BPF_OR, R3, R2);
-	ebpf_alu_imm(as, BPF_RSH, R3, 63);
-}
-
-/*
- * r0 = the bytes, NUL included, of a string of two words in which everything behind the NUL is zero: the place of the
- * last byte that is not, found by halving.
- */
-static void measure_pair(struct ebpf_asm *as, const struct event_field *field)
-{
-	ebpf_load(as, BPF_DW, R2, SOURCE_REG_RECORD, (int32_t)field->offset + WORD);
-	ebpf_load(as, BPF_DW, R1, SOURCE_REG_RECORD, (int32_t)field->offset);
-	test_nonzero(as);
-	ebpf_mov(as, R0, R3);
-	ebpf_alu_imm(as, BPF_LSH, R0, 3);
-	ebpf_alu_imm(as, BPF_ADD, R3, -1);
-	ebpf_alu(as, BPF_AND, R1, R3); /* the first word counts where the second is empty, which then adds nothing */
-	ebpf_alu(as, BPF_OR, R1, R2);
-	for (int32_t bytes = WORD / 2; bytes > 0; bytes /= 2) {
-		ebpf_mov(as, R2, R1);
-		ebpf_alu_imm(as, BPF_RSH, R2, bytes * 8);
-		test_nonzero(as);
-		ebpf_mov(as, R2, R3);
-		ebpf_alu_imm(as, BPF_MUL, R2, bytes);
-		ebpf_alu(as, BPF_ADD, R0, R2);
-		ebpf_alu_imm(as, BPF_LSH, R2, 3);
-		ebpf_alu(as, BPF_RSH, R1, R2);
-	}
-	ebpf_mov(as, R2, R1);
-	test_nonzero(as);
-	ebpf_alu(as, BPF_ADD, R0, R3);
-	ebpf_alu_imm(as, BPF_ADD, R0, 1);
-}
-
-static void emit_chars(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		       const struct event_field *field)
-{
-	uint32_t null = ebpf_label(as);
-	bool words = path->access.is_padded && field->offset % WORD == 0 && field->bytes % WORD == 0;
-	enum knowledge knowledge = load_pointers(as, style, path, null);
-
-	if (style->lean && path->access.bytes != PAIR_BYTES)
-		words = false;
-	if (words && make_plain(as, style, &path->access.spot, knowledge)) {
-		copy_padded(as, path, field);
-		if (style->lean)
-			measure_pair(as, field);
-	} else {
-		ebpf_mov(as, R3, R0);
-		add_offset(as, R3, path->access.spot.offset);
-		read_string(as, BPF_FUNC_probe_read_kernel_str, field,
-			    path->access.bytes ? path->access.bytes : UINT32_MAX);
-	}
-	ebpf_bind(as, null);
-}
-
-/* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */
-static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
-{
-	ebpf_load(as, BPF_W, R3, SOURCE_REG_CONTEXT, (int32_t)path->value);
-	ebpf_alu_imm(as, BPF_AND, R3, 0xffff);
-	ebpf_mov(as, R1, SOURCE_REG_CONTEXT);
-	ebpf_alu(as, BPF_ADD, R1, R3);
-	ebpf_mov(as, R3, R1);
-}
-
-static void emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			const struct event_field *field)
-{
-	if (!style->lean)
-		zero(as, field->offset, field->bytes);
-	switch (path->op) {
-	case SOURCE_CONST:
-		ebpf_mov_imm(as, R0, 0);
-		break;
-	case SOURCE_ACCESS:
-		emit_chars(as, style, path, field);
-		break;
-	case SOURCE_KSTR:
-	case SOURCE_USTR:
-		source_emit_value(as, style, path->left);
-		ebpf_mov(as, R3, R0);
-		read_string(as, path->op == SOURCE_KSTR ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_user_str,
-			    field, UINT32_MAX);
-		break;
-	case SOURCE_CTXSTR:
-		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		add_offset(as, R3, (uint32_t)path->value);
-		read_string(as, BPF_FUNC_probe_read_kernel_str, field, path->bytes);
-		break;
-	case SOURCE_CTXLOC:
-		emit_data_loc(as, path);
-		read_string(as, BPF_FUNC_probe_read_kernel_str, field, UINT32_MAX);
-		break;
-	default:
-		ebpf_asm_fail(as, -EINVAL);
-	}
-}
-
 static struct width width_of(enum event_value value)
 {
 	switch (value) {
@@ -496,22 +412,6 @@ static struct width width_of(enum event_value value)
 	default:
 		return (struct width){ WORD, true };
 	}
-}
-
-void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		      const struct event_field *field)
-{
-	struct source_style lean = *style;
-	uint32_t good = ebpf_label(as), bad = ebpf_label(as);
-
-	lean.lean = true;
-	emit_string(as, &lean, path, field);
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, bad); /* also where a pointer was null, or reading failed: */
-	ebpf_jump_if_imm(as, BPF_JLE, R0, (int32_t)field->bytes, good);
-	ebpf_bind(as, bad);
-	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)field->offset, 0);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_bind(as, good);
 }
 
 void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
@@ -540,7 +440,7 @@ void source_emit_field(struct ebpf_asm *as, const struct source_style *style, co
 		       const struct event_field *field)
 {
 	if (field->value == EVENT_STRING) {
-		emit_string(as, style, path, field);
+		source_emit_string(as, style, path, field);
 		return;
 	}
 	source_emit_number(as, style, path, field->value);

@@ -17,8 +17,14 @@ struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool task;     /* r7 holds the current task: nobody needs to ask for it */
 	bool lean;     /* strings are not filled up behind their NUL */
+	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
+	bool leaves;   /* where memory of the user cannot be read, code goes to label unread; else it goes on with 0 */
+	uint32_t unread;
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
 };
+
+/* Whether path looks into memory of the user, which may not be there. */
+bool source_reads_user(const struct source_node *path);
 
 /* r0 = the value of path, an integer of 64 bits. */
 void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
@@ -35,7 +41,11 @@ void source_emit_number(struct ebpf_asm *as, const struct source_style *style, c
 void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		      const struct event_field *field);
 
-/* Stores path in the record as field. path must be a string exactly where field is, or the constant 0. */
+/*
+ * Stores path in the record as field. path must be a string exactly where field is, or the constant 0. A string at a
+ * user address that cannot be read becomes unread (event/type.h) unless the style leaves; where the address is 0 there
+ * is no string, and it is empty.
+ */
 void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		       const struct event_field *field);
 

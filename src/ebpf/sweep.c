@@ -24,6 +24,8 @@ static int compare(const void *left, const void *right)
 
 	if (a->deadline != b->deadline)
 		return a->deadline < b->deadline ? -1 : 1;
+	if (a->only_ends != b->only_ends)
+		return a->only_ends ? 1 : -1;
 	if (a->made != b->made)
 		return a->made < b->made ? -1 : 1;
 	if (a->rule != b->rule)
@@ -43,6 +45,8 @@ static uint64_t deadline_of(const struct matcher_rule *rule, const struct progra
 	const uint64_t *at;
 	uint64_t due;
 
+	if (!rule->timed && !rule->rule->within_ns)
+		return UINT64_MAX;
 	if (!rule->timed)
 		return later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
 	timer = &program->slots[rule->rule->first_slot + rule->rule->timer_slot];
@@ -67,12 +71,32 @@ static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct mat
 	return first;
 }
 
+/* Losses so far, where they end runs. */
+static uint64_t epoch_of(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	const struct matcher_control *control = matcher_at(matcher, &rule->control);
+
+	return rule->rule->loss == PROGRAM_DISCARD ? __atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE) : 0;
+}
+
 /* Until then nothing of rule can be overdue, as far as is known. */
 static uint64_t next_look(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
 {
+	if (epoch_of(matcher, rule) != rule->swept_epoch)
+		return 0;
 	uint64_t timer = rule->timed ? first_timer(matcher, rule, false) : UINT64_MAX;
 
 	return timer < rule->look_again ? timer : rule->look_again;
+}
+
+/* Whether nothing happens to the run when its time is up but that it ends: what is raised at that time comes before. */
+static bool only_ends(const struct ebpf_matcher *matcher, const struct matcher_rule *rule,
+		      const struct matcher_run *run)
+{
+	uint16_t state = __atomic_load_n(&run->state, __ATOMIC_RELAXED);
+
+	return !rule->timed && state < rule->rule->state_count &&
+	       !(matcher_state(matcher->program, rule->rule, state)->flags & PROGRAM_STATE_DEADLINE);
 }
 
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
@@ -83,7 +107,8 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 	const uint8_t *runs = matcher_at(matcher, &rule->runs);
 	uint64_t used;
 
-	rule->look_again = rule->timed ? UINT64_MAX : later(now, rule->rule->within_ns);
+	rule->look_again = rule->timed || !rule->rule->within_ns ? UINT64_MAX : later(now, rule->rule->within_ns);
+	rule->swept_epoch = epoch_of(matcher, rule);
 	if (rule->timed)
 		first_timer(matcher, rule, true);
 	used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE);
@@ -95,6 +120,8 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
 			continue;
+		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)rule->swept_epoch)
+			deadline = 0; /* its time is up at once */
 		if (deadline >= now) {
 			if (deadline < rule->look_again)
 				rule->look_again = deadline;
@@ -105,6 +132,7 @@ static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_
 		sweep->due[sweep->due_count++] = (struct matcher_due){ .rule = rule->index,
 								       .run = (uint32_t)i,
 								       .deadline = deadline,
+								       .only_ends = only_ends(matcher, rule, run),
 								       .made = run->made,
 								       .ordinal = run->ordinal };
 	}
@@ -126,12 +154,20 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
 		/* A timer may be followed by another one of its instance. Where events are fed, their order counts. */
 		bool at_once = rule->timed && !matcher->options.live;
+
+		if (!sweep->due[count].deadline)
+			continue; /* it ends in silence */
 		uint64_t opened =
 			at_once ? sweep->due[count].deadline : later(sweep->due[count].deadline, rule->raises_due_ns);
 
 		*look_again |= at_once || rule->raises_due_ns != UINT64_MAX;
 		if (opened < limit)
 			limit = opened;
+		if (rule->raises && !matcher->options.live && count + 1 < sweep->due_count &&
+		    sweep->due[count + 1].deadline == sweep->due[count].deadline) {
+			*look_again = true; /* what is raised may change what is due at the same time */
+			return count + 1;
+		}
 	}
 	return count;
 }
@@ -172,7 +208,7 @@ static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
 	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
 		struct matcher_rule *rule = &matcher->rules[i];
 
-		if (!matcher_has_deadlines(rule) || (next_look(matcher, rule) >= now && !all))
+		if (!matcher_is_swept(rule) || (next_look(matcher, rule) >= now && !all))
 			continue;
 		int result = look(matcher, rule, now);
 
@@ -210,7 +246,7 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
 		const struct matcher_rule *rule = &matcher->rules[i];
 
-		if (matcher_has_deadlines(rule) && next_look(matcher, rule) < next)
+		if (matcher_is_swept(rule) && next_look(matcher, rule) < next)
 			next = next_look(matcher, rule);
 	}
 	return next;
@@ -243,7 +279,7 @@ int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *w
 static bool any_expires(const struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
-		if (matcher_has_deadlines(&matcher->rules[i]))
+		if (matcher_is_swept(&matcher->rules[i]))
 			return true;
 	return false;
 }

@@ -22,6 +22,7 @@ struct compiler {
 	const struct program *program;
 	const struct program_rule *rule;
 	uint32_t division;  /* label to go to when an integer is divided by zero */
+	bool divides;       /* whether something may go there */
 	uint32_t registers; /* in use */
 	uint32_t known;     /* node that holds for certain, the first to be visited; PROGRAM_NONE: there is none */
 };
@@ -100,6 +101,7 @@ static void emit_sensed(struct compiler *compiler, enum engine_op_id id, const s
 static void emit_value(struct compiler *compiler, enum engine_op_id id, struct operand a, struct operand b,
 		       struct operand d)
 {
+	compiler->divides |= id >= ENGINE_OP_DIV_I && id <= ENGINE_OP_MOD_U;
 	emit_jump(compiler, id, a, b, compiler->division);
 	if (compiler->code->failed)
 		return;
@@ -406,14 +408,15 @@ static void compile_condition(struct compiler *compiler, uint32_t node)
 static const struct row least = { ENGINE_OP_MIN_I, ENGINE_OP_MIN_U, ENGINE_OP_MIN_F };
 static const struct row greatest = { ENGINE_OP_MAX_I, ENGINE_OP_MAX_U, ENGINE_OP_MAX_F };
 
-/* A division by zero leaves the slot as it is: it goes on behind the action. */
+/* A division by zero leaves the slot as it is, and is counted: it goes on behind the action. */
 static void compile_action(struct compiler *compiler, const struct program_action *action)
 {
 	const struct program_slot *slot = slot_of(compiler, action->slot);
 	struct operand to = { ENGINE_BASE_SLOTS, slot->offset };
-	uint32_t next = new_label(compiler);
+	uint32_t next = new_label(compiler), divided = new_label(compiler);
 
-	compiler->division = next;
+	compiler->division = divided;
+	compiler->divides = false;
 	compiler->registers = 0;
 	if (slot->kind == PROGRAM_STRING) {
 		struct operand capacity = { 0, slot->bytes };
@@ -426,6 +429,11 @@ static void compile_action(struct compiler *compiler, const struct program_actio
 
 		emit_value(compiler, by_kind(action->op == PROGRAM_MIN ? least : greatest, slot->kind), value, to, to);
 	}
+	if (compiler->divides)
+		emit(compiler, ENGINE_OP_JUMP, next);
+	place(compiler, divided);
+	if (compiler->divides)
+		emit(compiler, ENGINE_OP_DIVIDED, next);
 	place(compiler, next);
 }
 

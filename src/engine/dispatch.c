@@ -85,6 +85,7 @@ static void build_transition(struct builder *builder, const struct program_state
 		.leaves = leaves(builder, from, transition),
 		.copies = transition->flags & PROGRAM_COPY,
 		.times = writes_timer(builder, transition),
+		.arms = transition->flags & PROGRAM_ARM,
 		.tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
 	};
 	engine_condition_plan(&planner, transition->fit, &built->fit);
@@ -387,6 +388,8 @@ static int build_table(struct builder *builder)
 		((struct engine_entry *)row->entries)[row->count++] = builder->drafts[i].entry;
 	}
 	engine->dispatch = table;
+	if (engine_unread_build(engine, table))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < types; i++) {
 		if (engine_select_build(engine->arena, &table[i], builder->program->rule_count))
 			return -ENOMEM;

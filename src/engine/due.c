@@ -12,7 +12,7 @@ enum { CHILDREN = 4 };
 
 static bool is_before(const struct engine_due *a, const struct engine_due *b)
 {
-	return a->at != b->at ? a->at < b->at : a->run->ordinal < b->run->ordinal;
+	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
 static void place(struct engine_machine *machine, size_t at, struct engine_due due)
@@ -64,9 +64,10 @@ struct engine_run *engine_due_first(struct engine_machine *machine)
 		struct engine_due *first = &machine->due[0];
 		uint64_t at = engine_word_at(first->run->slots + machine->timer_offset);
 
-		if (at == first->at)
+		if (at == first->at && first->run->ordinal == first->ordinal)
 			return first->run;
 		first->at = at;
+		first->ordinal = first->run->ordinal;
 	}
 	return NULL;
 }
@@ -78,11 +79,11 @@ int engine_due_reserve(struct engine_machine *machine, size_t count)
 
 void engine_due_set(struct engine_machine *machine, struct engine_run *run, uint64_t at)
 {
-	struct engine_due due = { at, run };
+	struct engine_due due = { at, run->ordinal, run };
 	size_t known = *engine_due_place_of(machine, run);
 
 	if (at && known) {
-		if (at < machine->due[known - 1].at)
+		if (is_before(&due, &machine->due[known - 1]))
 			sift_up(machine, known - 1, due);
 	} else if (at) {
 		sift_up(machine, machine->due_count++, due);

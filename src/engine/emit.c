@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a match is told and what it raises. An emitted event goes through all rules before the next match or
- * event; the loader has excluded circles, so the depth is bounded, by the number of rules that emit and by a constant.
+ * Decides how a match is told and what it raises. Raised events wait in a queue, as records: each is dealt with by all
+ * rules before anything that it raised itself, and all of them before the next event from outside or the next timer.
+ * The loader has excluded circles, so the queue becomes empty; what it has no room for is a counted loss, which marks
+ * all open runs.
  */
 
 #include "engine/machine-priv.h"
@@ -13,9 +15,19 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Before each record in the queue. */
+struct raised_head {
+	uint32_t bytes; /* of the record */
+	uint32_t root;
+	uint64_t level; /* how many matches led to it */
+};
+
+enum { QUEUE_BYTES_MAX = 64 << 20 };
+
 int engine_emit_init(struct engine *engine)
 {
 	const struct program *program = engine->program;
+	size_t largest = 0;
 
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const struct program_rule *rule = &program->rules[i];
@@ -26,16 +38,12 @@ int engine_emit_init(struct engine *engine)
 			if (type == PROGRAM_NONE)
 				continue;
 			engine->rules[i].emits = true;
-			if (program->types[type].record_bytes > engine->emit_bytes)
-				engine->emit_bytes = program->types[type].record_bytes;
+			if (program->types[type].record_bytes > largest)
+				largest = program->types[type].record_bytes;
 		}
-		engine->emit_levels += engine->rules[i].emits;
 	}
-	if (engine->emit_levels > ENGINE_EMIT_DEPTH_MAX)
-		engine->emit_levels = ENGINE_EMIT_DEPTH_MAX;
-	engine->emit_bytes = (engine->emit_bytes + 7) / 8 * 8;
-	engine->emitted = arena_zero(engine->arena, engine->emit_levels, engine->emit_bytes);
-	return engine->emitted ? 0 : -ENOMEM;
+	engine->raised.record = arena_zero(engine->arena, 1, largest);
+	return engine->raised.record ? 0 : -ENOMEM;
 }
 
 static void set_field(char *record, const struct program_field *field, const struct program_value *value)
@@ -66,23 +74,36 @@ static bool put_word(const struct engine *engine, const struct engine_rule *rule
 	return true;
 }
 
+/* Room for a record at the end of the queue; NULL where there is none. */
+static char *append(struct engine *engine, uint32_t bytes)
+{
+	struct engine_raised *raised = &engine->raised;
+	struct raised_head head = { bytes, engine->root, engine->level + 1 };
+	size_t needed = sizeof head + (bytes + 7) / 8 * 8;
+
+	if (raised->used + needed > QUEUE_BYTES_MAX ||
+	    alloc_grow(&raised->bytes, &raised->room, raised->used + needed - 1, 1))
+		return NULL;
+	memcpy(raised->bytes + raised->used, &head, sizeof head);
+	raised->used += needed;
+	return raised->bytes + raised->used - needed + sizeof head;
+}
+
 static void emit(struct engine *engine, struct engine_rule *rule, const char *slots,
 		 const struct program_statement *statement, const struct event_header *header)
 {
 	const struct program *program = engine->program;
 	struct program_operand operand = { .program = program, .rule = rule->image, .slots = slots };
-	struct engine_event event = {
-		.record_bytes = program->types[statement->type].record_bytes,
-		.number = ++engine->number,
-	};
+	uint32_t bytes = program->types[statement->type].record_bytes;
+	char *record = append(engine, bytes);
 
-	if (engine->emit_depth == engine->emit_levels) {
+	if (!record) {
+		rule->stats.unraised++;
 		rule->stats.lost++;
-		rule->epoch++;
+		engine->raised.lost = true;
 		return;
 	}
-	char *record = engine->emitted + engine->emit_depth * engine->emit_bytes;
-	memset(record, 0, event.record_bytes);
+	memset(record, 0, bytes);
 	memcpy(record, header, sizeof *header);
 	memcpy(record + offsetof(struct event_header, type), &statement->type, sizeof statement->type);
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
@@ -94,10 +115,31 @@ static void emit(struct engine *engine, struct engine_rule *rule, const char *sl
 		if (!program_eval(&operand, arg->node, &value)) /* what has no value stays 0 */
 			set_field(record, &program->fields[arg->field], &value);
 	}
-	event.record = (const struct event_header *)record;
-	engine->emit_depth++;
-	engine_pass(engine, &engine->dispatch[statement->type], &event);
-	engine->emit_depth--;
+}
+
+void engine_raise(struct engine *engine)
+{
+	struct engine_raised *raised = &engine->raised;
+
+	while (raised->next < raised->used && !engine->failed) {
+		struct raised_head head;
+		struct engine_event event = { .number = ++engine->number };
+
+		memcpy(&head, raised->bytes + raised->next, sizeof head);
+		memcpy(raised->record, raised->bytes + raised->next + sizeof head, head.bytes);
+		raised->next += sizeof head + (head.bytes + 7) / 8 * 8;
+		engine->level = head.level;
+		engine->root = head.root;
+		event.record = (const struct event_header *)raised->record;
+		event.record_bytes = head.bytes;
+		engine_pass(engine, &engine->dispatch[event.record->type], &event);
+	}
+	engine->level = 0;
+	raised->next = raised->used = 0;
+	raised->count++;
+	for (uint32_t i = 0; i < engine->program->rule_count && raised->lost; i++)
+		engine_mark_all(&engine->rules[i]);
+	raised->lost = false;
 }
 
 /* Fills engine->events with the run's history. Returns how many, or -ENOMEM. */
@@ -150,8 +192,8 @@ static void tell(struct engine *engine, struct engine_rule *rule, const struct p
 
 static void take_turn(struct engine *engine, const struct engine_rule *rule)
 {
-	if (engine->emit_depth == 0)
-		engine->turn = rule->index;
+	if (engine->level == 0)
+		engine->root = rule->index;
 }
 
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
@@ -168,6 +210,8 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 
 		if (count < 0) {
 			engine_refuse(rule);
+			if (rule->drop)
+				engine_mark_all(rule);
 			return false;
 		}
 		match.events = engine->events;

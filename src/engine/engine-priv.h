@@ -17,9 +17,21 @@ struct engine_event {
 	uint64_t number; /* every event has its own, emitted ones too */
 };
 
-enum { ENGINE_EMIT_DEPTH_MAX = 64 };
+/* Raised events that wait for their turn. */
+struct engine_raised {
+	char *bytes; /* records, each behind a head: emit.c */
+	size_t room, used, next;
+	char *record;   /* a copy of the one being dealt with */
+	bool lost;      /* there was no room for one */
+	uint64_t count; /* how often there were any */
+};
 
-/* A rule with a limit and a lower bound of (deadline, ordinal) of its first overdue run. */
+/*
+ * A rule with a limit and a lower bound of (deadline, ordinal) of its first overdue run. Where none of those at this
+ * deadline does anything but end, their turn comes after all that do: ENGINE_ENDING is added to the ordinal.
+ */
+#define ENGINE_ENDING (UINT64_C(1) << 63)
+
 struct engine_deadline {
 	uint64_t at, ordinal;
 	struct engine_rule *rule;
@@ -43,14 +55,12 @@ struct engine {
 	uint64_t deadline; /* no run is overdue before time has passed this; UINT64_MAX: none at all */
 	struct engine_deadline *heap;
 	uint32_t heap_count;
-	bool expiring; /* time passes; no event is at work */
-	uint32_t turn; /* the rule whose match is told, or told last, that no emitted event is the cause of */
-	int failed;    /* what on_match returned, while it was negative */
-	uint32_t emit_depth;
-	uint32_t emit_levels; /* buffers in emitted */
-	size_t emit_bytes;
-	char *emitted;                      /* a record per level of EMIT */
-	struct event_header *late;          /* room for a copy of a record whose ts went back */
+	bool expiring;  /* time passes; no event is at work */
+	uint64_t level; /* of the event being dealt with: how many matches led to it; 0: it came from outside */
+	uint32_t root;  /* the rule whose match, at the event from outside, led to it; 0: that told last */
+	int failed;     /* what on_match returned, while it was negative */
+	struct engine_raised raised;
+	struct event_header *own;           /* room for a copy of a record that is late or whose ts went back */
 	struct program_match_event *events; /* of the match being told */
 	size_t event_room;
 };
@@ -134,6 +144,8 @@ void engine_timers_expire(struct engine *engine, uint64_t now);
 
 /* machine.c */
 void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
+/* Ends an instance that is kept: nothing is told of it. */
+void engine_machine_end(struct engine_rule *rule, struct engine_run *run);
 /* Whether any timer is set; fills in which is due first. */
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first);
 /* Lets the first timer go off; there is one. */
@@ -156,6 +168,8 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 void engine_unpark(struct engine_rule *rule, struct engine_run *run);
 /* Counts a run that could not be kept. */
 void engine_refuse(struct engine_rule *rule);
+
+/* drop.c */
 /* Ends the parked runs of the join key in slots that were opened before limit, except those spared. */
 struct engine_spared {
 	uint64_t limit, opened; /* ordinals: from here on; this one */
@@ -163,6 +177,10 @@ struct engine_spared {
 	uint64_t first_ts;
 };
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared);
+/* The open runs of this join key, but for the one spared, depend on a run that was refused. */
+void engine_mark_key(struct engine_rule *rule, const char *slots, uint64_t spared);
+/* All open runs may be wrong: events were lost. */
+void engine_mark_all(struct engine_rule *rule);
 
 /* emit.c: tells a match and does its statements. Returns whether it counts as a match. */
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
@@ -171,6 +189,8 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		 const struct event_header *header, uint64_t epoch);
 int engine_emit_init(struct engine *engine);
+/* Deals with what was raised, and what that raises. */
+void engine_raise(struct engine *engine);
 
 /* history.c */
 int engine_history_new(struct engine_history **made);
@@ -192,6 +212,18 @@ static inline void engine_pass_one(struct engine *engine, const struct engine_en
 		engine_machine_step(engine, entry, event);
 	else
 		engine_step(engine, entry, event);
+}
+
+/* unread.c: the tables, before select.c takes entries over; 0, -ENOMEM. Hands an event with an unread string on. */
+int engine_unread_build(struct engine *engine, struct engine_dispatch *rows);
+void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event);
+
+static inline bool engine_has_unread(const struct engine_dispatch *row, const struct event_header *record)
+{
+	for (uint32_t i = 0; i < row->doubt_count; i++)
+		if (((const char *)record)[row->doubts->ends[i]])
+			return true;
+	return false;
 }
 
 /* Hands an event to every rule that it means something to, by the row of its type. */

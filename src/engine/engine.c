@@ -7,12 +7,17 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A record whose ts went back is read as if it had come now. */
-static const struct event_header *make_late(struct engine *engine, const struct event_header *record, uint32_t bytes)
+/* A copy with its own time, or, if that went back though the record is not late, as if it had come now. */
+static const struct event_header *make_own(struct engine *engine, const struct event_header *record, uint32_t type,
+					   uint32_t bytes)
 {
-	memcpy(engine->late, record, bytes);
-	engine->late->ts = engine->now;
-	return engine->late;
+	bool late = type != record->type;
+
+	memcpy(engine->own, record, bytes);
+	engine->own->type = type;
+	if (!late)
+		engine->own->ts = engine->now;
+	return engine->own;
 }
 
 static int take_result(struct engine *engine)
@@ -26,18 +31,27 @@ static int take_result(struct engine *engine)
 int engine_feed(struct engine *engine, const struct event_header *record)
 {
 	uint32_t types = engine->program->type_count;
-	const struct engine_dispatch *row = &engine->dispatch[record->type < types ? record->type : types];
+	uint32_t type = event_type_of(record);
+	const struct engine_dispatch *row = &engine->dispatch[type < types ? type : types];
+	struct engine_event event = { record, row->record_bytes, engine->number + 1 };
 
 	if (record->ts > engine->deadline) {
 		engine_timers_expire(engine, record->ts);
 		if (engine->failed)
 			return take_result(engine);
 	}
-	if (record->ts < engine->now)
-		record = make_late(engine, record, row->record_bytes);
-	engine->now = record->ts;
+	if (record->ts < engine->now || type != record->type)
+		event.record = make_own(engine, record, type, row->record_bytes);
+	if (event.record->ts > engine->now)
+		engine->now = event.record->ts;
 	engine->seq = record->seq;
-	engine_pass(engine, row, &(struct engine_event){ record, row->record_bytes, ++engine->number });
+	engine->number++;
+	if (engine_has_unread(row, event.record))
+		engine_unread_pass(engine, row, &event);
+	else
+		engine_pass(engine, row, &event);
+	if (engine->raised.used)
+		engine_raise(engine);
 	return engine->failed ? take_result(engine) : 0;
 }
 
@@ -58,14 +72,14 @@ uint64_t engine_deadline(const struct engine *engine)
 void engine_lose(struct engine *engine, uint64_t lost)
 {
 	for (uint32_t i = 0; i < engine->program->rule_count; i++) {
-		engine->rules[i].epoch++;
 		engine->rules[i].stats.lost += lost;
+		engine_mark_all(&engine->rules[i]);
 	}
 }
 
-uint32_t engine_turn(const struct engine *engine)
+uint64_t engine_turn(const struct engine *engine)
 {
-	return engine->expiring ? PROGRAM_NONE : engine->turn;
+	return engine->expiring ? 0 : (engine->level << 32 | engine->root) + 1;
 }
 
 struct engine_level engine_take_level(struct engine *engine, uint32_t index)
@@ -103,6 +117,7 @@ static int init_rules(struct engine *engine)
 
 		rule->image = &program->rules[i];
 		rule->index = i;
+		rule->epoch = ENGINE_EPOCH_MARKED + 1;
 		rule->live_word = &engine->live[i / 64];
 		rule->strict = rule->image->semantics <= PROGRAM_STRICT_PARTITION;
 		rule->any = rule->image->semantics == PROGRAM_SKIP_TILL_ANY;
@@ -121,7 +136,7 @@ static int init_runs(struct engine *engine)
 
 		if (engine->options.rules && !engine->options.rules[i])
 			continue;
-		rule->defers = rule->emits || rule->drop;
+		rule->defers = rule->drop;
 		result = engine_runs_init(rule);
 		if (!result)
 			result = engine_index_grow(rule);
@@ -147,9 +162,9 @@ static int init_rooms(struct engine *engine)
 		if (program->rules[i].slot_bytes > slots)
 			slots = program->rules[i].slot_bytes;
 	}
-	engine->late = arena_zero(engine->arena, 1, record);
+	engine->own = arena_zero(engine->arena, 1, record);
 	engine->zeros = arena_zero(engine->arena, 1, slots);
-	return engine->late && engine->zeros ? 0 : -ENOMEM;
+	return engine->own && engine->zeros ? 0 : -ENOMEM;
 }
 
 static int init(struct engine *engine)
@@ -206,6 +221,7 @@ void engine_free(struct engine *engine)
 		engine_history_free(engine->rules[i].history);
 	}
 	alloc_free(engine->events);
+	alloc_free(engine->raised.bytes);
 	engine_code_fini(&engine->code);
 	arena_free(engine->arena);
 	alloc_free(engine);

@@ -28,7 +28,8 @@ void engine_free(struct engine *engine);
 /*
  * Feeds one event. record->type is the index of its type in the program, or PROGRAM_NONE for a type that the program
  * does not know (it still is part of an OVER { * } stream and lets time pass). Time must not go back: an earlier ts is
- * taken as the latest seen. Returns 0 or what on_match returned.
+ * taken as the latest seen, unless the record is marked as late (EVENT_LATE), which keeps its ts. Returns 0 or what
+ * on_match returned.
  */
 int engine_feed(struct engine *engine, const struct event_header *record);
 
@@ -45,11 +46,11 @@ uint64_t engine_deadline(const struct engine *engine);
 void engine_lose(struct engine *engine, uint64_t lost);
 
 /*
- * While on_match is called: whose turn it is. PROGRAM_NONE while time passes; else the rule (index in the program) that
- * the event fed is being given to, which differs from the match's where that one comes of an event emitted by it. At
- * one event rules take their turns in the order of the program, so engines for parts of a program can be put in order.
+ * While on_match is called: the match's place among those of the event fed, for putting engines for parts of a program
+ * in order; matches of one place are in order already. 0 while time passes; at the event itself rules take their turns
+ * in the order of the program, then come the events that these raised, in the same order, then those raised at these.
  */
-uint32_t engine_turn(const struct engine *engine);
+uint64_t engine_turn(const struct engine *engine);
 
 /*
  * How many runs of rule are open, and how many were at most, each time right after one had been opened, since the last

@@ -25,9 +25,10 @@ struct engine_any {
 	struct engine_index index;
 };
 
-/* An instance whose timer is set, for this time or a later one. */
+/* An instance whose timer is set, for this time or a later one; at one time the one that was armed first comes first.
+ */
 struct engine_due {
-	uint64_t at;
+	uint64_t at, ordinal;
 	struct engine_run *run;
 };
 

@@ -2,9 +2,6 @@
 /*
  * Decides what an event, or a timer, does to a machine: docs/execution.md, "Machines". An event concerns one instance
  * at most, unless it says `*`; so nothing has to be put in order but the instance's own move and what is told of it.
- *
- * What is told may raise events, and though circles are excluded, such an event may still end an instance. So an
- * instance that lives on is moved first and then told of from a copy, and nothing here looks at it afterwards.
  */
 
 #include "engine/machine-priv.h"
@@ -62,30 +59,16 @@ static void leave(struct engine_rule *rule, struct engine_run *run)
 	engine_live_remove(rule);
 }
 
+void engine_machine_end(struct engine_rule *rule, struct engine_run *run)
+{
+	unlink(rule, run);
+	leave(rule, run);
+	engine_runs_give(rule, run);
+}
+
 static void tell(struct move *move, struct engine_run *run)
 {
 	engine_tell(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
-}
-
-/* Tells of an instance that lives on. */
-static void tell_living(struct move *move, struct engine_run *run)
-{
-	struct engine_rule *rule = move->step.rule;
-	struct engine_run *copy;
-
-	if (!rule->emits) {
-		tell(move, run);
-		return;
-	}
-	copy = engine_runs_take(rule);
-	if (!copy) {
-		engine_refuse(rule);
-		return;
-	}
-	memcpy(copy->slots, run->slots, rule->image->slot_bytes);
-	copy->epoch = run->epoch;
-	tell(move, copy);
-	engine_runs_give(rule, copy);
 }
 
 static inline void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition)
@@ -99,10 +82,12 @@ static inline void advance(struct move *move, struct engine_run *run, const stru
 		run->state = target;
 		if (transition->leaves)
 			link_in(move, run);
+		if (transition->arms)
+			run->ordinal = move->step.engine->ordinal++;
 		if (transition->times || move->fired)
 			set_timer(move, run);
 		if (transition->tells)
-			tell_living(move, run);
+			tell(move, run);
 		return;
 	}
 	if (!transition->leaves)
@@ -134,11 +119,11 @@ static bool keep(struct move *move, struct engine_run *run)
 
 	if (engine_index_find(rule, class, class->parts, run->slots, hash))
 		return false;
-	rule->stats.runs_opened++;
 	if (!has_room(rule)) {
 		engine_refuse(rule);
 		return false;
 	}
+	rule->stats.runs_opened++;
 	link_in(move, run);
 	if (move->machine->has_timer)
 		*engine_due_place_of(move->machine, run) = 0;
@@ -155,7 +140,6 @@ static void copy(struct move *move, const struct engine_run *original, const str
 	struct engine_run *run = engine_runs_take(rule);
 
 	if (!run) {
-		rule->stats.runs_opened++;
 		engine_refuse(rule);
 		return;
 	}
@@ -199,7 +183,6 @@ static void open_instance(struct move *move, const struct engine_group *start)
 		return;
 	struct engine_run *run = engine_runs_take(rule);
 	if (!run) {
-		rule->stats.runs_opened += transition->target < PROGRAM_TARGET_MATCH;
 		engine_refuse(rule);
 		return;
 	}
@@ -208,9 +191,11 @@ static void open_instance(struct move *move, const struct engine_group *start)
 	run->epoch = rule->epoch;
 	run->ordinal = engine->ordinal++;
 	run->state = engine_step_take(&move->step, run, transition);
-	if (run->state < PROGRAM_TARGET_MATCH && keep(move, run)) {
-		if (transition->tells)
-			tell_living(move, run);
+	if (run->state < PROGRAM_TARGET_MATCH) {
+		if (!keep(move, run))
+			engine_runs_give(rule, run);
+		else if (transition->tells)
+			tell(move, run);
 		return;
 	}
 	if (transition->tells)
@@ -234,9 +219,7 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 		return;
 	for (; run; run = next) {
 		next = engine_any_link_of(any, run)->next;
-		unlink(rule, run);
-		leave(rule, run);
-		engine_runs_give(rule, run);
+		engine_machine_end(rule, run);
 	}
 }
 
@@ -248,6 +231,7 @@ static inline void begin(struct move *move, struct engine *engine, struct engine
 	move->step.rule = rule;
 	move->step.event = event;
 	move->step.epoch = rule->epoch;
+	move->step.marks_all = false;
 	move->machine = rule->machine;
 	move->fired = 0;
 }

@@ -50,7 +50,7 @@ struct engine_transition {
 	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
 	bool forbid, in_place;
 	bool tells, copies; /* of a machine: whether it tells something; is taken by a copy; */
-	bool times;         /* writes the timer slot */
+	bool times, arms;   /* writes the timer slot; the timer is armed anew */
 	bool leaves;        /* the run has to leave its chain: it ends, or its class or a value of its key changes */
 };
 
@@ -90,9 +90,18 @@ struct engine_entry {
 
 enum { ENGINE_SELECTORS_MAX = 4 };
 
+/* The strings of a type that rules look at: where in the record their last bytes are; and all entries of the type. */
+struct engine_doubts {
+	uint32_t *ends;
+	struct engine_entry *entries;
+	uint32_t entry_count;
+};
+
 struct engine_dispatch {
 	uint32_t record_bytes;
 	bool selects;                       /* there is more than entries */
+	uint32_t doubt_count;               /* unread.c: strings that may be unread */
+	const struct engine_doubts *doubts; /* NULL where there are none */
 	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
 	uint32_t count;
 	uint32_t selector_count;

@@ -8,7 +8,8 @@
  * number of pending increments where it counts; so a run of a small rule is one cache line.
  *
  * Order is told by ordinals: every run gets the next one of the engine when it is opened or copied, so "in the order
- * they were opened" is ascending ordinals, across rules too.
+ * they were opened" is ascending ordinals, across rules too. An instance of a machine gets another one whenever its
+ * timer is armed anew: it stands alone under its key, so only timers ask for its place.
  */
 
 #include <stdbool.h>
@@ -42,6 +43,9 @@ _Static_assert(sizeof(struct engine_run) == 56, "a run with one slot takes one c
  * first slots, which are the key; so here a cache line begins.
  */
 enum { ENGINE_INSTANCE_LEAD = offsetof(struct engine_run, aside) };
+
+/* Rules begin with the epoch after this one. */
+enum { ENGINE_EPOCH_MARKED };
 
 /* Where a parked run stands among those of its rule, by first_ts. */
 struct engine_timer {

@@ -13,6 +13,8 @@ struct engine_step {
 	uint64_t limit;                     /* ordinals from here on are of this event */
 	uint64_t epoch;                     /* the rule's loss epoch before this event */
 	struct engine_run *matched, **tail; /* runs whose match is to be told */
+	struct engine_run *refused;         /* one that found no place, where others of its key depend on it */
+	bool marks_all;                     /* the same, and its key is not known */
 	uint32_t known_state;               /* the state whose transitions are these */
 	const struct engine_group *known;
 };
@@ -69,6 +71,7 @@ static inline __attribute__((always_inline)) uint32_t engine_step_take(struct en
 	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
 				  transition->element)) {
 		engine_refuse(rule);
+		step->marks_all |= rule->drop;
 		return PROGRAM_TARGET_END;
 	}
 	return transition->target;

@@ -21,7 +21,6 @@ void engine_refuse(struct engine_rule *rule)
 {
 	rule->stats.pool_exhausted++;
 	rule->stats.lost++;
-	rule->epoch += rule->image->semantics != PROGRAM_MACHINE; /* instances do not depend on each other */
 }
 
 void engine_unpark(struct engine_rule *rule, struct engine_run *run)
@@ -32,16 +31,30 @@ void engine_unpark(struct engine_rule *rule, struct engine_run *run)
 	engine_live_remove(rule);
 }
 
+/* No place for a run, or no memory for it (NULL): one of its key is kept until what depends on it is marked. */
+ASIDE void refuse(struct engine_step *step, struct engine_run *run)
+{
+	struct engine_rule *rule = step->rule;
+
+	engine_refuse(rule);
+	if (run && (!rule->drop || step->refused))
+		engine_runs_give(rule, run);
+	else if (run)
+		step->refused = run;
+	else if (rule->drop)
+		step->marks_all = true;
+}
+
 /* Parks a run that was opened or copied, or refuses it. */
 PART void park(struct engine_step *step, struct engine_run *run, struct engine_run *original)
 {
 	struct engine_rule *rule = step->rule;
 
 	if (rule->live >= rule->image->pool || (2 * rule->live > rule->by_key.mask && engine_index_grow(rule))) {
-		engine_refuse(rule);
-		engine_runs_give(rule, run);
+		refuse(step, run);
 		return;
 	}
+	rule->stats.runs_opened++;
 	engine_index_insert(rule, run);
 	if (rule->runs.timer_offset)
 		engine_timers_add(step->engine, rule, run, original);
@@ -95,15 +108,17 @@ PART void advance(struct engine_step *step, struct engine_run *run, const struct
 PART void begin(struct engine_step *step, struct engine_run *run, struct engine_run *original,
 		const struct engine_transition *transition)
 {
-	step->rule->stats.runs_opened++;
 	run->ordinal = step->engine->ordinal++;
 	run->state = engine_step_take(step, run, transition);
+	if (run->state < PROGRAM_TARGET_MATCH) {
+		park(step, run, original);
+		return;
+	}
+	step->rule->stats.runs_opened++;
 	if (run->state == PROGRAM_TARGET_MATCH)
 		match(step, run);
-	else if (run->state == PROGRAM_TARGET_END)
-		engine_runs_give(step->rule, run);
 	else
-		park(step, run, original);
+		engine_runs_give(step->rule, run);
 }
 
 static void set_first_ts(const struct engine_rule *rule, struct engine_run *run, uint64_t first_ts)
@@ -117,8 +132,7 @@ ASIDE void copy(struct engine_step *step, struct engine_run *original, const str
 	struct engine_run *run = engine_runs_take(rule);
 
 	if (!run) {
-		rule->stats.runs_opened++;
-		engine_refuse(rule);
+		refuse(step, NULL);
 		return;
 	}
 	memcpy(run->slots, original->slots, rule->image->slot_bytes);
@@ -303,8 +317,7 @@ static uint64_t open_run(struct engine_step *step, const struct engine_group *st
 		return UINT64_MAX;
 	struct engine_run *run = engine_runs_take(rule);
 	if (!run) {
-		rule->stats.runs_opened++;
-		engine_refuse(rule);
+		refuse(step, NULL);
 		return UINT64_MAX;
 	}
 	if (!transition->effect.fills)
@@ -314,27 +327,6 @@ static uint64_t open_run(struct engine_step *step, const struct engine_group *st
 	run->epoch = rule->epoch;
 	begin(step, run, NULL, transition);
 	return step->engine->ordinal - 1;
-}
-
-void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
-{
-	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		const struct engine_class *class = &rule->classes[i];
-		uint32_t hash = engine_index_hash(class, class->parts, slots);
-		struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
-		struct engine_run *run = first ? *first : NULL, *next;
-
-		for (; run; run = next) {
-			next = run->next;
-			if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
-				continue;
-			if (spared->deadline && rule->states[run->state].deadline &&
-			    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
-				continue;
-			engine_unpark(rule, run);
-			engine_runs_give(rule, run);
-		}
-	}
 }
 
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
@@ -355,6 +347,17 @@ ASIDE void tell(struct engine_step *step, uint64_t opened)
 	}
 }
 
+/* What depends on the runs that this event could not open or copy, which all have its join key. */
+ASIDE void mark(struct engine_step *step, uint64_t opened)
+{
+	if (step->marks_all)
+		engine_mark_all(step->rule);
+	else
+		engine_mark_key(step->rule, step->refused->slots, opened);
+	if (step->refused)
+		engine_runs_give(step->rule, step->refused);
+}
+
 void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
 {
 	struct engine_rule *rule = entry->rule;
@@ -368,6 +371,8 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 	step.epoch = rule->epoch;
 	step.matched = NULL;
 	step.tail = &step.matched;
+	step.refused = NULL;
+	step.marks_all = false;
 	step.known_state = PROGRAM_NONE;
 	if (rule->live && entry->key_count == 1)
 		step_class(&step, entry->keys);
@@ -377,4 +382,6 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 		opened = open_run(&step, &entry->start);
 	if (step.matched)
 		tell(&step, opened);
+	if (step.refused || step.marks_all)
+		mark(&step, opened);
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides when runs are overdue and in which order. Per rule the parked runs stand by first_ts, and since the limit is
- * the rule's, by deadline: a new run is the latest, a copy stands with its original, so adding and removing take
- * constant time. A heap of rules by the deadline of their first run tells whose turn it is; its keys are lower bounds
- * (a rule's first deadline only ever moves forward) and are put right when they come up. A machine's instances have
- * times of their own, and a heap of their own (due.c): where its first comes to be due earlier, its place here changes.
+ * the rule's, by deadline: a new run is the latest, unless its event came late, a copy stands with its original, so
+ * adding and removing take constant time. A heap of rules by the deadline of their first run tells whose turn it is;
+ * its keys are lower bounds (a rule's first deadline only ever moves forward) and are put right when they come up. A
+ * machine's instances have times of their own, and a heap of their own (due.c): where its first comes to be due
+ * earlier, its place here changes.
+ *
+ * What is raised at a deadline is an event of that time, which is in time for every run that is due then and has not
+ * matched yet. So the runs that only end at a time end after all that matches or goes off at it.
  */
 
 #include "engine/engine-priv.h"
@@ -41,10 +45,9 @@ static void sift_up(struct engine *engine, uint32_t at)
 	place(engine, at, moved);
 }
 
-static void sift_down(struct engine *engine)
+static void sift_down(struct engine *engine, uint32_t at)
 {
-	struct engine_deadline *heap = engine->heap, moved = heap[0];
-	uint32_t at = 0;
+	struct engine_deadline *heap = engine->heap, moved = heap[at];
 
 	for (;;) {
 		uint32_t child = 2 * at + 1;
@@ -87,14 +90,25 @@ void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint6
 	}
 }
 
+/* The last run that was opened no later than first_ts; of those opened before others that came late, hardly ever far.
+ */
+static struct engine_run *last_before(const struct engine_rule *rule, uint64_t first_ts)
+{
+	struct engine_run *run = rule->timers.last;
+
+	while (run && engine_timer_of(&rule->runs, run)->first_ts > first_ts)
+		run = engine_timer_of(&rule->runs, run)->earlier;
+	return run;
+}
+
 void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		       struct engine_run *original)
 {
 	struct engine_timers *timers = &rule->timers;
 	struct engine_timer *timer = engine_timer_of(&rule->runs, run);
 
-	timer->earlier = original ? original : timers->last;
-	timer->later = original ? engine_timer_of(&rule->runs, original)->later : NULL;
+	timer->earlier = original ? original : last_before(rule, timer->first_ts);
+	timer->later = timer->earlier ? engine_timer_of(&rule->runs, timer->earlier)->later : timers->first;
 	if (timer->earlier)
 		engine_timer_of(&rule->runs, timer->earlier)->later = run;
 	else
@@ -105,8 +119,8 @@ void engine_timers_add(struct engine *engine, struct engine_rule *rule, struct e
 		timers->last = run;
 	if (timers->sorted && timer->first_ts == timers->sorted_ts)
 		timers->sorted = false;
-	if (!timers->in_heap)
-		push(engine, (struct engine_deadline){ deadline_of(rule, run), run->ordinal, rule });
+	if (!timer->earlier || !timers->in_heap)
+		engine_timers_hasten(engine, rule, deadline_of(rule, run), run->ordinal);
 }
 
 void engine_timers_remove(struct engine_rule *rule, struct engine_run *run)
@@ -153,10 +167,26 @@ static void sort_front(struct engine_rule *rule)
 	timers->sorted_ts = first_ts;
 }
 
+/* The first of the runs with the earliest deadline that match at it; NULL: they all end. */
+static struct engine_run *first_to_match(const struct engine_rule *rule)
+{
+	struct engine_run *run = rule->timers.first;
+	uint64_t first_ts = engine_timer_of(&rule->runs, run)->first_ts;
+
+	if (!(rule->image->flags & PROGRAM_RULE_DEADLINE))
+		return NULL;
+	for (; run && !rule->states[run->state].deadline; run = engine_timer_of(&rule->runs, run)->later) {
+		if (engine_timer_of(&rule->runs, run)->first_ts != first_ts)
+			return NULL;
+	}
+	return run && engine_timer_of(&rule->runs, run)->first_ts == first_ts ? run : NULL;
+}
+
 /* Whether any run of the rule can become overdue; fills in which is the first. */
 static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
 {
 	struct engine_timers *timers = &rule->timers;
+	struct engine_run *run;
 
 	if (rule->machine)
 		return engine_machine_first(rule, first);
@@ -164,13 +194,14 @@ static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
 		return false;
 	if (rule->any)
 		sort_front(rule);
+	run = first_to_match(rule);
 	first->at = deadline_of(rule, timers->first);
-	first->ordinal = timers->first->ordinal;
+	first->ordinal = run ? run->ordinal : timers->first->ordinal | ENGINE_ENDING;
 	return true;
 }
 
-/* Whether the heap's first entry is true; if not, puts it right. */
-static bool settle(struct engine *engine)
+/* Whether the heap's first entry is true; if not, puts it right. What happens until it is due may change the order. */
+static bool settle(struct engine *engine, uint64_t now)
 {
 	struct engine_deadline *top = &engine->heap[0], truth = { .rule = top->rule };
 
@@ -178,13 +209,15 @@ static bool settle(struct engine *engine)
 		top->rule->timers.in_heap = false;
 		*top = engine->heap[--engine->heap_count];
 		if (engine->heap_count)
-			sift_down(engine);
+			sift_down(engine, 0);
 		return false;
 	}
 	if (truth.at == top->at && truth.ordinal == top->ordinal)
 		return true;
+	if (truth.at >= now)
+		truth.ordinal = 0;
 	*top = truth;
-	sift_down(engine);
+	sift_down(engine, 0);
 	return false;
 }
 
@@ -213,11 +246,10 @@ static void match(struct engine *engine, struct engine_rule *rule, struct engine
 		engine_drop(rule, run->slots, &spared);
 }
 
-/* Ends the rule's first run, which is overdue. */
-static void end_first(struct engine *engine, struct engine_rule *rule)
+/* Ends the rule's first run of those that are overdue: one that matches, if there is one. */
+static void end_first(struct engine *engine, struct engine_rule *rule, bool matches)
 {
-	struct engine_run *run = rule->timers.first;
-	bool matches = rule->states[run->state].deadline;
+	struct engine_run *run = matches ? first_to_match(rule) : rule->timers.first;
 
 	engine_unpark(rule, run);
 	if (matches)
@@ -225,20 +257,39 @@ static void end_first(struct engine *engine, struct engine_rule *rule)
 	engine_runs_give(rule, run);
 }
 
+/* What was raised may have let runs come to wait for their deadline: nothing is known of the order at one time. */
+static void forget_order(struct engine *engine)
+{
+	for (uint32_t i = 0; i < engine->heap_count; i++)
+		engine->heap[i].ordinal = 0;
+	for (uint32_t i = engine->heap_count / 2; i-- > 0;)
+		sift_down(engine, i);
+}
+
 void engine_timers_expire(struct engine *engine, uint64_t now)
 {
+	uint64_t raised = engine->raised.count;
+
 	engine->expiring = true;
 	while (engine->heap_count && engine->heap[0].at < now && !engine->failed) {
 		struct engine_deadline *top = &engine->heap[0];
+		bool ends = top->ordinal & ENGINE_ENDING;
 
-		if (!settle(engine))
+		if (!settle(engine, now))
 			continue;
+		if (ends && raised != engine->raised.count) {
+			raised = engine->raised.count;
+			forget_order(engine);
+			continue;
+		}
 		if (top->at > engine->now) /* a timer may be set for the past */
 			engine->now = top->at;
 		if (top->rule->machine)
 			engine_machine_expire(engine, top->rule);
 		else
-			end_first(engine, top->rule);
+			end_first(engine, top->rule, !ends);
+		if (engine->raised.used)
+			engine_raise(engine);
 	}
 	engine->expiring = false;
 	set_next(engine);

@@ -13,6 +13,7 @@ struct event_catalog {
 	size_t slot_count;  /* a power of two */
 	const char **files; /* paths of the catalogs read so far */
 	size_t file_count, file_capacity;
+	struct event_catalog_access access;
 	const char *tracefs; /* where it is mounted; NULL: not looked for yet, or nowhere */
 	unsigned reading;    /* how deep includes are nested right now */
 };
@@ -23,6 +24,11 @@ struct event_catalog {
  */
 int event_catalog_insert(struct event_catalog *catalog, const struct event_type_spec *spec,
 			 const struct event_type **added);
+
+/* event_catalog_parse of a text that names other catalogs relative to folder, which the arena holds; NULL: installed
+ * ones only. */
+int event_catalog_parse_in(struct event_catalog *catalog, const struct diag_source *source, const char *folder,
+			   struct asterism_diag *diag);
 
 /* The type that the catalog already has under this name, or NULL; never asks the kernel. */
 const struct event_type *event_catalog_known(const struct event_catalog *catalog, const char *name);

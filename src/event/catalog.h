@@ -10,6 +10,9 @@
 #include "base/diag.h"
 #include "event/type.h"
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 struct event_catalog;
 
 struct event_catalog *event_catalog_new(void);
@@ -22,9 +25,26 @@ void event_catalog_free(struct event_catalog *catalog);
 int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
 			struct asterism_diag *diag);
 
+/* Which files a catalog may be made of, besides the installed ones. */
+enum event_catalog_files {
+	EVENT_FILES_ALL,
+	EVENT_FILES_OWN, /* regular ones of the owner, which nobody else can write */
+	EVENT_FILES_NONE,
+};
+
+struct event_catalog_access {
+	enum event_catalog_files files;
+	uid_t owner;
+	bool is_foreign; /* what names them came from somebody else: no message tells of what a file holds */
+};
+
+/* From here on, until then all are read and told of. What access rules out is as if it were not there (-ENOENT). */
+void event_catalog_restrict(struct event_catalog *catalog, const struct event_catalog_access *access);
+const struct event_catalog_access *event_catalog_access(const struct event_catalog *catalog);
+
 /*
- * Reads the catalog called name: as a path relative to folder (NULL: none) first, then from the installed catalogs
- * (directory of the ASTERISM_CATALOGS environment variable, else the built-in data directory).
+ * Reads the catalog called name: as a path relative to folder (NULL: none) first, then from the folders of installed
+ * catalogs (event/installed.h), then what is built in.
  * Reading one twice is fine. Returns 0, -ENOENT, -EINVAL, -ENOMEM. Adds no message for -ENOENT.
  */
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);

@@ -166,3 +166,13 @@ int64_t event_packed_decode(const struct event_packed *layout, const void *paylo
 	}
 	return at - from;
 }
+
+void event_packed_set_unread(const struct event_packed *layout, uint64_t unread, struct event_header *record)
+{
+	for (uint32_t i = 0; i < layout->string_count; i++) {
+		const struct event_packed_string *string = &layout->strings[i];
+
+		if (string->capacity && unread & event_packed_unread_bit(i))
+			event_string_set_unread(record, string->record_offset, string->capacity);
+	}
+}

@@ -26,6 +26,7 @@ enum {
 	EVENT_PACKED_ID_CONTEXT = 0, /* who raises the events that follow; see struct event_packed_context */
 	EVENT_PACKED_ID_FIRST = 1,
 	EVENT_PACKED_ID_MAX = UINT16_MAX,
+	EVENT_PACKED_ID_LATE = EVENT_PACKED_ID_MAX - 4, /* about the event that follows; struct event_packed_late */
 };
 
 /* The payload of EVENT_PACKED_ID_CONTEXT. comm is NUL-filled. */
@@ -36,6 +37,20 @@ struct event_packed_context {
 };
 
 _Static_assert(sizeof(struct event_packed_context) == 24, "the context is a fixed layout");
+
+/* The payload of EVENT_PACKED_ID_LATE: what else is to be known of the event directly behind it. */
+struct event_packed_late {
+	uint64_t entered; /* the event is late, and this is its time (CLOCK_MONOTONIC, ns); 0: it is not */
+	uint64_t unread;  /* which strings are unread (event_packed_unread_bit), and stand there as empty ones */
+};
+
+_Static_assert(sizeof(struct event_packed_late) == 16, "late events are a fixed layout");
+
+/* The bit for string number index of a payload; the last one is for all that have none of their own. */
+static inline uint64_t event_packed_unread_bit(uint32_t index)
+{
+	return UINT64_C(1) << (index < 63 ? index : 63);
+}
 
 struct event_packed_number {
 	uint16_t payload_offset;
@@ -109,6 +124,9 @@ int64_t event_packed_bytes(const struct event_packed *layout, const void *payloa
  */
 int64_t event_packed_decode(const struct event_packed *layout, const void *payload, size_t available,
 			    struct event_header *record);
+
+/* Makes those strings of record unread that the layout has and unread says. */
+void event_packed_set_unread(const struct event_packed *layout, uint64_t unread, struct event_header *record);
 
 /* The number of less than 8 bytes as 8 bytes of a record: extended by its sign, bool 0 or 1. */
 static inline uint64_t event_packed_widen(const struct event_packed_number *number, const char *from)

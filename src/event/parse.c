@@ -301,6 +301,15 @@ static int scan_source(struct parser *parser)
 	*source = (struct event_source){ .tracepoint = probe ? probe : copy_span(parser, tracepoint) };
 	if (!source->tracepoint)
 		return -ENOMEM;
+	parser->scan.in_probe = probe;
+	if (probe) {
+		const char *file = parser->scan.source->file;
+
+		source->file = arena_text(parser->scan.arena, file, strlen(file));
+		source->line = event_scan_line(&parser->scan, tracepoint);
+		if (!source->file)
+			return no_memory(parser);
+	}
 	if (event_scan_keyword(&parser->scan, "WHEN")) {
 		result = event_path_scan_when(&parser->scan, &extra);
 		if (result)
@@ -431,24 +440,29 @@ static int scan_all(struct parser *parser)
 	}
 }
 
-int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
-			struct asterism_diag *diag)
+int event_catalog_parse_in(struct event_catalog *catalog, const struct diag_source *source, const char *folder,
+			   struct asterism_diag *diag)
 {
-	struct diag_source source = { .file = file, .text = text, .length = length };
-	const char *slash = strrchr(file, '/');
 	struct parser *parser = alloc_zero(1, sizeof *parser);
-	int result = -ENOMEM;
+	int result;
 
 	if (!parser)
 		return diag_no_memory(diag);
 	parser->catalog = catalog;
-	event_scan_init(&parser->scan, &source, diag, catalog->arena);
-	parser->folder = slash ? arena_text(catalog->arena, file, slash == file ? 1 : (size_t)(slash - file)) : ".";
-	if (parser->folder)
-		result = scan_all(parser);
-	else
-		diag_no_memory(diag);
+	parser->folder = folder;
+	event_scan_init(&parser->scan, source, diag, catalog->arena);
+	result = scan_all(parser);
 	alloc_free(parser->sources);
 	alloc_free(parser);
 	return result;
+}
+
+int event_catalog_parse(struct event_catalog *catalog, const char *file, const char *text, size_t length,
+			struct asterism_diag *diag)
+{
+	const struct diag_source source = { .file = file, .text = text, .length = length };
+	const char *slash = strrchr(file, '/');
+	const char *folder = slash ? arena_text(catalog->arena, file, slash == file ? 1 : (size_t)(slash - file)) : ".";
+
+	return folder ? event_catalog_parse_in(catalog, &source, folder, diag) : diag_no_memory(diag);
 }

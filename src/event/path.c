@@ -6,6 +6,9 @@
 
 #include "event/path-priv.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { DEPTH_MAX = 12, TEXT_BYTES_MAX = 4000, CONDITIONS_MAX = 31, SCOPE_PATHS_MAX = 8, INDEX_MAX = 65536 };
 
 static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind);
@@ -17,6 +20,7 @@ enum shape {
 	ONE_INTEGER,
 	OFFSET_AND_BYTES,  /* bytes of an integer */
 	OFFSET_AND_LENGTH, /* bytes of a string */
+	STRUCT_AND_PATH,   /* what stands there; members may follow */
 };
 
 static const struct function {
@@ -35,6 +39,7 @@ static const struct function {
 	{ "user_caller", NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "kernel_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "cast", STRUCT_AND_PATH, EVENT_PATH_ANY, 0 },
 	{ "ctx", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxs", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxstr", OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
@@ -88,15 +93,25 @@ static int scan_numbers(struct event_scan *scan, const struct function *function
 	return 0;
 }
 
+static int scan_struct(struct event_scan *scan)
+{
+	event_scan_blank(scan);
+	if (!event_scan_name(scan).length)
+		return event_scan_expected(scan, "the name of a struct");
+	return event_scan_char(scan, ',') ? 0 : event_scan_expected(scan, "','");
+}
+
 static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth)
 {
 	enum event_path_kind kind;
 	struct event_span span;
-	int result = 0;
+	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan) : 0;
 
+	if (result)
+		return result;
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
-	if (function->shape == ONE_PATH) {
+	if (function->shape == ONE_PATH || function->shape == STRUCT_AND_PATH) {
 		result = scan_choice(scan, depth + 1, &kind);
 		if (!result && kind == EVENT_PATH_STRING)
 			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
@@ -133,20 +148,45 @@ static int scan_steps(struct event_scan *scan)
 	return 0;
 }
 
+/* What a name alone stands for: current, or an argument, which only tracepoints have by name. */
+static int check_alone(struct event_scan *scan, struct event_span name)
+{
+	const char *names[sizeof functions / sizeof *functions], *nearest;
+	char text[32] = "", hint[64];
+
+	if (!scan->in_probe || event_span_is(name, "current"))
+		return 0;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		names[i] = functions[i].name;
+	memcpy(text, name.start, name.length < sizeof text ? name.length : sizeof text - 1);
+	nearest = diag_nearest(text, names, sizeof functions / sizeof *functions);
+	snprintf(hint, sizeof hint, "did you mean %s(%s)?", nearest ? nearest : "",
+		 nearest && strcmp(nearest, "user_arg") == 0 ? "0" : "");
+	return event_scan_error(scan, name,
+				nearest ? hint : "user_arg(0) is the first argument, user_result() the result",
+				"a probe in user code has no arguments by name");
+}
+
 static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, enum event_path_kind *kind)
 {
+	int result;
+
 	*kind = EVENT_PATH_ANY;
-	if (!event_scan_char(scan, '('))
-		return scan_steps(scan);
+	if (!event_scan_char(scan, '(')) {
+		result = check_alone(scan, name);
+		return result ? result : scan_steps(scan);
+	}
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		if (event_span_is(name, functions[i].name)) {
 			*kind = functions[i].gives;
-			return scan_call(scan, &functions[i], depth);
+			result = scan_call(scan, &functions[i], depth);
+
+			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan);
 		}
 	}
 	return event_scan_error(scan, name,
 				"kstr, ustr, be16, be32, syscall_arg, user_arg, user_result, user_caller, user_word, "
-				"kernel_word, ctx, ctxs, ctxstr, ctxloc",
+				"kernel_word, cast, ctx, ctxs, ctxstr, ctxloc",
 				"there is no function of this name in paths");
 }
 

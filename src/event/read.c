@@ -2,9 +2,11 @@
 /* Decides where catalogs are found. A file that was read once under the same path is not read again. */
 
 #include "event/catalog-priv.h"
+#include "event/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,48 +64,118 @@ static bool was_read(const struct event_catalog *catalog, const char *path)
 	return false;
 }
 
-static int read_path(struct event_catalog *catalog, const char *path, struct asterism_diag *diag)
+/* Noted before it is parsed, so that files that include each other come to an end. */
+static int note(struct event_catalog *catalog, const char *path, struct asterism_diag *diag)
 {
+	if (alloc_grow(&catalog->files, &catalog->file_capacity, catalog->file_count, sizeof *catalog->files))
+		return diag_no_memory(diag);
+	catalog->files[catalog->file_count++] = path;
+	return 0;
+}
+
+/* Root's files are anybody's own who is not somebody else. */
+static bool is_own(const struct event_catalog_access *access, const struct stat *status)
+{
+	return S_ISREG(status->st_mode) && !(status->st_mode & (S_IWGRP | S_IWOTH)) &&
+	       (status->st_uid == access->owner || (status->st_uid == 0 && !access->is_foreign));
+}
+
+/*
+ * Opens a file that the access allows. It is looked at before it is opened to read, which some devices act upon, and
+ * all that is wrong with it is ENOENT: who may not read a folder does not learn here what is in it.
+ */
+static int open_own(const struct event_catalog_access *access, const char *path)
+{
+	char number[32];
+	struct stat status;
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+
+	snprintf(number, sizeof number, "/proc/self/fd/%d", place);
+	if (place >= 0 && fstat(place, &status) == 0 && is_own(access, &status))
+		fd = open(number, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (place >= 0)
+		close(place);
+	if (fd < 0)
+		errno = ENOENT;
+	return fd;
+}
+
+/* is_installed: the access does not matter. */
+static int read_path(struct event_catalog *catalog, const char *path, bool is_installed, struct asterism_diag *diag)
+{
+	bool is_any = is_installed || catalog->access.files == EVENT_FILES_ALL;
 	int fd, result;
 
 	if (was_read(catalog, path))
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = is_any ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : open_own(&catalog->access, path);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
 		return -ENOENT;
 	if (fd < 0)
 		return diag_error(diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(errno));
-	/* Noted before it is parsed, so that files that include each other come to an end. */
-	if (alloc_grow(&catalog->files, &catalog->file_capacity, catalog->file_count, sizeof *catalog->files)) {
-		close(fd);
-		return diag_no_memory(diag);
-	}
-	catalog->files[catalog->file_count++] = path;
-	result = parse_open_file(catalog, path, fd, diag);
+	result = note(catalog, path, diag);
+	if (!result)
+		result = parse_open_file(catalog, path, fd, diag);
 	close(fd);
 	return result;
 }
 
-static int read_in(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
+static int read_in(struct event_catalog *catalog, const char *folder, const char *name, bool is_installed,
+		   struct asterism_diag *diag)
 {
-	const char *path = arena_format(catalog->arena, "%s/%s", folder, name);
+	const char *path = arena_format(catalog->arena, *folder ? "%s/%s" : "%s%s", folder, name);
 
-	return path ? read_path(catalog, path, diag) : diag_no_memory(diag);
+	return path ? read_path(catalog, path, is_installed, diag) : diag_no_memory(diag);
+}
+
+static int read_embedded(struct event_catalog *catalog, const char *name, struct asterism_diag *diag)
+{
+	const struct embedded_file *file = embedded_find(event_embedded, name);
+	struct diag_source source = { 0 };
+	int result;
+
+	if (!file)
+		return -ENOENT;
+	source = (struct diag_source){ arena_format(catalog->arena, EMBEDDED_FOLDER "/%s", name), file->bytes,
+				       file->length };
+	if (!source.file)
+		return diag_no_memory(diag);
+	if (was_read(catalog, source.file))
+		return 0;
+	result = note(catalog, source.file, diag);
+	return result ? result : event_catalog_parse_in(catalog, &source, NULL, diag);
+}
+
+/* Not a name of an installed catalog but a way somewhere. */
+static bool is_path(const char *name)
+{
+	return strchr(name, '/') != NULL || !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+void event_catalog_restrict(struct event_catalog *catalog, const struct event_catalog_access *access)
+{
+	catalog->access = *access;
+}
+
+const struct event_catalog_access *event_catalog_access(const struct event_catalog *catalog)
+{
+	return &catalog->access;
 }
 
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
 {
-	const char *installed = secure_getenv("ASTERISM_CATALOGS");
+	enum event_catalog_files files = catalog->access.files;
 	int result = -ENOENT;
 
-	if (*name == '/') {
-		const char *path = arena_text(catalog->arena, name, strlen(name));
-
-		return path ? read_path(catalog, path, diag) : diag_no_memory(diag);
-	}
-	if (folder)
-		result = read_in(catalog, folder, name, diag);
-	if (result != -ENOENT)
+	if (catalog->access.is_foreign)
+		diag = NULL;
+	if (*name == '/')
+		folder = "";
+	if (folder && files != EVENT_FILES_NONE)
+		result = read_in(catalog, folder, name, false, diag);
+	if (*name == '/' || (files != EVENT_FILES_ALL && is_path(name)))
 		return result;
-	return read_in(catalog, installed && *installed ? installed : ASTERISM_DATA_DIR "/catalogs", name, diag);
+	for (size_t i = 0; result == -ENOENT && event_installed_folder(i); i++)
+		result = read_in(catalog, event_installed_folder(i), name, true, diag);
+	return result == -ENOENT ? read_embedded(catalog, name, diag) : result;
 }

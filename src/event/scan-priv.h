@@ -18,6 +18,7 @@ struct event_scan {
 	const struct diag_source *source;
 	struct asterism_diag *diag;
 	struct arena *arena; /* where event_scan_copy and event_scan_text leave their texts */
+	bool in_probe;       /* what is scanned is about a place in user code */
 };
 
 /* A piece of the text. length 0: nothing was there. */
@@ -60,6 +61,9 @@ int event_scan_text(struct event_scan *scan, const char **text);
 const char *event_scan_copy(struct event_scan *scan, struct event_span span);
 
 bool event_span_is(struct event_span span, const char *text);
+
+/* The line that span stands in, from 1. */
+uint32_t event_scan_line(const struct event_scan *scan, struct event_span span);
 
 /* Reports an error at span (length 0: at the byte there) and returns -EINVAL. hint may be NULL. */
 int event_scan_error(struct event_scan *scan, struct event_span span, const char *hint, const char *format, ...)

@@ -242,6 +242,11 @@ static struct diag_place place_of(const struct event_scan *scan, struct event_sp
 	return place;
 }
 
+uint32_t event_scan_line(const struct event_scan *scan, struct event_span span)
+{
+	return place_of(scan, span).line;
+}
+
 int event_scan_error(struct event_scan *scan, struct event_span span, const char *hint, const char *format, ...)
 {
 	struct diag_place place = place_of(scan, span);

@@ -15,11 +15,15 @@
  *          48  body: every scalar in 8 bytes (integers sign- or zero-extended to 64 bits by their type, bool 0 or 1,
  *              f64 as IEEE bits), every string in its capacity, NUL-terminated and NUL-filled, all in field order.
  * Capacities are rounded up to multiples of 8, so every field is aligned.
+ *
+ * A string that could not be read where it lies is unread, which is not the empty string: all of it is NUL but its last
+ * byte, which no string has, and which is EVENT_UNREAD.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum event_value {
 	EVENT_U8 = 1,
@@ -43,7 +47,14 @@ enum {
 	EVENT_RECORD_BYTES_MAX = 8192,
 	EVENT_FIELDS_MAX = 128,
 	EVENT_HEADER_FIELDS = 5,
+	EVENT_UNREAD = 0x7f,
 };
+
+/*
+ * Added to the type of a record that comes later than its time: it tells of the beginning of a call, but had to wait
+ * until its strings could be read. Others that came before it may be younger. Only where records are handed on.
+ */
+#define EVENT_LATE (UINT32_C(1) << 31)
 
 struct event_header {
 	uint64_t ts;
@@ -81,6 +92,8 @@ struct event_source {
 	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
 	const char *scope;      /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
 	const char *const *paths; /* per body field: how it is obtained */
+	const char *file;         /* of a probe in user code: where it is declared; else NULL */
+	uint32_t line;
 };
 
 struct event_type {
@@ -93,6 +106,31 @@ struct event_type {
 	const struct event_source *sources; /* none: no kernel raises it */
 	uint32_t source_count;
 };
+
+/* Whether the record carries EVENT_LATE. UINT32_MAX stands for a type that nobody knows. */
+static inline bool event_is_late(const struct event_header *record)
+{
+	return record->type & EVENT_LATE && record->type != UINT32_MAX;
+}
+
+/* The record's type without it. */
+static inline uint32_t event_type_of(const struct event_header *record)
+{
+	return event_is_late(record) ? record->type & ~EVENT_LATE : record->type;
+}
+
+/* Whether the string field of record is unread. offset and bytes are the field's. */
+static inline bool event_string_is_unread(const struct event_header *record, uint32_t offset, uint32_t bytes)
+{
+	return ((const char *)record)[offset + bytes - 1] != 0;
+}
+
+/* Makes it so. */
+static inline void event_string_set_unread(struct event_header *record, uint32_t offset, uint32_t bytes)
+{
+	memset((char *)record + offset, 0, bytes - 1);
+	((char *)record)[offset + bytes - 1] = EVENT_UNREAD;
+}
 
 /* The header fields ts, cpu, pid, tid, comm, in this order. */
 extern const struct event_field event_header_fields[EVENT_HEADER_FIELDS];

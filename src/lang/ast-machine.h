@@ -84,6 +84,7 @@ struct lang_state {
 struct lang_machine {
 	const char *name;
 	struct diag_place place;
+	uint32_t rules_before; /* how many rules of the unit stand before it */
 	enum lang_loss loss;
 	uint64_t pool;
 	uint32_t trail; /* 0..16 */

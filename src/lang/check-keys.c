@@ -89,6 +89,11 @@ static bool take_list(struct lang_check *c, struct source *sources, const struct
 	bool fine = true;
 	uint32_t i = 0;
 
+	if (!machine->key_count) {
+		lang_error(c->report, &list->place, "events need no BY: there is one instance, which all concern",
+			   "BY names %u field%s, but the machine has no key", list->count, list->count == 1 ? "" : "s");
+		return false;
+	}
 	if (list->count != machine->key_count) {
 		lang_error(c->report, &list->place,
 			   lang_hint(c->report, "in the order of KEY { %s }", lang_key_list(c)),

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what names stand for: event types, fields, elements of the pattern, array functions. */
 
+#include "event/installed.h"
 #include "lang/check-priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A shipped catalog that has the type, else the type of the nearest name. */
+static const char *what_is_meant(struct lang_check *c, const char *name)
+{
+	const char *catalog = event_installed_with(name);
+
+	if (catalog)
+		return arena_format(c->report->arena, "EVENTS \"%s\" above the rules declares it", catalog);
+	return lang_did_you_mean(c->report, name, event_catalog_nearest(c->catalog, name));
+}
 
 const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word)
 {
@@ -14,9 +25,8 @@ const struct event_type *lang_find_type(struct lang_check *c, const struct lang_
 	if (type || lang_report_full(c->report) || c->catalog_failed)
 		return type;
 	if (lang_names_find(c->broken_types, word->text) == LANG_NO_NAME)
-		lang_error(c->report, &word->place,
-			   lang_did_you_mean(c->report, word->text, event_catalog_nearest(c->catalog, word->text)),
-			   "unknown event type '%s'", word->text);
+		lang_error(c->report, &word->place, what_is_meant(c, word->text), "unknown event type '%s'",
+			   word->text);
 	return NULL;
 }
 

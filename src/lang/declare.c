@@ -8,13 +8,19 @@
 
 static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *item, const char *folder)
 {
+	static const char *const hints[] = {
+		[EVENT_FILES_ALL] = "catalogs are looked for beside the rule file and among the installed ones",
+		[EVENT_FILES_OWN] =
+			"a catalog is an installed one, or, by its whole path, a file of your own that nobody "
+			"else can write",
+		[EVENT_FILES_NONE] = "only installed catalogs can be named here, by their names without a folder",
+	};
 	int result = event_catalog_read(c->catalog, folder, item->name.text, c->report->diag);
 
 	if (result == -ENOMEM) {
 		lang_no_memory(c->report);
 	} else if (result == -ENOENT) {
-		lang_error(c->report, &item->name.place,
-			   "catalogs are looked for beside the rule file and among the installed ones",
+		lang_error(c->report, &item->name.place, hints[event_catalog_access(c->catalog)->files],
 			   "there is no catalog '%s'", item->name.text);
 	} else if (result) {
 		lang_error(c->report, &item->name.place, NULL, "the catalog '%s' cannot be used", item->name.text);

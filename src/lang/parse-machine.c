@@ -20,8 +20,11 @@ static bool parse_keys(struct lang_parser *p, struct lang_syntax_machine *machin
 
 	if (!lang_accept_word(p, "KEY"))
 		return lang_unexpected(p, "KEY", "a machine is written 'MACHINE name KEY { pid } STATE ...'");
-	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "the key is written 'KEY { pid, fd }'") ||
-	    !lang_list_begin(p, &list))
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "the key is written 'KEY { pid, fd }'"))
+		return false;
+	if (lang_accept(p, LANG_TOKEN_RBRACE))
+		return true; /* one instance for all events */
+	if (!lang_list_begin(p, &list))
 		return false;
 	do {
 		struct lang_syntax_key *key = lang_node(p, sizeof *key);

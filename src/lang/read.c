@@ -198,6 +198,15 @@ static void note_name(struct reading *reading, struct lang_names *names, const s
 		  "the other one is here");
 }
 
+static void check_machine(struct reading *reading, const struct lang_syntax_machine *syntax)
+{
+	struct lang_unit *unit = &reading->program->unit;
+	struct lang_machine *machine = &unit->machines[unit->machine_count++];
+
+	lang_check_machine(&reading->check, syntax, machine);
+	machine->rules_before = unit->rule_count;
+}
+
 static void check_items(struct reading *reading)
 {
 	struct lang_unit *unit = &reading->program->unit;
@@ -213,7 +222,7 @@ static void check_items(struct reading *reading)
 		if (item->kind == LANG_ITEM_RULE)
 			lang_check_rule(&reading->check, item->rule, &unit->rules[unit->rule_count++]);
 		else if (item->kind == LANG_ITEM_MACHINE)
-			lang_check_machine(&reading->check, item->machine, &unit->machines[unit->machine_count++]);
+			check_machine(reading, item->machine);
 		else
 			continue;
 		note_name(reading, names, item);

@@ -58,8 +58,8 @@ static int check_key(struct check *check, struct check_item item, const struct p
 
 	if (result)
 		return result;
-	if (class->slot_count < 1 || class->slot_count > PROGRAM_KEY_SLOTS_MAX)
-		return check_fail(check, item, "a machine has a key of 1 to %d slots, not %u", PROGRAM_KEY_SLOTS_MAX,
+	if (class->slot_count > PROGRAM_KEY_SLOTS_MAX)
+		return check_fail(check, item, "a machine has a key of %d slots at most, not %u", PROGRAM_KEY_SLOTS_MAX,
 				  class->slot_count);
 	for (uint32_t i = 0; i < class->slot_count; i++) {
 		uint32_t slot = check->program->indices[class->first_slot + i];
@@ -115,10 +115,12 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 	bool leaves = transition->target == PROGRAM_TARGET_END || transition->target == PROGRAM_TARGET_MATCH;
 	bool tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH;
 
-	if (transition->flags && transition->flags != PROGRAM_TELL && transition->flags != PROGRAM_COPY)
+	if (transition->flags & ~(uint32_t)(PROGRAM_TELL | PROGRAM_ARM) && transition->flags != PROGRAM_COPY)
 		return check_fail(check, item, "its flags %#x are not possible", transition->flags);
 	if (transition->flags && leaves)
 		return check_fail(check, item, "it tells or copies and leads to no state");
+	if (transition->flags & PROGRAM_ARM && (opens || !(check->program->rules[rule].flags & PROGRAM_RULE_TIMER)))
+		return check_fail(check, item, "it arms a timer that is not there");
 	if (transition->flags & PROGRAM_COPY && (opens || transition->type == PROGRAM_TIMER))
 		return check_fail(check, item, "there is nothing to copy, or nothing that asks for it");
 	if (tells && !check->program->rules[rule].notice_count)
@@ -299,7 +301,7 @@ int check_machine_keys(struct check *check, uint32_t rule)
 
 		for (uint32_t j = 0; j < class->slot_count; j++)
 			any += program->indices[key->first_field + j] == PROGRAM_NONE;
-		if (any == class->slot_count)
+		if (any && any == class->slot_count)
 			result = check_fail(check, (struct check_item){ PROGRAM_KEYS, class->first_key + i },
 					    "it names no field at all");
 		else if (any)

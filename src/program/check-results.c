@@ -127,6 +127,15 @@ static int check_notice_number(struct check *check, struct check_item item, cons
 	return 0;
 }
 
+static int check_there(struct check *check, struct check_item item, uint32_t rule, uint32_t node)
+{
+	int result = check_expression(check, item, rule, node, READS_NOTHING);
+
+	if (!result && check->program->nodes[node].kind != PROGRAM_BOOL)
+		result = check_fail(check, item, "what says whether it is there is not true or false");
+	return result;
+}
+
 int check_results(struct check *check, uint32_t rule_index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
@@ -141,13 +150,13 @@ int check_results(struct check *check, uint32_t rule_index)
 
 		if (value->name == PROGRAM_NONE)
 			return check_fail(check, item, "it has no name");
-		if (value->reserved)
-			return check_fail(check, item, "reserved bytes are not 0");
 		result = check_notice_number(check, item, rule, value->notice);
 		if (!result)
 			result = check_label(check, item, value->name);
 		if (!result)
 			result = check_expression(check, item, rule_index, value->node, READS_NOTHING);
+		if (!result && value->there)
+			result = check_there(check, item, rule_index, value->there - 1);
 	}
 	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count && !result; i++) {
 		result = check_notice_number(check, (struct check_item){ PROGRAM_STATEMENTS, i }, rule,

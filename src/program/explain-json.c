@@ -263,7 +263,8 @@ static void put_calls(const struct explain *explain)
 		text_printf(explain->out, explain->facts->who ? "\"%s\"" : "null",
 			    explain->facts->who ? explain->facts->who[i] : "");
 		text_printf(explain->out, ",\"changes_system\":%s,\"guarantee\":\"%s\"}",
-			    action->changes_system ? "true" : "false", action->guarantee);
+			    action->changes_system ? "true" : "false",
+			    explain->facts->who ? explain->facts->guarantees[i] : action->guarantee);
 	}
 	text_append(explain->out, count ? "]" : "");
 }

@@ -50,7 +50,10 @@ static void print_head(const struct explain *explain)
 	text_append(out, "\n");
 	if (explain_is_machine(explain)) {
 		text_append(out, "  key        ");
-		explain_keys(explain, &explain->program->classes[rule->first_class]);
+		if (explain->program->classes[rule->first_class].slot_count)
+			explain_keys(explain, &explain->program->classes[rule->first_class]);
+		else
+			text_append(out, "none: one instance");
 		text_append(out, "\n");
 	}
 }
@@ -138,7 +141,8 @@ static void print_call(const struct explain *explain, uint32_t index)
 	const struct react_action *action = program_call(explain->program, statement);
 
 	if (action && explain->facts->who)
-		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index], action->guarantee);
+		text_printf(explain->out, "      by %s: %s\n", explain->facts->who[index],
+			    explain->facts->guarantees[index]);
 }
 
 static void print_statement(const struct explain *explain, uint32_t index)

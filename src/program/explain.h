@@ -16,8 +16,8 @@ struct program_explain_facts {
 	const char *why;           /* one clause without a full stop, or NULL */
 	uint64_t kernel_bytes;     /* memory that the rule's pool takes in the kernel; 0: not told */
 	uint64_t user_space_bytes; /* and in the user-space engine */
-	/* Who does the calls, per statement of the rule: "the kernel"; NULL: not known. */
-	const char *const *who;
+	/* Who does the calls, per statement of the rule: "the kernel", and what that guarantees; NULL: not known. */
+	const char *const *who, *const *guarantees;
 };
 
 void program_explain_text(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,

@@ -144,6 +144,7 @@ enum program_transition_flag {
 	PROGRAM_IN_PLACE = 1 << 1, /* progress of a negated sequence: no copy under SKIPTILLANY, not a positive event */
 	PROGRAM_TELL = 1 << 2, /* MACHINE: the notice in the notice slot is told, and the instance goes on to target */
 	PROGRAM_COPY = 1 << 3, /* MACHINE: taken by a copy of the instance, for the key that its actions write */
+	PROGRAM_ARM = 1 << 4,  /* MACHINE: the timer is armed anew: among those due at one time it is the last */
 };
 
 #define PROGRAM_TIMER (UINT32_MAX - 1) /* type of a transition: the timer goes off */
@@ -200,7 +201,7 @@ struct program_return {
 	uint32_t name;
 	uint32_t node;   /* over slots only */
 	uint32_t notice; /* MACHINE: the notice of the rule that it belongs to, from 1; else 0 */
-	uint32_t reserved;
+	uint32_t there;  /* 1 + a node, BOOL, over slots only: whether the match has the value; 0: it always does */
 };
 
 struct program_statement {

@@ -105,7 +105,8 @@ void program_values_fill(const struct program *program, const struct program_mat
 		struct program_value value;
 
 		if (program_return_applies(&program->returns[operand.rule->first_return + at.count - 1], match) &&
-		    program_eval(&operand, place.node, &value) == 0)
+		    program_eval_return(&operand, &program->returns[operand.rule->first_return + at.count - 1],
+					&value) == 0)
 			put(&place, &value, memory);
 		else
 			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;

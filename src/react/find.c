@@ -134,3 +134,14 @@ int react_errno_number(const char *name)
 			return number;
 	return 0;
 }
+
+const char *react_late_guarantee(const struct react_action *action)
+{
+	if (action->primitive != REACT_SEND_SIGNAL)
+		return action->guarantee;
+	return action->is_undone
+		       ? "sent as soon as it hears of the match; whoever completed it may have gone on, or have "
+			 "ended. Undone when the session ends, however it ends."
+		       : "sent as soon as it hears of the match; whoever completed it may have gone on, or have "
+			 "ended.";
+}

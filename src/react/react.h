@@ -126,6 +126,9 @@ void react_arity(const struct react_action *action, uint32_t *least, uint32_t *m
 /* NULL where action takes shape as its argument number index (below the most it takes), else what it expects. */
 const char *react_expects(const struct react_action *action, uint32_t index, const struct react_shape *shape);
 
+/* What has and has not happened when action is done by this process rather than by the kernel, at the match. */
+const char *react_late_guarantee(const struct react_action *action);
+
 /* "Signal(target, signal)" for people; cut to size. */
 void react_print(const struct react_action *action, char *buffer, size_t size);
 

@@ -182,9 +182,25 @@ void ring_cursor_rewind(const struct ring *ring, struct ring_cursor *cursor)
 	ring_range(ring, &cursor->next, &last);
 }
 
-/* What lies between the cursor and part is lost, and part is behind it now. Returns 1 or -EBADMSG. */
-static int advance(struct ring_cursor *cursor, const struct ring_part *part)
+/* Leaves what has been handed out of the part's sub-buffer before out of its counts. Returns 1 or -EBADMSG. */
+static int leave_out(const struct ring_cursor *cursor, struct ring_part *part)
 {
+	uint64_t end = part->events_before + part->events;
+
+	if (part->events_before > cursor->events || cursor->events > end || part->bytes < cursor->bytes)
+		return -EBADMSG;
+	part->skip = cursor->bytes;
+	part->events_before = cursor->events;
+	part->events = end - cursor->events;
+	return 1;
+}
+
+/* What lies between the cursor and part is lost, and part is behind it now. Returns 1 or -EBADMSG. */
+static int advance(struct ring_cursor *cursor, struct ring_part *part)
+{
+	part->skip = 0;
+	if (cursor->bytes && part->sequence == cursor->next && leave_out(cursor, part) < 0)
+		return -EBADMSG;
 	if (cursor->is_late)
 		cursor->events = part->events_before;
 	if (part->events_before < cursor->events)
@@ -193,7 +209,15 @@ static int advance(struct ring_cursor *cursor, const struct ring_part *part)
 	cursor->lost += part->events_before - cursor->events;
 	cursor->events = part->events_before + part->events;
 	cursor->next = part->sequence + 1;
+	cursor->bytes = 0;
 	return 1;
+}
+
+/* Gives up the sub-buffers before next. */
+static void go_on_at(struct ring_cursor *cursor, uint64_t next)
+{
+	cursor->next = next;
+	cursor->bytes = 0;
 }
 
 /* force: sub-buffers that are not complete after some looks are given up. Returns as ring_next, -ENODATA at the last
@@ -207,7 +231,7 @@ static int step(const struct ring *ring, struct ring_cursor *cursor, bool force,
 		if (!ring_range(ring, &first, &last))
 			return -ENODATA;
 		if (cursor->next < first)
-			cursor->next = first;
+			go_on_at(cursor, first);
 		if (cursor->next >= last)
 			return -ENODATA;
 		result = ring_read(ring, cursor->next, buffer, part);
@@ -216,7 +240,7 @@ static int step(const struct ring *ring, struct ring_cursor *cursor, bool force,
 		if (result == -EBADMSG || (result == 0 && !force))
 			return result;
 		if (result == 0 && ++looks == RING_LOOKS) {
-			cursor->next++;
+			go_on_at(cursor, cursor->next + 1);
 			looks = 0;
 		}
 	}
@@ -230,6 +254,31 @@ int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 	return result == -ENODATA ? 0 : result;
 }
 
+/* Whether everything in the last sub-buffer has been handed out. */
+static bool is_empty(const struct ring *ring, const struct ring_cursor *cursor)
+{
+	return cursor->bytes && ring_written(ring) == cursor->events;
+}
+
+int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part)
+{
+	int result = step(ring, cursor, false, buffer, part);
+	uint64_t first, last;
+
+	if (result != -ENODATA)
+		return result;
+	if (!ring_range(ring, &first, &last) || cursor->next > last || is_empty(ring, cursor))
+		return 0;
+	result = ring_drain(ring, buffer, part);
+	if (result == 1)
+		result = advance(cursor, part);
+	if (result == 1) {
+		cursor->next = part->sequence;
+		cursor->bytes = part->bytes;
+	}
+	return result;
+}
+
 int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part)
 {
 	int result = step(ring, cursor, true, buffer, part);
@@ -239,7 +288,7 @@ int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffe
 		return result;
 	if (!ring_range(ring, &first, &last))
 		return 0;
-	if (cursor->next <= last) {
+	if (cursor->next <= last && !is_empty(ring, cursor)) {
 		result = ring_drain(ring, buffer, part);
 		if (result)
 			return result == 1 ? advance(cursor, part) : result;
@@ -249,6 +298,6 @@ int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffe
 	if (!cursor->is_late && written > cursor->events)
 		cursor->lost += written - cursor->events;
 	cursor->events = written;
-	cursor->next = last + 1;
+	go_on_at(cursor, last + 1);
 	return 0;
 }

@@ -117,6 +117,7 @@ struct ring_part {
 	uint64_t events_before; /* in the ring before it */
 	uint64_t events;        /* in it */
 	uint32_t bytes;         /* with the header, without padding */
+	uint32_t skip; /* of these, what ring_peek has handed out before; 0: nothing. The counts are of the rest */
 };
 
 /* The sub-buffers that may be read: first to last, the last being the one that is written to. False: none yet. */
@@ -144,6 +145,7 @@ struct ring_cursor {
 	uint64_t next;   /* sub-buffer */
 	uint64_t events; /* written before it, handed out or lost */
 	uint64_t lost;   /* events, exactly, of those before next */
+	uint32_t bytes;  /* of sub-buffer next, handed out by ring_peek */
 	bool is_late;    /* nothing is handed out yet, and what lies before the first part is not missed */
 };
 
@@ -156,9 +158,15 @@ void ring_cursor_rewind(const struct ring *ring, struct ring_cursor *cursor);
 int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
 
 /*
- * The same when nobody waits for more: sub-buffers that are not complete after some looks are skipped, and the last one
- * is drained.
- * Where writers are at rest, lost is exact after the 0 at the end: written = handed out + lost.
+ * The same, and where nothing is complete, what has been written to the last sub-buffer since it was last handed out:
+ * for events that come so slowly that it takes long to fill one. Then cursor->bytes is not 0.
+ */
+int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
+
+/*
+ * The same as ring_next when nobody waits for more: sub-buffers that are not complete after some looks are skipped, and
+ * the last one is drained. Where writers are at rest, lost is exact after the 0 at the end: written = handed out +
+ * lost.
  */
 int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
 

@@ -27,32 +27,6 @@ struct executor {
 	uint32_t batch, left; /* in this poll */
 };
 
-/* Whether the program can see events of type: a kernel raises them, or a rule emits them. */
-static bool is_raised(const struct program *program, struct event_catalog *catalog, uint32_t type)
-{
-	const struct event_type *known = event_catalog_find(catalog, program_text(program, program->types[type].name));
-
-	return !known || known->source_count || session_is_emitted(program, type);
-}
-
-static int check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
-			struct asterism_diag *diag)
-{
-	const struct program_rule *rule = &program->rules[index];
-
-	for (uint32_t i = 0; i < rule->element_count; i++) {
-		uint32_t type = program->elements[rule->first_element + i].type;
-
-		if (!is_raised(program, catalog, type))
-			return diag_error(diag, NULL, -EINVAL,
-					  "%s %s waits for %s, which is only declared: no kernel raises it and no "
-					  "rule or machine emits it",
-					  program_sort(rule), program_text(program, rule->name),
-					  program_text(program, program->types[type].name));
-	}
-	return 0;
-}
-
 static int place_rules(struct executor *executor, struct event_catalog *catalog, const bool *elsewhere,
 		       struct asterism_diag *diag)
 {
@@ -62,7 +36,7 @@ static int place_rules(struct executor *executor, struct event_catalog *catalog,
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const char *name = program_text(program, program->rules[i].name);
 		struct session_placement placement;
-		int error = check_raised(program, catalog, i, diag);
+		int error = session_check_raised(program, catalog, i, diag);
 
 		if (elsewhere && elsewhere[i]) {
 			executor->excluded[i] = true;
@@ -298,5 +272,6 @@ void executor_count(const struct executor *executor, struct session_totals *tota
 		else if (!executor->excluded[i])
 			ebpf_stats(executor->kernel, i, &totals->rules[i]);
 		totals->lost += totals->rules[i].pool_exhausted;
+		totals->lost += executor->here[i] ? totals->rules[i].unraised : 0; /* ebpf_lost has the others */
 	}
 }

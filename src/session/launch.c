@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,14 +73,27 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 	}
 }
 
+/*
+ * The call that the child waits in has its end observed, not its beginning. So it is one that nobody asks for its
+ * arguments, as one may for what was read; and the word itself is left unread, since its execve is to be the next.
+ */
+static bool await_word(int go_fd)
+{
+	struct pollfd wait = { .fd = go_fd, .events = POLLIN };
+
+	while (ppoll(&wait, 1, NULL, NULL) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return wait.revents == POLLIN; /* who has died is readable, too */
+}
+
 /* From the word to go until it is the command, the child does nothing else: it is observed already. */
 __attribute__((noreturn)) static void be_child(char *const *command, const struct hold *hold, int go_fd, int error_fd)
 {
-	char go;
-
 	if (hold->filter)
 		hold_be_child(hold);
-	else if (read(go_fd, &go, 1) != 1)
+	else if (!await_word(go_fd))
 		_exit(STATUS_NOT_RUN);
 	execvp(command[0], command);
 	int error = errno;
@@ -130,7 +144,6 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 	}
 	launch->pid = pid;
 	launch->go_fd = go[1];
-	launch->wait_fd = go[0];
 	launch->error_fd = error[0];
 	go[1] = error[0] = -1;
 	close_fd(&error[1]); /* who holds it is told apart from the command by it */
@@ -145,11 +158,10 @@ out:
 	return result;
 }
 
-/* Whether the child is inside the read that it waits in, as far as the kernel tells. */
+/* Whether the child is inside the call that it waits in, as far as the kernel tells. */
 static bool is_waiting(const struct launch *launch)
 {
 	char path[64], line[64] = "";
-	unsigned long fd = 0;
 	long call = -1;
 	FILE *file;
 
@@ -160,7 +172,24 @@ static bool is_waiting(const struct launch *launch)
 	if (!fgets(line, sizeof line, file))
 		line[0] = 0;
 	fclose(file);
-	return sscanf(line, "%ld 0x%lx", &call, &fd) == 2 && call == SYS_read && fd == (unsigned long)launch->wait_fd;
+	return sscanf(line, "%ld", &call) == 1 && call == SYS_ppoll;
+}
+
+bool launch_is_stopped(const struct launch *launch)
+{
+	char path[64], line[256] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", launch->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof line, file))
+		line[0] = 0;
+	fclose(file);
+	state = strrchr(line, ')'); /* behind a name that may hold anything */
+	return state && state[1] == ' ' && state[2] == 'T';
 }
 
 void launch_settle(const struct launch *launch)
@@ -179,10 +208,10 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	/* A child that is no more cannot read it; what ended it - Ctrl-C, most likely - is told when it is reaped. */
 	if (send(launch->go_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
 		return diag_error(diag, NULL, -EINVAL, "'%s' could not be started: %s", name, strerror(errno));
-	close_fd(&launch->go_fd);
 	do
 		got = read(launch->error_fd, &error, sizeof error);
 	while (got < 0 && errno == EINTR);
+	close_fd(&launch->go_fd); /* not before the word was seen: nobody being there any more means not to go */
 	close_fd(&launch->error_fd);
 	if (got != sizeof error)
 		return 0;

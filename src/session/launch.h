@@ -17,7 +17,6 @@ struct launch {
 	pid_t pid; /* 0: nothing launched */
 	int pidfd; /* polls readable when the command has ended */
 	int go_fd, error_fd;
-	int wait_fd; /* the child's, for the record: it is closed here */
 	bool reaped;
 	struct hold hold; /* of the command's system calls */
 };
@@ -29,6 +28,9 @@ struct launch {
  */
 int launch_prepare(char *const *command, const struct sock_fprog *filter, struct asterism_diag *diag,
 		   struct launch *launch);
+
+/* Whether the command stands still as after SIGSTOP. */
+bool launch_is_stopped(const struct launch *launch);
 
 /*
  * Returns once the child waits for launch_go, so that nothing it does before will be taken for the command's. Gives up

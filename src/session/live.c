@@ -29,6 +29,12 @@
 /* How often progress is told. */
 #define PROGRESS_NS 200000000ull
 
+/* How often it is looked whether the command stands still, and how long it does before that is told. */
+#define STILL_NS 1000000000ull
+
+/* How soon what failed is tried again. */
+enum { RETRY_NS = 20 * 1000 * 1000 };
+
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
 enum { STATUS_UNKNOWN = 127 };
 
@@ -46,9 +52,14 @@ struct live {
 	int epoll_fd, timer_fd;
 	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
-	uint64_t told_ns; /* when progress was told last */
-	bool wants_snapshot;
+	uint64_t told_ns;  /* when progress was told last */
+	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
+	uint64_t next_still_ns;
+	bool still_told;
+	bool wants_saving;
+	bool unarmed; /* the timer could not be set */
 	bool done;
+	int failed; /* what the session had to go on in spite of */
 };
 
 static void end(struct live *live, enum session_end why)
@@ -112,8 +123,12 @@ static int fill_scope(struct live *live)
 		launch_settle(&live->launch);
 		result = session_parts_add(&live->parts, live->launch.pid);
 	}
-	for (size_t i = 0; i < live->options->pid_count && !result; i++)
+	for (size_t i = 0; i < live->options->pid_count && !result; i++) {
 		result = session_parts_add(&live->parts, live->options->pids[i]);
+		if (result == -ESRCH)
+			return diag_error(live->diag, NULL, -EINVAL, "process %d ended before it could be observed",
+					  live->options->pids[i]);
+	}
 	if (result)
 		return diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
 				  strerror(-result));
@@ -172,9 +187,11 @@ static void on_signal(struct live *live)
 	if (read(live->options->signal_fd, &info, sizeof info) != sizeof info)
 		return;
 	if (info.ssi_signo == SIGUSR1) {
-		live->wants_snapshot = true;
+		live->wants_saving = true;
 		return;
 	}
+	if (info.ssi_signo == SIGUSR2 || info.ssi_signo == SIGALRM)
+		return;
 	if (!live->launch.pid || live->outcome.signal) {
 		live->outcome.signal = (int)info.ssi_signo;
 		return end(live, SESSION_SIGNALLED);
@@ -220,7 +237,7 @@ static void on_event(struct live *live, uint64_t data)
 }
 
 /* Arms the timer for the earlier of the parts' wish and the session's end. */
-static void arm(const struct live *live, uint64_t now, uint64_t wait_ns)
+static void arm(struct live *live, uint64_t now, uint64_t wait_ns)
 {
 	uint64_t at = wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
 	struct itimerspec when = { 0 };
@@ -231,7 +248,7 @@ static void arm(const struct live *live, uint64_t now, uint64_t wait_ns)
 		when.it_value.tv_sec = (time_t)(at / 1000000000);
 		when.it_value.tv_nsec = (long)(at % 1000000000);
 	}
-	timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+	live->unarmed = timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) != 0;
 }
 
 /* Handles the descriptors that are readable by now. */
@@ -258,13 +275,34 @@ static void tell_progress(struct live *live, uint64_t now)
 	live->options->on_progress(live->options->context, &totals);
 }
 
-/* A snapshot that somebody asked for by a signal; while another one waits for the disk, it waits, too. */
-static int take_wanted(struct live *live)
+/* A session that only waits for a command that is stopped says so: its user may not know that it is. */
+static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 {
-	int result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", false) : 0;
+	if (!live->launch.pid || live->launch.reaped)
+		return;
+	if (*wait_ns > STILL_NS)
+		*wait_ns = STILL_NS;
+	if (now < live->next_still_ns)
+		return;
+	live->next_still_ns = now + STILL_NS / 2;
+	if (!launch_is_stopped(&live->launch) || questions_are_open(live->parts.responses.questions)) {
+		live->still_ns = 0;
+		live->still_told = false;
+		return;
+	}
+	live->still_ns = live->still_ns ? live->still_ns : now;
+	if (live->still_told || now - live->still_ns < STILL_NS / 2)
+		return;
+	live->still_told = true;
+	diag_add(live->diag, ASTERISM_WARNING, NULL, NULL,
+		 "the command (process %d) is stopped, and the session waits for it: 'kill -CONT %d' lets it go on",
+		 live->launch.pid, live->launch.pid);
+}
 
-	live->wants_snapshot = result == -EBUSY;
-	return live->wants_snapshot ? 0 : result;
+/* What somebody asked for by a signal; while another snapshot waits for the disk, it waits, too. */
+static void take_wanted(struct live *live)
+{
+	live->wants_saving = live->wants_saving && session_parts_save(&live->parts, false) == -EBUSY;
 }
 
 /* Hands out what has come, and tells how long the parts can wait for more. */
@@ -272,12 +310,26 @@ static int turn(struct live *live, uint64_t *wait_ns)
 {
 	int result = session_parts_poll(&live->parts, wait_ns);
 
-	if (!result)
-		result = take_wanted(live);
+	take_wanted(live);
+	watch_still(live, clock_now_ns(), wait_ns);
 	if (!result && live->options->on_pause)
-		result = live->options->on_pause(live->options->context);
+		result = session_parts_told(&live->parts, live->options->on_pause(live->options->context));
 	tell_progress(live, clock_now_ns());
 	return result;
+}
+
+/* A session that somebody relies on ends when what it observes does, not because something fails. */
+static int outlast(struct live *live, int result, uint64_t *wait_ns)
+{
+	if (result >= 0 || !live->parts.must_go_on)
+		return result;
+	if (!live->failed)
+		diag_error(live->diag, NULL, result, "the session goes on though something fails: %s",
+			   strerror(-result));
+	live->failed = live->failed ? live->failed : result;
+	if (*wait_ns > RETRY_NS)
+		*wait_ns = RETRY_NS;
+	return 0;
 }
 
 int live_fd(const struct live *live)
@@ -288,14 +340,14 @@ int live_fd(const struct live *live)
 int live_step(struct live *live)
 {
 	uint64_t wait_ns = UINT64_MAX, now;
-	int result = take_events(live);
+	int result = outlast(live, take_events(live), &wait_ns);
 
 	if (!result) /* at the end, too: what came before it counts */
-		result = turn(live, &wait_ns);
+		result = outlast(live, turn(live, &wait_ns), &wait_ns);
 	now = clock_now_ns();
 	if (!result && !live->done && now >= live->end_ns) {
 		end(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
-		result = turn(live, &wait_ns);
+		result = outlast(live, turn(live, &wait_ns), &wait_ns);
 	}
 	if (result)
 		end(live, SESSION_STOPPED);
@@ -340,6 +392,7 @@ void live_part(struct live *live, struct session_outcome *outcome)
 	}
 	if (own->command_status < 0)
 		own->command_status = STATUS_UNKNOWN;
+	own->began = outcome->began;
 	*outcome = *own;
 }
 
@@ -384,15 +437,16 @@ int live_open(const struct session_rules *rules, const struct session_live_optio
 int live_finish(struct live *live, struct session_totals *totals)
 {
 	const char *name = live->options->last_snapshot;
-	int result, finished;
+	int finished;
 
 	totals->elapsed_ns = clock_now_ns() - live->start_ns;
-	result = live->wants_snapshot ? session_parts_snapshot(&live->parts, "signal", true) : 0;
-	if (!result && name)
-		result = session_parts_snapshot(&live->parts, name, true);
+	if (live->wants_saving)
+		session_parts_save(&live->parts, true);
+	if (name)
+		session_parts_snapshot(&live->parts, name, true);
 	finished = session_parts_finish(&live->parts, totals);
 	session_parts_close(&live->parts);
-	return result ? result : finished;
+	return live->failed ? live->failed : finished;
 }
 
 /* Steps to the end. */
@@ -402,8 +456,8 @@ static int observe(struct live *live)
 	int result;
 
 	while ((result = live_step(live)) == 0) {
-		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
-			return diag_error(live->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
+		if (poll(&fd, 1, live->unarmed ? RETRY_NS / 1000000 : -1) < 0 && errno != EINTR)
+			usleep(RETRY_NS / 1000); /* for want of memory: the next step tells what else is wrong */
 	}
 	return result < 0 ? result : 0;
 }
@@ -423,6 +477,7 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 	result = live_open(rules, options, diag, &live);
 	if (result)
 		return result;
+	outcome->began = true;
 	result = observe(live);
 	finished = live_finish(live, totals);
 	live_part(live, outcome);

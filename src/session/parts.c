@@ -17,7 +17,9 @@
 
 static enum ebpf_scope scope_of(const struct session_live_options *options)
 {
-	return options->command ? EBPF_SCOPE_TREE : options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_PIDS;
+	if (options->all)
+		return EBPF_SCOPE_ALL;
+	return options->no_children ? EBPF_SCOPE_PIDS : EBPF_SCOPE_TREE;
 }
 
 /* The match as a line without its end, which the caller frees; NULL: memory is short. */
@@ -52,11 +54,10 @@ static char *values_of(const struct program *program, const struct program_match
 	return line_of(program, &bare, &length);
 }
 
-static int mark(struct session_parts *parts, const struct program_match *match)
+static void mark(struct session_parts *parts, const struct program_match *match)
 {
 	const struct program *program = session_rules_program(parts->rules);
 	char *values = values_of(program, match);
-	int result = values ? 0 : diag_no_memory(parts->diag);
 	const struct tape_mark at = {
 		.ts = match->ts,
 		.cpu = match->cpu,
@@ -64,33 +65,35 @@ static int mark(struct session_parts *parts, const struct program_match *match)
 		.tid = match->tid,
 		.comm = match->comm,
 		.rule = program_text(program, program->rules[match->rule].name),
-		.values = values,
+		.values = values ? values : "",
 		.tainted = match->tainted,
 	};
 
-	if (!result)
-		result = tape_mark(parts->tape, &at);
+	tape_mark(parts->tape, &at);
 	free(values);
 	if (!parts->options->tape->flight || parts->rules_snap)
-		return result;
+		return;
 	/* A snapshot holds all the marks, but it is that of the first. */
 	if (parts->pending)
 		parts->snapshots_refused++;
 	else
 		parts->pending = at.rule;
-	return result;
 }
 
 static int tell(void *context, const struct program_match *match)
 {
 	struct session_parts *parts = context;
 	const struct session_live_options *options = parts->options;
-	int result = 0;
 
-	if (options->on_match && !parts->failed)
-		result = options->on_match(options->context, match);
+	return options->on_match && !parts->failed
+		       ? session_parts_told(parts, options->on_match(options->context, match))
+		       : 0;
+}
+
+int session_parts_told(struct session_parts *parts, int result)
+{
 	parts->failed |= result < 0;
-	return result;
+	return result < 0 && parts->must_go_on ? 0 : result;
 }
 
 /* A match that asks is told when it has its verdict. */
@@ -104,7 +107,9 @@ static int on_match(void *context, const struct program_match *match)
 		return 0;
 	if (!parts->responses.questions || !questions_take(parts->responses.questions, &told, &result))
 		result = tell(parts, &told);
-	return result < 0 || !parts->tape ? result : mark(parts, &told);
+	if (result >= 0 && parts->tape)
+		mark(parts, &told);
+	return result;
 }
 
 static bool in_scope(void *context, int pid)
@@ -138,9 +143,11 @@ static int open_responses(struct session_parts *parts)
 		.ask_context = options->context,
 		.tell = tell,
 		.context = parts,
+		.stops = parts->diag,
 	};
 	int result = responses_open(&parts->responses, &responses, parts->diag);
 
+	parts->must_go_on |= !result && reactions_may_act(parts->responses.reactions);
 	parts->rules_snap = !result && reactions_call(parts->responses.reactions, react_find("Snapshot"));
 	return result;
 }
@@ -164,7 +171,13 @@ int session_parts_open(struct session_parts *parts, const struct session_rules *
 	};
 	int result = 0;
 
-	*parts = (struct session_parts){ .rules = rules, .options = options, .veto = veto, .diag = diag };
+	*parts = (struct session_parts){
+		.rules = rules,
+		.options = options,
+		.veto = veto,
+		.diag = diag,
+		.must_go_on = options->tape != NULL,
+	};
 	if (rules)
 		result = open_responses(parts);
 	if (!result && options->tape)
@@ -217,13 +230,20 @@ int session_parts_tape_fd(const struct session_parts *parts)
 	return parts->tape ? tape_fd(parts->tape) : -1;
 }
 
+int session_parts_save(struct session_parts *parts, bool patient)
+{
+	if (parts->tape)
+		tape_flush(parts->tape);
+	return session_parts_snapshot(parts, "signal", patient);
+}
+
 int session_parts_snapshot(struct session_parts *parts, const char *name, bool patient)
 {
 	return parts->tape && parts->options->tape->flight ? tape_snapshot(parts->tape, name, patient) : 0;
 }
 
 /* The snapshot of a match: as a match may come a million times a second, not every one gets its own. */
-static int take_pending(struct session_parts *parts)
+static void take_pending(struct session_parts *parts)
 {
 	uint64_t now = clock_now_ns();
 	int result = -EBUSY;
@@ -231,33 +251,34 @@ static int take_pending(struct session_parts *parts)
 	if (parts->snapshots < SESSION_SNAPSHOTS_MAX &&
 	    (!parts->snapshots || now - parts->last_snapshot_ns >= SNAPSHOT_PAUSE_NS))
 		result = session_parts_snapshot(parts, parts->pending, false);
-	if (result == -EBUSY) {
+	if (result) {
 		parts->snapshots_refused++;
-		return 0;
+		return;
 	}
 	parts->last_snapshot_ns = now;
 	parts->snapshots++;
-	return result;
 }
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 {
 	uint64_t wait_for_rules = UINT64_MAX;
-	int result = 0;
+	int results[4] = { 0 }, result = 0;
 
 	*wait_ns = UINT64_MAX;
 	if (parts->executor)
-		result = executor_poll(parts->executor, &wait_for_rules);
-	if (!result)
-		result = veto_poll(parts->veto, on_match, parts);
-	if (!result && parts->pending)
-		result = take_pending(parts);
+		results[0] = executor_poll(parts->executor, &wait_for_rules);
+	results[1] = veto_poll(parts->veto, on_match, parts);
+	if (parts->pending)
+		take_pending(parts);
 	parts->pending = NULL;
-	if (!result && parts->tape)
-		result = tape_poll(parts->tape, wait_ns);
+	if (parts->tape)
+		results[2] = tape_poll(parts->tape, wait_ns);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
-	return result ? result : responses_poll(&parts->responses, clock_now_ns(), wait_ns);
+	results[3] = responses_poll(&parts->responses, clock_now_ns(), wait_ns);
+	for (size_t i = 0; i < sizeof results / sizeof *results && !result; i++)
+		result = results[i]; /* what one cannot do the others do all the same */
+	return result;
 }
 
 static void tally(void *context, uint32_t statement, uint64_t *buckets)
@@ -302,9 +323,7 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 	int result = parts->executor ? finish_rules(parts, totals) : 0;
 
 	if (parts->tape) {
-		int finished = tape_finish(parts->tape);
-
-		result = finished ? finished : result;
+		tape_finish(parts->tape);
 		tape_count(parts->tape, &totals->tape);
 		totals->tape.snapshots_refused = parts->snapshots_refused;
 		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;

@@ -22,6 +22,7 @@ struct session_parts {
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	bool failed;                           /* whoever is told of matches wants no more */
+	bool must_go_on;                       /* somebody relies on more than being told */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
 	uint64_t snapshots, snapshots_refused; /* of matches */
@@ -46,13 +47,21 @@ int session_parts_tape_fd(const struct session_parts *parts);
 /* The same for answers to questions; -1: there are none. */
 int session_parts_ask_fd(const struct session_parts *parts);
 
-/* As executor_poll. */
+/*
+ * As executor_poll. Where a rule may act or something is recorded, it is no reason to end that nobody wants to be told
+ * of matches any more: then what on_match returns stays here, and session_parts_told gives 0 for such a result.
+ */
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);
+int session_parts_told(struct session_parts *parts, int result);
+
+/* Somebody wants what is recorded on the disk: a snapshot of a flight tape, or what a continuous one has. As
+ * tape_snapshot. */
+int session_parts_save(struct session_parts *parts, bool patient);
 
 /* Somebody wants to see what a flight tape holds. As tape_snapshot. */
 int session_parts_snapshot(struct session_parts *parts, const char *name, bool patient);
 
-/* Ends the recording and counts everything. Returns 0 or -errno of a recording that could not be ended. */
+/* Ends the recording and counts everything. Returns 0 or -errno: something may not be told that was found. */
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals);
 
 #endif

@@ -48,6 +48,11 @@ static int allow(const struct reading *reading, const char *name)
 static int read_line(const struct reading *reading, char *line)
 {
 	static const char blanks[] = " \t\r\n,";
+	const struct {
+		const char *name;
+		bool *is_on;
+	} switches[] = { { "outside-scope", &reading->policy->anywhere },
+			 { "clients-define", &reading->policy->clients_define } };
 	char *state, *word;
 	int result = 0;
 
@@ -55,13 +60,17 @@ static int read_line(const struct reading *reading, char *line)
 	word = strtok_r(line, blanks, &state);
 	if (!word)
 		return 0;
-	if (strcmp(word, "outside-scope") == 0) {
-		reading->policy->anywhere = true;
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		if (strcmp(word, switches[i].name) != 0)
+			continue;
+		*switches[i].is_on = true;
 		word = strtok_r(NULL, blanks, &state);
-		return word ? wrong(reading, NULL, "outside-scope stands alone, without", word) : 0;
+		return word ? wrong(reading, switches[i].name, "a statement that stands alone is followed by", word)
+			    : 0;
 	}
 	if (strcmp(word, "allow") != 0)
-		return wrong(reading, "'allow ACTION, ...' or 'outside-scope'", "unknown statement", word);
+		return wrong(reading, "'allow ACTION, ...', 'outside-scope' or 'clients-define'", "unknown statement",
+			     word);
 	word = strtok_r(NULL, blanks, &state);
 	if (!word)
 		return wrong(reading, "write 'allow Stop, Continue' or 'allow all'", "no action after", "allow");

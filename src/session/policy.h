@@ -8,6 +8,7 @@
  *
  *   allow Stop, Continue       these actions ("allow all": every one)
  *   outside-scope              also to processes that are not observed
+ *   clients-define             who sends rules to a daemon may define events by catalogs of their own
  */
 
 #include "base/diag.h"
@@ -20,7 +21,8 @@ enum { POLICY_ACTIONS_MAX = 64 };
 
 struct session_policy {
 	bool allows_all;
-	bool anywhere; /* targets may be out of scope */
+	bool anywhere;       /* targets may be out of scope */
+	bool clients_define; /* what this allows is its reader's affair */
 	const struct react_action *actions[POLICY_ACTIONS_MAX];
 	uint32_t action_count;
 };

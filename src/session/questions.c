@@ -181,3 +181,8 @@ void questions_count(const struct questions *questions, uint64_t *refused, uint6
 	*refused = __atomic_load_n(&questions->stopping.stops.table->refused, __ATOMIC_RELAXED);
 	*lost = asks_lost(questions->asks);
 }
+
+bool questions_are_open(const struct questions *questions)
+{
+	return questions && questions->asks && asks_pending(questions->asks) > 0;
+}

@@ -49,6 +49,9 @@ void questions_refuse(struct questions *questions);
 /* Ends all of them. Returns as asks_put. */
 int questions_close(struct questions *questions);
 
+/* Whether somebody stands still until a question is answered. */
+bool questions_are_open(const struct questions *questions);
+
 /* Stops that found no room so far, and questions that were lost. */
 void questions_count(const struct questions *questions, uint64_t *refused, uint64_t *lost);
 

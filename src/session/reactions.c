@@ -4,6 +4,7 @@
 #include "session/reactions.h"
 
 #include "base/alloc.h"
+#include "base/diag.h"
 #include "program/calls.h"
 #include "program/machine.h"
 #include "react/proc.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARGS_MAX = 32 };
+enum { ARGS_MAX = 32, STOPS_TOLD_MAX = 16 };
 
 struct reactions {
 	const struct program *program;
@@ -24,7 +25,9 @@ struct reactions {
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
 	struct frames *frames;               /* NULL: no rule wants a stack */
-	bool *quiet;                         /* per rule, then per notice of machines: nobody is told */
+	bool lets_go_on;                     /* some rule does, whoever was stopped */
+	uint32_t stops_told;
+	bool *quiet; /* per rule, then per notice of machines: nobody is told */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
@@ -57,6 +60,8 @@ static int bind(struct reactions *reactions)
 		if (action->primitive == REACT_STACK && !reactions->frames)
 			return -ENOMEM;
 		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
+		reactions->lets_go_on |=
+			reactions->allowed[i] && (action->signal == SIGCONT || action == react_find("Thaw"));
 		/* Who cannot be named here could not be let go on at the end. */
 		reactions->in_kernel[i] =
 			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && stops(action));
@@ -141,6 +146,37 @@ static void drop_note(const struct reactions *reactions, const struct react_call
 	react_stops_forget(reactions->stops, &notes, 1);
 }
 
+/* The signal that the call sends, 0: none. */
+static int signal_of(const struct react_call *call)
+{
+	const struct react_value *second = &call->args[1];
+
+	if (call->action->primitive != REACT_SEND_SIGNAL || call->action->signal || call->arg_count < 2)
+		return call->action->signal;
+	return second->kind == REACT_STRING ? react_signal_number(second->text) : (int)second->i64;
+}
+
+/* Whoever waits for a process that nobody lets go on would wait for ever and not know why. */
+static void tell_stop(struct reactions *reactions, const struct react_call *call)
+{
+	bool freezes = call->action == react_find("Freeze");
+	pid_t pid;
+
+	if (!reactions->options.stops || reactions->lets_go_on || (!freezes && signal_of(call) != SIGSTOP) ||
+	    !call->arg_count)
+		return;
+	pid = proc_process_of((pid_t)call->args[0].i64);
+	if (!pid || reactions->stops_told++ >= STOPS_TOLD_MAX)
+		return;
+	diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
+		 "%s has stopped process %d by %s, and no rule lets it go on: it stands still until %s%d%s%s",
+		 call->rule, pid, call->action->name, freezes ? "its cgroup is thawed (process " : "'kill -CONT ", pid,
+		 freezes ? ")" : "'", call->action->is_undone ? " or the end of this session" : "");
+	if (reactions->stops_told == STOPS_TOLD_MAX)
+		diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
+			 "further processes that are stopped are not told one by one");
+}
+
 /* Does one call, or says why not. */
 static void perform(struct reactions *reactions, const struct program_match *match, uint32_t index)
 {
@@ -165,6 +201,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 		if (call.action->primitive == REACT_STACK && !match->stack_count)
 			not_done(reactions, index, "the stack of its thread was not kept");
 		drop_note(reactions, &call);
+		tell_stop(reactions, &call);
 	} else if (!reactions->allowed[statement]) {
 		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
@@ -173,6 +210,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 		not_done(reactions, index, call.why);
 	} else {
 		told->how = PROGRAM_DONE;
+		tell_stop(reactions, &call);
 	}
 }
 
@@ -211,6 +249,19 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	name_stack(reactions, told);
 	return !reactions->quiet[match->notice ? reactions->program->rule_count + rule->first_notice + match->notice - 1
 					       : match->rule];
+}
+
+bool reactions_may_act(const struct reactions *reactions)
+{
+	uint32_t count = reactions->program->header->sections[PROGRAM_STATEMENTS].count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct react_action *action = reactions->actions[i];
+
+		if (action && action->changes_system && reactions->allowed[i])
+			return true;
+	}
+	return false;
 }
 
 bool reactions_call(const struct reactions *reactions, const struct react_action *action)

@@ -16,6 +16,7 @@ struct reactions;
 
 struct reactions_options {
 	const struct session_policy *policy; /* NULL: nothing that changes the system */
+	struct asterism_diag *stops;         /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
 	bool recorded;                       /* the events are long past: only counters and histograms make sense */
 	struct react_agent_options agent;
 };
@@ -35,6 +36,9 @@ const bool *reactions_allowed(const struct reactions *reactions);
  * needs to be told of it.
  */
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
+
+/* Whether a rule may change the system. */
+bool reactions_may_act(const struct reactions *reactions);
 
 /* Whether some rule calls action. */
 bool reactions_call(const struct reactions *reactions, const struct react_action *action);

@@ -42,6 +42,7 @@ struct crew {
 	uint64_t now;         /* the latest time told */
 	uint64_t told;        /* the latest time that an item has */
 	uint32_t *item_bytes; /* per type: how much of a record is looked at */
+	bool *doubtful;       /* per field of the program: a string that some rule looks at, and that may be unread */
 	uint32_t type_count;
 	bool over_all; /* some rule sees types that the program does not know */
 	int failed;    /* sticks: nothing more is handed out */
@@ -247,9 +248,23 @@ static int publish_full(struct crew *crew)
 	return crew->failed;
 }
 
+static bool has_unread(const struct crew *crew, const struct event_header *record, uint32_t type)
+{
+	const struct program_type *row = &crew->program->types[type];
+
+	for (uint32_t i = row->first_field; i < row->first_field + row->field_count; i++) {
+		const struct program_field *field = &crew->program->fields[i];
+
+		if (crew->doubtful[i] && event_string_is_unread(record, field->offset, field->bytes))
+			return true;
+	}
+	return false;
+}
+
 int crew_feed(struct crew *crew, const struct event_header *record)
 {
-	bool is_known = record->type < crew->type_count;
+	uint32_t type = event_type_of(record);
+	bool is_known = type < crew->type_count;
 	struct batch_item added;
 	struct event_header *item;
 
@@ -257,9 +272,15 @@ int crew_feed(struct crew *crew, const struct event_header *record)
 		crew->now = record->ts;
 	if (!is_known && !crew->over_all)
 		return crew->failed;
-	added = batch_add(crew->filling, record, is_known ? crew->item_bytes[record->type] : sizeof *record, crew->now);
+	added = batch_add(crew->filling, record, is_known ? crew->item_bytes[type] : sizeof *record, crew->now);
 	item = (struct event_header *)(crew->filling->items + added.offset);
-	item->ts = crew->now; /* as an engine that had seen all events would take it */
+	if (crew->divided_count && is_known && has_unread(crew, item, type)) {
+		crew->gave_up = true; /* it marks the runs of all shares, but is seen by one */
+		crew->failed = crew->failed ? crew->failed : -EAGAIN;
+		return crew->failed;
+	}
+	if (!event_is_late(record))
+		item->ts = crew->now; /* as an engine that had seen all events would take it */
 	if (!is_known)
 		item->type = PROGRAM_NONE;
 	give_event(crew, record, added);
@@ -300,8 +321,10 @@ static void add_stats(struct program_rule_stats *stats, const struct program_rul
 	stats->runs_opened += more->runs_opened;
 	stats->runs_live_max += more->runs_live_max;
 	stats->pool_exhausted += more->pool_exhausted;
+	stats->unraised += more->unraised;
 	stats->lost += more->lost;
 	stats->divisions_by_zero += more->divisions_by_zero;
+	stats->unread += more->unread;
 }
 
 void crew_stats(const struct crew *crew, uint32_t rule, struct program_rule_stats *stats)
@@ -331,7 +354,8 @@ static int find_bytes(struct crew *crew)
 	int result = replay_want_init(&want, program);
 
 	crew->item_bytes = alloc_zero(program->type_count, sizeof *crew->item_bytes);
-	if (!crew->item_bytes)
+	crew->doubtful = alloc_zero(program->field_count, sizeof *crew->doubtful);
+	if (!crew->item_bytes || !crew->doubtful)
 		result = -ENOMEM;
 	for (uint32_t i = 0; i < program->type_count && !result; i++) {
 		const struct program_type *type = &program->types[i];
@@ -342,6 +366,7 @@ static int find_bytes(struct crew *crew)
 
 			if (want.fields[j] && field_end > end)
 				end = field_end;
+			crew->doubtful[j] = want.fields[j] && program->fields[j].value == EVENT_STRING;
 		}
 		crew->item_bytes[i] = (end + 7) / 8 * 8;
 	}
@@ -525,6 +550,7 @@ void crew_free(struct crew *crew)
 		free_divided(&crew->divided[i]);
 	alloc_free(crew->divided);
 	alloc_free(crew->item_bytes);
+	alloc_free(crew->doubtful);
 	alloc_free(crew->events.items);
 	alloc_free(crew->readers);
 	alloc_free(crew->workers);

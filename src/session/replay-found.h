@@ -14,9 +14,9 @@ struct found_list {
 	size_t used, room;
 };
 
-/* The place of a match: the item of the batch, and whose turn it was at it (0: time passed; else rule + 1). */
+/* The place of a match: the item of the batch, and engine_turn at it. */
 struct found_place {
-	uint32_t item, turn;
+	uint64_t item, turn;
 };
 
 /* A reader of a list. */

@@ -4,6 +4,7 @@
 #include "session/replay-input.h"
 
 #include "base/alloc.h"
+#include "session/derive.h"
 #include "trace/jsonl.h"
 #include "trace/merge.h"
 #include "trace/open.h"
@@ -29,6 +30,11 @@ static int open_one(struct opening *opening, const char *file)
 	if (result)
 		return result;
 	opening->source_count++;
+	/* An input that says what it holds may lack what follows from that. */
+	if ((*source)->kind->holds)
+		result = derive_new(*source, opening->catalog, opening->diag, source);
+	if (result)
+		return result;
 	opening->input->bytes_total += (*source)->bytes_total;
 	opening->sized &= (*source)->bytes_total != 0;
 	return 0;

@@ -230,7 +230,7 @@ static inline uint64_t number_at(const char *from, uint32_t bytes)
 
 uint32_t replay_key_share(const struct replay_key *key, const struct event_header *record, uint32_t share_count)
 {
-	uint32_t type = record->type < key->type_count ? record->type : key->type_count;
+	uint32_t of = event_type_of(record), type = of < key->type_count ? of : key->type_count;
 	const struct replay_key_part *part = &key->parts[type * PROGRAM_KEY_SLOTS_MAX], *end = part + key->part_count;
 	uint64_t hash = 0;
 

@@ -10,7 +10,7 @@
 int worker_match(void *context, const struct program_match *match)
 {
 	struct worker *worker = context;
-	const struct found_place place = { worker->item, engine_turn(worker->engine) + 1 }; /* NONE: 0 */
+	const struct found_place place = { worker->item, engine_turn(worker->engine) };
 
 	return found_add(&worker->turn->found, worker->program, place, match);
 }
@@ -37,7 +37,8 @@ static int do_all(struct worker *worker, const struct batch *batch)
 		const struct event_header *item = (const struct event_header *)at;
 
 		result = do_item(worker, item);
-		at += item->type < worker->program->type_count ? worker->item_bytes[item->type] : sizeof *item;
+		at += event_type_of(item) < worker->program->type_count ? worker->item_bytes[event_type_of(item)]
+									: sizeof *item;
 	}
 	return result;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
+#include "session/replay-check.h"
 #include "session/replay-crew.h"
 #include "session/replay-input.h"
 #include "session/replay-want.h"
@@ -29,6 +30,7 @@ struct replay {
 	const struct program *program;
 	struct replay_input input;
 	struct replay_want want;
+	bool *absent;          /* per type of the program: its events do not reach the rules */
 	struct engine *engine; /* one of these three */
 	struct crew *crew;
 	struct ebpf *kernel;
@@ -44,6 +46,15 @@ struct replay {
 	bool passes_over;        /* events of types that no rule knows only let time pass, */
 	uint64_t passed_ns;      /* up to this; the engine hears of it when it matters */
 };
+
+uint64_t session_totals_unread(const struct session_totals *totals)
+{
+	uint64_t unread = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		unread += totals->rules[i].unread;
+	return unread;
+}
 
 void session_totals_fini(struct session_totals *totals)
 {
@@ -114,6 +125,13 @@ static int open_executor(struct replay *replay, const struct session_rules *rule
 	return result || replay->crew ? result : engine_new(replay->program, &options, diag, &replay->engine);
 }
 
+static uint32_t known_type(const struct replay *replay, const struct event_type *type)
+{
+	uint32_t index = program_type_find(replay->program, type->name);
+
+	return index != PROGRAM_NONE && replay->absent[index] ? PROGRAM_NONE : index;
+}
+
 /* Gives the event the type index that the program knows it by. */
 static int translate(struct replay *replay, const struct trace_event *event)
 {
@@ -125,8 +143,10 @@ static int translate(struct replay *replay, const struct trace_event *event)
 		replay->types[replay->type_count++] = TYPE_NEW;
 	}
 	if (replay->types[number] == TYPE_NEW)
-		replay->types[number] = program_type_find(replay->program, event->type->name);
+		replay->types[number] = known_type(replay, event->type);
 	event->record->type = replay->types[number];
+	if (event->completed_ns && event->record->type != PROGRAM_NONE)
+		event->record->type |= EVENT_LATE;
 	return 0;
 }
 
@@ -178,7 +198,7 @@ static int feed_engine(struct replay *replay, struct event_header *record)
 			replay->passed_ns = record->ts;
 		return 0;
 	}
-	if (record->ts < replay->passed_ns)
+	if (record->ts < replay->passed_ns && !event_is_late(record))
 		record->ts = replay->passed_ns;
 	return engine_feed(replay->engine, record);
 }
@@ -262,6 +282,20 @@ static int finish(struct replay *replay, int result)
 	return result ? result : last;
 }
 
+static int check_input(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct replay_check check = {
+		.program = replay->program,
+		.catalog = session_rules_catalog(rules),
+		.source = replay->input.source,
+		.want = &replay->want,
+		.remedy = replay->options->remedy,
+	};
+
+	replay->absent = alloc_zero(replay->program->type_count, sizeof *replay->absent);
+	return replay->absent ? replay_check(&check, diag, replay->absent) : -ENOMEM;
+}
+
 static int open_all(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct session_replay_options *options = replay->options;
@@ -273,6 +307,9 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 		replay_input_relax(&replay->input);
 	if (!result)
 		result = replay_want_init(&replay->want, replay->program);
+	if (result)
+		return result;
+	result = check_input(replay, rules, diag);
 	if (result)
 		return result;
 	/* What comes as it happens is told as it happens, also that time is up. */
@@ -290,6 +327,7 @@ static void close_all(struct replay *replay)
 	replay_input_close(&replay->input);
 	replay_want_fini(&replay->want);
 	alloc_free(replay->types);
+	alloc_free(replay->absent);
 }
 
 /* Goes through the inputs once. totals->repeated: it has to be done again, without dividing rules. */

@@ -10,6 +10,7 @@ static int open_reactions(struct responses *responses, const struct responses_op
 {
 	const struct reactions_options reactions = {
 		.policy = options->policy,
+		.stops = options->stops,
 		.agent = { .in_scope = options->in_scope,
 			   .snapshot = options->snapshot,
 			   .context = options->context,

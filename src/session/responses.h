@@ -24,7 +24,8 @@ struct responses_options {
 	const char *ask_command;
 	void *ask_context;
 	program_match_fn *tell;
-	void *context; /* of in_scope, snapshot and tell */
+	void *context;               /* of in_scope, snapshot and tell */
+	struct asterism_diag *stops; /* as in reactions_options */
 };
 
 /* Returns 0, or as policy_check, reactions_new and questions_new; then responses_close is still needed. */

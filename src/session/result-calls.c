@@ -3,6 +3,7 @@
 
 #include "session/result-priv.h"
 
+#include "base/text.h"
 #include "program/calls.h"
 #include "react/show.h"
 #include "session/result.h"
@@ -12,25 +13,33 @@
 
 enum { MESSAGE_ARGS_MAX = 32, BAR_WIDTH = 40 };
 
+static void put_value(FILE *stream, const struct react_value *value, bool is_shown)
+{
+	if (is_shown && value->kind == REACT_STRING)
+		text_write(stream, value->text, TEXT_VALUE);
+	else
+		react_show(stream, value);
+}
+
 /* The text with the values in place of {}; values that are left over stand behind it. */
-static void put_message(FILE *stream, const struct react_value *values, uint32_t count)
+static void put_message(FILE *stream, const struct react_value *values, uint32_t count, bool is_shown)
 {
 	const char *at = values[0].text;
 	uint32_t next = 1;
 
 	for (const char *hole; next < count && (hole = strstr(at, "{}")); at = hole + 2) {
 		fwrite(at, 1, (size_t)(hole - at), stream);
-		react_show(stream, &values[next++]);
+		put_value(stream, &values[next++], is_shown);
 	}
 	fputs(at, stream);
 	for (; next < count; next++) {
 		putc(' ', stream);
-		react_show(stream, &values[next]);
+		put_value(stream, &values[next], is_shown);
 	}
 }
 
 char *result_message(const struct program *program, const struct program_match *match,
-		     const struct program_statement *statement)
+		     const struct program_statement *statement, bool is_shown)
 {
 	const struct react_action *action = program_call(program, statement);
 	const struct program_operand operand = { .program = program,
@@ -47,7 +56,7 @@ char *result_message(const struct program *program, const struct program_match *
 
 	if (!stream)
 		return NULL;
-	put_message(stream, values, (uint32_t)count);
+	put_message(stream, values, (uint32_t)count, is_shown);
 	return fclose(stream) ? NULL : text;
 }
 
@@ -129,7 +138,7 @@ void result_write_tallies(FILE *stream, const struct react_tallies *tallies)
 	for (size_t i = 0; i < tallies->count; i++) {
 		const struct react_tally *tally = &tallies->items[i];
 
-		result_put_plain(stream, tally->name);
+		text_write(stream, tally->name, TEXT_WORDS);
 		fprintf(stream, ": %" PRIu64 "\n", tally->count);
 		if (tally->is_histogram)
 			put_bars(stream, tally);

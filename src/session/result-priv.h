@@ -6,20 +6,17 @@
 
 #include "session/result.h"
 
-/* text as a JSON string with its quotes. Bytes that are not UTF-8 come out as U+FFFD each. */
+/* text as a JSON string with its quotes. */
 void result_put_string(FILE *stream, const char *text);
-
-/* text as it is, but for what a terminal could take for a command: octal escapes. Returns the characters written. */
-int result_put_plain(FILE *stream, const char *text);
 
 void result_put_value(FILE *stream, const struct program_value *value);
 
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
 
-/* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. */
+/* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. As result_warning. */
 char *result_message(const struct program *program, const struct program_match *match,
-		     const struct program_statement *statement);
+		     const struct program_statement *statement, bool is_shown);
 
 /* "[pid/tid]", or one number for a thread that leads its process. Returns the characters written. */
 int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid);

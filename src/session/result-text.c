@@ -3,9 +3,11 @@
 
 #include "session/result.h"
 
+#include "base/text.h"
 #include "program/machine.h"
 #include "session/result-priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +42,13 @@ int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
 /* "comm[pid/tid]  cpu n", aligned. */
 static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 {
-	int width = result_put_plain(stream, comm);
+	int width = text_write(stream, comm, TEXT_VALUE);
 
 	width += result_put_ids(stream, ids[1], ids[2]);
 	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
-/* As in JSON, but strings show what they hold. */
+/* As in JSON, but strings show every byte that they hold. */
 static void put_value(FILE *stream, const struct program_value *value)
 {
 	if (value->kind != PROGRAM_STRING) {
@@ -54,18 +56,18 @@ static void put_value(FILE *stream, const struct program_value *value)
 		return;
 	}
 	putc('"', stream);
-	result_put_plain(stream, value->text);
+	text_write(stream, value->text, TEXT_VALUE);
 	putc('"', stream);
 }
 
 /* All its values stand in it. */
 static void put_warning(FILE *stream, const struct program *program, const struct program_match *match)
 {
-	char *text = result_warning(program, match);
+	char *text = result_warning(program, match, true);
 
 	if (!text || *text)
 		fputs("  ", stream);
-	result_put_plain(stream, text ? text : "(memory is short)");
+	text_write(stream, text ? text : "(memory is short)", TEXT_WORDS);
 	free(text);
 }
 
@@ -77,9 +79,14 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *row = &program->returns[rule->first_return + i];
 		struct program_value value;
+		int result = program_eval_return(&operand, row, &value);
 
-		fprintf(stream, "  %s=", program_text(program, row->name));
-		if (program_eval(&operand, row->node, &value))
+		if (result == -ENODATA)
+			continue;
+		fputs("  ", stream);
+		text_write(stream, program_text(program, row->name), TEXT_WORDS); /* may be a whole expression */
+		putc('=', stream);
+		if (result)
 			fputs("(division by zero)", stream);
 		else
 			put_value(stream, &value);
@@ -95,11 +102,11 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 
 		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
 			continue;
-		char *text = result_message(program, match, statement);
+		char *text = result_message(program, match, statement, true);
 
 		if (text) {
 			fputs("  ", stream);
-			result_put_plain(stream, text);
+			text_write(stream, text, TEXT_WORDS);
 			free(text);
 			continue;
 		}
@@ -166,7 +173,7 @@ static void put_stack(FILE *stream, const struct program_match *match)
 {
 	for (uint32_t i = 0; match->frames && i < match->stack_count; i++) {
 		fputs("    ", stream);
-		result_put_plain(stream, match->frames[i]);
+		text_write(stream, match->frames[i], TEXT_VALUE);
 		putc('\n', stream);
 	}
 }

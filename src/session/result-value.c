@@ -10,46 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *escape_of(unsigned char c)
-{
-	switch (c) {
-	case '"':
-		return "\\\"";
-	case '\\':
-		return "\\\\";
-	case '\n':
-		return "\\n";
-	case '\t':
-		return "\\t";
-	case '\r':
-		return "\\r";
-	case '\b':
-		return "\\b";
-	case '\f':
-		return "\\f";
-	default:
-		return NULL;
-	}
-}
-
 void result_put_string(FILE *stream, const char *text)
 {
 	putc('"', stream);
-	while (*text) {
-		unsigned char first = (unsigned char)*text;
-		const char *escape = escape_of(first);
-		size_t length = text_character(text);
-
-		if (escape)
-			fputs(escape, stream);
-		else if (first < 0x20 || first == 0x7f)
-			fprintf(stream, "\\u%04x", first);
-		else if (length)
-			fwrite(text, 1, length, stream);
-		else
-			fputs("\xef\xbf\xbd", stream);
-		text += length ? length : 1;
-	}
+	text_write(stream, text, TEXT_JSON);
 	putc('"', stream);
 }
 
@@ -121,23 +85,4 @@ void result_put_node(FILE *stream, const struct program *program, const struct p
 		fputs("null", stream);
 	else
 		result_put_value(stream, &value);
-}
-
-int result_put_plain(FILE *stream, const char *text)
-{
-	int width = 0;
-
-	while (*text) {
-		unsigned char first = (unsigned char)*text;
-		size_t length = text_character(text);
-
-		if (length == 0 || first < 0x20 || first == 0x7f) {
-			width += fprintf(stream, "\\%03o", first);
-		} else {
-			fwrite(text, 1, length, stream);
-			width++;
-		}
-		text += length ? length : 1;
-	}
-	return width;
 }

@@ -3,6 +3,7 @@
 
 #include "session/result-priv.h"
 
+#include "base/text.h"
 #include "program/machine.h"
 
 #include <inttypes.h>
@@ -13,20 +14,21 @@ enum { AGO_WIDTH = 16 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-/* Texts as they are: whoever shows the warning knows what must not reach its medium. */
-static void put_piece_value(FILE *stream, const struct program_operand *operand, uint32_t node)
+static void put_piece_value(FILE *stream, const struct program_operand *operand, uint32_t node, bool is_shown)
 {
 	struct program_value value;
 
 	if (program_eval(operand, node, &value))
 		putc('?', stream);
-	else if (value.kind == PROGRAM_STRING)
-		fputs(value.text, stream);
-	else
+	else if (value.kind != PROGRAM_STRING)
 		result_put_value(stream, &value);
+	else if (is_shown)
+		text_write(stream, value.text, TEXT_VALUE);
+	else
+		fputs(value.text, stream);
 }
 
-char *result_warning(const struct program *program, const struct program_match *match)
+char *result_warning(const struct program *program, const struct program_match *match, bool is_shown)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 	const struct program_notice *notice = program_match_notice(program, match);
@@ -42,7 +44,8 @@ char *result_warning(const struct program *program, const struct program_match *
 
 		fputs(program_text(program, piece->text), stream);
 		if (piece->value != PROGRAM_NONE)
-			put_piece_value(stream, &operand, program->returns[rule->first_return + piece->value].node);
+			put_piece_value(stream, &operand, program->returns[rule->first_return + piece->value].node,
+					is_shown);
 	}
 	if (fclose(stream)) {
 		free(text);
@@ -53,7 +56,7 @@ char *result_warning(const struct program *program, const struct program_match *
 
 void result_put_warning(FILE *stream, const struct program *program, const struct program_match *match)
 {
-	char *text = result_warning(program, match);
+	char *text = result_warning(program, match, false);
 
 	fputs(",\"warning\":", stream);
 	if (text)
@@ -115,6 +118,14 @@ static int wider(int width, const char *text)
 	return length > width ? length : width;
 }
 
+/* States of an image are called anything that is text. */
+static void put_column(FILE *stream, const char *text, int width)
+{
+	int left = width - text_write(stream, text, TEXT_WORDS);
+
+	fprintf(stream, "%*s", left > 0 ? left : 0, "");
+}
+
 void result_write_trail(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	struct program_trail_event events[PROGRAM_TRAIL_MAX];
@@ -131,8 +142,13 @@ void result_write_trail(FILE *stream, const struct program *program, const struc
 		char ago[RESULT_AGO_BYTES];
 
 		result_print_ago(event->ts, match->ts, ago);
-		fprintf(stream, "    %*s  %-*s  %-*s -> %-*s  cpu %3" PRIu32 "  ", AGO_WIDTH, ago, name, event->name,
-			from, event->from, to, event->to, event->cpu);
+		fprintf(stream, "    %*s  ", AGO_WIDTH, ago);
+		put_column(stream, event->name, name);
+		fputs("  ", stream);
+		put_column(stream, event->from, from);
+		fputs(" -> ", stream);
+		put_column(stream, event->to, to);
+		fprintf(stream, "  cpu %3" PRIu32 "  ", event->cpu);
 		result_put_ids(stream, event->pid, event->tid);
 		putc('\n', stream);
 	}

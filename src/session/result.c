@@ -14,6 +14,7 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
+	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->slots };
 	const char *separator = "";
 
 	fputs(",\"return\":{", stream);
@@ -26,12 +27,20 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 		separator = ",";
 		result_put_string(stream, program_text(program, value->name));
 		putc(':', stream);
-		result_put_node(stream, program, match, value->node);
+		struct program_value found;
+
+		if (program_eval_return(&operand, value, &found))
+			fputs("null", stream);
+		else
+			result_put_value(stream, &found);
 	}
 	putc('}', stream);
 }
 
-/* comm stands only where there is one: recorded events need not have it. */
+/*
+ * comm stands only where there is one: recorded events need not have it. So does seq: events that meet in the kernel,
+ * on several processors, are not counted in any order.
+ */
 static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
 		      const struct program_match_event *event)
 {
@@ -46,9 +55,10 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 		fputs("null", stream);
 	else
 		result_put_string(stream, program_text(program, name));
-	fprintf(stream,
-		",\"seq\":%" PRIu64 ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
-		header->seq, header->ts, header->cpu, header->pid, header->tid);
+	if (header->seq)
+		fprintf(stream, ",\"seq\":%" PRIu64, header->seq);
+	fprintf(stream, ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, header->ts,
+		header->cpu, header->pid, header->tid);
 	if (*header->comm) {
 		fputs(",\"comm\":", stream);
 		result_put_string(stream, header->comm);
@@ -82,7 +92,7 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 {
 	static const char *const where[] = { [PROGRAM_DONE_IN_KERNEL] = "kernel", [PROGRAM_DONE] = "asterism" };
 	const struct program_rule *rule = &program->rules[match->rule];
-	char *text = result_message(program, match, &program->statements[rule->first_statement + index]);
+	char *text = result_message(program, match, &program->statements[rule->first_statement + index], false);
 
 	if (text) {
 		fputs(",\"text\":", stream);
@@ -176,6 +186,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
 		stats->matches, stats->runs_opened, stats->runs_live_max, stats->pool_exhausted, stats->lost);
 	if (stats->divisions_by_zero)
 		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
+	if (stats->unread)
+		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
 	putc('}', stream);
 }
 

@@ -13,6 +13,7 @@
 #include "program/match.h"
 #include "session/session.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -23,10 +24,11 @@
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
 
 /*
- * The text of a machine's warning, as it is: control characters that a process has put into a string are in it. Empty
- * where nothing is warned of. The caller frees it; NULL: memory is short.
+ * The text of a machine's warning. is_shown: values are escaped as everywhere in text; else they are as they are:
+ * control characters that a process has put into a string are in it. Empty where nothing is warned of. The caller frees
+ * it; NULL: memory is short.
  */
-char *result_warning(const struct program *program, const struct program_match *match);
+char *result_warning(const struct program *program, const struct program_match *match, bool is_shown);
 
 /* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
 enum { RESULT_AGO_BYTES = 32 };

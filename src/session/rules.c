@@ -69,51 +69,63 @@ static char *folder_of(const char *file)
 	return folder;
 }
 
-static int read_inputs(struct session_rules *rules, const char *const *files, size_t count, struct asterism_diag *diag)
+static int read_input(struct lang_input *input, const struct session_rules_file *file, struct asterism_diag *diag)
 {
-	rules->inputs = alloc_zero(count, sizeof *rules->inputs);
+	char *text;
+	int result = session_input_read(file->path, LANG_FILE_BYTES_MAX, diag, &text, &input->length);
+
+	if (result)
+		return result;
+	input->text = text;
+	input->file = alloc_text(session_input_name(file->path));
+	input->folder = folder_of(file->path);
+	return input->file && input->folder ? 0 : diag_no_memory(diag);
+}
+
+/* A copy with a NUL behind it. */
+static int copy_text(struct lang_input *input, const char *name, const void *bytes, size_t length)
+{
+	char *text = alloc_zero(length + 1, 1);
+
+	if (text && length)
+		memcpy(text, bytes, length);
+	*input = (struct lang_input){ .text = text, .length = length, .file = alloc_text(name) };
+	return text && input->file ? 0 : -ENOMEM;
+}
+
+static int read_inputs(struct session_rules *rules, const struct session_rules_files *files, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	rules->inputs = alloc_zero(files->count, sizeof *rules->inputs);
 	if (!rules->inputs)
 		return diag_no_memory(diag);
-	for (size_t i = 0; i < count; i++) {
-		struct lang_input *input = &rules->inputs[i];
-		char *text;
-		int result = session_input_read(files[i], LANG_FILE_BYTES_MAX, diag, &text, &input->length);
+	for (size_t i = 0; i < files->count && !result; i++) {
+		const struct session_rules_file *file = &files->files[i];
+		struct lang_input *input = &rules->inputs[rules->input_count++];
 
-		if (result)
-			return result;
-		rules->input_count++;
-		input->text = text;
-		input->file = alloc_text(session_input_name(files[i]));
-		input->folder = folder_of(files[i]);
-		if (!input->file || !input->folder)
-			return diag_no_memory(diag);
+		if (!file->text)
+			result = read_input(input, file, diag);
+		else if (copy_text(input, file->path, file->text, file->length))
+			result = diag_no_memory(diag);
 	}
-	rules->from_image = is_image(&rules->inputs[0]);
-	return 0;
+	if (!result)
+		rules->from_image = is_image(&rules->inputs[0]);
+	return result;
 }
 
 static int copy_input(struct session_rules *rules, const struct session_rules_source *source,
 		      struct asterism_diag *diag)
 {
-	struct lang_input *input;
-	char *text;
-
 	if (source->length > LANG_FILE_BYTES_MAX)
 		return diag_error(diag, &(struct diag_place){ .source = &(struct diag_source){ .file = source->name } },
 				  -EINVAL, "this is too large for rules (the limit is 16 MiB)");
 	rules->inputs = alloc_zero(1, sizeof *rules->inputs);
-	text = alloc_zero(source->length + 1, 1);
-	if (!rules->inputs || !text) {
-		alloc_free(text);
+	if (!rules->inputs)
 		return diag_no_memory(diag);
-	}
-	if (source->length)
-		memcpy(text, source->bytes, source->length);
 	rules->input_count = 1;
 	rules->from_image = source->is_image;
-	input = rules->inputs;
-	*input = (struct lang_input){ .text = text, .length = source->length, .file = alloc_text(source->name) };
-	return input->file ? 0 : diag_no_memory(diag);
+	return copy_text(rules->inputs, source->name, source->bytes, source->length) ? diag_no_memory(diag) : 0;
 }
 
 int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
@@ -124,12 +136,6 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
 	if (!catalog)
 		return diag_no_memory(diag);
 	result = event_catalog_read(catalog, NULL, LINUX_CATALOG, diag);
-	if (result == -ENOENT) {
-		diag_add(diag, ASTERISM_ERROR, NULL,
-			 "set ASTERISM_CATALOGS to the folder that holds " LINUX_CATALOG ", or install asterism",
-			 "the catalog of Linux events, " LINUX_CATALOG ", was not found");
-		result = -EINVAL;
-	}
 	if (result)
 		event_catalog_free(catalog);
 	else
@@ -257,10 +263,13 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 }
 
 /* Consumes rules. */
-static int make(struct session_rules *rules, struct asterism_diag *diag, struct session_rules **made)
+static int make(struct session_rules *rules, const struct event_catalog_access *access, struct asterism_diag *diag,
+		struct session_rules **made)
 {
 	int result = session_catalog_new(diag, &rules->catalog);
 
+	if (!result && access)
+		event_catalog_restrict(rules->catalog, access);
 	if (!result)
 		result = make_program(rules, diag);
 	if (result)
@@ -273,8 +282,17 @@ static int make(struct session_rules *rules, struct asterism_diag *diag, struct 
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **read_rules)
 {
-	return session_rules_read_files(&(struct session_rules_files){ .files = files, .count = count }, diag,
-					read_rules);
+	struct session_rules_file *rows = alloc_zero(count, sizeof *rows);
+	int result;
+
+	if (!rows)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < count; i++)
+		rows[i].path = files[i];
+	result = session_rules_read_files(&(struct session_rules_files){ .files = rows, .count = count }, diag,
+					  read_rules);
+	alloc_free(rows);
+	return result;
 }
 
 int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
@@ -287,9 +305,9 @@ int session_rules_read_files(const struct session_rules_files *files, struct ast
 		return diag_no_memory(diag);
 	rules->settings = files->settings;
 	rules->setting_count = files->setting_count;
-	result = read_inputs(rules, files->files, files->count, diag);
+	result = read_inputs(rules, files, diag);
 	if (!result)
-		return make(rules, diag, read_rules);
+		return make(rules, NULL, diag, read_rules);
 	session_rules_free(rules);
 	return result;
 }
@@ -304,7 +322,7 @@ int session_rules_take(const struct session_rules_source *source, struct asteris
 		return diag_no_memory(diag);
 	result = copy_input(rules, source, diag);
 	if (!result)
-		return make(rules, diag, taken);
+		return make(rules, &source->access, diag, taken);
 	session_rules_free(rules);
 	return result;
 }

@@ -24,9 +24,17 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **catal
 int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
 		       struct session_rules **rules);
 
+/* A file, or what stands for one: path is what messages call it then, and its EVENTS are those of installed catalogs.
+ */
+struct session_rules_file {
+	const char *path;
+	const char *text; /* NULL: read it from path */
+	size_t length;
+};
+
 /* The same with other values for what the files call PARAM. */
 struct session_rules_files {
-	const char *const *files;
+	const struct session_rules_file *files;
 	size_t count;
 	const struct lang_setting *settings; /* an image takes none (-EINVAL) */
 	size_t setting_count;
@@ -40,7 +48,9 @@ struct session_rules_source {
 	const char *name; /* for messages */
 	const void *bytes;
 	size_t length;
-	bool is_image; /* else rule text; its EVENTS are looked for among the installed catalogs only */
+	bool is_image; /* else rule text */
+	struct event_catalog_access
+		access; /* to the catalogs that it names; relative names are those of installed ones */
 };
 
 /* Takes rules from a copy of source. Otherwise as session_rules_read. */
@@ -77,6 +87,11 @@ struct session_placement {
 
 /* Whether a rule of the program EMITs type. */
 bool session_is_emitted(const struct program *program, uint32_t type);
+
+/* Returns 0, or -EINVAL: what rule index waits for is only declared. Of a machine, one event that is raised will do; in
+ * a program that sees anything else it is warned of. */
+int session_check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
+			 struct asterism_diag *diag);
 
 /* Decides where rule (index in the program) runs if it may do all that it says. */
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);

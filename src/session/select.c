@@ -6,15 +6,25 @@
 #include "base/alloc.h"
 #include "ebpf/btf-kernel.h"
 #include "ebpf/source-plan.h"
+#include "event/installed.h"
+#include "session/rules.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-const char selection_default[] = "sched_process_fork,sched_process_exec,sched_process_exit,task_rename,"
-				 "sched_switch,sched_waking,sched_wakeup,"
-				 "sys_enter,sys_exit,page_fault_user,signal_generate,signal_deliver";
+/*
+ * What most rules of the library look for, as far as it is not dear: all calls raw, from which the rest of them follows
+ * in a replay, and of those that happen seldom what does not follow: strings, and what a call has left in memory or in
+ * the kernel.
+ */
+const char selection_default[] =
+	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,"
+	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"
+	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,file_opened,descriptor_made,descriptor_refused,"
+	"descriptor_state,root_left,run_from_temporary,program_changed,cred_change,cred_change_end,"
+	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver";
 
 const char selection_lttng[] = "sched_process_fork,sched_process_exec,sched_process_exit,sched_process_free,"
 			       "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sys_enter,sys_exit,"
@@ -85,7 +95,7 @@ static int unknown_field(const struct event_type *type, const char *name, struct
 static int bad_form(struct asterism_diag *diag)
 {
 	return diag_error(diag, NULL, -EINVAL,
-			  "events are given as EVENT or EVENT:FIELD+FIELD, with commas between them");
+			  "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them");
 }
 
 static int add_field(struct selected_event *event, struct piece piece, struct asterism_diag *diag)
@@ -167,10 +177,25 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 	return result;
 }
 
+/* The type of that name, be it only in a shipped catalog that nobody has read. */
+static const struct event_type *find_type(struct event_catalog *catalog, const char *name)
+{
+	const struct event_type *type = event_catalog_find(catalog, name);
+
+	for (const struct embedded_file *file = event_embedded; !type && file->name; file++) {
+		const char *ending = strrchr(file->name, '.');
+
+		if (ending && strcmp(ending, ".events") == 0 &&
+		    event_catalog_read(catalog, NULL, file->name, NULL) == 0)
+			type = event_catalog_find(catalog, name);
+	}
+	return type;
+}
+
 static int add_named(struct selection *selection, struct event_catalog *catalog, const char *name,
 		     const struct piece *fields, struct asterism_diag *diag)
 {
-	const struct event_type *type = event_catalog_find(catalog, name);
+	const struct event_type *type = find_type(catalog, name);
 	char hint[160];
 
 	if (!type) {
@@ -183,21 +208,44 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 	return add_type(selection, type, fields, diag);
 }
 
+static int remove_matching(struct selection *selection, const char *pattern, struct asterism_diag *diag)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < selection->count; i++) {
+		if (fnmatch(pattern, selection->events[i].type->name, 0) == 0)
+			alloc_free(selection->events[i].recorded);
+		else
+			selection->events[kept++] = selection->events[i];
+	}
+	if (kept == selection->count)
+		return diag_error(diag, NULL, -EINVAL, "'!%s' leaves out nothing of what would be recorded", pattern);
+	selection->count = kept;
+	return 0;
+}
+
 static int add_item(struct selection *selection, struct event_catalog *catalog, const char **at,
 		    struct asterism_diag *diag)
 {
-	struct piece item = piece_until(at, ",:"), fields;
-	bool has_fields = **at == ':';
+	bool removes = **at == SELECTION_EXCLUDES;
+	struct piece item, fields;
 	char name[128];
+
+	*at += removes;
+	item = piece_until(at, ",:");
+
+	bool has_fields = **at == ':';
 
 	if (has_fields) {
 		++*at;
 		fields = piece_until(at, ",");
 	}
-	if (item.length == 0 || item.length >= sizeof name || (has_fields && fields.length == 0))
+	if (item.length == 0 || item.length >= sizeof name || (has_fields && (fields.length == 0 || removes)))
 		return bad_form(diag);
 	memcpy(name, item.start, item.length);
 	name[item.length] = 0;
+	if (removes)
+		return remove_matching(selection, name, diag);
 	if (strpbrk(name, "*?["))
 		return add_matching(selection, catalog, name, has_fields ? &fields : NULL, diag);
 	return add_named(selection, catalog, name, has_fields ? &fields : NULL, diag);
@@ -215,17 +263,50 @@ int selection_add(struct selection *selection, struct event_catalog *catalog, co
 	return result;
 }
 
+/* Whoever asked for nothing in particular is not told what this kernel lacks. */
+int selection_add_usual(struct selection *selection, struct event_catalog *catalog, const char *usual,
+			struct asterism_diag *diag)
+{
+	struct btf_kernel *btf = NULL;
+	int result = btf_kernel_open(NULL, &btf) == -ENOMEM ? diag_no_memory(diag) : 0;
+
+	/* Where rules have declared something else under its names, theirs count. */
+	if (!result && event_catalog_read(catalog, NULL, "completed.events", NULL) == -ENOMEM)
+		result = diag_no_memory(diag);
+	while (!result && *usual) {
+		struct piece item = piece_until(&usual, ",");
+		const struct event_type *type;
+		char name[128];
+
+		usual += *usual == ',';
+		snprintf(name, sizeof name, "%.*s", (int)item.length, item.start);
+		type = event_catalog_find(catalog, name);
+		if (type && type->source_count && !is_lacking(btf, type))
+			result = add_type(selection, type, NULL, diag);
+	}
+	btf_kernel_close(btf);
+	return result;
+}
+
 int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
 			  struct asterism_diag *diag)
 {
+	bool taken = false;
 	int result = 0;
 
 	for (uint32_t i = 0; i < program->type_count && !result; i++) {
 		const struct event_type *type =
 			event_catalog_find(catalog, program_text(program, program->types[i].name));
 
-		if (type && type->source_count)
-			result = add_type(selection, type, NULL, diag);
+		if (!type || !type->source_count)
+			continue;
+		taken = true;
+		result = add_type(selection, type, NULL, diag);
+	}
+	for (uint32_t i = 0; i < program->rule_count && !taken; i++) {
+		int error = session_check_raised(program, catalog, i, diag);
+
+		result = error ? error : result;
 	}
 	return result;
 }

@@ -39,6 +39,9 @@ struct session_totals {
 	struct reactions_refusals refusals;
 };
 
+/* Events that rules did not see because something in them could not be read, all rules together. */
+uint64_t session_totals_unread(const struct session_totals *totals);
+
 void session_totals_fini(struct session_totals *totals);
 
 enum session_engine { SESSION_ENGINE_USER, SESSION_ENGINE_KERNEL };
@@ -62,6 +65,7 @@ struct session_replay_options {
 	size_t file_count;
 	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl.h) */
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
+	const char *remedy; /* what to tell who lacks recorded events: how to record what the rules need; may be NULL */
 	enum session_engine engine;
 	/*
 	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are
@@ -86,9 +90,10 @@ int session_replay(const struct session_rules *rules, const struct session_repla
 struct session_live_options {
 	/* Exactly one of these says what is observed. */
 	char *const *command; /* launched; it and its descendants */
-	const pid_t *pids;    /* these processes, until the last one ends */
+	const pid_t *pids;    /* these processes and their descendants, until the last of these ends */
 	size_t pid_count;
-	bool all; /* every process but the own one */
+	bool no_children; /* of pids: without descendants */
+	bool all;         /* every process but the own one */
 
 	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
 	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
@@ -100,14 +105,16 @@ struct session_live_options {
 	const char *ask_command; /* a command that answers them (ask-command.h), where on_ask is NULL; may be NULL */
 
 	uint64_t for_ns; /* how long at most; 0: no limit */
-	int signal_fd;   /* a signalfd whose signals end the session, SIGUSR1 takes a snapshot; -1: none */
+	int signal_fd; /* a signalfd whose signals end the session, but SIGUSR1 (what is recorded is written), SIGUSR2,
+			  SIGALRM; -1: none */
 	program_match_fn *on_match;
 	/*
 	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
 	 * to take the signals of signal_fd and to ignore SIGPIPE: before, they may end the process.
 	 */
 	void (*on_start)(void *context);
-	int (*on_pause)(void *context); /* no more matches for now: write them out; as on_match. NULL: no need */
+	/* No more matches for now: write them out, and what the diag has got meanwhile; as on_match. NULL: no need. */
+	int (*on_pause)(void *context);
 	/* Now and then, how a recording is going. NULL: no need. */
 	void (*on_progress)(void *context, const struct tape_totals *totals);
 	void *context; /* of all of these */
@@ -119,10 +126,11 @@ enum session_end {
 	SESSION_PIDS_ENDED,
 	SESSION_TIME_UP,
 	SESSION_SIGNALLED,
-	SESSION_STOPPED, /* on_match wanted it */
+	SESSION_STOPPED, /* on_match wanted it, or the session could not go on */
 };
 
 struct session_outcome {
+	bool began; /* else nothing was observed, and nothing else of this counts */
 	enum session_end end;
 	int signal;         /* SIGNALLED: which */
 	bool command_alive; /* a launched command goes on without the session */
@@ -134,8 +142,9 @@ struct session_outcome {
  * Observes the running system, by rules (NULL: none), a recording, or both. Notes on rules that run in user space go to
  * the diag before the first event. Returns 0 with *totals and *outcome; -EINVAL (no such command, process gone, a
  * SYNCHRONOUS rule that cannot run in the kernel), -EPERM, -EOPNOTSUPP (the kernel lacks something), -ENOMEM, what
- * on_match returned. Nothing stays attached either way. *totals is always valid and to be freed with
- * session_totals_fini.
+ * on_match returned. Where a rule may act or something is recorded, the session lasts until what it observes has ended,
+ * whatever on_match returns and whatever fails; then *outcome says that it began and the result what failed. Nothing
+ * stays attached either way. *totals is always valid and to be freed with session_totals_fini.
  */
 int session_live(const struct session_rules *rules, const struct session_live_options *options,
 		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome);

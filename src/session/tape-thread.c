@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/diag.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ struct mail {
 	struct tape_queue marks;
 	struct tape_snapshot_order snapshot; /* marks NULL: none is wanted */
 	uint64_t missed;
-	bool finish, abandon;
+	bool flush, finish, abandon;
 };
 
 struct tape_thread {
@@ -35,13 +36,15 @@ struct tape_thread {
 
 	struct mail taken; /* the thread's: what it is at */
 	uint64_t next_look_ns;
+	int told; /* the thread's: the failure that was news last */
 
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t orders, room;
 	struct mail mail;
 	bool is_told;  /* the owner has set the thread to work */
 	bool is_stuck; /* the thread did not take the marks in PATIENCE_NS */
-	int failed;
+	int news;      /* a failure that the owner has not taken yet */
+	struct asterism_diag *messages;
 	struct tape_totals totals;
 };
 
@@ -55,7 +58,8 @@ static bool is_urgent(const struct tape_thread *thread)
 {
 	const struct mail *mail = &thread->mail;
 
-	return mail->finish || mail->abandon || mail->snapshot.marks || mail->marks.used > mail->marks.capacity / 2;
+	return mail->finish || mail->abandon || mail->flush || mail->snapshot.marks ||
+	       mail->marks.used > mail->marks.capacity / 2;
 }
 
 /* Waits for something to do and takes it out of the mailbox. Returns false where the thread is to end at once. */
@@ -77,10 +81,17 @@ static bool take(struct tape_thread *thread)
 	*taken = *mail;
 	mail->marks = empty;
 	mail->snapshot = (struct tape_snapshot_order){ 0 };
+	mail->flush = false;
 	thread->is_stuck = false;
 	pthread_cond_signal(&thread->room);
 	pthread_mutex_unlock(&thread->lock);
 	return !taken->abandon;
+}
+
+/* The first of two failures. */
+static int first_of(int result, int next)
+{
+	return result ? result : next;
 }
 
 static int write_marks(const struct tape_thread *thread)
@@ -89,8 +100,8 @@ static int write_marks(const struct tape_thread *thread)
 	size_t at = 0;
 	int result = 0;
 
-	while (!result && (mark = tape_queue_next(&thread->taken.marks, &at)))
-		result = thread->work.mark(thread->work.context, mark);
+	while ((mark = tape_queue_next(&thread->taken.marks, &at)))
+		result = first_of(result, thread->work.mark(thread->work.context, mark));
 	return result;
 }
 
@@ -103,28 +114,36 @@ static int carry_out(struct tape_thread *thread)
 	bool again = false;
 	int result = write_marks(thread);
 
-	if (!result && taken->snapshot.marks)
-		result = work->snapshot(work->context, &taken->snapshot);
-	if (result || now < thread->next_look_ns)
-		return result;
-	result = work->look(work->context, taken->missed, &again);
-	thread->next_look_ns = again ? now : now + work->look_ns;
-	return result;
+	if (taken->snapshot.marks)
+		result = first_of(result, work->snapshot(work->context, &taken->snapshot));
+	if (taken->flush && work->flush)
+		result = first_of(result, work->flush(work->context));
+	if (now >= thread->next_look_ns) {
+		result = first_of(result, work->look(work->context, taken->missed, &again));
+		thread->next_look_ns = again ? now : now + work->look_ns;
+	}
+	return taken->finish ? first_of(result, work->finish(work->context, taken->missed)) : result;
 }
 
-/* Tells what has become of it. */
+/* Tells what has become of it. What fails again and again in the same way is told once. */
 static void publish(struct tape_thread *thread, int result)
 {
 	struct tape_totals totals = { 0 };
-	bool is_news = result || thread->taken.snapshot.marks;
+	bool is_new = result && result != thread->told;
+	bool is_news = is_new || thread->taken.snapshot.marks;
 	uint64_t one = 1;
 
 	thread->work.count(thread->work.context, &totals);
 	pthread_mutex_lock(&thread->lock);
 	thread->totals = totals;
-	if (!thread->failed)
-		thread->failed = result;
+	if (is_new) {
+		thread->news = thread->told = result;
+		diag_forget(thread->work.diag, 1); /* the others of the same moment say the same */
+		diag_take(thread->messages, thread->work.diag);
+	}
 	pthread_mutex_unlock(&thread->lock);
+	if (result && !is_new && thread->work.diag)
+		asterism_diag_clear(thread->work.diag);
 	if (is_news && write(thread->event_fd, &one, sizeof one) != sizeof one)
 		return; /* it is readable already */
 }
@@ -132,21 +151,9 @@ static void publish(struct tape_thread *thread, int result)
 static void *run(void *context)
 {
 	struct tape_thread *thread = context;
-	const struct tape_work *work = &thread->work;
-	bool failed = false;
 
 	while (take(thread)) {
-		int result = failed ? 0 : carry_out(thread);
-
-		failed |= result != 0;
-		if (failed)
-			thread->next_look_ns = UINT64_MAX;
-		if (thread->taken.finish) {
-			int finished = work->finish(work->context, thread->taken.missed, failed);
-
-			result = result ? result : finished;
-		}
-		publish(thread, result);
+		publish(thread, carry_out(thread));
 		tape_marks_free(thread->taken.snapshot.marks);
 		thread->taken.snapshot.marks = NULL;
 		if (thread->taken.finish)
@@ -190,6 +197,9 @@ int tape_thread_new(const struct tape_work *work, struct tape_thread **made)
 	pthread_condattr_destroy(&steady);
 	thread->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	result = thread->event_fd < 0 ? -errno : 0;
+	thread->messages = asterism_diag_new();
+	if (!result && !thread->messages)
+		result = -ENOMEM;
 	if (!result)
 		result = tape_queue_init(&thread->mail.marks, TAPE_THREAD_QUEUE_BYTES);
 	if (!result)
@@ -223,6 +233,7 @@ void tape_thread_free(struct tape_thread *thread)
 	tape_marks_free(thread->taken.snapshot.marks);
 	tape_queue_fini(&thread->mail.marks);
 	tape_queue_fini(&thread->taken.marks);
+	asterism_diag_free(thread->messages);
 	pthread_cond_destroy(&thread->orders);
 	pthread_cond_destroy(&thread->room);
 	pthread_mutex_destroy(&thread->lock);
@@ -236,13 +247,19 @@ int tape_thread_fd(const struct tape_thread *thread)
 	return thread->event_fd;
 }
 
+/* Whoever sets the thread to work wakes it: until then it waits for that without an end. */
+static void set_to_work(struct tape_thread *thread)
+{
+	if (!thread->is_told)
+		pthread_cond_signal(&thread->orders);
+	thread->is_told = true;
+}
+
 void tape_thread_tell(struct tape_thread *thread, uint64_t missed)
 {
 	pthread_mutex_lock(&thread->lock);
 	thread->mail.missed = missed;
-	if (!thread->is_told)
-		pthread_cond_signal(&thread->orders);
-	thread->is_told = true;
+	set_to_work(thread);
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -263,8 +280,8 @@ bool tape_thread_mark(struct tape_thread *thread, const struct tape_mark *mark)
 	bool was_urgent, put;
 
 	pthread_mutex_lock(&thread->lock);
-	was_urgent = thread->is_told && is_urgent(thread);
-	thread->is_told = true;
+	set_to_work(thread);
+	was_urgent = is_urgent(thread);
 	put = tape_queue_put(marks, mark);
 	if (!put && !thread->is_stuck) {
 		await_room(thread);
@@ -293,29 +310,43 @@ bool tape_thread_snapshot(struct tape_thread *thread, const struct tape_snapshot
 	return put;
 }
 
-int tape_thread_state(struct tape_thread *thread, struct tape_totals *totals)
+void tape_thread_flush(struct tape_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->is_told = true;
+	thread->mail.flush = true;
+	pthread_cond_signal(&thread->orders);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+int tape_thread_news(struct tape_thread *thread, struct asterism_diag *diag)
 {
 	uint64_t told;
-	int failed;
+	int news;
 
 	if (read(thread->event_fd, &told, sizeof told) != sizeof told)
 		told = 0; /* no news */
 	pthread_mutex_lock(&thread->lock);
-	*totals = thread->totals;
-	failed = thread->failed;
+	news = thread->news;
+	thread->news = 0;
+	diag_take(diag, thread->messages);
 	pthread_mutex_unlock(&thread->lock);
-	return failed;
+	return news;
 }
 
-int tape_thread_finish(struct tape_thread *thread, uint64_t missed)
+void tape_thread_count(struct tape_thread *thread, struct tape_totals *totals)
 {
-	struct tape_totals totals;
+	pthread_mutex_lock(&thread->lock);
+	*totals = thread->totals;
+	pthread_mutex_unlock(&thread->lock);
+}
 
+void tape_thread_finish(struct tape_thread *thread, uint64_t missed)
+{
 	pthread_mutex_lock(&thread->lock);
 	thread->mail.missed = missed;
 	thread->mail.finish = true;
 	pthread_cond_signal(&thread->orders);
 	pthread_mutex_unlock(&thread->lock);
 	join(thread);
-	return tape_thread_state(thread, &totals);
 }

@@ -14,17 +14,25 @@
 
 enum { NO_CPU = UINT32_MAX };
 
+/* A ring on its way into the trace of a continuous tape. */
+struct reading {
+	struct ring_cursor cursor;
+	bool has_begun;  /* its stream has a packet */
+	bool is_refused; /* what comes behind the cursor could not be written yet */
+};
+
 struct tape_writer {
 	struct tape_writer_options options;
 	struct asterism_diag *diag;
-	struct tape_state state;     /* of a continuous tape with a layout */
-	struct ctf_writer *trace;    /* of a continuous tape */
-	struct ring *rings;          /* a copy of the options' */
-	struct ring_cursor *cursors; /* one per processor, of a continuous tape */
-	void *buffer;                /* of one sub-buffer */
-	uint64_t missed;             /* by the kernel, so far */
-	uint32_t missed_cpu;         /* the one whose stream tells of them */
-	struct tape_totals totals;   /* of what is closed */
+	struct tape_state state;   /* of a continuous tape with a layout */
+	struct ctf_writer *trace;  /* of a continuous tape */
+	struct ring *rings;        /* a copy of the options' */
+	struct reading *readings;  /* one per processor */
+	void *buffer;              /* of one sub-buffer */
+	uint64_t missed;           /* by the kernel, so far */
+	uint32_t missed_cpu;       /* the one whose stream tells of them */
+	uint64_t flushed_ns;       /* when the rings gave what they had, last */
+	struct tape_totals totals; /* of what is closed, and of what could not be written */
 };
 
 /* How packets go from rings to a trace. */
@@ -42,6 +50,7 @@ static int open_trace(const struct tape_writer *writer, const char *path, uint64
 		.event_count = writer->options.event_count,
 		.stream_count = writer->options.ring_count,
 		.max_bytes = max_bytes,
+		.mode = writer->options.mode,
 		.layout = writer->options.layout,
 	};
 
@@ -53,9 +62,9 @@ static int open_writer(struct tape_writer *writer)
 	const struct tape_writer_options *options = &writer->options;
 
 	writer->rings = alloc_zero(options->ring_count, sizeof *writer->rings);
-	writer->cursors = alloc_zero(options->ring_count, sizeof *writer->cursors);
+	writer->readings = alloc_zero(options->ring_count, sizeof *writer->readings);
 	writer->buffer = alloc_zero(options->rings->sub_units, RING_UNIT_BYTES);
-	if (!writer->rings || !writer->cursors || !writer->buffer)
+	if (!writer->rings || !writer->readings || !writer->buffer)
 		return diag_no_memory(writer->diag);
 	memcpy(writer->rings, options->rings, options->ring_count * sizeof *writer->rings);
 	return options->flight ? 0 : open_trace(writer, options->path, options->max_bytes, &writer->trace);
@@ -87,7 +96,7 @@ void tape_writer_free(struct tape_writer *writer)
 	ctf_writer_close(writer->trace);
 	tape_state_fini(&writer->state);
 	alloc_free(writer->rings);
-	alloc_free(writer->cursors);
+	alloc_free(writer->readings);
 	alloc_free(writer->buffer);
 	alloc_free(writer);
 }
@@ -123,12 +132,15 @@ static int write_beginning(const struct tape_writer *writer, struct ctf_writer *
 	return ctf_writer_packet(trace, cpu, &packet, sizeof packet, 0);
 }
 
-/* Writes what comes out of one ring. A packet that could not be written stays before the cursor. */
-static int write_ring(struct tape_writer *writer, struct copying *how, uint32_t cpu, struct ring_cursor *cursor)
+/*
+ * Writes what comes out of one ring. A packet that could not be written stays before the cursor, so the next look tries
+ * it again, and what was overwritten by then is missing before the packet that is there.
+ */
+static int write_ring(struct tape_writer *writer, struct copying *how, uint32_t cpu, struct reading *reading)
 {
 	const struct ring *ring = &writer->rings[cpu];
 	const struct ring_packet *packet = writer->buffer;
-	struct ring_cursor ahead = *cursor;
+	struct ring_cursor ahead = reading->cursor;
 	struct ring_part part;
 	int got;
 
@@ -139,27 +151,47 @@ static int write_ring(struct tape_writer *writer, struct copying *how, uint32_t 
 			how->left = true;
 			return 0;
 		}
-		if (!writer->options.flight && cursor->events == 0 && part.events_before > 0)
+		if (!writer->options.flight && !reading->has_begun && part.events_before > 0) {
 			result = write_beginning(writer, how->trace, cpu, &part);
-		if (!result)
-			result = ctf_writer_packet(how->trace, cpu, writer->buffer, part.bytes,
-						   ahead.lost + ring_dropped(ring) + missed_of(writer, cpu));
+			reading->has_begun = !result;
+		}
+		const struct ctf_portion portion = {
+			.bytes = writer->buffer,
+			.content_bytes = part.bytes,
+			.skip = part.skip,
+			.discarded = ahead.lost + ring_dropped(ring) + missed_of(writer, cpu),
+		};
+
+		if (!result && part.skip < part.bytes)
+			result = ctf_writer_portion(how->trace, cpu, &portion);
 		if (result)
 			return result;
-		*cursor = ahead;
+		reading->has_begun = true;
+		reading->cursor = ahead;
+		if (ahead.bytes) /* the rest is still to come */
+			return 0;
 	}
 	if (got < 0)
 		return diag_error(writer->diag, NULL, got, "the ring of CPU %u is damaged", cpu);
-	*cursor = ahead;
+	reading->cursor = ahead;
 	return 0;
 }
 
+/* Writes what comes out of all rings, and tells apart why events were lost. Returns the first failure. */
 static int write_rings(struct tape_writer *writer, struct copying *how)
 {
 	int result = tape_state_write(&writer->state, how->trace);
 
-	for (uint32_t cpu = 0; cpu < writer->options.ring_count && !result; cpu++)
-		result = write_ring(writer, how, cpu, &writer->cursors[cpu]);
+	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++) {
+		struct reading *reading = &writer->readings[cpu];
+		uint64_t lost = reading->cursor.lost;
+		int failed = write_ring(writer, how, cpu, reading);
+
+		if (reading->is_refused)
+			writer->totals.unwritten += reading->cursor.lost - lost;
+		reading->is_refused = failed != 0;
+		result = result ? result : failed;
+	}
 	return result;
 }
 
@@ -169,18 +201,34 @@ static int look(void *context, uint64_t missed, bool *again)
 	struct copying how = { .trace = writer->trace, .next = ring_next, .until_ns = clock_now_ns() };
 	int result;
 
+	if (how.until_ns - writer->flushed_ns >= TAPE_FLUSH_NS) {
+		how.next = ring_peek;
+		writer->flushed_ns = how.until_ns;
+	}
 	writer->missed = missed;
 	result = write_rings(writer, &how);
 	*again = how.left;
 	return result;
 }
 
+static int flush(void *context)
+{
+	struct tape_writer *writer = context;
+	struct copying how = { .trace = writer->trace, .next = ring_peek, .until_ns = UINT64_MAX };
+
+	if (writer->options.flight)
+		return 0;
+	writer->flushed_ns = clock_now_ns();
+	return write_rings(writer, &how);
+}
+
 static int mark(void *context, const struct tape_mark *mark)
 {
 	struct tape_writer *writer = context;
-	int result = tape_state_write(&writer->state, writer->trace);
+	int result = tape_state_write(&writer->state, writer->trace), written = tape_mark_write(mark, writer->trace);
 
-	return result ? result : tape_mark_write(mark, writer->trace);
+	writer->totals.unmarked += written != 0;
+	return result ? result : written;
 }
 
 /* Where a snapshot of one ring begins: with the last sub-buffer that holds events of before since_ns. */
@@ -207,10 +255,10 @@ static int write_snapshot(struct tape_writer *writer, struct ctf_writer *trace, 
 	int result = 0;
 
 	for (uint32_t cpu = 0; cpu < writer->options.ring_count && !result; cpu++) {
-		struct ring_cursor cursor;
+		struct reading reading = { 0 };
 
-		rewind_to(writer, &writer->rings[cpu], since_ns, &cursor);
-		result = write_ring(writer, &how, cpu, &cursor);
+		rewind_to(writer, &writer->rings[cpu], since_ns, &reading.cursor);
+		result = write_ring(writer, &how, cpu, &reading);
 	}
 	return result ? result : tape_marks_write(order->marks, trace, since_ns);
 }
@@ -219,12 +267,15 @@ static int write_snapshot(struct tape_writer *writer, struct ctf_writer *trace, 
 static int close_trace(struct tape_writer *writer, struct ctf_writer *trace)
 {
 	struct ctf_writer_totals totals;
+	int result;
 
 	ctf_writer_totals(trace, &totals);
 	writer->totals.events += totals.events;
 	writer->totals.bytes += totals.bytes;
 	writer->totals.deleted_bytes += totals.deleted_bytes;
-	return ctf_writer_close(trace);
+	result = ctf_writer_close(trace);
+	writer->totals.unclosed += result != 0;
+	return result;
 }
 
 /* A new directory for a snapshot; those of earlier recordings stay. */
@@ -235,7 +286,7 @@ static int make_snapshot_folder(const struct tape_writer *writer, const char *na
 	do {
 		if (snprintf(path, PATH_MAX, "%s/%s-%llu", writer->options.path, name, ++number) >= PATH_MAX)
 			errno = ENAMETOOLONG;
-		else if (mkdir(path, 0777) == 0)
+		else if (mkdir(path, 0700) == 0)
 			return 0;
 	} while (errno == EEXIST);
 	return diag_error(writer->diag, NULL, -errno, "%s cannot be made: %s", path, strerror(errno));
@@ -246,26 +297,27 @@ static int snapshot(void *context, const struct tape_snapshot_order *order)
 	struct tape_writer *writer = context;
 	struct ctf_writer *trace = NULL;
 	char path[PATH_MAX];
-	int result = make_snapshot_folder(writer, order->name, path), closed;
+	int result = make_snapshot_folder(writer, order->name, path), closed = 0;
 
+	writer->totals.snapshots++;
 	if (!result)
 		result = open_trace(writer, path, 0, &trace);
-	if (result)
-		return result;
-	writer->totals.snapshots++;
-	result = write_snapshot(writer, trace, order);
-	closed = close_trace(writer, trace);
+	if (!result) {
+		result = write_snapshot(writer, trace, order);
+		closed = close_trace(writer, trace);
+	}
+	writer->totals.snapshots_cut += result != 0;
 	return result ? result : closed;
 }
 
-/* Events that were overwritten before they could be read, all rings together. */
+/* Events that were overwritten before they could be read, all rings together, less those that could not be written. */
 static uint64_t overwritten(const struct tape_writer *writer)
 {
 	uint64_t lost = 0;
 
 	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
-		lost += writer->cursors[cpu].lost;
-	return lost;
+		lost += writer->readings[cpu].cursor.lost;
+	return lost - writer->totals.unwritten;
 }
 
 /* Counts what the rings saw and the trace does not have; nothing comes into them any more. */
@@ -281,7 +333,25 @@ static void count_losses(struct tape_writer *writer)
 	totals->unwritten = seen > accounted ? seen - accounted : 0;
 }
 
-static int finish(void *context, uint64_t missed, bool failed)
+/*
+ * What is behind the last packet and will not be in the trace: a packet without events tells of it. Where there is no
+ * room even for that, the packet before says so.
+ */
+static void write_end(struct tape_writer *writer, uint32_t cpu)
+{
+	const struct ring *ring = &writer->rings[cpu];
+	const struct ring_cursor *cursor = &writer->readings[cpu].cursor;
+	uint64_t seen = ring_written(ring), left = seen > cursor->events ? seen - cursor->events : 0;
+	const struct ring_packet packet = {
+		.timestamp_begin = clock_now_ns(),
+		.packet_seq_num = writer->readings[cpu].has_begun ? cursor->next : 0,
+		.events_before = seen,
+	};
+
+	ctf_writer_loss(writer->trace, cpu, &packet, cursor->lost + left + ring_dropped(ring) + missed_of(writer, cpu));
+}
+
+static int finish(void *context, uint64_t missed)
 {
 	struct tape_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_finish, .until_ns = UINT64_MAX };
@@ -290,8 +360,9 @@ static int finish(void *context, uint64_t missed, bool failed)
 	if (writer->options.flight)
 		return 0;
 	writer->missed = missed;
-	if (!failed)
-		result = write_rings(writer, &how);
+	result = write_rings(writer, &how);
+	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
+		write_end(writer, cpu);
 	closed = close_trace(writer, writer->trace);
 	writer->trace = NULL;
 	count_losses(writer);
@@ -317,11 +388,13 @@ struct tape_work tape_writer_work(struct tape_writer *writer)
 {
 	return (struct tape_work){
 		.look = look,
+		.flush = flush,
 		.mark = mark,
 		.snapshot = snapshot,
 		.finish = finish,
 		.count = count,
 		.context = writer,
+		.diag = writer->diag,
 		.look_ns = writer->options.flight ? UINT64_MAX : TAPE_WAIT_NS,
 	};
 }

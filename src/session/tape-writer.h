@@ -15,6 +15,7 @@ struct tape_writer;
 
 struct tape_writer_options {
 	const char *path;         /* of the trace or the snapshots; a directory that is there */
+	mode_t mode;              /* as in tape_options */
 	bool flight;              /* write snapshots only */
 	uint64_t max_bytes;       /* as in tape_options */
 	uint64_t last_ns;         /* as in tape_options */

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/create.h"
 #include "ebpf/record.h"
 #include "session/tape-writer.h"
 
@@ -16,7 +17,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The largest ring per processor. */
@@ -31,9 +31,9 @@ struct tape {
 	struct asterism_diag *writer_diag;
 	struct tape_writer *writer; /* the thread's, with its diag */
 	struct tape_thread *thread;
-	struct tape_marks *marks; /* of a flight tape, for the next snapshot */
-	uint64_t unmarked;
-	bool made_folder, has_failed, finished;
+	struct tape_marks *marks;  /* of a flight tape, for the next snapshot */
+	uint64_t unmarked, unmade; /* marks, snapshots: for want of memory or of time */
+	bool made_folder, finished;
 };
 
 /* The number of sub-buffers that makes a ring of at least bytes. */
@@ -89,10 +89,13 @@ static int open_folder(struct tape *tape)
 	const char *path = tape->options.path;
 	struct diag_source source = { .file = path };
 
-	tape->made_folder = mkdir(path, 0777) == 0;
-	if (!tape->made_folder && errno != EEXIST)
-		return diag_error(tape->diag, &(struct diag_place){ .source = &source }, -errno,
-				  "the directory cannot be made: %s", strerror(errno));
+	const char *why;
+	int folder = create_folder(path, tape->options.mode, &tape->made_folder, &why);
+
+	if (folder < 0)
+		return diag_error(tape->diag, &(struct diag_place){ .source = &source }, folder,
+				  "the directory cannot be made: %s", why);
+	close(folder);
 	return 0;
 }
 
@@ -125,27 +128,13 @@ static int open_layout(struct tape *tape)
 	return result;
 }
 
-/* What the thread's work had to say is told as if it had been done here. */
-static void take_messages(struct tape *tape)
-{
-	const struct asterism_message *message;
-
-	for (size_t i = 0; (message = asterism_diag_get(tape->writer_diag, i)); i++) {
-		const struct diag_source source = { .file = message->file };
-		const struct diag_place place = { .source = &source, .offset = message->offset };
-
-		diag_add(tape->diag, message->severity, message->file ? &place : NULL, message->hint, "%s",
-			 message->text);
-	}
-	asterism_diag_clear(tape->writer_diag);
-}
-
 static int open_writer(struct tape *tape)
 {
 	uint32_t cpu_count = ebpf_recorder_cpu_count(tape->recorder);
 	struct ring *rings = alloc_zero(cpu_count, sizeof *rings);
 	const struct tape_writer_options options = {
 		.path = tape->options.path,
+		.mode = tape->options.mode,
 		.flight = tape->options.flight,
 		.max_bytes = tape->options.max_bytes,
 		.last_ns = tape->options.last_ns,
@@ -169,7 +158,7 @@ static int open_writer(struct tape *tape)
 	result = tape_writer_new(&options, tape->writer_diag, &tape->writer);
 	alloc_free(rings);
 	if (result)
-		take_messages(tape);
+		diag_take(tape->diag, tape->writer_diag);
 	return result;
 }
 
@@ -260,27 +249,21 @@ int tape_fd(const struct tape *tape)
 
 int tape_poll(struct tape *tape, uint64_t *wait_ns)
 {
-	struct tape_totals totals;
 	uint64_t missed = 0;
 	int result = ebpf_recorder_poll(tape->recorder, &missed, wait_ns);
 
 	if (result)
 		return diag_error(tape->diag, NULL, result, "the recording cannot be followed: %s", strerror(-result));
 	tape_thread_tell(tape->thread, ebpf_recorder_missed(tape->recorder));
-	result = tape_thread_state(tape->thread, &totals);
-	if (!result || tape->has_failed)
-		return 0;
-	tape->has_failed = true;
-	take_messages(tape);
-	return result;
+	tape_thread_news(tape->thread, tape->diag);
+	return 0;
 }
 
-int tape_mark(struct tape *tape, const struct tape_mark *mark)
+void tape_mark(struct tape *tape, const struct tape_mark *mark)
 {
-	if (tape->options.flight)
-		return tape_marks_keep(tape->marks, mark) ? diag_no_memory(tape->diag) : 0;
-	tape->unmarked += !tape_thread_mark(tape->thread, mark);
-	return 0;
+	bool noted = tape->options.flight ? !tape_marks_keep(tape->marks, mark) : tape_thread_mark(tape->thread, mark);
+
+	tape->unmarked += !noted;
 }
 
 int tape_snapshot(struct tape *tape, const char *name, bool patient)
@@ -288,8 +271,10 @@ int tape_snapshot(struct tape *tape, const char *name, bool patient)
 	struct tape_snapshot_order order = { .at_ns = clock_now_ns(), .marks = tape->marks };
 	struct tape_marks *next = tape_marks_new();
 
-	if (!next)
+	if (!next) {
+		tape->unmade++;
 		return diag_no_memory(tape->diag);
+	}
 	snprintf(order.name, sizeof order.name, "%s", name);
 	if (!tape_thread_snapshot(tape->thread, &order, patient)) {
 		tape_marks_free(next);
@@ -299,25 +284,29 @@ int tape_snapshot(struct tape *tape, const char *name, bool patient)
 	return 0;
 }
 
-int tape_finish(struct tape *tape)
+void tape_flush(struct tape *tape)
 {
-	int result;
+	if (!tape->options.flight)
+		tape_thread_flush(tape->thread);
+}
 
+void tape_finish(struct tape *tape)
+{
 	if (tape->finished)
-		return 0;
+		return;
 	tape->finished = true;
 	ebpf_recorder_detach(tape->recorder);
-	result = tape_thread_finish(tape->thread, ebpf_recorder_missed(tape->recorder));
-	take_messages(tape);
-	return tape->has_failed ? 0 : result;
+	tape_thread_finish(tape->thread, ebpf_recorder_missed(tape->recorder));
+	tape_thread_news(tape->thread, tape->diag);
 }
 
 void tape_count(const struct tape *tape, struct tape_totals *totals)
 {
-	tape_thread_state(tape->thread, totals);
+	tape_thread_count(tape->thread, totals);
 	totals->dropped = ebpf_recorder_dropped(tape->recorder);
 	totals->missed = ebpf_recorder_missed(tape->recorder);
-	totals->unmarked = tape->unmarked;
+	totals->unmarked += tape->unmarked;
+	totals->snapshots_cut += tape->unmade;
 	if (tape->options.flight)
 		totals->events = ebpf_recorder_written(tape->recorder);
 }

@@ -10,7 +10,8 @@
  * A thread of the tape's own reads the rings and writes; between two looks TAPE_WAIT_NS may pass, so a ring has to hold
  * what comes in that time. Neither a slow disk keeps the caller waiting nor does the caller, by not calling, keep
  * events from the disk. Losses are counted per processor: what the rings have seen is what is written, plus
- * overwritten, plus unwritten, whatever happens.
+ * overwritten, plus unwritten, whatever happens. What cannot be written is tried again as long as the rings hold it, so
+ * a full disk that gets space again costs what was overwritten meanwhile.
  *
  * All functions are for one thread, which owns programs and scope. What is written belongs to the tape's thread.
  */
@@ -24,6 +25,7 @@ struct tape;
 
 struct tape_options {
 	const char *path;             /* the directory of the trace, or of the snapshots */
+	mode_t mode;                  /* of files; 0: for their owner alone */
 	bool flight;                  /* keep, rather than write */
 	const struct selection *what; /* must outlive the tape */
 	bool is_guest;                /* its programs are those of an executor that gets tape_recorder */
@@ -44,8 +46,10 @@ struct tape_totals {
 	uint64_t dropped;     /* found no place in a ring */
 	uint64_t missed;      /* the kernel did not run our program */
 	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
-	uint64_t unmarked;    /* matches without a mark, as the disk took too long */
+	uint64_t unmarked;    /* matches without a mark, as the disk took too long or was full */
+	uint64_t unclosed;    /* traces of which nobody knows whether the disk has what was written last */
 	uint64_t snapshots;
+	uint64_t snapshots_cut;     /* of these, not whole, or not there: they could not be written */
 	uint64_t snapshots_refused; /* matches that have no snapshot of their own */
 };
 
@@ -74,13 +78,13 @@ int tape_add(struct tape *tape, pid_t pid);
 int tape_fd(const struct tape *tape);
 
 /*
- * Sees how the writing goes, which begins with the first call, and asks for the time until the next. Returns 0 or,
- * once, -errno (the disk is full, ...) with a sentence; what is written is readable then, and nothing else is written.
+ * Sees how the writing goes, which begins with the first call, and asks for the time until the next. What cannot be
+ * written (the disk is full, ...) is told in the diag and counted; it is no failure of this call, which returns 0.
  */
 int tape_poll(struct tape *tape, uint64_t *wait_ns);
 
-/* Notes a match, for the trace or the next snapshot. Returns 0 or -ENOMEM. */
-int tape_mark(struct tape *tape, const struct tape_mark *mark);
+/* Notes a match, for the trace or the next snapshot. One that cannot be noted is counted. */
+void tape_mark(struct tape *tape, const struct tape_mark *mark);
 
 /*
  * Has what the rings of a flight tape hold by now written, with the newest marks since the last one, to a directory of
@@ -89,11 +93,17 @@ int tape_mark(struct tape *tape, const struct tape_mark *mark);
  */
 int tape_snapshot(struct tape *tape, const char *name, bool patient);
 
-/* Detaches, has the rest written and the trace ended, and waits for that. As tape_poll. */
-int tape_finish(struct tape *tape);
+/* Detaches, has the rest written and the trace ended, and waits for that. What fails is told and counted. */
+void tape_finish(struct tape *tape);
 
 void tape_count(const struct tape *tape, struct tape_totals *totals);
 
-enum { TAPE_WAIT_NS = 20 * 1000 * 1000 };
+/*
+ * Has what the rings of a continuous tape hold by now written. So it is every TAPE_FLUSH_NS anyway, and whatever has
+ * filled a sub-buffer every TAPE_WAIT_NS.
+ */
+void tape_flush(struct tape *tape);
+
+enum { TAPE_WAIT_NS = 20 * 1000 * 1000, TAPE_FLUSH_NS = 500 * 1000 * 1000 };
 
 #endif

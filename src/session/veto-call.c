@@ -40,8 +40,6 @@ static bool is_told(const struct source_node *node)
 
 static uint64_t evaluate(const struct source_node *node, const struct seccomp_data *call)
 {
-	uint64_t left, right;
-
 	switch (node->op) {
 	case SOURCE_CONST:
 		return (uint64_t)node->value;
@@ -52,36 +50,7 @@ static uint64_t evaluate(const struct source_node *node, const struct seccomp_da
 	case SOURCE_CHOICE:
 		return evaluate(is_told(node->left) ? node->left : node->right, call);
 	default:
-		left = evaluate(node->left, call);
-		right = evaluate(node->right, call);
-	}
-	switch (node->op) {
-	case SOURCE_AND:
-		return left & right;
-	case SOURCE_OR:
-		return left | right;
-	case SOURCE_SHL:
-		return left << (right & 63);
-	case SOURCE_SHR:
-		return left >> (right & 63);
-	case SOURCE_ADD:
-		return left + right;
-	case SOURCE_SUB:
-		return left - right;
-	case SOURCE_MUL:
-		return left * right;
-	case SOURCE_EQ:
-		return left == right;
-	case SOURCE_NE:
-		return left != right;
-	case SOURCE_LT:
-		return (int64_t)left < (int64_t)right;
-	case SOURCE_LE:
-		return (int64_t)left <= (int64_t)right;
-	case SOURCE_GT:
-		return (int64_t)left > (int64_t)right;
-	default:
-		return (int64_t)left >= (int64_t)right;
+		return source_calculate(node->op, evaluate(node->left, call), evaluate(node->right, call));
 	}
 }
 

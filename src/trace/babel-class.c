@@ -194,33 +194,60 @@ static int add_value(struct babel_class *class, enum babel_scope scope, uint64_t
 	return 0;
 }
 
-/* Header fields: from the contexts, in the map's order; then what the map takes from the event itself. */
+/* A member of scope called name fills the header field. Returns 1; 0: there is none; -ENOMEM. */
+static int take_member(struct babel_class *class, const struct scopes *scopes, enum babel_scope scope, const char *name,
+		       const struct event_field *field)
+{
+	uint64_t index;
+
+	if (!find_member(scopes, scope, name, &index))
+		return 0;
+	return add_value(class, scope, index, field) ? -ENOMEM : 1;
+}
+
+static int from_contexts(struct babel_class *class, const struct scopes *scopes, const struct lttng_map *map,
+			 const struct event_field *field)
+{
+	static const enum babel_scope contexts[] = { BABEL_SPECIFIC, BABEL_COMMON, BABEL_PACKET };
+	const char *name;
+	int found = 0;
+
+	for (size_t i = 0; !found && (name = lttng_map_context(map, field->name, i)); i++) {
+		for (size_t j = 0; j < sizeof contexts / sizeof *contexts && !found; j++)
+			found = take_member(class, scopes, contexts[j], name, field);
+	}
+	return found;
+}
+
+static int from_payload(struct babel_class *class, const struct scopes *scopes, const struct lttng_map *map,
+			const struct event_field *field)
+{
+	const char *name;
+	int found = 0;
+
+	for (size_t i = 0; !found && (name = lttng_map_payload(map, field->name, i)); i++)
+		found = take_member(class, scopes, BABEL_PAYLOAD, name, field);
+	return found;
+}
+
+/* Header fields: from the contexts, in the map's order; then what the map takes from the event itself, or from any. */
 static int plan_header(struct babel_class *class, const struct scopes *scopes, const struct lttng_map *map,
 		       const struct lttng_event *event)
 {
-	static const enum babel_scope contexts[] = { BABEL_SPECIFIC, BABEL_COMMON, BABEL_PACKET };
-
 	for (size_t i = 1; i < EVENT_HEADER_FIELDS; i++) {
 		const struct event_field *field = &event_header_fields[i];
-		const char *name;
-		uint64_t index;
-		bool found = false;
+		int found = from_contexts(class, scopes, map, field);
 
-		for (size_t j = 0; !found && (name = lttng_map_context(map, field->name, j)); j++) {
-			for (size_t k = 0; k < sizeof contexts / sizeof *contexts && !found; k++) {
-				found = find_member(scopes, contexts[k], name, &index);
-				if (found && add_value(class, contexts[k], index, field))
-					return -ENOMEM;
-			}
-		}
 		for (size_t j = 0; !found && event && j < event->field_count; j++) {
-			name = event->fields[j].field;
-			if (!name || strcmp(name, field->name) != 0)
-				continue;
-			found = find_member(scopes, BABEL_PAYLOAD, event->fields[j].name, &index);
-			if (found && add_value(class, BABEL_PAYLOAD, index, field))
-				return -ENOMEM;
+			const char *name = event->fields[j].field;
+
+			if (name && strcmp(name, field->name) == 0)
+				found = take_member(class, scopes, BABEL_PAYLOAD, event->fields[j].name, field);
 		}
+		if (!found)
+			found = from_payload(class, scopes, map, field);
+		if (found < 0)
+			return found;
 	}
 	return 0;
 }

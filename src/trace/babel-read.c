@@ -277,9 +277,9 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 		memset(babel->record.bytes, 0, class->type->record_bytes);
 		babel_class_decode(class, event, babel->record.bytes);
 		babel_who_apply(babel->who, class, event, &babel->record.header);
-		if (class->is_told)
-			babel_told_fill(&babel->told, event, &babel->record.header);
 	}
+	if (class->is_told)
+		babel_told_fill(&babel->told, event, class->wanted ? class->type : NULL, &babel->record.header);
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
 	babel->record.header.type = class->number;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { TID, PID, COMM, MEMBERS };
+enum { ENTERED, UNREAD, LATE_MEMBERS };
 
 void babel_told_fini(struct babel_told *told)
 {
@@ -25,6 +26,18 @@ bool babel_told_has(const bt_event *event)
 	return bt_trace_borrow_environment_entry_value_by_name_const(trace, CTF_ENV_RECORDER) != NULL;
 }
 
+static bool is_late(const bt_event_class *class)
+{
+	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(class);
+
+	if (bt_event_class_get_id(class) != EVENT_PACKED_ID_LATE || !payload ||
+	    bt_field_class_structure_get_member_count(payload) != LATE_MEMBERS)
+		return false;
+	return bt_field_class_type_is(bt_field_class_get_type(bt_field_class_structure_member_borrow_field_class_const(
+					      bt_field_class_structure_borrow_member_by_index_const(payload, UNREAD))),
+				      BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+}
+
 bool babel_told_tells(const bt_event *event)
 {
 	const bt_event_class *class = bt_event_borrow_class_const(event);
@@ -36,6 +49,8 @@ bool babel_told_tells(const bt_event *event)
 		[COMM] = BT_FIELD_CLASS_TYPE_STRING,
 	};
 
+	if (is_late(class))
+		return true;
 	if (!name || strcmp(name, "context") != 0 || bt_event_class_get_id(class) != EVENT_PACKED_ID_CONTEXT ||
 	    !payload || bt_field_class_structure_get_member_count(payload) != MEMBERS)
 		return false;
@@ -68,7 +83,6 @@ int babel_told_learn(struct babel_told *told, const bt_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	struct babel_told_stream *row = find(told, event);
-	const bt_field *comm = bt_field_structure_borrow_member_field_by_index_const(payload, COMM);
 
 	if (!row) {
 		if (alloc_grow(&told->streams, &told->capacity, told->count, sizeof *told->streams))
@@ -77,6 +91,13 @@ int babel_told_learn(struct babel_told *told, const bt_event *event)
 		row->stream = bt_event_borrow_stream_const(event);
 		bt_stream_get_ref(row->stream);
 	}
+	if (is_late(bt_event_borrow_class_const(event))) {
+		row->unread = bt_field_integer_unsigned_get_value(
+			bt_field_structure_borrow_member_field_by_index_const(payload, UNREAD));
+		return 0;
+	}
+	const bt_field *comm = bt_field_structure_borrow_member_field_by_index_const(payload, COMM);
+
 	row->context = (struct event_packed_context){
 		.tid = (uint32_t)bt_field_integer_unsigned_get_value(
 			bt_field_structure_borrow_member_field_by_index_const(payload, TID)),
@@ -87,11 +108,17 @@ int babel_told_learn(struct babel_told *told, const bt_event *event)
 	return 0;
 }
 
-void babel_told_fill(struct babel_told *told, const bt_event *event, struct event_header *record)
+void babel_told_fill(struct babel_told *told, const bt_event *event, const struct event_type *type,
+		     struct event_header *record)
 {
-	const struct babel_told_stream *row = find(told, event);
+	struct babel_told_stream *row = find(told, event);
 
-	if (!row)
+	for (uint32_t i = 0; row && row->unread && type && i < type->field_count; i++)
+		if (type->fields[i].value == EVENT_STRING)
+			event_string_set_unread(record, type->fields[i].offset, type->fields[i].bytes);
+	if (row)
+		row->unread = false;
+	if (!row || !type)
 		return;
 	record->tid = row->context.tid;
 	record->pid = row->context.pid;

@@ -14,6 +14,7 @@
 struct babel_told_stream {
 	const bt_stream *stream; /* a reference */
 	struct event_packed_context context;
+	bool unread; /* the next event has strings that could not be read */
 };
 
 /* Zero: nothing told yet. */
@@ -33,7 +34,11 @@ bool babel_told_tells(const bt_event *event);
 /* Takes what an event tells that babel_told_tells. Returns 0 or -ENOMEM. */
 int babel_told_learn(struct babel_told *told, const bt_event *event);
 
-/* Fills pid, tid and comm of the event's record, if its stream has told them. */
-void babel_told_fill(struct babel_told *told, const bt_event *event, struct event_header *record);
+/*
+ * Fills pid, tid and comm of the event's record, if its stream has told them, and makes its strings unread if some are:
+ * which, such a trace does not say. type NULL: nobody wants the event.
+ */
+void babel_told_fill(struct babel_told *told, const bt_event *event, const struct event_type *type,
+		     struct event_header *record);
 
 #endif

@@ -26,6 +26,8 @@ struct search {
 	size_t count, capacity;
 	size_t enough;  /* stop after so many */
 	size_t visited; /* folders, so that a search of a whole disk ends */
+	char *closed;   /* the first folder that could not be looked into, for the reason that error is */
+	int error;
 };
 
 static int visit(struct search *search, const char *folder, unsigned depth);
@@ -57,6 +59,15 @@ static int visit_below(struct search *search, const char *folder, DIR *directory
 	return result;
 }
 
+static int keep_out(struct search *search, const char *folder, int error)
+{
+	if (search->closed)
+		return 0;
+	search->error = error;
+	search->closed = alloc_text(folder);
+	return search->closed ? 0 : -ENOMEM;
+}
+
 static int visit(struct search *search, const char *folder, unsigned depth)
 {
 	char path[PATH_BYTES];
@@ -69,7 +80,7 @@ static int visit(struct search *search, const char *folder, unsigned depth)
 		return add(search, folder);
 	directory = opendir(folder);
 	if (!directory)
-		return 0;
+		return keep_out(search, folder, errno);
 	result = visit_below(search, folder, directory, depth);
 	closedir(directory);
 	return result;
@@ -80,6 +91,7 @@ static void search_fini(struct search *search)
 	for (size_t i = 0; i < search->count; i++)
 		alloc_free(search->folders[i]);
 	alloc_free(search->folders);
+	alloc_free(search->closed);
 }
 
 bool trace_babel_is_trace(const char *folder)
@@ -98,6 +110,16 @@ static int complain(struct asterism_diag *diag, const char *folder, int code, co
 	struct diag_source source = { .file = folder };
 
 	return diag_error(diag, &(struct diag_place){ .source = &source }, code, "%s", text);
+}
+
+/* What a folder that cannot be looked into hides may be what is meant, so it is not passed over in silence. */
+static void tell_closed(const struct search *search, struct asterism_diag *diag)
+{
+	struct diag_source source = { .file = search->closed };
+	struct diag_place place = { .source = &source };
+
+	diag_add(diag, search->count ? ASTERISM_WARNING : ASTERISM_ERROR, &place, NULL,
+		 "this directory cannot be read: %s", strerror(search->error));
 }
 
 /* The reading process keeps nothing of ours open, says nothing on our terminal, and goes when we go. */
@@ -150,8 +172,12 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 	struct babel_request request = { .name = folder, .catalog = catalog, .diag = diag };
 	int result = visit(&search, folder, 0);
 
+	if (!result && search.closed)
+		tell_closed(&search, diag);
 	if (result)
 		diag_no_memory(diag);
+	else if (search.count == 0 && search.closed)
+		result = -search.error;
 	else if (search.count == 0)
 		result = complain(diag, folder, -EINVAL, "this directory is no trace: there is no metadata in it");
 	request.folders = (const char *const *)search.folders;

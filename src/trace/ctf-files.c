@@ -12,10 +12,12 @@
 
 #include "trace/ctf-write-priv.h"
 
-#include <dirent.h>
+#include "base/create.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +30,7 @@ struct stream {
 	int fd; /* -1: no part is open */
 	uint32_t part;
 	uint64_t bytes; /* of the current part */
+	uint64_t last;  /* where its last packet begins */
 	uint64_t timestamp_end;
 };
 
@@ -41,6 +44,7 @@ struct ctf_files {
 	char *path;
 	int folder;
 	struct asterism_diag *diag;
+	mode_t mode;
 	uint64_t max_bytes, bytes, deleted_bytes;
 	struct stream *streams;
 	uint32_t stream_count;
@@ -70,42 +74,22 @@ static void name_part(const struct ctf_files *files, uint32_t stream, uint32_t p
 		snprintf(name + strlen(name), NAME_BYTES - strlen(name), "_%u", part);
 }
 
-/* 1 where the directory holds nothing, 0 where it holds something, -errno. */
-static int is_empty(int folder)
-{
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *listing = copy >= 0 ? fdopendir(copy) : NULL;
-	const struct dirent *entry;
-	int result = 1;
-
-	if (!listing) {
-		result = -errno;
-		if (copy >= 0)
-			close(copy);
-		return result;
-	}
-	while (result == 1 && (entry = readdir(listing)))
-		result = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	closedir(listing);
-	return result;
-}
-
 static int open_folder(struct ctf_files *files)
 {
 	struct diag_source source = { .file = files->path };
-	int result;
+	struct diag_place place = { .source = &source };
+	const char *why;
+	int result = create_folder(files->path, files->mode, NULL, &why);
 
-	if (mkdir(files->path, 0777) && errno != EEXIST)
-		return fail(files, NULL, errno, "the directory cannot be made");
-	files->folder = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (files->folder < 0)
-		return fail(files, NULL, errno, "a trace is a directory, and this cannot be opened as one");
-	result = is_empty(files->folder);
+	if (result < 0)
+		return diag_error(files->diag, &place, result, "the directory cannot be made: %s", why);
+	files->folder = result;
+	result = create_is_empty(files->folder);
 	if (result < 0)
 		return fail(files, NULL, -result, "the directory cannot be read");
 	if (result)
 		return 0;
-	diag_add(files->diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source },
+	diag_add(files->diag, ASTERISM_ERROR, &place,
 		 "name a directory that does not exist yet, or remove what is in it",
 		 "the directory is not empty; a trace is not written over other files");
 	return -EEXIST;
@@ -121,6 +105,7 @@ int ctf_files_new(const struct ctf_files_options *options, struct asterism_diag 
 	files->folder = -1;
 	files->diag = diag;
 	files->max_bytes = options->max_bytes;
+	files->mode = options->mode;
 	files->path = alloc_text(options->path);
 	files->streams = alloc_zero(options->stream_count, sizeof *files->streams);
 	if (files->streams)
@@ -157,12 +142,12 @@ int ctf_files_close(struct ctf_files *files)
 
 int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
 {
-	int fd = openat(files->folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	const char *why;
+	int fd = create_in(files->folder, "metadata", files->mode, &why), result = 0;
 	size_t done = 0;
-	int result = 0;
 
 	if (fd < 0)
-		return fail(files, "metadata", errno, "the file cannot be made");
+		return fail(files, "metadata", -fd, "the file cannot be made");
 	while (done < length && !result) {
 		ssize_t wrote = write(fd, text + done, length - done);
 
@@ -181,11 +166,12 @@ static int open_part(struct ctf_files *files, uint32_t index)
 {
 	struct stream *stream = &files->streams[index];
 	char name[NAME_BYTES];
+	const char *why;
 
 	name_part(files, index, stream->part, name);
-	stream->fd = openat(files->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	stream->fd = create_in(files->folder, name, files->mode, &why);
 	stream->bytes = 0;
-	return stream->fd < 0 ? fail(files, name, errno, "the file cannot be made") : 0;
+	return stream->fd < 0 ? fail(files, name, -stream->fd, "the file cannot be made") : 0;
 }
 
 /* Completes the current part. */
@@ -311,10 +297,21 @@ int ctf_files_append(struct ctf_files *files, uint32_t index, const struct ctf_p
 		result = write_packet(files, index, packet);
 	if (result)
 		return result;
+	stream->last = stream->bytes;
 	stream->bytes += bytes;
 	stream->timestamp_end = packet->header->timestamp_end;
 	files->bytes += bytes;
 	return 0;
+}
+
+int ctf_files_discarded(struct ctf_files *files, uint32_t index, uint64_t discarded)
+{
+	const struct stream *stream = &files->streams[index];
+	off_t at = (off_t)(stream->last + offsetof(struct ring_packet, events_discarded));
+
+	if (stream->fd < 0 || !stream->bytes)
+		return -ENOENT;
+	return pwrite(stream->fd, &discarded, sizeof discarded, at) == sizeof discarded ? 0 : -errno;
 }
 
 uint64_t ctf_files_bytes(const struct ctf_files *files)

@@ -289,6 +289,8 @@ static int fill(struct ctf_layout *layout, const struct ctf_layout_options *opti
 			result = add_calls(layout, calls, options->catalog,
 					   &options->events[calls->id - EVENT_PACKED_ID_FIRST]);
 	}
+	if (!result)
+		result = add_event(layout, &ctf_late_event);
 	for (size_t i = 0; i < sizeof own_events / sizeof *own_events && !result; i++)
 		result = add_event(layout, &own_events[i]);
 	return result;
@@ -381,6 +383,13 @@ size_t ctf_layout_apply(const struct ctf_layout *layout, const struct event_pack
 		from += sizeof word;
 
 		uint32_t id = event_packed_word_id(word);
+		if (id == EVENT_PACKED_ID_LATE) {
+			memcpy(to, &word, sizeof word);
+			memcpy(to + sizeof word, from, sizeof(struct event_packed_late));
+			to = last = to + sizeof word + sizeof(struct event_packed_late);
+			from += sizeof(struct event_packed_late);
+			continue;
+		}
 		size_t length = (size_t)event_packed_bytes(&packed[id], from, (size_t)(end - from));
 
 		word = event_packed_word(id_of(layout, id, from), word >> EVENT_PACKED_ID_BITS);

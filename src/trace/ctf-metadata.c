@@ -112,6 +112,14 @@ const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS] = {
 
 const struct ctf_event ctf_match_event = { "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH };
 
+static const struct ctf_field late_fields[] = {
+	{ "entered", EVENT_U64, 8, false },
+	{ "unread", EVENT_U64, 8, false },
+};
+
+const struct ctf_event ctf_late_event = { "late", late_fields, sizeof late_fields / sizeof *late_fields,
+					  EVENT_PACKED_ID_LATE };
+
 const char *ctf_value_name(enum event_value value)
 {
 	return value == EVENT_STRING ? NULL : event_value_name(value);
@@ -131,6 +139,25 @@ uint32_t ctf_fields_of(const struct event_type *type, const bool *recorded, stru
 		fields[count++] = (struct ctf_field){ field->name, field->value, field->bytes, false };
 	}
 	return count;
+}
+
+int ctf_event_declare(const struct ctf_event *event, struct event_catalog *catalog, const struct event_type **type)
+{
+	struct event_field_spec fields[EVENT_FIELDS_MAX];
+	const struct event_type_spec spec = {
+		.name = event->name,
+		.fields = fields,
+		.field_count = event->field_count,
+		.origin = EVENT_DECLARED,
+	};
+
+	for (uint32_t i = 0; i < event->field_count; i++) {
+		const struct ctf_field *field = &event->fields[i];
+
+		fields[i] = (struct event_field_spec){ field->name, field->value,
+						       field->value == EVENT_STRING ? field->bytes : 0, NULL, NULL };
+	}
+	return event_catalog_add(catalog, &spec, type);
 }
 
 static void put_uuid(const uint8_t *uuid, struct text_buffer *text)

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/text.h"
+#include "event/catalog.h"
 #include "event/packed.h"
 
 #include <stdbool.h>
@@ -58,9 +59,15 @@ struct ctf_metadata {
 	bool lttng;
 };
 
+/* The event class EVENT_PACKED_ID_LATE, called "late". */
+extern const struct ctf_event ctf_late_event;
+
 /* The event class CTF_ID_MATCH, called "match". */
 extern const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS];
 extern const struct ctf_event ctf_match_event;
+
+/* Adds an event class to a catalog that has no type of its name. Returns as event_catalog_add. */
+int ctf_event_declare(const struct ctf_event *event, struct event_catalog *catalog, const struct event_type **type);
 
 /* The fields of type that recorded (NULL: all) names, in the order of the payload, into fields. Returns how many. */
 uint32_t ctf_fields_of(const struct event_type *type, const bool *recorded, struct ctf_field fields[EVENT_FIELDS_MAX]);

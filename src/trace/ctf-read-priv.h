@@ -55,9 +55,11 @@ struct ctf_stream {
 	size_t content_end;
 	uint64_t ts; /* of the event in hand; of the last one, where there is none */
 	struct ctf_class *event_class;
-	uint64_t timestamp_end;     /* of the packet */
-	uint64_t packet_events;     /* so far */
-	struct event_header header; /* of its records: cpu, and who raises the events */
+	uint64_t timestamp_end;        /* of the packet */
+	uint64_t packet_events;        /* so far */
+	struct event_header header;    /* of its records: cpu, and who raises the events */
+	struct event_packed_late late; /* of the event in hand */
+	bool has_late;
 	struct ctf_damage damage;
 
 	const struct ctf_part *parts;

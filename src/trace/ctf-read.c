@@ -86,9 +86,24 @@ static void take_context(struct ctf_stream *stream)
 	stream->at += sizeof context;
 }
 
+static void take_late(struct ctf_stream *stream)
+{
+	memcpy(&stream->late, stream->map + stream->at, sizeof stream->late);
+	stream->has_late = true;
+	stream->at += sizeof stream->late;
+}
+
+/* What tells of the events behind it: how it is taken, and how long it is. NULL: id is of an event. */
+static void (*teller_of(uint32_t id, size_t *bytes))(struct ctf_stream *stream)
+{
+	*bytes = id == EVENT_PACKED_ID_CONTEXT ? sizeof(struct event_packed_context) : sizeof(struct event_packed_late);
+	return id == EVENT_PACKED_ID_CONTEXT ? take_context : id == EVENT_PACKED_ID_LATE ? take_late : NULL;
+}
+
 /* Takes the next event into the hand. Returns false at the end of the stream; damage counts as an event here. */
 static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 {
+	stream->has_late = false;
 	for (;;) {
 		uint64_t word, ts;
 		uint32_t id;
@@ -103,7 +118,7 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 				ctf->source.lossy_until_ns = loss.until_ns;
 			continue;
 		}
-		size_t left = stream->content_end - stream->at;
+		size_t left = stream->content_end - stream->at, bytes;
 		if (left < sizeof word)
 			return damage(stream, stream->at, "an event does not end in its packet");
 		memcpy(&word, stream->map + stream->at, sizeof word);
@@ -111,11 +126,12 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 		if (ts > stream->timestamp_end)
 			return damage(stream, stream->at, "an event is later than its packet");
 		id = event_packed_word_id(word);
-		if (id == EVENT_PACKED_ID_CONTEXT) {
-			if (left < sizeof word + sizeof(struct event_packed_context))
+		void (*take)(struct ctf_stream * stream) = teller_of(id, &bytes);
+		if (take) {
+			if (left < sizeof word + bytes)
 				return damage(stream, stream->at, "an event does not end in its packet");
 			stream->at += sizeof word;
-			take_context(stream);
+			take(stream);
 			continue;
 		}
 		if (id >= ctf->types.id_count || !ctf->types.classes[id])
@@ -173,6 +189,8 @@ static bool take_event(struct ctf *ctf, struct ctf_stream *stream)
 		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event does not end in its packet");
 		return false;
 	}
+	if (class->is_wanted && stream->has_late)
+		event_packed_set_unread(&class->layout, stream->late.unread, &ctf->record.header);
 	bytes = (int64_t)event_packed_round((size_t)bytes);
 	stream->at += (size_t)bytes;
 	ctf->event_bytes = (uint32_t)bytes + EVENT_PACKED_WORD_BYTES;
@@ -209,6 +227,7 @@ static inline bool take_following(struct ctf *ctf)
 		event_packed_decode_numbers(&class->layout, stream->map + stream->at + sizeof word,
 					    &ctf->record.header);
 	stream->ts = ts;
+	stream->has_late = false;
 	stream->event_class = class;
 	stream->at += (size_t) class->whole_bytes;
 	stream->packet_events++;
@@ -240,7 +259,11 @@ static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct 
 	header->ts = stream->ts;
 	header->seq = ctf->seq;
 	header->type = class->number;
-	*event = (struct trace_event){ header, class->type, ctf->event_bytes };
+	*event = (struct trace_event){ header, class->type, ctf->event_bytes, 0 };
+	if (stream->has_late && stream->late.entered && stream->late.entered < stream->ts) {
+		header->ts = stream->late.entered;
+		event->completed_ns = stream->ts;
+	}
 	return 1;
 }
 
@@ -305,6 +328,32 @@ static void ctf_want(struct trace_source *source, const struct trace_want *want)
 	}
 }
 
+static bool has_field(const struct event_packed *layout, uint32_t field)
+{
+	for (uint32_t i = 0; i < layout->number_count; i++) {
+		if (layout->numbers[i].field == field)
+			return true;
+	}
+	for (uint32_t i = 0; i < layout->string_count; i++) {
+		if (layout->strings[i].field == field && layout->strings[i].capacity)
+			return true;
+	}
+	return false;
+}
+
+static bool ctf_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+{
+	const struct ctf *ctf = (const struct ctf *)source;
+
+	for (size_t i = 0; i < ctf->types.count; i++) {
+		const struct ctf_class *class = &ctf->types.all[i];
+
+		if (class->type == type && (field == TRACE_NO_FIELD || has_field(&class->layout, field)))
+			return true;
+	}
+	return false;
+}
+
 static uint64_t ctf_position(const struct trace_source *source)
 {
 	const struct ctf *ctf = (const struct ctf *)source;
@@ -336,6 +385,7 @@ static const struct trace_source_kind kind = {
 	.free = ctf_free,
 	.position = ctf_position,
 	.want = ctf_want,
+	.holds = ctf_holds,
 };
 
 static void add_stream(struct ctf *ctf, const struct ctf_part *parts, size_t count)

@@ -104,25 +104,6 @@ static const struct event_type *known_type(const struct event_catalog *catalog, 
 	return NULL;
 }
 
-static int declare(struct event_catalog *catalog, const struct ctf_event *event, const struct event_type **type)
-{
-	struct event_field_spec fields[EVENT_FIELDS_MAX];
-	const struct event_type_spec spec = {
-		.name = event->name,
-		.fields = fields,
-		.field_count = event->field_count,
-		.origin = EVENT_DECLARED,
-	};
-
-	for (uint32_t i = 0; i < event->field_count; i++) {
-		const struct ctf_field *field = &event->fields[i];
-
-		fields[i] = (struct event_field_spec){ field->name, field->value,
-						       field->value == EVENT_STRING ? field->bytes : 0, NULL, NULL };
-	}
-	return event_catalog_add(catalog, &spec, type);
-}
-
 static const struct event_field *body_field(const struct event_type *type, const char *name, uint32_t *index)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -188,7 +169,7 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true, .whole_bytes = INT64_MAX };
 	class->type = known_type(catalog, event->name);
 	if (!class->type)
-		result = declare(catalog, event, &class->type);
+		result = ctf_event_declare(event, catalog, &class->type);
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
 	if (result) {
@@ -227,7 +208,8 @@ static int add_classes(struct ctf_types *types, const struct ctf_metadata *metad
 	if (!types->classes || !types->all)
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < metadata->event_count && !result; i++)
-		result = add_class(types, &metadata->events[i], catalog, file, diag);
+		if (metadata->events[i].id != EVENT_PACKED_ID_LATE)
+			result = add_class(types, &metadata->events[i], catalog, file, diag);
 	types->classes[EVENT_PACKED_ID_CONTEXT] = NULL; /* whatever the metadata says */
 	return result;
 }

@@ -15,6 +15,7 @@ struct ctf_files_options {
 	const char *path;
 	uint32_t stream_count; /* that of the matches is the last */
 	uint64_t max_bytes;
+	mode_t mode; /* as ctf_writer_options */
 };
 
 /* Makes the directory or takes an empty one. Results as ctf_writer_new. */
@@ -32,6 +33,9 @@ struct ctf_packet {
 };
 
 int ctf_files_append(struct ctf_files *files, uint32_t stream, const struct ctf_packet *packet);
+
+/* Has the last packet of a stream tell of so many lost events. Returns 0, -ENOENT (there is none), -errno. */
+int ctf_files_discarded(struct ctf_files *files, uint32_t stream, uint64_t discarded);
 
 uint64_t ctf_files_bytes(const struct ctf_files *files);
 uint64_t ctf_files_deleted_bytes(const struct ctf_files *files);

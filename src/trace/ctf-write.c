@@ -19,6 +19,7 @@ enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16 };
 /* What the last packet of a stream says. */
 struct stream_end {
 	uint64_t timestamp_end, discarded;
+	uint64_t portions; /* packets that went on with a sub-buffer: so many more than sub-buffers there are */
 };
 
 struct ctf_writer {
@@ -28,8 +29,10 @@ struct ctf_writer {
 	uint32_t layout_count;
 	uint32_t stream_count;
 	const struct ctf_layout *layout;
-	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes before */
+	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes */
 	size_t arranged_bytes;
+	char *rest; /* of a sub-buffer, of rest_bytes */
+	size_t rest_bytes;
 	struct stream_end *ends; /* per stream, that of the matches last */
 	uint64_t events, aside_count;
 	uint8_t uuid[CTF_UUID_BYTES];
@@ -40,6 +43,11 @@ struct walk {
 	size_t end; /* behind the last event's payload, without padding */
 	uint64_t ts;
 	uint64_t events;
+	/* Where the part that is to be written begins; 0: with the first event. What holds there: */
+	size_t skip;
+	uint64_t skip_ts, skip_events;
+	struct event_packed_context context;
+	bool has_skipped;
 };
 
 static uint64_t wall_ns(void)
@@ -110,7 +118,7 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 /* The types under the catalog's names. */
 static int describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
 {
-	struct ctf_event *events = alloc_zero(options->event_count + 1, sizeof *events);
+	struct ctf_event *events = alloc_zero(options->event_count + 2, sizeof *events);
 	struct ctf_field(*fields)[EVENT_FIELDS_MAX] = alloc_zero(options->event_count, sizeof *fields);
 	int result = -ENOMEM;
 
@@ -126,8 +134,9 @@ static int describe(struct ctf_writer *writer, const struct ctf_writer_options *
 			.id = (uint32_t)(EVENT_PACKED_ID_FIRST + i),
 		};
 	}
-	events[options->event_count] = ctf_match_event;
-	result = write_metadata(writer, options, events, options->event_count + 1);
+	events[options->event_count] = ctf_late_event;
+	events[options->event_count + 1] = ctf_match_event;
+	result = write_metadata(writer, options, events, options->event_count + 2);
 out:
 	if (!events || !fields)
 		diag_no_memory(writer->diag);
@@ -159,10 +168,11 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 		.path = path,
 		.stream_count = options->stream_count + 1,
 		.max_bytes = options->max_bytes,
+		.mode = options->mode,
 	};
 	int result;
 
-	if (options->event_count >= CTF_ID_STATE_START || options->stream_count >= CTF_STREAM_MATCHES)
+	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_MATCHES)
 		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
 	writer->stream_count = options->stream_count;
 	writer->layout_count = (uint32_t)options->event_count + 1;
@@ -202,36 +212,51 @@ static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const 
 			  offset, text);
 }
 
+static const struct event_packed late_layout = { .fixed_bytes = sizeof(struct event_packed_late) };
+
+static void skip_to_here(struct walk *walk)
+{
+	walk->skip_ts = walk->ts;
+	walk->skip_events = walk->events;
+	walk->has_skipped = true;
+}
+
 static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *bytes, size_t content_bytes,
 		       struct walk *walk)
 {
 	size_t at = sizeof(struct ring_packet);
 
 	walk->end = at;
+	walk->has_skipped = !walk->skip;
 	while (at < content_bytes) {
 		uint64_t word, ts;
 		int64_t length;
 		uint32_t id;
 
+		if (at == walk->skip)
+			skip_to_here(walk);
 		if (content_bytes - at < sizeof word)
 			return refuse(writer, cpu, at, "an event does not end");
 		memcpy(&word, bytes + at, sizeof word);
 		id = event_packed_word_id(word);
-		if (id >= writer->layout_count)
+		if (id >= writer->layout_count && id != EVENT_PACKED_ID_LATE)
 			return refuse(writer, cpu, at, "there is no event with this id");
 		at += sizeof word;
-		length = event_packed_bytes(&writer->layouts[id], bytes + at, content_bytes - at);
+		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &writer->layouts[id],
+					    bytes + at, content_bytes - at);
 		if (length < 0)
 			return refuse(writer, cpu, at - sizeof word, "an event does not end");
 		ts = event_packed_word_ts(word, walk->ts);
 		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
 			return refuse(writer, cpu, at - sizeof word, "time goes back");
 		walk->ts = ts;
-		walk->events += id != EVENT_PACKED_ID_CONTEXT;
+		walk->events += id != EVENT_PACKED_ID_CONTEXT && id != EVENT_PACKED_ID_LATE;
+		if (id == EVENT_PACKED_ID_CONTEXT && !walk->has_skipped)
+			memcpy(&walk->context, bytes + at, sizeof walk->context);
 		walk->end = at + (size_t)length;
 		at = event_packed_round(walk->end);
 	}
-	return 0;
+	return walk->has_skipped ? 0 : refuse(writer, cpu, walk->skip, "no event begins here");
 }
 
 static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk)
@@ -249,6 +274,21 @@ static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cp
 	return header;
 }
 
+/* Makes room for bytes at *place, of which there are *room. */
+static int make_room(struct ctf_writer *writer, char **place, size_t *room, size_t bytes)
+{
+	char *larger;
+
+	if (bytes <= *room)
+		return 0;
+	larger = alloc_resize(*place, bytes, 1);
+	if (!larger)
+		return diag_no_memory(writer->diag);
+	*place = larger;
+	*room = bytes;
+	return 0;
+}
+
 /* The events of a packet as they are in the trace; walk then says where these end. */
 static int arrange(struct ctf_writer *writer, struct walk *walk, const char **content)
 {
@@ -256,24 +296,64 @@ static int arrange(struct ctf_writer *writer, struct walk *walk, const char **co
 
 	if (!writer->layout)
 		return 0;
-	if (events.length > writer->arranged_bytes) {
-		char *larger = alloc_resize(writer->arranged, events.length, CTF_LAYOUT_GROWTH);
+	int result = make_room(writer, &writer->arranged, &writer->arranged_bytes, events.length * CTF_LAYOUT_GROWTH);
 
-		if (!larger)
-			return diag_no_memory(writer->diag);
-		writer->arranged = larger;
-		writer->arranged_bytes = events.length;
-	}
+	if (result)
+		return result;
 	walk->end = sizeof(struct ring_packet) +
 		    ctf_layout_apply(writer->layout, writer->layouts, &events, writer->arranged);
 	*content = writer->arranged;
 	return 0;
 }
 
-int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
-		      uint64_t discarded)
+/* The events behind what is skipped, with the context that holds there before them; walk then says where these end. */
+static int leave_out(struct ctf_writer *writer, const char *bytes, struct walk *walk, const char **content)
 {
-	const char *content = (const char *)bytes + sizeof(struct ring_packet);
+	const uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, walk->skip_ts);
+	size_t length = walk->end - walk->skip, before = sizeof word + sizeof walk->context;
+	int result = make_room(writer, &writer->rest, &writer->rest_bytes, before + length);
+
+	if (result)
+		return result;
+	memcpy(writer->rest, &word, sizeof word);
+	memcpy(writer->rest + sizeof word, &walk->context, sizeof walk->context);
+	memcpy(writer->rest + before, bytes + walk->skip, length);
+	walk->end = sizeof(struct ring_packet) + before + length;
+	*content = writer->rest;
+	return 0;
+}
+
+/* What stands in the ring's header as the trace has it. */
+static struct ring_packet portion_header(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk,
+					 const struct ring_packet *ring)
+{
+	struct ring_packet header = header_of(writer, cpu, walk);
+
+	header.timestamp_begin = walk->skip ? walk->skip_ts : ring->timestamp_begin;
+	header.packet_seq_num = ring->packet_seq_num + writer->ends[cpu].portions + (walk->skip != 0);
+	header.events_before = ring->events_before + walk->skip_events;
+	return header;
+}
+
+/* Whether the portion can follow what the stream has. */
+static int check_portion(struct ctf_writer *writer, uint32_t cpu, const struct walk *walk,
+			 const struct ctf_portion *portion)
+{
+	const struct stream_end *end = &writer->ends[cpu];
+	struct ring_packet ring;
+
+	memcpy(&ring, portion->bytes, sizeof ring);
+	if ((walk->skip ? walk->skip_ts : ring.timestamp_begin) < end->timestamp_end || walk->ts > INT64_MAX)
+		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
+	if (portion->discarded < end->discarded)
+		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
+			      "there are fewer lost events than before");
+	return 0;
+}
+
+int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf_portion *portion)
+{
+	const char *content = (const char *)portion->bytes + sizeof(struct ring_packet);
 	struct ring_packet ring, header;
 	struct stream_end *end;
 	struct ctf_packet packet;
@@ -282,33 +362,52 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 	if (cpu >= writer->stream_count)
 		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
 	end = &writer->ends[cpu];
-	if (content_bytes < sizeof ring || content_bytes % EVENT_PACKED_ALIGN)
-		return refuse(writer, cpu, content_bytes, "a packet has no such size");
-	memcpy(&ring, bytes, sizeof ring);
-	struct walk walk = { .ts = ring.timestamp_begin };
-	result = walk_packet(writer, cpu, bytes, content_bytes, &walk);
+	if (portion->content_bytes < sizeof ring || portion->content_bytes % EVENT_PACKED_ALIGN)
+		return refuse(writer, cpu, portion->content_bytes, "a packet has no such size");
+	memcpy(&ring, portion->bytes, sizeof ring);
+	struct walk walk = { .ts = ring.timestamp_begin, .skip = portion->skip };
+	result = walk_packet(writer, cpu, portion->bytes, portion->content_bytes, &walk);
+	if (!result)
+		result = check_portion(writer, cpu, &walk, portion);
+	if (!result && walk.skip)
+		result = leave_out(writer, portion->bytes, &walk, &content);
+	if (!result)
+		result = arrange(writer, &walk, &content);
 	if (result)
 		return result;
-	if (ring.timestamp_begin < end->timestamp_end || walk.ts > INT64_MAX)
-		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
-	if (discarded < end->discarded)
-		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
-			      "there are fewer lost events than before");
-	result = arrange(writer, &walk, &content);
-	if (result)
-		return result;
-	header = header_of(writer, cpu, &walk);
-	header.timestamp_begin = ring.timestamp_begin;
-	header.packet_seq_num = ring.packet_seq_num;
-	header.events_before = ring.events_before;
-	header.events_discarded = discarded;
+	header = portion_header(writer, cpu, &walk, &ring);
+	header.events_discarded = portion->discarded;
 	packet = (struct ctf_packet){ &header, content, walk.end - sizeof ring };
 	result = ctf_files_append(writer->files, cpu, &packet);
 	if (result)
 		return result;
-	writer->events += walk.events;
-	*end = (struct stream_end){ walk.ts, discarded };
+	writer->events += walk.events - walk.skip_events;
+	*end = (struct stream_end){ walk.ts, portion->discarded, end->portions + (walk.skip != 0) };
 	return 0;
+}
+
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
+		      uint64_t discarded)
+{
+	const struct ctf_portion whole = { bytes, content_bytes, 0, discarded };
+
+	return ctf_writer_portion(writer, cpu, &whole);
+}
+
+int ctf_writer_loss(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded)
+{
+	struct stream_end *end = &writer->ends[cpu];
+	int result;
+
+	if (discarded <= end->discarded)
+		return 0;
+	result = ctf_writer_packet(writer, cpu, packet, sizeof *packet, discarded);
+	if (!result)
+		return 0;
+	result = ctf_files_discarded(writer->files, cpu, discarded);
+	if (!result)
+		end->discarded = discarded;
+	return result;
 }
 
 /* The text with its NUL, cut to room bytes. */
@@ -417,6 +516,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 	result = ctf_files_close(writer->files);
 	alloc_free(writer->layouts);
 	alloc_free(writer->arranged);
+	alloc_free(writer->rest);
 	alloc_free(writer->ends);
 	alloc_free(writer);
 	return result;

@@ -14,13 +14,16 @@
 
 #include "base/diag.h"
 #include "event/packed.h"
+#include "ring/packet.h"
 #include "trace/ctf-layout.h"
+
+#include <sys/types.h>
 
 struct ctf_writer;
 
 struct ctf_writer_options {
 	const struct ctf_writer_event *events; /* needed while the writer is made */
-	size_t event_count;                    /* less than CTF_ID_STATE_START */
+	size_t event_count;                    /* less than EVENT_PACKED_ID_LATE */
 	uint32_t stream_count;                 /* cpus are below it */
 	const struct ctf_layout *layout;       /* of the same events, outlives the writer; NULL: the catalog's names */
 	/*
@@ -29,6 +32,7 @@ struct ctf_writer_options {
 	 * is written all the same.
 	 */
 	uint64_t max_bytes;
+	mode_t mode;      /* of the files; 0: for their owner alone */
 	uint64_t wall_ns; /* what added to a time gives CLOCK_REALTIME; 0: asked now */
 };
 
@@ -49,8 +53,9 @@ struct ctf_match {
 };
 
 /*
- * Makes the directory (or takes an empty one) and writes its metadata. diag is borrowed until the writer is closed.
- * Returns 0; -EEXIST (something is there), -EINVAL (too many types or streams), -ENOMEM, -errno, with a sentence.
+ * Makes the directory (or takes an empty one of the user's own) and writes its metadata. diag is borrowed until the
+ * writer is closed. Returns 0; -EEXIST (something is there), -EINVAL (too many types or streams), -ENOMEM, -errno, with
+ * a sentence.
  */
 int ctf_writer_new(const char *path, const struct ctf_writer_options *options, struct asterism_diag *diag,
 		   struct ctf_writer **made);
@@ -66,6 +71,24 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
  */
 int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
 		      uint64_t discarded);
+
+/* What became complete, or was written so far, of a sub-buffer of which skip bytes are in the trace already. */
+struct ctf_portion {
+	const void *bytes;    /* of the whole sub-buffer */
+	size_t content_bytes; /* all of them */
+	size_t skip;          /* 0: none, else where an event begins, less than content_bytes */
+	uint64_t discarded;
+};
+
+/* The same for the rest of a sub-buffer, which becomes a packet of its own. */
+int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf_portion *portion);
+
+/*
+ * Tells of events that are lost behind the last packet of cpu: up to discarded, as above, unless the stream says so
+ * already. packet has no events. Where it cannot be written, the packet before it tells, as that takes no room. Returns
+ * 0, or as above where there is no packet before.
+ */
+int ctf_writer_loss(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded);
 
 /*
  * Appends a match, as an event called match in a stream of its own, at its time or, if that is earlier, at that of the

@@ -168,6 +168,10 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 
 	switch (field->value) {
 	case EVENT_STRING:
+		if (member->kind == JSON_NULL) {
+			event_string_set_unread((struct event_header *)filling->record, field->offset, field->bytes);
+			return 0;
+		}
 		if (member->kind != JSON_STRING)
 			return complain_kind(filling, field, member);
 		if (json_read_string(&member->value, filling->record + field->offset, field->bytes) < 0)
@@ -213,21 +217,29 @@ static int fill_member(struct filling *filling, const struct json_member *member
 	return fill_field(filling, field, member);
 }
 
-int jsonl_fill(const struct event_type *type, const struct json_members *members, size_t event_member, char *record,
-	       struct jsonl_complaint *complaint)
+bool jsonl_read_time(const struct json_member *member, uint64_t *ns)
+{
+	bool negative;
+
+	return member->kind == JSON_INTEGER && read_magnitude(&member->value, &negative, ns) && !negative &&
+	       *ns <= INT64_MAX;
+}
+
+int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_places *places,
+	       char *record, struct jsonl_complaint *complaint)
 {
 	struct filling filling = { .type = type, .record = record, .complaint = complaint };
 	int result = 0;
 
 	memset(record, 0, type->record_bytes);
 	for (size_t i = 0; i < members->count && !result; i++) {
-		if (i != event_member)
+		if (i != places->event && i != places->completed)
 			result = fill_member(&filling, &members->items[i]);
 	}
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
 		if (filling.given[EVENT_HEADER_FIELDS + i])
 			continue;
-		complain(&filling, &members->items[event_member].value, "field '%s' of %s is missing",
+		complain(&filling, &members->items[places->event].value, "field '%s' of %s is missing",
 			 type->fields[i].name, type->name);
 		result = 1;
 	}

@@ -56,11 +56,19 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 		     struct jsonl_type *found);
 void jsonl_types_fini(struct jsonl_types *types);
 
+/* Where in the members that is which is no field: what names the type; and, or SIZE_MAX, when a late event came. */
+struct jsonl_places {
+	size_t event, completed;
+};
+
 /*
- * Fills the record of type from the members, all but seq and type. The member event_member names the type. Returns 0; 1
- * with *complaint where a field was not given, which is 0 or empty then; or -EINVAL with *complaint.
+ * Fills the record of type from the members that are fields, all but seq and type. Returns 0; 1 with *complaint where a
+ * field was not given, which is 0 or empty then; or -EINVAL with *complaint.
  */
-int jsonl_fill(const struct event_type *type, const struct json_members *members, size_t event_member, char *record,
-	       struct jsonl_complaint *complaint);
+int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_places *places,
+	       char *record, struct jsonl_complaint *complaint);
+
+/* The time that member gives. Returns false where it gives none. */
+bool jsonl_read_time(const struct json_member *member, uint64_t *ns);
 
 #endif

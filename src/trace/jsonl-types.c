@@ -4,6 +4,7 @@
 #include "trace/jsonl-priv.h"
 
 #include "base/alloc.h"
+#include "trace/ctf-metadata.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,13 +53,22 @@ static int make_places(struct jsonl_types *types)
 	return 0;
 }
 
+/* The type called name; the mark of a match is one that only traces bring along. */
+static int find_type(struct event_catalog *catalog, const char *name, const struct event_type **type)
+{
+	*type = event_catalog_find(catalog, name);
+	if (*type || strcmp(name, ctf_match_event.name) != 0)
+		return 0;
+	return ctf_event_declare(&ctf_match_event, catalog, type);
+}
+
 int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, const struct json_piece *name,
 		     struct jsonl_type *found)
 {
 	char text[NAME_BYTES];
 	int64_t length;
 	struct jsonl_type *place;
-	const struct event_type *type;
+	const struct event_type *type = NULL;
 
 	if (types->count && !name->has_escape) {
 		place = place_of(types, name->text, name->length);
@@ -68,7 +78,8 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 		}
 	}
 	length = json_read_string(name, text, sizeof text);
-	type = length > 0 && length < NAME_BYTES ? event_catalog_find(catalog, text) : NULL;
+	if (length > 0 && length < NAME_BYTES && find_type(catalog, text, &type))
+		return -ENOMEM;
 	if (!type)
 		return 0;
 	if (make_places(types))

@@ -58,23 +58,37 @@ static int complain(struct jsonl *jsonl)
 	return report(jsonl, &complaint->at, -EINVAL, complaint->text, *complaint->hint ? complaint->hint : NULL);
 }
 
+/* The member called name, or SIZE_MAX. */
+static size_t find_member(const struct jsonl *jsonl, const char *name)
+{
+	for (size_t i = 0; i < jsonl->members.count; i++) {
+		const struct json_piece *key = &jsonl->members.items[i].key;
+
+		if (key->length == strlen(name) && memcmp(key->text, name, key->length) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
 /* The member that names the event's type. */
 static int find_event(struct jsonl *jsonl, size_t *found)
 {
-	size_t count = jsonl->members.count;
+	*found = find_member(jsonl, "event");
+	if (*found == SIZE_MAX)
+		return report(jsonl, &(struct json_piece){ .text = jsonl->line.text, .length = 1 }, -EINVAL,
+			      "the object does not say which event it is", "\"event\":\"NAME\" names its type");
+	if (jsonl->members.items[*found].kind != JSON_STRING)
+		return report(jsonl, &jsonl->members.items[*found].value, -EINVAL, "the event's name is not a string",
+			      NULL);
+	return 0;
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct json_member *member = &jsonl->members.items[i];
+/* The member that says when a late event came, unless the type has a field of its name. */
+static size_t find_completed(const struct jsonl *jsonl, const struct event_type *type)
+{
+	size_t found = find_member(jsonl, "completed");
 
-		if (member->key.length != strlen("event") || memcmp(member->key.text, "event", strlen("event")) != 0)
-			continue;
-		if (member->kind != JSON_STRING)
-			return report(jsonl, &member->value, -EINVAL, "the event's name is not a string", NULL);
-		*found = i;
-		return 0;
-	}
-	return report(jsonl, &(struct json_piece){ .text = jsonl->line.text, .length = 1 }, -EINVAL,
-		      "the object does not say which event it is", "\"event\":\"NAME\" names its type");
+	return found != SIZE_MAX && event_field_find(type, "completed") ? SIZE_MAX : found;
 }
 
 static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
@@ -93,58 +107,61 @@ static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
 	return complain(jsonl);
 }
 
-/* The member that gave ts; the record has one that is wrong, so there is one. */
-static const struct json_piece *ts_piece(const struct jsonl *jsonl)
-{
-	for (size_t i = 0; i < jsonl->members.count; i++) {
-		const struct json_member *member = &jsonl->members.items[i];
-
-		if (member->key.length == 2 && memcmp(member->key.text, "ts", 2) == 0)
-			return &member->value;
-	}
-	return &jsonl->members.items[0].key;
-}
-
-static int check_time(struct jsonl *jsonl)
+/* A late event comes when it says, not before its own time. */
+static int check_time(struct jsonl *jsonl, const struct jsonl_places *places, uint64_t *completed_ns)
 {
 	struct jsonl_complaint *complaint = &jsonl->complaint;
+	bool is_late = places->completed != SIZE_MAX;
+	size_t given = is_late ? places->completed : find_member(jsonl, "ts");
+	const struct json_member *member = &jsonl->members.items[given == SIZE_MAX ? 0 : given];
 	uint64_t ts = jsonl->record.header.ts;
 
+	complaint->at = given == SIZE_MAX ? member->key : member->value;
+	*complaint->hint = 0;
+	*completed_ns = 0;
+	if (is_late && (!jsonl_read_time(member, completed_ns) || *completed_ns < ts)) {
+		snprintf(complaint->text, sizeof complaint->text,
+			 "completed is when a late event came: a time that is not before ts");
+		return complain(jsonl);
+	}
+	if (is_late)
+		ts = *completed_ns;
 	if (ts >= jsonl->ts) {
 		jsonl->ts = ts;
 		return 0;
 	}
-	complaint->at = *ts_piece(jsonl);
-	*complaint->hint = 0;
-	snprintf(complaint->text, sizeof complaint->text, "time goes back: ts %" PRIu64 " after an event at %" PRIu64,
-		 ts, jsonl->ts);
+	snprintf(complaint->text, sizeof complaint->text, "time goes back: %s %" PRIu64 " after an event at %" PRIu64,
+		 is_late ? "completed" : "ts", ts, jsonl->ts);
 	return complain(jsonl);
 }
 
 static int make_event(struct jsonl *jsonl, struct trace_event *event)
 {
-	size_t event_member = 0;
+	struct jsonl_places places;
 	struct jsonl_type type;
-	int result = find_event(jsonl, &event_member);
+	uint64_t completed_ns;
+	int result = find_event(jsonl, &places.event);
 
 	if (result)
 		return result;
-	const struct json_piece *name = &jsonl->members.items[event_member].value;
+	const struct json_piece *name = &jsonl->members.items[places.event].value;
 	result = jsonl_types_find(&jsonl->types, jsonl->catalog, name, &type);
 	if (result == 0)
 		return complain_type(jsonl, name);
 	if (result < 0)
 		return diag_no_memory(jsonl->diag);
 	*jsonl->complaint.hint = 0;
-	result = jsonl_fill(type.type, &jsonl->members, event_member, jsonl->record.bytes, &jsonl->complaint);
+	places.completed = find_completed(jsonl, type.type);
+	result = jsonl_fill(type.type, &jsonl->members, &places, jsonl->record.bytes, &jsonl->complaint);
 	if (result < 0 || (result > 0 && !jsonl->relaxed))
 		return complain(jsonl);
-	result = check_time(jsonl);
+	result = check_time(jsonl, &places, &completed_ns);
 	if (result)
 		return result;
 	jsonl->record.header.seq = ++jsonl->seq;
 	jsonl->record.header.type = type.index;
-	*event = (struct trace_event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1 };
+	*event = (struct trace_event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1,
+				       completed_ns };
 	return 1;
 }
 

@@ -7,18 +7,21 @@
 #include "trace/lttng-map.h"
 
 #include "base/alloc.h"
+#include "event/installed.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define MAP_NAME "lttng.map"
 
 enum { FILE_BYTES_MAX = 1 << 20, FIELDS_MAX = 64 };
 
 struct context {
 	const char *field, *name;
+	bool in_payload;
 };
 
 struct lttng_map {
@@ -174,10 +177,10 @@ static int read_event(struct reader *reader)
 	return 0;
 }
 
-static int read_context(struct reader *reader)
+static int read_context(struct reader *reader, bool in_payload)
 {
 	struct lttng_map *map = reader->map;
-	struct context context = { 0 };
+	struct context context = { .in_payload = in_payload };
 	int result = read_name(reader, &context.field);
 
 	if (!result && !context.field)
@@ -205,9 +208,11 @@ static int read_map(struct reader *reader)
 		if (accept(reader, "EVENT"))
 			result = read_event(reader);
 		else if (accept(reader, "CONTEXT"))
-			result = read_context(reader);
+			result = read_context(reader, false);
+		else if (accept(reader, "PAYLOAD"))
+			result = read_context(reader, true);
 		else
-			result = complain(reader, "EVENT or CONTEXT");
+			result = complain(reader, "EVENT, CONTEXT or PAYLOAD");
 	}
 	return result;
 }
@@ -247,17 +252,19 @@ void lttng_map_free(struct lttng_map *map)
 	alloc_free(map);
 }
 
-int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
+/* 0; -ENOENT: this folder has none. */
+static int read_in(const char *folder, struct asterism_diag *diag, struct lttng_map **map)
 {
-	const char *folder = secure_getenv("ASTERISM_CATALOGS");
 	char path[4096];
 	char *text;
 	FILE *file;
 	size_t length;
 	int result;
 
-	snprintf(path, sizeof path, "%s/lttng.map", folder && *folder ? folder : ASTERISM_DATA_DIR "/catalogs");
+	snprintf(path, sizeof path, "%s/" MAP_NAME, folder);
 	file = fopen(path, "re");
+	if (!file && (errno == ENOENT || errno == ENOTDIR))
+		return -ENOENT;
 	if (!file)
 		return diag_error(diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(errno));
 	text = alloc_zero(FILE_BYTES_MAX, 1);
@@ -271,6 +278,17 @@ int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
 	fclose(file);
 	alloc_free(text);
 	return result;
+}
+
+int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
+{
+	const struct embedded_file *file = embedded_find(event_embedded, MAP_NAME);
+	int result = -ENOENT;
+
+	for (size_t i = 0; result == -ENOENT && event_installed_folder(i); i++)
+		result = read_in(event_installed_folder(i), diag, map);
+	return result == -ENOENT ? lttng_map_parse(EMBEDDED_FOLDER "/" MAP_NAME, file->bytes, file->length, diag, map)
+				 : result;
 }
 
 /*
@@ -339,11 +357,23 @@ const struct lttng_event *lttng_map_get(const struct lttng_map *map, size_t inde
 	return index < map->event_count ? &map->events[index] : NULL;
 }
 
-const char *lttng_map_context(const struct lttng_map *map, const char *header_field, size_t index)
+static const char *find_context(const struct lttng_map *map, const char *header_field, size_t index, bool in_payload)
 {
 	for (size_t i = 0; i < map->context_count; i++) {
-		if (strcmp(map->contexts[i].field, header_field) == 0 && index-- == 0)
-			return map->contexts[i].name;
+		const struct context *context = &map->contexts[i];
+
+		if (context->in_payload == in_payload && strcmp(context->field, header_field) == 0 && index-- == 0)
+			return context->name;
 	}
 	return NULL;
+}
+
+const char *lttng_map_context(const struct lttng_map *map, const char *header_field, size_t index)
+{
+	return find_context(map, header_field, index, false);
+}
+
+const char *lttng_map_payload(const struct lttng_map *map, const char *header_field, size_t index)
+{
+	return find_context(map, header_field, index, true);
 }

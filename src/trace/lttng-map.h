@@ -60,4 +60,7 @@ const struct lttng_event *lttng_map_get(const struct lttng_map *map, size_t inde
 /* The LTTng context fields that stand for a header field (pid, tid, comm, cpu), the preferred first; NULL ends. */
 const char *lttng_map_context(const struct lttng_map *map, const char *header_field, size_t index);
 
+/* Likewise the fields of any event that do where no context says it. */
+const char *lttng_map_payload(const struct lttng_map *map, const char *header_field, size_t index);
+
 #endif

@@ -202,6 +202,17 @@ static void merge_want(struct trace_source *source, const struct trace_want *wan
 		trace_source_want(merge->inputs[i].source, &all);
 }
 
+static bool merge_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+{
+	struct merge *merge = (struct merge *)source;
+
+	for (size_t i = 0; i < merge->input_count; i++) {
+		if (trace_source_holds(merge->inputs[i].source, type, field))
+			return true;
+	}
+	return false;
+}
+
 static void release(struct merge *merge)
 {
 	for (size_t i = 0; merge->inputs && i < merge->input_count; i++)
@@ -227,6 +238,7 @@ static const struct trace_source_kind kind = {
 	.free = merge_free,
 	.position = merge_position,
 	.want = merge_want,
+	.holds = merge_holds,
 };
 
 int trace_merge_new(struct trace_source *const *sources, size_t count, struct asterism_diag *diag,

@@ -16,6 +16,7 @@ struct trace_event {
 	struct event_header *record;   /* the reader may change it; valid until the next event is asked for */
 	const struct event_type *type; /* what record->type stands for, of the catalog that the source was given */
 	uint32_t bytes;                /* that the event takes in the input; 0: unknown */
+	uint64_t completed_ns;         /* the event is late (event/type.h), and came at this time; 0: it is not */
 };
 
 struct trace_source;
@@ -33,6 +34,9 @@ struct trace_want {
 	void *context;
 	bool drops; /* the others may be left out altogether; ordinals count them all the same */
 };
+
+/* In place of a field: no matter which. */
+#define TRACE_NO_FIELD UINT32_MAX
 
 /* What a format has to bring. */
 struct trace_source_kind {
@@ -52,6 +56,11 @@ struct trace_source_kind {
 	 * NULL: the format decodes everything.
 	 */
 	void (*want)(struct trace_source *source, const struct trace_want *want);
+	/*
+	 * Before anything is asked of it: whether the input was to hold the events of type, and field (by its number)
+	 * of them. NULL: the format does not tell, and they may be there.
+	 */
+	bool (*holds)(struct trace_source *source, const struct event_type *type, uint32_t field);
 };
 
 /*
@@ -82,6 +91,11 @@ static inline void trace_source_want(struct trace_source *source, const struct t
 {
 	if (source->kind->want)
 		source->kind->want(source, want);
+}
+
+static inline bool trace_source_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+{
+	return !source->kind->holds || source->kind->holds(source, type, field);
 }
 
 static inline void trace_source_free(struct trace_source *source)

@@ -64,6 +64,40 @@ static void wrong_rules_are_told(void **state)
 	assert_string_equal(asterism_session_error(fixture->session), ""); /* the last call was fine */
 }
 
+static void foreign_rules_name_installed_catalogs_only(void **state)
+{
+	static const char path[] = "EVENTS \"/etc/passwd\" RULE r PATTERN { sys_enter:a }";
+	static const char plain[] = "EVENTS \"tcp.events\" RULE r PATTERN { sys_enter:a }";
+	struct fixture *fixture = *state;
+	struct asterism_rules_source source = { .size = sizeof source,
+						.bytes = path,
+						.length = sizeof path - 1,
+						.name = "sent",
+						.owner = 65534,
+						.is_foreign = 1 };
+	struct asterism_rules *rules = NULL;
+
+	assert_int_equal(asterism_rules_load_from(fixture->session, NULL, &rules), -EINVAL);
+	assert_int_equal(asterism_rules_load_from(fixture->session, &source, NULL), -EINVAL);
+	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), -EINVAL);
+	assert_string_equal(
+		asterism_session_error(fixture->session),
+		"sent:1:8: there is no catalog '/etc/passwd' (only installed catalogs can be named here, by "
+		"their names without a folder)");
+	source.is_foreign = 0; /* it belongs to root, but is no catalog */
+	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), -EINVAL);
+	assert_int_equal(strncmp(asterism_session_error(fixture->session), "/etc/passwd:1:1: ", 17), 0);
+	source.is_foreign = 1;
+	source.bytes = plain;
+	source.length = sizeof plain - 1;
+	source.name = NULL;
+	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), 0);
+	assert_string_equal(asterism_rules_name(rules), "<text>");
+	asterism_rules_unload(rules);
+	source.size = 4;
+	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), -EINVAL);
+}
+
 static void wrong_states_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -421,6 +455,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		case_of(options_are_checked),
 		case_of(wrong_rules_are_told),
+		case_of(foreign_rules_name_installed_catalogs_only),
 		case_of(wrong_states_are_refused),
 		case_of(processes_are_checked),
 		case_of(synchronous_rules_need_the_kernel),

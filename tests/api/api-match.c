@@ -69,6 +69,32 @@ static void values_are_read(void **state)
 	read_one(fixture, load_file(fixture), read_values);
 }
 
+static int read_untaken(struct fixture *fixture, const struct asterism_match *match)
+{
+	struct asterism_value value;
+
+	(void)fixture;
+	assert_int_equal(asterism_match_value_find(match, "taken", &value), 0);
+	assert_int_equal(value.as.i64, getpid());
+	assert_int_equal(asterism_match_value_find(match, "other", &value), -ENODATA);
+	assert_string_equal(value.name, "other");
+	assert_int_equal(value.kind, ASTERISM_I64);
+	return 0;
+}
+
+/* What the alternative that was not taken would have is absent, not 0. */
+static void untaken_values_are_absent(void **state)
+{
+	static const char text[] =
+		"RULE t PATTERN { [sys_enter_getppid:a, (sys_exit_getppid:b | sys_exit_getpgid:c)] } "
+		"WHERE { [tid] } RETURN { b.ret AS taken, c.ret AS other }";
+	struct fixture *fixture = *state;
+	struct asterism_rules *rules = NULL;
+
+	assert_int_equal(asterism_rules_load_text(fixture->session, text, strlen(text), NULL, &rules), 0);
+	read_one(fixture, rules, read_untaken);
+}
+
 static int read_structure(struct fixture *fixture, const struct asterism_match *match)
 {
 	struct pair_values values;
@@ -251,13 +277,10 @@ static void units_have_contexts(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		case_of(values_are_read),
-		case_of(structures_are_filled),
-		case_of(structures_of_another_version_are_refused),
-		case_of(events_are_read),
-		case_of(json_is_written),
-		case_of(images_are_loaded),
-		case_of(broken_images_are_refused),
+		case_of(values_are_read),       case_of(untaken_values_are_absent),
+		case_of(structures_are_filled), case_of(structures_of_another_version_are_refused),
+		case_of(events_are_read),       case_of(json_is_written),
+		case_of(images_are_loaded),     case_of(broken_images_are_refused),
 		case_of(units_have_contexts),
 	};
 

@@ -19,12 +19,12 @@ setup() {
 # without its end. `FILE` stands for the input's name in the pattern of the first line of the error.
 refused() {
 	{ cat good; printf '%s\n' "$2"; echo '{"event":"A","ts":30,"x":7}'; } >bad.jsonl
-	run --separate-stderr -2 timeout 10 "$ASTERISM" replay -f json pair.rule bad.jsonl
+	run --separate-stderr -2 timeout $((10 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" replay -f json pair.rule bad.jsonl
 	expect "${1//FILE/bad.jsonl}"
 	run --separate-stderr -2 timeout 10 bash -c 'cat bad.jsonl | "$0" replay -f json pair.rule -' "$ASTERISM"
 	expect "${1//FILE/<stdin>}"
 	{ cat good; printf '%s' "$2"; } >bad.jsonl
-	run --separate-stderr -2 timeout 10 "$ASTERISM" replay -f json pair.rule bad.jsonl
+	run --separate-stderr -2 timeout $((10 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" replay -f json pair.rule bad.jsonl
 	expect "${1//FILE/bad.jsonl}"
 }
 
@@ -84,7 +84,7 @@ expect() {
 	refused 'FILE:3:*: error: not JSON: values are nested too deep' "{\"event\":\"A\",\"x\":$(head -c 90000 /dev/zero | tr '\0' '[')"
 	{ cat good; printf '{"event":"A","ts":5,"x":'; head -c 20000000 /dev/zero | tr '\0' 1; } >bad.jsonl
 	for file in bad.jsonl -; do
-		run --separate-stderr -2 timeout 10 "$ASTERISM" replay -f json pair.rule $file <bad.jsonl
+		run --separate-stderr -2 timeout $((10 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" replay -f json pair.rule $file <bad.jsonl
 		expect '*:3:1: error: the line is longer than 1 MiB'
 	done
 }

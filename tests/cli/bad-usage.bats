@@ -18,7 +18,7 @@ setup() {
 
 # `refused FIRST-LINE ARG...`: status 2 and this first line of an error (a pattern).
 refused() {
-	run --separate-stderr -2 timeout 10 "$ASTERISM" "${@:2}"
+	run --separate-stderr -2 timeout $((10 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" "${@:2}"
 	[ -z "$output" ]
 	# shellcheck disable=SC2053
 	[[ ${stderr_lines[0]} == $1 ]] || { echo "got: ${stderr_lines[0]}"; echo "not: $1"; false; }
@@ -118,7 +118,7 @@ refused() {
 		# Options of the help are known: what they lack is a value, an operand or a thing to observe, never a name.
 		for option in $(grep -oE '^ +(-[a-z], )?--[a-z-]+' <<<"$help" | grep -oE -- '--[a-z-]+'); do
 			[ "$option" = --help ] && continue
-			run --separate-stderr timeout 10 "$ASTERISM" $command $option </dev/null
+			run --separate-stderr timeout $((10 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" $command $option </dev/null
 			[[ $stderr != *"has no option"* ]] || { echo "$command $option: $stderr"; false; }
 		done
 		[[ $command != @(record|dump|stat) ]] || continue # their examples need a trace, or make one

@@ -52,8 +52,31 @@ client.close()' 3>&- &
 	[ "$output" = 'u: r by cp (process 7, thread 8) a.x=4' ]
 }
 
+@test "every number of 64 bits is shown as it is" {
+	reply_with '{"ok":true,"unit":"u","result":{"match":"r","ts":3,"cpu":1,"pid":7,"tid":8,"comm":"cp",
+		"return":{"least":9223372036854775808,"address":18446744073709551615,"n":-9223372036854775808,"s":"x"}}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "$output" = 'u: r by cp (process 7, thread 8) least=9223372036854775808 address=18446744073709551615 n=-9223372036854775808 s="x"' ]
+}
+
 @test "an odd reply is shown as far as it goes" {
 	reply_with '{"ok":true,"unit":"u","result":{"match":"m","pid":7,"tid":8,"comm":"cp","warning":7,"trail":[1,{"ts":"x"}]}}'
 	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
 	[ "${lines[0]}" = 'u: m by cp (process 7, thread 8)' ]
+}
+
+@test "what is to be typed next asks the same daemon" {
+	waits='{"ok":true,"unit":"u","ticket":9,"result":{"match":"m","pid":7,"tid":8,"comm":"cp"}}'
+	reply_with "$waits"
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "${lines[1]}" = "It is stopped and waits: 'asterism ctl --socket ctl.sock continue 9' or 'asterism ctl --socket ctl.sock abort 9'" ]
+	wait "$server"
+	rm ready ctl.sock
+	mkdir "odd place"
+	reply_with "$waits"
+	mv ctl.sock "odd place/it's"
+	run --separate-stderr -0 "$ASTERISM" ctl --socket "odd place/it's" next u
+	[[ ${lines[1]} == *"'asterism ctl --socket 'odd place/it'\\''s' abort 9'" ]]
+	run --separate-stderr -2 "$ASTERISM" ctl --socket ctl.sock continue nine
+	[[ $stderr == *"'asterism ctl --socket ctl.sock next' tells the ticket of a question"* ]]
 }

@@ -115,6 +115,29 @@ replay() {
 	[[ ${lines[0]} == '{"stats":{"events":3,'* ]]
 }
 
+@test "a directory that this user may not read is not taken for an empty one" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to be somebody else"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	$nobody test -r "$ASTERISM" || skip "asterism itself may not be read by others here"
+	as_nobody() { $nobody "$ASTERISM" "$@"; }
+	play trace
+	chmod 700 trace
+	# babeltrace2 takes whole paths.
+	chmod o+x . .. "$BATS_RUN_TMPDIR"
+	run --separate-stderr -2 as_nobody stat trace
+	[ "$stderr" = "trace: error: this directory cannot be read: Permission denied" ]
+	mkdir -m 755 several
+	cp -r trace several/secret
+	run --separate-stderr -2 as_nobody stat several
+	[ "$stderr" = "several/secret: error: this directory cannot be read: Permission denied" ]
+	cp -r trace several/open
+	chmod -R a+rX several/open
+	run --separate-stderr as_nobody stat several
+	[ "$status" = 0 ]
+	[[ ${stderr_lines[0]} == "several/secret: warning: this directory cannot be read: Permission denied" ]]
+}
+
 @test "directories that are no traces, and broken ones: a sentence each, status 2" {
 	mkdir empty
 	echo 'RULE r PATTERN { sched_switch:s }' >r.rule
@@ -210,4 +233,11 @@ record_sample() {
 	now=$(/usr/bin/python3 -c 'import time; print(time.monotonic_ns())')
 	[ "$ts" -lt "$now" ]
 	[ "$ts" -gt $((now - 600000000000)) ]
+}
+
+@test "a trace of perf: who it was is in the events' own fields" {
+	play trace perf
+	echo 'RULE r PATTERN { sched_process_exec:e } RETURN { e.filename, e.tid, e.pid }' >r.rule
+	replay r.rule trace
+	[[ ${lines[0]} == *'"pid":10,"tid":11,'*'"return":{"e.filename":"/bin/cat","e.tid":11,"e.pid":10}'* ]]
 }

@@ -103,8 +103,8 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 @test "a machine is called one" {
 	entry job 'EVENT A { x: i64 } MACHINE job KEY { x } POOL 1 STATE Idle { ON A -> Busy } STATE Busy { ON A -> END }' </dev/null
 	run --separate-stderr -0 "$ASTERISM" check @job @bare
-	[ "$output" = "$PWD/library/bare/bare.rule:1: rule bare is fine
-$PWD/library/job/job.rule:1: machine job is fine" ]
+	[ "$output" = "$PWD/library/job/job.rule:1: machine job is fine
+$PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	run --separate-stderr -3 "$ASTERISM" replay @job events.jsonl
 	[[ $stderr == *"machine job lost 1 instances: its pool of 1 was full"*"'POOL n' in the machine sets how many of its instances may be open at once"* ]]
 }
@@ -191,7 +191,7 @@ $PWD/library/job/job.rule:1: machine job is fine" ]
 
 @test "record: --set needs --rules" {
 	run --separate-stderr -2 "$ASTERISM" record -o out --set a=5 -- true
-	[[ $stderr == *"--set is for rules: add --rules FILE"* ]]
+	[[ $stderr == *"--set is for rules: add them, or --rules FILE"* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o out --rules @slwo -- true
 	[[ $stderr == *"there is no shipped rule @slwo"* ]]
 }

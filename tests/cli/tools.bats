@@ -122,7 +122,7 @@ fake() {
 	mkdir none
 	for tool in sh sed id dirname grep; do ln -s "$(command -v $tool)" none/; done
 	PATH=$PWD/none run -1 "$root/tools/deps" lint
-	[[ $output == *"not a Debian system; install what stands for these packages: g++ clang-format cppcheck" ]]
+	[[ $output == *"not a Debian system; install what stands for these packages: git g++ clang-format cppcheck" ]]
 }
 
 @test "golden: a difference is a failure that shows it" {

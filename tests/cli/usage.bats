@@ -140,3 +140,15 @@ setup() {
 		[[ $output != *$'\033['* ]]
 	fi
 }
+
+@test "what is said of failures is one table" {
+	docs="$(dirname "$ASTERISM")/asterism-docs"
+	[ -x "$docs" ] || skip "asterism-docs is not built"
+	"$docs" failures >table
+	[ "$(wc -l <table)" -gt 8 ]
+	diff table <(grep '^|' "$BATS_TEST_DIRNAME/../../docs/failures.md")
+	"$ASTERISM" help failures >text
+	for command in run record; do
+		"$ASTERISM" $command --help | grep -qF "$(sed -n 1p text)"
+	done
+}

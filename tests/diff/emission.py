@@ -3,11 +3,10 @@
 Rules that raise events for each other (EMIT): generated chains, and what they must give. The oracle knows one rule and
 one stream; here each rule is given its stream: the events of the input, and among them those that other rules raise.
 
-Where a raised event stands follows from how events are dealt with (docs/execution.md): an event is taken through the
-rules in their order, and what a match raises is dealt with completely before the next match. So everything that happens
-has a way: the place of the input's event, then at each step (rule, match, statement). Sorted by their ways, with the
-rule that looks at the end, events stand in the order in which that rule sees them. What is raised when the time is
-up stands before the event of the input that lets it pass.
+Where a raised event stands follows from how events are dealt with (docs/execution.md): an event is taken through all
+rules, in their order, before anything that it raised, and raised events come in the order in which they were raised. So every event
+has a way: the place of the input's event, whether the time was up before it (then when, and who was armed when), how many
+matches led to it, and at each of these (rule, match, statement). Sorted by their ways events stand in the order in which rules see them.
 """
 
 import generate
@@ -130,7 +129,7 @@ class Flow:
 
     def __init__(self, types, rules, events):
         self.types, self.rules = types, rules
-        self.events = [{**e, "seq": i + 1, "way": (i,)} for i, e in enumerate(events)]
+        self.events = [{**e, "seq": i + 1, "way": (i, 1, 0, (), 0, ())} for i, e in enumerate(events)]
         self.raised, self.lines, self.opened, self.ways = [], {}, {}, []
         self.deadlines = []
         for index in self.in_order():
@@ -155,7 +154,7 @@ class Flow:
         found = self.events + [e for e in self.raised if types is None or e["event"] in types]
         if len(found) > EVENTS_MAX:
             raise TooMany
-        return sorted(found, key=lambda e: e["way"] + (index,))
+        return sorted(found, key=lambda e: e["way"])
 
     def run(self, index):
         rule, stream = self.rules[index], self.stream_of(index)
@@ -164,24 +163,25 @@ class Flow:
         self.lines[rule.name], self.opened[rule.name] = told.run(), told.runs_opened
         count, before = 0, None
         for match, line in zip(told.found, self.lines[rule.name]):
-            way = self.way_of(match, stream)
+            way = self.way_of(match, stream, index)
             count = count + 1 if way == before else 0
             before = way
-            self.ways.append((way + (index, count), rule.name))
+            self.ways.append((way, (index, count), rule.name))
             for number, (name, fields) in enumerate(rule.emits):
                 self.raised.append(self.make(told, match, line, name, fields))
-                self.raised[-1]["way"] = way + (index, count, number)
+                self.raised[-1]["way"] = way[:4] + (way[4] + 1, way[5] + ((index, count, number),))
                 self.raised[-1]["seq"] = self.events[way[0]]["seq"]
                 self.raised[-1]["late"] = len(match.moment) == 3 and match.moment[1] == 0
 
-    def way_of(self, match, stream):
+    def way_of(self, match, stream, index):
         if match.moment[1]:
             return stream[match.moment[0]]["way"]
         deadline = match.moment[2]
         first = next(i for i, e in enumerate(self.events) if e["ts"] > deadline)
-        opened = stream[match.opened]["way"]
+        # a copy's deadline is armed when it is made, with the last event that it takes
+        opened = stream[match.positions[-1 if self.rules[index].semantics == "SKIPTILLANY" else 0]]["way"]
         self.deadlines.append((first, deadline))
-        return (first, -1, deadline, opened)
+        return (first, 0, deadline, (opened, index), 0, ())
 
     @staticmethod
     def avoid_ties(rule, stream):
@@ -208,7 +208,7 @@ class Flow:
         return event
 
     def order(self):
-        return [name for _, name in sorted(self.ways)]
+        return [name for _, _, name in sorted(self.ways)]
 
     def has_ties(self):
         return len(set(self.deadlines)) < len(self.deadlines)
@@ -239,13 +239,13 @@ class Batch:
         if result.not_for_kernel():
             self.tally.skipped += len(self.rules)
             return
-        if result.failure():
-            self.fail("    " + result.failure(), events)
-            return
         try:
             flow = Flow(self.made.types, self.rules, events)
         except TooMany:
             self.tally.skipped += len(self.rules)
+            return
+        if result.failure():
+            self.fail("    " + result.failure(), events)
             return
         failures = len(self.tally.failures)
         for rule in self.rules:

@@ -27,7 +27,7 @@ class Place:
         file, machine = maker.file, maker.machine
         scope = Scope(file, machine)
         bare = [] if event_alone else [v.name for v in machine.variables] + \
-            [k for k in machine.keys if k not in maker.hidden and not (transition and transition.copy_by)]
+            [k for k in machine.keys if k not in maker.hidden]
         bare += list(file.parameters)
         for name in bare:
             self.add(sort_of(scope.bare_type(name)), Field(None, name))

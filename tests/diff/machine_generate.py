@@ -175,7 +175,7 @@ def sort_of(kind):
 class MachineMaker:
     def __init__(self, made, name, taken, raised):
         self.made, self.rng, self.file, self.chance = made, made.rng, made.file, made.chance
-        self.columns = self.rng.choice([["0"], ["0"], ["0", "1"], ["pid", "0"], ["tid"], ["pid", "0", "1"], ["1", "2", "0"]])
+        self.columns = self.rng.choice([[], ["0"], ["0"], ["0", "1"], ["pid", "0"], ["tid"], ["pid", "0", "1"], ["1", "2", "0"]])
         keys = [c if c in HEADER else self.rng.choice(["k", "k", "k", "id"]) + c for c in self.columns]
         self.machine = Machine(name, keys, [State(f"S{i}") for i in range(self.rng.choice([1, 2, 2, 3, 3, 4, 6]))])
         self.taken = list(dict.fromkeys(self.rng.sample(taken, min(len(taken), self.rng.choice([1, 2, 3, 4])))))
@@ -233,7 +233,7 @@ class MachineMaker:
     def on(self, type_name, target):
         by = self.ways[type_name][0]
         t = Transition(type_name, self.rng.choice([None, "e"]), list(by), None, None, [], target, self.chance(0.5))
-        if by == self.machine.keys and self.chance(0.8):
+        if by == self.machine.keys and (not by or self.chance(0.8)):
             t.by = None
         return t
 

@@ -32,6 +32,7 @@ class Unsaid(Exception):
 class Stats:
     def __init__(self):
         self.matches = self.runs_opened = self.runs_live_max = self.pool_exhausted = 0
+        self.divisions_by_zero = 0  # in assignments
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Instance:
     key: tuple
     state: object
     values: dict
-    order: int = 0
+    armed: int = 0  # when its timers were started, in the order of everything that is due
     epoch: int = 0
     entered: int = 0
     due: list = field(default_factory=list)  # (time, place in the file, transition) still to fire
@@ -157,28 +158,31 @@ class Steps:
 
     def copy(self, original, event):
         copies = self.ordered(original.state, lambda t: t.type == event["event"] and t.copy_by is not None)
-        found = self.first(copies, original, event)
-        if not found:
+        for found in copies:
+            key = self.key_of(found.copy_by, event)
+            child = Instance(key, original.state, dict(original.values), epoch=original.epoch, trail=list(original.trail))
+            if self.holds(found, child, event):
+                break
+        else:
             return
-        key = self.key_of(found.copy_by, event)
         if self.by_key(key):
             return
-        child = Instance(key, original.state, dict(original.values), epoch=original.epoch, trail=list(original.trail))
         if found.target == "END":
             raise Unsaid("a copy that ends")
         effects = self.move(found, child, event)
         if effects:
             raise Unsaid("a copy that tells")
-        self.keep(child)
+        if not self.keep(child):
+            return
         self.enter(child, event["ts"])  # also where it has not changed its state
 
     def keep(self, instance):
         """Gives an instance its place; False: there is none."""
-        self.stats.runs_opened += 1
         if len(self.instances) >= self.pool:
             self.stats.pool_exhausted += 1
             return False
-        instance.kept, instance.order = True, self.whole.next_order()
+        self.stats.runs_opened += 1
+        instance.kept = True
         self.instances.append(instance)
         self.stats.runs_live_max = max(self.stats.runs_live_max, len(self.instances))
         return True
@@ -190,15 +194,16 @@ class Steps:
         if instance.kept and transition.target == "END":
             self.instances.remove(instance)
         if not instance.kept and transition.target not in ("END", "STAY", before.name):
-            if not self.keep(instance) and effects:
-                raise Unsaid("does a refused instance tell?")
+            if not self.keep(instance):
+                return
         if transition.target not in ("END", "STAY"):
             self.enter(instance, event["ts"])
         self.tell(instance, effects, event)
 
     def enter(self, instance, ts):
+        instance.armed = self.whole.next_order()
         instance.due = [(ts + self.file.value_of(t.after), i, t)
-                        for i, t in enumerate(instance.state.transitions + self.machine.transitions) if t.type is None]
+                        for i, t in enumerate(self.ordered(instance.state, lambda t: t.type is None))]
 
     def move(self, transition, instance, event):
         """Blocks, state and trail; returns what is to be told, as (what, ...) in order."""
@@ -228,7 +233,7 @@ class Steps:
                 variable = next(v for v in self.machine.variables if v.name == action.name)
                 env.instance.values[action.name] = self.cut(variable, evaluate(scope, action.value, env))
             except DivisionByZero:
-                pass
+                self.stats.divisions_by_zero += 1
         elif isinstance(action, Emit):
             effects.append(("emit", self.raised(action, scope, env)))
         elif isinstance(action, Call):
@@ -281,18 +286,18 @@ class Steps:
                 "tainted": tainted and self.machine.loss != "KEEP"})
         for effect in effects:
             if effect[0] == "emit":
-                self.whole.deal(effect[1])
+                self.whole.raise_event(effect[1])
 
     # -- timers
 
     def next_due(self):
-        """(time, order of opening, place) of the next timer, or None."""
-        found = [(due[0], i.order, due[1]) for i in self.instances for due in i.due]
+        """(time, order of arming, place) of the next timer, or None."""
+        found = [(due[0], i.armed, due[1]) for i in self.instances for due in i.due]
         return min(found) if found else None
 
     def fire(self, which):
-        time, order, place = which
-        instance = next(i for i in self.instances if i.order == order)
+        time, armed, place = which
+        instance = next(i for i in self.instances if i.armed == armed)
         timer = next(d for d in instance.due if d[:2] == (time, place))
         instance.due.remove(timer)
         event = {**instance.moved, "event": "AFTER", "ts": time}
@@ -324,8 +329,9 @@ class Oracle:
 
     def __init__(self, file, events):
         self.file, self.events, self.matches, self.order = file, events, [], 0
-        self.steps = [RuleSteps(self, rule) for rule in file.rules()] + [Steps(self, m) for m in file.machines()]
+        self.steps = [(Steps if isinstance(i, Machine) else RuleSteps)(self, i) for i in file.items]
         self.fired = self.raised = 0
+        self.queue = []
 
     def next_order(self):
         self.order += 1
@@ -334,7 +340,7 @@ class Oracle:
     def run(self):
         for event in self.events:
             self.pass_time(event["ts"])
-            self.deal(event, False)
+            self.deal(event)
         return self.matches
 
     def pass_time(self, now):
@@ -347,12 +353,20 @@ class Oracle:
                 raise Unsaid("too many timers")
             *which, index = min(due)
             self.steps[index].fire(tuple(which))
+            self.deal()
 
-    def deal(self, event, raised=True):
-        self.raised += raised
-        for steps in self.steps:
-            if event["event"] in steps.types:
-                steps.step(event)
+    def raise_event(self, event):
+        self.raised += 1
+        self.queue.append(event)
+
+    def deal(self, *events):
+        """With an event, then with what was raised, in the order in which it was."""
+        self.queue = [*events, *self.queue]
+        while self.queue:
+            event = self.queue.pop(0)
+            for steps in self.steps:
+                if event["event"] in steps.types:
+                    steps.step(event)
 
     def stats(self):
         return {s.name: vars(s.stats) for s in self.steps}

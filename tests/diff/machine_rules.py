@@ -10,6 +10,7 @@ from emission import narrow
 from model import Neg, Seq, event_value
 from values import KINDS, DivisionByZero, evaluate, holds
 
+LAST = float("inf")
 HEADER = ("ts", "cpu", "pid", "tid", "comm")
 
 
@@ -81,7 +82,7 @@ class RuleSteps:
         if not self.rule.returns:
             del self.whole.matches[-1]["return"]
         for name, fields in self.rule.emits:
-            self.whole.deal(self.raised(name, fields, header, bound))
+            self.whole.raise_event(self.raised(name, fields, header, bound))
 
     def raised(self, name, fields, header, bound):
         kinds = self.whole.file.types[name]
@@ -99,10 +100,11 @@ class RuleSteps:
     def next_due(self):
         if self.rule.within_ns is None or not self.runs:
             return None
-        return min((r.event["ts"] + self.rule.within_ns, r.order, 0) for r in self.runs)
+        # what only ends then does so after everything that happens at that time
+        return min((r.event["ts"] + self.rule.within_ns, r.order if self.forbids else LAST, r.order) for r in self.runs)
 
     def fire(self, which):
-        run = next(r for r in self.runs if r.order == which[1])
+        run = next(r for r in self.runs if r.order == which[2])
         self.runs.remove(run)
         if self.forbids:
             self.match(run.event, which[0], {self.specs[0].name: run.event})

@@ -374,6 +374,8 @@ class Oracle:
         return out
 
     def returned(self, expr, env):
+        if any(hasattr(leaf, "name") and not env.bound(self.rule.by_name[leaf.name]) for leaf in leaves(expr)):
+            return None  # of a branch that was not taken
         try:
             return evaluate(self.rule, expr, env)
         except DivisionByZero:

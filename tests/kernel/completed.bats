@@ -71,6 +71,69 @@ os.pread(f, 5, 100000)'
 	[ "$output" = $'bytes:2,offset:1001\nbytes:1,offset:-1' ]
 }
 
+@test "what is read and written where in a file, whichever way" {
+	# `whence TYPE`: descriptor, offset and bytes of each event about the file "data".
+	whence() {
+		observe "$1:a } WHERE { a.ino == $(stat -c %i data) } RETURN { a.fd AS fd, a.offset AS at, a.bytes AS bytes" '
+f, g, out = os.dup2(os.open("data", os.O_RDWR), 100), os.dup2(100, 101), os.open("out", os.O_RDWR | os.O_CREAT)
+os.write(f, b"x" * 100)
+os.writev(g, [b"y" * 10, b"z" * 5])
+os.pwrite(f, b"q" * 7, 50)
+os.pwritev(f, [b"a" * 3], 60)
+h = os.dup2(os.open("data", os.O_WRONLY | os.O_APPEND), 102)
+os.write(h, b"12")
+os.pwrite(h, b"345", 0)
+os.lseek(f, 20, 0)
+os.read(g, 11)
+os.pread(g, 5, 3)
+os.preadv(f, [bytearray(4)], 9)
+os.readv(f, [bytearray(2), bytearray(1)])
+os.sendfile(out, f, 5, 6)
+os.sendfile(out, f, None, 4)
+os.sendfile(f, os.dup2(out, 103), 0, 2)
+os.copy_file_range(f, out, 8, 2, 30)
+os.lseek(103, 0, 0)
+os.copy_file_range(out, g, 3)
+os.read(os.open("data", os.O_RDONLY), 7)'
+	}
+	: >data
+	run whence file_written
+	echo "$output"
+	[ "$output" = $'fd:100,at:0,bytes:100\nfd:101,at:100,bytes:15\nfd:100,at:50,bytes:7\nfd:100,at:60,bytes:3
+fd:102,at:115,bytes:2\nfd:102,at:117,bytes:3\nfd:100,at:38,bytes:2\nfd:101,at:40,bytes:3' ]
+	: >data
+	run whence file_read
+	echo "$output"
+	[[ $output == $'fd:101,at:20,bytes:11\nfd:101,at:3,bytes:5\nfd:100,at:9,bytes:4\nfd:100,at:31,bytes:3
+fd:100,at:5,bytes:6\nfd:100,at:34,bytes:4\nfd:100,at:2,bytes:8\nfd:'*',at:0,bytes:7' ]]
+	run observe "file_synced:a } WHERE { a.ino == $(stat -c %i data) } RETURN { a.fd AS fd" '
+f = os.dup2(os.open("data", os.O_RDWR), 100)
+os.fsync(f)
+os.fdatasync(f)'
+	[ "$output" = $'fd:100\nfd:100' ]
+}
+
+@test "pipes, sockets, devices and directories are no files that are read; another file of an old number is another one" {
+	run observe 'file_read:a } WHERE { a.fd >= 100, a.fd < 110 } RETURN { a.fd AS fd' '
+r, w = os.pipe()
+os.write(w, b"x")
+os.read(os.dup2(r, 100), 1)
+a, b = socket.socketpair()
+os.write(a.fileno(), b"x")
+os.read(os.dup2(b.fileno(), 101), 1)
+os.read(os.dup2(os.open("/dev/zero", os.O_RDONLY), 102), 1)'
+	[ -z "$output" ]
+	[ "$status" = 0 ]
+	run -0 observe '[file_written:a, file_written:b] } WHERE { a.fd == 100, b.fd == 101 } RETURN { (a.dev == b.dev) AS dev, (a.ino != b.ino OR a.generation != b.generation) AS other' '
+f = os.dup2(os.open("one", os.O_RDWR | os.O_CREAT), 100)
+os.write(100, b"x")
+os.close(f)
+os.unlink("one")
+f = os.dup2(os.open("two", os.O_RDWR | os.O_CREAT), 101)
+os.write(101, b"x")'
+	[ "$output" = 'dev:true,other:true' ]
+}
+
 @test "directories and users change" {
 	mkdir jail
 	run observe '[directory_changed:a, root_changed:b, directory_changed_by_descriptor:c, credentials_changed:d] } RETURN { a.path AS d, b.path AS root, b.euid AS by, d.euid AS euid' '
@@ -89,4 +152,31 @@ s.bind(("127.0.0.1", 0))
 s.listen()
 c = socket.create_connection(s.getsockname())'
 	[ "$(printf '%s\n' "${lines[@]:0:3}")" = $'flags:2,same:true\nflags:18,same:true\nflags:16,same:true' ]
+}
+
+@test "what is run from a folder for temporary files, and what is not" {
+	cp /bin/true program
+	chmod 1777 .
+	printf '#!/bin/sh\ntrue\n' >script
+	chmod +x script
+	mkdir -p deep/er && cp program script deep/er
+	run observe 'run_from_temporary:r } RETURN { r.program AS program' '
+here = os.getcwd()
+for command in (["./program"], [here + "/program"], ["deep/er/program"], ["./script"], ["/bin/true"], ["sh", "script"], ["sh", "-c", "true"],
+                ["/bin/sh", "deep/er/script"], ["python3", "-c", ""], ["bash", "/dev/null"]):
+    os.spawnvp(os.P_WAIT, command[0], command)'
+	[ "$output" = "program:./program
+program:$PWD/program
+program:deep/er/program
+program:./script
+program:script
+program:deep/er/script" ]
+	mkdir -p /var/lib/asterism-test.$$
+	cp script program /var/lib/asterism-test.$$
+	run observe 'run_from_temporary:r } RETURN { r.program AS program' "
+os.chdir('/var/lib/asterism-test.$$')
+for command in (['./program'], ['./script'], ['sh', 'script']):
+    os.spawnvp(os.P_WAIT, command[0], command)"
+	rm -r /var/lib/asterism-test.$$
+	[ -z "$output" ]
 }

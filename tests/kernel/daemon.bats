@@ -3,100 +3,19 @@
 # asterismd and `asterism ctl`, live: on a socket of the test's own, observing one process of the test's own. Needs root.
 
 bats_require_minimum_version 1.5.0
+load daemon
 
 setup() {
-	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
-	export ASTERISM_CATALOGS=${ASTERISM_CATALOGS:-$BATS_TEST_DIRNAME/../../catalogs}
-	asterismd=$build/src/daemon/asterismd
-	cd "$BATS_TEST_TMPDIR"
-	chmod 755 .
-	mkdir rules
-	cat >pair.rule <<-'END'
-		RULE pair PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] } RETURN { a.pid AS who }
-	END
+	daemon_setup
 	cat >two.rule <<-'END'
 		RULE two PATTERN { [sys_exit_getppid:a, sys_exit_getppid:b] } WHERE { [tid] }
 	END
 	printf 'RULE kill PATTERN { [sys_exit_getpgid:a] } DO { CALL Kill(#PID) }\n' >kill.rule
 	printf 'SYNCHRONOUS RULE ask PATTERN { [sys_exit_getpgid:a] } DO { CALL Ask(20s, "CONTINUE", "TERM") }\n' >ask.rule
-	start_puppet
 }
 
 teardown() {
-	[ -z "$daemon" ] || { kill -KILL "$daemon"; wait "$daemon"; } 2>/dev/null || true
-	[ -z "$puppet" ] || { kill -KILL "$puppet"; wait "$puppet"; } 2>/dev/null || true
-	[ ! -s log ] || cat log
-}
-
-# A process that does what it is told: `call N` has it call getppid so many times, `call pgid` getpgid once.
-start_puppet() {
-	mkfifo to from
-	exec 6<>from 7<>to
-	python3 -c 'import os
-for line in open("to"):
-    if line.strip() == "pgid":
-        os.getpgid(0)
-    else:
-        for _ in range(int(line)):
-            os.getppid()
-    print(line, end="", flush=True)' >from 3>&- 6<&- 7>&- &
-	puppet=$!
-	call 0
-}
-
-call() {
-	echo "$1" >&7
-	read -r _ <&6
-}
-
-# `start OPTION...`: asterismd, observing the puppet.
-start() {
-	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out "$@" 2>log 3>&- 6<&- 7>&- &
-	daemon=$!
-	for _ in $(seq 200); do
-		! grep -q observing log || return 0
-		kill -0 "$daemon" || return 1
-		sleep 0.05
-	done
-	return 1
-}
-
-stop() {
-	kill -TERM "$daemon"
-	wait "$daemon"
-	daemon=
-}
-
-ctl() {
-	"$ASTERISM" ctl --socket ctl.sock "$@"
-}
-
-control() {
-	python3 "$BATS_TEST_DIRNAME/control.py" ctl.sock "$@"
-}
-
-# `await TEXT FILE [COUNT]`: until so many lines of the file hold the text.
-await() {
-	for _ in $(seq 200); do
-		[ "$(grep -c "$1" "$2")" -lt "${3:-1}" ] || return 0
-		sleep 0.05
-	done
-	cat "$2"
-	return 1
-}
-
-# `asked PYTHON [UNIT]`: an expression over the reply q to query.
-asked() {
-	ctl -f json query ${2+"$2"} | python3 -c 'import json, sys
-q = json.load(sys.stdin)
-u = {unit["unit"]: unit for unit in q["units"]}
-print(('"$1"'))'
-}
-
-as_nobody() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	daemon_teardown
 }
 
 @test "the rules of the directory are at work; matches are lines of JSON" {
@@ -112,6 +31,19 @@ as_nobody() {
 	[ "$(wc -l <out)" = 2 ]
 	[ ! -e ctl.sock ]
 	[ "$(tail -1 log)" = "asterismd: ended" ]
+}
+
+@test "asterismd alone in a folder: catalogs are a part of it" {
+	printf 'EVENTS "scheduling.events" EVENTS "tcp.events"\n' | cat - pair.rule >rules/pair.rule
+	mkdir alone
+	cp "$asterismd" alone/
+	unset ASTERISM_CATALOGS ASTERISM_RULES
+	asterismd=alone/asterismd start
+	call 1
+	await '"match":"pair"' out
+	cp "$ASTERISM" alone/
+	[ "$(alone/asterism ctl --socket ctl.sock load @long-syscall)" = "long-syscall: 1 rule loaded" ]
+	stop
 }
 
 @test "a machine's warnings and trails come with its matches" {
@@ -165,6 +97,14 @@ as_nobody() {
 	[ "$(ctl reload)" = "1 units" ]
 }
 
+# `puppet_ends STATUS`. Not `run wait`: a subshell knows of a child only where the shell itself has seen it end already.
+puppet_ends() {
+	local status=0
+	wait "$puppet" || status=$?
+	puppet=
+	[ "$status" = "$1" ]
+}
+
 # Until the daemon holds the request of a client that waits.
 await_waiting() {
 	for _ in $(seq 100); do
@@ -189,8 +129,7 @@ await_waiting() {
 		ctl $verdict "$ticket"
 		if [ $verdict = continue ]; then read -r _ <&6; fi
 	done
-	run -143 wait "$puppet"
-	puppet=
+	puppet_ends 143
 	await '"match":"ask"' out 3
 	[[ $(cat out) == *'default'*'continue'*'abort'* ]]
 }
@@ -242,8 +181,9 @@ await_waiting() {
 	cp pair.rule two.rule rules/
 	chmod 666 rules/pair.rule
 	chown nobody rules/two.rule
+	cp two.rule rules/fine.rule
 	start
-	[ "$(asked '[(x["unit"], x["state"], x["error"]) for x in q["units"]]')" = \
+	[ "$(asked '[(x["unit"], x["state"], x["error"]) for x in q["units"] if x["error"]]')" = \
 		"[('pair.rule', 'wrong', 'the file can be written by others than root'), ('two.rule', 'wrong', 'the file can be written by others than root')]" ]
 }
 
@@ -267,7 +207,7 @@ await_waiting() {
 	[ "$(grep -c '"match":"gone"' out)" = 1 ]
 	echo 'RULE pair PATTERN {' >rules/pair.rule
 	run -0 ctl reload
-	[ "$output" = "3 units, 1 of the files wrong: see 'asterism ctl query'" ]
+	[ "$output" = "3 units, 1 of the files wrong: see 'asterism ctl --socket ctl.sock query'" ]
 	[[ $(asked 'u["pair.rule"]["state"], u["pair.rule"]["error"]') == *"active"*"pair.rule:"* ]]
 	grep -q 'error: pair.rule: pair.rule:[0-9]*:[0-9]*: ' log
 	call 1
@@ -356,9 +296,7 @@ await_waiting() {
 	await '"match":"pair"' out
 	[ "$(wc -l <out.1)" = 1 ]
 	stop
-	rm -f out
-	ln -s /dev/full out
-	start
+	start --output /dev/full
 	call 5
 	await 'No space left on device' log
 	[ "$(asked 'q["daemon"]["lines_dropped"], q["daemon"]["lines_written"]')" = "(5, 0)" ]
@@ -526,6 +464,7 @@ while True:
         break' >told 3>&- 6<&- 7>&- &
 	await_file notify
 	export NOTIFY_SOCKET=$PWD/notify JOURNAL_STREAM=1:2
+	cp pair.rule rules/
 	echo nonsense >rules/wrong.rule
 	start
 	await READY=1 told
@@ -571,8 +510,7 @@ while True:
 	await '"match":"pair"' out 2
 	ctl load kill.rule
 	echo pgid >&7
-	run -137 wait "$puppet"
-	puppet=
+	puppet_ends 137
 	[ "$(asked 'u["pair.rule"]["rules"][0]["lost"]')" = 0 ]
 	command -v systemd-analyze || return 0
 	sed 's/^ExecStart=[^ ]*/ExecStart=\/bin\/true/; /^Documentation=/d' "$unit" >asterismd.service

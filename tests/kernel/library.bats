@@ -111,6 +111,9 @@ setup() {
 	cd work
 	run -0 ../missing
 	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
+	# Nor does it need catalogs beside it.
+	run -0 env -u ASTERISM_CATALOGS ../missing
+	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
 }
 
 @test "examples: a pool grows when its own jobs wait" {

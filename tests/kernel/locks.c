@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static pthread_mutex_t locks[3] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t locks[7];
+static pthread_rwlock_t shared[2] = { PTHREAD_RWLOCK_INITIALIZER, PTHREAD_RWLOCK_INITIALIZER };
 
 /* Takes both, in this order, in a thread of its own. */
 struct pair {
@@ -48,11 +49,107 @@ static void inverted(void)
 	nest_apart(&locks[1], &locks[0]);
 }
 
+/* Edges of a circle of count locks, in an order that is none of going round. */
+static void circle_of(int count)
+{
+	for (int i = 0; i < count; i += 2)
+		nest_apart(&locks[i], &locks[(i + 1) % count]);
+	for (int i = 1; i < count; i += 2)
+		nest_apart(&locks[i], &locks[(i + 1) % count]);
+}
+
 static void circle(void)
 {
 	nest_apart(&locks[0], &locks[1]);
 	nest_apart(&locks[1], &locks[2]);
 	nest_apart(&locks[2], &locks[0]);
+}
+
+static void circle4(void)
+{
+	circle_of(4);
+}
+
+static void circle5(void)
+{
+	circle_of(5);
+}
+
+static void circle6(void)
+{
+	circle_of(6);
+}
+
+static void circle7(void)
+{
+	circle_of(7);
+}
+
+/* All orders that there are between six locks, but no circle; one that is closed in vain, as a lock is made anew. */
+static void ladder(void)
+{
+	for (int i = 0; i < 6; i++)
+		for (int j = i + 1; j < 6; j++)
+			nest_apart(&locks[i], &locks[j]);
+	pthread_mutex_destroy(&locks[2]);
+	pthread_mutex_init(&locks[2], NULL);
+	nest_apart(&locks[5], &locks[2]);
+}
+
+typedef int take_lock(pthread_rwlock_t *lock);
+
+/* Takes a and then b, each as the function says, in a thread of its own. */
+struct rwpair {
+	pthread_rwlock_t *outer, *inner;
+	take_lock *take_outer, *take_inner;
+};
+
+static void *nest_shared(void *context)
+{
+	const struct rwpair *pair = context;
+
+	pair->take_outer(pair->outer);
+	pair->take_inner(pair->inner);
+	pthread_rwlock_unlock(pair->inner);
+	pthread_rwlock_unlock(pair->outer);
+	return NULL;
+}
+
+static void nest_shared_apart(struct rwpair pair)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, nest_shared, &pair) == 0)
+		pthread_join(thread, NULL);
+}
+
+/* One reads the first and writes the second, the other does it the other way round. */
+static void readwrite(void)
+{
+	nest_shared_apart((struct rwpair){ &shared[0], &shared[1], pthread_rwlock_rdlock, pthread_rwlock_wrlock });
+	nest_shared_apart((struct rwpair){ &shared[1], &shared[0], pthread_rwlock_rdlock, pthread_rwlock_wrlock });
+}
+
+/* Readers do not wait for readers; nor does who only reads the second wait for who only reads it first. */
+static void readers(void)
+{
+	nest_shared_apart((struct rwpair){ &shared[0], &shared[1], pthread_rwlock_rdlock, pthread_rwlock_rdlock });
+	nest_shared_apart((struct rwpair){ &shared[1], &shared[0], pthread_rwlock_rdlock, pthread_rwlock_rdlock });
+	nest_shared_apart((struct rwpair){ &shared[1], &shared[0], pthread_rwlock_rdlock, pthread_rwlock_tryrdlock });
+	nest_shared_apart((struct rwpair){ &shared[1], &shared[0], pthread_rwlock_rdlock, pthread_rwlock_wrlock });
+}
+
+/* A mutex and a read-write lock, taken in both orders. */
+static void mixed(void)
+{
+	pthread_mutex_lock(&locks[0]);
+	pthread_rwlock_wrlock(&shared[0]);
+	pthread_rwlock_unlock(&shared[0]);
+	pthread_mutex_unlock(&locks[0]);
+	pthread_rwlock_rdlock(&shared[0]);
+	pthread_mutex_lock(&locks[0]);
+	pthread_mutex_unlock(&locks[0]);
+	pthread_rwlock_unlock(&shared[0]);
 }
 
 /* A new object's lock is taken under an old one's, and later, in memory used again, the other way round. */
@@ -103,6 +200,40 @@ static void awake(void)
 	usleep(20000);
 }
 
+static void *hold_long(void *context)
+{
+	pthread_mutex_lock(context);
+	usleep(30000);
+	pthread_mutex_unlock(context);
+	return NULL;
+}
+
+/* One thread holds the mutex while it sleeps, three others only want it, and hold nothing. */
+static void wanted(void)
+{
+	pthread_t holder, wanting[3];
+
+	pthread_create(&holder, NULL, hold_long, &locks[0]);
+	usleep(5000);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&wanting[i], NULL, nest, &(struct pair){ &locks[0], &locks[1] });
+	pthread_join(holder, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(wanting[i], NULL);
+}
+
+/* A lock that was tried for in vain is not held. */
+static void vain(void)
+{
+	pthread_t holder;
+
+	pthread_create(&holder, NULL, hold_long, &locks[0]);
+	usleep(5000);
+	if (pthread_mutex_trylock(&locks[0]) == 0)
+		pthread_mutex_unlock(&locks[0]);
+	pthread_join(holder, NULL);
+}
+
 static void initialised(void)
 {
 	pthread_mutex_lock(&locks[0]);
@@ -117,6 +248,10 @@ static const struct {
 	{ "ordered", ordered },   { "inverted", inverted }, { "circle", circle },
 	{ "fresh", fresh },       { "tried", tried },       { "tried-outer", tried_outer },
 	{ "sleeping", sleeping }, { "awake", awake },       { "initialised", initialised },
+	{ "circle4", circle4 },   { "circle5", circle5 },   { "circle6", circle6 },
+	{ "circle7", circle7 },   { "ladder", ladder },     { "readwrite", readwrite },
+	{ "readers", readers },   { "mixed", mixed },       { "wanted", wanted },
+	{ "vain", vain },
 };
 
 int main(int argc, char **argv)

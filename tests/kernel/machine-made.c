@@ -349,7 +349,7 @@ static const char pair_told[] = "taker 1/7 1 1,1,0\n"
 
 static const struct test tests[] = {
 	TEST(plain, 1, "4 3 2 0 0\n"), TEST(start, 1, "5 3 2 0 0\n"), TEST(part, 1, "3 5 4 0 0\n"),
-	TEST(heir, 1, "10 5 3 1 1\n"), TEST(timer, 1, "5 3 3 0 0\n"), TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
+	TEST(heir, 1, "10 4 3 1 1\n"), TEST(timer, 1, "5 3 3 0 0\n"), TEST(pair, 2, "1 1 1 0 0\n3 1 1 0 0\n"),
 };
 
 enum { RANDOM_TESTS = 60, RANDOM_EVENTS = 300, RANDOM_ROWS_MAX = 40 };

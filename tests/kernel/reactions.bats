@@ -135,7 +135,7 @@ until_passed() {
 @test "Stop and Continue: by the reference's names; another rule lets it go on" {
 	rule stop 'CALL SuspendThread(a#TID); CALL Count("stopped")' >r.rule
 	echo 'RULE go PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid < 4000000 } DO { CALL ResumeThread(a.target_pid) }' >>r.rule
-	run -0 timeout 20 "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- bash -c '
+	run -0 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- bash -c '
 		"$0" progress p 4000001 & until [ "$(sed "s/.*) //; s/ .*//" /proc/$!/stat)" = T ]; do sleep 0.01; done
 		od -A n -j 8 -N 8 -t d8 p >while-stopped; "$0" calls $!; wait $!' "$target"
 	[ "$(tr -d ' ' <while-stopped)" = 0 ]
@@ -168,9 +168,9 @@ until_passed() {
 @test "a deadline: whoever it was may be elsewhere, so asterism sends the signal" {
 	echo 'RULE r PATTERN { [sys_enter_getpgid:a, ~sys_enter_getppid:b] } WHERE { [tid], a.target_pid == 4000001 } WITHIN 50ms
 		DO { CALL Signal(a#PID, "TERM"); CALL Count("late") }' >r.rule
-	run -143 timeout 20 "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- sh -c '"$0" calls 4000002; exec "$0" ask 4000001 no' "$target"
+	run -143 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- sh -c '"$0" calls 4000002; exec "$0" ask 4000001 no' "$target"
 	holds out 'len(m) == 1 and c[0][0]["done"] and c[0][0]["by"] == "asterism" and s["counters"] == {"late": 1}'
-	run -0 timeout 20 "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- "$target" ask 4000001 yes
+	run -0 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- "$target" ask 4000001 yes
 	holds out 'm == []'
 }
 
@@ -229,7 +229,7 @@ until_passed() {
 
 @test "BoostThreadPriority: a long one is undone when the session ends" {
 	rule r 'CALL BoostThreadPriority(a#TID, 25, 1h)' >r.rule
-	run -0 timeout 20 "$ASTERISM" run -q --allow-actions r.rule -- sh -c '"$0" nice 4000001 seen & until [ -s seen ]; do sleep 0.01; done' "$target"
+	run -0 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q --allow-actions r.rule -- sh -c '"$0" nice 4000001 seen & until [ -s seen ]; do sleep 0.01; done' "$target"
 	until_true test "$(cat seen)" = "0 -6"
 }
 
@@ -346,7 +346,7 @@ until_passed() {
 	# The command ends, and with it the session, while its children make their calls.
 	for _ in $(seq 8); do
 		rm -f p
-		run -0 timeout 20 "$ASTERISM" run -q --allow-actions r.rule -- "$target" orphans p 4000001 50
+		run -0 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q --allow-actions r.rule -- "$target" orphans p 4000001 50
 		until_passed p 50
 	done
 }

@@ -116,6 +116,10 @@ static void check_part(const struct all *all, const char *buffer, const struct r
 			offset += sizeof(struct event_packed_context);
 			continue;
 		}
+		if (id == EVENT_PACKED_ID_LATE) {
+			offset += sizeof(struct event_packed_late);
+			continue;
+		}
 		if (id > all->count) {
 			check_failed("an event", (int)id, "has a known id");
 			return;

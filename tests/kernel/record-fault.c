@@ -69,20 +69,18 @@ static int fail(const struct rig *rig, const char *what, int result)
 }
 
 /* More marks than are kept. */
-static int mark(struct tape *tape)
+static void mark(struct tape *tape)
 {
 	struct tape_mark mark = { .ts = 1, .comm = "fault", .rule = "rule", .values = "{}" };
-	int result = 0;
 
-	for (int i = 0; i < MARKS && !result; i++, mark.ts++)
-		result = tape_mark(tape, &mark);
-	return result;
+	for (int i = 0; i < MARKS; i++, mark.ts++)
+		tape_mark(tape, &mark);
 }
 
 static int record(struct rig *rig)
 {
 	uint64_t wait_ns;
-	int result = tape_attach(rig->tape), finished;
+	int result = tape_attach(rig->tape);
 
 	if (!result)
 		result = tape_add(rig->tape, rig->plant);
@@ -91,12 +89,18 @@ static int record(struct rig *rig)
 	if (result)
 		return result;
 	result = tape_poll(rig->tape, &wait_ns);
-	if (!result)
-		result = mark(rig->tape);
+	mark(rig->tape);
 	if (!result && rig->options.flight)
 		result = tape_snapshot(rig->tape, "one", true);
-	finished = tape_finish(rig->tape);
-	return result ? result : finished;
+	tape_finish(rig->tape);
+	return result;
+}
+
+/* Whether something is told that came short of the memory it needed. */
+static bool is_short(const struct rig *rig, const struct tape_totals *totals)
+{
+	return totals->unmarked || totals->unwritten || totals->snapshots_cut ||
+	       asterism_diag_count(rig->diag, ASTERISM_ERROR);
 }
 
 static int attempt(struct rig *rig)
@@ -137,7 +141,7 @@ static int run_all(struct rig *rig)
 	int result;
 
 	for (rig->failing = 1;; rig->failing += rig->failing < EVERY_ONE ? 1 : RARER) {
-		struct tape_totals totals;
+		struct tape_totals totals = { 0 };
 
 		result = attempt(rig);
 		bool began = rig->tape != NULL;
@@ -152,7 +156,7 @@ static int run_all(struct rig *rig)
 		if (!result && totals.events == 0)
 			return fail(rig, "no events", result);
 		sweep(rig->options.path);
-		if (!result)
+		if (!result && !is_short(rig, &totals))
 			break;
 	}
 	printf("%s: %lu allocations\n", rig->options.flight ? "flight" : "continuous", rig->failing);

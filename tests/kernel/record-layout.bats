@@ -8,6 +8,7 @@ load recording
 setup() {
 	recording_setup
 	command -v babeltrace2 >/dev/null || skip "babeltrace2 is not installed"
+	prio=$((120 + $(nice)))
 }
 
 teardown() {
@@ -49,17 +50,17 @@ dumped() {
 	[ "$(count sched_process_exit)" = 1 ]
 	grep -q '^syscall_exit_nanosleep: { cpu_id = [0-9]* }, { id = 35, ret = 0 }' <<<"$events"
 	grep -q '^syscall_entry_openat: .* dfd = -100, filename = 0x[0-9A-F]*, flags = 524288, mode = 0, ' <<<"$events"
-	grep -q '^sched_switch: .* prev_state = 1, prev_tid = [0-9]*, prev_prio = 120, next_tid = [0-9]*, next_prio = [0-9]*, prev_comm = "plant", next_comm = ' <<<"$events"
+	grep -q "^sched_switch: .* prev_state = 1, prev_tid = [0-9]*, prev_prio = $prio, next_tid = [0-9]*, next_prio = [0-9]*, prev_comm = \"plant\", next_comm = " <<<"$events"
 	grep -q '^sched_wakeup: .* tid = [0-9]*, .* prio = [0-9]*, target_cpu = [0-9]*, comm = "' <<<"$events"
 	grep -q "^sched_process_exec: .* old_tid = [0-9]*, filename = \"$plant\", tid = [0-9]* }" <<<"$events"
-	grep -q '^sched_process_exit: .* prio = 120, .* tid = [0-9]*, comm = "plant" }' <<<"$events"
+	grep -q "^sched_process_exit: .* prio = $prio, .* tid = [0-9]*, comm = \"plant\" }" <<<"$events"
 }
 
 @test "fields that say who raised the event are true, whatever was recorded" {
 	"$ASTERISM" record -q --layout lttng -o trace -e sched_process_exit:prio,sched_process_fork:child_pid -- sh -c 'echo $$ >me; "$0" fork; true' "$plant"
 	shown trace
 	[ "$(count sched_process_exit)" = 3 ]
-	[ "$(sed -n 's/^sched_process_exit: .* prio = 120, tid = \([0-9]*\), comm = "sh" }/\1/p' <<<"$events")" = "$(cat me)" ]
+	[ "$(sed -n "s/^sched_process_exit: .* prio = $prio, tid = \([0-9]*\), comm = \"sh\" }/\1/p" <<<"$events")" = "$(cat me)" ]
 	[ "$(grep -c '^sched_process_exit: .* comm = "plant" }' <<<"$events")" = 2 ]
 	child=$(sed -n "s/^sched_process_fork: .* child_tid = \([0-9]*\), parent_pid = $(cat me) }/\1/p" <<<"$events")
 	grep -q "^sched_process_fork: .*, parent_pid = $child }" <<<"$events"

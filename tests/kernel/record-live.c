@@ -57,6 +57,8 @@ static size_t keep(struct outcome *outcome, struct reading *reading, uint32_t cp
 		memcpy(&reading->who, event + sizeof word, sizeof reading->who);
 		return sizeof word + sizeof reading->who;
 	}
+	if (id == EVENT_PACKED_ID_LATE)
+		return sizeof word + sizeof(struct event_packed_late);
 	if (id > type_count)
 		return 0;
 	const struct event_type *type = outcome->types[id - 1];

@@ -24,15 +24,6 @@ numbers() {
 	"$ASTERISM" dump -f json -e sys_enter_getpgid "$1" | grep -o '"target_pid":[0-9]*' | cut -d: -f2
 }
 
-wait_for() {
-	for _ in $(seq 200); do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "$* never came true"
-	false
-}
-
 @test "run --snapshot: a complete trace with the match marked and what led to it" {
 	run --separate-stderr -0 "$ASTERISM" run -f json --snapshot box -e 'sys_*_getpgid' one.rule -- taskset -c 0 "$plant" flood 1000
 	[ "$stderr" = "asterism: note: 1 snapshot in box" ]

@@ -18,15 +18,6 @@ teardown() {
 	[ -z "$disk" ] || umount "$disk"
 }
 
-wait_for() {
-	for _ in $(seq 200); do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "$* never came true"
-	false
-}
-
 told_events() {
 	sed -n 's/^asterism: note: \([0-9]*\) events in .*/\1/p' said
 }

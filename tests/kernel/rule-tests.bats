@@ -143,3 +143,8 @@ teardown() {
 		"$ASTERISM_TEST_PROGRAMS/plant" calls pid 20 ppid
 	[[ ${lines[0]} == *calls* ]]
 }
+
+@test "the shipped tests hold also for whoever has made itself nice" {
+	run -0 nice -n 5 "$ASTERISM" test "$BATS_TEST_DIRNAME/../../rules/stalled-thread" --live
+	run -0 nice -n 19 "$ASTERISM" test "$BATS_TEST_DIRNAME/../../rules/slow-syscall" --live
+}

@@ -119,12 +119,13 @@ static pid_t start(const struct plan *plan, const char *name, int gate[2], struc
 static int on_event(void *context, const struct event_header *record)
 {
 	struct outcome *outcome = context;
-	uint32_t bytes = outcome->types[record->type]->record_bytes;
+	uint32_t type = event_type_of(record), bytes = outcome->types[type]->record_bytes;
 
 	if (alloc_grow(&outcome->records, &outcome->capacity, outcome->count, sizeof *outcome->records))
 		return -ENOMEM;
 	outcome->records[outcome->count] = alloc_zero(bytes, 1);
-	memcpy(outcome->records[outcome->count++], record, bytes);
+	memcpy(outcome->records[outcome->count], record, bytes);
+	((struct event_header *)outcome->records[outcome->count++])->type = type;
 	outcome->lost_before_last = outcome->lost;
 	return 0;
 }

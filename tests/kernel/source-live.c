@@ -203,7 +203,7 @@ static void test_family(const struct harness *harness)
 	record = record_get(&outcome, "sched_process_exit", 0);
 	CHECK_EQUAL(record->pid, grandchild);
 	CHECK_TEXT(record->comm, "true");
-	CHECK_EQUAL(NUMBER("prio"), 120);
+	CHECK_EQUAL(NUMBER("prio"), 120 + getpriority(PRIO_PROCESS, 0));
 	CHECK_EQUAL(NUMBER("group_dead"), 1);
 	record = record_get(&outcome, "sched_process_exit", 1);
 	check_header(&outcome, record);
@@ -290,7 +290,7 @@ static void test_ping_pong(const struct harness *harness)
 			CHECK_TEXT(TEXT("prev_comm"), "planted");
 		if (to == parent || to == child) {
 			CHECK_TEXT(TEXT("next_comm"), "planted");
-			CHECK_EQUAL(NUMBER("next_prio"), 120);
+			CHECK_EQUAL(NUMBER("next_prio"), 120 + getpriority(PRIO_PROCESS, 0));
 		}
 		came += to == parent && timed;
 		slept += from == parent && timed && NUMBER("prev_state") == 1;

@@ -57,7 +57,7 @@ int main(void)
 		       : has == 0 ? "no"
 				  : strerror(-has),
 		       probe_get(i)->purpose);
-		if (has < 0 || (probe_get(i)->is_required && has == 0)) {
+		if (has < 0 || (!probe_get(i)->without && has == 0)) {
 			printf("not ok - %s\n", probe_get(i)->name);
 			failed++;
 		}

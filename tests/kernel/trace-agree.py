@@ -29,8 +29,8 @@ def value_of(text):
 
 
 def foreign_events(trace):
-    """Per processor; who raised an event is told by events of their own."""
-    context, events = {}, {}
+    """Per processor; who raised an event, and that it is late, is told by events of their own."""
+    context, late, events = {}, {}, {}
     for line in run("babeltrace2", "--no-delta", "--clock-cycles", trace):
         found = LINE.match(line)
         if not found:
@@ -39,8 +39,14 @@ def foreign_events(trace):
         fields = {field: value_of(text) for field, text in FIELD.findall(found[4])}
         if name == "context":
             context[cpu] = fields
+        elif name == "late":
+            late[cpu] = fields
         elif name != "match":
-            events.setdefault(cpu, []).append({"event": name, "ts": ts, "cpu": cpu, **context[cpu], **fields})
+            told = late.pop(cpu, {"entered": 0, "unread": 0})
+            when = {"ts": told["entered"], "completed": ts} if told["entered"] else {"ts": ts}
+            if told["unread"]:
+                fields = {field: None if value == "" else value for field, value in fields.items()}
+            events.setdefault(cpu, []).append({"event": name, **when, "cpu": cpu, **context[cpu], **fields})
     return events
 
 

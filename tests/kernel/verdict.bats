@@ -141,19 +141,23 @@ asked() {
 }
 
 @test "no keeper where nobody is stopped, and none is left" {
-	"$ASTERISM" run -v --allow-actions ask.rule -- sleep 1 2>started &
+	wait='until [ -e seen ]; do sleep 0.1; done'
+	"$ASTERISM" run -v --allow-actions ask.rule -- sh -c "$wait" 2>started &
 	session=$!
-	for _ in $(seq 100); do grep -q observing started && break; sleep 0.05; done
+	for _ in $(seq 600); do grep -q observing started && break; sleep 0.05; done
 	keeper=$(pgrep -P $session asterism-keep)
 	[ -n "$keeper" ]
 	[ "$(readlink /proc/$keeper/cwd)" = / ]
 	[ "$(ls /proc/$keeper/fd | wc -l)" = 1 ]
+	: >seen
 	wait $session
+	rm seen
 	[ ! -e /proc/$keeper ]
 	rule 'Message("x")'
-	"$ASTERISM" run -v --allow-actions ask.rule -- sleep 1 2>started &
+	"$ASTERISM" run -v --allow-actions ask.rule -- sh -c "$wait" 2>started &
 	session=$!
-	for _ in $(seq 100); do grep -q observing started && break; sleep 0.05; done
+	for _ in $(seq 600); do grep -q observing started && break; sleep 0.05; done
 	run ! pgrep -P $session asterism-keep
+	: >seen
 	wait $session
 }

@@ -20,11 +20,14 @@ setup() {
 	END
 }
 
+# How many times as long as on an ordinary machine things may take here.
+: "${ASTERISM_TEST_PATIENCE:=1}"
+
 # `held RULE CMD...`: its matches are in the file out.
 held() {
 	local rule=$1
 	shift
-	run --separate-stderr timeout 60 "$ASTERISM" run -q -f json --allow-actions -o out "$rule" -- "$@"
+	run --separate-stderr timeout $((60 * ASTERISM_TEST_PATIENCE)) "$ASTERISM" run -q -f json --allow-actions -o out "$rule" -- "$@"
 }
 
 # Waits until the file has a line that says so.
@@ -114,22 +117,22 @@ print(said)' "$1"
 }
 
 @test "without leave the call goes on, and the match says so" {
-	run --separate-stderr timeout 60 "$ASTERISM" run -f json -o out name.rule -- "$plant" calls "$PWD/secret"
+	run --separate-stderr timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -f json -o out name.rule -- "$plant" calls "$PWD/secret"
 	[ "$output" = ok ]
 	[[ $stderr == *"rule name calls Veto, which is only reported, not done"* ]]
 	[[ $(head -n 1 out) == *'"done":false,"why":"not allowed"'* ]]
 	echo 'allow Message' >policy
-	run --separate-stderr -2 timeout 60 "$ASTERISM" run --policy policy name.rule -- "$plant" calls "$PWD/secret"
+	run --separate-stderr -2 timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --policy policy name.rule -- "$plant" calls "$PWD/secret"
 	[[ $stderr == *"rule name calls Veto, which the policy does not allow"* ]]
 	echo 'allow Veto' >policy
-	run --separate-stderr timeout 60 "$ASTERISM" run -q -o out --policy policy name.rule -- "$plant" calls "$PWD/secret"
+	run --separate-stderr timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -o out --policy policy name.rule -- "$plant" calls "$PWD/secret"
 	[ "$output" = EPERM ]
 }
 
 @test "processes that run already cannot be held" {
-	run --separate-stderr -2 timeout 60 "$ASTERISM" run --allow-actions name.rule -p $$
+	run --separate-stderr -2 timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions name.rule -p $$
 	[[ $stderr == *"rule name calls Veto, which cannot be done to processes that run already"* ]]
-	run --separate-stderr -2 timeout 60 "$ASTERISM" run --allow-actions name.rule -a
+	run --separate-stderr -2 timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions name.rule -a
 	[[ $stderr == *"-- CMD"* ]]
 }
 
@@ -155,6 +158,7 @@ print(said)' "$1"
 }
 
 @test "every call can be held, those of the start included" {
+	[ -z "${TSAN_OPTIONS:-}" ] || skip "the sanitizer makes calls of its own before execve"
 	cat >every.rule <<-'END'
 		RULE every PATTERN { sys_enter:s } WHERE { s.id == 257, s.arg2 == 0x80000, s.id != 257 } DO { CALL Veto() }
 	END
@@ -177,6 +181,7 @@ print(said)' "$1"
 }
 
 @test "a command that cannot be run is an error as always" {
+	[ -z "${TSAN_OPTIONS:-}" ] || skip "the sanitizer makes calls of its own before execve"
 	printf '#!/nonexistent\n' >broken
 	chmod +x broken
 	printf 'RULE every PATTERN { sys_enter:s } DO { CALL Veto() }\n' >every.rule
@@ -205,26 +210,29 @@ print(said)' "$1"
 }
 
 @test "100,000 calls are answered, refused ones and others, and every match is told" {
-	held name.rule "$plant" storm 100000 "$PWD/public"
-	[ "$output" = "ok 100000 EPERM 0 ENOSYS 0 other 0" ]
+	local each=$((25000 / ASTERISM_TEST_PATIENCE))
+	local all=$((4 * each))
+	held name.rule "$plant" storm $all "$PWD/public"
+	[ "$output" = "ok $all EPERM 0 ENOSYS 0 other 0" ]
 	[ "$(stats rules.name.matches)" = 0 ]
-	held name.rule "$plant" storms 25000 "$PWD/secret"
-	[ "$output" = "ok 0 EPERM 100000 ENOSYS 0 other 0" ]
-	[ "$(stats rules.name.matches)" = 100000 ]
-	[ $(($(wc -l <out) - 1 + $(stats lost))) = 100000 ]
+	held name.rule "$plant" storms $each "$PWD/secret"
+	[ "$output" = "ok 0 EPERM $all ENOSYS 0 other 0" ]
+	[ "$(stats rules.name.matches)" = $all ]
+	[ $(($(wc -l <out) - 1 + $(stats lost))) = $all ]
 }
 
 @test "a call is judged once, however many signals come" {
-	held name.rule "$plant" alarms 20000 "$PWD/secret"
+	local count=$((20000 / ASTERISM_TEST_PATIENCE))
+	held name.rule "$plant" alarms $count "$PWD/secret"
 	[ "$status" = 0 ]
-	[ "$output" = "ok 0 EPERM 20000 ENOSYS 0 other 0" ]
-	[ "$(stats rules.name.matches)" = 20000 ]
+	[ "$output" = "ok 0 EPERM $count ENOSYS 0 other 0" ]
+	[ "$(stats rules.name.matches)" = $count ]
 }
 
 @test "nobody reads the matches: calls are answered all the same" {
 	mkfifo pipe
 	exec {keep}<>pipe
-	timeout 60 "$ASTERISM" run -q -f json --allow-actions name.rule -- \
+	timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -f json --allow-actions name.rule -- \
 		sh -c '"$0" storm 50000 "$1/secret" >&2' "$plant" "$PWD" >pipe 2>told {keep}>&- 3>&- &
 	session=$!
 	wait_for "EPERM 50000" told
@@ -233,9 +241,14 @@ print(said)' "$1"
 	timeout 60 cat <pipe >matches {keep}>&- 3>&- &
 	reader=$!
 	exec {keep}>&-
-	wait "$session"
+	local ended=0
+	wait "$session" || ended=$?
 	wait "$reader"
-	[ "$(grep -c '"match"' matches)" -gt 100 ]
+	# What found no room while nobody read is counted, and then the status is 3.
+	cp matches out
+	lost=$(stats lost)
+	[ $ended = $((lost ? 3 : 0)) ]
+	[ $(($(grep -c '"match":"' matches) + lost)) = 50000 ]
 }
 
 @test "kill -9 in a storm of calls: they fail with ENOSYS, and nobody waits" {
@@ -274,6 +287,8 @@ print(said)' "$1"
 }
 
 @test "kill -9 at any moment of the beginning leaves nobody behind" {
+	# Every call fails then, exit_group too, and the runtime of that sanitizer calls it again and again.
+	[ -z "${TSAN_OPTIONS:-}" ] || skip "the sanitizer of threads does not end where its exit is refused"
 	printf 'RULE every PATTERN { sys_enter:s } WHERE { s.id == 9999 } DO { CALL Veto() }\n' >every.rule
 	for i in $(seq 0 40); do
 		"$ASTERISM" run -q --allow-actions -o out every.rule -- "$plant" storm 10 "$PWD/public" >/dev/null 2>&1 3>&- &

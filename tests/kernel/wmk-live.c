@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,7 +179,7 @@ static void check_switches(const struct outcome *all, uint64_t thread)
 		if (NUMBER("ThreadId") != thread)
 			continue;
 		CHECK_EQUAL(NUMBER("ProcessId"), outcome.child);
-		CHECK_EQUAL(NUMBER("Priority"), 19);
+		CHECK_EQUAL(NUMBER("Priority"), 19 - getpriority(PRIO_PROCESS, 0));
 		to_thread++;
 	}
 	CHECK(to_thread >= 1);

@@ -4,6 +4,9 @@
 import mmap
 
 memory = mmap.mmap(-1, 48 << 20)
-memory.madvise(mmap.MADV_NOHUGEPAGE)
+try:
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+except OSError:
+    pass  # a kernel without huge pages
 for at in range(0, len(memory), 4096):
     memory[at] = 1

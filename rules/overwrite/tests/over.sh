@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -SE
 # SPDX-License-Identifier: BSD-2-Clause
 """A header is written over when the rest is known."""
 import os

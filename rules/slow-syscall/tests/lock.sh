@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""fcntl waits 150 ms for the lock on a file that another process has."""
+"""fcntl waits 1.2 s for the lock on a file that another process has."""
 import fcntl
 import os
 import time
@@ -13,6 +13,6 @@ if not os.fork():
     fcntl.lockf(open("locked", "w"), fcntl.LOCK_EX)
     os._exit(0)
 os.read(ready, 1)
-time.sleep(0.15)
+time.sleep(1.2)
 fcntl.lockf(file, fcntl.LOCK_UN)
 os.wait()

@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Waiting for time and for children is no fault.
-sleep 0.2
+sleep 1.2

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -SE
 # SPDX-License-Identifier: BSD-2-Clause
 """Every 50th write is a large one, as where a buffer is flushed; the same in two files by turns; and large writes."""
 import os

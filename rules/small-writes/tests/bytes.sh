@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -SE
 # SPDX-License-Identifier: BSD-2-Clause
 """120 bytes, one by one."""
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a CTF trace as LTTng's kernel tracer would, through libbabeltrace2's own writer: play.py FOLDER [SCENE]."""
+"""Writes a CTF trace as LTTng's kernel tracer (or perf) would, through libbabeltrace2's own writer: play.py FOLDER [SCENE]."""
 
 import gc
 import sys
@@ -19,6 +19,7 @@ CLASSES = {
     "syscall_entry_openat": {"dfd": "i32", "filename": "text", "flags": "i32", "mode": "u16"},
     "syscall_exit_openat": {"ret": "i64"},
     "lttng_statedump_process_state": {"tid": "i32", "pid": "i32"},
+    "sched:sched_process_exec": {"perf_tid": "i32", "perf_pid": "i32", "filename": "text", "pid": "i32", "old_pid": "i32"},
     "my:thing": {"tid": "i32", "x": "real", "s": "text"},
 }
 
@@ -46,7 +47,10 @@ LOSSY = [thing(100, 1, "begin"), thing(110, 1, "end"), thing(120, 2, "begin"), (
 # Without contexts; the state dump and the switch say who runs.
 BARE = [(100, 1, "lttng_statedump_process_state", {"tid": 11, "pid": 10})] + BASIC
 
-SCENES = {"basic": (BASIC, WHO), "bare": (BARE, None), "lossy": (LOSSY, WHO)}
+# perf: no contexts, who it was in every event, and tracepoints under their full names with fields called as the kernel does.
+PERF = [(300, 1, "sched:sched_process_exec", {"perf_tid": 11, "perf_pid": 10, "filename": "/bin/cat", "pid": 99, "old_pid": 11})]
+
+SCENES = {"perf": (PERF, None), "basic": (BASIC, WHO), "bare": (BARE, None), "lossy": (LOSSY, WHO)}
 
 
 def field_class(trace_class, kind):

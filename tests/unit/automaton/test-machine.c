@@ -419,7 +419,7 @@ static void circles_are_refused(void **context)
 	machine = machine_of(&state, 1, &row, 1);
 	assert_int_equal(compile(&machine, &program), 0);
 	assert_int_equal(program->rule_count, 2);
-	assert_int_equal(program->rules[1].semantics, PROGRAM_MACHINE);
+	assert_int_equal(program->rules[0].semantics, PROGRAM_MACHINE); /* it stands before the rule */
 	program_free(program);
 	end();
 }

@@ -8,7 +8,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -142,6 +144,97 @@ static void strings_are_escaped(void **context)
 	text_fini(&text);
 }
 
+/* UTF-8 of a code point that is no surrogate. */
+static void encode(uint32_t code, char bytes[5])
+{
+	size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	memset(bytes, 0, 5);
+	for (size_t i = length - 1; i > 0; i--, code >>= 6)
+		bytes[i] = (char)(0x80 | (code & 0x3f));
+	bytes[0] = (char)(length == 1 ? code : (0xf00 >> length | code));
+}
+
+/* Bidi_Control of Unicode, the two separators of lines, deprecated format characters, and Cc but for U+0000. */
+static bool must_not_be_shown(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x206f);
+}
+
+static void every_character_is_judged(void **context)
+{
+	(void)context;
+	for (uint32_t code = 1; code < 0x110000; code++) {
+		char bytes[5];
+
+		if (code >= 0xd800 && code < 0xe000)
+			continue;
+		encode(code, bytes);
+		if (text_character(bytes) != strlen(bytes) || text_is_shown(bytes) == must_not_be_shown(code))
+			fail_msg("U+%04X", code);
+		for (enum text_form form = TEXT_WORDS; form <= TEXT_JSON_WHOLE; form++) {
+			struct text_piece piece;
+
+			text_escape(bytes, form, &piece);
+			assert_int_equal(piece.taken, strlen(bytes));
+			if (code == '"' || code == '\\')
+				assert_int_equal(piece.length, form == TEXT_VALUE || form == TEXT_JSON ? 2 : 1);
+			else if (!must_not_be_shown(code))
+				assert_memory_equal(piece.bytes, bytes, strlen(bytes));
+			for (size_t i = 0; i < piece.length && must_not_be_shown(code); i++)
+				assert_in_range(piece.bytes[i], ' ', '~');
+		}
+	}
+}
+
+static void forms_differ_in_escapes(void **context)
+{
+	static const char odd[] = "\"\\\033[1m\xc2\x9b"
+				  "2J\xe2\x80\xae"
+				  "x\xff\x9b\xc3\xa9\xe6\xbc\xa2\n";
+	static const struct {
+		enum text_form form;
+		const char *shown;
+		int width;
+	} cases[] = {
+		{ TEXT_WORDS, "\"\\\\033[1m\\302\\2332J\\342\\200\\256x\\377\\233\xc3\xa9\xe6\xbc\xa2\\n", 44 },
+		{ TEXT_VALUE, "\\\"\\\\\\033[1m\\302\\2332J\\342\\200\\256x\\377\\233\xc3\xa9\xe6\xbc\xa2\\n", 46 },
+		{ TEXT_JSON, "\\\"\\\\\\u001b[1m\\u009b2J\\u202ex\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xe6\xbc\xa2\\n", 38 },
+		{ TEXT_JSON_WHOLE, "\"\\\\u001b[1m\\u009b2J\\u202ex\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xe6\xbc\xa2\\n",
+		  36 },
+	};
+
+	(void)context;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct text_buffer text = { 0 };
+		char *written = NULL;
+		size_t length;
+		FILE *stream = open_memstream(&written, &length);
+
+		text_append_as(&text, odd, cases[i].form);
+		assert_string_equal(text.bytes, cases[i].shown);
+		text_fini(&text);
+		assert_int_equal(text_write(stream, odd, cases[i].form), cases[i].width);
+		fclose(stream);
+		assert_string_equal(written, cases[i].shown);
+		free(written);
+	}
+}
+
+static void lines_stay_lines(void **context)
+{
+	char *written = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&written, &length);
+
+	(void)context;
+	text_write_lines(stream, "one\n\ttwo \"\\\r\033\x9b\n\n");
+	fclose(stream);
+	assert_string_equal(written, "one\n\ttwo \"\\\\r\\033\\233\n\n");
+	free(written);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +244,9 @@ int main(void)
 		cmocka_unit_test(fixed_ones_cut),
 		cmocka_unit_test(characters_are_utf8),
 		cmocka_unit_test(strings_are_escaped),
+		cmocka_unit_test(every_character_is_judged),
+		cmocka_unit_test(forms_differ_in_escapes),
+		cmocka_unit_test(lines_stay_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

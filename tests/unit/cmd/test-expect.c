@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "cmd/test-expect.h"
-#include "cmd/test-json.h"
+#include "cmd/json.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -97,7 +97,7 @@ static void a_slow_reader_gets_whole_lines(void **state)
 	struct reader *reader = *state;
 	struct output output;
 
-	assert_int_equal(output_open(&output, reader->path), 0);
+	assert_int_equal(output_open(&output, reader->path, 0), 0);
 	for (unsigned i = 0; i < LINES; i++) {
 		put(&output, i);
 		if (i % 7 == 0)
@@ -121,7 +121,7 @@ static void a_reader_that_goes_is_counted_once_per_line(void **state)
 	struct reader *reader = *state;
 	struct output output;
 
-	assert_int_equal(output_open(&output, reader->path), 0);
+	assert_int_equal(output_open(&output, reader->path, 0), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		put(&output, i);
 	output_flush(&output, 1);
@@ -142,7 +142,7 @@ static void what_is_larger_than_all_room_is_dropped(void **state)
 
 	assert_non_null(text);
 	memset(text, 'x', OUTPUT_BYTES);
-	assert_int_equal(output_open(&output, reader->path), 0);
+	assert_int_equal(output_open(&output, reader->path, 0), 0);
 	output_match(&output, "u", text, OUTPUT_BYTES);
 	output_line(&output, text, OUTPUT_BYTES);
 	assert_int_equal(output.lines_dropped, 2);

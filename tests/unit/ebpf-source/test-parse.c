@@ -44,8 +44,9 @@ static void print(const struct source_node *node, char *out, size_t size)
 		print(node->right, right, sizeof right);
 	if (node->op == SOURCE_CONST) {
 		snprintf(out, size, "%lld", (long long)node->value);
-	} else if (node->op == SOURCE_ACCESS) {
-		int length = snprintf(out, size, "%s", node->name);
+	} else if (node->op == SOURCE_ACCESS || node->op == SOURCE_CAST) {
+		int length = node->op == SOURCE_CAST ? snprintf(out, size, "cast(%s,%s)", node->name, left)
+						     : snprintf(out, size, "%s", node->name);
 
 		for (uint32_t i = 0; i < node->hop_count; i++)
 			length += node->hops[i].member
@@ -56,7 +57,7 @@ static void print(const struct source_node *node, char *out, size_t size)
 	} else if (node->op <= SOURCE_KERNEL_WORD) {
 		snprintf(out, size, "%s(%s)", names[node->op], left);
 	} else {
-		snprintf(out, size, "#%d(%lld,%u)", node->op - SOURCE_KERNEL_WORD, (long long)node->value, node->bytes);
+		snprintf(out, size, "#%d(%lld,%u)", node->op - SOURCE_CAST, (long long)node->value, node->bytes);
 	}
 }
 
@@ -93,6 +94,8 @@ static void understands_paths(void **state)
 	(void)state;
 	check("user_word(a + 8) >> 32", "(user_word((a+8))>>32)");
 	check("kernel_word(skb->data)", "kernel_word(skb.data)");
+	check("cast(file, a + 8)->f_inode->i_mode & 7", "(cast(file,(a+8)).f_inode.i_mode&7)");
+	check("cast(file, a)", "cast(file,a)");
 	check("user_arg(2)", "#6(2,0)");
 	check("user_caller()", "#8(0,0)");
 	check("a", "a");
@@ -142,6 +145,11 @@ static void refuses_nonsense(void **state)
 	check_refused("user_result(1)", "");
 	check_refused("user_word()", "");
 	check_refused("kernel_word(a", "");
+	check_refused("cast(a)", "',' is missing");
+	check_refused("cast(1, a)", "name of a struct");
+	check_refused("cast(file, a", "')' is missing");
+	check_refused("cast(file, )", "value is missing");
+	check_refused("cast(file, a)->", "member is missing");
 	check_refused("ctx(8,3)", "1, 2, 4 or 8");
 	check_refused("ctxstr(8,0)", "at least one");
 	check_refused("ctx(99999,4)", "not between");

@@ -258,6 +258,27 @@ static void survives_every_failing_allocation(void **state)
 	}
 }
 
+static void clears_a_name_before_it_is_told(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+
+	ebpf_call_comm(as, R6, 24);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 7);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(code.insns[i].code, BPF_ST | BPF_MEM | BPF_DW);
+		assert_int_equal(code.insns[i].dst_reg, R6);
+		assert_int_equal(code.insns[i].off, 24 + 8 * i);
+		assert_int_equal(code.insns[i].imm, 0);
+	}
+	assert_int_equal(code.insns[5].imm, BPF_FUNC_get_current_comm);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +291,7 @@ int main(void)
 		cmocka_unit_test(leaves_out_what_control_cannot_reach),
 		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
+		cmocka_unit_test(clears_a_name_before_it_is_told),
 		cmocka_unit_test(survives_every_failing_allocation),
 	};
 

@@ -140,11 +140,11 @@ static void keep(struct instance instance)
 {
 	if (find(instance.x, instance.u))
 		return;
-	model.opened++;
 	if (model.count == POOL) {
 		model.refused++;
 		return;
 	}
+	model.opened++;
 	model.instances[model.count++] = instance;
 }
 

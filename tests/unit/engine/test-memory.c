@@ -80,7 +80,7 @@ static void stand(const char *text)
 		for (uint32_t i = 0; i < 4; i++) {
 			struct program_rule_stats stats = rig_stats(&rig, i);
 
-			assert_int_equal(stats.lost, stats.pool_exhausted);
+			assert_true(stats.lost >= stats.pool_exhausted); /* and what there was no room to raise */
 			lost += stats.lost;
 		}
 		found = rig.matches;

@@ -130,6 +130,7 @@ static void pieces_shuffled(void **state)
 		"uretprobe:", "\"f:g\"",
 		"\":\"",      "user_arg(1)",
 		"user_word(", "user_result()",
+		"cast(f, ",   "cast(1, a)",
 	};
 	uint32_t seed = 20100705;
 	char text[1024];

@@ -88,6 +88,23 @@ static void the_own_folder_comes_first(void **state)
 	assert_non_null(strstr(last_message(f), "is not a regular file"));
 }
 
+/* A folder adds to what is built in, and what it has comes before. */
+static void what_no_folder_has_is_built_in(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f->installed, "tcp.events", "EVENT installed {}");
+	assert_int_equal(event_catalog_read(f->catalog, f->own, "linux.events", f->diag), 0);
+	assert_non_null(event_catalog_find(f->catalog, "sys_enter_openat")); /* of a catalog that it includes */
+	assert_int_equal(event_catalog_read(f->catalog, NULL, "linux.events", f->diag), 0);
+	assert_int_equal(event_catalog_read(f->catalog, NULL, "tcp.events", f->diag), 0);
+	assert_non_null(event_catalog_find(f->catalog, "installed"));
+	assert_null(event_catalog_find(f->catalog, "tcp_segment_sent"));
+	unsetenv("ASTERISM_CATALOGS");
+	assert_int_equal(event_catalog_read(f->catalog, NULL, "scheduling.events", f->diag), 0);
+	assert_int_equal(asterism_diag_count(f->diag, ASTERISM_NOTE), 0);
+}
+
 static void nothing_is_said_about_what_is_not_there(void **state)
 {
 	struct fixture *f = *state;
@@ -177,7 +194,7 @@ int main(void)
 		CASE(the_own_folder_comes_first),  CASE(nothing_is_said_about_what_is_not_there),
 		CASE(reading_twice_is_fine),       CASE(includes_are_found_beside_the_file_that_names_them),
 		CASE(circles_come_to_an_end),      CASE(errors_in_an_include_count),
-		CASE(what_never_ends_is_not_read),
+		CASE(what_never_ends_is_not_read), CASE(what_no_folder_has_is_built_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,83 @@ static void test_too_large(void **unused)
 	ring_drop(&ring);
 }
 
+/* Events of two units each in a part, what was handed out before left out. */
+static uint64_t count_rest(const uint64_t *buffer, const struct ring_part *part)
+{
+	uint32_t at = part->skip ? part->skip / RING_UNIT_BYTES : RING_HEADER_UNITS;
+	uint64_t events = 0;
+
+	while (at < part->bytes / RING_UNIT_BYTES) {
+		bool is_context = (buffer[at] & 0xffff) == RING_ID_CONTEXT;
+
+		events += !is_context;
+		at += is_context ? RING_CONTEXT_UNITS : 2;
+	}
+	assert_int_equal(at, part->bytes / RING_UNIT_BYTES);
+	return events;
+}
+
+/* What comes slowly can be had before its sub-buffer is full, in pieces that make the whole. */
+static void test_peek(void **unused)
+{
+	static const uint32_t steps[] = { 1, 1, 3, 0, 50, 2, 120, 1, 1, 300, 5, 0, 1 };
+	struct ring ring = ring_make();
+	struct ring_cursor cursor = { 0 };
+	struct ring_part part = { 0 };
+	uint64_t buffer[SUB_UNITS], written = 0, handed_out = 0;
+	int result;
+
+	(void)unused;
+	assert_int_equal(ring_peek(&ring, &cursor, buffer, &part), 0);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		put_some(&ring, steps[i]);
+		written += steps[i];
+		while ((result = ring_peek(&ring, &cursor, buffer, &part)) == 1) {
+			assert_int_equal(part.events_before, handed_out + cursor.lost);
+			assert_int_equal(count_rest(buffer, &part), part.events);
+			handed_out += part.events;
+		}
+		assert_int_equal(result, 0);
+		assert_int_equal(handed_out + cursor.lost, written);
+	}
+	put_some(&ring, 1);
+	assert_int_equal(ring_finish(&ring, &cursor, buffer, &part), 1);
+	assert_int_equal(part.events, 1);
+	assert_int_equal(ring_finish(&ring, &cursor, buffer, &part), 0);
+	assert_int_equal(cursor.lost + handed_out + 1, written + 1);
+	ring_drop(&ring);
+}
+
+/* A sub-buffer of which a part was handed out: full with nothing more in it, full with more, or gone. */
+static void test_peek_then_next(void **unused)
+{
+	struct ring ring = ring_make();
+	struct ring_cursor cursor = { 0 };
+	struct ring_part part;
+	uint64_t buffer[SUB_UNITS], handed_out;
+	uint32_t put = 0;
+
+	(void)unused;
+	put_some(&ring, 2);
+	assert_int_equal(ring_peek(&ring, &cursor, buffer, &part), 1);
+	assert_int_equal(part.skip, 0);
+	assert_int_equal(part.events, 2);
+	assert_int_equal(ring_next(&ring, &cursor, buffer, &part), 0);
+	for (put = 2; ring_next(&ring, &cursor, buffer, &part) == 0; put++)
+		put_some(&ring, 1);
+	assert_true(part.skip > 0);
+	assert_int_equal(part.events, put - 3); /* the last one has opened the next sub-buffer */
+	assert_int_equal(count_rest(buffer, &part), part.events);
+	assert_int_equal(ring_peek(&ring, &cursor, buffer, &part), 1);
+	handed_out = put;
+	put_some(&ring, 4000);
+	while (ring_finish(&ring, &cursor, buffer, &part) == 1)
+		handed_out += part.events;
+	assert_true(cursor.lost > 0);
+	assert_int_equal(handed_out + cursor.lost, put + 4000);
+	ring_drop(&ring);
+}
+
 static void test_random_access(void **unused)
 {
 	struct ring ring = ring_make();
@@ -282,8 +359,10 @@ static void test_shapes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads),  cmocka_unit_test(test_too_large), cmocka_unit_test(test_random_access),
-		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_shapes),    cmocka_unit_test(test_dead_writer),
+		cmocka_unit_test(test_threads),       cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_peek),          cmocka_unit_test(test_peek_then_next),
+		cmocka_unit_test(test_random_access), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_shapes),        cmocka_unit_test(test_dead_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,7 +182,7 @@ static void stacks(void **state)
 	assert_rig_writes(
 		(struct rig){ .stacked = true, .as_text = true }, rule, (struct record){ 0 },
 		"     2.000000005  r     cp[10/11]                     cpu   3\n"
-		"    f+0x1 (/a \\033\"\\377)\n"
+		"    f+0x1 (/a \\033\\\"\\377)\n"
 		"    0x10\n"
 		"         1.000000000  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
 		"         2.000000005  B  cp[10/11]                     cpu   3\n");
@@ -193,7 +193,7 @@ static void text_lines(void **state)
 	(void)state;
 	assert_written("RULE r PATTERN { [A:a, B] } RETURN { a.x AS x, a.s, 1 / (a.n - 200) AS none }", sample, true,
 		       "     2.000000005  r     cp[10/11]                     cpu   3  x=-9223372036854775808"
-		       "  a.s=\"a\"\\\\012\\001\xc3\xa9\\377\"  none=(division by zero)\n");
+		       "  a.s=\"a\\\"\\\\\\n\\001\xc3\xa9\\377\"  none=(division by zero)\n");
 	assert_written("RULE long_name PATTERN { [A:a, B] } RETURN SEQUENCE DO { CALL Signal(a.n, 9) }",
 		       (struct record){ .header.comm = "x\033[31m", .b = 1, .f = 2 }, true,
 		       "     2.000000005  long_name  cp[10/11]                     cpu   3  Signal(0, 9)\n"

@@ -148,14 +148,30 @@ static void an_image_for_another_catalog(void **state)
 	put_file(rule_file, rule_text, strlen(rule_text));
 }
 
+/* What stands for a file is named like one and read from nowhere. */
+static void texts_stand_for_files(void **state)
+{
+	static const char text[] =
+		"EVENTS \"tcp.events\" EVENT A { x: i64 } RULE r PATTERN { A:a } RETURN { a.z AS z }";
+	const struct session_rules_file files[] = { { "<there>/r.rule", text, strlen(text) }, { .path = rule_file } };
+	struct asterism_diag *diag = asterism_diag_new();
+	struct session_rules *rules;
+
+	(void)state;
+	assert_int_equal(session_rules_read_files(&(struct session_rules_files){ files, 1 }, diag, &rules), -EINVAL);
+	assert_string_equal(asterism_diag_get(diag, 0)->file, "<there>/r.rule");
+	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "'z'"));
+	asterism_diag_free(diag);
+}
+
 static void parameters_are_kept(void **state)
 {
 	static const char text[] =
 		"PARAM b = 20ms; PARAM a = \"x\";\nEVENT A { x: i64 }\nRULE r PATTERN { A:a } WITHIN b\n";
 	const struct lang_setting settings[] = { { "b", "5s" } };
-	const char *file = rule_file;
-	const struct session_rules_files files = { &file, 1, settings, 1 },
-					 image = { &(const char *){ image_file }, 1, settings, 1 };
+	const char *image_name = image_file;
+	const struct session_rules_files files = { &(struct session_rules_file){ .path = rule_file }, 1, settings, 1 },
+					 image = { &(struct session_rules_file){ .path = image_file }, 1, settings, 1 };
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_rules *rules;
 	uint32_t count;
@@ -190,7 +206,7 @@ static void parameters_are_kept(void **state)
 	/* An image has none, and takes none. */
 	assert_int_equal(session_rules_read_files(&image, diag, &rules), -EINVAL);
 	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "b cannot be set"));
-	assert_int_equal(session_rules_read(image.files, 1, diag, &rules), 0);
+	assert_int_equal(session_rules_read(&image_name, 1, diag, &rules), 0);
 	session_rules_parameters(rules, &count);
 	assert_int_equal(count, 0);
 	session_rules_free(rules);
@@ -203,7 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_and_image_find_the_same), cmocka_unit_test(short_memory_text),
 		cmocka_unit_test(short_memory_image),           cmocka_unit_test(an_image_for_another_catalog),
-		cmocka_unit_test(parameters_are_kept),
+		cmocka_unit_test(parameters_are_kept),          cmocka_unit_test(texts_stand_for_files),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -4,6 +4,7 @@
 #include "session/tape-thread.h"
 
 #include "base/alloc.h"
+#include "base/diag.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { NAMES_MAX = 8, HOUR_S = 3600 };
+enum { NAMES_MAX = 8, HOUR_S = 3600, FAILURES = 500 };
 
 #define HOUR_NS (HOUR_S * UINT64_C(1000000000))
 
@@ -28,8 +29,9 @@ struct work {
 	bool has_gate;
 	uint64_t looks, marks, snapshots, finishes, missed;
 	uint64_t again;   /* looks that want another one at once */
-	uint64_t fail_at; /* the number of the mark that fails; 0: none */
-	bool is_disordered, failed, takes_signals;
+	uint64_t fail_at; /* the number of the first mark of FAILURES that fail; 0: none */
+	bool is_disordered, takes_signals;
+	struct asterism_diag *diag;
 	char names[NAMES_MAX][256];
 };
 
@@ -59,7 +61,9 @@ static int mark(void *context, const struct tape_mark *mark)
 	work->is_disordered |= mark->ts != work->marks || strcmp(mark->values, values) || strcmp(mark->rule, "rule") ||
 			       strcmp(mark->comm, "comm") || mark->pid != 7;
 	work->marks++;
-	return work->marks == work->fail_at ? -ENOSPC : 0;
+	if (!work->fail_at || work->marks < work->fail_at || work->marks >= work->fail_at + FAILURES)
+		return 0;
+	return diag_error(work->diag, NULL, -ENOSPC, "mark %llu", (unsigned long long)work->marks);
 }
 
 static int snapshot(void *context, const struct tape_snapshot_order *order)
@@ -71,13 +75,12 @@ static int snapshot(void *context, const struct tape_snapshot_order *order)
 	return 0;
 }
 
-static int finish(void *context, uint64_t missed, bool failed)
+static int finish(void *context, uint64_t missed)
 {
 	struct work *work = context;
 
 	work->finishes++;
 	work->missed = missed;
-	work->failed = failed;
 	return 0;
 }
 
@@ -91,7 +94,7 @@ static void count(const void *context, struct tape_totals *totals)
 
 static struct tape_thread *start(struct work *work, uint64_t look_ns)
 {
-	const struct tape_work what = { look, mark, snapshot, finish, count, work, look_ns };
+	const struct tape_work what = { look, mark, snapshot, finish, count, work, work->diag, look_ns };
 	struct tape_thread *thread = NULL;
 
 	sem_init(&work->entered, 0, 0);
@@ -136,7 +139,7 @@ static void nothing_is_done_before_it_is_told(void **state)
 	assert_int_equal(work.looks + work.finishes, 0);
 	struct tape_thread *thread = start(&work, 1);
 
-	assert_int_equal(tape_thread_finish(thread, 3), 0);
+	tape_thread_finish(thread, 3);
 	tape_thread_free(thread);
 	assert_int_equal(work.finishes, 1);
 	assert_int_equal(work.missed, 3);
@@ -157,12 +160,13 @@ static void marks_are_written_in_order_before_the_end(void **state)
 		if (i % 1000)
 			continue;
 		tape_thread_tell(thread, (uint64_t)i);
-		assert_int_equal(tape_thread_state(thread, &totals), 0);
+		assert_int_equal(tape_thread_news(thread, NULL), 0);
+		tape_thread_count(thread, &totals);
 		assert_true(totals.events >= last && totals.events <= put);
 		last = totals.events;
 	}
-	assert_int_equal(tape_thread_finish(thread, MANY), 0);
-	assert_int_equal(tape_thread_state(thread, &totals), 0);
+	tape_thread_finish(thread, MANY);
+	tape_thread_count(thread, &totals);
 	assert_int_equal(totals.events, put);
 	tape_thread_free(thread);
 	assert_false(work.is_disordered);
@@ -195,7 +199,7 @@ static void a_thread_that_stands_still_does_not_stop_its_owner(void **state)
 	assert_true(put_snapshot(thread, 2, true));
 	assert_true(put_mark(thread, put++));
 	sem_post(&work.gate);
-	assert_int_equal(tape_thread_finish(thread, 2), 0);
+	tape_thread_finish(thread, 2);
 	tape_thread_free(thread);
 	assert_false(work.is_disordered);
 	assert_int_equal(work.marks, put);
@@ -204,9 +208,11 @@ static void a_thread_that_stands_still_does_not_stop_its_owner(void **state)
 	assert_string_equal(work.names[1], "number 2");
 }
 
-static void an_error_is_news_and_ends_the_work_but_not_the_mailbox(void **state)
+/* What fails in one way is told once, and all that comes after it is tried all the same. */
+static void an_error_is_news_and_the_work_goes_on(void **state)
 {
-	struct work work = { .fail_at = 1000 };
+	struct work work = { .fail_at = 1000, .diag = asterism_diag_new() };
+	struct asterism_diag *told = asterism_diag_new();
 	struct tape_thread *thread = start(&work, UINT64_MAX);
 	struct tape_totals totals;
 	uint64_t put = 0;
@@ -214,19 +220,26 @@ static void an_error_is_news_and_ends_the_work_but_not_the_mailbox(void **state)
 	(void)state;
 	while (!has_news(thread, 0))
 		put += put_mark(thread, put);
-	assert_int_equal(tape_thread_state(thread, &totals), -ENOSPC);
-	assert_int_equal(totals.events, 1000);
-	assert_false(has_news(thread, 0));
-	for (int i = 0; i < 5; i++)
-		assert_true(put_snapshot(thread, 1, true));
+	assert_int_equal(tape_thread_news(thread, told), -ENOSPC);
+	assert_int_equal(tape_thread_news(thread, told), 0);
+	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
+	assert_string_equal(asterism_diag_get(told, 0)->text, "mark 1000");
+	tape_thread_count(thread, &totals);
+	assert_true(totals.events >= 1000);
+	assert_true(put_snapshot(thread, 1, true));
 	for (int i = 0; i < 20000; i++)
-		put_mark(thread, put);
-	assert_int_equal(tape_thread_finish(thread, 0), -ENOSPC);
+		put += put_mark(thread, put);
+	tape_thread_finish(thread, 0);
+	assert_int_equal(tape_thread_news(thread, told), 0);
+	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
+	assert_int_equal(asterism_diag_count(work.diag, ASTERISM_NOTE), 0);
 	tape_thread_free(thread);
-	assert_true(work.failed && !work.is_disordered);
+	assert_false(work.is_disordered);
 	assert_int_equal(work.finishes, 1);
-	assert_int_equal(work.marks, 1000);
-	assert_int_equal(work.snapshots + work.looks, 0);
+	assert_int_equal(work.marks, put);
+	assert_int_equal(work.snapshots, 1);
+	asterism_diag_free(work.diag);
+	asterism_diag_free(told);
 }
 
 static void a_snapshot_is_news(void **state)
@@ -239,7 +252,8 @@ static void a_snapshot_is_news(void **state)
 	for (uint64_t i = 1; i <= 20; i++) {
 		assert_true(put_snapshot(thread, i, false));
 		assert_true(has_news(thread, -1));
-		assert_int_equal(tape_thread_state(thread, &totals), 0);
+		assert_int_equal(tape_thread_news(thread, NULL), 0);
+		tape_thread_count(thread, &totals);
 		assert_int_equal(totals.snapshots, i);
 	}
 	/* One is not begun yet when it is abandoned, or it is: neither leaks. */
@@ -260,7 +274,7 @@ static void who_wants_to_look_again_does_so_at_once(void **state)
 		sem_post(&work.gate);
 	}
 	sem_post(&work.gate);
-	assert_int_equal(tape_thread_finish(thread, 0), 0);
+	tape_thread_finish(thread, 0);
 	tape_thread_free(thread);
 	assert_int_equal(work.looks, 6);
 }
@@ -291,7 +305,7 @@ static void texts_are_cut_to_what_a_trace_holds(void **state)
 static void without_memory_there_is_no_thread(void **state)
 {
 	struct work work = { 0 };
-	const struct tape_work what = { look, mark, snapshot, finish, count, &work, 1 };
+	const struct tape_work what = { look, mark, snapshot, finish, count, &work, NULL, 1 };
 	struct tape_thread *thread = NULL;
 	unsigned long n;
 
@@ -313,7 +327,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_done_before_it_is_told),
 		cmocka_unit_test(marks_are_written_in_order_before_the_end),
 		cmocka_unit_test(a_thread_that_stands_still_does_not_stop_its_owner),
-		cmocka_unit_test(an_error_is_news_and_ends_the_work_but_not_the_mailbox),
+		cmocka_unit_test(an_error_is_news_and_the_work_goes_on),
 		cmocka_unit_test(a_snapshot_is_news),
 		cmocka_unit_test(who_wants_to_look_again_does_so_at_once),
 		cmocka_unit_test(texts_are_cut_to_what_a_trace_holds),

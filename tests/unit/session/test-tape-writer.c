@@ -109,14 +109,15 @@ static void what_comes_meanwhile_is_written_or_counted(void **state)
 	for (uint64_t i = 0; i < MARKS; i++) {
 		marked += put_mark(tape.thread, i + 1);
 		tape_thread_tell(tape.thread, 0);
-		assert_int_equal(tape_thread_state(tape.thread, &totals), 0);
+		assert_int_equal(tape_thread_news(tape.thread, tape.trace->diag), 0);
 	}
 	for (int i = 0; i < RINGS; i++) {
 		pthread_join(putters[i], NULL);
 		dropped += ring_dropped(&tape.rings[i]);
 	}
-	assert_int_equal(tape_thread_finish(tape.thread, 0), 0);
-	assert_int_equal(tape_thread_state(tape.thread, &totals), 0);
+	tape_thread_finish(tape.thread, 0);
+	assert_int_equal(tape_thread_news(tape.thread, tape.trace->diag), 0);
+	tape_thread_count(tape.thread, &totals);
 	close_tape(&tape);
 	assert_int_equal(totals.events + totals.overwritten + dropped, RINGS * EVENTS);
 	assert_int_equal(totals.unwritten, 0);
@@ -127,32 +128,82 @@ static void what_comes_meanwhile_is_written_or_counted(void **state)
 }
 
 /* A limit on the size of files is as good as a full disk. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Ticks until the thread says that it cannot write. Returns how many. */
+static uint64_t put_until_it_fails(struct tape_rig *tape, struct asterism_diag *told)
+{
+	uint64_t put = 0;
+	int news;
+
+	limit_files(20000);
+	tape_thread_tell(tape->thread, 0);
+	while (!(news = tape_thread_news(tape->thread, told)))
+		put_tick(&tape->rings[1], put++);
+	assert_int_equal(news, -EFBIG);
+	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
+	assert_string_equal(asterism_diag_get(told, 0)->text, "the file cannot be written: File too large");
+	assert_non_null(strstr(asterism_diag_get(told, 0)->file, "/stream_1"));
+	return put;
+}
+
 static void what_cannot_be_written_is_counted_and_the_rest_readable(void **state)
 {
 	struct tape_rig tape = { .trace = *state };
-	struct rlimit before, limit = { 20000, RLIM_INFINITY };
+	struct asterism_diag *told = asterism_diag_new();
 	struct tape_totals totals;
-	uint64_t ticks, marks, lost, put = 0;
+	uint64_t ticks, marks, lost, put;
 
-	getrlimit(RLIMIT_FSIZE, &before);
-	limit.rlim_max = before.rlim_max;
 	open_tape(&tape, false);
-	setrlimit(RLIMIT_FSIZE, &limit);
-	tape_thread_tell(tape.thread, 0);
-	while (!tape_thread_state(tape.thread, &totals))
-		put_tick(&tape.rings[1], put++);
-	assert_int_equal(tape_thread_state(tape.thread, &totals), -EFBIG);
-	/* The thread leaves trace and diag alone now. */
-	assert_string_equal(asterism_diag_get(tape.trace->diag, 0)->text, "the file cannot be written: File too large");
-	assert_non_null(strstr(asterism_diag_get(tape.trace->diag, 0)->file, "/stream_1"));
-	assert_int_equal(tape_thread_finish(tape.thread, 0), -EFBIG);
-	setrlimit(RLIMIT_FSIZE, &before);
-	tape_thread_state(tape.thread, &totals);
+	put = put_until_it_fails(&tape, told);
+	tape_thread_finish(tape.thread, 0);
+	limit_files(RLIM_INFINITY);
+	tape_thread_count(tape.thread, &totals);
+	assert_int_equal(tape_thread_news(tape.thread, told), 0);
 	close_tape(&tape);
 	assert_true(totals.events > 0 && totals.unwritten > 0);
 	assert_int_equal(totals.events + totals.overwritten + totals.unwritten, put);
 	read_trace(&tape, &ticks, &marks, &lost);
 	assert_int_equal(ticks, totals.events);
+	assert_int_equal(ticks + lost, put);
+	asterism_diag_free(told);
+}
+
+static void once_there_is_room_again_the_trace_goes_on(void **state)
+{
+	struct tape_rig tape = { .trace = *state };
+	struct asterism_diag *told = asterism_diag_new();
+	struct tape_totals totals;
+	uint64_t ticks, marks, lost, put, before;
+
+	open_tape(&tape, false);
+	put = put_until_it_fails(&tape, told);
+	for (int i = 0; i < 2 * SUB_UNITS * SUB_COUNT; i++)
+		put_tick(&tape.rings[1], put++);
+	tape_thread_count(tape.thread, &totals);
+	before = totals.events;
+	limit_files(RLIM_INFINITY);
+	do {
+		put_tick(&tape.rings[1], put++);
+		usleep(100);
+		tape_thread_count(tape.thread, &totals);
+	} while (totals.events == before);
+	tape_thread_finish(tape.thread, 0);
+	tape_thread_count(tape.thread, &totals);
+	close_tape(&tape);
+	assert_true(totals.unwritten > 0);
+	assert_int_equal(totals.events + totals.overwritten + totals.unwritten, put);
+	read_trace(&tape, &ticks, &marks, &lost);
+	assert_int_equal(ticks, totals.events);
+	assert_int_equal(ticks + lost, put);
+	asterism_diag_free(told);
 }
 
 static void a_snapshot_holds_what_the_rings_do(void **state)
@@ -172,8 +223,8 @@ static void a_snapshot_holds_what_the_rings_do(void **state)
 						 .ts = order.at_ns, .comm = "comm", .rule = "rule", .values = "{}" }),
 			 0);
 	assert_true(tape_thread_snapshot(tape.thread, &order, false));
-	assert_int_equal(tape_thread_finish(tape.thread, 0), 0);
-	tape_thread_state(tape.thread, &totals);
+	tape_thread_finish(tape.thread, 0);
+	tape_thread_count(tape.thread, &totals);
 	close_tape(&tape);
 	assert_int_equal(totals.snapshots, 1);
 	assert_int_equal(totals.unwritten + totals.overwritten, 0);
@@ -191,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_written_or_counted, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(once_there_is_room_again_the_trace_goes_on, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_written_is_counted_and_the_rest_readable, rig_set_up,
 						rig_tear_down),
 		cmocka_unit_test_setup_teardown(a_snapshot_holds_what_the_rings_do, rig_set_up, rig_tear_down),

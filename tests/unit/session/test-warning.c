@@ -9,7 +9,7 @@
 #include "session/asks.h"
 #include "session/kept-match.h"
 #include "session/reactions.h"
-#include "session/result.h"
+#include "session/result-priv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,8 +87,8 @@ static void text_is_a_line_and_the_trail(void **state)
 	closed_step(&closed, 3001200000 - 999, 2, 1);
 	closed_step(&closed, 3001200000, 3, 12);
 	assert_written(&closed, true,
-		       "     3.001200000  closed  c\\033p[7/8]                   cpu   1  use 2 of 4 a\\012\\033\"b"
-		       "  by a\\012\\033\"b  Kill(4)\n"
+		       "     3.001200000  closed  c\\033p[7/8]                   cpu   1  use 2 of 4 a\\n\\033\\\"b"
+		       "  by a\\n\\033\\\"b  Kill(4)\n"
 		       "             -1.2 ms  closed  Open   -> Closed  cpu   0  [7]\n"
 		       "             -999 ns  used    Closed -> Closed  cpu   1  [7/8]\n"
 		       "                0 ns  AFTER   Closed -> END     cpu  12  [7/19]\n");
@@ -98,6 +98,31 @@ static void text_is_a_line_and_the_trail(void **state)
 	assert_written(
 		&closed, true,
 		"     3.001200000  closed  c\\033p[7/8]                   cpu   1  Count(\"late\")  [tainted]\n");
+}
+
+/* The states of an image, and what it calls returned values, are any text. */
+static void labels_of_an_image_are_escaped(void **state)
+{
+	struct closed closed;
+	char strings[256];
+
+	(void)state;
+	closed_make(&closed);
+	memcpy(strings, closed.program.strings, closed.states[0].label + sizeof "Open");
+	memcpy(strings + closed.states[0].label, "\xe2\x80\xae\n", 4);
+	closed.program.strings = strings;
+	closed_tell(&closed, COUNTS);
+	closed.states[1].label = closed.states[0].label;
+	closed_step(&closed, 3001200000, 1, 0);
+	char *written = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&written, &length);
+
+	result_write_trail(stream, &closed.program, &closed.match);
+	fclose(stream);
+	assert_string_equal(written,
+			    "                0 ns  closed  \\342\\200\\256\\n -> \\342\\200\\256\\n  cpu   0  [7]\n");
+	free(written);
 }
 
 static void times_are_told_in_fitting_units(void **state)
@@ -275,11 +300,11 @@ static void kept_matches_keep_the_notice(void **state)
 	closed_make(&closed);
 	closed_tell(&closed, WARNS);
 	closed_step(&closed, 1, 1, 0);
-	before = result_warning(&closed.program, &closed.match);
+	before = result_warning(&closed.program, &closed.match, false);
 	kept = kept_match_new(&closed.program, &closed.match);
 	assert_non_null(kept);
 	memset(&closed.instance, 0xff, sizeof closed.instance);
-	after = result_warning(&closed.program, &kept->match);
+	after = result_warning(&closed.program, &kept->match, false);
 	assert_string_equal(before, "use 2 of 4 a\n\x1b\"b");
 	assert_string_equal(after, before);
 	free(before);
@@ -293,6 +318,7 @@ int main(void)
 		cmocka_unit_test(json_has_what_belongs_to_the_notice),
 		cmocka_unit_test(json_of_notices_without_values),
 		cmocka_unit_test(text_is_a_line_and_the_trail),
+		cmocka_unit_test(labels_of_an_image_are_escaped),
 		cmocka_unit_test(times_are_told_in_fitting_units),
 		cmocka_unit_test(reactions_are_those_of_the_notice),
 		cmocka_unit_test(policies_see_all_statements),

@@ -80,7 +80,7 @@ static void says_what_is_wrong(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "EVENTS a", "expected EVENT or CONTEXT, not 'EVENTS'" },
+		{ "EVENTS a", "expected EVENT, CONTEXT or PAYLOAD, not 'EVENTS'" },
 		{ "EVENT a", "expected =, not ''" },
 		{ "EVENT a = - { }", "expected LTTng's name before this, not '{'" },
 		{ "EVENT a* = b { }", "expected a * in both names before this, not '{'" },

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides whom what is written belongs to, and what it never replaces. Everything is judged by the descriptor, after
+ * it is open and before anything is changed, so that nobody can exchange a file in between.
+ */
+
+#include "base/create.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPENING = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC };
+
+static int fail(int error, const char **why)
+{
+	switch (error) {
+	case ELOOP:
+		*why = "it is a symbolic link, which is not followed: name what it points to";
+		break;
+	default:
+		*why = strerror(error);
+	}
+	return -error;
+}
+
+/* Closes fd. */
+static int refuse(int fd, int error, const char *text, const char **why)
+{
+	close(fd);
+	*why = text ? text : strerror(error);
+	return -error;
+}
+
+/* The descriptor of this process that path names, or -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	const char *digits = NULL;
+
+	if (strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders && !digits; i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			digits = path + strlen(folders[i]);
+	if (!digits || !*digits || digits[strspn(digits, "0123456789")] || strlen(digits) > 9)
+		return -1;
+	return atoi(digits);
+}
+
+/*
+ * Whether it blocks is part of what a descriptor shares with others, so who wants another answer needs a description
+ * of their own; sockets have none to be had.
+ */
+static int open_descriptor(int number, const struct create_how *how, const char **why)
+{
+	char path[32];
+	int fd = -1;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", number);
+	if (how->flags)
+		fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | how->flags);
+	if (fd < 0)
+		fd = fcntl(number, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? fail(errno, why) : fd;
+}
+
+/* A file system without modes, or without owners, has its own way to say who may read. */
+static void set_mode(int fd, const struct stat *status, mode_t mode)
+{
+	if ((status->st_mode & 07777) != mode)
+		fchmod(fd, mode);
+}
+
+/* What was there already. */
+static int take(int fd, const struct create_how *how, mode_t mode, const char **why)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return refuse(fd, errno, NULL, why);
+	if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))
+		return fd;
+	if (!S_ISREG(status.st_mode))
+		return refuse(fd, EINVAL, "it is neither a file nor a pipe nor a character device", why);
+	if (status.st_uid != geteuid())
+		return refuse(fd, EEXIST, "it belongs to another user, and is not overwritten", why);
+	if (status.st_nlink > 1)
+		return refuse(fd, EMLINK, "it has other names (hard links), and is not overwritten", why);
+	if (how->flags & O_APPEND)
+		return fd;
+	set_mode(fd, &status, mode);
+	return ftruncate(fd, 0) ? refuse(fd, errno, NULL, why) : fd;
+}
+
+static int settle(int fd, mode_t mode, const char **why)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return refuse(fd, errno, NULL, why);
+	set_mode(fd, &status, mode);
+	return fd;
+}
+
+int create_in(int folder, const char *name, mode_t mode, const char **why)
+{
+	int fd = openat(folder, name, OPENING | O_CREAT | O_EXCL, mode ? mode : CREATE_MODE);
+
+	return fd < 0 ? fail(errno, why) : settle(fd, mode ? mode : CREATE_MODE, why);
+}
+
+int create_file(const char *path, const struct create_how *how, const char **why)
+{
+	mode_t mode = how->mode ? how->mode : CREATE_MODE;
+	int number = own_descriptor(path), fd;
+
+	if (number >= 0)
+		return open_descriptor(number, how, why);
+	fd = open(path, OPENING | O_CREAT | O_EXCL | how->flags, mode);
+	if (fd >= 0)
+		return settle(fd, mode, why);
+	/* With O_CREAT the kernel's own protection against others' files and pipes in /tmp holds, too. */
+	if (errno == EEXIST)
+		fd = open(path, OPENING | O_CREAT | how->flags, mode);
+	return fd < 0 ? fail(errno, why) : take(fd, how, mode, why);
+}
+
+/* Without slashes at its end, behind which a link would be followed after all. */
+static bool strip(const char *path, char stripped[PATH_MAX])
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (length >= PATH_MAX)
+		return false;
+	memcpy(stripped, path, length);
+	stripped[length] = 0;
+	return true;
+}
+
+int create_is_empty(int folder)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *listing = copy >= 0 ? fdopendir(copy) : NULL;
+	const struct dirent *entry;
+	int result = 1;
+
+	if (!listing) {
+		result = -errno;
+		if (copy >= 0)
+			close(copy);
+		return result;
+	}
+	while (result == 1 && (entry = readdir(listing)))
+		result = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	closedir(listing);
+	return result;
+}
+
+int create_folder(const char *path, mode_t mode, bool *made, const char **why)
+{
+	char stripped[PATH_MAX];
+	struct stat status;
+	bool is_new;
+	int fd;
+
+	mode = mode ? mode : CREATE_MODE;
+	mode |= (mode & 0444) >> 2;
+	if (!strip(path, stripped))
+		return fail(ENAMETOOLONG, why);
+	is_new = mkdir(stripped, mode) == 0;
+	if (made)
+		*made = is_new;
+	if (!is_new && errno != EEXIST)
+		return fail(errno, why);
+	fd = open(stripped, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOTDIR && lstat(stripped, &status) == 0 && S_ISLNK(status.st_mode))
+		errno = ELOOP;
+	if (fd < 0)
+		return fail(errno, why);
+	if (fstat(fd, &status))
+		return refuse(fd, errno, NULL, why);
+	if (!is_new && status.st_uid != geteuid())
+		return refuse(fd, EEXIST, "it belongs to another user", why);
+	if (is_new || create_is_empty(fd) == 1)
+		set_mode(fd, &status, mode);
+	return fd;
+}

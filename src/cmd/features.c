@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism features`: what the running kernel offers, and what is different without the rest. */
+
+#include "cmd/commands.h"
+#include "cmd/print.h"
+#include "cmd/status.h"
+
+#include "ebpf/probe.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static const char *word_of(int has)
+{
+	return has > 0 ? "yes" : has == 0 ? "no" : "unknown";
+}
+
+/* What holds for the feature, given whether the kernel has it. */
+static const char *sentence_of(const struct probe *probe, int has)
+{
+	if (has > 0)
+		return probe->purpose;
+	if (has < 0)
+		return strerror(-has);
+	return probe->without ? probe->without : "nothing runs in this kernel";
+}
+
+static void put_text(const struct probe *probe, int has)
+{
+	bool is_old = has == 0 && probe->since;
+
+	printf("  %-26s %-8s %s%s%s%s\n", probe->name, word_of(has), sentence_of(probe, has), is_old ? " (Linux " : "",
+	       is_old ? probe->since : "", is_old ? ")" : "");
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *describe(const struct probe *probe, int has)
+{
+	return json_pack("{s:s, s:o, s:b, s:s, s:o, s:o}", "feature", probe->name, "has",
+			 has < 0 ? json_null() : json_boolean(has > 0), "required", probe->without == NULL, "purpose",
+			 probe->purpose, "without", text_or_null(probe->without), "since", text_or_null(probe->since));
+}
+
+static int run(const struct arguments *arguments)
+{
+	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
+	json_t *features = json_array();
+	struct btf_kernel *btf = NULL;
+	struct utsname name;
+	bool runs = true;
+
+	uname(&name);
+	btf_kernel_open(NULL, &btf);
+	if (!as_json)
+		printf("%s %s\n", name.sysname, name.release);
+	for (size_t i = 0; probe_get(i); i++) {
+		const struct probe *probe = probe_get(i);
+		int has = probe_ask(i, btf);
+
+		runs &= has > 0 || probe->without;
+		if (as_json)
+			json_array_append_new(features, describe(probe, has));
+		else
+			put_text(probe, has);
+	}
+	btf_kernel_close(btf);
+	if (as_json) {
+		json_t *all = json_pack("{s:s, s:b, s:O}", "kernel", name.release, "runs", runs, "features", features);
+
+		json_dumpf(all, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(all);
+	}
+	json_decref(features);
+	if (!runs)
+		print_error("rules and recordings need what is missing here");
+	return runs ? STATUS_FINE : STATUS_KERNEL;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism features", "Tells what works in this kernel, and how." },
+	{ "asterism features -f json", "The same for programs." },
+	{ NULL, NULL },
+};
+
+const struct command command_features = {
+	.name = "features",
+	.summary = "tell what this kernel offers, and what is different without the rest",
+	.operands = "",
+	.operands_min = 0,
+	.operands_max = 0,
+	.description =
+		"Tries what asterism uses of a kernel, by loading the smallest program that needs it, whatever the "
+		"version says. Each line is a feature, whether the kernel has it, and what asterism does with it or, "
+		"where it is missing, what is different (with the first Linux that has it).\n\n"
+		"With -f json one object: kernel, runs (whether rules and recordings run in it at all), and features, "
+		"objects with feature, has (null: could not be told, mostly for want of privilege), required, purpose, "
+		"without and since.\n\n"
+		"Needs the privileges that loading programs needs. The status is 4 where rules and recordings cannot "
+		"run in this kernel or with these privileges.",
+	.options = { OPTION_FORMAT_EVENTS },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what becomes of an event in which a string is unread: a rule that looks at it does not see the event, which
+ * is counted, and its open runs are marked as after a loss. All other rules see it. That is rare, so what is asked of
+ * every event is one byte for each string that some rule looks at.
+ */
+
+#include "engine/engine-priv.h"
+#include "program/reads.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Notes which strings of type rules that run here look at. */
+static void find_read(const struct engine *engine, const struct engine_dispatch *row, uint32_t type, bool *reads)
+{
+	for (uint32_t i = 0; i < row->count; i++)
+		program_rule_reads(engine->program, row->entries[i].rule->index, type, reads);
+}
+
+static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_t type)
+{
+	const struct program_type *image = &engine->program->types[type];
+	const struct program_field *fields = &engine->program->fields[image->first_field];
+	bool reads[EVENT_FIELDS_MAX] = { false };
+	struct engine_doubts *doubts;
+
+	find_read(engine, row, type, reads);
+	for (uint32_t i = 0; i < image->field_count; i++)
+		row->doubt_count += reads[i] && fields[i].value == EVENT_STRING;
+	if (!row->doubt_count)
+		return 0;
+	doubts = arena_zero(engine->arena, 1, sizeof *doubts);
+	row->doubts = doubts;
+	if (!doubts || !(doubts->ends = arena_zero(engine->arena, row->doubt_count, sizeof *doubts->ends)) ||
+	    !(doubts->entries = arena_zero(engine->arena, row->count, sizeof *doubts->entries)))
+		return -ENOMEM;
+	for (uint32_t i = 0, at = 0; i < image->field_count; i++)
+		if (reads[i] && fields[i].value == EVENT_STRING)
+			doubts->ends[at++] = fields[i].offset + fields[i].bytes - 1;
+	memcpy(doubts->entries, row->entries, row->count * sizeof *doubts->entries);
+	doubts->entry_count = row->count;
+	return 0;
+}
+
+int engine_unread_build(struct engine *engine, struct engine_dispatch *rows)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < engine->program->type_count && !result; i++)
+		result = build_row(engine, &rows[i], i);
+	return result;
+}
+
+static bool looks_at_unread(const struct engine *engine, const struct engine_rule *rule,
+			    const struct event_header *record)
+{
+	const struct program_type *type = &engine->program->types[record->type];
+	bool reads[EVENT_FIELDS_MAX] = { false };
+
+	program_rule_reads(engine->program, rule->index, record->type, reads);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &engine->program->fields[type->first_field + i];
+
+		if (reads[i] && field->value == EVENT_STRING &&
+		    event_string_is_unread(record, field->offset, field->bytes))
+			return true;
+	}
+	return false;
+}
+
+void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
+{
+	for (uint32_t i = 0; i < row->doubts->entry_count && !engine->failed; i++) {
+		const struct engine_entry *entry = &row->doubts->entries[i];
+
+		if (looks_at_unread(engine, entry->rule, event->record)) {
+			engine_mark_all(entry->rule);
+			entry->rule->stats.unread++;
+		} else {
+			engine_pass_one(engine, entry, event);
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which folders stand before the catalogs that are built in. */
+
+#include "event/catalog-priv.h"
+#include "event/installed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every session reads these. */
+static const char *const always[] = { "linux.events", "syscalls.events" };
+
+const char *event_installed_folder(size_t index)
+{
+	const char *own = secure_getenv("ASTERISM_CATALOGS");
+	const char *const folders[] = { own && *own ? own : ASTERISM_DATA_DIR "/catalogs",
+					ASTERISM_DATA_DIR "/catalogs" };
+	size_t count = own && *own ? 2 : 1;
+
+	return index < count ? folders[index] : NULL;
+}
+
+static bool is_more(const char *name)
+{
+	const char *ending = strrchr(name, '.');
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+		if (strcmp(name, always[i]) == 0)
+			return false;
+	}
+	return ending && strcmp(ending, ".events") == 0;
+}
+
+const char *event_installed_more(size_t index)
+{
+	for (const struct embedded_file *file = event_embedded; file->name; file++) {
+		if (is_more(file->name) && index-- == 0)
+			return file->name;
+	}
+	return NULL;
+}
+
+const char *event_installed_with(const char *type)
+{
+	const char *name, *found = NULL;
+
+	for (size_t i = 0; !found && (name = event_installed_more(i)); i++) {
+		struct event_catalog *catalog = event_catalog_new();
+
+		if (catalog && event_catalog_read(catalog, NULL, name, NULL) == 0 && event_catalog_known(catalog, type))
+			found = name;
+		event_catalog_free(catalog);
+	}
+	return found;
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What is written is for its owner, and takes the place of nobody else's: every command with -o FILE.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	export ASTERISM_CATALOGS=${ASTERISM_CATALOGS:-$BATS_TEST_DIRNAME/../../catalogs}
+	cd "$BATS_TEST_TMPDIR"
+	echo 'EVENT note { text: string } RULE every PATTERN { note:a } RETURN { a.text AS text }' >every.rule
+	echo '{"ts":1,"event":"note","text":"seen"}' >events.jsonl
+	"$(dirname "$ASTERISM")/../../tests/trace/make-trace" -n 6 t
+}
+
+# `write COMMAND OPTION...`: has the command write a result.
+write() {
+	case $1 in
+	compile) "$ASTERISM" compile every.rule "${@:2}" ;;
+	header) "$ASTERISM" compile --header every.rule "${@:2}" ;;
+	replay) "$ASTERISM" replay -q every.rule events.jsonl "${@:2}" ;;
+	dump) "$ASTERISM" dump t "${@:2}" ;;
+	esac
+}
+
+mode() {
+	stat -c %a "$1"
+}
+
+# `refused COMMAND FILE WHY`
+refused() {
+	run --separate-stderr -2 write "$1" -o "$2"
+	[ "$stderr" = "asterism: error: $2 cannot be written: $3" ]
+}
+
+@test "a new file is for its owner alone, whatever the umask, unless --mode says otherwise" {
+	for command in compile header replay dump; do
+		(umask 0 && write $command -o out)
+		[ "$(mode out)" = 600 ]
+		[ -s out ]
+		rm out
+		(umask 077 && write $command -o out --mode 644)
+		[ "$(mode out)" = 644 ]
+		rm out
+	done
+}
+
+@test "--mode takes modes for files only" {
+	for text in 0 7 640x rw 400 755 1600 -600 ''; do
+		run --separate-stderr -2 write dump -o out --mode "$text"
+		[ "${stderr_lines[0]}" = "asterism: error: --mode: '$text' is not a mode for files" ]
+		[ ! -e out ]
+	done
+}
+
+@test "an own file is overwritten, and is for its owner then" {
+	for command in compile header replay dump; do
+		seq 10000 >out
+		chmod 644 out
+		write $command -o out
+		[ "$(mode out)" = 600 ]
+		write $command -o new
+		cmp out new
+		rm new
+	done
+}
+
+@test "a symbolic link is not followed" {
+	echo mine >target
+	ln -s target link
+	ln -s missing dangling
+	for command in compile header replay dump; do
+		refused $command link "it is a symbolic link, which is not followed: name what it points to"
+		refused $command dangling "it is a symbolic link, which is not followed: name what it points to"
+	done
+	[ "$(cat target)" = mine ]
+	[ ! -e missing ]
+	mkdir folder
+	ln -s folder way # only the last component counts
+	write dump -o way/out
+	[ -s folder/out ]
+}
+
+@test "what belongs to somebody else, or has other names, stays as it is" {
+	echo mine >file
+	ln file other
+	for command in compile header replay dump; do
+		refused $command file "it has other names (hard links), and is not overwritten"
+	done
+	[ "$(cat file)" = mine ]
+	refused dump /dev/full/x "Not a directory"
+	mkdir folder
+	refused dump folder "Is a directory"
+	[ "$(id -u)" = 0 ] || skip "needs root for more"
+	rm other
+	chown nobody file
+	chmod 666 file
+	for command in compile header replay dump; do
+		refused $command file "it belongs to another user, and is not overwritten"
+	done
+	[ "$(cat file)" = mine ]
+}
+
+@test "pipes, devices and descriptors work as everywhere" {
+	for command in compile header replay dump; do
+		write $command -o out
+		write $command -o /dev/stdout | cmp - out
+		write $command -o - | cmp - out
+		write $command -o /dev/stderr 2>&1 >/dev/null | cmp - out
+		write $command -o /dev/null
+		[ -c /dev/null ]
+		mkfifo pipe
+		write $command -o pipe 3>&- &
+		cmp pipe out
+		wait $!
+		rm pipe
+		write $command -o >(cat >copy)
+		for _ in $(seq 100); do cmp -s copy out && break || sleep 0.05; done
+		cmp copy out
+		write $command -o /dev/fd/5 5>through
+		cmp through out
+		echo before >appended
+		write $command -o /dev/stdout >>appended
+		{ echo before && cat out; } | cmp - appended
+		rm out copy
+	done
+	[ -e /dev/stdout ]
+}
