@@ -6,6 +6,7 @@
 #include "api/sized.h"
 #include "program/eval.h"
 #include "program/machine.h"
+#include "program/returned.h"
 #include "session/result.h"
 
 #include <errno.h>
@@ -197,24 +198,16 @@ static void give(const struct program_value *from, struct asterism_value *to)
 	}
 }
 
-/* Row index of what the rule returns, or NULL: it belongs to another warning. */
-static const struct program_return *value_row(const struct asterism_match *match, uint32_t index)
-{
-	const struct program_return *row = &program_of(match)->returns[rule_of(match)->first_return + index];
-
-	return program_return_applies(row, match->found) ? row : NULL;
-}
-
-static int read_value(const struct asterism_match *match, const struct program_return *row,
-		      struct asterism_value *value)
+/* The value under the name of row index of what the rule returns; -ENOENT: the match has no such name. */
+static int read_value(const struct asterism_match *match, uint32_t index, struct asterism_value *value)
 {
 	const struct program *program = program_of(match);
-	const struct program_operand operand = { .program = program,
-						 .rule = rule_of(match),
-						 .slots = match->found->slots };
+	const struct program_return *row = &program->returns[rule_of(match)->first_return + index];
 	struct program_value own = { .kind = program->nodes[row->node].kind, .text = "" };
-	int result = program_eval_return(&operand, row, &own);
+	int result = program_returned(program, match->found, index, &own);
 
+	if (result == -ENOENT)
+		return result;
 	if (result)
 		own.u64 = 0;
 	value->name = program_text(program, row->name);
@@ -224,20 +217,24 @@ static int read_value(const struct asterism_match *match, const struct program_r
 
 size_t asterism_match_value_count(const struct asterism_match *match)
 {
+	struct asterism_value value;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++)
-		count += value_row(match, i) != NULL;
+		count += read_value(match, i, &value) != -ENOENT;
 	return count;
 }
 
 int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
 {
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
-		const struct program_return *row = value_row(match, i);
+		struct asterism_value own;
+		int result = read_value(match, i, &own);
 
-		if (row && index-- == 0)
-			return read_value(match, row, value);
+		if (result == -ENOENT || index--)
+			continue;
+		*value = own;
+		return result;
 	}
 	return -EINVAL;
 }
@@ -245,10 +242,13 @@ int asterism_match_value(const struct asterism_match *match, size_t index, struc
 int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value)
 {
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
-		const struct program_return *row = value_row(match, i);
+		struct asterism_value own;
+		int result = read_value(match, i, &own);
 
-		if (row && strcmp(program_text(program_of(match), row->name), name) == 0)
-			return read_value(match, row, value);
+		if (result == -ENOENT || strcmp(own.name, name) != 0)
+			continue;
+		*value = own;
+		return result;
 	}
 	return -ENOENT;
 }

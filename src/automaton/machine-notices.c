@@ -265,7 +265,10 @@ static uint32_t value_node(struct machine_build *build, struct output *output, c
 	return place == PROGRAM_NONE ? machine_expr(build, expr, &nowhere) : node_slot(&build->base, place);
 }
 
-/* The row of RETURNS for a value of a warning: one for each name and place; later ones of a name are numbered. */
+/*
+ * The row of RETURNS for a value of a warning: one for each name and place. Whether two places have the same value is
+ * known only when it is told (program/returned.h), so later ones of a name have a number and say which is the first.
+ */
 static uint32_t return_row(struct machine_build *build, struct output *output, const struct lang_value *value)
 {
 	const uint32_t *places = output->notice->places;
@@ -280,6 +283,8 @@ static uint32_t return_row(struct machine_build *build, struct output *output, c
 			output->value += count;
 			return output->first_return + i;
 		}
+		if (!row.first)
+			row.first = output->first_return + i + 1;
 		again++;
 	}
 	if (again > 1)

@@ -136,6 +136,21 @@ static int check_there(struct check *check, struct check_item item, uint32_t rul
 	return result;
 }
 
+/* Values that may be one are of one notice, and the first of them says so of itself. */
+static int check_first(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	const struct program_return *value = &check->program->returns[item.index], *first;
+
+	if (!value->first)
+		return 0;
+	first = &check->program->returns[rule->first_return + value->first - 1];
+	if (rule->semantics != PROGRAM_MACHINE || value->first > item.index - rule->first_return)
+		return check_fail(check, item, "there is no value %u before it", value->first - 1);
+	if (first->notice != value->notice || first->first)
+		return check_fail(check, item, "value %u is not the first of its notice", value->first - 1);
+	return 0;
+}
+
 int check_results(struct check *check, uint32_t rule_index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
@@ -155,6 +170,8 @@ int check_results(struct check *check, uint32_t rule_index)
 			result = check_label(check, item, value->name);
 		if (!result)
 			result = check_expression(check, item, rule_index, value->node, READS_NOTHING);
+		if (!result)
+			result = check_first(check, item, rule);
 		if (!result && value->there)
 			result = check_there(check, item, rule_index, value->there - 1);
 	}

@@ -343,16 +343,6 @@ int program_eval(const struct program_operand *operand, uint32_t node, struct pr
 	return result;
 }
 
-int program_eval_return(const struct program_operand *operand, const struct program_return *row,
-			struct program_value *value)
-{
-	struct program_value there;
-
-	if (row->there && (program_eval(operand, row->there - 1, &there) || !there.boolean))
-		return -ENODATA;
-	return program_eval(operand, row->node, value);
-}
-
 bool program_holds(const struct program_operand *operand, uint32_t node, uint64_t *divisions)
 {
 	struct program_value value;

@@ -33,10 +33,6 @@ struct program_value {
 /* Evaluates node. Returns 0, or -EDOM when an integer was divided by zero (the value is then untouched). */
 int program_eval(const struct program_operand *operand, uint32_t node, struct program_value *value);
 
-/* The same for a row of RETURNS. -ENODATA: the match has no such value, the way it took does not bind its events. */
-int program_eval_return(const struct program_operand *operand, const struct program_return *row,
-			struct program_value *value);
-
 /* True when node is PROGRAM_NONE or yields true; a division by zero is false and adds one to *divisions. */
 bool program_holds(const struct program_operand *operand, uint32_t node, uint64_t *divisions);
 

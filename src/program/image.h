@@ -15,7 +15,7 @@
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 2 };
+enum { PROGRAM_VERSION = 3 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,     /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -202,6 +202,7 @@ struct program_return {
 	uint32_t node;   /* over slots only */
 	uint32_t notice; /* MACHINE: the notice of the rule that it belongs to, from 1; else 0 */
 	uint32_t there;  /* 1 + a node, BOOL, over slots only: whether the match has the value; 0: it always does */
+	uint32_t first;  /* MACHINE: 1 + the first return (of the rule) of its notice with its text; 0: itself */
 };
 
 struct program_statement {

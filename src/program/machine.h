@@ -32,12 +32,7 @@ const struct program_notice *program_match_notice(const struct program *program,
 uint32_t program_trail(const struct program *program, const struct program_match *match,
 		       struct program_trail_event *events);
 
-/* Whether a returned value, or a statement, of match's rule is part of match: all of a rule's are. */
-static inline bool program_return_applies(const struct program_return *row, const struct program_match *match)
-{
-	return row->notice == match->notice;
-}
-
+/* Whether a statement of match's rule is part of match: all of a rule's are. */
 static inline bool program_statement_applies(const struct program_statement *row, const struct program_match *match)
 {
 	return row->notice == match->notice;

@@ -3,8 +3,7 @@
 
 #include "program/values.h"
 
-#include "program/eval.h"
-#include "program/machine.h"
+#include "program/returned.h"
 
 #include <string.h>
 
@@ -91,11 +90,6 @@ static void put(const struct program_place *place, const struct program_value *v
 void program_values_fill(const struct program *program, const struct program_match *match,
 			 const struct program_values *layout, void *memory)
 {
-	const struct program_operand operand = {
-		.program = program,
-		.rule = &program->rules[match->rule],
-		.slots = match->slots,
-	};
 	struct program_values at = { 0 };
 	struct program_place place;
 	uint64_t missing = 0;
@@ -104,9 +98,7 @@ void program_values_fill(const struct program *program, const struct program_mat
 	while (program_values_next(program, match->rule, &at, &place)) {
 		struct program_value value;
 
-		if (program_return_applies(&program->returns[operand.rule->first_return + at.count - 1], match) &&
-		    program_eval_return(&operand, &program->returns[operand.rule->first_return + at.count - 1],
-					&value) == 0)
+		if (program_returned(program, match, at.count - 1, &value) == 0)
 			put(&place, &value, memory);
 		else
 			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;

@@ -6,7 +6,7 @@
  * How the values that a rule returns lie in a C structure, which programs that embed asterism get as generated code:
  *
  *   uint64_t layout;   the identity of this layout: rule, names, kinds, places
- *   uint64_t missing;  bit i: value i has none: it divides by zero, or belongs to another notice of a machine
+ *   uint64_t missing;  bit i: value i has none: it divides by zero, or is no name of this match (program/returned.h)
  *   then every value in its order, numbers in 8 bytes, truths in 1, texts in the capacity that the rule gives them;
  *   each aligned to its size, texts to 1, the whole to 8.
  */

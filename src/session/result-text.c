@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "program/machine.h"
+#include "program/returned.h"
 #include "session/result-priv.h"
 
 #include <errno.h>
@@ -74,17 +75,16 @@ static void put_warning(FILE *stream, const struct program *program, const struc
 static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
-	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->slots };
 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
-		const struct program_return *row = &program->returns[rule->first_return + i];
 		struct program_value value;
-		int result = program_eval_return(&operand, row, &value);
+		int result = program_returned(program, match, i, &value);
 
-		if (result == -ENODATA)
+		if (result == -ENODATA || result == -ENOENT)
 			continue;
 		fputs("  ", stream);
-		text_write(stream, program_text(program, row->name), TEXT_WORDS); /* may be a whole expression */
+		text_write(stream, program_text(program, program->returns[rule->first_return + i].name),
+			   TEXT_WORDS); /* may be a whole expression */
 		putc('=', stream);
 		if (result)
 			fputs("(division by zero)", stream);

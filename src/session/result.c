@@ -5,31 +5,30 @@
 
 #include "base/real.h"
 #include "program/machine.h"
+#include "program/returned.h"
 #include "session/result-priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
-
-	const struct program_operand operand = { .program = program, .rule = rule, .slots = match->slots };
 	const char *separator = "";
 
 	fputs(",\"return\":{", stream);
 	for (uint32_t i = 0; i < rule->return_count; i++) {
-		const struct program_return *value = &program->returns[rule->first_return + i];
+		struct program_value found;
+		int result = program_returned(program, match, i, &found);
 
-		if (!program_return_applies(value, match))
+		if (result == -ENOENT)
 			continue;
 		fputs(separator, stream);
 		separator = ",";
-		result_put_string(stream, program_text(program, value->name));
+		result_put_string(stream, program_text(program, program->returns[rule->first_return + i].name));
 		putc(':', stream);
-		struct program_value found;
-
-		if (program_eval_return(&operand, value, &found))
+		if (result)
 			fputs("null", stream);
 		else
 			result_put_value(stream, &found);

@@ -272,9 +272,8 @@ class Steps:
         if warned:
             values = {}
             for _, _, more in warned:
-                if any(k in values and values[k] != v for k, v in more.items()):
-                    raise Unsaid("one text, two values")
-                values.update(more)
+                for text, value in more.items():
+                    name(values, text, value)
             tainted = instance.epoch != self.epoch
             if tainted and self.machine.loss == "DISCARD":
                 raise Unsaid("what becomes of a discarded one")
@@ -314,6 +313,15 @@ def field_value(value, type_name):
     if isinstance(value, str):
         return value[:EVENT_STRING]
     return float(value) if type_name == "f64" else as_integer(value, type_name)
+
+
+def name(values, text, value):
+    """Enters a value under its text, with a number where that stands for another value; None, a division by zero, is one too."""
+    number, key = 1, text
+    while key in values and values[key] != value:
+        number += 1
+        key = f"{text} ({number})"
+    values[key] = value
 
 
 def shown(value, kind_name):

@@ -204,6 +204,7 @@ static const struct corruption corruptions[] = {
 	BAD(RETURNS, 0, return, name, PROGRAM_NONE, "no name"),
 	BAD(RETURNS, 0, return, name, 1, "no printable text"),
 	BAD(RETURNS, 0, return, node, 1 << 20, "no node"),
+	BAD(RETURNS, 1, return, first, 1, "no value 0 before it"),
 	BAD(STATEMENTS, 0, statement, type, SAMPLE_TYPES, "no type 4"),
 	BAD(STATEMENTS, 0, statement, type, TYPE_A, "field 12 is none", PROGRAM_ARGS, 0),
 	BAD(STATEMENTS, 0, statement, type, PROGRAM_NONE, "no name begins"),

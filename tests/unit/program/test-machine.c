@@ -8,6 +8,7 @@
 #include "program/calls.h"
 #include "program/explain.h"
 #include "program/machine.h"
+#include "program/returned.h"
 #include "program/values.h"
 
 #include <errno.h>
@@ -145,6 +146,11 @@ static const struct corruption corruptions[] = {
 	BAD(RETURNS, 0, return, notice, 0, "no notice 0"),
 	BAD(RETURNS, 0, return, notice, 4, "no notice 4"),
 	BAD(RETURNS, 0, return, there, 1, "reads an event"),
+	BAD(RETURNS, 0, return, first, 1, "no value 0 before it"),
+	BAD(RETURNS, 1, return, first, 1, NULL),
+	BAD(RETURNS, 1, return, first, 2, "no value 1 before it"),
+	BAD(RETURNS, 1, return, first, UINT32_MAX, "before it"),
+	BAD(RETURNS, 2, return, first, 1, "not the first of its notice"),
 	BAD(RETURNS, 1, return, notice, WATCH_EMISSION, "belongs to another notice", PROGRAM_PIECES, 1),
 	BAD(STATEMENTS, 0, statement, notice, 0, "no notice 0"),
 	BAD(STATEMENTS, 1, statement, notice, 4, "no notice 4"),
@@ -441,7 +447,6 @@ static void rules_have_no_trail(void **context)
 	assert_int_equal(program_trail(program, &match, events), 0);
 	assert_int_equal(program_notice_of(program, &program->rules[RULE_PAIR], NULL), 0);
 	assert_null(program_match_notice(program, &match));
-	assert_true(program_return_applies(&program->returns[0], &match));
 	assert_true(program_statement_applies(&program->statements[0], &match));
 	program_free(program);
 }
@@ -468,6 +473,36 @@ static void values_of_other_notices_are_missing(void **context)
 	assert_string_equal((char *)&memory[3], "tell");
 	assert_false(program_only_tallies(program, &program->rules[0]));
 	program_free(program);
+}
+
+/* Two rows of one text: the second name is there only where the second value is another one. */
+static void equal_values_have_one_name(void **context)
+{
+	size_t length;
+	void *image = sample_machine_image(&length);
+	struct program_return *rows = sample_item(image, PROGRAM_RETURNS, 0);
+	struct instance instance = { .x = 42, .told = "tell" };
+	struct program_match match = { .notice = WATCH_WARNING, .slots = &instance };
+	struct program_value value;
+	struct program *program;
+
+	(void)context;
+	rows[1].first = 1;
+	sample_seal(image, length);
+	assert_int_equal(program_load(image, length, "watch", NULL, &program), 0);
+	assert_int_equal(program_returned(program, &match, 0, &value), 0);
+	assert_int_equal(value.i64, 42);
+	assert_int_equal(program_returned(program, &match, 1, &value), 0); /* of another kind */
+	assert_string_equal(value.text, "tell");
+	assert_int_equal(program_returned(program, &match, 2, &value), -ENOENT);
+	program_free(program);
+	rows[1].node = rows[0].node;
+	sample_seal(image, length);
+	assert_int_equal(program_load(image, length, "watch", NULL, &program), 0);
+	assert_int_equal(program_returned(program, &match, 0, &value), 0);
+	assert_int_equal(program_returned(program, &match, 1, &value), -ENOENT);
+	program_free(program);
+	alloc_free(image);
 }
 
 static void short_memory_is_told(void **context)
@@ -532,12 +567,13 @@ static void short_memory_tells_nothing(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_each_corruption),   cmocka_unit_test(judges_actions),
-		cmocka_unit_test(rules_have_none_of_it),     cmocka_unit_test(what_is_cut_is_no_key),
-		cmocka_unit_test(text_tells_the_machine),    cmocka_unit_test(json_tells_the_machine),
-		cmocka_unit_test(drawings_show_the_machine), cmocka_unit_test(trails_are_read_oldest_first),
-		cmocka_unit_test(rules_have_no_trail),       cmocka_unit_test(values_of_other_notices_are_missing),
-		cmocka_unit_test(short_memory_is_told),      cmocka_unit_test(short_memory_tells_nothing),
+		cmocka_unit_test(refuses_each_corruption),    cmocka_unit_test(judges_actions),
+		cmocka_unit_test(rules_have_none_of_it),      cmocka_unit_test(what_is_cut_is_no_key),
+		cmocka_unit_test(text_tells_the_machine),     cmocka_unit_test(json_tells_the_machine),
+		cmocka_unit_test(drawings_show_the_machine),  cmocka_unit_test(trails_are_read_oldest_first),
+		cmocka_unit_test(rules_have_no_trail),        cmocka_unit_test(values_of_other_notices_are_missing),
+		cmocka_unit_test(equal_values_have_one_name), cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(short_memory_tells_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
