@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how the wanted types are spread over programs. Sources of one tracepoint share a program, so that the kernel
- * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all.
+ * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all. Probes at which
+ * the same entries would do the same share one, too.
  */
 
 #include "ebpf/source-plan.h"
@@ -248,6 +249,75 @@ static struct source_unit *unit_for(struct source_plan *plan, const struct sourc
 	return &plan->units[plan->unit_count++];
 }
 
+static bool same_conditions(const struct source_conditions *a, const struct source_conditions *b)
+{
+	for (uint32_t i = 0; i < a->count && i < b->count; i++)
+		if (a->items[i].compare != b->items[i].compare || a->items[i].value != b->items[i].value ||
+		    !source_same(a->items[i].path, b->items[i].path))
+			return false;
+	return a->count == b->count;
+}
+
+static bool same_entry(const struct source_entry *a, const struct source_entry *b)
+{
+	if (a->want != b->want || a->extent != b->extent || !same_conditions(&a->when, &b->when))
+		return false;
+	for (uint32_t i = 0; i < a->want->type->field_count; i++)
+		if (!source_same(a->paths[i], b->paths[i]))
+			return false;
+	return true;
+}
+
+/* Whether one program serves both. */
+static bool same_program(const struct source_unit *a, const struct source_unit *b)
+{
+	if (!a->place.path || !b->place.path || a->place.is_own != b->place.is_own || a->group != b->group ||
+	    a->entry_count != b->entry_count || strcmp(a->scope_text, b->scope_text) != 0)
+		return false;
+	for (size_t i = 0; i < a->entry_count; i++)
+		if (!same_entry(&a->entries[i], &b->entries[i]))
+			return false;
+	return true;
+}
+
+/* The last unit goes to the first one that does the same, if there is one. */
+static int merge_last(struct source_plan *plan)
+{
+	struct source_unit *last = &plan->units[plan->unit_count - 1], *unit = plan->units;
+
+	while (unit < last && !same_program(unit, last))
+		unit++;
+	if (unit == last)
+		return 0;
+	struct source_spot *others = arena_zero(plan->arena, unit->other_count + 1, sizeof *others);
+
+	if (!others)
+		return -ENOMEM;
+	if (unit->other_count)
+		memcpy(others, unit->others, unit->other_count * sizeof *others);
+	others[unit->other_count] = (struct source_spot){ last->tracepoint, last->place };
+	unit->others = others;
+	unit->other_count++;
+	alloc_free(last->entries);
+	plan->unit_count--;
+	return 0;
+}
+
+/* Once all entries are known. The units keep their order. */
+static int merge_units(struct source_plan *plan)
+{
+	size_t count = plan->unit_count;
+	int result = 0;
+
+	plan->unit_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		plan->units[plan->unit_count++] = plan->units[i];
+		if (!result)
+			result = merge_last(plan);
+	}
+	return result;
+}
+
 static int add_entry(struct source_unit *unit, const struct source_entry *entry)
 {
 	if (alloc_grow(&unit->entries, &unit->entry_capacity, unit->entry_count, sizeof *entry))
@@ -302,6 +372,8 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 	}
 	for (size_t i = 0; i < count && !result; i++)
 		result = add_want(plan, btf, &wants[i], diag);
+	if (!result && merge_units(plan))
+		result = diag_no_memory(diag);
 	for (size_t i = 0; i < plan->unit_count && !result; i++)
 		source_await_plan(&plan->units[i]);
 	if (result)

@@ -3,7 +3,8 @@
 #define EBPF_SOURCE_PLAN_H
 
 /*
- * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope.
+ * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope,
+ * and one for all probes in user code at which the same is to be done: a verifier's second per program is spent once.
  * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
  */
 
@@ -31,11 +32,19 @@ struct source_entry {
 	uint32_t await; /* source-await.h: the entry's number, from 1; 0: what cannot be read at once is unread */
 };
 
+/* A probe in user code. */
+struct source_spot {
+	const char *tracepoint;
+	struct attach_place place;
+};
+
 struct source_unit {
 	const char *tracepoint; /* "system:name" */
 	bool classic;
-	uint32_t attach_id;        /* type id of the prototype; of the tracepoint in tracefs where classic */
-	struct attach_place place; /* path: a probe in user code instead of a tracepoint */
+	uint32_t attach_id;         /* type id of the prototype; of the tracepoint in tracefs where classic */
+	struct attach_place place;  /* path: a probe in user code instead of a tracepoint */
+	struct source_spot *others; /* where the program is attached as well; the arena's */
+	size_t other_count;
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;

@@ -28,13 +28,20 @@ struct loaded {
 	bool classic;
 	uint32_t attach_id;
 	struct attach_place place;
-	int program, link, memory;
+	const struct source_spot *others; /* the plan's */
+	size_t other_count;
+	int program, memory;
 	void *page; /* memory, mapped */
 	uint32_t stride;
 	size_t bytes;
 	int64_t misses; /* -1: the kernel does not count */
 	bool late;      /* awaited calls are given back here */
 	bool prefetches;
+};
+
+struct link {
+	int fd;
+	bool is_probe;
 };
 
 /* Where awaited calls are given back. */
@@ -57,6 +64,8 @@ struct source_set {
 	struct ship *ship;
 	struct loaded *programs;
 	size_t program_count, program_capacity;
+	struct link *links;
+	size_t link_count, link_capacity;
 	uint64_t missed;
 };
 
@@ -181,9 +190,10 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		.classic = unit->classic,
 		.attach_id = late ? late->attach_id : unit->attach_id,
 		.place = unit->place,
+		.others = unit->others,
+		.other_count = unit->other_count,
 		.late = late,
 		.program = -1,
-		.link = -1,
 		.memory = -1,
 	};
 	int result = prepare(set, &program, source_scratch_bytes(unit), diag);
@@ -207,9 +217,10 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 		.tracepoint = unit->tracepoint,
 		.classic = true,
 		.place = unit->place,
+		.others = unit->others,
+		.other_count = unit->other_count,
 		.prefetches = true,
 		.program = -1,
-		.link = -1,
 		.memory = -1,
 	};
 	int result = prepare(set, &program, source_prefetch_bytes(unit), diag);
@@ -351,22 +362,16 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	return result;
 }
 
-static void detach(struct loaded *program)
-{
-	if (program->link >= 0)
-		close(program->link);
-	program->link = -1;
-}
-
 /* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
 void source_set_detach(struct source_set *set)
 {
-	for (size_t i = 0; i < set->program_count; i++) {
-		if (!set->programs[i].place.path)
-			detach(&set->programs[i]);
-	}
-	for (size_t i = 0; i < set->program_count; i++)
-		detach(&set->programs[i]);
+	for (size_t i = 0; i < set->link_count; i++)
+		if (!set->links[i].is_probe)
+			close(set->links[i].fd);
+	for (size_t i = 0; i < set->link_count; i++)
+		if (set->links[i].is_probe)
+			close(set->links[i].fd);
+	set->link_count = 0;
 }
 
 void source_set_free(struct source_set *set)
@@ -383,28 +388,46 @@ void source_set_free(struct source_set *set)
 	ship_free(set->ship);
 	source_plan_free(set->plan);
 	alloc_free(set->programs);
+	alloc_free(set->links);
 	alloc_free(set);
 }
 
-static int attach(const struct loaded *program, struct asterism_diag *diag)
+/* Attaches a program at a probe, or where its tracepoint is. */
+static int attach(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
+		  struct asterism_diag *diag)
 {
-	if (program->place.path)
-		return attach_probe(program->program, &program->place, program->tracepoint, diag);
-	if (program->classic)
-		return attach_classic(program->program, program->tracepoint, program->attach_id, diag);
-	return attach_raw(program->program, program->tracepoint, diag);
+	int fd;
+
+	if (alloc_grow(&set->links, &set->link_capacity, set->link_count, sizeof *set->links))
+		return diag_no_memory(diag);
+	if (spot->place.path)
+		fd = attach_probe(program->program, &spot->place, spot->tracepoint, diag);
+	else if (program->classic)
+		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
+	else
+		fd = attach_raw(program->program, program->tracepoint, diag);
+	if (fd >= 0)
+		set->links[set->link_count++] = (struct link){ fd, spot->place.path };
+	return fd < 0 ? fd : 0;
+}
+
+static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
+{
+	int result = attach(set, program, &(struct source_spot){ program->tracepoint, program->place }, diag);
+
+	for (size_t i = 0; i < program->other_count && !result; i++)
+		result = attach(set, program, &program->others[i], diag);
+	return result;
 }
 
 static int attach_all(struct source_set *set, bool late, struct asterism_diag *diag)
 {
 	for (size_t i = 0; i < set->program_count; i++) {
-		struct loaded *program = &set->programs[i];
+		const struct loaded *program = &set->programs[i];
+		int result = program->late == late ? attach_everywhere(set, program, diag) : 0;
 
-		if (program->late != late)
-			continue;
-		program->link = attach(program, diag);
-		if (program->link < 0)
-			return program->link;
+		if (result)
+			return result;
 	}
 	return 0;
 }

@@ -47,6 +47,26 @@ values() {
 	diff <(grep '"match"' live) <(grep '"match"' replayed)
 }
 
+@test "probes at which the same is to be done share a program" {
+	cat >locks.events <<-END
+		EVENT given_back { lock: addr, shared: u32 }
+		FROM uprobe:"libc.so.6:pthread_mutex_unlock" { lock = user_arg(0), shared = 0 }
+		FROM uprobe:"libc.so.6:pthread_rwlock_unlock" { lock = user_arg(0), shared = 0 }
+		FROM uprobe:"libc.so.6:pthread_rwlock_destroy" { lock = user_arg(0), shared = 1 }
+	END
+	printf 'EVENTS "locks.events"\nRULE given PATTERN { given_back:g } RETURN { g.lock, g.shared }\n' >locks.rule
+	sleep 60 &
+	started=$!
+	"$ASTERISM" run -v locks.rule -p $started 2>err >out 3>&- &
+	session=$!
+	started="$started $session"
+	until grep -q observing err; do kill -0 $session; sleep 0.05; done
+	# Of the type that probes have: 2.
+	[ "$(cat /proc/$session/fdinfo/* 2>/dev/null | grep -c '^prog_type:[[:space:]]*2$')" -eq 2 ]
+	kill -INT $session
+	wait $session
+}
+
 @test "a function that is not there is named" {
 	printf 'EVENT e {}\nFROM uprobe:"libc.so.6:no_such_function" {}\n' >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
