@@ -18,7 +18,8 @@ help:
 	@echo 'make            build (installs missing packages)'
 	@echo 'make demo       build, then find a constellation in this kernel and in recorded events'
 	@echo 'make check      build, then run all tests'
-	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too; check-guest-smoke: three minutes of it'
+	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too (SHARE=1/3: a third of them, for three machines);'
+	@echo '                check-guest-smoke: three minutes of it'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
@@ -64,7 +65,7 @@ check-release: $(RELEASE_BUILD)/build.ninja
 
 check-guest: deps-build-check-guest all
 	@ninja -C $(BUILD)
-	@tests/guest/run --build $(BUILD)
+	@tests/guest/run --build $(BUILD) $(if $(SHARE),--share $(SHARE))
 
 check-guest-smoke: deps-build-check-guest all
 	@ninja -C $(BUILD)

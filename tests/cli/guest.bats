@@ -38,3 +38,13 @@ setup() {
 	[ "$status" = 2 ]
 	[[ $output == *"choose from '6.1', '6.1-rt', 'running'"* ]]
 }
+
+@test "the sum, by suite and kernel; where nothing could pass, that is a failure" {
+	as_nobody=()
+	[ "$(id -u)" != 0 ] || as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	run -1 "${as_nobody[@]}" "$BATS_TEST_DIRNAME/../guest/run" --kernel running --only "library, loads"
+	[[ $output == *"== kernel running"*"skipped library, loads: all: needs root"* ]]
+	[[ $output == *"== passed/failed/skipped: running"*"library, loads: 0/0/1"* ]]
+	[[ $output == *"did not come to its end: 0/1/0"* ]]
+	[ "${lines[-1]}" = "0 passed, 1 failed, 1 skipped" ]
+}
