@@ -5,7 +5,7 @@ import os
 import time
 
 if os.fork() == 0:
-    time.sleep(0.3)
+    time.sleep(1.2)
     os._exit(0)
 with open("/proc/self/comm", "w") as comm:
     comm.write("beat")
