@@ -203,9 +203,10 @@ until_passed() {
 @test "in another pid namespace ids of events are not ours: targets are refused, and told why" {
 	rule r 'CALL Stop(a#TID); CALL SetThreadPriority(a#TID, 10)' >r.rule
 	"$target" wait go &
-	run -0 timeout -k 5 30 unshare --pid --fork --mount-proc sh -c '
-		"$0" run -v -q -f json -o out --allow-actions -a --for 3s r.rule 2>err & sleep 1.5; "$1" progress p 4000001; wait $!' \
-		"$ASTERISM" "$target"
+	run -0 timeout -k 5 $((30 * ${ASTERISM_TEST_PATIENCE:-1})) unshare --pid --fork --mount-proc sh -c '
+		"$0" run -v -f json -o out --allow-actions -a r.rule 2>err & session=$!
+		until grep -q observing err; do kill -0 $session || exit 1; sleep 0.05; done
+		"$1" progress p 4000001; kill -TERM $session; wait $session' "$ASTERISM" "$target"
 	touch go
 	[ "$(field p 2)" = 1 ]
 	holds out 'len(m) == 1 and {call["why"] for call in c[0]} == {"asterism is in a pid namespace, and ids of events are not its own"}'
