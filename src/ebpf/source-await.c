@@ -41,14 +41,6 @@ void source_await_fini(struct source_await *await)
 	*await = (struct source_await){ .calls = -1, .count = -1 };
 }
 
-static bool reads_user(const struct source_entry *entry)
-{
-	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		if (source_reads_user(entry->paths[i]))
-			return true;
-	return source_asks_user(entry);
-}
-
 /* Whether both entries demand different values of one thing, which is known when the call begins. */
 static bool exclude(const struct source_entry *a, const struct source_entry *b)
 {
@@ -74,7 +66,7 @@ void source_await_plan(struct source_unit *unit)
 		struct source_entry *entry = &unit->entries[i];
 		uint32_t number = 1;
 
-		if (!reads_user(entry))
+		if (!source_entry_reads_user(entry))
 			continue;
 		for (size_t j = 0; j < i; j++)
 			if (unit->entries[j].await >= number && !exclude(entry, &unit->entries[j]))

@@ -326,7 +326,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	if (late)
 		emit_is_awaited(emission, entry, next, unread);
 	reading.unread = unread;
-	reading.leaves = entry->await;
+	reading.leaves = true;
 	emit_conditions(as, &reading, item, true, next);
 	emit_header(emission, &after, header_needs(entry));
 	reading.leaves = entry->await && !late;
@@ -335,7 +335,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	if (entry->want->counted)
 		emit_count(emission);
 	emit_body(emission, entry, &reading);
-	if (entry->await || has_user_number(entry)) {
+	if (entry->await || source_asks_user(entry) || has_user_number(entry)) {
 		ebpf_jump(as, next);
 		ebpf_bind(as, unread);
 		emit_unread(emission, entry, next);

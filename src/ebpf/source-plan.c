@@ -139,6 +139,17 @@ static void prefix_reason(const struct draft *draft, const char *where)
 	snprintf(draft->binding.reason, draft->binding.size, "%s", text);
 }
 
+/* Whose event it is must be known: memory of the user may not be there. */
+static int resolve_scope(struct draft *draft, struct source_node *path)
+{
+	int result = source_resolve_integer(&draft->binding, path);
+
+	if (result || !source_reads_user(path))
+		return result;
+	snprintf(draft->binding.reason, draft->binding.size, "it lies in memory of the user, which may not be there");
+	return -EINVAL;
+}
+
 static int resolve(struct draft *draft)
 {
 	int result = find_tracepoint(draft);
@@ -152,7 +163,7 @@ static int resolve(struct draft *draft)
 		return result;
 	}
 	for (uint32_t i = 0; i < draft->unit.scope.count && !result; i++)
-		result = source_resolve_integer(&draft->binding, draft->unit.scope.items[i]);
+		result = resolve_scope(draft, draft->unit.scope.items[i]);
 	if (result) {
 		prefix_reason(draft, "SCOPE");
 		return result;
@@ -461,6 +472,14 @@ bool source_asks_user(const struct source_entry *entry)
 		if (source_reads_user(entry->when.items[i].path))
 			return true;
 	return false;
+}
+
+bool source_entry_reads_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
+		if (source_reads_user(entry->paths[i]))
+			return true;
+	return source_asks_user(entry);
 }
 
 /* Whether the path of the text reads memory of the user; -ENOMEM. What is no path is somebody else's concern. */

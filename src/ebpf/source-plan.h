@@ -71,6 +71,9 @@ void source_plan_free(struct source_plan *plan);
 /* Whether a condition of the entry reads memory of the user: if it cannot, nobody knows whether the event happens. */
 bool source_asks_user(const struct source_entry *entry);
 
+/* Whether a condition or a needed field does. */
+bool source_entry_reads_user(const struct source_entry *entry);
+
 /* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
 int source_plan_split(struct source_plan *plan, size_t unit);
 

@@ -18,19 +18,13 @@ struct prefetch {
 	uint32_t bytes; /* of the field at work */
 };
 
-static bool needs_memory(const struct source_entry *entry, uint32_t field)
-{
-	return source_reads_user(entry->paths[field]);
-}
-
 bool source_prefetch_pays(const struct source_unit *unit)
 {
 	if (!unit->place.path || unit->place.is_own)
 		return false;
 	for (size_t i = 0; i < unit->entry_count; i++)
-		for (uint32_t j = 0; j < unit->entries[i].want->type->field_count; j++)
-			if (needs_memory(&unit->entries[i], j))
-				return true;
+		if (source_entry_reads_user(&unit->entries[i]))
+			return true;
 	return false;
 }
 
@@ -98,9 +92,13 @@ void source_prefetch_emit(struct ebpf_asm *as, const struct source_unit *unit, c
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
 		const struct event_type *type = unit->entries[i].want->type;
+		const struct source_conditions *when = &unit->entries[i].when;
 
+		ebpf_note(as, "what %s asks is to be there", type->name);
+		for (uint32_t j = 0; j < when->count; j++)
+			emit_node(&prefetch, when->items[j].path);
 		for (uint32_t j = 0; j < type->field_count; j++) {
-			if (!needs_memory(&unit->entries[i], j))
+			if (!source_reads_user(unit->entries[i].paths[j]))
 				continue;
 			ebpf_note(as, "%s.%s is to be there", type->name, type->fields[j].name);
 			prefetch.bytes = type->fields[j].bytes;

@@ -118,35 +118,25 @@ static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
 	ebpf_mov(as, R3, R1);
 }
 
-/* A string of the user's. Where it cannot be read it is unread, and r0 is 0. */
+/* A string of the user's; goes to the style's label where it cannot be read. */
 static void emit_user_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 			     const struct event_field *field)
 {
-	struct source_style inner = *style;
-	uint32_t good = ebpf_label(as), bad = style->leaves ? style->unread : ebpf_label(as);
+	uint32_t good = ebpf_label(as);
 
-	inner.leaves = true;
-	inner.unread = bad;
-	source_emit_value(as, &inner, path->left);
+	source_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
 	read_string(as, BPF_FUNC_probe_read_user_str, field, UINT32_MAX);
 	ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, good);
-	source_forgive_null(as, &inner, path->left, good);
-	if (style->leaves) {
-		ebpf_jump(as, bad);
-	} else {
-		ebpf_bind(as, bad);
-		ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), EVENT_UNREAD);
-		ebpf_mov_imm(as, R0, 0);
-	}
+	source_forgive_null(as, style, path->left, good);
+	ebpf_jump(as, style->unread);
 	ebpf_bind(as, good);
 }
 
-void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			const struct event_field *field)
+/* The string where style leaves, if it looks into memory of the user. */
+static void emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
 {
-	if (!style->lean)
-		zero(as, field->offset, field->bytes);
 	switch (path->op) {
 	case SOURCE_CONST:
 		ebpf_mov_imm(as, R0, 0);
@@ -175,6 +165,30 @@ void source_emit_string(struct ebpf_asm *as, const struct source_style *style, c
 	default:
 		ebpf_asm_fail(as, -EINVAL);
 	}
+}
+
+void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			const struct event_field *field)
+{
+	bool marks = source_reads_user(path) && !style->leaves;
+	struct source_style inner = *style;
+	uint32_t good;
+
+	if (!style->lean)
+		zero(as, field->offset, field->bytes);
+	if (!marks) {
+		emit_text(as, style, path, field);
+		return;
+	}
+	good = ebpf_label(as);
+	inner.leaves = true;
+	inner.unread = ebpf_label(as);
+	emit_text(as, &inner, path, field);
+	ebpf_jump(as, good);
+	ebpf_bind(as, inner.unread);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), EVENT_UNREAD);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_bind(as, good);
 }
 
 void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
