@@ -4,6 +4,8 @@
  * looked into before the kernel does. Each lies on pages of its own, as it does in a large program.
  */
 
+#include "alone.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -16,21 +18,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A page that is not there brings its neighbours along: 64 KiB. */
-enum { AWAY = 128 << 10 };
-
-#define ALONE(type, name)                          \
-	struct {                                   \
-		char before[AWAY];                 \
-		__typeof__(type) it;               \
-		char behind[AWAY - sizeof(type)]; \
-	} name
-
-#define ADDRESS                                                                   \
-	{                                                                         \
+#define ADDRESS                                                                  \
+	{                                                                        \
 		.sin_family = AF_INET, .sin_port = 0x0900 /* 9 */, .sin_addr = { \
-			0x0100007f /* 127.0.0.1 */                                \
-		}                                                                 \
+			0x0100007f /* 127.0.0.1 */                               \
+		}                                                                \
 	}
 
 static const ALONE(struct sockaddr_in, peer) = { .it = ADDRESS };
@@ -66,7 +58,8 @@ static int bind_it(void)
 
 static int send_to(void)
 {
-	return sendto(socket(AF_INET, SOCK_DGRAM, 0), "x", 1, 0, (const struct sockaddr *)&peer.it, sizeof peer.it) != 1;
+	return sendto(socket(AF_INET, SOCK_DGRAM, 0), "x", 1, 0, (const struct sockaddr *)&peer.it, sizeof peer.it) !=
+	       1;
 }
 
 static int exec_it(void)
