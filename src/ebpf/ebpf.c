@@ -163,7 +163,7 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 	if (entry->want->packed) {
 		record_body(ebpf->recorder, as, entry, style, scope);
 	} else {
-		ebpf_matcher_set_scope(ebpf->matcher, scope);
+		ebpf_matcher_set_place(ebpf->matcher, scope, style->past);
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 	}
 }
@@ -254,6 +254,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.btf = ebpf->btf,
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,
+		.past_exec = options->past_exec,
 		.body = emit_body,
 		.unread = emit_unread,
 		.body_context = ebpf,

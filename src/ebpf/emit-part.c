@@ -12,12 +12,24 @@ bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
 	return emit.place->here && matcher_rule_has(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
 }
 
+/* What is left to be fetched. */
+static struct matcher_header header_of(const struct emit_parts *parts)
+{
+	struct matcher_header header = parts->part->header;
+
+	if (parts->matcher->knows_who) {
+		header.late &= (uint8_t)~MATCHER_HEADER_WHO;
+		header.match &= (uint8_t)~MATCHER_HEADER_WHO;
+	}
+	return header;
+}
+
 void emit_one_rule(struct emit_parts *parts, uint32_t rule)
 {
 	struct emit emit = matcher_emit_of(parts->matcher, parts->as, rule, parts->type);
 
 	emit.functions = parts->functions;
-	emit.header = parts->part->header;
+	emit.header = header_of(parts);
 	emit.irq_flags = parts->irq_flags;
 	emit.is_alone = parts->wanting == 1;
 	emit.derived = parts->derived;
@@ -175,7 +187,9 @@ void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type,
 		emit_frame_set(as, offsetof(struct matcher_frame, raised), 0);
 		emit_frame_forget(as, offsetof(struct matcher_frame, queue));
 	}
-	emit_header_begin(as, &part->header, &parts.functions);
+	struct matcher_header header = header_of(&parts);
+
+	emit_header_begin(as, &header, &parts.functions);
 	uint32_t strings = emit_look_for_unread(&parts, unread);
 
 	emit_guards(&parts, &guards);

@@ -77,6 +77,8 @@ struct matcher_header {
 	uint8_t early, late, match;
 };
 
+enum { MATCHER_HEADER_WHO = 1 << 2 | 1 << 3 | 1 << 4 };
+
 /* The code for one type: rules [first, end) of the program. */
 struct matcher_part {
 	uint32_t first, end;
@@ -133,6 +135,7 @@ struct ebpf_matcher {
 	struct matcher_sweep sweep;
 	struct matcher_region feed; /* the record of a test run */
 	const struct scope *scope;
+	bool knows_who;               /* ebpf_matcher_set_place */
 	struct matcher_region stacks; /* stack-table.h */
 	struct matcher_region zero;   /* bytes that stay 0: emit-frame.c */
 	struct matcher_region

@@ -46,9 +46,10 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 	return false;
 }
 
-void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *scope)
+void ebpf_matcher_set_place(struct ebpf_matcher *matcher, const struct scope *scope, bool knows_who)
 {
 	matcher->scope = scope;
+	matcher->knows_who = knows_who;
 }
 
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)

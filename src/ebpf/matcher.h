@@ -81,8 +81,11 @@ struct ebpf_needs {
 uint32_t ebpf_matcher_parts(const struct ebpf_matcher *matcher, uint32_t type);
 void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint32_t part, struct ebpf_needs *needs);
 
-/* What actions ask before they touch a process; needed by ebpf_matcher_emit where there are acts. */
-void ebpf_matcher_set_scope(struct ebpf_matcher *matcher, const struct scope *scope);
+/*
+ * Where the code goes that is emitted next: what actions ask before they touch a process (needed where there are acts),
+ * and whether records come with pid, tid and comm, which are not the current task's then.
+ */
+void ebpf_matcher_set_place(struct ebpf_matcher *matcher, const struct scope *scope, bool knows_who);
 
 /* Emits the code of one part to as, whose current function is main. Errors stick to as. */
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);

@@ -356,7 +356,7 @@ static const struct {
 	    "such strings are unread, which is counted", "6.0" },
 	  has_waiting_probes },
 	{ { "sched_prepare_exec", "strings of an execve that nobody has touched are read before the old memory goes",
-	    "they are unread where it succeeds, which is counted", "6.10" },
+	    "the program's name is the kernel's; others are unread where it succeeds, which is counted", "6.10" },
 	  has_prepare_exec },
 	{ { "held system calls", "CALL Veto()", "rules with Veto are refused", "5.0" }, has_held_calls },
 	{ { "calls held against signals", "a signal does not make a held call be asked about twice", "Veto is refused",

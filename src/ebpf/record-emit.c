@@ -157,13 +157,33 @@ static void emit_control(const struct writing *writing)
 	record_emit_control(rings, as, R8);
 }
 
+/* Who it was: slots filled from the awaited call. */
+static void emit_who_before(const struct writing *writing)
+{
+	struct ebpf_asm *as = writing->as;
+
+	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, tid));
+	store_slot(writing, writing->ids, R0);
+	ebpf_alu_imm(as, BPF_LSH, R0, 32);
+	store_slot(writing, writing->thread, R0);
+	for (int i = 0; i < COMM_WORDS; i++) {
+		ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT,
+			  (int32_t)offsetof(struct source_awaited, comm) + i * RING_UNIT_BYTES);
+		store_slot(writing, (int16_t)(writing->comm + i * RING_UNIT_BYTES), R0);
+	}
+}
+
 /* Who it is: r7 the task, or slots filled by helpers. */
 static void emit_who(struct writing *writing)
 {
 	const struct record_code *code = writing->code;
 	struct ebpf_asm *as = writing->as;
 
-	writing->plain_comm = code->tid && code->tgid && code->comm && !writing->style.cautious;
+	writing->plain_comm = !writing->style.past && code->tid && code->tgid && code->comm && !writing->style.cautious;
+	if (writing->style.past) {
+		emit_who_before(writing);
+		return;
+	}
 	if (!writing->plain_comm) {
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 		store_slot(writing, writing->ids, R0);

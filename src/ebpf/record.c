@@ -133,6 +133,7 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		.scope = options->scope,
 		.log_level = options->verifier_log,
 		.cautious = options->cautious,
+		.past_exec = options->past_exec,
 		.body = record_body,
 		.unread = record_unread,
 		.body_context = recorder,

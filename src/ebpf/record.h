@@ -37,6 +37,7 @@ struct ebpf_recorder_options {
 	uint32_t sub_count;    /* of a ring; 0: EBPF_RECORD_SUB_COUNT */
 	uint32_t verifier_log; /* as in ebpf_options */
 	bool cautious;         /* as in source_set_options; for tests */
+	bool past_exec;        /* as in ebpf_options; for tests */
 };
 
 /*

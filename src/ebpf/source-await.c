@@ -16,11 +16,13 @@
 
 #define CALL(member) offsetof(struct source_awaited, member)
 
-enum { WORD = 8, ENTRIES_MAX = 64 };
+enum { WORD = 8, ENTRIES_MAX = 64, OLD_PID_ARGUMENT = 1, BPRM_ARGUMENT = 2 };
 
-int source_await_init(struct source_await *await, const struct source_node *mm, struct asterism_diag *diag)
+_Static_assert(CALL(bprm) == BPRM_ARGUMENT * WORD, "an awaited call is the context of sched_process_exec, too");
+
+int source_await_init(struct source_await *await, const struct source_await_paths *paths, struct asterism_diag *diag)
 {
-	*await = (struct source_await){ .calls = -1, .count = -1, .mm = mm };
+	*await = (struct source_await){ .calls = -1, .count = -1, .paths = paths };
 	await->calls = bpf_map_create(BPF_MAP_TYPE_HASH, "awaited", sizeof(uint32_t), sizeof(struct source_awaited),
 				      SOURCE_AWAITED_MAX, NULL);
 	if (await->calls >= 0)
@@ -87,14 +89,19 @@ void source_await_none(struct source_plan *plan)
 	}
 }
 
+bool source_is_call_number(const struct source_condition *condition)
+{
+	return condition->compare == SOURCE_EQ && condition->path->op == SOURCE_ACCESS &&
+	       condition->path->argument == 1 && !condition->path->is_current;
+}
+
 /* Whether the entry demands that its call is another. */
 static bool is_no_exec(const struct source_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->when.count; i++) {
 		const struct source_condition *condition = &entry->when.items[i];
 
-		if (condition->compare == SOURCE_EQ && condition->path->op == SOURCE_ACCESS &&
-		    condition->path->argument == 1 && !condition->path->is_current)
+		if (source_is_call_number(condition))
 			return condition->value != SYS_execve && condition->value != SYS_execveat;
 	}
 	return false;
@@ -128,11 +135,31 @@ static void emit_look(const struct source_await *await, struct ebpf_asm *as, con
 	ebpf_alu_imm(as, BPF_ADD, R2, noting->key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
-	ebpf_load(as, BPF_DW, R1, R0, CALL(arguments[1]));
+	ebpf_load(as, BPF_DW, R1, R0, CALL(id));
 	ebpf_jump_if(as, BPF_JEQ, R1, R7, none);
 	source_await_emit_forget(await, as, &(struct source_await_slots){ .key = noting->key });
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_bind(as, none);
+}
+
+/* What execve will change. The call on the stack is a context like any other. */
+static void emit_keep(const struct source_await *await, struct ebpf_asm *as, const struct source_style *style,
+		      const struct noting *noting)
+{
+	struct source_style own = *style;
+
+	own.detached = true;
+	ebpf_mov(as, SOURCE_REG_CONTEXT, R10);
+	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_CONTEXT, noting->call);
+	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
+		ebpf_mov_imm(as, R0, 0);
+		if (await->paths->registers[i])
+			source_emit_value(as, &own, await->paths->registers[i]);
+		ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(registers[i]), R0);
+	}
+	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(tid), R0);
+	ebpf_call_comm(as, R10, noting->call + (int32_t)CALL(comm));
 }
 
 /* A new call with the arguments in r6 and r7 for the entries in r8. r0 = 0, or why it finds no room. */
@@ -143,11 +170,13 @@ static void emit_insert(const struct source_await *await, struct ebpf_asm *as, c
 
 	ebpf_call(as, BPF_FUNC_ktime_get_ns);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(ts), R0);
-	source_emit_value(as, style, await->mm);
+	source_emit_value(as, style, await->paths->mm);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(mm), R0);
-	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(arguments[0]), R6);
-	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(arguments[1]), R7);
+	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(regs), R6);
+	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(id), R7);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(entries), R8);
+	ebpf_store_imm(as, BPF_DW, R10, noting->call + (int32_t)CALL(bprm), 0);
+	emit_keep(await, as, style, noting);
 	ebpf_load_map(as, R1, await->calls);
 	ebpf_mov(as, R2, R10);
 	ebpf_alu_imm(as, BPF_ADD, R2, noting->key);
@@ -218,10 +247,15 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	slots->key = ebpf_stack_take(as, WORD);
 	slots->gone = ebpf_stack_take(as, WORD);
 	own.task = false;
+	if (slots->after_exec)
+		ebpf_mov(as, R8, R1);
 	ebpf_load_value(as, R1, await->count, 0);
 	ebpf_load(as, BPF_DW, R1, R1, 0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	if (slots->after_exec)
+		ebpf_load(as, BPF_DW, R0, R8, OLD_PID_ARGUMENT * WORD);
+	else
+		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 	ebpf_store(as, BPF_W, R10, slots->key, R0);
 	ebpf_load_map(as, R1, await->calls);
 	ebpf_mov(as, R2, R10);
@@ -229,7 +263,15 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_mov(as, R9, R0);
-	source_emit_value(as, &own, await->mm);
+	ebpf_store_imm(as, BPF_DW, R10, slots->gone, 0);
+	if (slots->after_exec) {
+		ebpf_load(as, BPF_DW, R0, R8, BPRM_ARGUMENT * WORD);
+		ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0)); /* a number from here on, which a map may hold */
+		ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
+		ebpf_store(as, BPF_DW, R9, CALL(bprm), R0);
+		return;
+	}
+	source_emit_value(as, &own, await->paths->mm);
 	ebpf_load(as, BPF_DW, R1, R9, CALL(mm));
 	ebpf_alu(as, BPF_XOR, R1, R0);
 	ebpf_store(as, BPF_DW, R10, slots->gone, R1);

@@ -17,25 +17,36 @@
 
 enum {
 	SOURCE_AWAITED_MAX = 4096, /* calls at a time; what finds no room is unread */
-	SOURCE_AWAIT_ARGUMENTS = 2,
+	SOURCE_AWAIT_REGISTERS = 6,
 };
 
 /* What is known of an awaited call. Shared with generated code. */
 struct source_awaited {
-	uint64_t arguments[SOURCE_AWAIT_ARGUMENTS]; /* what the tracepoint gave; first, so that it can be a context */
+	uint64_t regs, id; /* what the tracepoint gave; first, so that it can be a context */
+	uint64_t bprm;     /* where execve has succeeded: sched_process_exec's argument of this number */
 	uint64_t ts;
 	uint64_t mm;      /* the thread's memory; after execve it is another */
 	uint64_t entries; /* bit i: the entry with await i + 1 */
+	/* What execve changes; filled where that matters. */
+	uint64_t registers[SOURCE_AWAIT_REGISTERS]; /* the call's arguments */
+	uint32_t tid, pid;
+	char comm[EVENT_COMM_BYTES];
+};
+
+/* Paths that noting a call evaluates. */
+struct source_await_paths {
+	const struct source_node *mm;
+	const struct source_node *registers[SOURCE_AWAIT_REGISTERS]; /* NULL: what execve changes is not kept */
 };
 
 struct source_await {
 	int calls; /* map: struct source_awaited by thread */
 	int count; /* map: how many there are */
-	const struct source_node *mm;
+	const struct source_await_paths *paths;
 };
 
 /* Returns 0, -EPERM, -ENOMEM, with a sentence. Stores what it has made even then; source_await_fini gives it back. */
-int source_await_init(struct source_await *await, const struct source_node *mm, struct asterism_diag *diag);
+int source_await_init(struct source_await *await, const struct source_await_paths *paths, struct asterism_diag *diag);
 void source_await_fini(struct source_await *await);
 
 /*
@@ -54,6 +65,16 @@ void source_await_none(struct source_plan *plan);
 int source_await_late(const struct source_unit *unit, bool for_exec, struct source_unit *late);
 
 /*
+ * Makes of what source_await_late gave what can be told when execve has succeeded (source-exec.c). The binding is that
+ * of sched_process_exec. Returns 0, -ENOMEM; -ENOENT, -EINVAL where the kernel does not keep the name as expected.
+ */
+int source_exec_rewrite(struct source_unit *late, const struct source_await_paths *paths,
+			struct source_binding *binding);
+
+/* Whether the condition, of a unit that awaits, demands one system call. */
+bool source_is_call_number(const struct source_condition *condition);
+
+/*
  * The call whose context lies at slot of the stack is awaited for entry. r0 = 0, or not where there is no room. r1-r5
  * are lost.
  */
@@ -62,8 +83,9 @@ void source_await_emit(const struct source_await *await, struct ebpf_asm *as, co
 
 /* The frame of a late program on the stack. */
 struct source_await_slots {
-	int16_t key;  /* the thread */
-	int16_t gone; /* not 0: its memory is another */
+	int16_t key;     /* the thread */
+	int16_t gone;    /* not 0: its memory is another */
+	bool after_exec; /* the program is at sched_process_exec; the context is in r1 */
 };
 
 /* r9 = the awaited call of this thread; goes to none where there is none. All registers are lost. */

@@ -20,7 +20,15 @@
 /* Header fields, as event_header_fields. */
 enum { COUNTER_BYTES = 8, PACKED_TAIL_BYTES = 8 };
 
-enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4, ALL_HEADER = 31 };
+enum {
+	TS = 1 << 0,
+	CPU = 1 << 1,
+	PID = 1 << 2,
+	TID = 1 << 3,
+	COMM = 1 << 4,
+	ALL_HEADER = 31,
+	PAST_HEADER = PID | TID | COMM
+};
 
 struct emission {
 	struct ebpf_asm *as;
@@ -150,6 +158,13 @@ static void emit_ids(struct emission *emission, const struct state *state, uint3
 {
 	struct ebpf_asm *as = emission->as;
 
+	if (emission->style.past) {
+		ebpf_load(as, BPF_W, R0, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, tid));
+		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, tid), R0);
+		ebpf_load(as, BPF_W, R0, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, pid));
+		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, pid), R0);
+		return;
+	}
 	if (emission->keeps_task && !state->dirty) {
 		if (wanted & TID) {
 			source_emit_value(as, style_at(emission, state), emission->options->tid);
@@ -197,6 +212,16 @@ static void emit_clock(struct emission *emission, bool asked)
 	ebpf_bind(as, known);
 }
 
+static void emit_past_comm(struct emission *emission)
+{
+	for (int32_t i = 0; i < EVENT_COMM_BYTES; i += 8) {
+		ebpf_load(emission->as, BPF_DW, R0, SOURCE_REG_CONTEXT,
+			  (int32_t)offsetof(struct source_awaited, comm) + i);
+		ebpf_store(emission->as, BPF_DW, SOURCE_REG_RECORD, (int32_t)offsetof(struct event_header, comm) + i,
+			   R0);
+	}
+}
+
 /* Fills those header fields of wanted that the record lacks. */
 static void emit_header(struct emission *emission, struct state *state, uint32_t wanted)
 {
@@ -212,7 +237,9 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 		ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, cpu), R0);
 	}
-	if (wanted & COMM)
+	if (wanted & COMM && emission->style.past)
+		emit_past_comm(emission);
+	else if (wanted & COMM)
 		ebpf_call_comm(as, SOURCE_REG_RECORD, offsetof(struct event_header, comm));
 }
 
@@ -328,7 +355,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	reading.unread = unread;
 	reading.leaves = true;
 	emit_conditions(as, &reading, item, true, next);
-	emit_header(emission, &after, header_needs(entry));
+	emit_header(emission, &after, header_needs(entry) | (style->past && !entry->want->packed ? PAST_HEADER : 0));
 	reading.leaves = entry->await && !late;
 	if (!entry->want->packed)
 		emit_record(emission, entry, &reading);
@@ -486,6 +513,7 @@ static void emit_begin(struct emission *emission, uint32_t quiet)
 		emit_scope(emission);
 	} else {
 		emission->style.detached = true;
+		emission->awaited.after_exec = emission->style.past;
 		source_await_emit_find(emission->options->await, as, &emission->style, &emission->awaited, quiet);
 		emit_current(emission);
 	}

@@ -256,9 +256,10 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_CTXS:
 	case SOURCE_CTXSTR:
 	case SOURCE_CTXLOC:
-		return binding->classic ? 0
-					: refuse(binding, -EINVAL, "%s needs a tracepoint read from tracefs",
-						 "an offset in the record");
+		return binding->classic || binding->is_awaited
+			       ? 0
+			       : refuse(binding, -EINVAL, "%s needs a tracepoint read from tracefs",
+					"an offset in the record");
 	case SOURCE_KSTR:
 	case SOURCE_USTR:
 	case SOURCE_BE16:

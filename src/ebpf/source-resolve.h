@@ -9,6 +9,7 @@ struct source_binding {
 	const struct btf_kernel *btf;
 	struct arena *arena;
 	bool classic;                     /* a record as tracefs describes it instead of raw arguments */
+	bool is_awaited;                  /* an offset in the record is one in what is known of an awaited call */
 	bool is_probe;                    /* classic: the record is the registers of user code */
 	struct btf_tracepoint tracepoint; /* unless classic */
 	uint32_t task_struct;             /* type id; looked up when first needed */

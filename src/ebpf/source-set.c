@@ -14,6 +14,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,7 +36,8 @@ struct loaded {
 	uint32_t stride;
 	size_t bytes;
 	int64_t misses; /* -1: the kernel does not count */
-	bool late;      /* awaited calls are given back here */
+	bool late;      /* awaited calls are given back here, */
+	bool past;      /* after their memory has gone */
 	bool prefetches;
 };
 
@@ -48,17 +50,19 @@ struct link {
 struct late_place {
 	const char *tracepoint;
 	bool for_exec; /* only for calls whose memory goes with them */
+	bool after;    /* when it has gone */
 	uint32_t attach_id;
 };
 
-enum { LATE_PLACES = 2 };
+enum { LATE_PLACES = 3 };
 
 struct source_set {
 	struct source_set_options options;
 	uint32_t cpu_count;
 	uint32_t cast;
 	struct source_plan *plan;
-	struct source_node *tid, *tgid, *mm; /* of the current task; NULL where its type is not known */
+	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
+	struct source_await_paths await;
 	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
 	struct scope *scope;
 	struct ship *ship;
@@ -118,7 +122,7 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 	const char *colon = strrchr(program->tracepoint, ':');
 	struct source_emit_options emit = {
 		.scope = set->scope,
-		.style = { .cast = set->cast, .cautious = cautious },
+		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
 		.tid = set->tid,
 		.tgid = set->tgid,
 		.body = emit_body,
@@ -193,6 +197,7 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		.others = unit->others,
 		.other_count = unit->other_count,
 		.late = late,
+		.past = late && late->after,
 		.program = -1,
 		.memory = -1,
 	};
@@ -231,6 +236,22 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 	return result == -EINVAL || result == -E2BIG ? 0 : result;
 }
 
+/* A kernel that does not keep the name as expected gives nothing back here: the call's exit finds it unread. */
+static int make_past(struct source_set *set, struct source_unit *late, const struct late_place *place)
+{
+	char reason[256];
+	struct source_binding binding = {
+		.btf = set->options.btf, .arena = set->plan->arena, .reason = reason, .size = sizeof reason
+	};
+	int result = btf_kernel_tracepoint(set->options.btf, strchr(place->tracepoint, ':') + 1, &binding.tracepoint);
+
+	if (!result)
+		result = source_exec_rewrite(late, &set->await, &binding);
+	if (result && result != -ENOMEM)
+		late->entry_count = 0;
+	return result == -ENOMEM ? result : 0;
+}
+
 /* The programs at one place where awaited calls of unit are given back. */
 static int load_late(struct source_set *set, const struct source_unit *unit, const struct late_place *place,
 		     struct asterism_diag *diag)
@@ -238,6 +259,8 @@ static int load_late(struct source_set *set, const struct source_unit *unit, con
 	struct source_unit late;
 	int result = source_await_late(unit, place->for_exec, &late);
 
+	if (!result && place->after)
+		result = make_past(set, &late, place);
 	if (!result && late.entry_count)
 		result = load_program(set, &late, place, diag);
 	alloc_free(late.entries);
@@ -252,7 +275,7 @@ static int load_together(struct source_set *set, struct source_unit *unit, struc
 
 	if (unit->awaits && !unit->await) {
 		unit->await = arena_zero(set->plan->arena, 1, sizeof *unit->await);
-		result = unit->await ? source_await_init(unit->await, set->mm, diag) : diag_no_memory(diag);
+		result = unit->await ? source_await_init(unit->await, &set->await, diag) : diag_no_memory(diag);
 	}
 	if (!result)
 		result = load_program(set, unit, NULL, diag);
@@ -295,8 +318,8 @@ static int load_all(struct source_set *set, struct asterism_diag *diag)
 	return 0;
 }
 
-/* A path over the current task, or NULL where this kernel has no such thing. */
-static struct source_node *task_path(struct source_set *set, const char *text)
+/* A path at a tracepoint, or NULL where this kernel has no such thing. */
+static struct source_node *path_at(struct source_set *set, const struct btf_tracepoint *tracepoint, const char *text)
 {
 	char reason[256];
 	struct source_binding binding = {
@@ -304,10 +327,26 @@ static struct source_node *task_path(struct source_set *set, const char *text)
 	};
 	struct source_node *node;
 
+	if (tracepoint)
+		binding.tracepoint = *tracepoint;
 	if (source_parse_path(text, binding.arena, &node, reason, sizeof reason) ||
 	    source_resolve_integer(&binding, node))
 		return NULL;
 	return node;
+}
+
+/* The arguments of a call, as where it begins. */
+static void find_registers(struct source_set *set)
+{
+	char text[sizeof "syscall_arg(0)"];
+	struct btf_tracepoint enter = { 0 };
+
+	if (btf_kernel_tracepoint(set->options.btf, "sys_enter", &enter))
+		return;
+	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
+		snprintf(text, sizeof text, "syscall_arg(%d)", i);
+		set->await.registers[i] = path_at(set, &enter, text);
+	}
 }
 
 /* Where awaited calls are given back on this kernel; where it does not offer that, nothing is awaited. */
@@ -316,6 +355,7 @@ static void find_late_places(struct source_set *set)
 	static const struct late_place places[LATE_PLACES] = {
 		{ .tracepoint = "raw_syscalls:sys_exit" },
 		{ .tracepoint = "sched:sched_prepare_exec", .for_exec = true },
+		{ .tracepoint = "sched:sched_process_exec", .for_exec = true, .after = true },
 	};
 
 	for (size_t i = 0; i < LATE_PLACES; i++) {
@@ -325,8 +365,14 @@ static void find_late_places(struct source_set *set)
 		btf_kernel_tracepoint(set->options.btf, strchr(places[i].tracepoint, ':') + 1, &found);
 		set->late[i].attach_id = found.id;
 	}
-	set->mm = task_path(set, "current->mm");
-	if (!set->mm || !set->late[0].attach_id)
+	if (set->options.past_exec)
+		set->late[1].attach_id = 0;
+	if (set->late[1].attach_id)
+		set->late[2].attach_id = 0;
+	set->await.mm = path_at(set, NULL, "current->mm");
+	if (set->late[2].attach_id)
+		find_registers(set);
+	if (!set->await.mm || !set->late[0].attach_id)
 		source_await_none(set->plan);
 }
 
@@ -346,8 +392,8 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	if (!result)
 		result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
 	if (!result) {
-		set->tid = task_path(set, "current->pid");
-		set->tgid = task_path(set, "current->tgid");
+		set->tid = path_at(set, NULL, "current->pid");
+		set->tgid = path_at(set, NULL, "current->tgid");
 		find_late_places(set);
 		result = scope_new(&scope, diag, &set->scope);
 	}

@@ -18,6 +18,7 @@ struct source_style {
 	bool task;     /* r7 holds the current task: nobody needs to ask for it */
 	bool lean;     /* strings are not filled up behind their NUL */
 	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
+	bool past;     /* execve has made another program of the current one; the context says who it was */
 	bool leaves;   /* where memory of the user cannot be read, code goes to label unread; else it goes on with 0 */
 	uint32_t unread;
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */

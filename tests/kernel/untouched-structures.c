@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -29,6 +30,8 @@ static const ALONE(struct sockaddr_in, peer) = { .it = ADDRESS };
 static const ALONE(char[32], argument) = { .it = "wanted argument" };
 static const ALONE(char[32], setting) = { .it = "WANTED=setting" };
 static const ALONE(char[32], path) = { .it = "/bin/true" };
+static const ALONE(char[8], name) = { .it = "true" };
+static const ALONE(char[8], nothing) = { .it = "" };
 static ALONE(const char *[3], arguments) = { .it = { "true", argument.it } };
 static ALONE(const char *[2], environment) = { .it = { setting.it } };
 static const ALONE(char[32], text) = { .it = "wanted text" };
@@ -70,6 +73,36 @@ static int exec_it(void)
 static int exec_at(void)
 {
 	return (int)syscall(SYS_execveat, AT_FDCWD, path.it, arguments.it, environment.it, 0);
+}
+
+/* By a name in a folder whose descriptor has three digits. */
+static int exec_in(void)
+{
+	int folder = dup2(open("/bin", O_PATH), 123);
+
+	return (int)syscall(SYS_execveat, folder, name.it, arguments.it, environment.it, 0);
+}
+
+static int exec_descriptor(void)
+{
+	int fd = dup2(open("/bin/true", O_PATH), 45);
+
+	return (int)syscall(SYS_execveat, fd, nothing.it, arguments.it, environment.it, AT_EMPTY_PATH);
+}
+
+static void *exec_thread(void *unused)
+{
+	(void)unused;
+	exec_it();
+	return NULL;
+}
+
+/* Another thread becomes the program, and takes over the number of the first. */
+static int exec_by_thread(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, exec_thread, NULL) || pause();
 }
 
 /* Into a pipe: /dev/null would not look at the text. */
@@ -122,10 +155,14 @@ static int send_file(void)
 static const struct {
 	const char *name;
 	int (*call)(void);
-} calls[] = { { "connect", connect_it },   { "bind", bind_it },          { "sendto", send_to },
-	      { "execve", exec_it },       { "execveat", exec_at },      { "writev", write_vector },
-	      { "sendmsg", send_message }, { "nowhere", write_nowhere }, { "openat2", open_how },
-	      { "pipe", make_pipe },       { "poll", poll_them },        { "sendfile", send_file } };
+} calls[] = { { "connect", connect_it },     { "bind", bind_it },
+	      { "sendto", send_to },         { "execve", exec_it },
+	      { "execveat", exec_at },       { "execin", exec_in },
+	      { "execfd", exec_descriptor }, { "execthread", exec_by_thread },
+	      { "writev", write_vector },    { "sendmsg", send_message },
+	      { "nowhere", write_nowhere },  { "openat2", open_how },
+	      { "pipe", make_pipe },         { "poll", poll_them },
+	      { "sendfile", send_file } };
 
 int main(int count, char **names)
 {
