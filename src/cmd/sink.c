@@ -137,7 +137,8 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 	if (session_totals_unread(totals))
 		print_hint(
 			"its memory was not there even when the call was over: an address that is none, or memory that "
-			"somebody withholds or takes away; 'asterism record' and 'asterism dump' show the calls");
+			"somebody withholds or takes away; or more than 4,096 calls waited for theirs at a time; "
+			"'asterism record' and 'asterism dump' show the calls");
 }
 
 static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)

@@ -132,3 +132,24 @@ both() {
 	run -4 "$ASTERISM" run whose.rule -- true
 	[[ $output == *"SCOPE: it lies in memory of the user, which may not be there"* ]]
 }
+
+@test "more calls than can be awaited: what found no room is counted and told" {
+	echo "RULE crowd PATTERN { sys_enter_openat:o } WHERE { o.filename == \"$PWD/crowd\" }" >crowd.rule
+	run --separate-stderr -3 "$ASTERISM" run -f json crowd.rule -- "$ASTERISM_TEST_PROGRAMS/untouched-crowd" 4120 "$PWD/crowd" release
+	[[ ${lines[-1]} =~ '"crowd":{"matches":4096,'[^}]*'"unread":24}' ]]
+	[[ $stderr == *"rule crowd did not see 24 events"* && $stderr == *"4,096 calls"* ]]
+	rm crowd
+	run --separate-stderr -0 "$ASTERISM" run -f json crowd.rule -- "$ASTERISM_TEST_PROGRAMS/untouched-crowd" 100 "$PWD/crowd" release
+	[[ ${lines[-1]} =~ '"crowd":{"matches":100,' && ${lines[-1]} != *unread* ]]
+}
+
+@test "threads that are killed inside the call: their events are there all the same" {
+	echo "RULE crowd PATTERN { sys_enter_openat:o } WHERE { o.filename == \"$PWD/crowd\" }" >crowd.rule
+	run --separate-stderr -137 "$ASTERISM" run -f json crowd.rule -- "$ASTERISM_TEST_PROGRAMS/untouched-crowd" 100 "$PWD/crowd" kill
+	[[ ${lines[-1]} =~ '"crowd":{"matches":100,' && ${lines[-1]} != *unread* ]]
+	rm crowd
+	# Nothing of them is in the way of others, also where the number of a thread is used again.
+	run --separate-stderr -0 "$ASTERISM" run -f json crowd.rule -- sh -c '"$1" 3000 "$2" kill; rm "$2"; "$1" 3000 "$2" release' sh \
+		"$ASTERISM_TEST_PROGRAMS/untouched-crowd" "$PWD/crowd"
+	[[ ${lines[-1]} =~ '"crowd":{"matches":6000,' && ${lines[-1]} != *unread* ]]
+}
