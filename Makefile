@@ -12,10 +12,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all demo check check-release check-guest check-guest-smoke bench lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-release check-guest check-guest-smoke bench lint install uninstall bless format clean
 
 help:
-	@echo 'make            build (installs missing packages)'
+	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
 	@echo 'make demo       build, then find a constellation in this kernel and in recorded events'
 	@echo 'make check      build, then run all tests'
 	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too (SHARE=1/3: a third of them, for three machines);'
@@ -34,8 +34,13 @@ deps:
 deps-%:
 	@tools/deps $(subst -, ,$*)
 
+# What a user needs; the tests join it when somebody wants them.
 $(BUILD)/build.ninja: | deps-build
-	meson setup $(BUILD) --prefix=$(PREFIX)
+	meson setup $(BUILD) --prefix=$(PREFIX) -Dtests=false
+
+with-tests: deps-build-check $(BUILD)/build.ninja
+	@test -d $(BUILD)/tests || meson configure $(BUILD) -Dtests=true
+	@ninja -C $(BUILD)
 
 $(ASAN_BUILD)/build.ninja: | deps-build-check
 	meson setup $(ASAN_BUILD) -Db_sanitize=address,undefined -Db_lundef=false $(SANITISED)
@@ -52,8 +57,7 @@ all: deps-build $(BUILD)/build.ninja
 demo: all
 	@tools/demo $(BUILD)
 
-check: deps-build-check $(BUILD)/build.ninja $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build.ninja
-	@ninja -C $(BUILD)
+check: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build.ninja
 	@ninja -C $(ASAN_BUILD)
 	@ninja -C $(TSAN_BUILD) threads
 	@tools/check --build $(BUILD) --asan-build $(ASAN_BUILD) --tsan-build $(TSAN_BUILD)
@@ -63,15 +67,13 @@ check-release: $(RELEASE_BUILD)/build.ninja
 	@ninja -C $(RELEASE_BUILD)
 	@echo '1 passed, 0 failed, 0 skipped'
 
-check-guest: deps-build-check-guest all
-	@ninja -C $(BUILD)
+check-guest: deps-build-check-guest with-tests
 	@tests/guest/run --build $(BUILD) $(if $(SHARE),--share $(SHARE))
 
-check-guest-smoke: deps-build-check-guest all
-	@ninja -C $(BUILD)
+check-guest-smoke: deps-build-check-guest with-tests
 	@tests/guest/run --build $(BUILD) --smoke
 
-bench: deps-build-bench all
+bench: deps-build-bench with-tests
 	@bench/run --build $(BUILD)
 
 lint: deps-build-lint
