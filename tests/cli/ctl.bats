@@ -3,6 +3,7 @@
 # What `asterism ctl` makes of replies, from something that only replies. What asterismd does is tested in tests/kernel.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -27,11 +28,7 @@ client.recv(65536)
 client.sendall(open("reply", "rb").read())
 client.close()' 3>&- &
 	server=$!
-	for _ in $(seq 200); do
-		[ ! -e ready ] || return 0
-		sleep 0.05
-	done
-	return 1
+	wait_for [ -e ready ]
 }
 
 @test "a machine's warning is shown with its trail, and nothing that a process wrote reaches the terminal" {

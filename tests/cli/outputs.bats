@@ -3,6 +3,7 @@
 # What is written is for its owner, and takes the place of nobody else's: every command with -o FILE.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -115,8 +116,7 @@ refused() {
 		wait $!
 		rm pipe
 		write $command -o >(cat >copy)
-		for _ in $(seq 100); do cmp -s copy out && break || sleep 0.05; done
-		cmp copy out
+		wait_for cmp -s copy out
 		write $command -o /dev/fd/5 5>through
 		cmp through out
 		echo before >appended

@@ -3,6 +3,7 @@
 # Traces: what is recorded is shown, counted and replayed, by us and by babeltrace2; damage and losses are told.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -112,10 +113,7 @@ same_events() {
 	pid=$!
 	exec 9>in
 	# It is told to stop once it has said that it wants to know.
-	for _ in $(seq 100); do
-		grep -q 'SigCgt:.*[2367abef]$' "/proc/$pid/status" && break
-		sleep 0.05
-	done
+	wait_for grep -q 'SigCgt:.*[2367abef]$' "/proc/$pid/status"
 	kill -INT "$pid"
 	wait "$pid"
 	exec 9>&-

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the tests of asterismd share: a folder, some rules, a process to observe, and how to talk to the daemon.
 
+load ../wait
+
 daemon_setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	[ "$(id -u)" = 0 ] || skip "needs root"
@@ -47,12 +49,12 @@ call() {
 start() {
 	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out "$@" 2>log 3>&- 6<&- 7>&- &
 	daemon=$!
-	for _ in $(seq 200); do
-		! grep -q observing log || return 0
-		kill -0 "$daemon" || return 1
-		sleep 0.05
-	done
-	return 1
+	wait_for says_or_ended observing "$daemon" log && grep -q observing log
+}
+
+# `says_or_ended TEXT PID FILE`
+says_or_ended() {
+	grep -q "$1" "$3" || ! kill -0 "$2" 2>/dev/null
 }
 
 stop() {
@@ -71,12 +73,11 @@ control() {
 
 # `await TEXT FILE [COUNT]`: until so many lines of the file hold the text.
 await() {
-	for _ in $(seq 200); do
-		[ "$(grep -c "$1" "$2")" -lt "${3:-1}" ] || return 0
-		sleep 0.05
-	done
-	cat "$2"
-	return 1
+	wait_for holds "$@" || { cat "$2"; return 1; }
+}
+
+holds() {
+	[ "$(grep -c "$1" "$2")" -ge "${3:-1}" ]
 }
 
 # `asked PYTHON [UNIT]`: an expression over the reply q to query.

@@ -105,12 +105,13 @@ puppet_ends() {
 	[ "$status" = "$1" ]
 }
 
+has_waiting() {
+	[ "$(asked 'q["daemon"]["clients"]')" -ge 2 ]
+}
+
 # Until the daemon holds the request of a client that waits.
 await_waiting() {
-	for _ in $(seq 100); do
-		[ "$(asked 'q["daemon"]["clients"]')" -lt 2 ] || break
-		sleep 0.05
-	done
+	wait_for has_waiting
 	sleep 0.2
 }
 
@@ -291,7 +292,7 @@ await_waiting() {
 	await '"match":"pair"' out
 	mv out out.1
 	kill -USR1 "$daemon"
-	await_file out
+	wait_for [ -e out ]
 	call 1
 	await '"match":"pair"' out
 	[ "$(wc -l <out.1)" = 1 ]
@@ -305,14 +306,14 @@ await_waiting() {
 	daemon=$!
 	await observing log
 	call 3
-	await_dropped 3
+	wait_for has_dropped 3
 	python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX)
 s.bind("reader.sock")
 s.listen()
 print(s.accept()[0].makefile().readline(), end="")' >read 3>&- 6<&- 7>&- &
 	reader=$!
-	await_file reader.sock
+	wait_for [ -e reader.sock ]
 	sleep 1.2
 	call 1
 	wait $reader
@@ -323,20 +324,14 @@ print(s.accept()[0].makefile().readline(), end="")' >read 3>&- 6<&- 7>&- &
 	stop
 }
 
-await_file() {
-	for _ in $(seq 100); do
-		[ ! -e "$1" ] || return 0
-		sleep 0.05
-	done
-	return 1
+# Whether the kernel has none of these programs any more.
+are_gone() {
+	[ -z "$(python3 "$BATS_TEST_DIRNAME/programs.py" "$@")" ]
 }
 
-await_dropped() {
-	for _ in $(seq 100); do
-		[ "$(asked 'q["daemon"]["lines_dropped"]')" != "$1" ] || return 0
-		sleep 0.05
-	done
-	return 1
+# Whether it has dropped lines since there were so many.
+has_dropped() {
+	[ "$(asked 'q["daemon"]["lines_dropped"]')" != "$1" ]
 }
 
 @test "a reader that takes nothing blocks nobody" {
@@ -371,12 +366,7 @@ assert memory < 1024, (memory, said)'
 	[ -n "$ids" ]
 	kill -KILL "$daemon"
 	wait "$daemon" || true
-	for _ in $(seq 100); do
-		left=$(python3 "$BATS_TEST_DIRNAME/programs.py" $ids)
-		[ -n "$left" ] || break
-		sleep 0.1
-	done
-	[ -z "$left" ]
+	wait_for are_gone $ids
 	[ -S ctl.sock ]
 	run --separate-stderr -2 ctl ping
 	[[ $stderr == "asterism: error: asterismd does not run: nobody listens at ctl.sock"* ]]
@@ -462,7 +452,7 @@ while True:
     print(got.split("\n")[0], flush=True)
     if got.startswith("STOPPING"):
         break' >told 3>&- 6<&- 7>&- &
-	await_file notify
+	wait_for [ -e notify ]
 	export NOTIFY_SOCKET=$PWD/notify JOURNAL_STREAM=1:2
 	cp pair.rule rules/
 	echo nonsense >rules/wrong.rule

@@ -3,6 +3,7 @@
 # What rules do at a match, to processes of the test's own. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -72,12 +73,11 @@ if not eval(sys.argv[2]):
 
 # `until_passed FILE COUNT`: everybody is through.
 until_passed() {
-	for _ in $(seq 200); do
-		[ "$(field "$1" 2)" != "$2" ] || return 0
-		sleep 0.02
-	done
-	progress "$1"
-	return 1
+	wait_for has_passed "$@" || { progress "$1"; return 1; }
+}
+
+has_passed() {
+	[ "$(field "$1" 2)" = "$2" ]
 }
 
 # --- before the next instruction in user mode ---

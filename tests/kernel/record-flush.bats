@@ -31,11 +31,7 @@ while True:
 record_work() {
 	"$ASTERISM" record -v -p "$work" -o "$@" 2>said 3>&- &
 	recorder=$!
-	for _ in $(seq 100); do
-		! grep -q observing said || return 0
-		sleep 0.1
-	done
-	return 1
+	wait_for grep -q observing said
 }
 
 # How long before TIME the trace's last event was, in milliseconds.

@@ -106,10 +106,7 @@ threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 open("ready", "w").write("")
 time.sleep(60)' 3>&- &
 	echo $! >pid
-	for _ in $(seq 200); do
-		[ -e ready ] && break
-		sleep 0.05
-	done
+	wait_for [ -e ready ]
 	"$ASTERISM" record -q --layout lttng -o trace -p "$(cat pid)" --for 50ms
 	shown trace
 	ls "/proc/$(cat pid)/task" | sort >expected

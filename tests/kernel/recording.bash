@@ -20,12 +20,4 @@ assert said["events"] == sum(types.values())
 print(said[sys.argv[1]] if sys.argv[1] in ("events", "lost") else types.get(sys.argv[1], 0))' "${2:-events}"
 }
 
-# `wait_for COMMAND...`: until it is true, ten seconds at most.
-wait_for() {
-	for _ in $(seq 200); do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "$* never came true"
-	false
-}
+load ../wait

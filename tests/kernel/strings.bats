@@ -4,6 +4,7 @@
 # at all is told. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -129,10 +130,7 @@ setup() {
 	timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -f json --allow-actions -o matches @secret-after-network -- \
 		"$untouched" whole receive /etc/shadow 2>/dev/null &
 	session=$!
-	for _ in $(seq 100); do
-		[ -s matches ] && break
-		sleep 0.1
-	done
+	wait_for [ -s matches ]
 	pid=$(sed -n 's/.*"match":"secret_after_network".*"pid":\([0-9]*\),.*/\1/p' matches)
 	[ -n "$pid" ]
 	grep -q 'State:.T' "/proc/$pid/status"

@@ -3,6 +3,7 @@
 # The three studies that need reactions: rules/ with the same names. Each with a negative control. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -55,11 +56,8 @@ rule() {
 	"$ASTERISM" run --allow-actions -f json -o matches --for 20s "$(rule secret-after-network)" -- \
 		sh -c 'echo $$ >pid; exec "$0" secret /etc/shadow-of-nobody' "$STUDIES" >output 3>&- &
 	session=$!
-	for _ in $(seq 100); do
-		[ -s pid ] && grep -q '^State:.*stopped' "/proc/$(cat pid)/status" && break
-		sleep 0.05
-	done
-	grep -q '^State:.*stopped' "/proc/$(cat pid)/status"
+	wait_for [ -s pid ]
+	wait_for grep -q '^State:.*stopped' "/proc/$(cat pid)/status"
 	[ ! -s output ]
 	kill -9 "$(cat pid)"
 	wait $session || true

@@ -3,6 +3,7 @@
 # Veto: which system calls fail, which do not, and that nobody ever waits for an answer that does not come. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
@@ -30,28 +31,13 @@ held() {
 	run --separate-stderr timeout $((60 * ASTERISM_TEST_PATIENCE)) "$ASTERISM" run -q -f json --allow-actions -o out "$rule" -- "$@"
 }
 
-# Waits until the file has a line that says so.
-wait_for() {
-	for _ in $(seq 200); do
-		grep -q "$1" "$2" 2>/dev/null && return
-		sleep 0.05
-	done
-	cat "$2"
-	false
-}
-
 # Whether a process has ended; one that nobody has reaped yet has.
 has_ended() {
 	[ ! -e "/proc/$1" ] || [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == Z* ]] || [ ! -e "/proc/$1" ]
 }
 
 wait_for_end() {
-	for _ in $(seq 200); do
-		has_ended "$1" && return
-		sleep 0.05
-	done
-	ps -o pid,stat,wchan,args -p "$1"
-	false
+	wait_for has_ended "$1" || { ps -o pid,stat,wchan,args -p "$1"; false; }
 }
 
 # `field JSON-PATH`: of the line of statistics in out.
@@ -235,7 +221,7 @@ print(said)' "$1"
 	timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run -q -f json --allow-actions name.rule -- \
 		sh -c '"$0" storm 50000 "$1/secret" >&2' "$plant" "$PWD" >pipe 2>told {keep}>&- 3>&- &
 	session=$!
-	wait_for "EPERM 50000" told
+	wait_for grep -qs "EPERM 50000" told
 	# The pipe holds 64 KiB, far less than 50,000 matches: the session still waits to write.
 	[ -e "/proc/$session" ]
 	timeout 60 cat <pipe >matches {keep}>&- 3>&- &
@@ -256,7 +242,7 @@ print(said)' "$1"
 		rm -f told
 		"$ASTERISM" run -q -f json --allow-actions -o out name.rule -- "$plant" forever "$PWD/public" >told 3>&- &
 		session=$!
-		wait_for going told
+		wait_for grep -qs going told
 		child=$(cat "/proc/$session/task/$session/children")
 		sleep "$pause"
 		kill -9 "$session"
@@ -269,13 +255,10 @@ print(said)' "$1"
 @test "kill -9 while calls are held: they fail with ENOSYS" {
 	"$ASTERISM" run -q -f json --allow-actions -o out name.rule -- "$plant" forever "$PWD/public" >told 3>&- &
 	session=$!
-	wait_for going told
+	wait_for grep -qs going told
 	child=$(cat "/proc/$session/task/$session/children")
 	kill -STOP "$session"
-	for _ in $(seq 100); do
-		[[ $(cat "/proc/${child% }/syscall") != 257\ * ]] || break
-		sleep 0.01
-	done
+	wait_for grep -q '^257 ' "/proc/${child% }/syscall"
 	# Nobody answers: it stays in the same call.
 	before=$(cat "/proc/${child% }/syscall")
 	[[ $before == 257\ * ]]
@@ -307,7 +290,7 @@ print(said)' "$1"
 @test "a signal ends the command and the session; a second one leaves calls unanswered, which fail" {
 	"$ASTERISM" run -f json --allow-actions -o out name.rule -- "$plant" forever "$PWD/secret" >told 2>said 3>&- &
 	session=$!
-	wait_for going told
+	wait_for grep -qs going told
 	child=$(cat "/proc/$session/task/$session/children")
 	kill -TERM "$session"
 	wait "$session" || true
@@ -316,7 +299,7 @@ print(said)' "$1"
 	"$ASTERISM" run -f json --allow-actions -o out name.rule -- sh -c 'trap "" INT; exec "$0" forever "$1/secret"' \
 		"$plant" "$PWD" >told 2>said 3>&- &
 	session=$!
-	wait_for going told
+	wait_for grep -qs going told
 	child=$(cat "/proc/$session/task/$session/children")
 	kill -INT "$session"
 	kill -INT "$session"

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Waiting for what is to come: tests that sleep instead are wrong on a slow machine.
+
+# `wait_for COMMAND...`: until it succeeds; 10 s at most, more where the machine is known to be slow.
+wait_for() {
+	for _ in $(seq $((200 * ${ASTERISM_TEST_PATIENCE:-1}))); do
+		"$@" && return
+		sleep 0.05
+	done
+	echo "$* never came true"
+	false
+}
+
+# `not COMMAND...`, for wait_for.
+not() {
+	! "$@"
+}
