@@ -6,6 +6,7 @@
 #include "api/sized.h"
 #include "program/eval.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "program/returned.h"
 #include "session/result.h"
 
@@ -202,7 +203,7 @@ static void give(const struct program_value *from, struct asterism_value *to)
 static int read_value(const struct asterism_match *match, uint32_t index, struct asterism_value *value)
 {
 	const struct program *program = program_of(match);
-	const struct program_return *row = &program->returns[rule_of(match)->first_return + index];
+	const struct program_return *row = &program_returns(program, rule_of(match))[index];
 	struct program_value own = { .kind = program->nodes[row->node].kind, .text = "" };
 	int result = program_returned(program, match->found, index, &own);
 
@@ -287,7 +288,7 @@ int asterism_match_event(const struct asterism_match *match, size_t index, struc
 	const struct program_match_event *found = &match->found->events[index];
 	const struct event_header *header = found->record;
 	const struct program_type *type = type_of(match, index);
-	uint32_t name = program->elements[rule_of(match)->first_element + found->element].name;
+	uint32_t name = program_elements(program, rule_of(match))[found->element].name;
 	const struct asterism_event own = {
 		.type = program_text(program, type->name),
 		.name = name == PROGRAM_NONE ? NULL : program_text(program, name),
@@ -312,7 +313,7 @@ int asterism_match_event_field(const struct asterism_match *match, size_t index,
 	if (index >= match->found->event_count || field >= type_of(match, index)->field_count)
 		return -EINVAL;
 
-	const struct program_field *row = &program->fields[type_of(match, index)->first_field + field];
+	const struct program_field *row = &program_fields(program, type_of(match, index))[field];
 
 	result_read_field(row, match->found->events[index].record, &own);
 	value->name = program_text(program, row->name);

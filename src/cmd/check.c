@@ -15,6 +15,7 @@
 #include "ebpf/btf-kernel.h"
 #include "ebpf/ebpf.h"
 #include "ebpf/source-plan.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ static int check_types(struct checking *checking)
 static bool waits_for(const struct checking *checking, const struct program_rule *rule, uint32_t type)
 {
 	for (uint32_t i = 0; i < rule->element_count; i++)
-		if (checking->program->elements[rule->first_element + i].type == type)
+		if (program_elements(checking->program, rule)[i].type == type)
 			return true;
 	return false;
 }

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "program/calls.h"
 #include "program/explain.h"
+#include "program/query.h"
 
 #include <stdio.h>
 
@@ -29,7 +30,7 @@ typedef void explain_fn(const struct program *program, uint32_t rule, const stru
 static bool waits_for_time(const struct program *program, const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++)
-		if (program->states[rule->first_state + i].flags & PROGRAM_STATE_DEADLINE)
+		if (program_states(program, rule)[i].flags & PROGRAM_STATE_DEADLINE)
 			return true;
 	return false;
 }

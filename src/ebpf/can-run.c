@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
+#include "program/query.h"
 #include "ebpf/matcher-priv.h"
 
 #include <errno.h>
@@ -37,13 +38,13 @@ static bool judge_node(struct judge *judge, uint32_t node)
 
 static bool judge_actions(struct judge *judge, const struct program_transition *transition)
 {
-	const struct program_action *action = &judge->program->actions[transition->first_action];
+	const struct program_action *action = program_actions(judge->program, transition);
 
 	for (uint32_t i = 0; i < transition->action_count; i++, action++) {
 		if (!judge_node(judge, action->node))
 			return false;
 		if (action->op != PROGRAM_SET &&
-		    judge->program->slots[judge->rule->first_slot + action->slot].kind == PROGRAM_F64)
+		    program_slots(judge->program, judge->rule)[action->slot].kind == PROGRAM_F64)
 			return no(judge, "it computes with floating-point numbers");
 	}
 	return true;
@@ -52,8 +53,8 @@ static bool judge_actions(struct judge *judge, const struct program_transition *
 static bool judge_transitions(struct judge *judge)
 {
 	for (uint32_t i = 0; i < judge->rule->state_count; i++) {
-		const struct program_state *state = matcher_state(judge->program, judge->rule, i);
-		const struct program_transition *transition = &judge->program->transitions[state->first_transition];
+		const struct program_state *state = &program_states(judge->program, judge->rule)[i];
+		const struct program_transition *transition = program_transitions(judge->program, state);
 
 		for (uint32_t j = 0; j < state->transition_count; j++, transition++)
 			if (!judge_node(judge, transition->fit) || !judge_node(judge, transition->hold) ||
@@ -69,7 +70,7 @@ static bool judge_emission(struct judge *judge, const struct program_statement *
 	const struct program *program = judge->program;
 
 	for (uint32_t i = 0; i < statement->arg_count; i++)
-		if (!judge_node(judge, program->args[statement->first_arg + i].node))
+		if (!judge_node(judge, program_args(program, statement)[i].node))
 			return false;
 	return true;
 }
@@ -80,7 +81,7 @@ static bool judge_statements(struct judge *judge)
 	int returns;
 
 	for (uint32_t i = 0; i < judge->rule->statement_count; i++) {
-		const struct program_statement *statement = &program->statements[judge->rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(program, judge->rule)[i];
 		bool taken = false;
 
 		for (uint32_t other = 0; statement->type != PROGRAM_NONE && other < program->rule_count; other++)
@@ -102,13 +103,14 @@ static bool judge_drop(struct judge *judge)
 	if (!(judge->rule->flags & PROGRAM_RULE_DROP))
 		return true;
 	for (uint32_t i = 0; i < judge->rule->state_count; i++) {
-		const struct program_state *state = matcher_state(program, judge->rule, i);
-		const struct program_transition *transition = &program->transitions[state->first_transition];
+		const struct program_state *state = &program_states(program, judge->rule)[i];
+		const struct program_transition *transition = program_transitions(program, state);
 
 		for (uint32_t j = 0; j < state->transition_count; j++, transition++)
 			for (uint32_t c = 0; c < judge->rule->class_count; c++)
 				if (transition->target == PROGRAM_TARGET_MATCH &&
-				    !matcher_key(program, matcher_class(program, judge->rule, c), transition->type))
+				    !program_key_for(program, &program_classes(program, judge->rule)[c],
+						     transition->type))
 					return no(judge, "AFTER MATCH DROP needs the join field in every event");
 	}
 	return true;
@@ -198,7 +200,7 @@ bool matcher_can_act(const struct program *program, const struct ebpf_node_info 
 		return false;
 	/* A question is answered elsewhere, and so are its arguments. */
 	for (uint32_t i = 0; i < row->arg_count && action->primitive != REACT_HOLD; i++) {
-		uint32_t node = program->args[row->first_arg + i].node;
+		uint32_t node = program_args(program, row)[i].node;
 
 		if (program->nodes[node].op != PROGRAM_OP_TEXT && !nodes[node].in_kernel)
 			return false;

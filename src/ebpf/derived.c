@@ -7,6 +7,7 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -14,14 +15,14 @@ bool derived_takes(const struct program *program, uint32_t index, uint32_t type)
 {
 	const struct program_rule *rule = &program->rules[index];
 
-	if (!matcher_rule_has(program, rule, type))
+	if (!program_rule_sees(program, rule, type))
 		return false;
 	if (rule->semantics <= PROGRAM_STRICT_PARTITION)
 		return true;
 	for (uint32_t i = 0; i < rule->state_count; i++) {
 		uint32_t count;
 
-		matcher_transitions(program, matcher_state(program, rule, i), type, &count);
+		program_transitions_on(program, &program_states(program, rule)[i], type, &count);
 		if (count)
 			return true;
 	}
@@ -33,7 +34,7 @@ bool derived_feeds(const struct program *program, uint32_t from, uint32_t to)
 	const struct program_rule *rule = &program->rules[from];
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		uint32_t type = program->statements[rule->first_statement + i].type;
+		uint32_t type = program_statements(program, rule)[i].type;
 
 		if (type != PROGRAM_NONE && derived_takes(program, to, type))
 			return true;
@@ -174,7 +175,7 @@ int derived_find(struct ebpf_matcher *matcher)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count && matcher->rules[i].here; j++) {
-			uint32_t type = program->statements[rule->first_statement + j].type;
+			uint32_t type = program_statements(program, rule)[j].type;
 
 			if (type == PROGRAM_NONE || !is_taken(matcher, type))
 				continue;

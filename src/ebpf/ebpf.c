@@ -14,6 +14,7 @@
 #include "ebpf/source-plan.h"
 #include "ebpf/source-set.h"
 #include "ebpf/stops.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <linux/btf.h>
@@ -73,9 +74,8 @@ static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, 
 			continue;
 		if (is_excluded && rule->flags & PROGRAM_RULE_OVER_ALL)
 			return true;
-		for (uint32_t j = 0; j < rule->over_count; j++)
-			if (ebpf->program->indices[rule->first_over + j] == type)
-				return true;
+		if (program_rule_lists(ebpf->program, rule, type))
+			return true;
 	}
 	return false;
 }

@@ -317,7 +317,7 @@ static void do_hold(struct emit *emit, const struct program_statement *statement
 
 static void do_tally(struct emit *emit, uint32_t index, const struct program_statement *statement, uint32_t none)
 {
-	const struct program_arg *arg = &emit->program->args[statement->first_arg + 1];
+	const struct program_arg *arg = &program_args(emit->program, statement)[1];
 	struct ebpf_asm *as = emit->as;
 	uint32_t fits = ebpf_label(as);
 
@@ -377,7 +377,7 @@ void emit_act(struct emit *emit, int16_t done)
 		else if (action_of(emit, index)->primitive == REACT_STACK)
 			do_stack(emit, done, next);
 		else if (action_of(emit, index)->primitive == REACT_SEND_SIGNAL)
-			do_signal(emit, action_of(emit, index), &emit->program->args[statement->first_arg], next);
+			do_signal(emit, action_of(emit, index), program_args(emit->program, statement), next);
 		else
 			do_tally(emit, index, statement, next);
 		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, next);

@@ -29,8 +29,8 @@ bool emit_needs_aside(const struct emit *emit, uint32_t type)
 
 	for (uint32_t state = 0; state < rule->state_count; state++) {
 		uint32_t count;
-		const struct program_transition *transition =
-			matcher_transitions(emit->program, matcher_state(emit->program, rule, state), type, &count);
+		const struct program_transition *transition = program_transitions_on(
+			emit->program, &program_states(emit->program, rule)[state], type, &count);
 
 		for (; count > 0; count--, transition++)
 			if (makes_run(rule, state, transition) &&

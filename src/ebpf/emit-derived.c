@@ -41,7 +41,7 @@ uint32_t emit_derived_match_bytes(const struct emit *emit)
 static uint32_t raised_type(const struct ebpf_matcher *matcher, uint32_t rule, uint32_t statement)
 {
 	const struct program_rule *row = &matcher->program->rules[rule];
-	uint32_t type = matcher->program->statements[row->first_statement + statement].type;
+	uint32_t type = program_statements(matcher->program, row)[statement].type;
 
 	return type != PROGRAM_NONE && matcher->types[type].raised ? type : PROGRAM_NONE;
 }
@@ -317,7 +317,7 @@ static bool finds_in_order(const struct emit *emit)
 	for (uint32_t type = 0; type < emit->program->type_count; type++) {
 		struct emit other = matcher_emit_of(emit->matcher, NULL, emit->place->index, type);
 
-		if (matcher_rule_has(emit->program, emit->rule, type) && emit_has_moves(&other))
+		if (program_rule_sees(emit->program, emit->rule, type) && emit_has_moves(&other))
 			return false;
 	}
 	return emit_walk_count(emit) <= 1;

@@ -156,7 +156,7 @@ static void make_record(struct emit *emit, const struct program_statement *state
 		ebpf_store_imm(as, BPF_DW, R6, (int32_t)at, 0);
 	emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
 	for (uint32_t i = 0; i < statement->arg_count; i++)
-		set_field(emit, &emit->program->args[statement->first_arg + i]);
+		set_field(emit, &program_args(emit->program, statement)[i]);
 }
 
 /* The events of a match of the rule are raised one by one. */
@@ -165,7 +165,7 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 	struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
 	struct ebpf_asm *as = drain->as;
 	uint32_t place = drain->derived->rule_places[rule];
-	const struct program_statement *statement = &emit.program->statements[emit.rule->first_statement];
+	const struct program_statement *statement = program_statements(emit.program, emit.rule);
 
 	ebpf_bind(as, drain->places[place]);
 	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {

@@ -8,6 +8,7 @@
 #include "ebpf/emit-part.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,10 +52,10 @@ static bool guard_of(const struct program *program, uint32_t index, struct guard
 /* The one guard of all openings of the rule on the type, if there is nothing else for it to do. */
 static bool guard_of_rule(const struct emit *emit, struct guard *guard)
 {
-	const struct program_state *start = matcher_state(emit->program, emit->rule, 0);
+	const struct program_state *start = &program_states(emit->program, emit->rule)[0];
 	struct guard other;
 	uint32_t count;
-	const struct program_transition *transitions = matcher_transitions(emit->program, start, emit->type, &count);
+	const struct program_transition *transitions = program_transitions_on(emit->program, start, emit->type, &count);
 
 	if (emit_walk_count(emit) || count == 0 || !guard_of(emit->program, transitions[0].fit, guard))
 		return false;

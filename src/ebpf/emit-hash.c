@@ -21,25 +21,20 @@ struct piece {
 
 static const struct program_slot *slot_at(const struct emit *emit, const struct program_class *class, uint32_t i)
 {
-	return &emit->program->slots[emit->rule->first_slot + emit->program->indices[class->first_slot + i]];
-}
-
-static const struct program_class *class_of(const struct emit *emit, uint32_t group)
-{
-	return matcher_class(emit->program, emit->rule, emit->place->groups[group].class);
+	return &program_slots(emit->program, emit->rule)[program_class_slots(emit->program, class)[i]];
 }
 
 /* No class has more slots than a key may: the loader sees to it, and a compiler that unrolls loops wants to be told. */
 static uint32_t slot_count(const struct emit *emit, uint32_t group)
 {
-	uint32_t count = class_of(emit, group)->slot_count;
+	uint32_t count = emit_class_of(emit, group)->slot_count;
 
 	return count < PROGRAM_KEY_SLOTS_MAX ? count : PROGRAM_KEY_SLOTS_MAX;
 }
 
 static struct piece piece_of_run(const struct emit *emit, uint32_t group, uint32_t i)
 {
-	const struct program_slot *slot = slot_at(emit, class_of(emit, group), i);
+	const struct program_slot *slot = slot_at(emit, emit_class_of(emit, group), i);
 
 	return (struct piece){ .base = R7,
 			       .off = (int32_t)(sizeof(struct matcher_run) + slot->offset),
@@ -49,7 +44,7 @@ static struct piece piece_of_run(const struct emit *emit, uint32_t group, uint32
 
 static struct piece piece_of_event(const struct emit *emit, const struct program_key *key, uint32_t i)
 {
-	const struct program_field *field = &emit->program->fields[emit->program->indices[key->first_field + i]];
+	const struct program_field *field = &emit->program->fields[program_key_fields(emit->program, key)[i]];
 
 	return (struct piece){ .base = R6,
 			       .off = (int32_t)field->offset,
@@ -217,7 +212,7 @@ void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t 
 	uint32_t count = slot_count(emit, walk->group);
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (emit->program->indices[walk->key->first_field + i] == PROGRAM_NONE)
+		if (program_key_fields(emit->program, walk->key)[i] == PROGRAM_NONE)
 			continue; /* a machine's: any value */
 		struct piece run = piece_of_run(emit, walk->group, i), event = piece_of_event(emit, walk->key, i);
 
@@ -227,7 +222,7 @@ void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t 
 
 void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ)
 {
-	uint32_t count = class_of(emit, group)->slot_count;
+	uint32_t count = emit_class_of(emit, group)->slot_count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct piece run = piece_of_run(emit, group, i), other = run;

@@ -28,7 +28,7 @@ static bool is_field(const struct emit *emit, const struct program_node *node, u
 static bool sets_to_field(const struct emit *emit, const struct program_transition *transition, uint32_t slot,
 			  uint32_t field)
 {
-	const struct program_action *actions = &emit->program->actions[transition->first_action];
+	const struct program_action *actions = program_actions(emit->program, transition);
 	bool set = false;
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
@@ -47,15 +47,14 @@ static bool sets_to_field(const struct emit *emit, const struct program_transiti
 static bool opens_in_walk(const struct emit *emit, const struct program_transition *transition,
 			  const struct emit_walk *walk)
 {
-	const struct program_class *class =
-		matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class);
-	const uint32_t *indices = emit->program->indices;
+	const struct program_class *class = emit_class_of(emit, walk->group);
+	const uint32_t *slots = program_class_slots(emit->program, class);
+	const uint32_t *fields = program_key_fields(emit->program, walk->key);
 
 	if (emit_group(emit, transition->target) != walk->group)
 		return false;
 	for (uint32_t i = 0; i < class->slot_count; i++)
-		if (!sets_to_field(emit, transition, indices[class->first_slot + i],
-				   indices[walk->key->first_field + i]))
+		if (!sets_to_field(emit, transition, slots[i], fields[i]))
 			return false;
 	return true;
 }
@@ -65,8 +64,7 @@ static bool touches_one(const struct emit *emit)
 {
 	struct emit_walk walk;
 	uint32_t count, walks = emit_find_walks(emit, &walk);
-	const struct program_transition *opening =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	const struct program_transition *opening = emit_transitions(emit, 0, &count);
 
 	if (walks == 0)
 		return true;
@@ -76,8 +74,7 @@ static bool touches_one(const struct emit *emit)
 		if (emit_lives_on(&opening[i]) && !opens_in_walk(emit, &opening[i], &walk))
 			return false;
 	for (uint32_t state = 1; state < emit->rule->state_count; state++) {
-		const struct program_transition *transition = matcher_transitions(
-			emit->program, matcher_state(emit->program, emit->rule, state), emit->type, &count);
+		const struct program_transition *transition = emit_transitions(emit, state, &count);
 
 		for (; count > 0; count--, transition++)
 			if (emit_moves(emit, state, transition))
@@ -91,7 +88,7 @@ bool matcher_is_wide(struct ebpf_matcher *matcher, uint32_t rule)
 	for (uint32_t type = 0; type < matcher->program->type_count; type++) {
 		struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
 
-		if (matcher_rule_has(matcher->program, emit.rule, type) && !touches_one(&emit))
+		if (program_rule_sees(matcher->program, emit.rule, type) && !touches_one(&emit))
 			return true;
 	}
 	return false;
@@ -101,8 +98,7 @@ bool matcher_is_wide(struct ebpf_matcher *matcher, uint32_t rule)
 static bool opens_runs(const struct emit *emit)
 {
 	uint32_t count;
-	const struct program_transition *opening =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	const struct program_transition *opening = emit_transitions(emit, 0, &count);
 
 	for (; count > 0; count--, opening++)
 		if (emit_lives_on(opening))

@@ -21,8 +21,7 @@ bool emit_inherits(const struct emit *emit)
 {
 	for (uint32_t state = 1; state < emit->rule->state_count; state++) {
 		uint32_t count;
-		const struct program_transition *transition = matcher_transitions(
-			emit->program, matcher_state(emit->program, emit->rule, state), emit->type, &count);
+		const struct program_transition *transition = emit_transitions(emit, state, &count);
 
 		for (; count > 0; count--, transition++)
 			if (inherits(transition) && emit_lives_on(transition))

@@ -17,18 +17,15 @@ enum { LOOP_TURNS_MAX = 1 << 23 };
 
 const struct program_key *emit_machine_key(const struct emit *emit)
 {
-	return matcher_key(emit->program, matcher_class(emit->program, emit->rule, 0), emit->type);
+	return program_key_for(emit->program, &program_classes(emit->program, emit->rule)[0], emit->type);
 }
 
 bool emit_names_part(const struct emit *emit)
 {
-	const struct program_class *class = matcher_class(emit->program, emit->rule, 0);
+	const struct program_class *class = &program_classes(emit->program, emit->rule)[0];
 	const struct program_key *key = emit_machine_key(emit);
 
-	for (uint32_t i = 0; key && i < class->slot_count; i++)
-		if (emit->program->indices[key->first_field + i] == PROGRAM_NONE)
-			return true;
-	return false;
+	return key && program_key_given(emit->program, class, key) != program_class_whole(class);
 }
 
 /* bpf_loop's callback (turn, frame), for the chain in which the instance of the event's key would be. */
@@ -100,8 +97,7 @@ void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void
 static void look_at_end(struct emit *emit, uint32_t none)
 {
 	uint32_t count, fits = ebpf_label(emit->as);
-	const struct program_transition *transition =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 1), emit->type, &count);
+	const struct program_transition *transition = emit_transitions(emit, 1, &count);
 
 	for (uint32_t i = 0; i < count; i++, transition++) {
 		uint32_t next = ebpf_label(emit->as);

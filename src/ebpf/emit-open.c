@@ -15,7 +15,7 @@
 /* Whether the first thing that happens to the slot is that it is set from the event alone. */
 static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
 {
-	const struct program_action *action = &emit->program->actions[transition->first_action];
+	const struct program_action *action = program_actions(emit->program, transition);
 	const struct ebpf_node_info *nodes = emit->matcher->nodes;
 
 	for (uint32_t i = 0; i < transition->action_count; i++, action++) {
@@ -30,7 +30,7 @@ static bool is_set_first(const struct emit *emit, const struct program_transitio
 /* Zeroes what the opening actions do not set anyway. */
 static void clear_slots(struct emit *emit, const struct program_transition *transition)
 {
-	const struct program_slot *slots = &emit->program->slots[emit->rule->first_slot];
+	const struct program_slot *slots = program_slots(emit->program, emit->rule);
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < emit->rule->slot_count && at < emit->rule->slot_bytes; i++) {
@@ -205,8 +205,7 @@ void emit_open(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t count, done = ebpf_label(as);
-	const struct program_transition *transitions =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t next = ebpf_label(as);
@@ -236,8 +235,7 @@ void emit_open(struct emit *emit)
 void emit_look_at_openings(struct emit *emit, uint32_t some)
 {
 	uint32_t count;
-	const struct program_transition *transitions =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t fit = transitions[i].fit, next = ebpf_label(emit->as);

@@ -9,7 +9,7 @@ bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
 {
 	struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
 
-	return emit.place->here && matcher_rule_has(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
+	return emit.place->here && program_rule_sees(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
 }
 
 /* What is left to be fetched. */
@@ -65,7 +65,7 @@ static bool find_doubtful(const struct ebpf_matcher *matcher, uint32_t rule, uin
 	for (uint32_t i = 0; i < row->field_count; i++) {
 		const bool *may_be_unread = matcher->options.may_be_unread;
 		bool may = may_be_unread ? may_be_unread[row->first_field + i]
-					 : matcher->program->fields[row->first_field + i].value == EVENT_STRING;
+					 : program_fields(matcher->program, row)[i].value == EVENT_STRING;
 
 		if (!reads[i] || !may)
 			continue;
@@ -91,7 +91,7 @@ static uint32_t emit_look_at(struct emit_parts *parts, const bool *doubtful, uin
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &program->fields[type->first_field + i];
+		const struct program_field *field = &program_fields(program, type)[i];
 
 		if (!doubtful[i] || field->value != EVENT_STRING)
 			continue;

@@ -17,6 +17,7 @@
 
 #include "ebpf/emit-frame.h"
 #include "ebpf/matcher-priv.h"
+#include "program/query.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -67,6 +68,20 @@ struct emit_walk {
 	uint32_t group;
 	const struct program_key *key;
 };
+
+/* The transitions of the rule's state on the event's type: the first of *count. */
+static inline const struct program_transition *emit_transitions(const struct emit *emit, uint32_t state,
+								uint32_t *count)
+{
+	return program_transitions_on(emit->program, &program_states(emit->program, emit->rule)[state], emit->type,
+				      count);
+}
+
+/* The class whose slots are the keys of group. */
+static inline const struct program_class *emit_class_of(const struct emit *emit, uint32_t group)
+{
+	return &program_classes(emit->program, emit->rule)[emit->place->groups[group].class];
+}
 
 static inline bool emit_is_machine(const struct emit *emit)
 {

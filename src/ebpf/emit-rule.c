@@ -9,7 +9,7 @@ static bool has_openings(const struct emit *emit)
 {
 	uint32_t count;
 
-	matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, 0), emit->type, &count);
+	emit_transitions(emit, 0, &count);
 	return count > 0;
 }
 

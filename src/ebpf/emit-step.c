@@ -60,7 +60,7 @@ void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
 /* A division by zero in an action leaves the slot as it is, and is counted. */
 void emit_actions(struct emit *emit, const struct program_transition *transition)
 {
-	const struct program_action *actions = &emit->program->actions[transition->first_action];
+	const struct program_action *actions = program_actions(emit->program, transition);
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
 		uint32_t done = ebpf_label(emit->as);
@@ -78,17 +78,17 @@ void emit_actions(struct emit *emit, const struct program_transition *transition
 
 uint32_t emit_group(const struct emit *emit, uint32_t state)
 {
-	return emit->place->group_of[matcher_state(emit->program, emit->rule, state)->class];
+	return emit->place->group_of[program_states(emit->program, emit->rule)[state].class];
 }
 
 static bool writes_key(const struct emit *emit, const struct program_transition *transition)
 {
-	const struct program_state *target = matcher_state(emit->program, emit->rule, transition->target);
-	const struct program_class *class = matcher_class(emit->program, emit->rule, target->class);
-	const uint32_t *slots = &emit->program->indices[class->first_slot];
+	const struct program_state *target = &program_states(emit->program, emit->rule)[transition->target];
+	const struct program_class *class = &program_classes(emit->program, emit->rule)[target->class];
+	const uint32_t *slots = program_class_slots(emit->program, class);
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
-		uint32_t slot = emit->program->actions[transition->first_action + i].slot;
+		uint32_t slot = program_actions(emit->program, transition)[i].slot;
 
 		for (uint32_t j = 0; j < class->slot_count; j++)
 			if (slots[j] == slot)
@@ -108,7 +108,7 @@ bool emit_moves(const struct emit *emit, uint32_t from, const struct program_tra
 static bool sets_timer(const struct emit *emit, const struct program_transition *transition)
 {
 	for (uint32_t i = 0; i < transition->action_count && emit->place->timed; i++)
-		if (emit->program->actions[transition->first_action + i].slot == emit->rule->timer_slot)
+		if (program_actions(emit->program, transition)[i].slot == emit->rule->timer_slot)
 			return true;
 	return false;
 }
@@ -229,13 +229,12 @@ void emit_overdue(struct emit *emit, uint32_t overdue)
 void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits)
 {
 	uint32_t count;
-	const struct program_transition *transitions =
-		matcher_transitions(emit->program, matcher_state(emit->program, emit->rule, state), emit->type, &count);
+	const struct program_transition *transitions = emit_transitions(emit, state, &count);
 	bool strict = emit->rule->semantics <= PROGRAM_STRICT_PARTITION;
 
 	if (emit->rule->flags &
 	    PROGRAM_RULE_DEADLINE) /* a match that is due is left to the sweep, which keeps the order */
-		emit_overdue(emit, matcher_state(emit->program, emit->rule, state)->flags & PROGRAM_STATE_DEADLINE
+		emit_overdue(emit, program_states(emit->program, emit->rule)[state].flags & PROGRAM_STATE_DEADLINE
 					   ? exits->stay
 					   : exits->end);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {

@@ -38,7 +38,7 @@ static void load_deadline(struct emit *emit)
 /* What r8's record says of who and when. */
 static void fill_context(struct emit *emit)
 {
-	const struct program_slot *context = &emit->program->slots[emit->rule->first_slot + emit->rule->context_slot];
+	const struct program_slot *context = &program_slots(emit->program, emit->rule)[emit->rule->context_slot];
 	static const size_t numbers[CONTEXT_NUMBERS] = { MATCH(cpu), MATCH(pid), MATCH(tid) };
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words comm = { R8, R7, MATCH(comm), (int32_t)(sizeof(struct matcher_run) + context[3].offset),
@@ -58,7 +58,7 @@ static void fill_context(struct emit *emit)
 
 static bool is_deadline(const struct emit *emit, uint32_t state)
 {
-	return matcher_state(emit->program, emit->rule, state)->flags & PROGRAM_STATE_DEADLINE;
+	return program_states(emit->program, emit->rule)[state].flags & PROGRAM_STATE_DEADLINE;
 }
 
 /* Jumps to due if the run in r7 is in a state that matches at its deadline. */

@@ -18,7 +18,7 @@ enum { CONTEXT_NUMBERS = 3 };
 /* Where slot lies in the run in r7. */
 static int32_t slot_at(const struct emit *emit, uint32_t slot)
 {
-	return (int32_t)(sizeof(struct matcher_run) + emit->program->slots[emit->rule->first_slot + slot].offset);
+	return (int32_t)(sizeof(struct matcher_run) + program_slots(emit->program, emit->rule)[slot].offset);
 }
 
 static void load_timer(struct emit *emit, uint8_t dst)

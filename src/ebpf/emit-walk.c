@@ -19,15 +19,15 @@ enum { LINEAR_STATES = 4 };
 static bool same_fields(const struct emit *emit, const struct program_key *a, const struct program_key *b,
 			uint32_t count)
 {
-	const uint32_t *indices = emit->program->indices;
+	const uint32_t *fields = program_key_fields(emit->program, a);
 
-	return memcmp(indices + a->first_field, indices + b->first_field, count * sizeof *indices) == 0;
+	return memcmp(fields, program_key_fields(emit->program, b), count * sizeof *fields) == 0;
 }
 
 /* The key under which the event finds runs of class, or NULL. */
 const struct program_key *emit_key_of(const struct emit *emit, uint32_t class)
 {
-	return matcher_key(emit->program, matcher_class(emit->program, emit->rule, class), emit->type);
+	return program_key_for(emit->program, &program_classes(emit->program, emit->rule)[class], emit->type);
 }
 
 /* Whether runs of class are found by the walk. */
@@ -36,18 +36,18 @@ static bool in_walk(const struct emit *emit, const struct emit_walk *walk, uint3
 	const struct program_key *key = emit_key_of(emit, class);
 
 	return key && emit->place->group_of[class] == walk->group &&
-	       same_fields(emit, key, walk->key, matcher_class(emit->program, emit->rule, class)->slot_count);
+	       same_fields(emit, key, walk->key, program_classes(emit->program, emit->rule)[class].slot_count);
 }
 
 /* Whether a run in state would be changed by the walk. */
 static bool steps(const struct emit *emit, const struct emit_walk *walk, uint32_t state)
 {
-	const struct program_state *waits = matcher_state(emit->program, emit->rule, state);
+	const struct program_state *waits = &program_states(emit->program, emit->rule)[state];
 	uint32_t count;
 
 	if (emit->type != PROGRAM_TIMER && !in_walk(emit, walk, waits->class))
 		return false;
-	matcher_transitions(emit->program, waits, emit->type, &count);
+	program_transitions_on(emit->program, waits, emit->type, &count);
 	return count > 0 || emit->rule->semantics <= PROGRAM_STRICT_PARTITION;
 }
 
@@ -160,8 +160,7 @@ static uint32_t function_step(struct emit *emit, const struct emit_walk *walk)
 /* r8 = the bucket of the event's key. */
 static void find_bucket(struct emit *emit, const struct emit_walk *walk)
 {
-	const struct program_class *class =
-		matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class);
+	const struct program_class *class = emit_class_of(emit, walk->group);
 
 	ebpf_note(emit->as, "rule %s: look up the key %s", program_text(emit->program, emit->rule->name),
 		  program_text(emit->program, class->label));
@@ -185,7 +184,7 @@ static void look_at_chain(struct emit *emit, const struct emit_walk *walk, uint3
 
 	ebpf_load(as, BPF_W, R2, R8, BUCKET(head));
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, none);
-	if (matcher_class(emit->program, emit->rule, emit->place->groups[walk->group].class)->slot_count == 0)
+	if (emit_class_of(emit, walk->group)->slot_count == 0)
 		return;
 	emit_check_index(emit, R2, some);
 	emit_run_address(emit, R7, R2);
@@ -253,10 +252,10 @@ uint32_t emit_walk_count(const struct emit *emit)
 bool emit_has_moves(const struct emit *emit)
 {
 	for (uint32_t i = 1; i < emit->rule->state_count; i++) {
-		const struct program_state *state = matcher_state(emit->program, emit->rule, i);
+		const struct program_state *state = &program_states(emit->program, emit->rule)[i];
 		uint32_t count;
 		const struct program_transition *transition =
-			matcher_transitions(emit->program, state, emit->type, &count);
+			program_transitions_on(emit->program, state, emit->type, &count);
 
 		for (; count > 0; count--, transition++)
 			if (emit_moves(emit, i, transition) || emit_copies(emit, transition))

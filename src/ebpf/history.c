@@ -7,6 +7,7 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -22,8 +23,8 @@ static uint32_t largest_record(const struct program *program, const struct progr
 	uint32_t largest = 0;
 
 	for (uint32_t i = 0; i < rule->state_count; i++) {
-		const struct program_state *state = matcher_state(program, rule, i);
-		const struct program_transition *transition = &program->transitions[state->first_transition];
+		const struct program_state *state = &program_states(program, rule)[i];
+		const struct program_transition *transition = program_transitions(program, state);
 
 		for (uint32_t j = 0; j < state->transition_count; j++, transition++)
 			if (is_kept(transition) && program->types[transition->type].record_bytes > largest)
@@ -39,8 +40,8 @@ static uint32_t largest_record(const struct program *program, const struct progr
 static bool follow(const struct program *program, const struct program_rule *rule, uint32_t index, int *known,
 		   int *most)
 {
-	const struct program_state *state = matcher_state(program, rule, index);
-	const struct program_transition *transition = &program->transitions[state->first_transition];
+	const struct program_state *state = &program_states(program, rule)[index];
+	const struct program_transition *transition = program_transitions(program, state);
 	bool changed = false;
 
 	for (uint32_t j = 0; j < state->transition_count; j++, transition++) {

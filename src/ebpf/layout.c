@@ -21,42 +21,6 @@ enum {
 	BUCKET_BITS_MAX = 24,
 };
 
-bool matcher_rule_has(const struct program *program, const struct program_rule *rule, uint32_t type)
-{
-	for (uint32_t i = 0; i < rule->over_count; i++)
-		if (program->indices[rule->first_over + i] == type)
-			return true;
-	return rule->flags & PROGRAM_RULE_OVER_ALL;
-}
-
-const struct program_transition *matcher_transitions(const struct program *program, const struct program_state *state,
-						     uint32_t type, uint32_t *count)
-{
-	const struct program_transition *first = &program->transitions[state->first_transition], *end;
-
-	end = first + state->transition_count;
-	while (first < end && first->type != type)
-		first++;
-	for (*count = 0; first + *count < end && first[*count].type == type;)
-		++*count;
-	return first;
-}
-
-const struct program_key *matcher_key(const struct program *program, const struct program_class *class, uint32_t type)
-{
-	const struct program_key *any = NULL;
-
-	for (uint32_t i = 0; i < class->key_count; i++) {
-		const struct program_key *key = &program->keys[class->first_key + i];
-
-		if (key->type == type)
-			return key;
-		if (key->type == PROGRAM_NONE)
-			any = key;
-	}
-	return any;
-}
-
 /* How large a map may grow that is to hold bytes. The kernel is asked only where it matters: asking takes long. */
 static uint64_t value_bytes_max(struct ebpf_matcher *matcher, uint64_t bytes)
 {
@@ -92,18 +56,18 @@ static int place(struct ebpf_matcher *matcher, uint64_t bytes, struct matcher_re
 static bool same_slots(const struct program *program, const struct program_class *a, const struct program_class *b)
 {
 	return a->slot_count == b->slot_count &&
-	       memcmp(program->indices + a->first_slot, program->indices + b->first_slot,
+	       memcmp(program_class_slots(program, a), program_class_slots(program, b),
 		      a->slot_count * sizeof *program->indices) == 0;
 }
 
 static void group_classes(const struct program *program, struct matcher_rule *rule)
 {
 	for (uint32_t class = 0; class < rule->rule->class_count; class ++) {
-		const struct program_class *wanted = matcher_class(program, rule->rule, class);
+		const struct program_class *wanted = &program_classes(program, rule->rule)[class];
 		uint32_t group = 0;
 
 		while (group < rule->group_count &&
-		       !same_slots(program, wanted, matcher_class(program, rule->rule, rule->groups[group].class)))
+		       !same_slots(program, wanted, &program_classes(program, rule->rule)[rule->groups[group].class]))
 			group++;
 		if (group == rule->group_count)
 			rule->groups[rule->group_count++] = (struct matcher_group){ .class = class };
@@ -126,16 +90,14 @@ static uint32_t bits_for(uint64_t count)
  */
 static bool find_stripe(const struct program *program, const struct program_rule *rule, uint32_t *slots)
 {
-	const struct program_class *class = rule->class_count ? matcher_class(program, rule, 0) : NULL;
-	uint32_t all = class ? (1u << class->slot_count) - 1 : 0;
+	const struct program_class *class = rule->class_count ? &program_classes(program, rule)[0] : NULL;
+	uint32_t all = class ? program_class_whole(class) : 0;
 
 	*slots = all;
 	if (rule->semantics != PROGRAM_MACHINE || !class)
 		return false;
 	for (uint32_t i = 0; i < class->key_count; i++)
-		for (uint32_t slot = 0; slot < class->slot_count; slot++)
-			if (program->indices[program->keys[class->first_key + i].first_field + slot] == PROGRAM_NONE)
-				*slots &= ~(1u << slot);
+		*slots &= program_key_given(program, class, &program_keys(program, class)[i]);
 	return *slots != all;
 }
 
@@ -167,7 +129,7 @@ static void lay_out_stripes(const struct program *program, struct matcher_rule *
 static bool has_keys(const struct program *program, const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->class_count; i++)
-		if (matcher_class(program, rule, i)->slot_count)
+		if (program_classes(program, rule)[i].slot_count)
 			return true;
 	return false;
 }

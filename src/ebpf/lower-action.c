@@ -2,6 +2,7 @@
 /* Decides how an event leaves its traces in the slots of a run. */
 
 #include "ebpf/lower-priv.h"
+#include "program/query.h"
 
 static void lower_least(struct ebpf_lower *lower, const struct program_action *action, const struct program_slot *slot)
 {
@@ -19,7 +20,7 @@ static void lower_least(struct ebpf_lower *lower, const struct program_action *a
 
 void ebpf_lower_action(struct ebpf_lower *lower, const struct program_action *action)
 {
-	const struct program_slot *slot = &lower->program->slots[lower->rule->first_slot + action->slot];
+	const struct program_slot *slot = &program_slots(lower->program, lower->rule)[action->slot];
 	int32_t imm, at = lower->slots_off + (int32_t)slot->offset;
 
 	if (action->op != PROGRAM_SET) {

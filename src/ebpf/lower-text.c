@@ -5,6 +5,7 @@
  */
 
 #include "ebpf/lower-priv.h"
+#include "program/query.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static struct text text_of(const struct ebpf_lower *lower, uint32_t index)
 	}
 	if (lower->slots_zero)
 		return (struct text){ .bytes = "" };
-	const struct program_slot *slot = &lower->program->slots[lower->rule->first_slot + node->a];
+	const struct program_slot *slot = &program_slots(lower->program, lower->rule)[node->a];
 
 	return (struct text){ .base = lower->slots,
 			      .off = lower->slots_off + (int32_t)slot->offset,

@@ -8,6 +8,7 @@
 #include "ebpf/lower-priv.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -90,7 +91,7 @@ static void load_leaf(struct ebpf_lower *lower, const struct program_node *node,
 	} else if (lower->slots_zero) {
 		ebpf_mov_imm(lower->as, into, 0);
 	} else {
-		const struct program_slot *slot = &lower->program->slots[lower->rule->first_slot + node->a];
+		const struct program_slot *slot = &program_slots(lower->program, lower->rule)[node->a];
 
 		ebpf_load(lower->as, BPF_DW, into, lower->slots, lower->slots_off + (int32_t)slot->offset);
 	}

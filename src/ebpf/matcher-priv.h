@@ -9,6 +9,7 @@
 #include "ebpf/matcher-memory.h"
 #include "ebpf/matcher.h"
 #include "ebpf/scope.h"
+#include "program/query.h"
 
 /* How many rules EMIT may connect: a program holds all that follows from its event. */
 enum { MATCHER_COMPANY_MAX = 32 };
@@ -213,28 +214,6 @@ static inline bool matcher_is_swept(const struct matcher_rule *rule)
 static inline void *matcher_at(const struct ebpf_matcher *matcher, const struct matcher_region *region)
 {
 	return matcher->maps[region->map].memory + region->off;
-}
-
-/* Whether type is in rule's stream. */
-bool matcher_rule_has(const struct program *program, const struct program_rule *rule, uint32_t type);
-
-/* The first transition of state on type, and how many. */
-const struct program_transition *matcher_transitions(const struct program *program, const struct program_state *state,
-						     uint32_t type, uint32_t *count);
-
-/* The key of class for type (its own or that for all types), or NULL. */
-const struct program_key *matcher_key(const struct program *program, const struct program_class *class, uint32_t type);
-
-static inline const struct program_state *matcher_state(const struct program *program, const struct program_rule *rule,
-							uint32_t state)
-{
-	return &program->states[rule->first_state + state];
-}
-
-static inline const struct program_class *matcher_class(const struct program *program, const struct program_rule *rule,
-							uint32_t class)
-{
-	return &program->classes[rule->first_class + class];
 }
 
 #endif

@@ -41,7 +41,7 @@ static bool can_be_interrupted(const struct ebpf_matcher *matcher, uint32_t rule
 	const bool *from_interrupt = matcher->options.from_interrupt;
 
 	for (uint32_t type = 0; from_interrupt && type < matcher->program->type_count; type++)
-		if (from_interrupt[type] && matcher_rule_has(matcher->program, &matcher->program->rules[rule], type))
+		if (from_interrupt[type] && program_rule_sees(matcher->program, &matcher->program->rules[rule], type))
 			return true;
 	return false;
 }

@@ -44,7 +44,7 @@ static void need_transition(struct asking *asking, const struct program_transiti
 	asking->when = &header->late;
 	need_node(asking, transition->hold);
 	for (uint32_t i = 0; i < transition->action_count; i++)
-		need_node(asking, asking->program->actions[transition->first_action + i].node);
+		need_node(asking, program_actions(asking->program, transition)[i].node);
 	if (asking->rule->flags & PROGRAM_RULE_SEQUENCE && transition->element != PROGRAM_NONE)
 		header->late |= HEADER_ALL; /* the event is kept as it is */
 	if (opens && transition->target != PROGRAM_TARGET_MATCH)
@@ -59,12 +59,12 @@ static void need_keys(struct asking *asking, struct matcher_header *header)
 
 	asking->when = &header->early;
 	for (uint32_t i = 0; i < asking->rule->class_count; i++) {
-		const struct program_class *class = matcher_class(program, asking->rule, i);
-		const struct program_key *key = matcher_key(program, class, asking->type);
+		const struct program_class *class = &program_classes(program, asking->rule)[i];
+		const struct program_key *key = program_key_for(program, class, asking->type);
 
 		for (uint32_t j = 0; key && j < class->slot_count; j++)
-			if (program->indices[key->first_field + j] != PROGRAM_NONE)
-				need_field(asking, program->indices[key->first_field + j]);
+			if (program_key_fields(program, key)[j] != PROGRAM_NONE)
+				need_field(asking, program_key_fields(program, key)[j]);
 	}
 }
 
@@ -72,8 +72,8 @@ static void need_rule(struct asking *asking, struct matcher_header *header)
 {
 	for (uint32_t i = 0; i < asking->rule->state_count; i++) {
 		uint32_t count;
-		const struct program_transition *transitions = matcher_transitions(
-			asking->program, matcher_state(asking->program, asking->rule, i), asking->type, &count);
+		const struct program_transition *transitions = program_transitions_on(
+			asking->program, &program_states(asking->program, asking->rule)[i], asking->type, &count);
 
 		for (uint32_t j = 0; j < count; j++)
 			need_transition(asking, &transitions[j], i == 0, header);
@@ -92,7 +92,7 @@ static void need_part(const struct ebpf_matcher *matcher, uint32_t type, const s
 					 .rule = &matcher->program->rules[i],
 					 .type = type };
 
-		if (!matcher->rules[i].here || !matcher_rule_has(matcher->program, asking.rule, type))
+		if (!matcher->rules[i].here || !program_rule_sees(matcher->program, asking.rule, type))
 			continue;
 		need_rule(&asking, header);
 		program_rule_reads(matcher->program, i, type, body);

@@ -8,6 +8,7 @@
 #include "ebpf/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -49,7 +50,7 @@ static uint64_t deadline_of(const struct matcher_rule *rule, const struct progra
 		return UINT64_MAX;
 	if (!rule->timed)
 		return later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
-	timer = &program->slots[rule->rule->first_slot + rule->rule->timer_slot];
+	timer = &program_slots(program, rule->rule)[rule->rule->timer_slot];
 	at = (const uint64_t *)((const uint8_t *)(run + 1) + timer->offset);
 	due = __atomic_load_n(at, __ATOMIC_RELAXED);
 	return due ? due : UINT64_MAX;
@@ -96,7 +97,7 @@ static bool only_ends(const struct ebpf_matcher *matcher, const struct matcher_r
 	uint16_t state = __atomic_load_n(&run->state, __ATOMIC_RELAXED);
 
 	return !rule->timed && state < rule->rule->state_count &&
-	       !(matcher_state(matcher->program, rule->rule, state)->flags & PROGRAM_STATE_DEADLINE);
+	       !(program_states(matcher->program, rule->rule)[state].flags & PROGRAM_STATE_DEADLINE);
 }
 
 /* Adds the overdue runs of rule and notes when it must be looked at again. */

@@ -8,6 +8,7 @@
 #include "engine/code-priv.h"
 
 #include "event/type.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static struct operand new_register(struct compiler *compiler)
 
 static const struct program_slot *slot_of(const struct compiler *compiler, uint32_t slot)
 {
-	return &compiler->program->slots[compiler->rule->first_slot + slot];
+	return &program_slots(compiler->program, compiler->rule)[slot];
 }
 
 static struct operand value_of(struct compiler *compiler, uint32_t index);

@@ -10,6 +10,7 @@
  */
 
 #include "engine/engine-priv.h"
+#include "program/query.h"
 
 #include <string.h>
 
@@ -41,7 +42,7 @@ static bool is_slot(const struct subject *subject, uint32_t node, uint32_t slot)
 /* Whether the transition does nothing but add one to a slot, which it stores, and stay. */
 static bool is_loop(const struct subject *subject, const struct program_transition *transition, uint32_t *slot)
 {
-	const struct program_action *action = &subject->program->actions[transition->first_action];
+	const struct program_action *action = program_actions(subject->program, transition);
 
 	if (transition->target != subject->state || transition->flags || transition->hold != PROGRAM_NONE ||
 	    transition->action_count != 1 || action->op != PROGRAM_SET)
@@ -96,7 +97,7 @@ static bool begins(struct subject *subject, const struct program_transition *tra
 	bool begun = false;
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
-		const struct program_action *action = &subject->program->actions[transition->first_action + i];
+		const struct program_action *action = &program_actions(subject->program, transition)[i];
 
 		if (action->slot != subject->slot)
 			continue;
@@ -114,12 +115,12 @@ static bool begins(struct subject *subject, const struct program_transition *tra
 /* Whether runs come to the state from the start alone, all with one count. */
 static bool is_entered_alike(struct subject *subject, const struct program_transition *loop)
 {
-	const struct program_state *states = subject->program->states + subject->rule->first_state;
+	const struct program_state *states = program_states(subject->program, subject->rule);
 
 	for (uint32_t i = 0; i < subject->rule->state_count; i++) {
 		for (uint32_t j = 0; j < states[i].transition_count; j++) {
 			const struct program_transition *transition =
-				&subject->program->transitions[states[i].first_transition + j];
+				&program_transitions(subject->program, &states[i])[j];
 
 			if (transition->target != subject->state || transition == loop)
 				continue;
@@ -136,7 +137,7 @@ static uint32_t only_state(const struct program *program, const struct program_r
 	uint32_t found = PROGRAM_NONE;
 
 	for (uint32_t i = 1; i < rule->state_count; i++) {
-		if (program->states[rule->first_state + i].class != class)
+		if (program_states(program, rule)[i].class != class)
 			continue;
 		if (found != PROGRAM_NONE)
 			return PROGRAM_NONE;
@@ -148,7 +149,7 @@ static uint32_t only_state(const struct program *program, const struct program_r
 static bool is_key(const struct program *program, const struct program_class *class, uint32_t slot)
 {
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		if (program->indices[class->first_slot + i] == slot)
+		if (program_class_slots(program, class)[i] == slot)
 			return true;
 	}
 	return false;
@@ -174,8 +175,8 @@ bool engine_counting_find(const struct program *program, const struct program_ru
 	if (subject.state == PROGRAM_NONE || rule->semantics > PROGRAM_SKIP_TILL_NEXT ||
 	    rule->flags & PROGRAM_RULE_SEQUENCE)
 		return false;
-	const struct program_state *state = &program->states[rule->first_state + subject.state];
-	const struct program_transition *group = program->transitions + state->first_transition;
+	const struct program_state *state = &program_states(program, rule)[subject.state];
+	const struct program_transition *group = program_transitions(program, state);
 	for (uint32_t left = state->transition_count; left > 0; left -= length, group += length) {
 		const struct program_transition *loop = group;
 
@@ -186,7 +187,7 @@ bool engine_counting_find(const struct program *program, const struct program_ru
 			loop++;
 		subject.slot = found->slot;
 		found->type = group->type;
-		return !is_key(program, &program->classes[rule->first_class + class], found->slot) &&
+		return !is_key(program, &program_classes(program, rule)[class], found->slot) &&
 		       is_entered_alike(&subject, loop) && subject.first <= found->threshold;
 	}
 	return false;

@@ -7,6 +7,7 @@
 
 #include "engine/machine-priv.h"
 #include "engine/step-priv.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -28,7 +29,7 @@ struct builder {
 static bool is_key_slot(const struct builder *builder, const struct program_class *class, uint32_t slot)
 {
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		if (builder->program->indices[class->first_slot + i] == slot)
+		if (program_class_slots(builder->program, class)[i] == slot)
 			return true;
 	}
 	return false;
@@ -42,12 +43,12 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 
 	if (transition->target >= PROGRAM_TARGET_MATCH)
 		return true;
-	uint32_t class = program->states[rule->first_state + transition->target].class;
+	uint32_t class = program_states(program, rule)[transition->target].class;
 	if (class != from->class)
 		return true;
 	for (uint32_t i = 0; i < transition->action_count; i++) {
-		if (is_key_slot(builder, &program->classes[rule->first_class + class],
-				program->actions[transition->first_action + i].slot))
+		if (is_key_slot(builder, &program_classes(program, rule)[class],
+				program_actions(program, transition)[i].slot))
 			return true;
 	}
 	return false;
@@ -56,7 +57,7 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 static bool writes_timer(const struct builder *builder, const struct program_transition *transition)
 {
 	const struct program_rule *rule = builder->rule->image;
-	const struct program_action *action = builder->program->actions + transition->first_action;
+	const struct program_action *action = program_actions(builder->program, transition);
 
 	for (uint32_t i = 0; rule->flags & PROGRAM_RULE_TIMER && i < transition->action_count; i++) {
 		if (action[i].slot == rule->timer_slot)
@@ -95,7 +96,7 @@ static void build_transition(struct builder *builder, const struct program_state
 static int build_state(struct builder *builder, const struct program_state *state, struct engine_state *built,
 		       struct engine_transition *transitions)
 {
-	const struct program_transition *from = builder->program->transitions + state->first_transition;
+	const struct program_transition *from = program_transitions(builder->program, state);
 	uint32_t count = state->transition_count;
 	struct engine_group *groups = arena_zero(builder->engine->arena, count, sizeof *groups);
 	struct engine_group *group = groups;
@@ -120,7 +121,7 @@ static int build_state(struct builder *builder, const struct program_state *stat
 static int build_states(struct builder *builder, struct engine_transition *transitions)
 {
 	const struct program_rule *rule = builder->rule->image;
-	const struct program_state *states = builder->program->states + rule->first_state;
+	const struct program_state *states = program_states(builder->program, rule);
 	struct engine_state *built = arena_zero(builder->engine->arena, rule->state_count, sizeof *built);
 	int result = 0;
 
@@ -143,8 +144,8 @@ static const struct engine_part *build_parts(struct builder *builder, const stru
 	struct engine_part *parts = arena_zero(builder->engine->arena, class->slot_count, sizeof *parts), *part = parts;
 
 	for (uint32_t i = 0; parts && i < class->slot_count; i++) {
-		uint32_t index = builder->rule->image->first_slot + program->indices[class->first_slot + i];
-		const struct program_slot *slot = &program->slots[index];
+		uint32_t index = program_class_slots(program, class)[i];
+		const struct program_slot *slot = &program_slots(program, builder->rule->image)[index];
 
 		if (!(mask >> i & 1))
 			continue;
@@ -172,11 +173,6 @@ static int set_parts(struct builder *builder, const struct program_class *class,
 	return built->parts ? 0 : -ENOMEM;
 }
 
-static uint32_t whole(const struct program_class *class)
-{
-	return (UINT32_C(1) << class->slot_count) - 1;
-}
-
 static int build_counting(struct builder *builder, uint32_t class, struct engine_class *built)
 {
 	const struct program_rule *rule = builder->rule->image;
@@ -188,7 +184,7 @@ static int build_counting(struct builder *builder, uint32_t class, struct engine
 	if (!kept)
 		return -ENOMEM;
 	*kept = found;
-	kept->slot_offset = builder->program->slots[rule->first_slot + found.slot].offset;
+	kept->slot_offset = program_slots(builder->program, rule)[found.slot].offset;
 	built->counting = kept;
 	return 0;
 }
@@ -202,37 +198,14 @@ static int build_classes(struct builder *builder)
 		return -ENOMEM;
 	builder->rule->classes = built;
 	for (uint32_t i = 0; i < rule->class_count; i++) {
-		const struct program_class *class = &builder->program->classes[rule->first_class + i];
+		const struct program_class *class = &program_classes(builder->program, rule)[i];
 
 		built[i].index = i;
-		if (set_parts(builder, class, whole(class), &built[i]) || build_counting(builder, i, &built[i]))
+		if (set_parts(builder, class, program_class_whole(class), &built[i]) ||
+		    build_counting(builder, i, &built[i]))
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-/* The class's own key for type, else the one for all other types; NULL where events of type do not concern it. */
-static const struct program_key *key_of(const struct builder *builder, const struct program_class *class, uint32_t type)
-{
-	const struct program_key *keys = builder->program->keys + class->first_key, *other = NULL;
-
-	for (uint32_t i = 0; i < class->key_count; i++) {
-		if (keys[i].type == type)
-			return &keys[i];
-		if (keys[i].type == PROGRAM_NONE)
-			other = &keys[i];
-	}
-	return other;
-}
-
-/* The slots that the key gives a value, as a mask. */
-static uint32_t given(const struct builder *builder, const struct program_class *class, const struct program_key *key)
-{
-	uint32_t mask = 0;
-
-	for (uint32_t i = 0; i < class->slot_count; i++)
-		mask |= (uint32_t)(builder->program->indices[key->first_field + i] != PROGRAM_NONE) << i;
-	return mask;
 }
 
 /* The index that finds a machine's instances by the slots in mask, or NULL. */
@@ -248,40 +221,40 @@ static const struct engine_any *build_any(struct builder *builder, const struct 
 static int build_key(struct builder *builder, uint32_t class_index, const struct program_key *key,
 		     struct engine_key *built)
 {
-	const struct program_class *class = &builder->program->classes[builder->rule->image->first_class + class_index];
+	const struct program_class *class = &program_classes(builder->program, builder->rule->image)[class_index];
 
 	built->class = &builder->rule->classes[class_index];
-	built->parts =
-		build_parts(builder, class, builder->program->indices + key->first_field, given(builder, class, key));
+	built->parts = build_parts(builder, class, program_key_fields(builder->program, key),
+				   program_key_given(builder->program, class, key));
 	return built->parts ? 0 : -ENOMEM;
 }
 
 /* An event that leaves some of a machine's key open finds instances by the rest. */
 static int build_open_key(struct builder *builder, uint32_t type, struct engine_entry *entry)
 {
-	const struct program_class *class = &builder->program->classes[builder->rule->image->first_class];
-	const struct program_key *key = entry->key_count ? key_of(builder, class, type) : NULL;
+	const struct program_class *class = program_classes(builder->program, builder->rule->image);
+	const struct program_key *key = entry->key_count ? program_key_for(builder->program, class, type) : NULL;
 
-	if (!key || given(builder, class, key) == whole(class))
+	if (!key || program_key_given(builder->program, class, key) == program_class_whole(class))
 		return 0;
-	entry->any = build_any(builder, class, given(builder, class, key));
+	entry->any = build_any(builder, class, program_key_given(builder->program, class, key));
 	return entry->any ? 0 : -ENOMEM;
 }
 
 static int build_keys(struct builder *builder, uint32_t type, struct engine_entry *entry)
 {
 	const struct program_rule *rule = builder->rule->image;
-	const struct program_class *classes = builder->program->classes + rule->first_class;
+	const struct program_class *classes = program_classes(builder->program, rule);
 	uint32_t count = 0;
 	int result = 0;
 
 	for (uint32_t i = 0; i < rule->class_count; i++)
-		count += key_of(builder, &classes[i], type) != NULL;
+		count += program_key_for(builder->program, &classes[i], type) != NULL;
 	struct engine_key *keys = arena_zero(builder->engine->arena, count, sizeof *keys);
 	if (!keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rule->class_count && !result; i++) {
-		const struct program_key *key = key_of(builder, &classes[i], type);
+		const struct program_key *key = program_key_for(builder->program, &classes[i], type);
 
 		if (key)
 			result = build_key(builder, i, key, &keys[entry->key_count++]);
@@ -308,7 +281,7 @@ static int build_groups(struct builder *builder, uint32_t type, struct engine_en
 static int build_entry(struct builder *builder, uint32_t type)
 {
 	const struct engine_state *start = builder->rule->states;
-	const struct program_state *image = &builder->program->states[builder->rule->image->first_state];
+	const struct program_state *image = program_states(builder->program, builder->rule->image);
 	struct draft draft = { .type = type, .entry.rule = builder->rule };
 	bool is_machine = builder->rule->machine;
 	int result = build_keys(builder, type, &draft.entry);
@@ -326,7 +299,7 @@ static int build_entry(struct builder *builder, uint32_t type)
 		return result;
 	if (!is_machine && !draft.entry.key_count && draft.entry.start.count == 1) {
 		size_t at = (size_t)(draft.entry.start.transitions - start->groups[0].transitions);
-		uint32_t fit = builder->program->transitions[image->first_transition + at].fit;
+		uint32_t fit = program_transitions(builder->program, image)[at].fit;
 
 		draft.entry.guarded = engine_guard_find(builder->program, fit, &draft.entry.guard);
 	}
@@ -339,7 +312,7 @@ static int build_entry(struct builder *builder, uint32_t type)
 static int build_entries(struct builder *builder)
 {
 	const struct program_rule *rule = builder->rule->image;
-	const uint32_t *over = builder->program->indices + rule->first_over;
+	const uint32_t *over = program_over(builder->program, rule);
 	bool all = rule->flags & PROGRAM_RULE_OVER_ALL;
 	uint32_t count = all ? builder->program->type_count + 1 : rule->over_count;
 	int result = 0;

@@ -10,6 +10,7 @@
 
 #include "event/type.h"
 #include "program/eval.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ int engine_emit_init(struct engine *engine)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count; j++) {
-			uint32_t type = program->statements[rule->first_statement + j].type;
+			uint32_t type = program_statements(program, rule)[j].type;
 
 			if (type == PROGRAM_NONE)
 				continue;
@@ -68,7 +69,7 @@ static bool put_word(const struct engine *engine, const struct engine_rule *rule
 
 	if (node->op != PROGRAM_OP_SLOT || (node->kind != PROGRAM_I64 && node->kind != PROGRAM_U64))
 		return false;
-	word = engine_word_at(slots + engine->program->slots[rule->image->first_slot + node->a].offset);
+	word = engine_word_at(slots + program_slots(engine->program, rule->image)[node->a].offset);
 	word = event_value_narrow(field->value, word);
 	memcpy(record + field->offset, &word, sizeof word);
 	return true;
@@ -107,7 +108,7 @@ static void emit(struct engine *engine, struct engine_rule *rule, const char *sl
 	memcpy(record, header, sizeof *header);
 	memcpy(record + offsetof(struct event_header, type), &statement->type, sizeof statement->type);
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
-		const struct program_arg *arg = &program->args[statement->first_arg + i];
+		const struct program_arg *arg = &program_args(program, statement)[i];
 		struct program_value value;
 
 		if (put_word(engine, rule, slots, arg, record))
@@ -174,7 +175,7 @@ static void raise_all(struct engine *engine, struct engine_rule *rule, const str
 	const struct program_rule *image = rule->image;
 
 	for (uint32_t i = 0; i < image->statement_count && rule->emits && !engine->failed; i++) {
-		const struct program_statement *statement = &engine->program->statements[image->first_statement + i];
+		const struct program_statement *statement = &program_statements(engine->program, image)[i];
 
 		if (statement->type != PROGRAM_NONE && statement->notice == match->notice)
 			emit(engine, rule, match->slots, statement, header);
@@ -236,7 +237,7 @@ void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_
 	match.tainted = tainted && image->loss == PROGRAM_TAINT;
 	match.notice = (uint32_t)notice;
 	take_turn(engine, rule);
-	if (!(engine->program->notices[image->first_notice + notice - 1].flags & PROGRAM_NOTICE_SILENT))
+	if (!(program_notice(engine->program, image, notice)->flags & PROGRAM_NOTICE_SILENT))
 		tell(engine, rule, &match);
 	raise_all(engine, rule, &match, header);
 }

@@ -2,12 +2,13 @@
 /* Decides what a machine needs beyond a rule, and where in an instance it is. */
 
 #include "engine/machine-priv.h"
+#include "program/query.h"
 
 #include <errno.h>
 
 static uint32_t offset_of(const struct engine *engine, const struct program_rule *rule, uint32_t slot)
 {
-	return engine->program->slots[rule->first_slot + slot].offset;
+	return program_slots(engine->program, rule)[slot].offset;
 }
 
 /* How many keys of the class leave slots open: no more indices than this are needed. */
@@ -15,14 +16,9 @@ static uint32_t count_open_keys(const struct program *program, const struct prog
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < class->key_count; i++) {
-		const uint32_t *fields = program->indices + program->keys[class->first_key + i].first_field;
-		bool is_open = false;
-
-		for (uint32_t j = 0; j < class->slot_count; j++)
-			is_open |= fields[j] == PROGRAM_NONE;
-		count += is_open;
-	}
+	for (uint32_t i = 0; i < class->key_count; i++)
+		count += program_key_given(program, class, &program_keys(program, class)[i]) !=
+			 program_class_whole(class);
 	return count < 1 << PROGRAM_KEY_SLOTS_MAX ? count : 1 << PROGRAM_KEY_SLOTS_MAX;
 }
 
@@ -30,7 +26,7 @@ int engine_machine_new(struct engine *engine, struct engine_rule *rule)
 {
 	const struct program_rule *image = rule->image;
 	struct engine_machine *machine = arena_zero(engine->arena, 1, sizeof *machine);
-	uint32_t open = count_open_keys(engine->program, &engine->program->classes[image->first_class]);
+	uint32_t open = count_open_keys(engine->program, program_classes(engine->program, image));
 
 	if (!machine)
 		return -ENOMEM;
@@ -88,14 +84,14 @@ size_t engine_machine_lay_out(struct engine_machine *machine, size_t run_bytes)
 
 size_t engine_machine_more_bytes(const struct program *program, const struct program_rule *rule)
 {
-	uint32_t open = count_open_keys(program, &program->classes[rule->first_class]);
+	uint32_t open = count_open_keys(program, program_classes(program, rule));
 
 	return open * sizeof(struct engine_any_link) + (rule->flags & PROGRAM_RULE_TIMER ? sizeof(size_t) : 0);
 }
 
 uint64_t engine_machine_pool_bytes(const struct program *program, const struct program_rule *rule)
 {
-	uint32_t open = count_open_keys(program, &program->classes[rule->first_class]);
+	uint32_t open = count_open_keys(program, program_classes(program, rule));
 	uint64_t places = 8;
 
 	while (places < rule->pool)

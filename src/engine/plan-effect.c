@@ -6,6 +6,7 @@
  */
 
 #include "engine/plan-priv.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -32,7 +33,7 @@ static const struct program_node *node_of(const struct plan *plan, uint32_t node
 
 static const struct program_slot *slot_of(const struct plan *plan, uint32_t slot)
 {
-	return &plan->planner->program->slots[plan->planner->rule->first_slot + slot];
+	return &program_slots(plan->planner->program, plan->planner->rule)[slot];
 }
 
 static void add_word(struct words *words, uint32_t word)
@@ -276,7 +277,7 @@ static bool fills(const struct plan *plan)
 void engine_effect_plan(const struct engine_planner *planner, const struct program_transition *transition,
 			struct engine_effect *planned)
 {
-	const struct program_action *actions = planner->program->actions + transition->first_action;
+	const struct program_action *actions = program_actions(planner->program, transition);
 	uint32_t count = transition->action_count;
 	struct plan plan = {
 		.planner = planner,

@@ -5,6 +5,7 @@
  */
 
 #include "engine/plan-priv.h"
+#include "program/query.h"
 
 const struct engine_range engine_everything = { .span = UINT64_MAX };
 
@@ -26,7 +27,7 @@ static const struct program_node *node_of(const struct engine_planner *planner, 
 
 static const struct program_slot *slot_of(const struct engine_planner *planner, uint32_t slot)
 {
-	return &planner->program->slots[planner->rule->first_slot + slot];
+	return &program_slots(planner->program, planner->rule)[slot];
 }
 
 static bool is_integer(const struct program_node *node)

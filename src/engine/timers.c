@@ -12,6 +12,7 @@
  */
 
 #include "engine/engine-priv.h"
+#include "program/query.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -224,8 +225,7 @@ static bool settle(struct engine *engine, uint64_t now)
 /* The match of a run whose time is up: the deadline's time, the context of the last positive event. */
 static void match(struct engine *engine, struct engine_rule *rule, struct engine_run *run)
 {
-	const struct program_slot *context =
-		&engine->program->slots[rule->image->first_slot + rule->image->context_slot];
+	const struct program_slot *context = &program_slots(engine->program, rule->image)[rule->image->context_slot];
 	struct engine_spared spared = {
 		.limit = engine->ordinal,
 		.opened = UINT64_MAX,

@@ -7,6 +7,7 @@
 
 #include "engine/engine-priv.h"
 #include "program/reads.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void find_read(const struct engine *engine, const struct engine_dispatch 
 static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_t type)
 {
 	const struct program_type *image = &engine->program->types[type];
-	const struct program_field *fields = &engine->program->fields[image->first_field];
+	const struct program_field *fields = program_fields(engine->program, image);
 	bool reads[EVENT_FIELDS_MAX] = { false };
 	struct engine_doubts *doubts;
 
@@ -60,7 +61,7 @@ static bool looks_at_unread(const struct engine *engine, const struct engine_rul
 
 	program_rule_reads(engine->program, rule->index, record->type, reads);
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &engine->program->fields[type->first_field + i];
+		const struct program_field *field = &program_fields(engine->program, type)[i];
 
 		if (reads[i] && field->value == EVENT_STRING &&
 		    event_string_is_unread(record, field->offset, field->bytes))

@@ -2,6 +2,7 @@
 /* Decides what statements mean. */
 
 #include "program/calls.h"
+#include "program/query.h"
 
 #include <signal.h>
 #include <string.h>
@@ -17,10 +18,10 @@ static bool counts(const struct program *program, const struct program_rule *rul
 	bool any = false;
 
 	for (uint32_t i = 0; i < rule->return_count; i++)
-		if (program->returns[rule->first_return + i].notice == notice)
+		if (program_returns(program, rule)[i].notice == notice)
 			return false;
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(program, rule)[i];
 		const struct react_action *action = program_call(program, statement);
 
 		if (statement->notice != notice)
@@ -34,7 +35,7 @@ static bool counts(const struct program *program, const struct program_rule *rul
 
 bool program_notice_only_tallies(const struct program *program, const struct program_rule *rule, uint32_t notice)
 {
-	return !program->notices[rule->first_notice + notice - 1].piece_count && counts(program, rule, notice);
+	return !program_notice(program, rule, notice)->piece_count && counts(program, rule, notice);
 }
 
 bool program_only_tallies(const struct program *program, const struct program_rule *rule)
@@ -45,7 +46,7 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 		return rule->flags & PROGRAM_RULE_SILENT ||
 		       (!(rule->flags & PROGRAM_RULE_SEQUENCE) && counts(program, rule, 0));
 	for (uint32_t i = 1; i <= rule->notice_count; i++) {
-		if (program->notices[rule->first_notice + i - 1].flags & PROGRAM_NOTICE_SILENT)
+		if (program_notice(program, rule, i)->flags & PROGRAM_NOTICE_SILENT)
 			continue;
 		if (!program_notice_only_tallies(program, rule, i))
 			return false;
@@ -60,7 +61,7 @@ int program_call_values(const struct program_operand *operand, const struct prog
 	uint32_t count = statement->arg_count < room ? statement->arg_count : room;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct program_arg *arg = &operand->program->args[statement->first_arg + i];
+		const struct program_arg *arg = &program_args(operand->program, statement)[i];
 		struct program_value value;
 		int result = program_eval(operand, arg->node, &value);
 
@@ -90,7 +91,7 @@ static const char *text_of(const struct program *program, const struct program_s
 {
 	if (index >= statement->arg_count)
 		return NULL;
-	return program_text(program, program->nodes[program->args[statement->first_arg + index].node].a);
+	return program_text(program, program->nodes[program_args(program, statement)[index].node].a);
 }
 
 void program_ask(const struct program *program, const struct program_statement *statement, struct program_ask *ask)

@@ -3,6 +3,7 @@
  */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "event/type.h"
 
@@ -44,8 +45,8 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 	bool machine = check_is_machine(check, subject->rule);
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		uint32_t field = program->indices[key->first_field + i];
-		uint32_t slot = program->indices[class->first_slot + i];
+		uint32_t field = program_key_fields(program, key)[i];
+		uint32_t slot = program_class_slots(program, class)[i];
 
 		if (field == PROGRAM_NONE && machine)
 			continue;
@@ -53,8 +54,7 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 			return check_fail(check, item, "there is no field %u", field);
 		if (field >= EVENT_HEADER_FIELDS && check->claims[PROGRAM_FIELDS][field] != key->type)
 			return check_fail(check, item, "field %u is of another type", field);
-		if (!compares_alike(program->slots[rule->first_slot + slot].kind, program->fields[field].value,
-				    machine))
+		if (!compares_alike(program_slots(program, rule)[slot].kind, program->fields[field].value, machine))
 			return check_fail(check, item, "field %u does not compare bit by bit with slot %u", field,
 					  slot);
 	}
@@ -100,7 +100,7 @@ static int check_found(struct check *check, const struct subject *subject)
 	int result = check_work(check, (struct check_item){ PROGRAM_CLASSES, subject->class }, rule->state_count);
 
 	for (uint32_t i = 0; i < rule->state_count && !result; i++) {
-		const struct program_state *state = &program->states[rule->first_state + i];
+		const struct program_state *state = &program_states(program, rule)[i];
 
 		/* An event is to find a machine's instance before it may open one. */
 		if (i == 0 ? rule->semantics != PROGRAM_MACHINE : state->class != subject->class - rule->first_class)
@@ -129,7 +129,7 @@ static int check_sequence(struct check *check, struct check_item item, const str
 	if (rule->flags & PROGRAM_RULE_OVER_ALL && !subject->any)
 		return check_fail(check, item, "a strict sequence over all types is not found by all types");
 	for (uint32_t i = 0; i < rule->over_count; i++) {
-		uint32_t type = program->indices[rule->first_over + i];
+		uint32_t type = program_over(program, rule)[i];
 
 		if (!has_key(check, subject, type))
 			return check_fail(check, item, "a strict sequence is not found by events of type %u", type);
@@ -141,9 +141,8 @@ static int check_class_slots(struct check *check, struct check_item item, uint32
 {
 	const struct program *program = check->program;
 	const struct program_rule *rule = &program->rules[rule_index];
-	const struct program_class *class = &program->classes[item.index],
-				   *first = &program->classes[rule->first_class];
-	const uint32_t *slots = program->indices + class->first_slot;
+	const struct program_class *class = &program->classes[item.index], *first = program_classes(program, rule);
+	const uint32_t *slots = program_class_slots(program, class);
 	struct check_range range = { PROGRAM_INDICES, class->first_slot, class->slot_count };
 	int result = check_bounds(check, item, range);
 
@@ -159,7 +158,7 @@ static int check_class_slots(struct check *check, struct check_item item, uint32
 	/* Dropping by join key asks every class for the same key. */
 	if (rule->flags & PROGRAM_RULE_DROP &&
 	    (class->slot_count != first->slot_count ||
-	     memcmp(slots, program->indices + first->first_slot, class->slot_count * sizeof *slots) != 0))
+	     memcmp(slots, program_class_slots(program, first), class->slot_count * sizeof *slots) != 0))
 		return check_fail(check, item, "the rule drops by one key, its classes have several");
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -45,8 +46,7 @@ static void each_edge(struct graph *graph, bool fill)
 		uint32_t seen = check_new_mark(graph->check);
 
 		for (uint32_t s = rule->first_state; s < rule->first_state + rule->state_count; s++) {
-			const struct program_transition *transition =
-				program->transitions + program->states[s].first_transition;
+			const struct program_transition *transition = program_transitions(program, &program->states[s]);
 
 			for (uint32_t left = program->states[s].transition_count; left > 0; left--, transition++) {
 				if (!carries_on(transition) || mark[transition->type] == seen)

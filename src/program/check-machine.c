@@ -5,6 +5,7 @@
  */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "event/type.h"
 
@@ -15,7 +16,7 @@ bool check_is_machine(const struct check *check, uint32_t rule)
 
 static const struct program_class *class_of(const struct check *check, uint32_t rule)
 {
-	return &check->program->classes[check->program->rules[rule].first_class];
+	return program_classes(check->program, &check->program->rules[rule]);
 }
 
 /* Which slot of the key a slot is, or PROGRAM_NONE. */
@@ -24,7 +25,7 @@ static uint32_t key_place(const struct check *check, uint32_t rule, uint32_t slo
 	const struct program_class *class = class_of(check, rule);
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		if (check->program->indices[class->first_slot + i] == slot)
+		if (program_class_slots(check->program, class)[i] == slot)
 			return i;
 	}
 	return PROGRAM_NONE;
@@ -43,7 +44,7 @@ static int check_words(struct check *check, struct check_item item, uint32_t fir
 	if (rule->slot_count < count || first > rule->slot_count - count)
 		return check_fail(check, item, "it has no slots %u to %u", first, first + count - 1);
 	for (uint32_t i = first; i < first + count; i++) {
-		if (check->program->slots[rule->first_slot + i].kind != PROGRAM_U64)
+		if (program_slots(check->program, rule)[i].kind != PROGRAM_U64)
 			return check_fail(check, item, "its slot %u is not of kind %u", i, PROGRAM_U64);
 	}
 	return 0;
@@ -62,7 +63,7 @@ static int check_key(struct check *check, struct check_item item, const struct p
 		return check_fail(check, item, "a machine has a key of %d slots at most, not %u", PROGRAM_KEY_SLOTS_MAX,
 				  class->slot_count);
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		uint32_t slot = check->program->indices[class->first_slot + i];
+		uint32_t slot = program_class_slots(check->program, class)[i];
 
 		if (key_place(check, item.index, slot) != i)
 			return check_fail(check, item, "slot %u is in its key twice", slot);
@@ -251,7 +252,7 @@ static uint32_t group(const struct program *program, const struct program_state 
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < state->transition_count; i++) {
-		if (program->transitions[state->first_transition + i].type != type)
+		if (program_transitions(program, state)[i].type != type)
 			continue;
 		if (!count++)
 			*first = state->first_transition + i;
@@ -268,7 +269,7 @@ static int check_any(struct check *check, uint32_t rule, uint32_t type)
 	int result = 0;
 
 	for (uint32_t s = 0; s < owner->state_count && !result; s++) {
-		const struct program_state *state = &program->states[owner->first_state + s];
+		const struct program_state *state = &program_states(program, owner)[s];
 		struct check_item item = { PROGRAM_STATES, owner->first_state + s };
 		uint32_t first = 0, count = group(program, state, type, &first);
 
@@ -296,11 +297,11 @@ int check_machine_keys(struct check *check, uint32_t rule)
 	int result = 0;
 
 	for (uint32_t i = 0; i < class->key_count && !result; i++) {
-		const struct program_key *key = &program->keys[class->first_key + i];
+		const struct program_key *key = &program_keys(program, class)[i];
 		uint32_t any = 0;
 
 		for (uint32_t j = 0; j < class->slot_count; j++)
-			any += program->indices[key->first_field + j] == PROGRAM_NONE;
+			any += program_key_fields(program, key)[j] == PROGRAM_NONE;
 		if (any && any == class->slot_count)
 			result = check_fail(check, (struct check_item){ PROGRAM_KEYS, class->first_key + i },
 					    "it names no field at all");
@@ -320,7 +321,7 @@ static int check_piece(struct check *check, const struct program_rule *rule, uin
 		return result;
 	if (piece->value >= rule->return_count)
 		return check_fail(check, item, "there is no returned value %u", piece->value);
-	if (check->program->returns[rule->first_return + piece->value].notice != number)
+	if (program_returns(check->program, rule)[piece->value].notice != number)
 		return check_fail(check, item, "returned value %u belongs to another notice", piece->value);
 	return 0;
 }
@@ -345,7 +346,7 @@ static int check_notice(struct check *check, const struct program_rule *rule, ui
 
 static bool is_silent(const struct check *check, const struct program_rule *rule, uint32_t number)
 {
-	return check->program->notices[rule->first_notice + number - 1].flags & PROGRAM_NOTICE_SILENT;
+	return program_notice(check->program, rule, number)->flags & PROGRAM_NOTICE_SILENT;
 }
 
 int check_notices(struct check *check, uint32_t index)

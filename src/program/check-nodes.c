@@ -5,6 +5,7 @@
  */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 static struct check_item node_item(uint32_t index)
 {
@@ -174,7 +175,7 @@ static int check_slots_used(struct check *check, struct check_item item, uint32_
 	if (node->op == PROGRAM_OP_SLOT) {
 		if (node->a >= owner->slot_count)
 			return check_fail(check, item, "node %u uses slot %u of %u", index, node->a, owner->slot_count);
-		if (check->program->slots[owner->first_slot + node->a].kind != node->kind)
+		if (program_slots(check->program, owner)[node->a].kind != node->kind)
 			return check_fail(check, item, "node %u takes slot %u for kind %u", index, node->a, node->kind);
 	} else if (!is_leaf(node->op)) {
 		result = check_slots_used(check, item, rule, node->a);

@@ -2,6 +2,7 @@
 /* Decides that what a match returns, emits and calls can be had from the slots, and that emitting comes to an end. */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -143,7 +144,7 @@ static int check_first(struct check *check, struct check_item item, const struct
 
 	if (!value->first)
 		return 0;
-	first = &check->program->returns[rule->first_return + value->first - 1];
+	first = &program_returns(check->program, rule)[value->first - 1];
 	if (rule->semantics != PROGRAM_MACHINE || value->first > item.index - rule->first_return)
 		return check_fail(check, item, "there is no value %u before it", value->first - 1);
 	if (first->notice != value->notice || first->first)

@@ -2,6 +2,7 @@
 /* Decides that a rule's own values, its slot area and its stream are sound, and that it shares no table rows. */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "event/type.h"
 
@@ -68,7 +69,7 @@ static int claim_tables(struct check *check, struct check_item item, const struc
 static int check_over(struct check *check, struct check_item item, uint32_t index)
 {
 	const struct program_rule *rule = &check->program->rules[index];
-	const uint32_t *over = check->program->indices + rule->first_over;
+	const uint32_t *over = program_over(check->program, rule);
 	int result =
 		check_bounds(check, item, (struct check_range){ PROGRAM_INDICES, rule->first_over, rule->over_count });
 
@@ -155,7 +156,7 @@ int check_context_slots(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
 				  rule->context_slot + CONTEXT_SLOTS - 1);
 	for (uint32_t i = 0; i < CONTEXT_SLOTS; i++) {
-		const struct program_slot *slot = &check->program->slots[rule->first_slot + rule->context_slot + i];
+		const struct program_slot *slot = &program_slots(check->program, rule)[rule->context_slot + i];
 		bool text = i == CONTEXT_SLOTS - 1;
 
 		if (text ? slot->kind != PROGRAM_STRING || slot->bytes != EVENT_COMM_BYTES

@@ -2,6 +2,7 @@
 /* Decides that runs can only go from state to state as docs/execution.md has it, and that actions fit their slots. */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 enum { TRANSITION_FLAGS = PROGRAM_FORBID | PROGRAM_IN_PLACE };
 
@@ -25,7 +26,7 @@ static uint32_t text_bytes(const struct program *program, const struct program_r
 	case PROGRAM_OP_FIELD:
 		return program->fields[node->a].bytes;
 	case PROGRAM_OP_SLOT:
-		return program->slots[rule->first_slot + node->a].bytes;
+		return program_slots(program, rule)[node->a].bytes;
 	default:
 		return node->b + 1;
 	}
@@ -48,7 +49,7 @@ static int check_action(struct check *check, const struct place *place, uint32_t
 	result = check_expression(check, item, place->rule, action->node, type);
 	if (result)
 		return result;
-	const struct program_slot *slot = &program->slots[rule->first_slot + action->slot];
+	const struct program_slot *slot = &program_slots(program, rule)[action->slot];
 	const struct program_node *node = &program->nodes[action->node];
 	if (node->kind != slot->kind)
 		return check_fail(check, item, "a value of kind %u goes to slot %u of kind %u", node->kind,
@@ -114,7 +115,7 @@ static int check_element(struct check *check, const struct place *place, struct 
 		return 0;
 	if (transition->element >= rule->element_count)
 		return check_fail(check, item, "there is no element %u", transition->element);
-	const struct program_element *element = &check->program->elements[rule->first_element + transition->element];
+	const struct program_element *element = &program_elements(check->program, rule)[transition->element];
 	if (element->type != transition->type)
 		return check_fail(check, item, "element %u is of another type", transition->element);
 	if (transition->flags || element->flags & PROGRAM_ELEMENT_NEGATED)
@@ -197,7 +198,7 @@ static int check_transition(struct check *check, struct place *place, uint32_t i
 static int check_state(struct check *check, uint32_t rule_index, uint32_t index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
-	const struct program_state *state = &check->program->states[rule->first_state + index];
+	const struct program_state *state = &program_states(check->program, rule)[index];
 	struct check_item item = { PROGRAM_STATES, rule->first_state + index };
 	struct check_range range = { PROGRAM_TRANSITIONS, state->first_transition, state->transition_count };
 	struct place place = {
@@ -229,7 +230,7 @@ int check_states(struct check *check, uint32_t rule)
 
 	for (uint32_t i = 0; i < owner->state_count && !result; i++) {
 		result = check_state(check, rule, i);
-		deadline |= check->program->states[owner->first_state + i].flags & PROGRAM_STATE_DEADLINE;
+		deadline |= program_states(check->program, owner)[i].flags & PROGRAM_STATE_DEADLINE;
 	}
 	if (!result && !deadline && owner->flags & PROGRAM_RULE_DEADLINE)
 		result = check_fail(check, (struct check_item){ PROGRAM_RULES, rule },

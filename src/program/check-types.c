@@ -3,6 +3,7 @@
  */
 
 #include "program/check-priv.h"
+#include "program/query.h"
 
 #include "event/type.h"
 
@@ -62,10 +63,10 @@ static int check_field_names(struct check *check, const struct program_type *typ
 	const struct program *program = check->program;
 
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const char *name = program_text(program, program->fields[type->first_field + i].name);
+		const char *name = program_text(program, program_fields(program, type)[i].name);
 
 		for (uint32_t j = 0; j < i; j++) {
-			if (!strcmp(name, program_text(program, program->fields[type->first_field + j].name)))
+			if (!strcmp(name, program_text(program, program_fields(program, type)[j].name)))
 				return check_fail(check, field_item(type->first_field + i),
 						  "the type has another field called %s", name);
 		}
@@ -89,7 +90,7 @@ static int check_type(struct check *check, uint32_t index)
 		result = check_work(check, item, 2 * type->field_count * type->field_count);
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
 		result = check_field(check, type->first_field + i, offset);
-		offset += check->program->fields[type->first_field + i].bytes;
+		offset += program_fields(check->program, type)[i].bytes;
 	}
 	if (!result)
 		result = check_field_names(check, type);

@@ -5,6 +5,7 @@
  */
 
 #include "program/eval.h"
+#include "program/query.h"
 
 #include "event/type.h"
 
@@ -50,7 +51,7 @@ static void read_field(const struct program_operand *operand, const struct progr
 static void read_slot(const struct program_operand *operand, const struct program_node *node,
 		      struct program_value *value)
 {
-	const struct program_slot *slot = &operand->program->slots[operand->rule->first_slot + node->a];
+	const struct program_slot *slot = &program_slots(operand->program, operand->rule)[node->a];
 
 	read_word((const char *)operand->slots + slot->offset, value);
 }

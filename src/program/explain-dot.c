@@ -6,6 +6,7 @@
  */
 
 #include "program/explain-priv.h"
+#include "program/query.h"
 
 #include "base/alloc.h"
 
@@ -70,21 +71,22 @@ static void draw_condition(const struct explain *explain, struct text_buffer *dr
 static void draw_notice(const struct explain *explain, struct text_buffer *draft, uint32_t notice)
 {
 	const struct program_rule *rule = explain->rule;
+	const struct program_statement *statements = program_statements(explain->program, rule);
 	struct explain aside = *explain;
 
 	if (!notice)
 		return;
 	aside.out = draft;
-	if (explain->program->notices[rule->first_notice + notice - 1].piece_count) {
+	if (program_notice(explain->program, rule, notice)->piece_count) {
 		text_append(explain->out, "\\nwarns ");
 		explain_warning(&aside, notice);
 		move(explain->out, draft);
 	}
-	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count; i++) {
-		if (explain->program->statements[i].notice != notice || explain->out->failure)
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		if (statements[i].notice != notice || explain->out->failure)
 			continue;
 		text_append(explain->out, "\\n");
-		explain_statement(&aside, &explain->program->statements[i]);
+		explain_statement(&aside, &statements[i]);
 		move(explain->out, draft);
 	}
 }
@@ -102,7 +104,7 @@ static void draw_transition(const struct explain *explain, uint32_t from, const 
 	move(out, &draft);
 	draw_condition(explain, &draft, transition->fit, "\\nif ");
 	for (uint32_t i = 0; i < transition->action_count && !out->failure; i++) {
-		const struct program_action *action = &explain->program->actions[transition->first_action + i];
+		const struct program_action *action = &program_actions(explain->program, transition)[i];
 
 		if (explain_is_machine(explain) && explain_is_bookkeeping(explain, action))
 			continue;
@@ -147,7 +149,7 @@ static void draw_state(const struct explain *explain, uint32_t index)
 	}
 	text_append(out, index == 0 ? "\", style=\"rounded,bold\"];\n" : "\"];\n");
 	for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
-		draw_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
+		draw_transition(explain, index, &program_transitions(explain->program, state)[i]);
 	if (state->flags & PROGRAM_STATE_DEADLINE) {
 		text_printf(out, "\ts%" PRIu32 " -> match [label=\"after ", index);
 		text_time(out, explain->rule->within_ns);
@@ -164,7 +166,7 @@ static bool is_reached(const struct explain *explain, uint32_t target)
 		if (target == PROGRAM_TARGET_MATCH && state->flags & PROGRAM_STATE_DEADLINE)
 			return true;
 		for (uint32_t j = 0; j < state->transition_count; j++) {
-			if (explain->program->transitions[state->first_transition + j].target == target)
+			if (program_transitions(explain->program, state)[j].target == target)
 				return true;
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include "program/calls.h"
 #include "program/explain-priv.h"
+#include "program/query.h"
 
 #include "base/alloc.h"
 
@@ -103,7 +104,7 @@ static void put_stream(const struct explain *explain)
 	text_append(explain->out, ",\"over\":[");
 	for (uint32_t i = 0; i < rule->over_count; i++) {
 		text_append(explain->out, i ? "," : "");
-		put_string(explain, explain_type_name(explain, explain->program->indices[rule->first_over + i]));
+		put_string(explain, explain_type_name(explain, program_over(explain->program, rule)[i]));
 	}
 	text_append(explain->out, "]");
 }
@@ -112,7 +113,7 @@ static void put_elements(const struct explain *explain)
 {
 	text_append(explain->out, ",\"elements\":[");
 	for (uint32_t i = 0; i < explain->rule->element_count; i++) {
-		const struct program_element *element = &explain->program->elements[explain->rule->first_element + i];
+		const struct program_element *element = &program_elements(explain->program, explain->rule)[i];
 
 		text_append(explain->out, i ? ",{\"type\":" : "{\"type\":");
 		put_string(explain, explain_type_name(explain, element->type));
@@ -129,7 +130,7 @@ static void put_slots(const struct explain *explain)
 {
 	text_append(explain->out, ",\"slots\":[");
 	for (uint32_t i = 0; i < explain->rule->slot_count; i++) {
-		const struct program_slot *slot = &explain->program->slots[explain->rule->first_slot + i];
+		const struct program_slot *slot = &program_slots(explain->program, explain->rule)[i];
 		struct text_buffer draft = { 0 };
 
 		program_print_slot(&draft, explain->program, explain->rule, i);
@@ -150,7 +151,7 @@ static void put_key(const struct explain *explain, const struct program_key *key
 	text_append(explain->out, ",\"fields\":[");
 	for (uint32_t i = 0; i < fields; i++) {
 		text_append(explain->out, i ? "," : "");
-		uint32_t field = program->indices[key->first_field + i];
+		uint32_t field = program_key_fields(program, key)[i];
 
 		put_text(explain, field == PROGRAM_NONE ? PROGRAM_NONE : program->fields[field].name);
 	}
@@ -163,17 +164,17 @@ static void put_classes(const struct explain *explain)
 
 	text_append(explain->out, ",\"classes\":[");
 	for (uint32_t i = 0; i < explain->rule->class_count; i++) {
-		const struct program_class *class = &program->classes[explain->rule->first_class + i];
+		const struct program_class *class = &program_classes(program, explain->rule)[i];
 
 		text_append(explain->out, i ? ",{\"label\":" : "{\"label\":");
 		put_text(explain, class->label);
 		text_append(explain->out, ",\"slots\":[");
 		for (uint32_t j = 0; j < class->slot_count; j++)
-			text_printf(explain->out, "%s%" PRIu32, j ? "," : "", program->indices[class->first_slot + j]);
+			text_printf(explain->out, "%s%" PRIu32, j ? "," : "", program_class_slots(program, class)[j]);
 		text_append(explain->out, "],\"keys\":[");
 		for (uint32_t j = 0; j < class->key_count; j++) {
 			text_append(explain->out, j ? "," : "");
-			put_key(explain, &program->keys[class->first_key + j], class->slot_count);
+			put_key(explain, &program_keys(program, class)[j], class->slot_count);
 		}
 		text_append(explain->out, "]}");
 	}
@@ -197,7 +198,7 @@ static void put_transition(const struct explain *explain, const struct program_t
 	text_append(out, ",\"actions\":[");
 	for (uint32_t i = 0; i < transition->action_count && !out->failure; i++) {
 		text_append(out, i ? "," : "");
-		explain_action(&aside, &explain->program->actions[transition->first_action + i]);
+		explain_action(&aside, &program_actions(explain->program, transition)[i]);
 		put_draft(explain, &draft);
 	}
 	text_append(out, "],\"hold\":");
@@ -240,7 +241,7 @@ static void put_states(const struct explain *explain)
 		text_append(out, ",\"transitions\":[");
 		for (uint32_t j = 0; j < state->transition_count && !out->failure; j++) {
 			text_append(out, j ? "," : "");
-			put_transition(explain, &explain->program->transitions[state->first_transition + j]);
+			put_transition(explain, &program_transitions(explain->program, state)[j]);
 		}
 		text_append(out, "]}");
 	}
@@ -255,7 +256,7 @@ static void put_calls(const struct explain *explain)
 
 	for (uint32_t i = 0; i < explain->rule->statement_count; i++) {
 		const struct react_action *action =
-			program_call(program, &program->statements[explain->rule->first_statement + i]);
+			program_call(program, &program_statements(program, explain->rule)[i]);
 
 		if (!action)
 			continue;
@@ -281,7 +282,7 @@ static void put_notices(const struct explain *explain)
 	put_flag(explain, "timer", rule->flags & PROGRAM_RULE_TIMER);
 	text_append(explain->out, ",\"notices\":[");
 	for (uint32_t i = 1; i <= rule->notice_count && !explain->out->failure; i++) {
-		const struct program_notice *notice = &explain->program->notices[rule->first_notice + i - 1];
+		const struct program_notice *notice = program_notice(explain->program, rule, i);
 
 		text_append(explain->out, i > 1 ? ",{\"warning\":" : "{\"warning\":");
 		explain_warning(&aside, i);
@@ -292,7 +293,7 @@ static void put_notices(const struct explain *explain)
 	text_append(explain->out, "],\"statement_notices\":[");
 	for (uint32_t i = 0; i < rule->statement_count; i++)
 		text_printf(explain->out, "%s%" PRIu32, i ? "," : "",
-			    explain->program->statements[rule->first_statement + i].notice);
+			    program_statements(explain->program, rule)[i].notice);
 	text_append(explain->out, "]");
 }
 
@@ -307,17 +308,17 @@ static void put_results(const struct explain *explain)
 	text_append(out, ",\"returns\":[");
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		text_append(out, i ? ",{\"name\":" : "{\"name\":");
-		put_text(explain, program->returns[rule->first_return + i].name);
+		put_text(explain, program_returns(program, rule)[i].name);
 		text_append(out, ",\"value\":");
-		put_node(explain, program->returns[rule->first_return + i].node);
+		put_node(explain, program_returns(program, rule)[i].node);
 		if (explain_is_machine(explain))
-			put_number(explain, "notice", program->returns[rule->first_return + i].notice, true);
+			put_number(explain, "notice", program_returns(program, rule)[i].notice, true);
 		text_append(out, "}");
 	}
 	text_append(out, "],\"statements\":[");
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		text_append(out, i ? "," : "");
-		explain_statement(&aside, &program->statements[rule->first_statement + i]);
+		explain_statement(&aside, &program_statements(program, rule)[i]);
 		put_draft(explain, &draft);
 	}
 	text_append(out, "]");

@@ -2,6 +2,7 @@
 /* Decides how what only machines have is told. */
 
 #include "program/explain-priv.h"
+#include "program/query.h"
 
 void explain_machine_target(const struct explain *explain, uint32_t from, const struct program_transition *transition)
 {
@@ -35,7 +36,7 @@ uint32_t explain_notice(const struct explain *explain, const struct program_tran
 	if (!(transition->flags & PROGRAM_TELL) && transition->target != PROGRAM_TARGET_MATCH)
 		return 0;
 	for (uint32_t i = 0; i < transition->action_count; i++) {
-		const struct program_action *action = &program->actions[transition->first_action + i];
+		const struct program_action *action = &program_actions(program, transition)[i];
 
 		if (action->slot == explain->rule->notice_slot)
 			notice = (uint32_t)program->nodes[action->node].imm;
@@ -56,15 +57,14 @@ static void append_text(struct text_buffer *out, const char *text)
 void explain_warning(const struct explain *explain, uint32_t number)
 {
 	const struct program *program = explain->program;
-	const struct program_notice *notice = &program->notices[explain->rule->first_notice + number - 1];
+	const struct program_notice *notice = program_notice(program, explain->rule, number);
 
 	for (uint32_t i = 0; i < notice->piece_count; i++) {
-		const struct program_piece *piece = &program->pieces[notice->first_piece + i];
+		const struct program_piece *piece = &program_pieces(program, notice)[i];
 
 		append_text(explain->out, program_text(program, piece->text));
 		if (piece->value != PROGRAM_NONE)
 			text_printf(explain->out, "{%s}",
-				    program_text(program,
-						 program->returns[explain->rule->first_return + piece->value].name));
+				    program_text(program, program_returns(program, explain->rule)[piece->value].name));
 	}
 }

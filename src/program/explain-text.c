@@ -3,6 +3,7 @@
 
 #include "program/calls.h"
 #include "program/explain-priv.h"
+#include "program/query.h"
 
 #include "base/alloc.h"
 
@@ -50,8 +51,8 @@ static void print_head(const struct explain *explain)
 	text_append(out, "\n");
 	if (explain_is_machine(explain)) {
 		text_append(out, "  key        ");
-		if (explain->program->classes[rule->first_class].slot_count)
-			explain_keys(explain, &explain->program->classes[rule->first_class]);
+		if (program_classes(explain->program, rule)[0].slot_count)
+			explain_keys(explain, program_classes(explain->program, rule));
 		else
 			text_append(out, "none: one instance");
 		text_append(out, "\n");
@@ -67,7 +68,7 @@ static void print_stream(const struct explain *explain)
 		text_append(explain->out, "every event");
 	for (uint32_t i = 0; i < rule->over_count && !(rule->flags & PROGRAM_RULE_OVER_ALL); i++)
 		text_printf(explain->out, "%s%s", i ? ", " : "",
-			    explain_type_name(explain, explain->program->indices[rule->first_over + i]));
+			    explain_type_name(explain, program_over(explain->program, rule)[i]));
 	text_append(explain->out, "\n");
 }
 
@@ -136,8 +137,7 @@ static const char *behind(const char *note, const char *event)
 /* Who does a call, and what that means. */
 static void print_call(const struct explain *explain, uint32_t index)
 {
-	const struct program_statement *statement =
-		&explain->program->statements[explain->rule->first_statement + index];
+	const struct program_statement *statement = &program_statements(explain->program, explain->rule)[index];
 	const struct react_action *action = program_call(explain->program, statement);
 
 	if (action && explain->facts->who)
@@ -148,7 +148,7 @@ static void print_call(const struct explain *explain, uint32_t index)
 static void print_statement(const struct explain *explain, uint32_t index)
 {
 	text_append(explain->out, explain_is_machine(explain) ? "      does  " : "    does ");
-	explain_statement(explain, &explain->program->statements[explain->rule->first_statement + index]);
+	explain_statement(explain, &program_statements(explain->program, explain->rule)[index]);
 	text_append(explain->out, "\n");
 	print_call(explain, index);
 }
@@ -179,7 +179,7 @@ static void print_notice(const struct explain *explain, const struct program_tra
 	}
 	alloc_free(text);
 	for (uint32_t i = 0; i < rule->statement_count && !explain->out->failure; i++) {
-		if (explain->program->statements[rule->first_statement + i].notice == notice)
+		if (program_statements(explain->program, rule)[i].notice == notice)
 			print_statement(explain, i);
 	}
 }
@@ -194,7 +194,7 @@ static void print_actions(const struct explain *explain, const struct program_tr
 	bool first = true;
 
 	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
-		const struct program_action *action = &explain->program->actions[transition->first_action + i];
+		const struct program_action *action = &program_actions(explain->program, transition)[i];
 
 		if (!is_told(explain, action))
 			continue;
@@ -240,7 +240,7 @@ static void print_state(const struct explain *explain, uint32_t index)
 	if (explain_is_machine(explain)) {
 		text_printf(out, index ? "\n  state %s:\n" : "\n  no instance, as in state %s:\n", label);
 		for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
-			print_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
+			print_transition(explain, index, &program_transitions(explain->program, state)[i]);
 		return;
 	}
 	text_printf(out, "\n  state %" PRIu32, index);
@@ -257,7 +257,7 @@ static void print_state(const struct explain *explain, uint32_t index)
 		text_append(out, "; they match when the time is up");
 	text_append(out, "\n");
 	for (uint32_t i = 0; i < state->transition_count && !out->failure; i++)
-		print_transition(explain, index, &explain->program->transitions[state->first_transition + i]);
+		print_transition(explain, index, &program_transitions(explain->program, state)[i]);
 }
 
 static void print_results(const struct explain *explain)
@@ -273,7 +273,7 @@ static void print_results(const struct explain *explain)
 	if (rule->flags & PROGRAM_RULE_SILENT)
 		text_append(out, "    is counted, but nobody is told\n");
 	for (uint32_t i = 0; i < rule->return_count; i++) {
-		const struct program_return *value = &program->returns[rule->first_return + i];
+		const struct program_return *value = &program_returns(program, rule)[i];
 
 		text_printf(out, "    returns %s = ", program_text(program, value->name));
 		program_print(out, program, rule, value->node);

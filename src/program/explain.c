@@ -2,6 +2,7 @@
 /* Decides the words for the parts of an automaton. */
 
 #include "program/explain-priv.h"
+#include "program/query.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ const char *explain_type_name(const struct explain *explain, uint32_t type)
 
 const struct program_state *explain_state(const struct explain *explain, uint32_t state)
 {
-	return &explain->program->states[explain->rule->first_state + state];
+	return &program_states(explain->program, explain->rule)[state];
 }
 
 void explain_event(const struct explain *explain, const struct program_transition *transition)
@@ -71,8 +72,7 @@ void explain_event(const struct explain *explain, const struct program_transitio
 	text_append(explain->out, explain_type_name(explain, transition->type));
 	if (transition->element == PROGRAM_NONE)
 		return;
-	const struct program_element *element =
-		&explain->program->elements[explain->rule->first_element + transition->element];
+	const struct program_element *element = &program_elements(explain->program, explain->rule)[transition->element];
 	if (element->flags & PROGRAM_ELEMENT_ARRAY)
 		text_append(explain->out, "[]");
 	if (element->name != PROGRAM_NONE)
@@ -106,7 +106,7 @@ void explain_statement(const struct explain *explain, const struct program_state
 		    emits ? explain_type_name(explain, statement->type) : program_text(program, statement->function));
 	text_append(explain->out, "(");
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
-		const struct program_arg *arg = &program->args[statement->first_arg + i];
+		const struct program_arg *arg = &program_args(program, statement)[i];
 
 		text_append(explain->out, i ? ", " : "");
 		if (emits)
@@ -118,14 +118,14 @@ void explain_statement(const struct explain *explain, const struct program_state
 
 static uint32_t key_field(const struct explain *explain, const struct program_key *key, uint32_t slot)
 {
-	return explain->program->indices[key->first_field + slot];
+	return program_key_fields(explain->program, key)[slot];
 }
 
 /* Whether two keys of class take their values from fields of the same names. */
 static bool keys_agree(const struct explain *explain, const struct program_class *class, uint32_t i, uint32_t j)
 {
 	const struct program *program = explain->program;
-	const struct program_key *keys = program->keys + class->first_key;
+	const struct program_key *keys = program_keys(program, class);
 
 	for (uint32_t slot = 0; slot < class->slot_count; slot++) {
 		uint32_t a = key_field(explain, &keys[i], slot), b = key_field(explain, &keys[j], slot);
@@ -145,8 +145,8 @@ static void explain_key(const struct explain *explain, const struct program_clas
 	const struct program *program = explain->program;
 
 	for (uint32_t i = 0; i < class->slot_count; i++) {
-		uint32_t slot = program->indices[class->first_slot + i];
-		const char *kept = program_text(program, program->slots[explain->rule->first_slot + slot].name), *field;
+		uint32_t slot = program_class_slots(program, class)[i];
+		const char *kept = program_text(program, program_slots(program, explain->rule)[slot].name), *field;
 
 		text_append(explain->out, i ? ", " : "");
 		if (key_field(explain, key, i) == PROGRAM_NONE) {
@@ -165,7 +165,7 @@ static void explain_key(const struct explain *explain, const struct program_clas
 
 void explain_class(const struct explain *explain, uint32_t class)
 {
-	const struct program_class *row = &explain->program->classes[explain->rule->first_class + class];
+	const struct program_class *row = &program_classes(explain->program, explain->rule)[class];
 
 	if (!row->key_count) {
 		text_append(explain->out, "runs wait for no event");
@@ -181,7 +181,7 @@ void explain_class(const struct explain *explain, uint32_t class)
 
 void explain_keys(const struct explain *explain, const struct program_class *class)
 {
-	const struct program_key *keys = explain->program->keys + class->first_key;
+	const struct program_key *keys = program_keys(explain->program, class);
 	uint32_t alike = 1;
 
 	while (alike < class->key_count && keys_agree(explain, class, 0, alike))

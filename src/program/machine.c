@@ -5,6 +5,7 @@
  */
 
 #include "program/machine.h"
+#include "program/query.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ static uint64_t word(const struct program *program, const struct program_rule *r
 {
 	uint64_t value;
 
-	memcpy(&value, (const char *)slots + program->slots[rule->first_slot + slot].offset, sizeof value);
+	memcpy(&value, (const char *)slots + program_slots(program, rule)[slot].offset, sizeof value);
 	return value;
 }
 
@@ -32,14 +33,14 @@ const struct program_notice *program_match_notice(const struct program *program,
 
 	if (match->notice < 1 || match->notice > rule->notice_count)
 		return NULL;
-	return &program->notices[rule->first_notice + match->notice - 1];
+	return program_notice(program, rule, match->notice);
 }
 
 /* The state of rule that a row of TRANSITIONS belongs to, or PROGRAM_NONE. */
 static uint32_t owner(const struct program *program, const struct program_rule *rule, uint64_t row)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++) {
-		const struct program_state *state = &program->states[rule->first_state + i];
+		const struct program_state *state = &program_states(program, rule)[i];
 
 		if (row >= state->first_transition && row - state->first_transition < state->transition_count)
 			return i;
@@ -49,7 +50,7 @@ static uint32_t owner(const struct program *program, const struct program_rule *
 
 static const char *label(const struct program *program, const struct program_rule *rule, uint32_t state)
 {
-	return program_text(program, program->states[rule->first_state + state].label);
+	return program_text(program, program_states(program, rule)[state].label);
 }
 
 /* Reads the place of the trail that begins with slot. Returns false when nothing stands there. */
@@ -58,7 +59,7 @@ static bool read_place(const struct program *program, const struct program_match
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 	uint64_t what = word(program, rule, match->slots, slot + 1), who = word(program, rule, match->slots, slot + 2);
-	uint64_t row = program->states[rule->first_state].first_transition + (what >> 32) - 1;
+	uint64_t row = program_states(program, rule)[0].first_transition + (what >> 32) - 1;
 	uint32_t from = what >> 32 ? owner(program, rule, row) : PROGRAM_NONE;
 	const struct program_transition *transition;
 

@@ -3,6 +3,7 @@
 
 #include "program/eval.h"
 #include "program/print-priv.h"
+#include "program/query.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,7 +88,7 @@ static void print_constant(struct text_buffer *text, const struct program_node *
 void program_print_slot(struct text_buffer *text, const struct program *program, const struct program_rule *rule,
 			uint32_t slot)
 {
-	const char *name = program_text(program, program->slots[rule->first_slot + slot].name);
+	const char *name = program_text(program, program_slots(program, rule)[slot].name);
 
 	if (*name)
 		text_append(text, name);

@@ -2,6 +2,7 @@
 /* Decides which fields of an event type a rule looks at. */
 
 #include "program/reads.h"
+#include "program/query.h"
 
 /* Whose fields are noted where. */
 struct reading {
@@ -40,7 +41,7 @@ static void read_transition(const struct reading *reading, const struct program_
 	read_node(reading, transition->fit);
 	read_node(reading, transition->hold);
 	for (uint32_t i = 0; i < transition->action_count; i++)
-		read_node(reading, reading->program->actions[transition->first_action + i].node);
+		read_node(reading, program_actions(reading->program, transition)[i].node);
 	if (!(reading->rule->flags & PROGRAM_RULE_SEQUENCE) || transition->element == PROGRAM_NONE)
 		return;
 	for (uint32_t i = 0; i < reading->program->types[reading->type].field_count; i++)
@@ -52,11 +53,10 @@ static void read_states(const struct reading *reading)
 	const struct program *program = reading->program;
 
 	for (uint32_t i = 0; i < reading->rule->state_count; i++) {
-		const struct program_state *state = &program->states[reading->rule->first_state + i];
+		const struct program_state *state = &program_states(program, reading->rule)[i];
 
 		for (uint32_t j = 0; j < state->transition_count; j++) {
-			const struct program_transition *transition =
-				&program->transitions[state->first_transition + j];
+			const struct program_transition *transition = &program_transitions(program, state)[j];
 
 			if (transition->type == reading->type)
 				read_transition(reading, transition);
@@ -69,10 +69,10 @@ static void read_keys(const struct reading *reading, const struct program_class 
 	const struct program *program = reading->program;
 
 	for (uint32_t i = 0; i < class->key_count; i++) {
-		const struct program_key *key = &program->keys[class->first_key + i];
+		const struct program_key *key = &program_keys(program, class)[i];
 
 		for (uint32_t j = 0; j < class->slot_count && key->type == reading->type; j++)
-			read_field(reading, program->indices[key->first_field + j]);
+			read_field(reading, program_key_fields(program, key)[j]);
 	}
 }
 
@@ -84,5 +84,5 @@ void program_rule_reads(const struct program *program, uint32_t rule, uint32_t t
 
 	read_states(&reading);
 	for (uint32_t i = 0; i < reading.rule->class_count; i++)
-		read_keys(&reading, &program->classes[reading.rule->first_class + i]);
+		read_keys(&reading, &program_classes(program, reading.rule)[i]);
 }

@@ -3,6 +3,8 @@
 
 #include "program/returned.h"
 
+#include "program/query.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -45,7 +47,7 @@ static bool is_of(const struct program_return *rows, uint32_t index, uint32_t fi
 /* Whether the row index says what one of its text says before it; two that have no value say the same. */
 static bool is_said(const struct program *program, const struct program_match *match, uint32_t first, uint32_t index)
 {
-	const struct program_return *rows = &program->returns[program->rules[match->rule].first_return];
+	const struct program_return *rows = program_returns(program, &program->rules[match->rule]);
 	struct program_value own, other;
 	int result = evaluate(program, match, &rows[index], &own);
 
@@ -61,7 +63,7 @@ int program_returned(const struct program *program, const struct program_match *
 		     struct program_value *value)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
-	const struct program_return *rows = &program->returns[rule->first_return];
+	const struct program_return *rows = program_returns(program, rule);
 	uint32_t first = rows[index].first ? rows[index].first - 1 : index, before = 0;
 
 	if (rows[index].notice != match->notice)

@@ -3,6 +3,7 @@
 
 #include "program/values.h"
 
+#include "program/query.h"
 #include "program/returned.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static size_t align_to(size_t at, size_t size)
 static size_t text_bytes(const struct program *program, const struct program_rule *rule,
 			 const struct program_node *node)
 {
-	return node->op == PROGRAM_OP_TEXT ? (size_t)node->b + 1 : program->slots[rule->first_slot + node->a].bytes;
+	return node->op == PROGRAM_OP_TEXT ? (size_t)node->b + 1 : program_slots(program, rule)[node->a].bytes;
 }
 
 static void begin(const struct program *program, const struct program_rule *rule, struct program_values *values)
@@ -50,7 +51,7 @@ bool program_values_next(const struct program *program, uint32_t index, struct p
 		values->bytes = align_to(values->bytes, 8);
 		return false;
 	}
-	const struct program_return *row = &program->returns[rule->first_return + values->count++];
+	const struct program_return *row = &program_returns(program, rule)[values->count++];
 	const struct program_node *node = &program->nodes[row->node];
 
 	*place = (struct program_place){ .name = row->name, .node = row->node, .kind = node->kind, .bytes = 8 };

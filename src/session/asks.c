@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "program/calls.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "session/held.h"
 #include "session/kept-match.h"
 
@@ -88,7 +89,7 @@ int asks_statement(const struct asks *asks, const struct program_match *match)
 	const struct program_rule *rule = &program->rules[match->rule];
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(program, rule)[i];
 		const struct react_action *action = program_call(program, statement);
 
 		if (action && program_statement_applies(statement, match) && action->primitive == REACT_HOLD)
@@ -259,8 +260,7 @@ static int answer_unstopped(struct asks *asks, const struct program_match *match
 int asks_put(struct asks *asks, const struct program_match *match, uint32_t statement)
 {
 	const struct program *program = asks->options.program;
-	const struct program_statement *called =
-		&program->statements[program->rules[match->rule].first_statement + statement];
+	const struct program_statement *called = &program_statements(program, &program->rules[match->rule])[statement];
 	struct program_ask asked;
 	struct held *held;
 

@@ -10,6 +10,7 @@
 
 #include "ebpf/ebpf.h"
 #include "session/veto-plan.h"
+#include "program/query.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ bool session_is_emitted(const struct program *program, uint32_t type)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count; j++) {
-			if (program->statements[rule->first_statement + j].type == type)
+			if (program_statements(program, rule)[j].type == type)
 				return true;
 		}
 	}

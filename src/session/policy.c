@@ -4,6 +4,7 @@
 #include "session/policy.h"
 
 #include "program/calls.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -136,7 +137,7 @@ int policy_check(const struct session_policy *policy, const struct program *prog
 
 		for (uint32_t j = 0; j < rule->statement_count; j++) {
 			const struct react_action *action =
-				program_call(program, &program->statements[rule->first_statement + j]);
+				program_call(program, &program_statements(program, rule)[j]);
 
 			if (action && !policy_allows(policy, action) &&
 			    check_statement(policy, program, rule, action, diag))

@@ -4,6 +4,7 @@
 #include "session/rules.h"
 
 #include "base/diag.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -20,7 +21,7 @@ static uint32_t unraised_element(const struct program *program, struct event_cat
 				 const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->element_count; i++) {
-		uint32_t type = program->elements[rule->first_element + i].type;
+		uint32_t type = program_elements(program, rule)[i].type;
 
 		if (!is_raised(program, catalog, type))
 			return type;
@@ -35,10 +36,10 @@ static uint32_t unraised_transition(const struct program *program, struct event_
 	uint32_t unraised = PROGRAM_NONE;
 
 	for (uint32_t i = 0; i < machine->state_count; i++) {
-		const struct program_state *state = &program->states[machine->first_state + i];
+		const struct program_state *state = &program_states(program, machine)[i];
 
 		for (uint32_t j = 0; j < state->transition_count; j++) {
-			uint32_t type = program->transitions[state->first_transition + j].type;
+			uint32_t type = program_transitions(program, state)[j].type;
 
 			if (type == PROGRAM_TIMER)
 				continue;

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "program/calls.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "react/proc.h"
 #include "session/frames.h"
 
@@ -237,7 +238,7 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct react_action *action = reactions->actions[rule->first_statement + i];
 
-		if (!program_statement_applies(&reactions->program->statements[rule->first_statement + i], match))
+		if (!program_statement_applies(&program_statements(reactions->program, rule)[i], match))
 			continue;
 		if (action && (!reactions->options.recorded || is_tally(action)))
 			perform(reactions, match, i);
@@ -294,7 +295,7 @@ static struct react_tally tally_of(const struct reactions *reactions, uint32_t s
 				   void *context)
 {
 	const struct program *program = reactions->program;
-	uint32_t name = program->args[program->statements[statement].first_arg].node;
+	uint32_t name = program_args(program, &program->statements[statement])[0].node;
 	struct react_tally tally = { .name = program_text(program, program->nodes[name].a),
 				     .is_histogram = reactions->actions[statement]->primitive == REACT_HISTOGRAM };
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,8 +58,7 @@ static bool can_happen(const struct judging *judging, const struct program_trans
 static bool leave(struct judging *judging, const struct program_state *state, bool *news)
 {
 	for (uint32_t i = 0; i < state->transition_count; i++) {
-		const struct program_transition *transition =
-			&judging->program->transitions[state->first_transition + i];
+		const struct program_transition *transition = &program_transitions(judging->program, state)[i];
 
 		if (!can_happen(judging, transition))
 			continue;
@@ -74,7 +74,7 @@ static bool leave(struct judging *judging, const struct program_state *state, bo
 
 static bool can_match(struct judging *judging, const struct program_rule *rule)
 {
-	const struct program_state *states = &judging->program->states[rule->first_state];
+	const struct program_state *states = program_states(judging->program, rule);
 	bool news = rule->state_count != 0;
 
 	memset(judging->reached, 0, rule->state_count * sizeof *judging->reached);
@@ -98,7 +98,7 @@ static bool raise(struct judging *judging, const struct program_rule *rule)
 	bool news = false;
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		uint32_t type = judging->program->statements[rule->first_statement + i].type;
+		uint32_t type = program_statements(judging->program, rule)[i].type;
 
 		if (type == PROGRAM_NONE || judging->raised[type])
 			continue;
@@ -140,13 +140,12 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 	memset(judging->used, 0, program->type_count * sizeof *judging->used);
 	memset(judging->forbidden, true, program->type_count * sizeof *judging->forbidden);
 	for (uint32_t i = 0; is_strict && i < rule->over_count; i++)
-		judging->used[program->indices[rule->first_over + i]] = true;
+		judging->used[program_over(program, rule)[i]] = true;
 	for (uint32_t i = 0; i < rule->state_count; i++) {
-		const struct program_state *state = &program->states[rule->first_state + i];
+		const struct program_state *state = &program_states(program, rule)[i];
 
 		for (uint32_t j = 0; j < state->transition_count; j++) {
-			const struct program_transition *transition =
-				&program->transitions[state->first_transition + j];
+			const struct program_transition *transition = &program_transitions(program, state)[j];
 
 			if (transition->type == PROGRAM_TIMER)
 				continue;

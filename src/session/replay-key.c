@@ -14,6 +14,7 @@
 #include "session/replay-key.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,16 +46,16 @@ static bool is_found_by(struct trial *trial, const struct program_class *class)
 	const struct program *program = trial->program;
 	uint32_t at = 0;
 
-	while (at < class->slot_count && program->indices[class->first_slot + at] != trial->slot)
+	while (at < class->slot_count && program_class_slots(program, class)[at] != trial->slot)
 		at++;
 	if (at == class->slot_count)
 		return false;
 	for (uint32_t i = 0; i < class->key_count; i++) {
-		const struct program_key *key = &program->keys[class->first_key + i];
+		const struct program_key *key = &program_keys(program, class)[i];
 
-		if (program->indices[key->first_field + at] == PROGRAM_NONE) /* `*`: it concerns all values */
+		if (program_key_fields(program, key)[at] == PROGRAM_NONE) /* `*`: it concerns all values */
 			return false;
-		if (!note(trial, key->type, program->indices[key->first_field + at]))
+		if (!note(trial, key->type, program_key_fields(program, key)[at]))
 			return false;
 	}
 	return true;
@@ -65,7 +66,7 @@ static bool copies(const struct trial *trial, const struct program_action *actio
 {
 	const struct program *program = trial->program;
 	const struct program_node *node = &program->nodes[action->node];
-	const struct program_slot *slot = &program->slots[trial->rule->first_slot + trial->slot];
+	const struct program_slot *slot = &program_slots(program, trial->rule)[trial->slot];
 
 	return action->op == PROGRAM_SET && node->op == PROGRAM_OP_FIELD && node->a == field &&
 	       (slot->kind != PROGRAM_STRING || slot->bytes >= program->fields[field].bytes);
@@ -74,7 +75,7 @@ static bool copies(const struct trial *trial, const struct program_action *actio
 /* Whether the transition leaves in the slot what the field of its event holds. may_skip: or leaves the slot alone. */
 static bool keeps(const struct trial *trial, const struct program_transition *transition, bool may_skip)
 {
-	const struct program_action *actions = &trial->program->actions[transition->first_action];
+	const struct program_action *actions = program_actions(trial->program, transition);
 	bool is_set = may_skip;
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
@@ -90,7 +91,7 @@ static bool keeps(const struct trial *trial, const struct program_transition *tr
 /* The field that the opening transition sets the slot to counts for its type, unless another one is known. */
 static void learn(struct trial *trial, const struct program_transition *transition)
 {
-	const struct program_action *actions = &trial->program->actions[transition->first_action];
+	const struct program_action *actions = program_actions(trial->program, transition);
 
 	for (uint32_t i = 0; i < transition->action_count; i++) {
 		const struct program_node *node = &trial->program->nodes[actions[i].node];
@@ -103,13 +104,13 @@ static void learn(struct trial *trial, const struct program_transition *transiti
 static bool transitions_keep(struct trial *trial)
 {
 	const struct program *program = trial->program;
-	const struct program_state *states = &program->states[trial->rule->first_state];
+	const struct program_state *states = program_states(program, trial->rule);
 
 	for (uint32_t i = 0; i < states[0].transition_count; i++)
-		learn(trial, &program->transitions[states[0].first_transition + i]);
+		learn(trial, &program_transitions(program, &states[0])[i]);
 	for (uint32_t i = 0; i < trial->rule->state_count; i++) {
 		for (uint32_t j = 0; j < states[i].transition_count; j++) {
-			if (!keeps(trial, &program->transitions[states[i].first_transition + j], i != 0))
+			if (!keeps(trial, &program_transitions(program, &states[i])[j], i != 0))
 				return false;
 		}
 	}
@@ -136,7 +137,7 @@ static bool is_key(struct trial *trial)
 	for (uint32_t i = 0; i <= program->type_count; i++)
 		trial->fields[i] = FIELD_NONE;
 	for (uint32_t i = 0; i < rule->class_count; i++) {
-		if (!is_found_by(trial, &program->classes[rule->first_class + i]))
+		if (!is_found_by(trial, &program_classes(program, rule)[i]))
 			return false;
 	}
 	if (trial->fields[program->type_count] != FIELD_NONE && rule->class_count > 1)
@@ -148,7 +149,7 @@ static bool is_key(struct trial *trial)
 static void add_part(struct replay_key *key, const struct trial *trial)
 {
 	const struct program *program = trial->program;
-	bool is_text = program->slots[trial->rule->first_slot + trial->slot].kind == PROGRAM_STRING;
+	bool is_text = program_slots(program, trial->rule)[trial->slot].kind == PROGRAM_STRING;
 
 	for (uint32_t type = 0; type <= program->type_count; type++) {
 		uint32_t index = trial->fields[type];

@@ -10,6 +10,7 @@
 #include "session/replay-split.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -32,21 +33,10 @@ static void join(uint32_t *roots, uint32_t a, uint32_t b)
 	roots[a < b ? b : a] = a < b ? a : b;
 }
 
-static bool sees(const struct program *program, const struct program_rule *rule, uint32_t type)
-{
-	if (rule->flags & PROGRAM_RULE_OVER_ALL)
-		return true;
-	for (uint32_t i = 0; i < rule->over_count; i++) {
-		if (program->indices[rule->first_over + i] == type)
-			return true;
-	}
-	return false;
-}
-
 static void join_emission(const struct program *program, uint32_t *roots, uint32_t emitter, uint32_t type)
 {
 	for (uint32_t i = 0; i < program->rule_count && type != PROGRAM_NONE; i++) {
-		if (sees(program, &program->rules[i], type))
+		if (program_rule_sees(program, &program->rules[i], type))
 			join(roots, emitter, i);
 	}
 }
@@ -61,7 +51,7 @@ static void join_rules(const struct program *program, uint32_t *roots)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count; j++)
-			join_emission(program, roots, i, program->statements[rule->first_statement + j].type);
+			join_emission(program, roots, i, program_statements(program, rule)[j].type);
 		if (!(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)))
 			continue;
 		if (timed != PROGRAM_NONE)
@@ -73,7 +63,7 @@ static void join_rules(const struct program *program, uint32_t *roots)
 /* How much work a rule is: more or less, what it has to look at. */
 static uint32_t weight_of(const struct program *program, uint32_t rule)
 {
-	const struct program_state *states = program->states + program->rules[rule].first_state;
+	const struct program_state *states = program_states(program, &program->rules[rule]);
 	uint32_t weight = 1;
 
 	for (uint32_t i = 0; i < program->rules[rule].state_count; i++)

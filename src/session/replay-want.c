@@ -8,6 +8,7 @@
 #include "session/replay-want.h"
 
 #include "base/alloc.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void add_keys(struct replay_want *want, const struct program_class *class
 	const struct program *program = want->program;
 
 	for (uint32_t i = 0; i < class->key_count; i++) {
-		const uint32_t *fields = &program->indices[program->keys[class->first_key + i].first_field];
+		const uint32_t *fields = program_key_fields(program, &program_keys(program, class)[i]);
 
 		for (uint32_t j = 0; j < class->slot_count; j++) {
 			if (fields[j] != PROGRAM_NONE) /* `*` of a machine */
@@ -41,7 +42,7 @@ static void add_rule(struct replay_want *want, const struct program_rule *rule)
 	const struct program *program = want->program;
 
 	for (uint32_t i = 0; i < rule->class_count; i++)
-		add_keys(want, &program->classes[rule->first_class + i]);
+		add_keys(want, &program_classes(program, rule)[i]);
 	if (rule->flags & PROGRAM_RULE_OVER_ALL)
 		want->sees_all = true;
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "program/returned.h"
 #include "session/result-priv.h"
 
@@ -83,7 +84,7 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 		if (result == -ENODATA || result == -ENOENT)
 			continue;
 		fputs("  ", stream);
-		text_write(stream, program_text(program, program->returns[rule->first_return + i].name),
+		text_write(stream, program_text(program, program_returns(program, rule)[i].name),
 			   TEXT_WORDS); /* may be a whole expression */
 		putc('=', stream);
 		if (result)
@@ -98,7 +99,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	const struct program_rule *rule = &program->rules[match->rule];
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(program, rule)[i];
 
 		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
 			continue;
@@ -113,7 +114,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 		fprintf(stream, "  %s(", program_text(program, statement->function));
 		for (uint32_t j = 0; j < statement->arg_count; j++) {
 			fputs(j ? ", " : "", stream);
-			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
+			result_put_node(stream, program, match, program_args(program, statement)[j].node);
 		}
 		putc(')', stream);
 		if (match->reactions && match->reactions[i].verdict)
@@ -127,7 +128,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 static void print_label(const struct program *program, const struct program_rule *rule,
 			const struct program_match_event *event, char label[LABEL_BYTES])
 {
-	uint32_t name = program->elements[rule->first_element + event->element].name;
+	uint32_t name = program_elements(program, rule)[event->element].name;
 	const char *type = program_text(program, program->types[event->record->type].name);
 
 	snprintf(label, LABEL_BYTES, "%s%s%s", program_text(program, name), name == PROGRAM_NONE ? "" : ": ", type);
@@ -159,7 +160,7 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 	fprintf(stream, "  %-*s  ", width, label);
 	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &program->fields[type->first_field + i];
+		const struct program_field *field = &program_fields(program, type)[i];
 		struct program_value value;
 
 		result_read_field(field, header, &value);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "program/machine.h"
+#include "program/query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,12 +41,11 @@ char *result_warning(const struct program *program, const struct program_match *
 	if (!stream)
 		return NULL;
 	for (uint32_t i = 0; notice && i < notice->piece_count; i++) {
-		const struct program_piece *piece = &program->pieces[notice->first_piece + i];
+		const struct program_piece *piece = &program_pieces(program, notice)[i];
 
 		fputs(program_text(program, piece->text), stream);
 		if (piece->value != PROGRAM_NONE)
-			put_piece_value(stream, &operand, program->returns[rule->first_return + piece->value].node,
-					is_shown);
+			put_piece_value(stream, &operand, program_returns(program, rule)[piece->value].node, is_shown);
 	}
 	if (fclose(stream)) {
 		free(text);

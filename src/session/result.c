@@ -5,6 +5,7 @@
 
 #include "base/real.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "program/returned.h"
 #include "session/result-priv.h"
 
@@ -26,7 +27,7 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 			continue;
 		fputs(separator, stream);
 		separator = ",";
-		result_put_string(stream, program_text(program, program->returns[rule->first_return + i].name));
+		result_put_string(stream, program_text(program, program_returns(program, rule)[i].name));
 		putc(':', stream);
 		if (result)
 			fputs("null", stream);
@@ -45,7 +46,7 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 {
 	const struct event_header *header = event->record;
 	const struct program_type *type = &program->types[header->type];
-	uint32_t name = program->elements[rule->first_element + event->element].name;
+	uint32_t name = program_elements(program, rule)[event->element].name;
 
 	fputs("{\"event\":", stream);
 	result_put_string(stream, program_text(program, type->name));
@@ -63,7 +64,7 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 		result_put_string(stream, header->comm);
 	}
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &program->fields[type->first_field + i];
+		const struct program_field *field = &program_fields(program, type)[i];
 		struct program_value value;
 
 		putc(',', stream);
@@ -91,7 +92,7 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 {
 	static const char *const where[] = { [PROGRAM_DONE_IN_KERNEL] = "kernel", [PROGRAM_DONE] = "asterism" };
 	const struct program_rule *rule = &program->rules[match->rule];
-	char *text = result_message(program, match, &program->statements[rule->first_statement + index], false);
+	char *text = result_message(program, match, &program_statements(program, rule)[index], false);
 
 	if (text) {
 		fputs(",\"text\":", stream);
@@ -123,7 +124,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct program_statement *statement = &program->statements[rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(program, rule)[i];
 
 		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
 			continue;
@@ -133,7 +134,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 		for (uint32_t j = 0; j < statement->arg_count; j++) {
 			if (j)
 				putc(',', stream);
-			result_put_node(stream, program, match, program->args[statement->first_arg + j].node);
+			result_put_node(stream, program, match, program_args(program, statement)[j].node);
 		}
 		putc(']', stream);
 		put_outcome(stream, program, match, i);

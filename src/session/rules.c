@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "lang/parse.h"
 #include "session/input.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -199,7 +200,7 @@ static int declare_type(struct event_catalog *catalog, const struct program *pro
 	if (type->field_count > EVENT_FIELDS_MAX)
 		return diag_error(diag, NULL, -EINVAL, "the image's event type %s has too many fields", name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &program->fields[type->first_field + i];
+		const struct program_field *field = &program_fields(program, type)[i];
 
 		fields[i] = (struct event_field_spec){ .name = program_text(program, field->name),
 						       .value = field->value,

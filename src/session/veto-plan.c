@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -30,8 +31,7 @@ struct reads {
 static const struct react_action *veto_of(const struct program *program, const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct react_action *action =
-			program_call(program, &program->statements[rule->first_statement + i]);
+		const struct react_action *action = program_call(program, &program_statements(program, rule)[i]);
 
 		if (action && action->fails_call)
 			return action;
@@ -73,26 +73,26 @@ static void read_node(const struct program *program, struct reads *reads, uint32
 static void read_transitions(const struct program *program, const struct program_state *state, struct reads *reads)
 {
 	for (uint32_t i = 0; i < state->transition_count; i++) {
-		const struct program_transition *transition = &program->transitions[state->first_transition + i];
+		const struct program_transition *transition = &program_transitions(program, state)[i];
 
 		read_node(program, reads, transition->fit);
 		read_node(program, reads, transition->hold);
 		for (uint32_t j = 0; j < transition->action_count; j++)
-			read_node(program, reads, program->actions[transition->first_action + j].node);
+			read_node(program, reads, program_actions(program, transition)[j].node);
 	}
 }
 
 static void read_keys(const struct program *program, const struct program_rule *rule, struct reads *reads)
 {
 	for (uint32_t i = 0; i < rule->class_count; i++) {
-		const struct program_class *class = &program->classes[rule->first_class + i];
+		const struct program_class *class = &program_classes(program, rule)[i];
 
 		for (uint32_t j = 0; j < class->key_count; j++) {
-			const struct program_key *key = &program->keys[class->first_key + j];
+			const struct program_key *key = &program_keys(program, class)[j];
 
 			for (uint32_t k = 0; k < class->slot_count; k++) {
-				if (program->indices[key->first_field + k] != PROGRAM_NONE)
-					read_field(reads, program->indices[key->first_field + k]);
+				if (program_key_fields(program, key)[k] != PROGRAM_NONE)
+					read_field(reads, program_key_fields(program, key)[k]);
 			}
 		}
 	}
@@ -101,13 +101,13 @@ static void read_keys(const struct program *program, const struct program_rule *
 static void read_rule(const struct program *program, const struct program_rule *rule, struct reads *reads)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++)
-		read_transitions(program, &program->states[rule->first_state + i], reads);
+		read_transitions(program, &program_states(program, rule)[i], reads);
 	read_keys(program, rule, reads);
 	if (!(rule->flags & PROGRAM_RULE_SEQUENCE))
 		return;
 	reads->header[HEADER_PID] = reads->header[HEADER_COMM] = true;
 	for (uint32_t i = 0; i < rule->over_count; i++) {
-		const struct program_type *type = &program->types[program->indices[rule->first_over + i]];
+		const struct program_type *type = &program->types[program_over(program, rule)[i]];
 
 		memset(&reads->body[type->first_field], true, type->field_count);
 	}
@@ -131,7 +131,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
 		return refuse(diag, program, rule, "it is ASYNCHRONOUS, and no call waits for it");
 	for (uint32_t i = 0; i < rule->statement_count; i++)
-		if (program->statements[rule->first_statement + i].type != PROGRAM_NONE)
+		if (program_statements(program, rule)[i].type != PROGRAM_NONE)
 			return refuse(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
 		return refuse(diag, program, rule, "it asks for 'cpu', which a held call does not tell");
@@ -144,7 +144,7 @@ static bool is_same(const struct program *program, const struct program_type *ro
 	if (row->field_count != type->field_count || row->record_bytes != type->record_bytes)
 		return false;
 	for (uint32_t i = 0; i < row->field_count; i++) {
-		const struct program_field *field = &program->fields[row->first_field + i];
+		const struct program_field *field = &program_fields(program, row)[i];
 		const struct event_field *known = &type->fields[i];
 
 		if (field->value != known->value || field->offset != known->offset || field->bytes != known->bytes ||
@@ -181,7 +181,7 @@ static int plan_rule(struct veto_plan *plan, const struct program *program, uint
 
 	plan->rules[index] = true;
 	for (uint32_t i = 0; i < rule->over_count; i++)
-		reads->types[program->indices[rule->first_over + i]] = true;
+		reads->types[program_over(program, rule)[i]] = true;
 	read_rule(program, rule, reads);
 	return check_rule(program, rule, reads, diag);
 }

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "program/calls.h"
 #include "program/machine.h"
+#include "program/query.h"
 #include "session/held-thread.h"
 #include "session/replay-found.h"
 #include "session/veto-plan.h"
@@ -84,7 +85,7 @@ static int on_match(void *context, const struct program_match *match)
 	struct program_match full = *match;
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct program_statement *statement = &veto->program->statements[rule->first_statement + i];
+		const struct program_statement *statement = &program_statements(veto->program, rule)[i];
 		const struct react_action *action = program_call(veto->program, statement);
 
 		if (!action || !action->fails_call || !program_statement_applies(statement, match))

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which rows of an image concern an event type. */
+
+#include "program/query.h"
+
+bool program_rule_lists(const struct program *program, const struct program_rule *rule, uint32_t type)
+{
+	const uint32_t *over = program_over(program, rule);
+
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (over[i] == type)
+			return true;
+	return false;
+}
+
+bool program_rule_sees(const struct program *program, const struct program_rule *rule, uint32_t type)
+{
+	return rule->flags & PROGRAM_RULE_OVER_ALL || program_rule_lists(program, rule, type);
+}
+
+const struct program_transition *program_transitions_on(const struct program *program,
+							const struct program_state *state, uint32_t type,
+							uint32_t *count)
+{
+	const struct program_transition *first = program_transitions(program, state);
+	const struct program_transition *end = first + state->transition_count;
+
+	while (first < end && first->type != type)
+		first++;
+	for (*count = 0; first + *count < end && first[*count].type == type;)
+		++*count;
+	return first;
+}
+
+const struct program_key *program_key_for(const struct program *program, const struct program_class *class,
+					  uint32_t type)
+{
+	const struct program_key *keys = program_keys(program, class), *other = NULL;
+
+	for (uint32_t i = 0; i < class->key_count; i++) {
+		if (keys[i].type == type)
+			return &keys[i];
+		if (keys[i].type == PROGRAM_NONE)
+			other = &keys[i];
+	}
+	return other;
+}
+
+uint32_t program_key_given(const struct program *program, const struct program_class *class,
+			   const struct program_key *key)
+{
+	const uint32_t *fields = program_key_fields(program, key);
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < class->slot_count; i++)
+		mask |= (uint32_t)(fields[i] != PROGRAM_NONE) << i;
+	return mask;
+}
