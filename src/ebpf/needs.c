@@ -6,96 +6,61 @@
 
 enum { HEADER_TS = 1 << 0, HEADER_IDS = 1 << 2 | 1 << 3, HEADER_ALL = (1 << EVENT_HEADER_FIELDS) - 1 };
 
-/* How one rule asks. */
+/* Where what one rule looks at is noted. */
 struct asking {
-	const struct program *program;
-	const struct program_rule *rule;
-	uint32_t type;
-	uint8_t *when; /* where header fields are noted: one of struct matcher_header */
+	const struct program_type *type;
+	struct matcher_header *header;
+	bool *body; /* per body field of type */
 };
 
-static void need_field(const struct asking *asking, uint32_t field)
+static void need_field(void *context, uint32_t field, enum program_read what_for)
 {
-	if (field < EVENT_HEADER_FIELDS)
-		*asking->when |= (uint8_t)(1u << field);
+	const struct asking *asking = context;
+
+	if (field >= EVENT_HEADER_FIELDS)
+		asking->body[field - asking->type->first_field] = true;
+	else if (what_for == PROGRAM_READ_TO_FIND)
+		asking->header->early |= (uint8_t)(1u << field);
+	else
+		asking->header->late |= (uint8_t)(1u << field);
 }
 
-/* Recursion is bounded by PROGRAM_DEPTH_MAX, its breadth by PROGRAM_EXPANSION_MAX. */
-static void need_node(const struct asking *asking, uint32_t index)
+/* What the executor itself wants of the header: when a run began, and what is told of a match. */
+static void need_transition(const struct program_transition *transition, bool opens, struct matcher_header *header)
 {
-	if (index == PROGRAM_NONE)
-		return;
-	const struct program_node *node = &asking->program->nodes[index];
-
-	if (node->op == PROGRAM_OP_FIELD)
-		need_field(asking, node->a);
-	if (node->op < PROGRAM_OP_ADD)
-		return;
-	need_node(asking, node->a);
-	if (node->op != PROGRAM_OP_CONVERT && node->op != PROGRAM_OP_LNOT)
-		need_node(asking, node->b);
-}
-
-static void need_transition(struct asking *asking, const struct program_transition *transition, bool opens,
-			    struct matcher_header *header)
-{
-	asking->when = opens ? &header->early : &header->late;
-	need_node(asking, transition->fit);
-	asking->when = &header->late;
-	need_node(asking, transition->hold);
-	for (uint32_t i = 0; i < transition->action_count; i++)
-		need_node(asking, program_actions(asking->program, transition)[i].node);
-	if (asking->rule->flags & PROGRAM_RULE_SEQUENCE && transition->element != PROGRAM_NONE)
-		header->late |= HEADER_ALL; /* the event is kept as it is */
 	if (opens && transition->target != PROGRAM_TARGET_MATCH)
 		header->late |= HEADER_TS;
 	if (transition->target == PROGRAM_TARGET_MATCH || transition->flags & PROGRAM_TELL)
 		header->match = HEADER_ALL;
 }
 
-static void need_keys(struct asking *asking, struct matcher_header *header)
+static void need_rule(const struct program *program, const struct program_rule *rule, uint32_t type,
+		      struct matcher_header *header)
 {
-	const struct program *program = asking->program;
-
-	asking->when = &header->early;
-	for (uint32_t i = 0; i < asking->rule->class_count; i++) {
-		const struct program_class *class = &program_classes(program, asking->rule)[i];
-		const struct program_key *key = program_key_for(program, class, asking->type);
-
-		for (uint32_t j = 0; key && j < class->slot_count; j++)
-			if (program_key_fields(program, key)[j] != PROGRAM_NONE)
-				need_field(asking, program_key_fields(program, key)[j]);
-	}
-}
-
-static void need_rule(struct asking *asking, struct matcher_header *header)
-{
-	for (uint32_t i = 0; i < asking->rule->state_count; i++) {
+	for (uint32_t i = 0; i < rule->state_count; i++) {
 		uint32_t count;
-		const struct program_transition *transitions = program_transitions_on(
-			asking->program, &program_states(asking->program, asking->rule)[i], asking->type, &count);
+		const struct program_transition *transitions =
+			program_transitions_on(program, &program_states(program, rule)[i], type, &count);
 
 		for (uint32_t j = 0; j < count; j++)
-			need_transition(asking, &transitions[j], i == 0, header);
+			need_transition(&transitions[j], i == 0, header);
 	}
-	if (asking->rule->within_ns || asking->rule->flags & PROGRAM_RULE_TIMER)
+	if (rule->within_ns || rule->flags & PROGRAM_RULE_TIMER)
 		header->late |= HEADER_TS;
-	need_keys(asking, header);
 }
 
 static void need_part(const struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part, bool *body,
 		      struct matcher_header *header)
 {
+	const struct program *program = matcher->program;
+	struct asking asking = { &program->types[type], header, body };
+
 	*header = (struct matcher_header){ 0 };
 	for (uint32_t i = part->first; i < part->end; i++) {
-		struct asking asking = { .program = matcher->program,
-					 .rule = &matcher->program->rules[i],
-					 .type = type };
-
-		if (!matcher->rules[i].here || !program_rule_sees(matcher->program, asking.rule, type))
+		if (!matcher->rules[i].here || !program_rule_sees(program, &program->rules[i], type))
 			continue;
-		need_rule(&asking, header);
-		program_rule_reads(matcher->program, i, type, body);
+		need_rule(program, &program->rules[i], type, header);
+		program_each_read(program, i, type, need_field, &asking);
 	}
 	if (matcher->options.live)
 		header->early |= header->late & HEADER_IDS; /* the scope asks for them anyway */

@@ -1,88 +1,118 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields of an event type a rule looks at. */
+/* Decides which fields of events a rule looks at. */
 
 #include "program/reads.h"
+
+#include "event/type.h"
 #include "program/query.h"
 
-/* Whose fields are noted where. */
+/* Whose fields are told to whom. */
 struct reading {
 	const struct program *program;
 	const struct program_rule *rule;
-	uint32_t type;
-	bool *reads;
+	uint32_t type; /* NONE: all */
+	program_read_fn *see;
+	void *context;
 };
 
-static void read_field(const struct reading *reading, uint32_t field)
-{
-	const struct program_type *type = &reading->program->types[reading->type];
-
-	if (field >= type->first_field && field - type->first_field < type->field_count)
-		reading->reads[field - type->first_field] = true;
-}
-
 /* Recursion is bounded by PROGRAM_DEPTH_MAX, its breadth by PROGRAM_EXPANSION_MAX. */
-static void read_node(const struct reading *reading, uint32_t index)
+static void read_node(const struct reading *reading, uint32_t index, enum program_read what_for)
 {
 	if (index == PROGRAM_NONE)
 		return;
 	const struct program_node *node = &reading->program->nodes[index];
 
 	if (node->op == PROGRAM_OP_FIELD)
-		read_field(reading, node->a);
+		reading->see(reading->context, node->a, what_for);
 	if (node->op < PROGRAM_OP_ADD)
 		return;
-	read_node(reading, node->a);
+	read_node(reading, node->a, what_for);
 	if (node->op != PROGRAM_OP_CONVERT && node->op != PROGRAM_OP_LNOT)
-		read_node(reading, node->b);
+		read_node(reading, node->b, what_for);
 }
 
-static void read_transition(const struct reading *reading, const struct program_transition *transition)
+static void read_whole(const struct reading *reading, const struct program_type *type)
 {
-	read_node(reading, transition->fit);
-	read_node(reading, transition->hold);
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+		reading->see(reading->context, i, PROGRAM_READ_TO_KEEP);
+	for (uint32_t i = 0; i < type->field_count; i++)
+		reading->see(reading->context, type->first_field + i, PROGRAM_READ_TO_KEEP);
+}
+
+static void read_transition(const struct reading *reading, const struct program_transition *transition, bool opens)
+{
+	const struct program_action *actions = program_actions(reading->program, transition);
+
+	read_node(reading, transition->fit, opens ? PROGRAM_READ_TO_FIND : PROGRAM_READ_TO_STEP);
+	read_node(reading, transition->hold, PROGRAM_READ_TO_STEP);
 	for (uint32_t i = 0; i < transition->action_count; i++)
-		read_node(reading, program_actions(reading->program, transition)[i].node);
-	if (!(reading->rule->flags & PROGRAM_RULE_SEQUENCE) || transition->element == PROGRAM_NONE)
-		return;
-	for (uint32_t i = 0; i < reading->program->types[reading->type].field_count; i++)
-		reading->reads[i] = true; /* the event is kept as it is */
+		read_node(reading, actions[i].node, PROGRAM_READ_TO_STEP);
+	if (reading->rule->flags & PROGRAM_RULE_SEQUENCE && transition->element != PROGRAM_NONE)
+		read_whole(reading, &reading->program->types[transition->type]);
 }
 
 static void read_states(const struct reading *reading)
 {
-	const struct program *program = reading->program;
+	const struct program_state *states = program_states(reading->program, reading->rule);
 
 	for (uint32_t i = 0; i < reading->rule->state_count; i++) {
-		const struct program_state *state = &program_states(program, reading->rule)[i];
+		const struct program_transition *transitions = program_transitions(reading->program, &states[i]);
 
-		for (uint32_t j = 0; j < state->transition_count; j++) {
-			const struct program_transition *transition = &program_transitions(program, state)[j];
-
-			if (transition->type == reading->type)
-				read_transition(reading, transition);
-		}
+		for (uint32_t j = 0; j < states[i].transition_count; j++)
+			if (reading->type == PROGRAM_NONE || transitions[j].type == reading->type)
+				read_transition(reading, &transitions[j], i == 0);
 	}
+}
+
+static void read_key(const struct reading *reading, const struct program_class *class, const struct program_key *key)
+{
+	const uint32_t *fields = program_key_fields(reading->program, key);
+
+	for (uint32_t i = 0; i < class->slot_count; i++)
+		if (fields[i] != PROGRAM_NONE) /* `*` of a machine */
+			reading->see(reading->context, fields[i], PROGRAM_READ_TO_FIND);
 }
 
 static void read_keys(const struct reading *reading, const struct program_class *class)
 {
-	const struct program *program = reading->program;
+	const struct program_key *keys = program_keys(reading->program, class);
+	uint32_t count = class->key_count;
 
-	for (uint32_t i = 0; i < class->key_count; i++) {
-		const struct program_key *key = &program_keys(program, class)[i];
-
-		for (uint32_t j = 0; j < class->slot_count && key->type == reading->type; j++)
-			read_field(reading, program_key_fields(program, key)[j]);
+	if (reading->type != PROGRAM_NONE) {
+		keys = program_key_for(reading->program, class, reading->type);
+		count = keys != NULL;
 	}
+	for (uint32_t i = 0; i < count; i++)
+		read_key(reading, class, &keys[i]);
 }
 
-void program_rule_reads(const struct program *program, uint32_t rule, uint32_t type, bool *reads)
+void program_each_read(const struct program *program, uint32_t rule, uint32_t type, program_read_fn *see, void *context)
 {
-	const struct reading reading = {
-		.program = program, .rule = &program->rules[rule], .type = type, .reads = reads
-	};
+	const struct reading reading = { program, &program->rules[rule], type, see, context };
 
 	read_states(&reading);
 	for (uint32_t i = 0; i < reading.rule->class_count; i++)
 		read_keys(&reading, &program_classes(program, reading.rule)[i]);
+}
+
+/* The body fields of a type. */
+struct body {
+	uint32_t first, count;
+	bool *reads;
+};
+
+static void note_body(void *context, uint32_t field, enum program_read what_for)
+{
+	const struct body *body = context;
+
+	(void)what_for;
+	if (field >= body->first && field - body->first < body->count)
+		body->reads[field - body->first] = true;
+}
+
+void program_rule_reads(const struct program *program, uint32_t rule, uint32_t type, bool *reads)
+{
+	struct body body = { program->types[type].first_field, program->types[type].field_count, reads };
+
+	program_each_read(program, rule, type, note_body, &body);
 }

@@ -1,52 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which fields of events reach the rules. A field is looked at by an expression or as part of a key; a rule
- * that returns its sequence keeps whole records. It does not matter here which rule it is, and of which event: what
- * some rule looks at is decoded for all.
+ * Decides which fields of events reach the rules. It does not matter here which rule it is: what some rule looks at is
+ * decoded for all.
  */
 
 #include "session/replay-want.h"
 
 #include "base/alloc.h"
-#include "program/query.h"
+#include "program/reads.h"
 
 #include <errno.h>
-#include <string.h>
 
-static void add_nodes(struct replay_want *want)
+static void add_field(void *context, uint32_t field, enum program_read what_for)
 {
-	const struct program *program = want->program;
+	const struct replay_want *want = context;
 
-	for (uint32_t i = 0; i < program->header->sections[PROGRAM_NODES].count; i++) {
-		if (program->nodes[i].op == PROGRAM_OP_FIELD)
-			want->fields[program->nodes[i].a] = true;
-	}
-}
-
-static void add_keys(struct replay_want *want, const struct program_class *class)
-{
-	const struct program *program = want->program;
-
-	for (uint32_t i = 0; i < class->key_count; i++) {
-		const uint32_t *fields = program_key_fields(program, &program_keys(program, class)[i]);
-
-		for (uint32_t j = 0; j < class->slot_count; j++) {
-			if (fields[j] != PROGRAM_NONE) /* `*` of a machine */
-				want->fields[fields[j]] = true;
-		}
-	}
-}
-
-static void add_rule(struct replay_want *want, const struct program_rule *rule)
-{
-	const struct program *program = want->program;
-
-	for (uint32_t i = 0; i < rule->class_count; i++)
-		add_keys(want, &program_classes(program, rule)[i]);
-	if (rule->flags & PROGRAM_RULE_OVER_ALL)
-		want->sees_all = true;
-	if (rule->flags & PROGRAM_RULE_SEQUENCE)
-		memset(want->fields, true, program->field_count * sizeof *want->fields);
+	(void)what_for;
+	want->fields[field] = true;
 }
 
 int replay_want_init(struct replay_want *want, const struct program *program)
@@ -55,9 +25,10 @@ int replay_want_init(struct replay_want *want, const struct program *program)
 				      .fields = alloc_zero(program->field_count, sizeof *want->fields) };
 	if (!want->fields)
 		return -ENOMEM;
-	add_nodes(want);
-	for (uint32_t i = 0; i < program->rule_count; i++)
-		add_rule(want, &program->rules[i]);
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		program_each_read(program, i, PROGRAM_NONE, add_field, want);
+		want->sees_all |= program->rules[i].flags & PROGRAM_RULE_OVER_ALL;
+	}
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "program/calls.h"
 #include "program/query.h"
+#include "program/reads.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -46,71 +47,15 @@ bool veto_plan_concerns(const struct program *program, uint32_t rule, const stru
 	return action && policy_allows(policy, action);
 }
 
-static void read_field(struct reads *reads, uint32_t field)
+/* An event that is kept as it is has a 'cpu', but nobody asks for it. */
+static void read_field(void *context, uint32_t field, enum program_read what_for)
 {
-	if (field < EVENT_HEADER_FIELDS)
-		reads->header[field] = true;
-	else
+	struct reads *reads = context;
+
+	if (field >= EVENT_HEADER_FIELDS)
 		reads->body[field] = true;
-}
-
-/* Bounded by PROGRAM_DEPTH_MAX and PROGRAM_EXPANSION_MAX. */
-static void read_node(const struct program *program, struct reads *reads, uint32_t index)
-{
-	if (index == PROGRAM_NONE)
-		return;
-	const struct program_node *node = &program->nodes[index];
-
-	if (node->op == PROGRAM_OP_FIELD)
-		read_field(reads, node->a);
-	if (node->op < PROGRAM_OP_ADD)
-		return;
-	read_node(program, reads, node->a);
-	if (node->op != PROGRAM_OP_CONVERT && node->op != PROGRAM_OP_LNOT)
-		read_node(program, reads, node->b);
-}
-
-static void read_transitions(const struct program *program, const struct program_state *state, struct reads *reads)
-{
-	for (uint32_t i = 0; i < state->transition_count; i++) {
-		const struct program_transition *transition = &program_transitions(program, state)[i];
-
-		read_node(program, reads, transition->fit);
-		read_node(program, reads, transition->hold);
-		for (uint32_t j = 0; j < transition->action_count; j++)
-			read_node(program, reads, program_actions(program, transition)[j].node);
-	}
-}
-
-static void read_keys(const struct program *program, const struct program_rule *rule, struct reads *reads)
-{
-	for (uint32_t i = 0; i < rule->class_count; i++) {
-		const struct program_class *class = &program_classes(program, rule)[i];
-
-		for (uint32_t j = 0; j < class->key_count; j++) {
-			const struct program_key *key = &program_keys(program, class)[j];
-
-			for (uint32_t k = 0; k < class->slot_count; k++) {
-				if (program_key_fields(program, key)[k] != PROGRAM_NONE)
-					read_field(reads, program_key_fields(program, key)[k]);
-			}
-		}
-	}
-}
-
-static void read_rule(const struct program *program, const struct program_rule *rule, struct reads *reads)
-{
-	for (uint32_t i = 0; i < rule->state_count; i++)
-		read_transitions(program, &program_states(program, rule)[i], reads);
-	read_keys(program, rule, reads);
-	if (!(rule->flags & PROGRAM_RULE_SEQUENCE))
-		return;
-	reads->header[HEADER_PID] = reads->header[HEADER_COMM] = true;
-	for (uint32_t i = 0; i < rule->over_count; i++) {
-		const struct program_type *type = &program->types[program_over(program, rule)[i]];
-
-		memset(&reads->body[type->first_field], true, type->field_count);
-	}
+	else if (field != HEADER_CPU || what_for != PROGRAM_READ_TO_KEEP)
+		reads->header[field] = true;
 }
 
 static int refuse(struct asterism_diag *diag, const struct program *program, const struct program_rule *rule,
@@ -182,7 +127,7 @@ static int plan_rule(struct veto_plan *plan, const struct program *program, uint
 	plan->rules[index] = true;
 	for (uint32_t i = 0; i < rule->over_count; i++)
 		reads->types[program_over(program, rule)[i]] = true;
-	read_rule(program, rule, reads);
+	program_each_read(program, index, PROGRAM_NONE, read_field, reads);
 	return check_rule(program, rule, reads, diag);
 }
 
