@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
-#include "program/query.h"
 #include "ebpf/matcher-priv.h"
 
 #include <errno.h>
@@ -75,6 +74,18 @@ static bool judge_emission(struct judge *judge, const struct program_statement *
 	return true;
 }
 
+/* Whether what rule raises leads to events for rule itself; 1, 0, -ENOMEM. */
+static int comes_back(const struct program *program, uint32_t rule)
+{
+	struct program_reached fed;
+	int result = program_reach(program, rule, PROGRAM_DOWNSTREAM, MATCHER_COMPANY_MAX, &fed);
+
+	for (uint32_t i = 0; i < fed.count && !result; i++)
+		result = fed.rules[i] == rule;
+	alloc_free(fed.rules);
+	return result;
+}
+
 static bool judge_statements(struct judge *judge)
 {
 	const struct program *program = judge->program;
@@ -82,14 +93,12 @@ static bool judge_statements(struct judge *judge)
 
 	for (uint32_t i = 0; i < judge->rule->statement_count; i++) {
 		const struct program_statement *statement = &program_statements(program, judge->rule)[i];
-		bool taken = false;
 
-		for (uint32_t other = 0; statement->type != PROGRAM_NONE && other < program->rule_count; other++)
-			taken |= derived_takes(program, other, statement->type);
-		if (taken && !judge_emission(judge, statement))
+		if (program_is_emission(statement) && program_is_taken(program, statement->type) &&
+		    !judge_emission(judge, statement))
 			return false;
 	}
-	returns = derived_returns(program, (uint32_t)(judge->rule - program->rules));
+	returns = comes_back(program, (uint32_t)(judge->rule - program->rules));
 	if (returns < 0)
 		judge->error = returns;
 	return returns ? no(judge, returns < 0 ? "memory is short" : "what it emits comes back to it") : true;
@@ -147,9 +156,9 @@ static int judge_one(const struct program *program, const struct ebpf_node_info 
 int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
 		    size_t size)
 {
-	uint32_t *company, count;
+	struct program_reached company;
 	char why[REASON_BYTES];
-	int result = derived_company(program, rule, &company, &count), can = result == 0;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, MATCHER_COMPANY_MAX, &company), can = result == 0;
 
 	if (result == -E2BIG)
 		snprintf(reason, size, "EMIT connects it with more than %d rules and machines", MATCHER_COMPANY_MAX);
@@ -157,24 +166,25 @@ int matcher_can_run(const struct program *program, const struct ebpf_node_info *
 		snprintf(reason, size, "memory is short");
 	else
 		can = judge_one(program, nodes, rule, reason, size);
-	for (uint32_t i = 0; can > 0 && i < count; i++) {
-		can = judge_one(program, nodes, company[i], why, sizeof why);
+	for (uint32_t i = 0; can > 0 && i < company.count; i++) {
+		const struct program_rule *other = &program->rules[company.rules[i]];
+
+		can = judge_one(program, nodes, company.rules[i], why, sizeof why);
 		if (can <= 0)
-			snprintf(reason, size, "EMIT connects it with %s %s, which cannot: %s",
-				 program_sort(&program->rules[company[i]]),
-				 program_text(program, program->rules[company[i]].name), why);
+			snprintf(reason, size, "EMIT connects it with %s %s, which cannot: %s", program_sort(other),
+				 program_text(program, other->name), why);
 	}
-	alloc_free(company);
+	alloc_free(company.rules);
 	return result == -ENOMEM ? -ENOMEM : can;
 }
 
 bool ebpf_emit_connects(const struct program *program, uint32_t rule)
 {
-	uint32_t *company, count;
-	int result = derived_company(program, rule, &company, &count);
+	struct program_reached company;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, MATCHER_COMPANY_MAX, &company);
 
-	alloc_free(company);
-	return result || count;
+	alloc_free(company.rules);
+	return result || company.count;
 }
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)

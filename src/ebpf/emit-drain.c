@@ -171,7 +171,7 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {
 		bool is_last = true;
 
-		if (statement->type == PROGRAM_NONE || !drain->matcher->types[statement->type].raised)
+		if (!program_is_emission(statement) || !drain->matcher->types[statement->type].raised)
 			continue;
 		for (uint32_t j = i + 1; j < left; j++) {
 			uint32_t type = statement[j - i].type;

@@ -9,7 +9,7 @@
 #include "ebpf/matcher-memory.h"
 #include "ebpf/matcher.h"
 #include "ebpf/scope.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 /* How many rules EMIT may connect: a program holds all that follows from its event. */
 enum { MATCHER_COMPANY_MAX = 32 };
@@ -148,16 +148,7 @@ struct ebpf_matcher {
 int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
 		    size_t size);
 
-/*
- * derived: whether rule may do something at an event of type; whether rule from EMITs such an event for rule to.
- */
-bool derived_takes(const struct program *program, uint32_t rule, uint32_t type);
-bool derived_feeds(const struct program *program, uint32_t from, uint32_t to);
-/* Whether what rule raises leads to events for rule itself; 1, 0, -ENOMEM. */
-int derived_returns(const struct program *program, uint32_t rule);
-/* The rules that rule is connected with; the caller frees the list. 0, -ENOMEM, -E2BIG: MATCHER_COMPANY_MAX or more. */
-int derived_company(const struct program *program, uint32_t rule, uint32_t **list, uint32_t *count);
-/* Notes what is raised in the rules and types of matcher, whose rules are chosen. 0, -ENOMEM. */
+/* derived: notes what is raised in the rules and types of matcher, whose rules are chosen. 0, -ENOMEM. */
 int derived_find(struct ebpf_matcher *matcher);
 /* map: room for the raised events of one program; the descriptor, which the matcher keeps, or -errno. */
 int matcher_make_queue(struct ebpf_matcher *matcher, uint64_t bytes);

@@ -10,7 +10,7 @@
 
 #include "event/type.h"
 #include "program/eval.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -34,14 +34,12 @@ int engine_emit_init(struct engine *engine)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count; j++) {
-			uint32_t type = program_statements(program, rule)[j].type;
+			const struct program_statement *statement = &program_statements(program, rule)[j];
 
-			if (type == PROGRAM_NONE)
-				continue;
-			engine->rules[i].emits = true;
-			if (program->types[type].record_bytes > largest)
-				largest = program->types[type].record_bytes;
+			if (program_is_emission(statement) && program->types[statement->type].record_bytes > largest)
+				largest = program->types[statement->type].record_bytes;
 		}
+		engine->rules[i].emits = program_emits(program, rule);
 	}
 	engine->raised.record = arena_zero(engine->arena, 1, largest);
 	return engine->raised.record ? 0 : -ENOMEM;
@@ -177,7 +175,7 @@ static void raise_all(struct engine *engine, struct engine_rule *rule, const str
 	for (uint32_t i = 0; i < image->statement_count && rule->emits && !engine->failed; i++) {
 		const struct program_statement *statement = &program_statements(engine->program, image)[i];
 
-		if (statement->type != PROGRAM_NONE && statement->notice == match->notice)
+		if (program_is_emission(statement) && statement->notice == match->notice)
 			emit(engine, rule, match->slots, statement, header);
 	}
 }

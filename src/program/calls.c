@@ -2,14 +2,14 @@
 /* Decides what statements mean. */
 
 #include "program/calls.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <signal.h>
 #include <string.h>
 
 const struct react_action *program_call(const struct program *program, const struct program_statement *statement)
 {
-	return statement->type == PROGRAM_NONE ? react_find(program_text(program, statement->function)) : NULL;
+	return program_is_emission(statement) ? NULL : react_find(program_text(program, statement->function));
 }
 
 /* Whether the statements of a notice, or of a rule (0), are calls that count, at least one, and it returns nothing. */

@@ -2,7 +2,7 @@
 /* Decides the words for the parts of an automaton. */
 
 #include "program/explain-priv.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <string.h>
 
@@ -99,7 +99,7 @@ void explain_action(const struct explain *explain, const struct program_action *
 void explain_statement(const struct explain *explain, const struct program_statement *statement)
 {
 	const struct program *program = explain->program;
-	bool emits = statement->type != PROGRAM_NONE;
+	bool emits = program_is_emission(statement);
 
 	text_append(explain->out, emits ? "EMIT " : "CALL ");
 	text_append(explain->out,

@@ -10,22 +10,8 @@
 
 #include "ebpf/ebpf.h"
 #include "session/veto-plan.h"
-#include "program/query.h"
 
 #include <stdio.h>
-
-bool session_is_emitted(const struct program *program, uint32_t type)
-{
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		const struct program_rule *rule = &program->rules[i];
-
-		for (uint32_t j = 0; j < rule->statement_count; j++) {
-			if (program_statements(program, rule)[j].type == type)
-				return true;
-		}
-	}
-	return false;
-}
 
 void session_place_watching(const struct program *program, uint32_t rule, struct session_placement *placement)
 {

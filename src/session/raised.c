@@ -4,7 +4,7 @@
 #include "session/rules.h"
 
 #include "base/diag.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <errno.h>
 
@@ -13,7 +13,7 @@ static bool is_raised(const struct program *program, struct event_catalog *catal
 {
 	const struct event_type *known = event_catalog_find(catalog, program_text(program, program->types[type].name));
 
-	return !known || known->source_count || session_is_emitted(program, type);
+	return !known || known->source_count || program_is_emitted(program, type);
 }
 
 /* Every element of a pattern counts. Returns the first type in vain, or NONE. */

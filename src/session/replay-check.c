@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -98,11 +98,11 @@ static bool raise(struct judging *judging, const struct program_rule *rule)
 	bool news = false;
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		uint32_t type = program_statements(judging->program, rule)[i].type;
+		const struct program_statement *statement = &program_statements(judging->program, rule)[i];
 
-		if (type == PROGRAM_NONE || judging->raised[type])
+		if (!program_is_emission(statement) || judging->raised[statement->type])
 			continue;
-		judging->raised[type] = true;
+		judging->raised[statement->type] = true;
 		news = true;
 	}
 	return news;
@@ -175,15 +175,6 @@ static void put_missing(const struct judging *judging, uint32_t index, struct te
 	}
 }
 
-static bool is_of_rules(const struct program *program, uint32_t type)
-{
-	for (uint32_t i = 0; i < program->header->sections[PROGRAM_STATEMENTS].count; i++) {
-		if (program->statements[i].type == type)
-			return true;
-	}
-	return false;
-}
-
 /* What a rule does not get, of what it only forbids or of the rest, with its verb; NULL: nothing. alloc_free it. */
 static int list_missing(const struct judging *judging, bool forbidden, char **list)
 {
@@ -196,7 +187,7 @@ static int list_missing(const struct judging *judging, bool forbidden, char **li
 		    judging->forbidden[i] != forbidden)
 			continue;
 		/* What rules raise is missing because of what they miss. */
-		if (is_of_rules(judging->program, i))
+		if (program_is_emitted(judging->program, i))
 			continue;
 		put_missing(judging, i, &text);
 		count++;

@@ -10,7 +10,7 @@
 #include "session/replay-split.h"
 
 #include "base/alloc.h"
-#include "program/query.h"
+#include "program/emissions.h"
 
 #include <errno.h>
 
@@ -33,10 +33,11 @@ static void join(uint32_t *roots, uint32_t a, uint32_t b)
 	roots[a < b ? b : a] = a < b ? a : b;
 }
 
-static void join_emission(const struct program *program, uint32_t *roots, uint32_t emitter, uint32_t type)
+static void join_emission(const struct program *program, uint32_t *roots, uint32_t emitter,
+			  const struct program_statement *statement)
 {
-	for (uint32_t i = 0; i < program->rule_count && type != PROGRAM_NONE; i++) {
-		if (program_rule_sees(program, &program->rules[i], type))
+	for (uint32_t i = 0; i < program->rule_count && program_is_emission(statement); i++) {
+		if (program_rule_sees(program, &program->rules[i], statement->type))
 			join(roots, emitter, i);
 	}
 }
@@ -51,7 +52,7 @@ static void join_rules(const struct program *program, uint32_t *roots)
 		const struct program_rule *rule = &program->rules[i];
 
 		for (uint32_t j = 0; j < rule->statement_count; j++)
-			join_emission(program, roots, i, program_statements(program, rule)[j].type);
+			join_emission(program, roots, i, &program_statements(program, rule)[j]);
 		if (!(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)))
 			continue;
 		if (timed != PROGRAM_NONE)

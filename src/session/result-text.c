@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "program/machine.h"
-#include "program/query.h"
+#include "program/emissions.h"
 #include "program/returned.h"
 #include "session/result-priv.h"
 
@@ -101,7 +101,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct program_statement *statement = &program_statements(program, rule)[i];
 
-		if (statement->type != PROGRAM_NONE || !program_statement_applies(statement, match))
+		if (program_is_emission(statement) || !program_statement_applies(statement, match))
 			continue;
 		char *text = result_message(program, match, statement, true);
 

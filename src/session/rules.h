@@ -85,9 +85,6 @@ struct session_placement {
 	char reason[200]; /* why not in the kernel, one clause; empty for SESSION_KERNEL */
 };
 
-/* Whether a rule of the program EMITs type. */
-bool session_is_emitted(const struct program *program, uint32_t type);
-
 /* Returns 0, or -EINVAL: what rule index waits for is only declared. Of a machine, one event that is raised will do; in
  * a program that sees anything else it is warned of. */
 int session_check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "program/calls.h"
-#include "program/query.h"
+#include "program/emissions.h"
 #include "program/reads.h"
 
 #include <errno.h>
@@ -75,9 +75,8 @@ static int check_rule(const struct program *program, const struct program_rule *
 		return refuse(diag, program, rule, "it looks at every event");
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
 		return refuse(diag, program, rule, "it is ASYNCHRONOUS, and no call waits for it");
-	for (uint32_t i = 0; i < rule->statement_count; i++)
-		if (program_statements(program, rule)[i].type != PROGRAM_NONE)
-			return refuse(diag, program, rule, "it emits events");
+	if (program_emits(program, rule))
+		return refuse(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
 		return refuse(diag, program, rule, "it asks for 'cpu', which a held call does not tell");
 	return 0;
