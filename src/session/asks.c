@@ -11,9 +11,9 @@
 #include "base/diag.h"
 #include "program/calls.h"
 #include "program/machine.h"
+#include "program/match-copy.h"
 #include "program/query.h"
 #include "session/held.h"
-#include "session/kept-match.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ struct ask {
 	uint64_t limit_ns, settle_until_ns;
 	uint64_t ts;
 	bool settles, is_asking, is_gone;
-	struct kept_match *kept;           /* NULL while it is being asked the first time */
+	struct program_match_copy *kept;   /* NULL while it is being asked the first time */
 	const struct program_match *match; /* then */
 	enum session_verdict answer;       /* that came while it was being asked; 0: none */
 };
@@ -68,7 +68,7 @@ static void forget(struct asks *asks, struct ask *ask)
 	for (size_t i = 0; i < asks->count; i++)
 		if (asks->items[i] == ask)
 			asks->items[i] = asks->items[--asks->count];
-	kept_match_free(ask->kept);
+	alloc_free(ask->kept);
 	alloc_free(ask);
 }
 
@@ -160,7 +160,7 @@ static int ask_now(struct asks *asks, struct ask *ask)
 	if (ask->answer)
 		verdict = ask->answer;
 	if (verdict == SESSION_LATER && !ask->kept) {
-		ask->kept = kept_match_new(asks->options.program, match);
+		ask->kept = program_match_keep(asks->options.program, match);
 		if (!ask->kept)
 			verdict = SESSION_DEFAULT;
 	}
@@ -190,7 +190,7 @@ static int settle_or_ask(struct asks *asks, struct ask *ask)
 	}
 	if (ask->told.is_stopped || ask->is_gone)
 		return ask_now(asks, ask);
-	ask->kept = kept_match_new(asks->options.program, ask->match);
+	ask->kept = program_match_keep(asks->options.program, ask->match);
 	if (!ask->kept)
 		return ask_now(asks, ask);
 	ask->match = NULL;

@@ -56,7 +56,7 @@ struct crew {
 	uint32_t worker_count;
 	struct batch batches[BATCHES];
 	struct found_reader *readers; /* per worker */
-	struct found_events events;
+	struct found_room room;
 	uint64_t lost;        /* told to every worker */
 	uint64_t delivered;   /* batches whose matches were handed out */
 	bool gave_up;         /* that is why it failed */
@@ -120,7 +120,7 @@ static int hand_out(struct crew *crew, struct batch *batch)
 	while (!result && (worker = earliest(crew)) < crew->worker_count) {
 		struct program_match match;
 
-		result = found_take(&crew->readers[worker], &crew->events, &match);
+		result = found_take(&crew->readers[worker], &crew->room, &match);
 		if (!result && crew->options.on_match)
 			result = crew->options.on_match(crew->options.context, &match);
 	}
@@ -551,7 +551,7 @@ void crew_free(struct crew *crew)
 	alloc_free(crew->divided);
 	alloc_free(crew->item_bytes);
 	alloc_free(crew->doubtful);
-	alloc_free(crew->events.items);
+	alloc_free(crew->room.bytes);
 	alloc_free(crew->readers);
 	alloc_free(crew->workers);
 	replay_split_fini(&crew->split);

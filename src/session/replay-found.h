@@ -5,8 +5,7 @@
 /* Matches kept for later, with everything that they borrow from the engine, and where they stand in the order of all.
  */
 
-#include "program/load.h"
-#include "program/match.h"
+#include "program/match-copy.h"
 
 /* A list of matches; zeroed, it is empty. */
 struct found_list {
@@ -36,13 +35,13 @@ void found_fini(struct found_list *list);
 /* The place of the reader's next match; false at the end. */
 bool found_peek(const struct found_reader *reader, struct found_place *place);
 
-/* Room for the events of one match, reused. */
-struct found_events {
-	struct program_match_event *items;
-	size_t room;
+/* Room for what one match points to, reused. */
+struct found_room {
+	char *bytes;
+	size_t capacity;
 };
 
-/* Takes the next match, which borrows from the list and from events. Returns 0, -ENOMEM. */
-int found_take(struct found_reader *reader, struct found_events *events, struct program_match *match);
+/* Takes the next match, which borrows from the list and from room. Returns 0, -ENOMEM. */
+int found_take(struct found_reader *reader, struct found_room *room, struct program_match *match);
 
 #endif

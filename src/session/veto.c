@@ -57,7 +57,7 @@ struct veto {
 	uint64_t seq;
 	struct held_who who;
 	struct found_list found; /* of the call */
-	struct found_events found_events, taken_events;
+	struct found_room found_room, taken_room;
 	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
 };
 
@@ -184,7 +184,7 @@ static void tell(struct veto *veto, bool refused)
 	bool any = false;
 
 	pthread_mutex_lock(&veto->lock);
-	while (found_peek(&reader, &place) && !found_take(&reader, &veto->found_events, &match)) {
+	while (found_peek(&reader, &place) && !found_take(&reader, &veto->found_room, &match)) {
 		if (!refused)
 			match.done = 0;
 		if (veto->queue.used > QUEUE_BYTES_MAX || found_add(&veto->queue, veto->program, place, &match))
@@ -335,8 +335,8 @@ void veto_free(struct veto *veto)
 	found_fini(&veto->queue);
 	found_fini(&veto->taken);
 	found_fini(&veto->found);
-	alloc_free(veto->found_events.items);
-	alloc_free(veto->taken_events.items);
+	alloc_free(veto->found_room.bytes);
+	alloc_free(veto->taken_room.bytes);
 	alloc_free(veto->untold);
 	veto_plan_fini(&veto->plan);
 	pthread_cond_destroy(&veto->idle);
@@ -396,7 +396,7 @@ int veto_poll(struct veto *veto, program_match_fn *take, void *context)
 	veto->queue = (struct found_list){ 0 };
 	pthread_mutex_unlock(&veto->lock);
 	while (!result && found_peek(&reader, &place)) {
-		result = found_take(&reader, &veto->taken_events, &match);
+		result = found_take(&reader, &veto->taken_room, &match);
 		if (!result)
 			result = take(context, &match);
 	}

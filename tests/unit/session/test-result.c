@@ -5,9 +5,9 @@
 
 #include "base/real.h"
 #include "engine/engine.h"
+#include "program/match-copy.h"
 #include "session/result-priv.h"
 #include "base/alloc.h"
-#include "session/kept-match.h"
 #include "session/result.h"
 
 #include <float.h>
@@ -48,16 +48,14 @@ static void write_kept(struct rig *rig, const struct program_match *match)
 	char inner[] = "f+0x1 (/a \x1b\"\xff)", outer[] = "0x10";
 	const char *frames[] = { inner, outer };
 	struct program_match stacked = *match;
-	struct kept_match *kept;
+	struct program_match_copy *kept;
 
 	stacked.frames = frames;
 	stacked.stack_count = 2;
-	for (unsigned long n = 1; n <= 4; n++) {
-		alloc_fail_at(n);
-		assert_null(kept_match_new(rig->program, &stacked));
-		alloc_fail_at(0);
-	}
-	kept = kept_match_new(rig->program, &stacked);
+	alloc_fail_at(1);
+	assert_null(program_match_keep(rig->program, &stacked));
+	alloc_fail_at(0);
+	kept = program_match_keep(rig->program, &stacked);
 	assert_non_null(kept);
 	memset(inner, 0, sizeof inner);
 	memset(outer, 0, sizeof outer);
@@ -65,7 +63,7 @@ static void write_kept(struct rig *rig, const struct program_match *match)
 		result_write_text(rig->stream, rig->program, &kept->match);
 	else
 		result_write_json(rig->stream, rig->program, &kept->match);
-	kept_match_free(kept);
+	alloc_free(kept);
 }
 
 static int on_match(void *context, const struct program_match *match)

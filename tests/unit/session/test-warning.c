@@ -3,11 +3,12 @@
 
 #include "closed.h"
 
+#include "base/alloc.h"
 #include "program/calls.h"
 #include "program/machine.h"
+#include "program/match-copy.h"
 #include "program/values.h"
 #include "session/asks.h"
-#include "session/kept-match.h"
 #include "session/reactions.h"
 #include "session/result-priv.h"
 
@@ -292,7 +293,7 @@ static void structures_have_what_belongs_to_the_notice(void **state)
 
 static void kept_matches_keep_the_notice(void **state)
 {
-	struct kept_match *kept;
+	struct program_match_copy *kept;
 	struct closed closed;
 	char *before, *after;
 
@@ -301,7 +302,7 @@ static void kept_matches_keep_the_notice(void **state)
 	closed_tell(&closed, WARNS);
 	closed_step(&closed, 1, 1, 0);
 	before = result_warning(&closed.program, &closed.match, false);
-	kept = kept_match_new(&closed.program, &closed.match);
+	kept = program_match_keep(&closed.program, &closed.match);
 	assert_non_null(kept);
 	memset(&closed.instance, 0xff, sizeof closed.instance);
 	after = result_warning(&closed.program, &kept->match, false);
@@ -309,7 +310,7 @@ static void kept_matches_keep_the_notice(void **state)
 	assert_string_equal(after, before);
 	free(before);
 	free(after);
-	kept_match_free(kept);
+	alloc_free(kept);
 }
 
 int main(void)

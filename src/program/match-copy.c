@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a match is packed: a head, the run's slots, then each event of the sequence with its whole record, the
+ * reactions, and the texts of reactions and frames; all in one piece of memory at multiples of 8.
+ */
+
+#include "program/match-copy.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+struct head {
+	size_t bytes;               /* of everything, head included */
+	struct program_match match; /* what it points to is not from here */
+	uint32_t slot_bytes, reaction_count;
+	char comm[EVENT_COMM_BYTES];
+};
+
+/* Before each event's record. */
+struct event_head {
+	uint32_t element, bytes;
+};
+
+_Static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct event_head) == 8, "records stay aligned");
+_Static_assert(sizeof(struct program_match_event) % 8 == 0 && sizeof(struct program_reaction) % 8 == 0, "arrays, too");
+
+static uint32_t record_bytes(const struct program *program, const struct event_header *record)
+{
+	return record->type < program->type_count ? program->types[record->type].record_bytes
+						  : (uint32_t)sizeof *record;
+}
+
+static uint32_t reaction_count(const struct program *program, const struct program_match *match)
+{
+	return match->reactions ? program->rules[match->rule].statement_count : 0;
+}
+
+static uint32_t frame_count(const struct program_match *match)
+{
+	return match->frames ? match->stack_count : 0;
+}
+
+static size_t text_bytes(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+size_t program_match_bytes(const struct program *program, const struct program_match *match)
+{
+	uint32_t reactions = reaction_count(program, match), frames = frame_count(match);
+	size_t size = sizeof(struct head) + program->rules[match->rule].slot_bytes;
+
+	for (uint32_t i = 0; i < match->event_count; i++)
+		size += sizeof(struct event_head) + record_bytes(program, match->events[i].record);
+	size += reactions * sizeof *match->reactions;
+	for (uint32_t i = 0; i < reactions; i++)
+		size += text_bytes(match->reactions[i].why);
+	for (uint32_t i = 0; i < frames; i++)
+		size += text_bytes(match->frames[i]);
+	return (size + 7) / 8 * 8;
+}
+
+static char *put(char *to, const void *from, size_t bytes)
+{
+	if (bytes)
+		memcpy(to, from, bytes);
+	return to + bytes;
+}
+
+static char *put_events(const struct program *program, const struct program_match *match, char *to)
+{
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		const struct program_match_event *event = &match->events[i];
+		struct event_head head = { event->element, record_bytes(program, event->record) };
+
+		to = put(to, &head, sizeof head);
+		to = put(to, event->record, head.bytes);
+	}
+	return to;
+}
+
+void program_match_pack(const struct program *program, const struct program_match *match, void *packed)
+{
+	struct head head = {
+		.bytes = program_match_bytes(program, match),
+		.match = *match,
+		.slot_bytes = program->rules[match->rule].slot_bytes,
+		.reaction_count = reaction_count(program, match),
+	};
+	char *to = packed;
+
+	head.match.stack_count = frame_count(match);
+	memcpy(head.comm, match->comm, strnlen(match->comm, sizeof head.comm - 1));
+	to = put(to, &head, sizeof head);
+	to = put(to, match->slots, head.slot_bytes);
+	to = put_events(program, match, to);
+	to = put(to, match->reactions, head.reaction_count * sizeof *match->reactions);
+	for (uint32_t i = 0; i < head.reaction_count; i++)
+		to = put(to, match->reactions[i].why, text_bytes(match->reactions[i].why));
+	for (uint32_t i = 0; i < head.match.stack_count; i++)
+		to = put(to, match->frames[i], text_bytes(match->frames[i]));
+}
+
+static size_t room_bytes(uint32_t events, uint32_t reactions, uint32_t frames)
+{
+	return events * sizeof(struct program_match_event) + reactions * sizeof(struct program_reaction) +
+	       frames * sizeof(char *);
+}
+
+struct program_packed program_match_packed(const void *packed)
+{
+	const struct head *head = packed;
+	size_t room = room_bytes(head->match.event_count, head->reaction_count, head->match.stack_count);
+
+	return (struct program_packed){ head->bytes, room };
+}
+
+/* Takes a text that stands at *from. */
+static const char *take_text(const char **from)
+{
+	const char *text = *from;
+
+	*from += strlen(text) + 1;
+	return text;
+}
+
+static const char *take_events(const char *from, uint32_t count, struct program_match_event *events)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event_head *head = (const struct event_head *)from;
+
+		events[i] = (struct program_match_event){
+			.record = (const struct event_header *)(head + 1),
+			.element = head->element,
+		};
+		from += sizeof *head + head->bytes;
+	}
+	return from;
+}
+
+void program_match_unpack(const void *packed, void *room, struct program_match_copy *copy)
+{
+	const struct head *head = packed;
+	struct program_match_event *events = room;
+	struct program_reaction *reactions = (struct program_reaction *)(events + head->match.event_count);
+	const char **frames = (const char **)(reactions + head->reaction_count);
+	const char *from = (const char *)(head + 1) + head->slot_bytes;
+
+	*copy = (struct program_match_copy){ .match = head->match,
+					     .reactions = head->match.reactions ? reactions : NULL };
+	from = take_events(from, head->match.event_count, events);
+	put((char *)reactions, from, head->reaction_count * sizeof *reactions);
+	from += head->reaction_count * sizeof *reactions;
+	for (uint32_t i = 0; i < head->reaction_count; i++)
+		if (reactions[i].why)
+			reactions[i].why = take_text(&from);
+	for (uint32_t i = 0; i < head->match.stack_count; i++)
+		frames[i] = take_text(&from);
+	copy->match.slots = head + 1;
+	copy->match.comm = head->comm;
+	copy->match.events = events;
+	copy->match.reactions = copy->reactions;
+	copy->match.stack = NULL;
+	copy->match.frames = head->match.frames ? frames : NULL;
+}
+
+/* A copy, its room and its packed bytes. */
+struct program_match_copy *program_match_keep(const struct program *program, const struct program_match *match)
+{
+	size_t room = room_bytes(match->event_count, reaction_count(program, match), frame_count(match));
+	struct program_match_copy *copy = alloc_zero(sizeof *copy + room + program_match_bytes(program, match), 1);
+	char *behind;
+
+	if (!copy)
+		return NULL;
+	behind = (char *)(copy + 1);
+	program_match_pack(program, match, behind + room);
+	program_match_unpack(behind + room, behind, copy);
+	return copy;
+}
