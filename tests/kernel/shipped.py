@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 PATIENCE = int(os.environ.get("ASTERISM_TEST_PATIENCE", "1"))
+LOST = 3  # it ran, and events were lost: whether that may be is for the rule's own tests
 ELSEWHERE = re.compile(r".*(?:Linux \d+\.\d+|no kernel raises it).*")
 
 
@@ -41,7 +42,7 @@ def main():
     for number, name in enumerate(names, 1):
         status, said = load(asterism, name)
         refused = status in (2, 4) and ELSEWHERE.search(said)
-        good = status == 0 and "note: observing" in said and "runs in user space" not in said
+        good = status in (0, LOST) and "note: observing" in said and "runs in user space" not in said
         failed |= not good and not refused
         print(f"{'ok' if good or refused else 'not ok'} {number} - {name}" + (f" # SKIP {refused.group()}" if refused else ""))
         if not good and not refused:
