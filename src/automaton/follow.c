@@ -250,6 +250,25 @@ int pattern_follow(const struct pattern *pattern, const struct position *positio
 	return walked(&walk);
 }
 
+int pattern_beyond(const struct pattern *pattern, const struct position *position, struct edges *edges)
+{
+	struct walk walk = { .pattern = pattern, .edges = edges };
+
+	for (const struct pattern_node *node = position->node; node; node = node->parent) {
+		const struct pattern_node *group = node->parent;
+		struct path path = { 0 };
+
+		if (group && group->unrolled && group->guarded && !group->eager && node->index >= group->min)
+			after(&walk, group, path);
+		if (!node->guarded || node->unrolled || node->eager || node->max <= node->min)
+			continue;
+		if (node->min)
+			path = with_test(&walk, path, node, COUNT_AT_LEAST, node->min + 1);
+		after(&walk, node, path);
+	}
+	return walked(&walk);
+}
+
 int pattern_inside(const struct pattern *pattern, const struct pattern_node *negation, const struct position *from,
 		   struct edges *edges)
 {
@@ -327,17 +346,17 @@ static bool rounds_differ(const struct pattern *pattern, const struct pattern_no
 	return again != out && (again ? most != LANG_UNBOUNDED : need > 1);
 }
 
-static int note_uneven(struct pattern *pattern, const struct pattern_node *group)
+static int note(struct pattern *pattern, const struct noted **list, const struct pattern_node *group)
 {
-	struct uneven *uneven;
+	struct noted *noted;
 
-	if (pattern_is_uneven(pattern, group->source))
+	if (pattern_is_noted(*list, group->source))
 		return 0;
-	uneven = arena_zero(pattern->arena, 1, sizeof *uneven);
-	if (!uneven)
+	noted = arena_zero(pattern->arena, 1, sizeof *noted);
+	if (!noted)
 		return -ENOMEM;
-	*uneven = (struct uneven){ .next = pattern->uneven, .source = group->source };
-	pattern->uneven = uneven;
+	*noted = (struct noted){ .next = *list, .source = group->source };
+	*list = noted;
 	return 0;
 }
 
@@ -354,9 +373,13 @@ static int decide(struct pattern *pattern, struct pattern_node *node)
 	}
 	for (size_t i = 0; !err && i < follow.count && !node->eager; i++)
 		node->eager = is_reason(pattern, &first, &follow.items[i]);
+	for (size_t i = 0; !err && i < follow.count && !node->position; i++) {
+		if (follow.items[i].path.crossed)
+			err = note(pattern, &pattern->guarded, node);
+	}
 	for (const struct pattern_node *group = node->parent; group && !err; group = group->parent) {
 		if (group->repeats && !group->unrolled && rounds_differ(pattern, group, &first, &follow))
-			err = note_uneven(pattern, group);
+			err = note(pattern, &pattern->uneven, group);
 	}
 	alloc_free(first.items);
 	alloc_free(follow.items);

@@ -20,7 +20,7 @@ struct inside {
 struct negated {
 	const struct position *owner; /* in force after this position */
 	const struct pattern_node *negation;
-	const struct count_test *tests; /* in force when these hold */
+	uint32_t when; /* node: in force when this is true; NONE: always */
 	struct inside items[INSIDE_MAX];
 	uint32_t count;
 };
@@ -74,51 +74,68 @@ static void explore(struct rule_build *build, struct negated *negated, uint32_t 
 	alloc_free(edges.items);
 }
 
-static bool known(const struct negated *all, size_t count, const struct position *owner,
-		  const struct pattern_node *negation)
+static struct negated *known(struct negated *all, size_t count, const struct position *owner,
+			     const struct pattern_node *negation)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (all[i].owner == owner && all[i].negation == negation)
-			return true;
+			return &all[i];
 	}
-	return false;
+	return NULL;
 }
 
-/* Adds the negations in force after owner. */
-static void in_force_after(struct rule_build *build, const struct position *owner, struct negated **all, size_t *count)
+/* Negations on their way into a list. */
+struct listing {
+	struct negated *items;
+	size_t count, capacity;
+};
+
+/* Adds the negation that an edge crosses after owner, or that it is in force there also when this edge says so. */
+static void list(struct rule_build *build, struct listing *all, const struct position *owner, const struct crossed *at)
+{
+	uint32_t when = conditions_tests(build, at->tests);
+	struct negated *negated = known(all->items, all->count, owner, at->negation);
+
+	if (negated) {
+		negated->when = negated->when == PROGRAM_NONE || when == PROGRAM_NONE
+					? PROGRAM_NONE
+					: node_or(build, negated->when, when);
+		return;
+	}
+	if (alloc_grow(&all->items, &all->capacity, all->count, sizeof *all->items)) {
+		rule_fail(build, -ENOMEM);
+		return;
+	}
+	negated = &all->items[all->count++];
+	*negated = (struct negated){ .owner = owner, .negation = at->negation, .when = when };
+	explore(build, negated, UINT32_MAX);
+	for (uint32_t i = 0; i < negated->count && !build->error; i++)
+		explore(build, negated, i);
+}
+
+/* Adds the negations in force after owner; closed: its own event, or the last one of an array, has come. */
+static void in_force_after(struct rule_build *build, const struct position *owner, bool closed, struct listing *all)
 {
 	struct edges edges = { 0 };
-	size_t capacity = *count;
 
-	if (pattern_follow(&build->pattern, owner, &edges))
+	if (pattern_beyond(&build->pattern, owner, &edges) ||
+	    (closed && pattern_follow(&build->pattern, owner, &edges)))
 		rule_fail(build, -ENOMEM);
-	for (size_t i = 0; i < edges.count && !build->error; i++) {
-		for (const struct crossed *at = edges.items[i].path.crossed; at; at = at->next) {
-			if (known(*all, *count, owner, at->negation))
-				continue;
-			if (alloc_grow(all, &capacity, *count, sizeof **all)) {
-				rule_fail(build, -ENOMEM);
-				break;
-			}
-			struct negated *negated = &(*all)[(*count)++];
-			*negated = (struct negated){ .owner = owner, .negation = at->negation, .tests = at->tests };
-			explore(build, negated, UINT32_MAX);
-			for (uint32_t j = 0; j < negated->count && !build->error; j++)
-				explore(build, negated, j);
-		}
+	for (size_t i = 0; i < edges.count; i++) {
+		for (const struct crossed *at = edges.items[i].path.crossed; at && !build->error; at = at->next)
+			list(build, all, owner, at);
 	}
 	alloc_free(edges.items);
 }
 
-/* The negations in force in state; the caller frees *all. */
-static void in_force(struct rule_build *build, const struct state *state, struct negated **all, size_t *count)
+/* The negations in force in state; the caller frees the items. */
+static struct listing in_force(struct rule_build *build, const struct state *state)
 {
-	*all = NULL;
-	*count = 0;
-	for (uint32_t i = 0; i < state->position_count; i++) {
-		if (!state->open || !state->positions[i]->node->eager)
-			in_force_after(build, state->positions[i], all, count);
-	}
+	struct listing all = { 0 };
+
+	for (uint32_t i = 0; i < state->position_count; i++)
+		in_force_after(build, state->positions[i], !state->open || !state->positions[i]->node->eager, &all);
+	return all;
 }
 
 static uint32_t progress_slot(struct rule_build *build, const struct negated *negated)
@@ -166,26 +183,27 @@ static void forbid(struct rule_build *build, uint32_t index, const struct negate
 	draft->flags = PROGRAM_FORBID;
 	draft->note = arena_format(build->arena, "%s%s%s is forbidden", element->type->name, element->name ? ":" : "",
 				   element->name ? element->name : "");
-	draft->fit = node_and(build, conditions_tests(build, negated->tests), begun(build, negated, item));
+	draft->fit = node_and(build, negated->when, begun(build, negated, item));
 	conditions_fit(build, draft, &place, false);
 }
 
 void forbid_before(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	struct negated *all;
-	size_t count;
+	struct listing all;
 
 	if (state.position_count > 1)
 		return;
-	in_force(build, &state, &all, &count);
-	for (size_t i = 0; i < count && !build->error; i++) {
-		for (uint32_t j = 0; j < all[i].count; j++) {
-			if (completes(build, &all[i].items[j]))
-				forbid(build, index, &all[i], &all[i].items[j]);
+	all = in_force(build, &state);
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		const struct negated *negated = &all.items[i];
+
+		for (uint32_t j = 0; j < negated->count; j++) {
+			if (completes(build, &negated->items[j]))
+				forbid(build, index, negated, &negated->items[j]);
 		}
 	}
-	alloc_free(all);
+	alloc_free(all.items);
 }
 
 /*
@@ -228,7 +246,7 @@ static uint32_t advance(struct rule_build *build, const struct state *state, con
 	struct draft own = { .type = draft->type, .fit = begun(build, negated, item) };
 	uint32_t bit;
 
-	own.fit = node_and(build, conditions_tests(build, negated->tests), own.fit);
+	own.fit = node_and(build, negated->when, own.fit);
 	states_bound(build, state, &place);
 	conditions_fit(build, &own, &place, false);
 	own.fit = condition_of(build, draft, &own);
@@ -324,20 +342,21 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 			     struct draft *draft, bool *always)
 {
 	uint32_t forbidden = PROGRAM_NONE;
-	struct negated *all = NULL;
-	size_t count = 0;
+	struct listing all = { 0 };
 
 	*always = false;
-	in_force_after(build, owner, &all, &count);
-	for (size_t i = 0; i < count && !build->error; i++) {
-		for (uint32_t j = 0; j < all[i].count; j++) {
-			struct place_in_pattern place = { .current = all[i].items[j].position->element };
+	in_force_after(build, owner, true, &all);
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		const struct negated *negated = &all.items[i];
+
+		for (uint32_t j = 0; j < negated->count; j++) {
+			struct place_in_pattern place = { .current = negated->items[j].position->element };
 			struct draft own = { .type = draft->type, .fit = PROGRAM_NONE };
 
-			if (all[i].items[j].position->spec->type != draft->type || !completes(build, &all[i].items[j]))
+			if (negated->items[j].position->spec->type != draft->type ||
+			    !completes(build, &negated->items[j]))
 				continue;
-			own.fit = node_and(build, conditions_tests(build, all[i].tests),
-					   begun(build, &all[i], &all[i].items[j]));
+			own.fit = node_and(build, negated->when, begun(build, negated, &negated->items[j]));
 			states_bound(build, state, &place);
 			conditions_fit(build, &own, &place, false);
 			own.fit = condition_of(build, draft, &own);
@@ -345,7 +364,7 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 			forbidden = node_or(build, forbidden, own.fit);
 		}
 	}
-	alloc_free(all);
+	alloc_free(all.items);
 	return forbidden;
 }
 
@@ -461,27 +480,23 @@ static void part_at(struct rule_build *build, uint32_t index, struct negations a
 static void forbid_some(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	struct negated *items;
-	struct negations all = { 0 };
+	const struct listing found = in_force(build, &state);
+	const struct negations all = { .items = found.items, .count = found.count };
 
-	in_force(build, &state, &items, &all.count);
-	all.items = items;
 	for (size_t i = 0; i < all.count && !build->error; i++) {
-		for (uint32_t j = 0; j < items[i].count && !build->error; j++) {
-			const struct event_type *type = items[i].items[j].position->spec->type;
+		for (uint32_t j = 0; j < all.items[i].count && !build->error; j++) {
+			const struct event_type *type = all.items[i].items[j].position->spec->type;
 
 			if (!has_draft(&build->states[index], type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
 				part_at(build, index, all, type);
 		}
 	}
-	alloc_free(items);
+	alloc_free(found.items);
 }
 
 void forbid_after(struct rule_build *build, uint32_t index)
 {
 	const struct state state = build->states[index];
-	struct negations all = { 0 };
-	struct negated *items;
 
 	if (is_strict(build))
 		return;
@@ -489,40 +504,61 @@ void forbid_after(struct rule_build *build, uint32_t index)
 		forbid_some(build, index);
 		return;
 	}
-	in_force(build, &state, &items, &all.count);
-	all.items = items;
-	for (size_t i = 0; i < all.count && !build->error; i++) {
-		for (uint32_t j = 0; j < items[i].count; j++) {
-			const struct event_type *type = items[i].items[j].position->spec->type;
+	const struct listing found = in_force(build, &state);
+	const struct negations all = { .items = found.items, .count = found.count };
 
-			if (items[i].items[j].goes_on && !has_draft(&build->states[index], type, PROGRAM_IN_PLACE))
-				progress(build, index, &all, type);
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		for (uint32_t j = 0; j < all.items[i].count; j++) {
+			const struct inside *item = &all.items[i].items[j];
+
+			if (item->goes_on &&
+			    !has_draft(&build->states[index], item->position->spec->type, PROGRAM_IN_PLACE))
+				progress(build, index, &all, item->position->spec->type);
 		}
 	}
-	alloc_free(items);
+	alloc_free(found.items);
 }
 
-void forbid_reset(struct rule_build *build, const struct state *target, struct draft *draft)
+static bool has_progress(const struct negated *negated)
 {
-	struct negated *all;
-	size_t count;
+	for (uint32_t i = 0; i < negated->count; i++) {
+		if (negated->items[i].goes_on)
+			return true;
+	}
+	return false;
+}
+
+static bool crosses(const struct edge *edge, const struct pattern_node *negation)
+{
+	for (const struct crossed *at = edge->path.crossed; at; at = at->next) {
+		if (at->negation == negation)
+			return true;
+	}
+	return false;
+}
+
+void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
+		  const struct state *target, struct draft *draft)
+{
+	struct listing before, all;
 
 	if (is_strict(build))
 		return;
-	in_force(build, target, &all, &count);
-	for (size_t i = 0; i < count && !build->error; i++) {
-		bool goes_on = false;
+	before = in_force(build, from);
+	all = in_force(build, target);
+	for (size_t i = 0; i < all.count && !build->error; i++) {
+		const struct pattern_node *negation = all.items[i].negation;
+		struct program_action action = { .op = PROGRAM_SET };
 
-		for (uint32_t j = 0; j < all[i].count; j++)
-			goes_on |= all[i].items[j].goes_on;
-		if (!goes_on)
+		if (!has_progress(&all.items[i]) || (known(before.items, before.count, merged->origins[0], negation) &&
+						     !crosses(&merged->edge, negation)))
 			continue;
-		struct program_action action = { .op = PROGRAM_SET, .slot = progress_slot(build, &all[i]) };
-
+		action.slot = progress_slot(build, &all.items[i]);
 		action.node = node_const(build, PROGRAM_U64, 0);
 		uint32_t added = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
 		if (!draft->action_count++)
 			draft->first_action = added;
 	}
-	alloc_free(all);
+	alloc_free(before.items);
+	alloc_free(all.items);
 }

@@ -25,6 +25,7 @@ struct pattern_node {
 	bool unrolled;     /* a repeat whose children are its rounds; the last one stands for all further ones */
 	bool nullable;     /* may stand for no event at all */
 	bool eager;        /* repeats: closes as soon as its count may */
+	bool guarded;      /* a group with a negation behind it, which is in force from the minimum on */
 	bool counted;      /* repeats: the count is needed at run time */
 	uint32_t counter;  /* then: number of its counter, from 0 */
 	struct position *position; /* of an event specification */
@@ -90,15 +91,16 @@ struct edges {
 	bool failed; /* out of memory */
 };
 
-/* A repeat whose rounds must not share positions however many they are, since they close in different ways. */
-struct uneven {
-	const struct uneven *next;
+/* A repeat of which something became known only once the tree was there. */
+struct noted {
+	const struct noted *next;
 	const struct lang_structure *source;
 };
 
 struct pattern {
 	const struct lang_rule *rule;
-	const struct uneven *uneven;
+	const struct noted *uneven;  /* rounds must not share positions however many they are: they close differently */
+	const struct noted *guarded; /* see struct pattern_node */
 	struct arena *arena;
 	struct pattern_node *root;
 	struct position *positions;
@@ -119,6 +121,12 @@ int pattern_first(const struct pattern *pattern, struct edges *edges);
  */
 int pattern_follow(const struct pattern *pattern, const struct position *position, struct edges *edges);
 
+/*
+ * The edges out of the groups that position is in a further round of than their minimum asks for, as if they had ended
+ * before it: what negations they cross is in force.
+ */
+int pattern_beyond(const struct pattern *pattern, const struct position *position, struct edges *edges);
+
 /* The edges inside a negated structure: out of its start (from NULL) or out of one of its positions. */
 int pattern_inside(const struct pattern *pattern, const struct pattern_node *negation, const struct position *from,
 		   struct edges *edges);
@@ -129,11 +137,11 @@ const struct pattern_node *pattern_shared_alternative(const struct position *a, 
 /* True if nothing more needs to come within node after position. */
 bool pattern_completes(const struct position *position, const struct pattern_node *node);
 
-bool pattern_is_uneven(const struct pattern *pattern, const struct lang_structure *structure);
+bool pattern_is_noted(const struct noted *noted, const struct lang_structure *structure);
 
 /*
  * Decides for every repeat whether it is eager (docs/language.md, arrays). Where that differs among rounds that share
- * their positions it adds to pattern->uneven.
+ * their positions it adds to pattern->uneven, and groups with a negation behind them to pattern->guarded.
  */
 int pattern_decide_eager(struct pattern *pattern);
 

@@ -11,10 +11,10 @@ enum { POSITIONS_MAX = 2048, UNROLLED_MAX = 64 };
 
 static uint64_t count_specs(const struct pattern *pattern, const struct lang_structure *structure);
 
-bool pattern_is_uneven(const struct pattern *pattern, const struct lang_structure *structure)
+bool pattern_is_noted(const struct noted *noted, const struct lang_structure *structure)
 {
-	for (const struct uneven *uneven = pattern->uneven; uneven; uneven = uneven->next) {
-		if (uneven->source == structure)
+	for (; noted; noted = noted->next) {
+		if (noted->source == structure)
 			return true;
 	}
 	return false;
@@ -22,16 +22,18 @@ bool pattern_is_uneven(const struct pattern *pattern, const struct lang_structur
 
 /*
  * How many rounds of a repeat get positions of their own: all that differ, where that is cheap or known to matter,
- * since then each round's arrays and optional parts know what follows in it. One: the rounds share their positions and
- * a counter tells.
+ * since then each round's arrays and optional parts know what follows in it, and whether a negation behind the repeat
+ * is in force. One: the rounds share their positions and a counter tells.
  */
 static uint64_t rounds_of(const struct pattern *pattern, const struct lang_structure *structure, uint64_t specs)
 {
-	uint64_t rounds = structure->repeat_max == LANG_UNBOUNDED ? structure->repeat_min : structure->repeat_max;
+	uint64_t rounds = structure->repeat_max;
 
+	if (rounds == LANG_UNBOUNDED)
+		rounds = structure->repeat_min + pattern_is_noted(pattern->guarded, structure);
 	if (structure->kind == LANG_SPEC || structure->kind == LANG_NEGATION || rounds <= 1)
 		return 1;
-	if (pattern_is_uneven(pattern, structure))
+	if (pattern_is_noted(pattern->uneven, structure))
 		return rounds <= POSITIONS_MAX ? rounds : POSITIONS_MAX + 1;
 	return rounds <= UNROLLED_MAX && rounds * specs <= UNROLLED_MAX ? rounds : 1;
 }
@@ -130,6 +132,7 @@ static struct pattern_node *make_node(struct pattern *pattern, const struct lang
 	node->max = is_round ? 1 : source->repeat_max;
 	node->repeats = source->kind != LANG_NEGATION && (node->min != 1 || node->max != 1);
 	node->unrolled = rounds > 1;
+	node->guarded = node->repeats && pattern_is_noted(pattern->guarded, source);
 	if (make_children(pattern, node, node->unrolled ? (uint32_t)rounds : source->child_count))
 		return NULL;
 	if (source->kind == LANG_SPEC)
@@ -138,14 +141,17 @@ static struct pattern_node *make_node(struct pattern *pattern, const struct lang
 	return node;
 }
 
-/* Whether the rounds of node must be counted: not where "at least one, no limit" or "at most one" says it all. */
+/*
+ * Whether the rounds of node must be counted: not where "at least one, no limit" or "at most one" says it all, unless a
+ * negation tells the first round from the others.
+ */
 static bool needs_count(const struct pattern_node *node)
 {
 	uint64_t need = node->min > 1 ? node->min : 1;
 
 	if (!node->repeats || node->unrolled)
 		return false;
-	if (node->source->kind == LANG_SPEC || need > 1)
+	if (node->source->kind == LANG_SPEC || need > 1 || (node->guarded && !node->eager && node->max > node->min))
 		return true;
 	return !node->eager && node->max != LANG_UNBOUNDED && node->max != 1;
 }
@@ -169,7 +175,7 @@ static void number_counters(struct pattern *pattern, struct pattern_node *node)
 		number_counters(pattern, node->children[i]);
 }
 
-/* The tree and its positions, with the repeats unrolled that are known to be uneven. */
+/* The tree and its positions, by what is known of the repeats. */
 static int make_tree(struct pattern *pattern)
 {
 	uint64_t specs = count_specs(pattern, pattern->rule->root);
@@ -186,15 +192,16 @@ static int make_tree(struct pattern *pattern)
 
 int pattern_build(struct pattern *pattern, const struct lang_rule *rule, struct arena *arena)
 {
-	const struct uneven *known;
+	const struct noted *uneven, *guarded;
 	int err;
 
 	*pattern = (struct pattern){ .rule = rule, .arena = arena };
 	pattern->set_words = (rule->element_count + 63) / 64;
 	do {
-		known = pattern->uneven;
+		uneven = pattern->uneven;
+		guarded = pattern->guarded;
 		err = make_tree(pattern);
-	} while (!err && pattern->uneven != known);
+	} while (!err && (pattern->uneven != uneven || pattern->guarded != guarded));
 	if (err)
 		return err;
 	number_counters(pattern, pattern->root);

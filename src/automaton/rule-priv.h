@@ -184,7 +184,10 @@ void forbid_after(struct rule_build *build, uint32_t state);
  */
 bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
 		 struct draft *draft);
-void forbid_reset(struct rule_build *build, const struct state *target, struct draft *draft);
+/* Adds to draft, along merged from one state to target, that negations which only now come into force have not begun.
+ */
+void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
+		  const struct state *target, struct draft *draft);
 
 /* keys.c: the class of every state. */
 void keys_choose(struct rule_build *build);

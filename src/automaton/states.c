@@ -310,8 +310,8 @@ static struct draft *transition(struct rule_build *build, uint32_t index, const 
 	if (opens)
 		set_joins(build, draft, edge->target->element);
 	actions_take(build, draft, edge, context);
-	if (!opens && target != PROGRAM_TARGET_MATCH && !(collects(&from, edge) && landing->state.open))
-		forbid_reset(build, &landing->state, draft);
+	if (!opens && target != PROGRAM_TARGET_MATCH)
+		forbid_begin(build, &from, merged, &landing->state, draft);
 	if (!landing->state.open)
 		draft->hold = conditions_relations(build, &place, edge->target->element);
 	return draft;

@@ -6,6 +6,8 @@ definitions allow next: the roles a further event may take, what is forbidden me
 end here. No state is kept between words: everything is found anew from the tree (a cache only saves time).
 """
 
+import itertools
+
 from model import Alt, Neg, Seq, Spec, is_repeated
 
 
@@ -125,7 +127,8 @@ class Pattern:
         return self.words[key]
 
     # Every walk yields ("end", i, early, priority, trail): the node is laid over word[..i), and might have ended at
-    # `early` events already (an array beyond its minimum); or, with the word used up, what may follow.
+    # `early` events already (an array or group beyond its minimum); or, with the word used up, what may follow, and
+    # ("within", early) where the node has begun a further round and might have ended at `early` events.
 
     def walk(self, node, word, i, early, path, priority):
         if isinstance(node, Spec):
@@ -177,6 +180,9 @@ class Pattern:
             yield from self.walk_sequence(rest, word, (i, early, trail), path, priority)
             return
         for out in self.walk(child, word, i, early, path, priority):
+            if out[0] == "within":
+                yield from self.walk_within(rest, out[1])
+                continue
             if out[0] != "end":
                 yield out
                 continue
@@ -184,8 +190,16 @@ class Pattern:
             then = (j, child_early, child_trail) if j > i else (i, early, trail + child_trail)
             yield from self.walk_sequence(rest, word, then, path, child_priority)
 
+    @staticmethod
+    def walk_within(rest, early):
+        """What of a sequence is in force while a structure before `rest` has a further round."""
+        negations = list(itertools.takewhile(lambda c: isinstance(c, Neg), rest))
+        yield from (("forbid", n, early) for n in negations)
+        if all(map(possibly_empty, rest)):
+            yield "within", early
+
     def walk_rounds(self, node, word, at, path, priority):
-        """at: rounds done, events used, where the last round may have ended, trail."""
+        """at: rounds done, events used, where the group might have ended, trail."""
         rounds, i, early, trail = at
         most = self.most(node, path)
         if rounds >= node.low:
@@ -200,7 +214,11 @@ class Pattern:
             if out[0] == "end":
                 _, j, round_early, round_priority, round_trail = out
                 if j > i:
-                    then = (rounds + 1, j, round_early, round_trail)
+                    then = (rounds + 1, j, early if rounds >= node.low else round_early, round_trail)
                     yield from self.walk_rounds(node, word, then, path, round_priority)
-                continue
-            yield out
+            elif out[0] != "within":
+                yield out
+                if rounds >= node.low and i < len(word):
+                    yield "within", early
+            elif rounds + 1 >= node.low:
+                yield "within", early if rounds >= node.low else out[1]
