@@ -110,6 +110,15 @@ static void choose(struct rule_build *build, struct state *state)
 	state->class = found;
 }
 
+/* Whether type has the join field with another kind, by which no key can be compared. */
+static bool is_differing(const struct lang_join *join, const struct event_type *type)
+{
+	const struct event_field *model = join->fields[0], *field = event_field_find(type, join->name);
+
+	return field && (unit_kind(field->value) != unit_kind(model->value) ||
+			 (field->value == EVENT_STRING && field->bytes != model->bytes));
+}
+
 /* The key of type under the joins; false where it lacks one of the fields or has it with another kind. */
 static bool join_key(struct rule_build *build, const struct event_type *type, struct key_row *key)
 {
@@ -117,12 +126,9 @@ static bool join_key(struct rule_build *build, const struct event_type *type, st
 
 	key->type = unit_type(build->unit, type);
 	for (uint32_t i = 0; i < rule->join_count; i++) {
-		const struct event_field *model = rule->joins[i].fields[0];
 		const struct event_field *field = event_field_find(type, rule->joins[i].name);
 
-		if (!field || unit_kind(field->value) != unit_kind(model->value))
-			return false;
-		if (field->value == EVENT_STRING && field->bytes != model->bytes)
+		if (!field || is_differing(&rule->joins[i], type))
 			return false;
 		key->fields[i] = unit_field(build->unit, type, field);
 	}
@@ -178,28 +184,54 @@ static void choose_one(struct rule_build *build, bool joined)
 	add_class(build, &class);
 }
 
+static int check_type(struct rule_build *build, const struct lang_join *join, const struct event_type *type)
+{
+	if (!is_differing(join, type))
+		return 0;
+	return diag_error(build->unit->diag, &join->place, -EINVAL,
+			  "'%s' differs too much between '%s' and '%s' to define a partition", join->name,
+			  build->rule->elements[0].type->name, type->name);
+}
+
+/* What is in the stream interrupts by the key, too; with `OVER { * }` it is there unasked. */
+static int check_stream(struct rule_build *build, const struct lang_join *join)
+{
+	const struct lang_rule *rule = build->rule;
+	int err = 0;
+
+	for (uint32_t i = 0; i < rule->over_count && !err; i++)
+		err = check_type(build, join, rule->over[i]);
+	for (size_t i = 0; rule->over_all && i < build->unit->type_count; i++) {
+		const struct event_type *type = build->unit->types[i].type;
+
+		if (is_differing(join, type))
+			diag_add(build->unit->diag, ASTERISM_WARNING, &join->place, NULL,
+				 "'%s' differs too much between '%s' and '%s': no '%s' ends a run", join->name,
+				 rule->elements[0].type->name, type->name, type->name);
+	}
+	return err;
+}
+
 static int check_partition(struct rule_build *build)
 {
 	const struct lang_rule *rule = build->rule;
+	int err = 0;
 
 	if (rule->join_count > PROGRAM_KEY_SLOTS_MAX)
 		return diag_error(build->unit->diag, &rule->joins[PROGRAM_KEY_SLOTS_MAX].place, -EINVAL,
 				  "more than %d join fields", PROGRAM_KEY_SLOTS_MAX);
-	for (uint32_t i = 0; i < rule->join_count; i++) {
-		struct key_row key;
+	for (uint32_t i = 0; i < rule->join_count && !err; i++) {
+		const struct lang_join *join = &rule->joins[i];
 
-		if (rule->joins[i].fields[0]->value == EVENT_F64)
-			return diag_error(build->unit->diag, &rule->joins[i].place, -EINVAL,
-					  "'%s' is a real number and cannot define a partition", rule->joins[i].name);
-		for (uint32_t j = 0; j < rule->element_count; j++) {
-			if (!join_key(build, rule->elements[j].type, &key))
-				return diag_error(build->unit->diag, &rule->joins[i].place, -EINVAL,
-						  "'%s' differs too much between '%s' and '%s' to define a partition",
-						  rule->joins[i].name, rule->elements[0].type->name,
-						  rule->elements[j].type->name);
-		}
+		if (join->fields[0]->value == EVENT_F64)
+			return diag_error(build->unit->diag, &join->place, -EINVAL,
+					  "'%s' is a real number and cannot define a partition", join->name);
+		for (uint32_t j = 0; j < rule->element_count && !err; j++)
+			err = check_type(build, join, rule->elements[j].type);
+		if (!err && rule->semantics == LANG_STRICT_PARTITION)
+			err = check_stream(build, join);
 	}
-	return 0;
+	return err;
 }
 
 void keys_choose(struct rule_build *build)

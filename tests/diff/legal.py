@@ -7,6 +7,7 @@ generator leaves them out.
 
 from lay import Pattern, first_specs, groups_of, possibly_empty
 from model import Alt, Field, Func, Neg, Seq, Spec, children_of, is_repeated, leaves, walk_nodes
+from values import KINDS
 
 
 class Verdict(Exception):
@@ -265,8 +266,29 @@ def check_fields(rule):
     for f in rule.joins:
         if any(rule.field_type(s.type, f) is None for s in rule.specs):
             reject("a join field that a type of the pattern lacks")
+    check_partition(rule)
     if isinstance(rule.over, list) and not {s.type for s in rule.specs} <= set(rule.over):
         reject("OVER lacks a type of the pattern")
+
+
+def check_partition(rule):
+    """Where the joins are the key: what is unsigned in one type and signed in another is none."""
+    strict = rule.kind_is() == "STRICTPARTITION"
+    if not strict and (not rule.drop or rule.kind_is() == "STRICTSEQUENCE"):
+        return
+    used = {s.type for s in rule.specs}
+    if strict and isinstance(rule.over, list):
+        used.update(rule.over)
+    for f in rule.joins:
+        if len(kinds_of(rule, f, used)) > 1:
+            reject("a partition by what is signed and unsigned")
+        if rule.over == "*" and strict and len(kinds_of(rule, f, rule.types)) > 1:
+            unclear("an event of the stream whose join field has another sign")
+
+
+def kinds_of(rule, field_name, types):
+    found = (rule.field_type(t, field_name) for t in types)
+    return {KINDS.get(t, "i") for t in found if t}
 
 
 def verdict(rule):
