@@ -18,7 +18,7 @@ from oracle import Event
 HEADER_VALUES = {"cpu": [0, 1], "pid": [1, 2], "tid": [1, 2], "comm": ["aa", "b"]}
 VALUES = {
     "u8": [0, 1, 2, 3], "u16": [0, 1, 2, 3], "u32": [0, 1, 2, 3], "i32": [-2, -1, 0, 1, 2], "i64": [-2, -1, 0, 1, 2],
-    "i8": [-1, 0, 1, 2], "i16": [-1, 0, 1, 2], "u64": [0, 1, 2, 2**32, 2**63 - 1], "f64": [-0.5, 0.5, 1.0, 1.5, 2.0],
+    "i8": [-1, 0, 1, 2], "i16": [-1, 0, 1, 2], "u64": [0, 1, 2, 2**32, 2**63 - 1, 2**64 - 1], "f64": [-0.5, 0.5, 1.0, 1.5, 2.0],
     "bool": [False, True], "string": ["", "aa", "ab", "b"], "time": [0, 1, 5],
 }
 LENGTHS = [
@@ -31,6 +31,8 @@ REPEATS = [
     ("*", 0, None), ("+", 1, None), ("?", 0, 1), ("{2}", 2, 2), ("{1,2}", 1, 2), ("{2,3}", 2, 3), ("{1,}", 1, None),
     ("{0,2}", 0, 2), ("{2,}", 2, None),
 ]
+MANY = [("{1,40}", 1, 40), ("{2,40}", 2, 40), ("{3,}", 3, None)]  # more than get places of their own
+INTEGERS = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"]  # of any of them a join compares the numbers
 SEMANTICS = ["SKIPTILLNEXT"] * 8 + [None] * 2 + ["SKIPTILLANY"] * 4 + ["STRICTPARTITION"] * 5 + ["STRICTSEQUENCE"] * 3
 WITHIN = [("3", 3), ("5", 5), ("8ns", 8), ("10", 10), ("0x14", 20), ("1us", 1000)]
 
@@ -58,11 +60,11 @@ class Generator:
 
     def make_types(self):
         r, types = self.rng, {}
-        x_type = r.choice(["u8", "u16", "u32", "u32", "i32", "i64"])
+        x_types = r.choice([["u8"], ["u32"], ["u32"], ["i32"], ["i64"], INTEGERS, INTEGERS, INTEGERS, ["i64", "u64"]])
         for name in "ABCD"[: r.choice([3, 3, 4])]:
             fields = {}
             if self.chance(0.9):
-                fields["x"] = x_type
+                fields["x"] = r.choice(x_types)
             if self.chance(0.6):
                 fields["y"] = r.choice(["i32", "i64", "i8", "i16", "u16"])
             if self.chance(0.25):
@@ -83,6 +85,8 @@ class Generator:
             items = self.closing()
         elif pick < 0.5:
             items = self.nested()
+        elif pick < 0.62:
+            items = self.guarded()
         for at in range(len(items) - 1, 0, -1):
             if self.chance(0.18):
                 items.insert(at, self.negation())
@@ -102,9 +106,17 @@ class Generator:
             items.insert(1, self.negation())
         if self.chance(0.5) or getattr(first, "low", 1) == 0:
             items.insert(0, Spec(self.type(), self.name()))
+        if self.chance(0.25):
+            items.insert(len(items) - 1, self.optional())
         if self.chance(0.4):
             items.append(self.item(1))
         return items
+
+    def optional(self):
+        """A group that may take nothing, so that what stands before it has two followers."""
+        parts = [Spec(self.type(), self.name(0.4)) for _ in range(self.rng.choice([1, 1, 2]))]
+        repeat = self.rng.choice([r for r in REPEATS if r[1] == 0])
+        return Alt(parts, *repeat) if len(parts) > 1 and self.chance(0.5) else Seq(parts, *repeat)
 
     def nested(self):
         """A repeated group with an array or another group in its round, where it begins or ends, and what follows."""
@@ -120,6 +132,20 @@ class Generator:
         if group.low == 0 or self.chance(0.4):
             items.insert(0, Spec(self.type(), self.name()))
         return items
+
+    def guarded(self):
+        """A repeated group, perhaps at the end of another or of a branch, with a negation behind it."""
+        group = Seq([self.item(2) for _ in range(self.rng.choice([1, 2, 2, 2, 3]))],
+                    *self.rng.choice([r for r in REPEATS if r[1]] + MANY))
+        if self.chance(0.4):
+            parts = [Spec(self.type(), self.name(0.4)), group]
+            group = self.rng.choice([Alt, Seq, Seq])(parts, *self.rng.choice([("", 1, 1)] * 2 + [r for r in REPEATS if r[1]]))
+        items = [Spec(self.type(), self.name()), group, self.negation(), Spec(self.type(), self.name())]
+        if self.chance(0.2):
+            items.insert(3, self.negation())
+        if self.chance(0.25):
+            items = [Seq(items[:-1]), items[-1]]
+        return items if self.chance(0.7) else [Seq(items, *self.rng.choice(REPEATS)), Spec(self.type(), self.name())]
 
     def repeating(self, p):
         """An array, with probability p, or a small group."""
@@ -291,9 +317,8 @@ class Generator:
         if pick < 0.4:
             return []
         shared = [f for f in ("x", "y") if all(f in self.types[s.type] for s in rule.specs)]
-        shared = [f for f in shared if len({self.types[s.type][f] for s in rule.specs}) == 1]
-        choices = ["tid", "pid", "ThreadId", "comm", "cpu"] + shared * 3
-        return [Join(f) for f in self.rng.sample(sorted(set(choices)), 1 if pick < 0.9 else 2)]
+        choices = shared if shared and self.chance(0.6) else ["tid", "pid", "ThreadId", "comm", "cpu"] + shared
+        return [Join(f) for f in self.rng.sample(choices, 1 if pick < 0.9 else min(2, len(choices)))]
 
     def make_returns(self, rule):
         if self.chance(0.5) and not self.kernel:
@@ -330,6 +355,10 @@ class Generator:
             rule.within, rule.within_ns = self.rng.choice(WITHIN)
         rule.over = self.make_over(rule)
         rule.drop = self.chance(0.2)
+        if self.chance(0.25):
+            rule.pool = self.rng.choice([1, 1, 2, 2, 3, 5])
+        if self.chance(0.2):
+            rule.loss = self.rng.choice(["TAINT", "DISCARD", "KEEP"])
         rule.returns = self.make_returns(rule)
         return rule.resolve(self.types)
 
@@ -405,7 +434,7 @@ class Generator:
         return out
 
     def copy_field(self, event, base, field):
-        if field in event or field in HEADER_VALUES:
+        if field in HEADER_VALUES or field in event and fits(event_value(base, field), self.types[event["event"]][field]):
             event[field] = event_value(base, field)
         elif field == "ThreadId":
             event["tid"] = event_value(base, "tid")
@@ -455,6 +484,14 @@ class Generator:
         for before, e in zip(events, events[1:]):
             e["ts"] = max(e["ts"], before["ts"])
         return events
+
+
+def fits(value, type_name):
+    """Whether a value, perhaps of another integer type, is one of this type."""
+    if type_name not in INTEGERS:
+        return True
+    bits, low = int(type_name[1:]), -1 if type_name[0] == "i" else 0
+    return low * 2 ** (bits - 1) <= value < 2 ** (bits + low)
 
 
 def times_of(spec):

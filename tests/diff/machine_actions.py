@@ -47,7 +47,6 @@ class Place:
 class Actions:
     def __init__(self, maker):
         self.maker, self.rng, self.chance = maker, maker.rng, maker.chance
-        self.used = 0
 
     def name(self, place, sort):
         return self.rng.choice(place.names[sort])
@@ -132,6 +131,8 @@ class Actions:
                 out.append(self.emission(place))
             elif effects:
                 out.append(self.warning(place))
+        for warned in [a for a in out if isinstance(a, Warn) and self.chance(0.35)]:
+            out.append(Warn(warned.parts))  # of the same texts, perhaps of other values
         return out
 
     def assignment(self, place):
@@ -160,7 +161,6 @@ class Actions:
             sort = self.rng.choice(["integer"] * 5 + [s for s in ("bool", "string") if place.names[s]])
             expr = self.value(place, sort, self.chance(0.2)) if sort == "integer" else self.name(place, sort)
             if sort == "integer" and self.chance(0.6):
-                self.used += 1  # so that the same text does not stand at two places
-                expr = Bin("+", expr, const(1000 + self.used))
+                expr = Bin("+", expr, const(self.rng.choice([1, 2, 1000])))
             parts += [" ", expr]
         return Warn(parts)

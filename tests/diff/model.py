@@ -169,6 +169,8 @@ class Rule:
     returns: object = None  # None, "SEQUENCE" or [(expression, AS name or None, key in the result)]
     over: object = None  # None, "*" or [type names]
     drop: bool = False
+    pool: int = None
+    loss: str = None  # None: not written, TAINT
     mode: str = ""
     emits: list = field(default_factory=list)  # (type, [(field, expression)])
 

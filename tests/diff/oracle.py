@@ -14,6 +14,7 @@ import sys
 import ruletext
 from lay import Pattern, groups_of
 from model import Func, Seq, Spec, event_value, leaves
+from pool import Pool
 from values import KINDS, DivisionByZero, evaluate, holds
 
 LAST = float("inf")  # in a creation order: after every run that was there
@@ -82,7 +83,7 @@ class Event:
 class Match:
     def __init__(self, oracle, partial, deadline=None):
         positions = partial.positions
-        self.word, self.positions = min(partial.words), positions
+        self.word, self.positions, self.tainted = min(partial.words), positions, False
         self.opened = positions[0]
         skip_any = oracle.semantics == "SKIPTILLANY"
         self.order = (tuple(reversed(positions)) if skip_any else (positions[0],)) + (LAST,)
@@ -104,7 +105,7 @@ class Oracle:
         self.stream = [i for i, e in enumerate(events) if types is None or e["event"] in types]
         self.relations = [c for c in rule.conditions if c.kind == "relation"]
         self.takings = []  # (position, first event): every copy made under SKIPTILLANY
-        self.openings = 0
+        self.openings = self.refused = 0
         self.candidates = []
 
     # -- small definitions
@@ -296,8 +297,8 @@ class Oracle:
 
     def follow(self, partial, after):
         """All matches of a partial match over the stream from index `after` on."""
-        if any(self.complete(w) for w in partial.words):
-            self.candidates.append(Match(self, partial))
+        if self.is_complete(partial):
+            self.candidates.append(self.matched(partial))
             return
         deadline = self.deadline(partial)
         for index in range(after, len(self.stream)):
@@ -309,20 +310,32 @@ class Oracle:
                 self.follow(advanced, index + 1)
             if not partial:
                 return
-        ends = [t for w in partial.words for t in self.pattern.laid(w).ends]
-        if ends and deadline is not None and self.first_after(deadline) is not None:
-            self.candidates.append(Match(self, partial, deadline))
+        if self.trails(partial) and deadline is not None and self.first_after(deadline) is not None:
+            self.candidates.append(self.matched(partial, deadline))
 
-    def open(self, index):
-        position = self.stream[index]
+    def is_complete(self, partial):
+        return any(self.complete(w) for w in partial.words)
+
+    def trails(self, partial):
+        """Does it match when the time is up?"""
+        return any(self.pattern.laid(w).ends for w in partial.words)
+
+    def matched(self, partial, deadline=None):
+        return Match(self, partial, deadline)
+
+    def begin(self, position):
+        """For the run that the event opens, if it does, what is left of it (None where it has ended) and its key."""
         event = self.events[position]
         roles = self.roles((), event, event, None) if self.has_joins(event) else []
-        if not roles:
-            return
-        self.openings += 1
-        left = {(role,) for role in roles if self.relations_hold((), role, (position,))}
-        if left:
-            self.follow(Partial((position,), left), index + 1)
+        if roles:
+            left = {(role,) for role in roles if self.relations_hold((), role, (position,))}
+            yield Partial((position,), left) if left else None, self.key_of(event)
+
+    def open(self, index):
+        for partial, _ in self.begin(self.stream[index]):
+            self.openings += 1
+            if partial:
+                self.follow(partial, index + 1)
 
     def dropped(self):
         """Applies AFTER MATCH DROP: a match ends every run of its key that was opened before it and is not over."""
@@ -340,12 +353,24 @@ class Oracle:
     def ended(opened, key, moment, drops):
         return any(k == key and opened < m[0] and m < moment for m, k in drops)
 
-    def run(self):
-        """All matches as the result lines of the language page, in order. runs_opened is then known too."""
+    def alone(self):
+        """All matches where every run has a place."""
         for index in range(len(self.stream)):
             self.open(index)
         found = self.dropped() if self.rule.drop else self.candidates
         self.runs_opened = self.openings + len(self.takings)
+        return found
+
+    def pooled(self):
+        """All matches where runs share a pool."""
+        pool = Pool(self)
+        pool.run()
+        self.runs_opened, self.refused = pool.opened, pool.refused
+        return pool.matches
+
+    def run(self):
+        """All matches as the result lines of the language page, in order. runs_opened is then known too."""
+        found = self.pooled() if self.rule.pool else self.alone()
         self.found = sorted(found, key=lambda m: (m.moment, m.order))
         return [self.line(m) for m in self.found]
 
@@ -370,7 +395,7 @@ class Oracle:
         elif self.rule.returns:
             env = Env(self, match.word, match.positions, (None, ()))
             out["return"] = {key: self.returned(expr, env) for expr, _, key in self.rule.returns}
-        out["tainted"] = False
+        out["tainted"] = match.tainted
         return out
 
     def returned(self, expr, env):

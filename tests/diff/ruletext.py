@@ -75,6 +75,10 @@ def print_rule(rule):
         lines.append("OVER { " + ("*" if rule.over == "*" else ", ".join(rule.over)) + " }")
     if rule.drop:
         lines.append("AFTER MATCH DROP")
+    if rule.pool:
+        lines.append(f"POOL {rule.pool}")
+    if rule.loss:
+        lines.append(f"ON LOSS {rule.loss}")
     if rule.returns == "SEQUENCE":
         lines.append("RETURN SEQUENCE")
     elif rule.returns:
@@ -295,11 +299,11 @@ class Parser:
         return field, self.expr()
 
     def modifier_pool(self, rule):
-        self.take()
+        rule.pool = int(self.take(), 0)
 
     def modifier_on(self, rule):
         self.take("LOSS")
-        self.take()
+        rule.loss = self.take().upper()
 
     def expr(self, level=0):
         if level == len(PRECEDENCE):

@@ -52,8 +52,9 @@ def judge(rule, events, result, places=None, index=0):
         return "    the stats lack the rule"
     if stats["matches"] != len(want):
         return f"    the stats count {stats['matches']} matches of {len(want)}"
-    if stats["runs_opened"] != opened:
-        return f"    runs_opened is {stats['runs_opened']}, expected {opened}"
+    for name, number in (("runs_opened", opened), ("pool_exhausted", told.refused), ("lost", told.refused)):
+        if stats[name] != number:
+            return f"    {name} is {stats[name]}, expected {number}"
     return None
 
 
