@@ -286,7 +286,7 @@ static int end(struct walk *walk)
 	return 0;
 }
 
-static int walk_hops(struct walk *walk, const struct btf_hop *hops, uint32_t count)
+static int walk_hops(struct walk *walk, const struct event_path_step *hops, uint32_t count)
 {
 	int result = 0;
 

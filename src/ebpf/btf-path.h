@@ -8,11 +8,7 @@
  */
 
 #include "ebpf/btf-kernel.h"
-
-struct btf_hop {
-	const char *member; /* NULL: element index */
-	uint32_t index;
-};
+#include "event/path.h"
 
 enum btf_end {
 	BTF_END_SELF,    /* the value that the steps start at, there were none */
@@ -47,7 +43,7 @@ struct btf_path {
 	uint32_t type;    /* of the value that it begins with */
 	bool from_struct; /* it begins with a pointer to struct type, the one value whose type may have no name of its
 			     own */
-	const struct btf_hop *hops;
+	const struct event_path_step *hops;
 	uint32_t count;
 };
 

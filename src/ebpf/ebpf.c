@@ -329,7 +329,7 @@ static int make_in_parts(struct ebpf *ebpf, const struct ebpf_options *options, 
 /* What this kernel offers for acting upon processes other than the current one. */
 static void find_acts(struct ebpf *ebpf, const struct ebpf_options *options)
 {
-	const struct btf_hop hop = { .member = "tgid" };
+	const struct event_path_step hop = { .member = "tgid" };
 	struct btf_path path = { .from_struct = true, .hops = &hop, .count = 1 };
 	struct btf_access access;
 	char reason[128];

@@ -3,50 +3,13 @@
 #define EBPF_SOURCE_PATH_H
 
 /*
- * Catalog paths as trees (notation: docs/formats/catalog.md). source-parse.c makes them from text, without knowing any
- * kernel; source-resolve.c binds them to the running kernel's types; source-value.c generates the code.
+ * Catalog paths (event/path.h) as the kernel side has them: source-parse.c makes them from text, without knowing any
+ * kernel; source-resolve.c binds them to the running kernel's types, which leaves no SOURCE_CHOICE, SOURCE_SYSCALL_ARG
+ * and SOURCE_USER_*ARG, RESULT, CALLER; source-value.c generates the code.
  */
 
 #include "base/alloc.h"
 #include "ebpf/btf-path.h"
-
-enum source_op {
-	SOURCE_CONST, /* value */
-	SOURCE_ACCESS,
-	/* left and right; integers of 64 bits */
-	SOURCE_AND,
-	SOURCE_OR,
-	SOURCE_SHL,
-	SOURCE_SHR, /* zeros come in */
-	SOURCE_ADD,
-	SOURCE_SUB,
-	SOURCE_MUL,
-	SOURCE_EQ, /* comparisons are signed and give 1 or 0 */
-	SOURCE_NE,
-	SOURCE_LT,
-	SOURCE_LE,
-	SOURCE_GT,
-	SOURCE_GE,
-	SOURCE_CHOICE, /* left, or right where the kernel lacks left; gone after resolving */
-	/* of left */
-	SOURCE_KSTR,
-	SOURCE_USTR,
-	SOURCE_BE16,
-	SOURCE_BE32,
-	SOURCE_USER_WORD,   /* the 8 bytes at a user address */
-	SOURCE_KERNEL_WORD, /* the 8 bytes at a kernel address */
-	SOURCE_CAST,        /* hops from the struct called name at address left */
-	SOURCE_SYSCALL_ARG, /* argument number value; becomes SOURCE_ACCESS */
-	/* of a classic tracepoint's record: at offset value */
-	SOURCE_CTX,
-	SOURCE_CTXS,
-	SOURCE_CTXSTR,
-	SOURCE_CTXLOC,
-	/* of a probe in user code; become SOURCE_CTX or SOURCE_USER_WORD */
-	SOURCE_USER_ARG,    /* argument number value of the function */
-	SOURCE_USER_RESULT, /* of the function, where it returns */
-	SOURCE_USER_CALLER, /* the address that it was called from, where it begins */
-};
 
 struct source_node {
 	enum source_op op;
@@ -55,7 +18,7 @@ struct source_node {
 	uint32_t bytes; /* CTX, CTXS, CTXSTR */
 
 	const char *name; /* ACCESS: the argument, or "current"; CAST: the struct */
-	struct btf_hop *hops;
+	struct event_path_step *hops;
 	uint32_t hop_count;
 
 	/* Set by resolving. */

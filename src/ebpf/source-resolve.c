@@ -11,7 +11,7 @@
 enum { SYSCALL_ARGS = 6 };
 
 /* Where the registers of a system call keep its arguments: members of struct pt_regs, an index where it is an array. */
-static const struct btf_hop syscall_args[SYSCALL_ARGS][2] = {
+static const struct event_path_step syscall_args[SYSCALL_ARGS][2] = {
 #if defined(__x86_64__)
 	{ { .member = "di" } },  { { .member = "si" } }, { { .member = "dx" } },
 	{ { .member = "r10" } }, { { .member = "r8" } }, { { .member = "r9" } },
@@ -165,7 +165,7 @@ static int resolve_cast(struct source_binding *binding, struct source_node *node
 
 static int resolve_syscall_arg(struct source_binding *binding, struct source_node *node)
 {
-	const struct btf_hop *hops = syscall_args[node->value];
+	const struct event_path_step *hops = syscall_args[node->value];
 
 	if (!hops[0].member)
 		return refuse(binding, -ENOENT, "where system calls keep their arguments is not known on %s",

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the syntax of paths: recursive descent with a bounded depth, no memory. The grammar stands in
+ * Decides the syntax of paths: recursive descent with a bounded depth; memory only for trees. The grammar stands in
  * docs/formats/catalog.md, each function here is one line of it.
  */
 
 #include "event/path-priv.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 12, TEXT_BYTES_MAX = 4000, CONDITIONS_MAX = 31, SCOPE_PATHS_MAX = 8, INDEX_MAX = 65536 };
+enum { DEPTH_MAX = 12, TEXT_BYTES_MAX = 4000, INDEX_MAX = 65536 };
 
-static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind);
+/* What is being taken: what it yields, and its tree. */
+struct taken {
+	enum event_path_kind kind;
+	struct event_path *tree;
+};
+
+static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *taken);
 
 /* The arguments that a function takes. */
 enum shape {
@@ -25,32 +32,55 @@ enum shape {
 
 static const struct function {
 	const char *name;
+	enum source_op op;
 	enum shape shape;
 	enum event_path_kind gives;
 	uint64_t limit; /* integers must be below */
 } functions[] = {
-	{ "kstr", ONE_PATH, EVENT_PATH_STRING, 0 },
-	{ "ustr", ONE_PATH, EVENT_PATH_STRING, 0 },
-	{ "be16", ONE_PATH, EVENT_PATH_NUMBER, 0 },
-	{ "be32", ONE_PATH, EVENT_PATH_NUMBER, 0 },
-	{ "syscall_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
-	{ "user_arg", ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
-	{ "user_result", NOTHING, EVENT_PATH_NUMBER, 0 },
-	{ "user_caller", NOTHING, EVENT_PATH_NUMBER, 0 },
-	{ "user_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
-	{ "kernel_word", ONE_PATH, EVENT_PATH_NUMBER, 0 },
-	{ "cast", STRUCT_AND_PATH, EVENT_PATH_ANY, 0 },
-	{ "ctx", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
-	{ "ctxs", OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
-	{ "ctxstr", OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
-	{ "ctxloc", ONE_INTEGER, EVENT_PATH_STRING, 65536 },
+	{ "kstr", SOURCE_KSTR, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "ustr", SOURCE_USTR, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "be16", SOURCE_BE16, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "be32", SOURCE_BE32, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "syscall_arg", SOURCE_SYSCALL_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
+	{ "user_arg", SOURCE_USER_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
+	{ "user_result", SOURCE_USER_RESULT, NOTHING, EVENT_PATH_NUMBER, 0 },
+	{ "user_caller", SOURCE_USER_CALLER, NOTHING, EVENT_PATH_NUMBER, 0 },
+	{ "user_word", SOURCE_USER_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "kernel_word", SOURCE_KERNEL_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "cast", SOURCE_CAST, STRUCT_AND_PATH, EVENT_PATH_ANY, 0 },
+	{ "ctx", SOURCE_CTX, OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
+	{ "ctxs", SOURCE_CTXS, OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
+	{ "ctxstr", SOURCE_CTXSTR, OFFSET_AND_LENGTH, EVENT_PATH_STRING, 65536 },
+	{ "ctxloc", SOURCE_CTXLOC, ONE_INTEGER, EVENT_PATH_STRING, 65536 },
 };
 
-/* The byte that comes next, or NUL at the end of the text. */
-static char peek(struct event_scan *scan)
+/* NULL: no memory. */
+static struct event_path *new_tree(struct event_scan *scan, enum source_op op)
 {
-	event_scan_blank(scan);
-	return scan->at < scan->end ? *scan->at : '\0';
+	struct event_path *tree = scan->makes_trees ? arena_zero(scan->arena, 1, sizeof *tree) : &scan->nothing;
+
+	if (tree)
+		tree->op = op;
+	return tree;
+}
+
+/* Puts an operation over what has been taken and right. */
+static int join(struct event_scan *scan, enum source_op op, struct taken *taken, struct event_path *right)
+{
+	struct event_path *left = taken->tree;
+
+	taken->tree = new_tree(scan, op);
+	if (!taken->tree)
+		return -ENOMEM;
+	taken->tree->left = left;
+	taken->tree->right = right;
+	return 0;
+}
+
+static int copy_name(struct event_scan *scan, struct event_span name, const char **copy)
+{
+	*copy = scan->makes_trees ? arena_text(scan->arena, name.start, name.length) : NULL;
+	return *copy || !scan->makes_trees ? 0 : -ENOMEM;
 }
 
 static int scan_limited(struct event_scan *scan, uint64_t limit, uint64_t *value)
@@ -71,12 +101,13 @@ static int scan_limited(struct event_scan *scan, uint64_t limit, uint64_t *value
 	return 0;
 }
 
-static int scan_numbers(struct event_scan *scan, const struct function *function)
+static int scan_numbers(struct event_scan *scan, const struct function *function, struct event_path *tree)
 {
 	struct event_span span;
-	uint64_t value;
+	uint64_t value = 0;
 	int result = scan_limited(scan, function->limit, &value);
 
+	tree->value = (int64_t)value;
 	if (result || function->shape == ONE_INTEGER)
 		return result;
 	if (!event_scan_char(scan, ','))
@@ -90,61 +121,94 @@ static int scan_numbers(struct event_scan *scan, const struct function *function
 		return event_scan_error(scan, span, NULL, "%s() reads %s", function->name,
 					function->shape == OFFSET_AND_BYTES ? "1, 2, 4 or 8 bytes"
 									    : "at least one byte");
+	tree->bytes = (uint32_t)value;
 	return 0;
 }
 
-static int scan_struct(struct event_scan *scan)
+static int scan_struct(struct event_scan *scan, struct event_path *tree)
 {
+	struct event_span name;
+
 	event_scan_blank(scan);
-	if (!event_scan_name(scan).length)
+	name = event_scan_name(scan);
+	if (!name.length)
 		return event_scan_expected(scan, "the name of a struct");
+	if (copy_name(scan, name, &tree->name))
+		return -ENOMEM;
 	return event_scan_char(scan, ',') ? 0 : event_scan_expected(scan, "','");
 }
 
-static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth)
+/* Whether it is a string where only something else makes sense. */
+static bool is_string(const struct event_scan *scan, const struct taken *taken)
 {
-	enum event_path_kind kind;
+	return taken->kind == EVENT_PATH_STRING && !scan->makes_trees;
+}
+
+static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
+{
+	struct taken of = { 0 };
 	struct event_span span;
-	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan) : 0;
+	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan, tree) : 0;
 
 	if (result)
 		return result;
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
 	if (function->shape == ONE_PATH || function->shape == STRUCT_AND_PATH) {
-		result = scan_choice(scan, depth + 1, &kind);
-		if (!result && kind == EVENT_PATH_STRING)
+		result = scan_choice(scan, depth + 1, &of);
+		tree->left = of.tree;
+		if (!result && is_string(scan, &of))
 			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
 						  function->name);
 	} else if (function->shape != NOTHING) {
-		result = scan_numbers(scan, function);
+		result = scan_numbers(scan, function, tree);
 	}
 	if (result)
 		return result;
 	return event_scan_char(scan, ')') ? 0 : event_scan_expected(scan, "')'");
 }
 
-static int scan_steps(struct event_scan *scan)
+/* Takes one step. 1: taken, 0: none is there, else -EINVAL (reported) or -ENOMEM. */
+static int scan_step(struct event_scan *scan, struct event_path_step *step)
 {
-	uint64_t index;
+	struct event_span name;
+	uint64_t index = 0;
+	int result;
 
-	for (char c; (c = peek(scan)) == '[' || c == '.' || c == '-';) {
-		int result;
-
-		if (c == '[') {
-			scan->at++;
-			result = scan_limited(scan, INDEX_MAX, &index);
-			if (result)
-				return result;
-			if (!event_scan_char(scan, ']'))
-				return event_scan_expected(scan, "']'");
-		} else if (event_scan_char(scan, '.') || event_scan_sign(scan, "->")) {
-			if (!event_scan_name(scan).length)
-				return event_scan_expected(scan, "a member's name");
-		} else {
-			break; /* a minus */
-		}
+	*step = (struct event_path_step){ 0 };
+	if (event_scan_char(scan, '[')) {
+		result = scan_limited(scan, INDEX_MAX, &index);
+		step->index = (uint32_t)index;
+		if (result)
+			return result;
+		return event_scan_char(scan, ']') ? 1 : event_scan_expected(scan, "']'");
 	}
+	if (!event_scan_char(scan, '.') && !event_scan_sign(scan, "->"))
+		return 0;
+	name = event_scan_name(scan);
+	if (!name.length)
+		return event_scan_expected(scan, "a member's name");
+	result = copy_name(scan, name, &step->member);
+	return result ? result : 1;
+}
+
+static int scan_steps(struct event_scan *scan, struct event_path *tree)
+{
+	struct event_path_step steps[EVENT_PATH_STEPS_MAX + 1];
+	uint32_t count = 0;
+	int result;
+
+	while ((result = scan_step(scan, &steps[count])) > 0)
+		if (++count > EVENT_PATH_STEPS_MAX)
+			return event_scan_error(scan, (struct event_span){ scan->at, 1 }, NULL,
+						"a path has at most %d members", EVENT_PATH_STEPS_MAX);
+	if (result || !scan->makes_trees)
+		return result;
+	tree->steps = arena_zero(scan->arena, count, sizeof *steps);
+	if (!tree->steps)
+		return -ENOMEM;
+	memcpy(tree->steps, steps, count * sizeof *steps);
+	tree->step_count = count;
 	return 0;
 }
 
@@ -167,21 +231,26 @@ static int check_alone(struct event_scan *scan, struct event_span name)
 				"a probe in user code has no arguments by name");
 }
 
-static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, enum event_path_kind *kind)
+static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, struct taken *taken)
 {
 	int result;
 
-	*kind = EVENT_PATH_ANY;
+	*taken = (struct taken){ EVENT_PATH_ANY, new_tree(scan, SOURCE_ACCESS) };
+	if (!taken->tree)
+		return -ENOMEM;
 	if (!event_scan_char(scan, '(')) {
 		result = check_alone(scan, name);
-		return result ? result : scan_steps(scan);
+		if (!result)
+			result = copy_name(scan, name, &taken->tree->name);
+		return result ? result : scan_steps(scan, taken->tree);
 	}
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		if (event_span_is(name, functions[i].name)) {
-			*kind = functions[i].gives;
-			result = scan_call(scan, &functions[i], depth);
+			taken->kind = functions[i].gives;
+			taken->tree->op = functions[i].op;
+			result = scan_call(scan, &functions[i], depth, taken->tree);
 
-			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan);
+			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan, taken->tree);
 		}
 	}
 	return event_scan_error(scan, name,
@@ -190,21 +259,32 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 				"there is no function of this name in paths");
 }
 
-static bool scan_compare(struct event_scan *scan)
+struct sign {
+	const char *text;
+	enum source_op op;
+};
+
+/* Takes the first of the signs that is there. */
+static bool scan_signs(struct event_scan *scan, const struct sign *signs, size_t count, enum source_op *op)
 {
-	switch (peek(scan)) {
-	case '=':
-	case '!':
-		return event_scan_sign(scan, "==") || event_scan_sign(scan, "!=");
-	case '<':
-	case '>':
-		scan->at++;
-		if (scan->at < scan->end && *scan->at == '=')
-			scan->at++;
-		return true;
-	default:
-		return false;
+	event_scan_blank(scan);
+	for (size_t i = 0; scan->at < scan->end && i < count; i++) {
+		if (*scan->at == signs[i].text[0] && event_scan_sign(scan, signs[i].text)) {
+			*op = signs[i].op;
+			return true;
+		}
 	}
+	return false;
+}
+
+static bool scan_compare(struct event_scan *scan, enum source_op *op)
+{
+	static const struct sign signs[] = {
+		{ "==", SOURCE_EQ }, { "!=", SOURCE_NE }, { "<=", SOURCE_LE },
+		{ ">=", SOURCE_GE }, { "<", SOURCE_LT },  { ">", SOURCE_GT },
+	};
+
+	return scan_signs(scan, signs, sizeof signs / sizeof *signs, op);
 }
 
 static int not_a_number(struct event_scan *scan, struct event_span span)
@@ -212,37 +292,50 @@ static int not_a_number(struct event_scan *scan, struct event_span span)
 	return event_scan_error(scan, span, NULL, "a string cannot be calculated with");
 }
 
-static int scan_parentheses(struct event_scan *scan, struct event_span span, unsigned depth, enum event_path_kind *kind)
+static int scan_parentheses(struct event_scan *scan, struct event_span span, unsigned depth, struct taken *taken)
 {
-	enum event_path_kind right;
+	struct taken right;
+	enum source_op op;
 	int result;
 
 	if (depth >= DEPTH_MAX)
 		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
-	result = scan_choice(scan, depth + 1, kind);
+	result = scan_choice(scan, depth + 1, taken);
 	if (result)
 		return result;
-	if (scan_compare(scan)) {
+	if (scan_compare(scan, &op)) {
 		result = scan_choice(scan, depth + 1, &right);
 		if (result)
 			return result;
-		if (*kind == EVENT_PATH_STRING || right == EVENT_PATH_STRING)
+		if (is_string(scan, taken) || is_string(scan, &right))
 			return not_a_number(scan, span);
-		*kind = EVENT_PATH_NUMBER;
+		taken->kind = EVENT_PATH_NUMBER;
+		result = join(scan, op, taken, right.tree);
+		if (result)
+			return result;
 	}
 	return event_scan_char(scan, ')') ? 0 : event_scan_expected(scan, "')'");
 }
 
-static int scan_signed(struct event_scan *scan)
+/* 1: taken, 0: none is there */
+static int scan_signed(struct event_scan *scan, int64_t *number)
 {
-	uint64_t value;
-	bool negative = event_scan_char(scan, '-');
-	int result = event_scan_integer(scan, &value);
+	struct event_span span;
+	uint64_t value = 0;
+	bool negative;
+	int result;
 
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	negative = event_scan_char(scan, '-');
+	result = event_scan_integer(scan, &value);
+	if (result > 0 && negative && value > (uint64_t)INT64_MAX + 1)
+		return event_scan_error(scan, span, NULL, "this number does not fit 64 bits");
+	*number = (int64_t)(negative ? 0 - value : value);
 	return result || !negative ? result : event_scan_expected(scan, "a number");
 }
 
-static int scan_term(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+static int scan_term(struct event_scan *scan, unsigned depth, struct taken *taken)
 {
 	struct event_span span;
 	int result;
@@ -250,71 +343,69 @@ static int scan_term(struct event_scan *scan, unsigned depth, enum event_path_ki
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
 	if (event_scan_char(scan, '('))
-		return scan_parentheses(scan, span, depth, kind);
+		return scan_parentheses(scan, span, depth, taken);
 	span = event_scan_name(scan);
 	if (span.length)
-		return scan_named(scan, span, depth, kind);
-	*kind = EVENT_PATH_NUMBER;
-	result = scan_signed(scan);
+		return scan_named(scan, span, depth, taken);
+	*taken = (struct taken){ EVENT_PATH_NUMBER, new_tree(scan, SOURCE_CONST) };
+	if (!taken->tree)
+		return -ENOMEM;
+	result = scan_signed(scan, &taken->tree->value);
 	return result > 0 ? 0 : result ? result : event_scan_expected(scan, "a path");
 }
 
-static bool scan_operator(struct event_scan *scan)
+static bool scan_operator(struct event_scan *scan, enum source_op *op)
 {
-	switch (peek(scan)) {
-	case '&':
-	case '|':
-	case '+':
-	case '-':
-	case '*':
-		scan->at++;
-		return true;
-	case '<':
-		return event_scan_sign(scan, "<<");
-	case '>':
-		return event_scan_sign(scan, ">>");
-	default:
-		return false;
-	}
+	static const struct sign signs[] = {
+		{ "<<", SOURCE_SHL }, { ">>", SOURCE_SHR }, { "&", SOURCE_AND }, { "|", SOURCE_OR },
+		{ "+", SOURCE_ADD },  { "-", SOURCE_SUB },  { "*", SOURCE_MUL },
+	};
+
+	return scan_signs(scan, signs, sizeof signs / sizeof *signs, op);
 }
 
-static int scan_sum(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+static int scan_sum(struct event_scan *scan, unsigned depth, struct taken *taken)
 {
 	struct event_span span;
+	enum source_op op;
 	int result;
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
-	result = scan_term(scan, depth, kind);
-	while (!result && scan_operator(scan)) {
-		enum event_path_kind right;
+	result = scan_term(scan, depth, taken);
+	while (!result && scan_operator(scan, &op)) {
+		struct taken right;
 
 		result = scan_term(scan, depth, &right);
-		if (!result && (*kind == EVENT_PATH_STRING || right == EVENT_PATH_STRING))
+		if (!result && (is_string(scan, taken) || is_string(scan, &right)))
 			return not_a_number(scan, span);
-		*kind = EVENT_PATH_NUMBER;
+		taken->kind = EVENT_PATH_NUMBER;
+		if (!result)
+			result = join(scan, op, taken, right.tree);
 	}
 	return result;
 }
 
-static int scan_choice(struct event_scan *scan, unsigned depth, enum event_path_kind *kind)
+static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *taken)
 {
 	struct event_span span;
-	enum event_path_kind other;
+	struct taken other;
 	int result;
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
 	if (depth > DEPTH_MAX)
 		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
-	result = scan_sum(scan, depth, kind);
+	result = scan_sum(scan, depth, taken);
 	while (!result && event_scan_char(scan, '?')) {
 		result = scan_sum(scan, depth, &other);
-		if (result || other == EVENT_PATH_ANY)
+		if (!result)
+			result = join(scan, SOURCE_CHOICE, taken, other.tree);
+		if (result || other.kind == EVENT_PATH_ANY)
 			continue;
-		if (*kind != EVENT_PATH_ANY && *kind != other)
+		if (taken->kind != EVENT_PATH_ANY && taken->kind != other.kind && !scan->makes_trees)
 			return event_scan_error(scan, span, NULL, "some choices give a string and some a number");
-		*kind = other;
+		taken->kind = other.kind;
 	}
 	return result;
 }
@@ -328,44 +419,65 @@ static int check_length(struct event_scan *scan, struct event_span span)
 				TEXT_BYTES_MAX);
 }
 
-int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind)
+static int scan_path(struct event_scan *scan, struct event_span *span, struct taken *taken)
 {
 	int result;
 
 	event_scan_blank(scan);
 	span->start = scan->at;
-	result = scan_choice(scan, 0, kind);
+	result = scan_choice(scan, 0, taken);
 	span->length = (size_t)(scan->at - span->start);
 	return result ? result : check_length(scan, *span);
 }
 
-static int scan_condition(struct event_scan *scan)
+int event_path_scan(struct event_scan *scan, struct event_span *span, enum event_path_kind *kind)
 {
-	enum event_path_kind kind;
+	struct taken taken = { 0 };
+	int result = scan_path(scan, span, &taken);
+
+	*kind = taken.kind;
+	return result;
+}
+
+int event_path_scan_tree(struct event_scan *scan, struct event_path **made)
+{
+	struct event_span span;
+	struct taken taken = { 0 };
+	int result = scan_path(scan, &span, &taken);
+
+	*made = taken.tree;
+	return result;
+}
+
+int event_path_scan_condition(struct event_scan *scan, struct event_path_condition *condition)
+{
 	struct event_span path;
-	int result = event_path_scan(scan, &path, &kind);
+	struct taken taken = { 0 };
+	int result = scan_path(scan, &path, &taken);
 
 	if (result)
 		return result;
-	if (kind == EVENT_PATH_STRING)
+	if (is_string(scan, &taken))
 		return event_scan_error(scan, path, NULL, "conditions of WHEN compare numbers, not strings");
-	if (!scan_compare(scan))
+	if (!scan_compare(scan, &condition->compare))
 		return event_scan_expected(scan, "a comparison");
-	result = scan_signed(scan);
+	condition->path = taken.tree;
+	result = scan_signed(scan, &condition->value);
 	return result > 0 ? 0 : result ? result : event_scan_expected(scan, "an integer");
 }
 
 int event_path_scan_when(struct event_scan *scan, struct event_span *span)
 {
+	struct event_path_condition condition;
 	unsigned count = 0;
 
 	event_scan_blank(scan);
 	span->start = scan->at;
 	do {
-		int result = count++ < CONDITIONS_MAX
-				     ? scan_condition(scan)
+		int result = count++ < EVENT_PATH_CONDITIONS_MAX
+				     ? event_path_scan_condition(scan, &condition)
 				     : event_scan_error(scan, (struct event_span){ scan->at, 1 }, NULL,
-							"a WHEN has at most %d conditions", CONDITIONS_MAX);
+							"a WHEN has at most %d conditions", EVENT_PATH_CONDITIONS_MAX);
 
 		if (result)
 			return result;
@@ -389,8 +501,8 @@ int event_path_scan_scope(struct event_scan *scan, struct event_span *span)
 			return result;
 		if (kind == EVENT_PATH_STRING)
 			return event_scan_error(scan, path, NULL, "a process id is a number, not a string");
-		if (++count > SCOPE_PATHS_MAX)
-			return event_scan_error(scan, path, NULL, "a SCOPE has at most %d paths", SCOPE_PATHS_MAX);
+		if (++count > EVENT_PATH_SCOPE_MAX)
+			return event_scan_error(scan, path, NULL, "a SCOPE has at most %d paths", EVENT_PATH_SCOPE_MAX);
 		span->length = (size_t)(scan->at - span->start);
 	} while (event_scan_char(scan, ','));
 	return check_length(scan, *span);

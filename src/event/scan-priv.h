@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "event/path.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,9 @@ struct event_scan {
 	struct asterism_diag *diag;
 	struct arena *arena; /* where event_scan_copy and event_scan_text leave their texts */
 	bool in_probe;       /* what is scanned is about a place in user code */
+	/* Paths: whether trees of them are made, in the arena; their kinds have been judged then. */
+	bool makes_trees;
+	struct event_path nothing; /* else what is written to instead */
 };
 
 /* A piece of the text. length 0: nothing was there. */

@@ -266,7 +266,8 @@ int event_scan_expected(struct event_scan *scan, const char *what)
 	unsigned char c;
 
 	if (scan->at == scan->end)
-		return event_scan_error(scan, span, NULL, "expected %s, found the end of the file", what);
+		return event_scan_error(scan, span, NULL, "expected %s, found the end%s", what,
+					scan->source->file ? " of the file" : "");
 	if (span.length)
 		return event_scan_error(scan, span, NULL, "expected %s, found '%.*s'", what,
 					span.length < 80 ? (int)span.length : 80, span.start);

@@ -6,6 +6,8 @@
 
 #include "session/derive-path.h"
 
+#include "ebpf/source-path.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -18,48 +20,23 @@ struct derive_node {
 	uint64_t value; /* CONST; ARG: which; FIELD: offset in the record */
 };
 
-static bool same_access(const struct source_node *a, const struct source_node *b)
-{
-	if (strcmp(a->name, b->name) != 0 || a->hop_count != b->hop_count)
-		return false;
-	for (uint32_t i = 0; i < a->hop_count; i++) {
-		const struct btf_hop *x = &a->hops[i], *y = &b->hops[i];
-
-		if ((x->member == NULL) != (y->member == NULL) || x->index != y->index ||
-		    (x->member && strcmp(x->member, y->member) != 0))
-			return false;
-	}
-	return true;
-}
-
-bool derive_same(const struct source_node *a, const struct source_node *b)
-{
-	if (!a || !b)
-		return a == b;
-	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes)
-		return false;
-	if ((a->op == SOURCE_ACCESS || a->op == SOURCE_CAST) && !same_access(a, b))
-		return false;
-	return derive_same(a->left, b->left) && derive_same(a->right, b->right);
-}
-
 /* Whether a field obtained by recorded holds what path says: of choices the kernel had one, whichever. */
-static bool stands_for(const struct source_node *recorded, const struct source_node *path)
+static bool stands_for(const struct event_path *recorded, const struct event_path *path)
 {
 	if (!recorded)
 		return false;
-	if (derive_same(recorded, path))
+	if (event_path_same(recorded, path))
 		return true;
 	return recorded->op == SOURCE_CHOICE && (stands_for(recorded->left, path) || stands_for(recorded->right, path));
 }
 
-bool derive_is_given(const struct derive_base *base, const struct source_condition *condition)
+bool derive_is_given(const struct derive_base *base, const struct event_path_condition *condition)
 {
 	for (uint32_t i = 0; i < base->when.count; i++) {
-		const struct source_condition *given = &base->when.items[i];
+		const struct event_path_condition *given = &base->when.items[i];
 
 		if (given->compare == condition->compare && given->value == condition->value &&
-		    derive_same(given->path, condition->path))
+		    event_path_same(given->path, condition->path))
 			return true;
 	}
 	return false;
@@ -72,7 +49,7 @@ static bool is_whole(const struct event_field *field)
 }
 
 /* The field of base that was obtained by path: one that has all 64 bits, or is as wide as wanted (NULL: no matter). */
-static const struct event_field *find_field(const struct derive_base *base, const struct source_node *path,
+static const struct event_field *find_field(const struct derive_base *base, const struct event_path *path,
 					    const struct event_field *wanted)
 {
 	for (uint32_t i = 0; i < base->type->field_count; i++) {
@@ -89,7 +66,7 @@ static const struct event_field *find_field(const struct derive_base *base, cons
 	return NULL;
 }
 
-const struct event_field *derive_field_of(const struct derive_base *base, const struct source_node *path)
+const struct event_field *derive_field_of(const struct derive_base *base, const struct event_path *path)
 {
 	return find_field(base, path, NULL);
 }
@@ -106,7 +83,7 @@ static int new_node(const struct derive_scope *scope, struct derive_node node, s
 }
 
 /* A path that is recorded as a whole. */
-static int compile_field(const struct derive_scope *scope, const struct source_node *path,
+static int compile_field(const struct derive_scope *scope, const struct event_path *path,
 			 const struct event_field *wanted, struct derive_node **made)
 {
 	const struct event_field *field = find_field(scope->base, path, wanted);
@@ -118,8 +95,7 @@ static int compile_field(const struct derive_scope *scope, const struct source_n
 	return -ENOENT;
 }
 
-static int compile_operation(const struct derive_scope *scope, const struct source_node *path,
-			     struct derive_node **made)
+static int compile_operation(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
 {
 	struct derive_node *left = NULL, *right = NULL;
 	bool is_binary = path->op >= SOURCE_AND && path->op <= SOURCE_GE;
@@ -137,7 +113,7 @@ static int compile_operation(const struct derive_scope *scope, const struct sour
 			made);
 }
 
-int derive_integer_compile(const struct derive_scope *scope, const struct source_node *path, struct derive_node **made)
+int derive_integer_compile(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
 {
 	int result = compile_field(scope, path, NULL, made);
 
@@ -152,7 +128,7 @@ int derive_integer_compile(const struct derive_scope *scope, const struct source
 	return result == -ENOENT ? derive_integer_compile(scope, path->right, made) : result;
 }
 
-int derive_path_compile(const struct derive_scope *scope, const struct source_node *path,
+int derive_path_compile(const struct derive_scope *scope, const struct event_path *path,
 			const struct event_field *field, struct derive_node **made)
 {
 	int result = compile_field(scope, path, field, made);

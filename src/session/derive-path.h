@@ -7,15 +7,15 @@
  * reads was recorded, which is so where a recorded field was obtained by the same path.
  */
 
-#include "ebpf/source-path.h"
+#include "event/path.h"
 #include "event/type.h"
 
 /* A recorded type with one source: what its fields are, in the notation of catalogs. */
 struct derive_base {
 	const struct event_type *type;
 	const struct event_source *source;
-	struct source_conditions when; /* holds for every event of it */
-	struct source_node **paths;    /* per field; NULL: not recorded */
+	struct event_path_conditions when; /* holds for every event of it */
+	struct event_path **paths;         /* per field; NULL: not recorded */
 };
 
 enum { DERIVE_ARGS = 6 };
@@ -36,20 +36,17 @@ struct derive_event {
 struct derive_node;
 
 /* Returns 0; -ENOENT: the recorded events do not tell; -ENOMEM. A string's path gives a node for derive_text alone. */
-int derive_path_compile(const struct derive_scope *scope, const struct source_node *path,
+int derive_path_compile(const struct derive_scope *scope, const struct event_path *path,
 			const struct event_field *field, struct derive_node **made);
 
 /* Likewise for an integer that is part of a condition. */
-int derive_integer_compile(const struct derive_scope *scope, const struct source_node *path, struct derive_node **made);
+int derive_integer_compile(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made);
 
 /* The recorded field of base that has all 64 bits of what path says, or NULL. */
-const struct event_field *derive_field_of(const struct derive_base *base, const struct source_node *path);
-
-/* Whether both paths, neither resolved, are written the same. */
-bool derive_same(const struct source_node *a, const struct source_node *b);
+const struct event_field *derive_field_of(const struct derive_base *base, const struct event_path *path);
 
 /* Whether a comparison of path is written the same as one that holds for every event of base. */
-bool derive_is_given(const struct derive_base *base, const struct source_condition *condition);
+bool derive_is_given(const struct derive_base *base, const struct event_path_condition *condition);
 
 /* The value of an integer. False: it depends on arguments that are not known. */
 bool derive_value(const struct derive_node *node, const struct derive_event *event, uint64_t *value);

@@ -26,10 +26,10 @@ bool derive_is_exit(const struct derive_base *base)
 }
 
 /* What cannot be parsed was not recorded either; -ENOMEM sticks. */
-static int parse_path(struct derive_plan *plan, const char *text, struct source_node **parsed)
+static int parse_path(struct derive_plan *plan, const char *text, struct event_path **parsed)
 {
 	char reason[REASON_BYTES];
-	int result = source_parse_path(text, plan->arena, parsed, reason, sizeof reason);
+	int result = event_path_parse(text, plan->arena, parsed, reason, sizeof reason);
 
 	if (result)
 		*parsed = NULL;
@@ -37,25 +37,25 @@ static int parse_path(struct derive_plan *plan, const char *text, struct source_
 }
 
 /* The conditions of a source, with the one that holds for its tracepoint whether the catalog says so or not. */
-static int parse_when(struct derive_plan *plan, const struct event_source *source, struct source_conditions *when)
+static int parse_when(struct derive_plan *plan, const struct event_source *source, struct event_path_conditions *when)
 {
-	struct source_conditions implied = { 0 };
+	struct event_path_conditions implied = { 0 };
 	char reason[REASON_BYTES];
-	int result = source_parse_when(source->when, plan->arena, when, reason, sizeof reason);
+	int result = event_path_parse_when(source->when, plan->arena, when, reason, sizeof reason);
 
 	if (!result)
-		result = source_parse_when(source_implied_when(source->tracepoint), plan->arena, &implied, reason,
-					   sizeof reason);
+		result = event_path_parse_when(source_implied_when(source->tracepoint), plan->arena, &implied, reason,
+					       sizeof reason);
 	if (result || !implied.count)
 		return result;
-	struct source_condition *items = arena_zero(plan->arena, when->count + implied.count, sizeof *items);
+	struct event_path_condition *items = arena_zero(plan->arena, when->count + implied.count, sizeof *items);
 
 	if (!items)
 		return -ENOMEM;
 	if (when->count)
 		memcpy(items, when->items, when->count * sizeof *items);
 	memcpy(items + when->count, implied.items, implied.count * sizeof *items);
-	*when = (struct source_conditions){ items, when->count + implied.count };
+	*when = (struct event_path_conditions){ items, when->count + implied.count };
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static bool is_same_text(const char *a, const char *b)
 
 /* Whether an event of base was recorded wherever source raises one. */
 static bool covers(const struct derive_base *base, const struct event_source *source,
-		   const struct source_conditions *when)
+		   const struct event_path_conditions *when)
 {
 	const struct derive_base judged = { .when = *when };
 
@@ -158,7 +158,7 @@ struct draft {
 	struct derive_plan *plan;
 	const struct event_source *source;
 	const struct demand *demand;
-	struct source_conditions when;
+	struct event_path_conditions when;
 	struct derive_scope scope;
 	struct derivation made;
 };
@@ -171,7 +171,7 @@ static int compile_when(struct draft *draft)
 	if (!made->when)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < draft->when.count; i++) {
-		const struct source_condition *condition = &draft->when.items[i];
+		const struct event_path_condition *condition = &draft->when.items[i];
 		struct derive_condition *to = &made->when[made->when_count];
 		int result;
 
@@ -195,7 +195,7 @@ static int compile_fields(struct draft *draft)
 
 	draft->made.fields = fields;
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
-		struct source_node *path = NULL;
+		struct event_path *path = NULL;
 
 		if (!is_wanted(draft->demand, type, i))
 			continue;

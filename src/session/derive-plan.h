@@ -31,7 +31,7 @@ struct derive_plan {
 	struct derivation *items;
 	size_t count, capacity;
 	/* Of the call's number, where base is the beginning of calls and where it is their end. */
-	struct source_node *entry_number, *exit_number;
+	struct event_path *entry_number, *exit_number;
 };
 
 /* The recorded types of inner. derive_plan_fini either way. Returns 0, -ENOMEM. */

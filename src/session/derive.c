@@ -6,6 +6,7 @@
 
 #include "session/derive.h"
 
+#include "ebpf/source-path.h"
 #include "session/derive-calls.h"
 #include "session/derive-plan.h"
 
@@ -103,7 +104,7 @@ static int begin_call(struct derive *derive, const struct derive_base *base)
 		return 0;
 	call.number = word_at(derive, number);
 	for (int64_t i = 0; i < DERIVE_ARGS; i++) {
-		const struct source_node path = { .op = SOURCE_SYSCALL_ARG, .value = i };
+		const struct event_path path = { .op = SOURCE_SYSCALL_ARG, .value = i };
 		const struct event_field *field = derive_field_of(base, &path);
 
 		call.args[i] = field ? word_at(derive, field) : 0;

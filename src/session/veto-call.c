@@ -6,24 +6,26 @@
 
 #include "session/veto-call.h"
 
+#include "ebpf/source-path.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_compat_status(const struct source_node *node)
+static bool is_compat_status(const struct event_path *node)
 {
-	return strcmp(node->name, "current") == 0 && node->hop_count == 2 && node->hops[0].member &&
-	       node->hops[1].member && strcmp(node->hops[0].member, "thread_info") == 0 &&
-	       strcmp(node->hops[1].member, "status") == 0;
+	return strcmp(node->name, "current") == 0 && node->step_count == 2 && node->steps[0].member &&
+	       node->steps[1].member && strcmp(node->steps[0].member, "thread_info") == 0 &&
+	       strcmp(node->steps[1].member, "status") == 0;
 }
 
-static bool is_number_of_call(const struct source_node *node)
+static bool is_number_of_call(const struct event_path *node)
 {
-	return node->op == SOURCE_ACCESS && strcmp(node->name, "id") == 0 && node->hop_count == 0;
+	return node->op == SOURCE_ACCESS && strcmp(node->name, "id") == 0 && node->step_count == 0;
 }
 
 /* Whether a call tells the integer of node. */
-static bool is_told(const struct source_node *node)
+static bool is_told(const struct event_path *node)
 {
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -38,7 +40,7 @@ static bool is_told(const struct source_node *node)
 	}
 }
 
-static uint64_t evaluate(const struct source_node *node, const struct seccomp_data *call)
+static uint64_t evaluate(const struct event_path *node, const struct seccomp_data *call)
 {
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -54,12 +56,12 @@ static uint64_t evaluate(const struct source_node *node, const struct seccomp_da
 	}
 }
 
-static bool holds(const struct source_condition *condition, const struct seccomp_data *call)
+static bool holds(const struct event_path_condition *condition, const struct seccomp_data *call)
 {
-	const struct source_node right = { .op = SOURCE_CONST, .value = condition->value };
-	const struct source_node compare = { .op = condition->compare,
-					     .left = condition->path,
-					     .right = (struct source_node *)&right };
+	const struct event_path right = { .op = SOURCE_CONST, .value = condition->value };
+	const struct event_path compare = { .op = condition->compare,
+					    .left = condition->path,
+					    .right = (struct event_path *)&right };
 
 	return evaluate(&compare, call);
 }
@@ -76,8 +78,8 @@ struct reading {
 static int read_field(const struct reading *reading, const char *text, uint32_t index, struct veto_field *made)
 {
 	const struct event_field *field = &reading->type->fields[index];
-	struct source_node *path;
-	int result = text ? source_parse_path(text, reading->arena, &path, reading->reason, reading->size) : -EINVAL;
+	struct event_path *path;
+	int result = text ? event_path_parse(text, reading->arena, &path, reading->reason, reading->size) : -EINVAL;
 	bool is_text = !result && path->op == SOURCE_USTR;
 
 	if (result || is_text != (field->value == EVENT_STRING) || !is_told(is_text ? path->left : path)) {
@@ -90,7 +92,7 @@ static int read_field(const struct reading *reading, const char *text, uint32_t 
 
 static int read_source(const struct reading *reading, const struct event_source *source, struct veto_source *made)
 {
-	int result = source_parse_when(source->when, reading->arena, &made->when, reading->reason, reading->size);
+	int result = event_path_parse_when(source->when, reading->arena, &made->when, reading->reason, reading->size);
 
 	for (uint32_t i = 0; i < made->when.count && !result; i++) {
 		if (is_told(made->when.items[i].path))
@@ -133,7 +135,7 @@ int veto_type_init(struct veto_type *made, const struct veto_wish *wish, struct 
 static int64_t number_of(const struct veto_source *source)
 {
 	for (uint32_t i = 0; i < source->when.count; i++) {
-		const struct source_condition *condition = &source->when.items[i];
+		const struct event_path_condition *condition = &source->when.items[i];
 
 		if (condition->compare == SOURCE_EQ && is_number_of_call(condition->path))
 			return condition->value;

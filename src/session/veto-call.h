@@ -7,7 +7,7 @@
  * of seccomp holds - its number and its arguments - and for the memory of the thread that waits.
  */
 
-#include "ebpf/source-path.h"
+#include "event/path.h"
 #include "event/type.h"
 
 #include <linux/seccomp.h>
@@ -16,14 +16,14 @@ enum { VETO_CALLS_MAX = 512 }; /* numbers of system calls lie below */
 
 /* A body field: how it comes from a call, and where it goes. */
 struct veto_field {
-	const struct source_node *path; /* NULL: nobody wants it */
+	const struct event_path *path; /* NULL: nobody wants it */
 	enum event_value value;
 	uint32_t offset, bytes; /* in the record */
 };
 
 /* One of the sources of a type. */
 struct veto_source {
-	struct source_conditions when;
+	struct event_path_conditions when;
 	struct veto_field *fields;
 };
 

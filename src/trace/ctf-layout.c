@@ -10,13 +10,15 @@
 
 #include "trace/ctf-layout.h"
 
+#include "event/path.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS_MAX = 1024, NAME_BYTES = 256 };
+enum { CALLS_MAX = 1024, CALL_ARGUMENTS = 6, NAME_BYTES = 256, REASON_BYTES = 256 };
 
 /* What is put behind an event, in this order. */
 enum { ADD_TID = 1, ADD_PID = 2, ADD_COMM = 4, ADDITIONS = 3 };
@@ -29,7 +31,7 @@ static const struct ctf_field additions[ADDITIONS] = {
 
 /* The types for all system calls: how the numbers of calls become ids. */
 struct calls {
-	const char *type, *prefix, *number; /* "sys_enter", "sys_enter_", how a condition on the number begins */
+	const char *type, *prefix, *number; /* "sys_enter", "sys_enter_", the path of the number */
 	uint32_t id;                        /* in rings; 0: this type is not recorded, or not the number */
 	uint32_t offset;                    /* of the number in the payload */
 	uint16_t ids[CALLS_MAX];            /* by number; 0: nobody knows it */
@@ -196,50 +198,84 @@ static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event
 	return add_class(layout, name, fields, count);
 }
 
-/* The number of the call that type is about, or -1. */
-static long number_of(const struct calls *calls, const struct event_type *type)
-{
-	const char *when = type->source_count ? type->sources[0].when : NULL;
-	size_t length = strlen(calls->number);
-	long number;
-	char *end;
+/* What the catalog says of one call. */
+struct call {
+	long number; /* -1: the type is not about a call */
+	const struct event_field *arguments[CALL_ARGUMENTS];
+};
 
-	if (type->origin != EVENT_CATALOG || strncmp(type->name, calls->prefix, strlen(calls->prefix)) != 0 || !when ||
-	    strncmp(when, calls->number, length) != 0)
-		return -1;
-	number = strtol(when + length, &end, 10);
-	return end != when + length && number >= 0 && number < CALLS_MAX ? number : -1;
+/* What cannot be parsed says nothing. Returns 0, -ENOMEM. */
+static int read_number(const struct calls *calls, const struct event_type *type, struct arena *arena, struct call *call)
+{
+	char reason[REASON_BYTES];
+	struct event_path *number = NULL;
+	struct event_path_conditions when = { 0 };
+	int result = event_path_parse(calls->number, arena, &number, reason, sizeof reason);
+
+	if (!result)
+		result = event_path_parse_when(type->sources[0].when, arena, &when, reason, sizeof reason);
+	if (result || !when.count)
+		return result == -ENOMEM ? result : 0;
+	if (event_path_same(when.items[0].path, number) && when.items[0].compare == SOURCE_EQ &&
+	    when.items[0].value >= 0 && when.items[0].value < CALLS_MAX)
+		call->number = when.items[0].value;
+	return 0;
 }
 
-/* The field of type that holds the argument, or NULL. */
-static const struct event_field *argument_of(const struct event_type *type, unsigned argument)
+/* Which field holds which argument, the first where there are several. Returns 0, -ENOMEM. */
+static int read_arguments(const struct event_type *type, struct arena *arena, struct call *call)
 {
-	char path[32];
+	char reason[REASON_BYTES];
 
-	snprintf(path, sizeof path, "syscall_arg(%u)", argument);
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		if (type->sources[0].paths[i] && strstr(type->sources[0].paths[i], path))
-			return &type->fields[i];
+	for (uint32_t i = type->field_count; i-- > 0;) {
+		const char *text = type->sources[0].paths[i];
+		struct event_path *path;
+		int result = text ? event_path_parse(text, arena, &path, reason, sizeof reason) : -EINVAL;
+
+		if (result == -ENOMEM)
+			return result;
+		for (unsigned j = 0; j < CALL_ARGUMENTS && !result; j++)
+			if (event_path_has(path, SOURCE_SYSCALL_ARG, j))
+				call->arguments[j] = &type->fields[i];
 	}
-	return NULL;
+	return 0;
+}
+
+static int read_call(const struct calls *calls, const struct event_type *type, struct call *call)
+{
+	struct arena *arena;
+	int result;
+
+	*call = (struct call){ .number = -1 };
+	if (type->origin != EVENT_CATALOG || strncmp(type->name, calls->prefix, strlen(calls->prefix)) != 0 ||
+	    !type->source_count)
+		return 0;
+	arena = arena_new();
+	result = arena ? read_number(calls, type, arena, call) : -ENOMEM;
+	if (!result && call->number >= 0)
+		result = read_arguments(type, arena, call);
+	if (arena)
+		arena_free(arena);
+	return result;
 }
 
 /*
  * A field of the type for all calls, as the call has it. The last one keeps its 64 bits: a packet must not end between
  * the end of a narrow number and that of the eight bytes it is in.
  */
-static void specialise(struct ctf_field *field, const struct event_type *type, bool is_last)
+static void specialise(struct ctf_field *field, const struct call *call, bool is_last)
 {
 	/* arg5 may be what a call with fewer arguments calls one of them. */
-	static const char *const unused[] = { "unused0", "unused1", "unused2", "unused3", "unused4", "unused5" };
+	static const char *const unused[CALL_ARGUMENTS] = { "unused0", "unused1", "unused2",
+							    "unused3", "unused4", "unused5" };
 	const struct event_field *argument;
 	unsigned number;
 	uint32_t width;
 
 	field->wide = true;
-	if (sscanf(field->name, "arg%u", &number) != 1 || number >= sizeof unused / sizeof *unused)
+	if (sscanf(field->name, "arg%u", &number) != 1 || number >= CALL_ARGUMENTS)
 		return;
-	argument = argument_of(type, number);
+	argument = call->arguments[number];
 	width = argument ? event_packed_width(argument->value) : 0;
 	field->name = argument ? argument->name : unused[number];
 	if (argument && width == 0)
@@ -258,14 +294,16 @@ static int add_calls(struct ctf_layout *layout, struct calls *calls, const struc
 	int result = 0;
 
 	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
-		long number = number_of(calls, type);
+		struct call call;
 
-		if (number < 0 || calls->ids[number])
+		if (read_call(calls, type, &call))
+			return diag_no_memory(layout->diag);
+		if (call.number < 0 || calls->ids[call.number])
 			continue;
 		memcpy(fields, all, count * sizeof *fields);
 		for (uint32_t j = 0; j < count; j++)
-			specialise(&fields[j], type, j == count - 1);
-		calls->ids[number] = (uint16_t)layout->next_id;
+			specialise(&fields[j], &call, j == count - 1);
+		calls->ids[call.number] = (uint16_t)layout->next_id;
 		result = add_class(layout, type->name, fields, count);
 	}
 	return result;
@@ -307,8 +345,8 @@ int ctf_layout_new(const struct ctf_layout_options *options, struct asterism_dia
 	layout->map = options->map;
 	layout->diag = diag;
 	layout->next_id = EVENT_PACKED_ID_FIRST;
-	layout->calls[0] = (struct calls){ .type = "sys_enter", .prefix = "sys_enter_", .number = "id == " };
-	layout->calls[1] = (struct calls){ .type = "sys_exit", .prefix = "sys_exit_", .number = "regs->orig_ax == " };
+	layout->calls[0] = (struct calls){ .type = "sys_enter", .prefix = "sys_enter_", .number = "id" };
+	layout->calls[1] = (struct calls){ .type = "sys_exit", .prefix = "sys_exit_", .number = "regs->orig_ax" };
 	result = layout->arena ? fill(layout, options) : diag_no_memory(diag);
 	layout->map = NULL;
 	if (result)

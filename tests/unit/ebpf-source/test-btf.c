@@ -129,14 +129,14 @@ static int unmake(void **state)
 /* "a.b.3" with numbers as indices. */
 static int resolve(const struct sample *sample, const char *path, struct btf_access *access)
 {
-	struct btf_hop hops[32];
+	struct event_path_step hops[32];
 	char copy[256], *at = copy;
 	uint32_t count = 0;
 
 	snprintf(copy, sizeof copy, "%s", path);
 	for (char *word; (word = strsep(&at, "."));)
-		hops[count++] = *word >= '0' && *word <= '9' ? (struct btf_hop){ .index = (uint32_t)atoi(word) }
-							     : (struct btf_hop){ .member = word };
+		hops[count++] = *word >= '0' && *word <= '9' ? (struct event_path_step){ .index = (uint32_t)atoi(word) }
+							     : (struct event_path_step){ .member = word };
 	*reason = '\0';
 	const struct btf_path hopping = { .type = (uint32_t)sample->pointer, .hops = hops, .count = *path ? count : 0 };
 
