@@ -50,7 +50,7 @@ static const char *size_text(uint64_t bytes)
 static void on_progress(void *context, const struct tape_totals *totals)
 {
 	struct record *record = context;
-	uint64_t lost = totals->overwritten + totals->dropped + totals->missed;
+	uint64_t lost = totals->overwritten + totals->dropped + totals->unread + totals->missed;
 
 	if (!record->shows_progress)
 		return;
@@ -101,6 +101,11 @@ static void tell_losses(const struct tape_totals *totals)
 			      totals->unmarked);
 	if (totals->dropped)
 		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
+	if (totals->unread)
+		print_warning("%" PRIu64
+			      " events are missing: a number, or what decides whether they happened, lies in "
+			      "memory that could not be read",
+			      totals->unread);
 	if (totals->missed)
 		print_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
 			      totals->missed);

@@ -504,7 +504,7 @@ static void emit_commit(const struct writing *writing)
 	record_emit_commit(as, R1, offsetof(struct ring_control, commits), R2);
 }
 
-void record_emit_drop(const struct record_rings *rings, struct ebpf_asm *as)
+void record_emit_unread(const struct record_rings *rings, struct ebpf_asm *as)
 {
 	uint32_t none = ebpf_label(as);
 
@@ -513,6 +513,8 @@ void record_emit_drop(const struct record_rings *rings, struct ebpf_asm *as)
 	record_emit_control(rings, as, R8);
 	ebpf_mov_imm(as, R1, 1);
 	ebpf_atomic_add(as, R8, offsetof(struct ring_control, dropped), R1);
+	ebpf_mov_imm(as, R1, 1);
+	ebpf_atomic_add(as, R8, offsetof(struct ring_control, unread), R1);
 	ebpf_bind(as, none);
 }
 

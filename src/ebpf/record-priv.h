@@ -67,8 +67,8 @@ uint32_t record_function_open(const struct record_rings *rings, struct ebpf_asm 
 /* reg = the control block of the processor whose number, small enough, is in r0, which is lost. */
 void record_emit_control(const struct record_rings *rings, struct ebpf_asm *as, uint8_t reg);
 
-/* Counts an event as dropped. r0-r2, r8 are lost. */
-void record_emit_drop(const struct record_rings *rings, struct ebpf_asm *as);
+/* Counts an event as one that cannot be read, and so dropped. r0-r2, r8 are lost. */
+void record_emit_unread(const struct record_rings *rings, struct ebpf_asm *as);
 
 /* r0 = the sub-buffer with the number in the 4 bytes at r10 + key; goes to label if there is none. r1-r5 are lost. */
 void record_emit_sub_buffer(const struct record_rings *rings, struct ebpf_asm *as, int16_t key, uint32_t label);

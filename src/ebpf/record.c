@@ -43,12 +43,12 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 	record_emit(&recorder->code, as, entry, style, &recorded->form);
 }
 
-/* An event that cannot be written is one that is dropped. */
+/* What cannot be read cannot be written: it is dropped, and counted by itself as well. */
 void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		   const struct source_style *style, const struct scope *scope)
 {
 	(void)entry, (void)style, (void)scope;
-	record_emit_drop(((struct ebpf_recorder *)context)->code.rings, as);
+	record_emit_unread(((struct ebpf_recorder *)context)->code.rings, as);
 }
 
 static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
@@ -249,6 +249,15 @@ uint64_t ebpf_recorder_dropped(const struct ebpf_recorder *recorder)
 	for (uint32_t cpu = 0; cpu < recorder->rings.cpu_count; cpu++)
 		dropped += ring_dropped(&recorder->views[cpu]);
 	return dropped;
+}
+
+uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder)
+{
+	uint64_t unread = 0;
+
+	for (uint32_t cpu = 0; cpu < recorder->rings.cpu_count; cpu++)
+		unread += ring_unread(&recorder->views[cpu]);
+	return unread;
 }
 
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder)

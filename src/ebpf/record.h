@@ -69,9 +69,10 @@ int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uin
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder);
 const struct ring *ebpf_recorder_ring(const struct ebpf_recorder *recorder, uint32_t cpu);
 
-/* Events of all rings: written (overwritten ones included), and dropped because they found no place. */
+/* Events of all rings: written (overwritten ones included), and dropped: they found no place, or could not be read. */
 uint64_t ebpf_recorder_written(const struct ebpf_recorder *recorder);
 uint64_t ebpf_recorder_dropped(const struct ebpf_recorder *recorder);
+uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder); /* only the latter */
 
 /* Firings missed so far, as far as polls have found out. */
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder);

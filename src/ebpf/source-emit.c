@@ -283,6 +283,18 @@ static void emit_body(struct emission *emission, const struct source_entry *entr
 	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R1);
 }
 
+/* A record with nothing but its header. */
+static void emit_bare(struct emission *emission, const struct source_entry *entry)
+{
+	struct state state = { .have = emission->options->late ? TS : 0, .dirty = true };
+
+	if (emission->style.past)
+		ebpf_load(emission->as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
+	emit_header(emission, &state, ALL_HEADER);
+	ebpf_store_imm(emission->as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, type),
+		       (int32_t)entry->want->index);
+}
+
 /* Where control comes from label unread, r6-r9 may be anything: the entry's call is awaited, or the event unread. */
 static void emit_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
 {
@@ -297,6 +309,8 @@ static void emit_unread(struct emission *emission, const struct source_entry *en
 		source_await_emit(options->await, as, &style, entry, emission->context_slot);
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, next);
 	}
+	if (!entry->want->needs)
+		emit_bare(emission, entry);
 	options->unread(options->context, as, entry, &style, options->scope);
 }
 

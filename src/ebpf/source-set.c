@@ -82,7 +82,7 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 	if (entry->want->needs)
 		set->options.body(set->options.body_context, as, entry, style, scope);
 	else
-		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached);
+		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached ? EVENT_LATE : 0);
 }
 
 static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
@@ -93,7 +93,8 @@ static void emit_unread(void *context, struct ebpf_asm *as, const struct source_
 	if (entry->want->needs)
 		set->options.unread(set->options.body_context, as, entry, style, scope);
 	else
-		ship_emit_lost(set->ship, as);
+		ship_emit(set->ship, as, sizeof(struct event_header),
+			  EVENT_UNKNOWN | (style->detached ? EVENT_LATE : 0));
 }
 
 static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)

@@ -17,8 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* In the seq field of a record on its way: the event was awaited. */
-#define SEQ_LATE (UINT64_C(1) << 63)
+/* In the high bits of the seq field of a record on its way: flags of its type. */
+enum { SEQ_FLAGS_SHIFT = 32 };
+#define SEQ_FLAGS ((uint64_t)(EVENT_LATE | EVENT_UNKNOWN) << SEQ_FLAGS_SHIFT)
 
 struct ship {
 	struct ship_options options;
@@ -70,9 +71,10 @@ static int receive(void *context, void *data, size_t bytes)
 	if (bytes < sizeof *record || bytes > sizeof ship->record)
 		return -EINVAL;
 	memcpy(ship->record, data, bytes);
-	see_lost(ship, record->seq & ~SEQ_LATE);
-	if (record->seq & SEQ_LATE)
-		record->type |= EVENT_LATE;
+	see_lost(ship, record->seq & ~SEQ_FLAGS);
+	record->type |= (uint32_t)((record->seq & SEQ_FLAGS) >> SEQ_FLAGS_SHIFT);
+	if (event_is_unknown(record))
+		memset(ship->record + bytes, 0, sizeof ship->record - bytes);
 	record->seq = ++ship->seq;
 	return ship->options.on_event(ship->options.context, record);
 }
@@ -117,14 +119,14 @@ void ship_free(struct ship *ship)
 	alloc_free(ship);
 }
 
-void ship_emit_lost(const struct ship *ship, struct ebpf_asm *as)
+static void emit_lost(const struct ship *ship, struct ebpf_asm *as)
 {
 	ebpf_load_value(as, R1, ship->lost_map, 0);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 }
 
-void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, bool late)
+void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, uint32_t flags)
 {
 	uint32_t quiet = ebpf_label(as), shipped = ebpf_label(as);
 
@@ -138,8 +140,8 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, boo
 	ebpf_bind(as, quiet);
 	ebpf_load_value(as, R1, ship->lost_map, 0);
 	ebpf_load(as, BPF_DW, R1, R1, 0);
-	if (late) {
-		ebpf_mov_imm(as, R2, SEQ_LATE);
+	if (flags) {
+		ebpf_mov_imm(as, R2, (uint64_t)flags << SEQ_FLAGS_SHIFT);
 		ebpf_alu(as, BPF_OR, R1, R2);
 	}
 	ebpf_store(as, BPF_DW, R6, offsetof(struct event_header, seq), R1);
@@ -149,7 +151,7 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, boo
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, shipped);
 	ebpf_note(as, "the ring is full");
-	ship_emit_lost(ship, as);
+	emit_lost(ship, as);
 	ebpf_bind(as, shipped);
 }
 

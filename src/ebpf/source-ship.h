@@ -33,13 +33,10 @@ int ship_new(const struct ship_options *options, struct asterism_diag *diag, str
 void ship_free(struct ship *ship);
 
 /*
- * Code that ships the record of bytes bytes at r6, complete but for seq, which it sets; late: it will carry EVENT_LATE.
- * r0-r5 are lost.
+ * Code that ships the record of bytes bytes at r6, complete but for seq, which it sets. flags: what its type will
+ * carry, EVENT_LATE, EVENT_UNKNOWN (bytes are the header only). r0-r5 are lost.
  */
-void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, bool late);
-
-/* Code that counts a record as lost. r0-r5 are lost. */
-void ship_emit_lost(const struct ship *ship, struct ebpf_asm *as);
+void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, uint32_t flags);
 
 /* Readable when the ring is half full. */
 int ship_fd(const struct ship *ship);

@@ -216,6 +216,7 @@ static inline void engine_pass_one(struct engine *engine, const struct engine_en
 
 /* unread.c: the tables, before select.c takes entries over; 0, -ENOMEM. Hands an event with an unread string on. */
 int engine_unread_build(struct engine *engine, struct engine_dispatch *rows);
+void engine_unread_unknown(struct engine *engine, uint32_t type);
 void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event);
 
 static inline bool engine_has_unread(const struct engine_dispatch *row, const struct event_header *record)

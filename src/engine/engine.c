@@ -46,7 +46,9 @@ int engine_feed(struct engine *engine, const struct event_header *record)
 		engine->now = event.record->ts;
 	engine->seq = record->seq;
 	engine->number++;
-	if (engine_has_unread(row, event.record))
+	if (event_is_unknown(record))
+		engine_unread_unknown(engine, type);
+	else if (engine_has_unread(row, event.record))
 		engine_unread_pass(engine, row, &event);
 	else
 		engine_pass(engine, row, &event);

@@ -70,14 +70,34 @@ static bool looks_at_unread(const struct engine *engine, const struct engine_rul
 	return false;
 }
 
+static void count(struct engine_rule *rule)
+{
+	engine_mark_all(rule);
+	rule->stats.unread++;
+}
+
+static bool takes(const struct engine *engine, const struct program_rule *rule, uint32_t type)
+{
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (engine->program->indices[rule->first_over + i] == type)
+			return true;
+	return rule->flags & PROGRAM_RULE_OVER_ALL;
+}
+
+void engine_unread_unknown(struct engine *engine, uint32_t type)
+{
+	for (uint32_t i = 0; i < engine->program->rule_count; i++)
+		if ((!engine->options.rules || engine->options.rules[i]) && takes(engine, engine->rules[i].image, type))
+			count(&engine->rules[i]);
+}
+
 void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
 {
 	for (uint32_t i = 0; i < row->doubts->entry_count && !engine->failed; i++) {
 		const struct engine_entry *entry = &row->doubts->entries[i];
 
 		if (looks_at_unread(engine, entry->rule, event->record)) {
-			engine_mark_all(entry->rule);
-			entry->rule->stats.unread++;
+			count(entry->rule);
 		} else {
 			engine_pass_one(engine, entry, event);
 		}

@@ -56,6 +56,13 @@ enum {
  */
 #define EVENT_LATE (UINT32_C(1) << 31)
 
+/*
+ * Added to the type of a record of which nothing is known but who raised it and when: a number, or what decides whether
+ * it happened at all, lies in memory that could not be read. All rules over the type take it for unread. Only where
+ * records are handed on.
+ */
+#define EVENT_UNKNOWN (UINT32_C(1) << 30)
+
 struct event_header {
 	uint64_t ts;
 	uint64_t seq;
@@ -113,10 +120,16 @@ static inline bool event_is_late(const struct event_header *record)
 	return record->type & EVENT_LATE && record->type != UINT32_MAX;
 }
 
-/* The record's type without it. */
+/* The same for EVENT_UNKNOWN. */
+static inline bool event_is_unknown(const struct event_header *record)
+{
+	return record->type & EVENT_UNKNOWN && record->type != UINT32_MAX;
+}
+
+/* The record's type without them. */
 static inline uint32_t event_type_of(const struct event_header *record)
 {
-	return event_is_late(record) ? record->type & ~EVENT_LATE : record->type;
+	return record->type == UINT32_MAX ? record->type : record->type & ~(EVENT_LATE | EVENT_UNKNOWN);
 }
 
 /* Whether the string field of record is unread. offset and bytes are the field's. */

@@ -109,4 +109,9 @@ static inline uint64_t ring_drop_load(struct ring_control *control)
 	return atomic_load_explicit(&control->dropped, memory_order_relaxed);
 }
 
+static inline uint64_t ring_unread_load(struct ring_control *control)
+{
+	return atomic_load_explicit(&control->unread, memory_order_relaxed);
+}
+
 #endif

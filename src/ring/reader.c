@@ -80,6 +80,11 @@ uint64_t ring_dropped(const struct ring *ring)
 	return ring_drop_load(ring->control);
 }
 
+uint64_t ring_unread(const struct ring *ring)
+{
+	return ring_unread_load(ring->control);
+}
+
 static bool is_overwritten(const struct ring *ring, uint64_t sequence)
 {
 	return last_of(ring, look(ring, ring_word_load_again).position) >= sequence + ring->sub_count;

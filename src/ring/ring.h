@@ -72,7 +72,7 @@ struct ring_control {
 	/* Both halves of the reserve word without the modulo, as of a recent opening; for telling laps of the word. */
 	_Atomic uint64_t position;
 	_Atomic uint64_t events;
-	uint64_t reserved;
+	_Atomic uint64_t unread;    /* of the dropped: what they need lies in memory that could not be read */
 	_Atomic uint64_t commits[]; /* units, per sub-buffer */
 };
 
@@ -126,6 +126,9 @@ bool ring_range(const struct ring *ring, uint64_t *first, uint64_t *last);
 /* Events written since the ring's beginning, overwritten ones included, dropped ones not. */
 uint64_t ring_written(const struct ring *ring);
 uint64_t ring_dropped(const struct ring *ring);
+
+/* Of the dropped: those that their writer could not read. */
+uint64_t ring_unread(const struct ring *ring);
 
 /*
  * Copies a sub-buffer into buffer (sub_units): the header, in which the ring's own fields are filled, and the events.

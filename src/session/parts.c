@@ -326,7 +326,8 @@ int session_parts_finish(struct session_parts *parts, struct session_totals *tot
 		tape_finish(parts->tape);
 		tape_count(parts->tape, &totals->tape);
 		totals->tape.snapshots_refused = parts->snapshots_refused;
-		totals->lost += totals->tape.overwritten + totals->tape.dropped + totals->tape.unwritten;
+		totals->lost +=
+			totals->tape.overwritten + totals->tape.dropped + totals->tape.unread + totals->tape.unwritten;
 		totals->lost += totals->tape.unmarked;
 		totals->lost += parts->rules ? 0 : totals->tape.missed;
 	}

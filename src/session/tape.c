@@ -303,7 +303,8 @@ void tape_finish(struct tape *tape)
 void tape_count(const struct tape *tape, struct tape_totals *totals)
 {
 	tape_thread_count(tape->thread, totals);
-	totals->dropped = ebpf_recorder_dropped(tape->recorder);
+	totals->unread = ebpf_recorder_unread(tape->recorder);
+	totals->dropped = ebpf_recorder_dropped(tape->recorder) - totals->unread;
 	totals->missed = ebpf_recorder_missed(tape->recorder);
 	totals->unmarked += tape->unmarked;
 	totals->snapshots_cut += tape->unmade;

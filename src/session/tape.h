@@ -44,6 +44,7 @@ struct tape_totals {
 	uint64_t deleted_bytes;
 	uint64_t overwritten; /* lost before they could be written (never by a flight tape) */
 	uint64_t dropped;     /* found no place in a ring */
+	uint64_t unread;      /* a number, or whether they happened, lies in memory that could not be read */
 	uint64_t missed;      /* the kernel did not run our program */
 	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
 	uint64_t unmarked;    /* matches without a mark, as the disk took too long or was full */

@@ -153,3 +153,24 @@ both() {
 		"$ASTERISM_TEST_PROGRAMS/untouched-crowd" "$PWD/crowd"
 	[[ ${lines[-1]} =~ '"crowd":{"matches":6000,' && ${lines[-1]} != *unread* ]]
 }
+
+@test "an event of which nobody knows what it says is unread in user space and in recordings, too" {
+	echo 'EVENTS "behind.events"
+		RULE given PATTERN { text_given:t } WHERE { t.text LIKE "*wanted*" }' >user.rule
+	run "$ASTERISM" run -v user.rule -- true
+	[[ $output == *"given"*"user space"* ]]
+	cat >nothing.c <<-'EOF'
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(void) { return syscall(SYS_writev, 1, 8, 1) > 0; }
+	EOF
+	cc -o nothing nothing.c
+	run --separate-stderr -3 "$ASTERISM" run -f json user.rule -- ./nothing
+	[[ ${lines[-1]} =~ '"lost":0,"rules":{"given":{"matches":0,'[^}]*'"unread":1}' ]]
+	[[ $stderr == *"rule given did not see 1 event"* && $stderr != *"came faster"* ]]
+	run --separate-stderr -3 "$ASTERISM" record -o nothing.trace --catalog behind.events -e text_given -- ./nothing
+	[[ $stderr == *"1 events are missing: a number, or what decides whether they happened, lies in memory that could not be read"* ]]
+	[[ $stderr != *"no place in the ring"* ]]
+	run --separate-stderr -0 "$ASTERISM" record -o text.trace --catalog behind.events -e text_given -- \
+		"$ASTERISM_TEST_PROGRAMS/untouched-structures" writev
+}

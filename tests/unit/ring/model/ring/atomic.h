@@ -115,4 +115,9 @@ static inline uint64_t ring_drop_load(struct ring_control *control)
 	return model_access(MODEL_DROP, &control->dropped, 0, 0);
 }
 
+static inline uint64_t ring_unread_load(struct ring_control *control)
+{
+	return model_access(MODEL_DROP, &control->unread, 0, 0);
+}
+
 #endif
