@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "session/order.h"
 
 #include <errno.h>
 
@@ -51,6 +52,8 @@ static int place_rules(struct executor *executor, struct event_catalog *catalog,
 		else if (placement.place == SESSION_USER)
 			diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s %s runs in user space: %s",
 				 program_sort(&program->rules[i]), name, placement.reason);
+		if (!error)
+			error = session_tell_order(program, catalog, i, diag);
 		if (error)
 			result = error;
 	}

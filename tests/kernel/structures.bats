@@ -174,3 +174,22 @@ both() {
 	run --separate-stderr -0 "$ASTERISM" record -o text.trace --catalog behind.events -e text_given -- \
 		"$ASTERISM_TEST_PROGRAMS/untouched-structures" writev
 }
+
+@test "order: what the kernel raises within an awaited call comes before it, with the later time, and the rule is told so" {
+	cat >order.rule <<-'EOF'
+		RULE after PATTERN { [sys_enter_openat:o, page_fault_kernel:f] } WHERE { [tid], o.filename LIKE "/nowhere/*" }
+		RULE before PATTERN { [page_fault_kernel:f, sys_enter_openat:o] } WHERE { [tid], o.filename LIKE "/nowhere/*" }
+			RETURN { (f.ts > o.ts) AS younger }
+	EOF
+	"$ASTERISM" events page_fault_kernel >/dev/null || skip "this kernel has no page_fault_kernel"
+	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" whole open /nowhere/wanted
+	[[ $stderr == *"note: rule after takes sys_enter_openat after the page_fault_kernel of the same call where what it looks at is not in memory yet"* ]]
+	[[ $output == *'"match":"before"'*'"younger":true'* ]]
+	[[ ${lines[-1]} =~ '"after":{"matches":0,' ]]
+	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" touched open /nowhere/wanted
+	[[ $output != *'"younger":true'* ]]
+	# Calls only: nothing of the thread can come between.
+	echo 'RULE calls PATTERN { [sys_enter_openat:o, sys_exit_openat:x] } WHERE { [tid], o.filename LIKE "/nowhere/*" }' >calls.rule
+	run --separate-stderr "$ASTERISM" run -f json calls.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" whole open /nowhere/wanted
+	[[ $stderr != *"note: rule calls takes"* && ${lines[-1]} =~ '"calls":{"matches":1,' ]]
+}
