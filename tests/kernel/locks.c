@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Plants ways of using mutexes: `locks MODE`. Nothing here can really block. */
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -241,17 +242,48 @@ static void initialised(void)
 	pthread_mutex_unlock(&locks[0]);
 }
 
+static void destroyed(void)
+{
+	if (pthread_mutex_trylock(&locks[0]) == 0)
+		pthread_mutex_destroy(&locks[0]);
+}
+
+static void *die_holding(void *mutex)
+{
+	pthread_mutex_lock(mutex);
+	return NULL;
+}
+
+/* Its owner died, nobody made it consistent again: lock refuses it from then on, and all that is left is to destroy it.
+ */
+static void refused(void)
+{
+	pthread_mutexattr_t robust;
+	pthread_mutex_t mutex;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&robust);
+	pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&mutex, &robust);
+	pthread_create(&thread, NULL, die_holding, &mutex);
+	pthread_join(thread, NULL);
+	if (pthread_mutex_lock(&mutex) == EOWNERDEAD)
+		pthread_mutex_unlock(&mutex);
+	if (pthread_mutex_lock(&mutex) == ENOTRECOVERABLE)
+		pthread_mutex_destroy(&mutex);
+}
+
 static const struct {
 	const char *name;
 	void (*plant)(void);
 } modes[] = {
-	{ "ordered", ordered },   { "inverted", inverted }, { "circle", circle },
-	{ "fresh", fresh },       { "tried", tried },       { "tried-outer", tried_outer },
-	{ "sleeping", sleeping }, { "awake", awake },       { "initialised", initialised },
-	{ "circle4", circle4 },   { "circle5", circle5 },   { "circle6", circle6 },
-	{ "circle7", circle7 },   { "ladder", ladder },     { "readwrite", readwrite },
-	{ "readers", readers },   { "mixed", mixed },       { "wanted", wanted },
-	{ "vain", vain },
+	{ "ordered", ordered },   { "inverted", inverted },   { "circle", circle },
+	{ "fresh", fresh },       { "tried", tried },         { "tried-outer", tried_outer },
+	{ "sleeping", sleeping }, { "awake", awake },         { "initialised", initialised },
+	{ "circle4", circle4 },   { "circle5", circle5 },     { "circle6", circle6 },
+	{ "circle7", circle7 },   { "ladder", ladder },       { "readwrite", readwrite },
+	{ "readers", readers },   { "mixed", mixed },         { "wanted", wanted },
+	{ "vain", vain },         { "destroyed", destroyed }, { "refused", refused },
 };
 
 int main(int argc, char **argv)
