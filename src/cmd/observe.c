@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <stdio.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -68,6 +69,10 @@ static int check_scope(const struct arguments *arguments)
 	int ways =
 		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
 
+	if (ways == 1 && arguments_has(arguments, OPTION_ALL) && arguments_has(arguments, OPTION_WAIT)) {
+		print_error("--wait is for a command or -p: the whole machine never ends");
+		return STATUS_USAGE;
+	}
 	if (ways == 1 && (arguments->number_count || !arguments_has(arguments, OPTION_NO_CHILDREN)))
 		return STATUS_FINE;
 	if (ways == 1) {
@@ -91,6 +96,7 @@ int observe_init(struct observation *observation, const struct arguments *argume
 			     .pid_count = arguments->number_count,
 			     .all = arguments_has(arguments, OPTION_ALL),
 			     .no_children = arguments_has(arguments, OPTION_NO_CHILDREN),
+			     .to_the_last = arguments_has(arguments, OPTION_WAIT),
 			     .for_ns = arguments->options[OPTION_FOR].number,
 			     .signal_fd = -1 },
 		.verbose = arguments_has(arguments, OPTION_VERBOSE),
@@ -163,10 +169,29 @@ void observe_start(struct observation *observation)
 		print_note("observing");
 }
 
-void observe_tell_end(const struct session_outcome *outcome)
+/* Whoever relies on rules that act is warned. */
+static void tell_remaining(const struct observation *observation, const struct session_remaining *remaining)
 {
+	char who[SESSION_REMAINING_NAMED * 16] = "";
+
+	for (size_t i = 0, used = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++)
+		used += (size_t)snprintf(who + used, sizeof who - used, "%s%d", i ? ", " : "", remaining->pids[i]);
+	(observation->options.policy ? print_warning : print_note)(
+		"%zu observed process%s outlive%s %s and %s not observed any more: %s%s", remaining->count,
+		remaining->count == 1 ? "" : "es", remaining->count == 1 ? "s" : "",
+		observation->options.command ? "the command" : "the process of -p",
+		remaining->count == 1 ? "is" : "are", who, remaining->count > SESSION_REMAINING_NAMED ? ", ..." : "");
+	print_hint("with --wait the session lasts until they have ended");
+}
+
+void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome)
+{
+	bool is_over = outcome->end == SESSION_COMMAND_ENDED || outcome->end == SESSION_PIDS_ENDED;
+
 	if (outcome->command_alive)
 		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+	if (is_over && outcome->remaining.count)
+		tell_remaining(observation, &outcome->remaining);
 }
 
 void observe_tell_stops(const struct session_totals *totals)

@@ -46,7 +46,7 @@ int observe_select(const struct arguments *arguments, const struct session_rules
 int observe_allow(struct observation *observation, const struct arguments *arguments);
 
 /* What the user should know after a session. */
-void observe_tell_end(const struct session_outcome *outcome);
+void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome);
 
 /* What became of processes that rules wanted to stop, where that needs a word. */
 void observe_tell_stops(const struct session_totals *totals);

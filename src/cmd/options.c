@@ -104,4 +104,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 			"leave out events at or after TIME, written as for --from" },
 	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },
 	[OPTION_VERSION] = { "version", 'V', OPTION_FLAG, .help = "show the version and exit" },
+	[OPTION_WAIT] = { "wait", 0, OPTION_FLAG,
+			  .help = "go on until all that is observed has ended, descendants that outlive the command or "
+				  "PID as well" },
 };

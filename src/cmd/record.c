@@ -134,7 +134,7 @@ static void tell_totals(struct record *record, const struct session_totals *tota
 static int finish(struct record *record, const struct arguments *arguments, const struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
-	observe_tell_end(outcome);
+	observe_tell_end(&record->observation, outcome);
 	tell_totals(record, totals);
 	if (!record->rules)
 		return totals->lost || record->sink.has_lost ? STATUS_LOST : outcome->command_status;
@@ -316,7 +316,7 @@ const struct command command_record = {
 		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
 		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
 		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULES,       OPTION_SET,
-		     OPTION_VERBOSE },
+		     OPTION_VERBOSE,       OPTION_WAIT },
 	.examples = examples,
 	.operands_max = 0,
 	.launches = true,

@@ -104,7 +104,7 @@ static int observe(struct run *run, const struct arguments *arguments, const str
 	if (!outcome.began) {
 		sink_abandon(sink);
 	} else {
-		observe_tell_end(&outcome);
+		observe_tell_end(&run->observation, &outcome);
 		observe_tell_stops(&totals);
 		tell_snapshots(run, &totals);
 		sink_close(sink, &totals);
@@ -183,7 +183,8 @@ const struct command command_run = {
 		"boosted priorities are what they were.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
 		     OPTION_FORMAT, OPTION_LAST, OPTION_MODE, OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
-		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE },
+		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE,
+		     OPTION_WAIT },
 	.examples = examples,
 	.operands_min = 1,
 	.launches = true,

@@ -202,6 +202,11 @@ int ebpf_recorder_add(struct ebpf_recorder *recorder, pid_t pid)
 	return recorder->sources ? source_set_add(recorder->sources, pid) : 0;
 }
 
+bool ebpf_recorder_has(const struct ebpf_recorder *recorder, pid_t pid)
+{
+	return recorder->sources && source_set_has(recorder->sources, pid);
+}
+
 int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uint64_t *wait_ns)
 {
 	*missed_now = 0;

@@ -59,6 +59,9 @@ void ebpf_recorder_detach(struct ebpf_recorder *recorder);
 /* Adds a process to the scope. */
 int ebpf_recorder_add(struct ebpf_recorder *recorder, pid_t pid);
 
+/* Whether a process is in it; of a guest nothing is. */
+bool ebpf_recorder_has(const struct ebpf_recorder *recorder, pid_t pid);
+
 /*
  * Asks the kernel how many firings it has kept from the programs since the last time (*missed_now; they are in no
  * ring), and tells how long it may be until the next time. Returns 0 or -errno.

@@ -38,7 +38,7 @@ enum { RETRY_NS = 20 * 1000 * 1000 };
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
 enum { STATUS_UNKNOWN = 127 };
 
-enum watch { WATCH_PARTS, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID };
+enum watch { WATCH_PARTS, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID, WATCH_REMAINING };
 
 struct live {
 	const struct session_live_options *options;
@@ -49,6 +49,8 @@ struct live {
 	struct launch launch;
 	int *pidfds; /* of options->pids; -1 once ended */
 	size_t pids_left;
+	size_t remaining_left; /* of the remaining ones: those that are waited for now */
+	int remaining_fds[SESSION_REMAINING_NAMED];
 	int epoll_fd, timer_fd;
 	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
@@ -192,7 +194,7 @@ static void on_signal(struct live *live)
 	}
 	if (info.ssi_signo == SIGUSR2 || info.ssi_signo == SIGALRM)
 		return;
-	if (!live->launch.pid || live->outcome.signal) {
+	if (!live->launch.pid || live->launch.reaped || live->outcome.signal) {
 		live->outcome.signal = (int)info.ssi_signo;
 		return end(live, SESSION_SIGNALLED);
 	}
@@ -204,12 +206,45 @@ static void on_signal(struct live *live)
 		live->end_ns = clock_now_ns() + GRACE_NS;
 }
 
+/* What the session was begun for has ended, and with it the session, unless there are others to wait for. */
+static void end_or_wait(struct live *live)
+{
+	const struct session_remaining *remaining = &live->outcome.remaining;
+
+	session_parts_remaining(&live->parts, &live->outcome.remaining);
+	for (size_t i = 0; live->options->to_the_last && i < remaining->count && i < SESSION_REMAINING_NAMED; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, remaining->pids[i], 0);
+
+		live->remaining_fds[i] = fd;
+		live->remaining_left += fd >= 0 && watch(live, fd, WATCH_REMAINING, i) == 0;
+	}
+	if (!live->remaining_left)
+		end(live, live->options->command ? SESSION_COMMAND_ENDED : SESSION_PIDS_ENDED);
+}
+
 static void on_pid_end(struct live *live, size_t index)
 {
 	close(live->pidfds[index]);
 	live->pidfds[index] = -1;
 	if (--live->pids_left == 0)
-		end(live, SESSION_PIDS_ENDED);
+		end_or_wait(live);
+}
+
+static void on_remaining_end(struct live *live, size_t index)
+{
+	close(live->remaining_fds[index]);
+	live->remaining_fds[index] = -1;
+	if (--live->remaining_left == 0)
+		end_or_wait(live);
+}
+
+static void on_command_end(struct live *live)
+{
+	epoll_ctl(live->epoll_fd, EPOLL_CTL_DEL, live->launch.pidfd, NULL);
+	if (live->outcome.signal)
+		end(live, SESSION_SIGNALLED);
+	else
+		end_or_wait(live);
 }
 
 static void on_event(struct live *live, uint64_t data)
@@ -228,10 +263,13 @@ static void on_event(struct live *live, uint64_t data)
 		break;
 	case WATCH_COMMAND:
 		if (launch_reap(&live->launch, &live->outcome.command_status))
-			end(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_COMMAND_ENDED);
+			on_command_end(live);
 		break;
 	case WATCH_PID:
 		on_pid_end(live, data >> 8);
+		break;
+	case WATCH_REMAINING:
+		on_remaining_end(live, data >> 8);
 		break;
 	}
 }
@@ -407,6 +445,10 @@ void live_close(struct live *live)
 			close(live->pidfds[i]);
 	}
 	alloc_free(live->pidfds);
+	for (size_t i = 0; i < SESSION_REMAINING_NAMED; i++) {
+		if (live->remaining_fds[i] >= 0)
+			close(live->remaining_fds[i]);
+	}
 	launch_fini(&live->launch);
 	if (live->timer_fd >= 0)
 		close(live->timer_fd);
@@ -426,6 +468,7 @@ int live_open(const struct session_rules *rules, const struct session_live_optio
 	live->options = options;
 	live->diag = diag;
 	live->epoll_fd = live->timer_fd = -1;
+	memset(live->remaining_fds, -1, sizeof live->remaining_fds);
 	result = begin(live, rules);
 	if (result)
 		live_close(live);

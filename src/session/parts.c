@@ -4,6 +4,7 @@
 #include "session/parts.h"
 
 #include "base/clock.h"
+#include "session/remaining.h"
 #include "session/result.h"
 #include "session/seed.h"
 #include "trace/ctf-metadata.h"
@@ -116,7 +117,7 @@ static bool in_scope(void *context, int pid)
 {
 	const struct session_parts *parts = context;
 
-	return !parts->executor || executor_has(parts->executor, pid);
+	return parts->executor ? executor_has(parts->executor, pid) : tape_has(parts->tape, pid);
 }
 
 /* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */
@@ -205,6 +206,11 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 	int result = parts->tape ? tape_add(parts->tape, pid) : 0;
 
 	return result || !parts->executor ? result : executor_add(parts->executor, pid);
+}
+
+void session_parts_remaining(struct session_parts *parts, struct session_remaining *found)
+{
+	remaining_find(in_scope, parts, found);
 }
 
 int session_parts_seed(struct session_parts *parts, int waiting)

@@ -36,6 +36,9 @@ void session_parts_close(struct session_parts *parts);
 /* Adds a process to the scope. */
 int session_parts_add(struct session_parts *parts, pid_t pid);
 
+/* As remaining_find. */
+void session_parts_remaining(struct session_parts *parts, struct session_remaining *found);
+
 /* Tells the rules and the recording what is there already, in so far as they ask. As seed_tell. */
 int session_parts_seed(struct session_parts *parts, int waiting);
 

@@ -94,6 +94,7 @@ struct session_live_options {
 	size_t pid_count;
 	bool no_children; /* of pids: without descendants */
 	bool all;         /* every process but the own one */
+	bool to_the_last; /* command, pids: until none of the descendants is left, either */
 
 	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
 	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
@@ -129,13 +130,22 @@ enum session_end {
 	SESSION_STOPPED, /* on_match wanted it, or the session could not go on */
 };
 
+enum { SESSION_REMAINING_NAMED = 8 };
+
+/* Observed processes that run on without the session: how many, and the first of them. */
+struct session_remaining {
+	size_t count;
+	pid_t pids[SESSION_REMAINING_NAMED];
+};
+
 struct session_outcome {
 	bool began; /* else nothing was observed, and nothing else of this counts */
 	enum session_end end;
 	int signal;         /* SIGNALLED: which */
 	bool command_alive; /* a launched command goes on without the session */
 	pid_t command_pid;
-	int command_status; /* as a shell has it: exit status, or 128 + signal */
+	struct session_remaining remaining; /* COMMAND_ENDED, PIDS_ENDED: what outlives these */
+	int command_status;                 /* as a shell has it: exit status, or 128 + signal */
 };
 
 /*

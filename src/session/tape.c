@@ -242,6 +242,11 @@ int tape_add(struct tape *tape, pid_t pid)
 	return result ? result : tape_state_add(tape_writer_state(tape->writer), pid);
 }
 
+bool tape_has(const struct tape *tape, pid_t pid)
+{
+	return ebpf_recorder_has(tape->recorder, pid);
+}
+
 int tape_fd(const struct tape *tape)
 {
 	return tape_thread_fd(tape->thread);

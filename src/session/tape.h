@@ -74,6 +74,7 @@ void tape_free(struct tape *tape);
 struct ebpf_recorder *tape_recorder(struct tape *tape);
 int tape_attach(struct tape *tape);
 int tape_add(struct tape *tape, pid_t pid);
+bool tape_has(const struct tape *tape, pid_t pid);
 
 /* Readable when tape_poll has something to say. */
 int tape_fd(const struct tape *tape);

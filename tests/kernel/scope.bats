@@ -28,7 +28,7 @@ teardown() {
 }
 
 start_family() {
-	rm -f go ready.*
+	rm -f go ready.* said
 	bash family.sh "$plant" 3>&- &
 	family=$!
 	wait_for [ -e ready.child ]
@@ -96,4 +96,57 @@ observe() {
 	wait $session || status=$?
 	session=
 	[ "$status" = 5 ]
+}
+
+# Its child calls once it is gone, when it is told to; meanwhile it may have a child itself, that sleeps.
+leave_child() {
+	setsid bash -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done; "$0" flood 3' "$1" >/dev/null 2>&1 3>&- &
+	until [ -e pid ]; do sleep 0.02; done
+}
+export -f leave_child
+
+@test "processes that outlive the command: told, by their numbers" {
+	run --separate-stderr "$ASTERISM" run -o out every.rule -- bash -c 'leave_child "$0"; exit 4' "$plant" 3>&-
+	: >go
+	[ "$status" = 4 ]
+	[[ "${stderr_lines[0]}" =~ ^"asterism: note: "[12]" observed process"(es)?" outlive"s?" the command and "(is|are)" not observed any more: "$(cat pid)(,|$) ]]
+	[ "${stderr_lines[1]}" = "help: with --wait the session lasts until they have ended" ]
+}
+
+@test "where rules act that is a warning, and a recording says it as well" {
+	run --separate-stderr "$ASTERISM" run --allow-actions -o out every.rule -- bash -c 'leave_child "$0"' "$plant" 3>&-
+	: >go
+	[[ "${stderr_lines[0]}" =~ ^"asterism: warning: "[12]" observed process" ]]
+	rm go pid
+	run --separate-stderr "$ASTERISM" record -o trace -e sched_process_exit -- bash -c 'leave_child "$0"' "$plant" 3>&-
+	: >go
+	[[ "${stderr_lines[0]}" =~ ^"asterism: note: "[12]" observed process" ]]
+}
+
+@test "--wait: the rules stay on for those that outlive the command, whose status it is" {
+	"$ASTERISM" run --wait -f json -o out every.rule -- bash -c 'leave_child "$0"; exit 4' "$plant" 2>said 3>&- &
+	session=$!
+	wait_for [ -e pid ]
+	sleep 0.3
+	: >go
+	status=0
+	wait $session || status=$?
+	session=
+	[ "$status" = 4 ]
+	[ "$(grep -c '"match":"every"' out)" = 3 ]
+	! grep -q outlive said
+}
+
+@test "--wait ends at once at a signal, and is nothing for the whole machine" {
+	"$ASTERISM" run --wait -f json -o out every.rule -- bash -c 'leave_child "$0"' "$plant" 2>said 3>&- &
+	session=$!
+	wait_for [ -e pid ]
+	sleep 0.3
+	kill -INT $session
+	wait $session || true
+	session=
+	kill -0 $(cat pid)
+	: >go
+	run --separate-stderr -2 "$ASTERISM" run --wait -a every.rule
+	[ "$stderr" = "asterism: error: --wait is for a command or -p: the whole machine never ends" ]
 }
