@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -161,6 +162,24 @@ static int explain(const struct ebpf_load_options *options, const struct ebpf_co
 	return code_to_return;
 }
 
+/* The verifier gives up, with EAGAIN, where a signal is pending, so a session that gets signals while it loads would
+ * never come to its end: they wait for the end of this one program. What cannot wait - who was stopped - is tried
+ * again. */
+static int load_undisturbed(const union bpf_attr *attr)
+{
+	sigset_t all, before;
+	int fd = -1, error = EAGAIN;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	for (int attempt = 0; fd < 0 && attempt < ATTEMPTS_MAX && error == EAGAIN; attempt++) {
+		fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, attr, sizeof *attr);
+		error = errno;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return fd < 0 ? -error : fd;
+}
+
 /*
  * One attempt. libbpf's own function takes E2BIG for a difference about the size of function and line infos and tries
  * thrice more, though mostly it means that the verifier has given up on a program, after seconds.
@@ -189,12 +208,9 @@ static int load_once(const struct ebpf_code *code, const struct ebpf_load_option
 			     : options->log_level ? options->log_level
 						  : 1,
 	};
-	int fd = -1;
 
 	snprintf(attr.prog_name, sizeof attr.prog_name, "%s", options->name);
-	for (int attempt = 0; fd < 0 && attempt < ATTEMPTS_MAX && (attempt == 0 || errno == EAGAIN); attempt++)
-		fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr);
-	return fd < 0 ? -errno : fd;
+	return load_undisturbed(&attr);
 }
 
 static int load_code(const struct ebpf_code *code, const struct ebpf_load_options *options, struct asterism_diag *diag)

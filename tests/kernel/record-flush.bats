@@ -107,6 +107,18 @@ for i in range(40):
 	[ -n "$(ls -d box/end-*)" ]
 }
 
+@test "signals without end while a session loads only make it slower" {
+	"$ASTERISM" record -q -o t -- sleep 0.2 3>&- &
+	recorder=$!
+	sleep 0.1 # from here on they are harmless
+	python3 -SEc 'import os, signal, sys
+for _ in range(1000000):
+    os.kill(int(sys.argv[1]), signal.SIGUSR2)' "$recorder" 2>/dev/null 3>&- &
+	work=$!
+	wait "$recorder"
+	[ "$(count t sched_process_exit)" = 1 ]
+}
+
 @test "a launched command has the signals as they were" {
 	run -0 "$ASTERISM" record -q -o t -- sh -c 'trap "echo got" USR2; kill -USR2 $$; exit 0'
 	[ "$output" = got ]
