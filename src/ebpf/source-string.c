@@ -105,7 +105,7 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 		read_string(as, BPF_FUNC_probe_read_kernel_str, field,
 			    path->access.bytes ? path->access.bytes : UINT32_MAX);
 	}
-	ebpf_bind(as, null);
+	source_end_pointers(as, path, null);
 }
 
 /* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */

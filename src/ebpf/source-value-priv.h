@@ -19,9 +19,12 @@ void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset);
 bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
 		       enum source_knowledge knowledge);
 
-/* r0 = the last pointer of the access; goes to null with r0 == 0 where there is none. */
+/* r0 = the last pointer of the access; goes to null where there is none. */
 enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
 					   const struct source_node *node, uint32_t null);
+
+/* What was begun so ends: binds null, where r0 becomes 0. */
+void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null);
 
 /* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
 void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,

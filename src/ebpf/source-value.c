@@ -80,15 +80,13 @@ static enum source_knowledge load_spot(struct ebpf_asm *as, const struct source_
 	return SOURCE_UNKNOWN;
 }
 
-/* Where r0 is null it becomes the number 0, and the code goes on at label. */
-static void leave_if_null(struct ebpf_asm *as, uint32_t label)
+/*
+ * Whether some load of the access gives a pointer. Of each that a trusted pointer leads to, the verifier looks through
+ * all names of kernel types to find out whether it can be trusted as well (since 6.3), which takes it milliseconds.
+ */
+static bool loads_pointer(const struct btf_access *access)
 {
-	uint32_t good = ebpf_label(as);
-
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, good);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_jump(as, label);
-	ebpf_bind(as, good);
+	return access->pointer_count || (access->end == BTF_END_LOAD && access->is_pointer);
 }
 
 /* r0 = what the access starts at. */
@@ -100,7 +98,7 @@ static enum source_knowledge load_start(struct ebpf_asm *as, const struct source
 			ebpf_mov(as, R0, R7);
 		else
 			ebpf_call(as, BPF_FUNC_get_current_task_btf);
-		return SOURCE_KNOWN;
+		return style->cast && loads_pointer(&node->access) ? SOURCE_UNKNOWN : SOURCE_KNOWN;
 	}
 	if (node->op == SOURCE_CAST) {
 		source_emit_value(as, style, node->left);
@@ -116,7 +114,13 @@ static enum source_knowledge load_start(struct ebpf_asm *as, const struct source
 	return SOURCE_ARGUMENT;
 }
 
-/* r0 = the last pointer of the access; goes to null with r0 == 0 where there is none. */
+/* What starts at the current task does not start at null. */
+static bool may_be_null(const struct source_node *node, uint32_t pointer)
+{
+	return pointer > 0 || !node->is_current;
+}
+
+/* r0 = the last pointer of the access; goes to null where there is none. */
 enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
 					   const struct source_node *node, uint32_t null)
 {
@@ -124,12 +128,30 @@ enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct sou
 	enum source_knowledge knowledge = load_start(as, style, node);
 
 	for (uint32_t i = 0; i < access->pointer_count; i++) {
-		leave_if_null(as, null);
+		if (may_be_null(node, i))
+			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 		knowledge = load_spot(as, style, &access->pointers[i], WORD, knowledge);
 	}
-	if (access->end != BTF_END_SELF)
-		leave_if_null(as, null);
+	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count))
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 	return knowledge;
+}
+
+/*
+ * Where it is null, r0 becomes the number 0. That stands behind the rest: the verifier goes on first where a condition
+ * does not hold, and having met any number at what follows it does not look there once more with a 0.
+ */
+void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null)
+{
+	uint32_t last = node->access.pointer_count, end = ebpf_label(as);
+
+	if (!(last > 1 || (last > 0 && may_be_null(node, 0)) ||
+	      (node->access.end != BTF_END_SELF && may_be_null(node, last))))
+		return;
+	ebpf_jump(as, end);
+	ebpf_bind(as, null);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_bind(as, end);
 }
 
 static void extend(struct ebpf_asm *as, uint32_t bits, bool is_signed)
@@ -180,7 +202,7 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 			ebpf_alu_imm(as, BPF_RSH, R0, access->shift);
 		extend(as, access->bits, access->is_signed);
 	}
-	ebpf_bind(as, null);
+	source_end_pointers(as, node, null);
 }
 
 /* As source_emit_value, but what is above the returned width is still as it was loaded. */
@@ -197,14 +219,9 @@ static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *
 	return (struct width){ access->bytes, access->is_signed };
 }
 
-static const struct {
-	uint8_t alu, jump;
-} codes[] = {
-	[SOURCE_AND] = { .alu = BPF_AND },  [SOURCE_OR] = { .alu = BPF_OR },    [SOURCE_SHL] = { .alu = BPF_LSH },
-	[SOURCE_SHR] = { .alu = BPF_RSH },  [SOURCE_ADD] = { .alu = BPF_ADD },  [SOURCE_SUB] = { .alu = BPF_SUB },
-	[SOURCE_MUL] = { .alu = BPF_MUL },  [SOURCE_EQ] = { .jump = BPF_JEQ },  [SOURCE_NE] = { .jump = BPF_JNE },
-	[SOURCE_LT] = { .jump = BPF_JSLT }, [SOURCE_LE] = { .jump = BPF_JSLE }, [SOURCE_GT] = { .jump = BPF_JSGT },
-	[SOURCE_GE] = { .jump = BPF_JSGE },
+static const uint8_t codes[] = {
+	[SOURCE_AND] = BPF_AND, [SOURCE_OR] = BPF_OR,   [SOURCE_SHL] = BPF_LSH, [SOURCE_SHR] = BPF_RSH,
+	[SOURCE_ADD] = BPF_ADD, [SOURCE_SUB] = BPF_SUB, [SOURCE_MUL] = BPF_MUL,
 };
 
 static bool is_immediate(int64_t value)
@@ -257,7 +274,7 @@ static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *styl
 		return;
 	}
 	bool immediate = emit_operands(as, style, node), is_shift = node->op == SOURCE_SHL || node->op == SOURCE_SHR;
-	uint8_t op = codes[node->op].alu;
+	uint8_t op = codes[node->op];
 
 	if (immediate) {
 		int32_t value = (int32_t)node->right->value;
@@ -297,19 +314,47 @@ static void emit_user_word(struct ebpf_asm *as, const struct source_style *style
 	ebpf_stack_release(as, mark);
 }
 
+/* r0 = 1 if r0 and r1 differ, else 0. */
+static void emit_differs(struct ebpf_asm *as)
+{
+	ebpf_alu(as, BPF_XOR, R0, R1);
+	ebpf_mov(as, R1, R0);
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R1, 0));
+	ebpf_alu(as, BPF_OR, R0, R1);
+	ebpf_alu_imm(as, BPF_RSH, R0, 63);
+}
+
+/* r0 = 1 if low < high, else 0, both signed and one of them r0, the other r1: the sign of the difference, but where
+ * that overflows. */
+static void emit_is_less(struct ebpf_asm *as, uint8_t low, uint8_t high)
+{
+	ebpf_mov(as, R2, low);
+	ebpf_alu(as, BPF_SUB, R2, high);
+	ebpf_mov(as, R3, low);
+	ebpf_alu(as, BPF_XOR, R3, high);
+	ebpf_mov(as, R4, low);
+	ebpf_alu(as, BPF_XOR, R4, R2);
+	ebpf_alu(as, BPF_AND, R3, R4);
+	ebpf_alu(as, BPF_XOR, R2, R3);
+	ebpf_mov(as, R0, R2);
+	ebpf_alu_imm(as, BPF_RSH, R0, 63);
+}
+
+/* Without a jump, so that the verifier has one way to follow and not two: a condition may have dozens of these. */
 static void emit_comparison(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
-	uint32_t yes = ebpf_label(as), end = ebpf_label(as);
+	enum source_op op = node->op;
 
 	if (emit_operands(as, style, node))
-		ebpf_jump_if_imm(as, codes[node->op].jump, R0, (int32_t)node->right->value, yes);
+		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
+	if (op == SOURCE_EQ || op == SOURCE_NE)
+		emit_differs(as);
+	else if (op == SOURCE_LT || op == SOURCE_GE)
+		emit_is_less(as, R0, R1);
 	else
-		ebpf_jump_if(as, codes[node->op].jump, R0, R1, yes);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_jump(as, end);
-	ebpf_bind(as, yes);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_bind(as, end);
+		emit_is_less(as, R1, R0);
+	if (op == SOURCE_EQ || op == SOURCE_GE || op == SOURCE_LE)
+		ebpf_alu_imm(as, BPF_XOR, R0, 1);
 }
 
 /* r0 = the integer at an offset of a tracefs record. Packed records are read in pieces that the verifier takes. */
