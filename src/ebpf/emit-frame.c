@@ -9,9 +9,11 @@
  * that was looked at already. Both load, and do something else than what is written here.
  *
  * So every number in the frame is the sum of what it shall be and a 0 that comes from a map, about whose content no
- * verifier makes assumptions. Code that reads it must do with any number, on every kernel. Pointers are none of this:
- * states that hold different ones are different to all verifiers. A pointer is either in the frame before whatever
- * reads it, or compared with 0 only in code that runs after the functions that may set it.
+ * verifier makes assumptions. Newer ones know of copies of one register, and of its sums with constants, that they go
+ * together, and one comparison would tell them all: an operation that changes nothing (xor 0) ends that. Code that
+ * reads it must do with any number, on every kernel. Pointers are none of this: states that hold different ones are
+ * different to all verifiers. A pointer is either in the frame before whatever reads it, or compared with 0 only in
+ * code that runs after the functions that may set it.
  */
 
 #include "ebpf/emit-priv.h"
@@ -30,6 +32,7 @@ void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src)
 	uint8_t sum = src == R0 ? R1 : R0;
 
 	ebpf_load(as, BPF_DW, sum, R9, FRAME(zero));
+	ebpf_alu_imm(as, BPF_XOR, sum, 0);
 	ebpf_alu(as, BPF_ADD, sum, src);
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, sum);
 }
@@ -37,6 +40,7 @@ void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src)
 void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number)
 {
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(zero));
+	ebpf_alu_imm(as, BPF_XOR, R0, 0);
 	if (number)
 		ebpf_alu_imm(as, BPF_ADD, R0, number);
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, R0);
