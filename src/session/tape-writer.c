@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { NO_CPU = UINT32_MAX };
 
@@ -195,20 +196,39 @@ static int write_rings(struct tape_writer *writer, struct copying *how)
 	return result;
 }
 
+/*
+ * A packet without events for each processor that is there: where the disk is full before its first event can be
+ * written, that is where its losses are told.
+ */
+static int begin_streams(struct tape_writer *writer)
+{
+	long present = sysconf(_SC_NPROCESSORS_ONLN);
+	int result = 0;
+
+	for (uint32_t cpu = 0; cpu < writer->options.ring_count && (long)cpu < present && !result; cpu++) {
+		if (writer->readings[cpu].has_begun)
+			continue;
+		result = ctf_writer_begin(writer->trace, cpu, writer->options.start_ns);
+		writer->readings[cpu].has_begun = !result;
+	}
+	return result;
+}
+
 static int look(void *context, uint64_t missed, bool *again)
 {
 	struct tape_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_next, .until_ns = clock_now_ns() };
-	int result;
+	int result, begun;
 
 	if (how.until_ns - writer->flushed_ns >= TAPE_FLUSH_NS) {
 		how.next = ring_peek;
 		writer->flushed_ns = how.until_ns;
 	}
 	writer->missed = missed;
+	begun = begin_streams(writer);
 	result = write_rings(writer, &how);
 	*again = how.left;
-	return result;
+	return result ? result : begun;
 }
 
 static int flush(void *context)

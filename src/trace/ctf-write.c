@@ -394,6 +394,16 @@ int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes
 	return ctf_writer_portion(writer, cpu, &whole);
 }
 
+int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts)
+{
+	const struct ring_packet packet = { .timestamp_begin = ts };
+	int result = ctf_writer_packet(writer, cpu, &packet, sizeof packet, 0);
+
+	if (!result)
+		writer->ends[cpu].portions++; /* the ring counts its own from 0 */
+	return result;
+}
+
 int ctf_writer_loss(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded)
 {
 	struct stream_end *end = &writer->ends[cpu];

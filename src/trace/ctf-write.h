@@ -83,6 +83,9 @@ struct ctf_portion {
 /* The same for the rest of a sub-buffer, which becomes a packet of its own. */
 int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf_portion *portion);
 
+/* Begins the stream of cpu with a packet without events at ts, before any other. Returns as ctf_writer_packet. */
+int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts);
+
 /*
  * Tells of events that are lost behind the last packet of cpu: up to discarded, as above, unless the stream says so
  * already. packet has no events. Where it cannot be written, the packet before it tells, as that takes no room. Returns

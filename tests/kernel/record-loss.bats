@@ -115,6 +115,20 @@ all_gone() {
 	all_gone held
 }
 
+@test "a disk that is full before a processor has written anything: its losses are in the trace all the same" {
+	[ "$(nproc)" -ge 2 ] || skip "this needs two processors"
+	small_disk 1m
+	run --separate-stderr -3 "$ASTERISM" record -o disk/trace -e sys_enter_getpgid -- bash -c '
+		taskset -c 0 "$0" flood 1000; kill -USR1 $PPID
+		while [ "$(stat -c %s disk/trace/stream_0)" -lt 16000 ]; do sleep 0.05; done
+		cat /dev/zero >disk/filler 2>/dev/null
+		taskset -c 1 "$0" flood 50000; sleep 1; taskset -c 0 "$0" flood 50000' "$plant"
+	[ "$(told_events)" = 1000 ]
+	[ "$(told_lost 'they could not be written')" = 100000 ]
+	[ "$(count disk/trace)" = 1000 ]
+	[ "$(count disk/trace lost)" = 100000 ]
+}
+
 @test "a disk that gets space again: the recording resumes, and the gap is in the trace at its place" {
 	small_disk 4m
 	head -c 3500k /dev/zero >disk/filler
@@ -179,10 +193,15 @@ all_gone() {
 	seq 1000000 $((1000000 + $(wc -l <got) - 1)) | diff -q - got
 }
 
-# A trace of several packets in one file, and where its second one begins.
+# A trace of several packets in one file, and where the second one with events begins.
 damageable() {
 	"$ASTERISM" record -q -o whole -e sys_enter_getpgid -- taskset -c 0 "$plant" flood 60000
-	second=$(python3 -c 'import struct; print(struct.unpack_from("<Q", open("whole/stream_0", "rb").read(), 56)[0] // 8)')
+	second=$(python3 -c 'import struct
+stream, at, packet = open("whole/stream_0", "rb").read(), 0, 96
+while packet == 96:
+    packet = struct.unpack_from("<Q", stream, at + 56)[0] // 8
+    at += packet
+print(at)')
 	[ "$(stat -c %s whole/stream_0)" -gt $((second * 2)) ]
 	packet=$("$ASTERISM" dump -f json whole | python3 -c 'import sys; print(sum(1 for _ in sys.stdin))')
 	[ "$packet" = 60000 ]
