@@ -174,6 +174,8 @@ static int show_all(struct dump *dump)
 	/* A type may be unheard of because its first event did not come. */
 	if (!status && verdict != FILTER_END && !signals_came() && !dump->error)
 		status = filter_check_names(&dump->filter);
+	if (verdict != FILTER_END && !signals_came())
+		filter_warn_of_end(&dump->filter);
 	return status;
 }
 

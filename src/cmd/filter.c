@@ -10,13 +10,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum filter_type { TYPE_WANTED = 1, TYPE_UNWANTED };
 
-enum { PATTERN_BYTES = 256 };
+enum { PATTERN_BYTES = 256, NS_PER_S = 1000000000 };
 
 static int no_memory(void)
 {
@@ -198,6 +199,7 @@ enum filter_verdict filter_judge(struct filter *filter, const struct trace_event
 
 	if (!filter->has_start)
 		begin(filter, header->ts);
+	filter->last_ns = header->ts;
 	if (header->ts >= filter->to_ns || header->seq > filter->last)
 		return FILTER_END;
 	if (header->ts < filter->from_ns || header->seq < filter->first || !has_type(filter, event) ||
@@ -220,4 +222,15 @@ int filter_check_names(const struct filter *filter)
 		status = STATUS_USAGE;
 	}
 	return status;
+}
+
+void filter_warn_of_end(const struct filter *filter)
+{
+	uint64_t length_ns = filter->last_ns - filter->start_ns;
+
+	if (!filter->has_start || filter->last_ns >= filter->from_ns)
+		return;
+	print_warning("nothing is as late as --from: the last event is %" PRIu64 ".%09" PRIu64
+		      " s after the first, at @%" PRIu64,
+		      length_ns / NS_PER_S, length_ns % NS_PER_S, filter->last_ns);
 }

@@ -25,7 +25,7 @@ struct filter {
 	uint64_t first, last;                /* ordinals */
 	uint64_t from_ns, to_ns;
 	bool from_is_relative, to_is_relative; /* to the first event of the inputs */
-	uint64_t start_ns;                     /* of that */
+	uint64_t start_ns, last_ns;            /* of that; of the last one seen */
 	bool has_start;
 	char *types; /* per type number: 0 not asked yet, else one of enum filter_type */
 	size_t type_count, type_capacity;
@@ -49,5 +49,8 @@ enum filter_verdict filter_judge(struct filter *filter, const struct trace_event
 
 /* Complains of type names that no event type had. */
 int filter_check_names(const struct filter *filter);
+
+/* Warns if the inputs, which were read to their end, have ended before the time from which on events are shown. */
+void filter_warn_of_end(const struct filter *filter);
 
 #endif

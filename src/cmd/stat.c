@@ -120,6 +120,8 @@ static int count_all(struct stat_totals *totals)
 	}
 	if (!status && verdict != FILTER_END && !signals_came() && !totals->inputs.errors)
 		status = filter_check_names(&totals->filter);
+	if (verdict != FILTER_END && !signals_came())
+		filter_warn_of_end(&totals->filter);
 	return status;
 }
 

@@ -16,11 +16,12 @@
 #include "session/replay-want.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* How many events pass between two looks at the clock and the wish to stop. */
-enum { EVENTS_PER_LOOK = 1024 };
+enum { EVENTS_PER_LOOK = 1024, NS_PER_S = 1000000000 };
 
 /* A type that has not been looked up yet. */
 #define TYPE_NEW (PROGRAM_NONE - 1)
@@ -42,9 +43,10 @@ struct replay {
 	bool failed;             /* the executor, or who takes the matches */
 	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
 	uint64_t from_ns, to_ns; /* the window, once begun */
-	uint64_t lost;           /* of the source, as far as it has been told */
-	bool passes_over;        /* events of types that no rule knows only let time pass, */
-	uint64_t passed_ns;      /* up to this; the engine hears of it when it matters */
+	uint64_t start_ns, last_ns; /* of the first event, and of the last one met */
+	uint64_t lost;              /* of the source, as far as it has been told */
+	bool passes_over;           /* events of types that no rule knows only let time pass, */
+	uint64_t passed_ns;         /* up to this; the engine hears of it when it matters */
 };
 
 uint64_t session_totals_unread(const struct session_totals *totals)
@@ -164,6 +166,7 @@ static uint64_t resolve(const struct session_moment *moment, uint64_t start_ns, 
 static void begin(struct replay *replay, uint64_t start_ns)
 {
 	replay->begun = true;
+	replay->start_ns = start_ns;
 	replay->from_ns = resolve(replay->options->from, start_ns, 0);
 	replay->to_ns = resolve(replay->options->to, start_ns, UINT64_MAX);
 }
@@ -236,6 +239,7 @@ static int feed_all(struct replay *replay)
 	for (uint64_t count = 1; (result = trace_source_next(replay->input.source, &event)) > 0; count++) {
 		if (!replay->begun)
 			begin(replay, event.record->ts);
+		replay->last_ns = event.record->ts;
 		if (event.record->ts >= replay->to_ns)
 			return 0;
 		if (event.record->ts >= replay->from_ns)
@@ -330,6 +334,17 @@ static void close_all(struct replay *replay)
 	alloc_free(replay->absent);
 }
 
+static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
+{
+	uint64_t length_ns = replay->last_ns - replay->start_ns;
+
+	if (replay->begun && replay->at_end && replay->last_ns < replay->from_ns)
+		diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+			 "nothing is as late as the replay is to begin: the last event that rules look at is "
+			 "%" PRIu64 ".%09" PRIu64 " s after the first, at @%" PRIu64,
+			 length_ns / NS_PER_S, length_ns % NS_PER_S, replay->last_ns);
+}
+
 /* Goes through the inputs once. totals->repeated: it has to be done again, without dividing rules. */
 static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
 		struct session_totals *totals)
@@ -346,6 +361,7 @@ static int pass(struct replay *replay, const struct session_rules *rules, struct
 			totals->repeated = true;
 		else
 			count(replay, totals);
+		warn_of_end(replay, diag);
 		if (replay->crew)
 			shape = crew_shape(replay->crew);
 		totals->threads = shape.workers;

@@ -185,3 +185,19 @@ pairs() {
 	run --separate-stderr -0 "$ASTERISM" replay -v -f json --jobs 2 types.rule one.rule - <a.jsonl
 	[ -z "$stderr" ]
 }
+
+@test "--from behind the end: a warning says where the end is" {
+	local at='is 0.000002500 s after the first, at @3500'
+	printf '{"event":"A","ts":%s,"x":1}\n' 1000 3500 >short.jsonl
+	run --separate-stderr -0 "$ASTERISM" replay --from 1s types.rule pair.rule short.jsonl
+	[[ $stderr == *"warning: nothing is as late as the replay is to begin: the last event that rules look at $at"* ]]
+	sed 's/"A"/"sys_enter_close"/; s/"x"/"fd"/' short.jsonl >calls.jsonl
+	for command in dump stat; do
+		run --separate-stderr -0 "$ASTERISM" $command --from @3501 calls.jsonl
+		[ "$stderr" = "asterism: warning: nothing is as late as --from: the last event $at" ]
+		run --separate-stderr -0 "$ASTERISM" $command --from @3500 calls.jsonl
+		[ -z "$stderr" ]
+	done
+	run --separate-stderr -0 "$ASTERISM" replay -q --from @3500 types.rule pair.rule short.jsonl
+	[ -z "$stderr" ]
+}
