@@ -10,12 +10,18 @@
 /* Every session reads these. */
 static const char *const always[] = { "linux.events", "syscalls.events" };
 
-const char *event_installed_folder(size_t index)
+const char *event_installed_own(void)
 {
 	const char *own = secure_getenv("ASTERISM_CATALOGS");
-	const char *const folders[] = { own && *own ? own : ASTERISM_DATA_DIR "/catalogs",
-					ASTERISM_DATA_DIR "/catalogs" };
-	size_t count = own && *own ? 2 : 1;
+
+	return own && *own ? own : NULL;
+}
+
+const char *event_installed_folder(size_t index)
+{
+	const char *own = event_installed_own();
+	const char *const folders[] = { own ? own : ASTERISM_DATA_DIR "/catalogs", ASTERISM_DATA_DIR "/catalogs" };
+	size_t count = own ? 2 : 1;
 
 	return index < count ? folders[index] : NULL;
 }

@@ -6,6 +6,9 @@
 
 #include "base/embedded.h"
 
+/* The folder that ASTERISM_CATALOGS names; NULL: none, or the program has raised privileges. */
+const char *event_installed_own(void);
+
 /*
  * The folders that are looked through, the first one that has a file decides: that of the ASTERISM_CATALOGS environment
  * variable, if it is set and the program has no raised privileges; the installed one. NULL past the end.

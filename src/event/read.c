@@ -146,6 +146,18 @@ static int read_embedded(struct event_catalog *catalog, const char *name, struct
 	return result ? result : event_catalog_parse_in(catalog, &source, NULL, diag);
 }
 
+/* Who names a folder of catalogs does not mean those that are built in. */
+static int check_own_folder(struct asterism_diag *diag)
+{
+	const char *folder = event_installed_own();
+	struct stat status = { .st_mode = S_IFDIR };
+
+	if (!folder || (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)))
+		return 0;
+	return diag_error(diag, NULL, -EINVAL, "ASTERISM_CATALOGS names %s: %s", folder,
+			  S_ISDIR(status.st_mode) ? strerror(errno) : "it is no folder");
+}
+
 /* Not a name of an installed catalog but a way somewhere. */
 static bool is_path(const char *name)
 {
@@ -175,6 +187,8 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 		result = read_in(catalog, folder, name, false, diag);
 	if (*name == '/' || (files != EVENT_FILES_ALL && is_path(name)))
 		return result;
+	if (result == -ENOENT && check_own_folder(diag))
+		return -EINVAL;
 	for (size_t i = 0; result == -ENOENT && event_installed_folder(i); i++)
 		result = read_in(catalog, event_installed_folder(i), name, true, diag);
 	return result == -ENOENT ? read_embedded(catalog, name, diag) : result;

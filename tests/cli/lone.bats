@@ -65,3 +65,13 @@ setup() {
 	run --separate-stderr -2 env TMPDIR=/proc ./asterism test @long-syscall
 	[[ $stderr == *"the built-in tests of @long-syscall cannot be written to /proc/asterism-test-"* ]]
 }
+
+@test "a folder that is not there is not left for what is built in" {
+	echo 'RULE opened PATTERN { sys_enter_openat }' >opened.rule
+	ASTERISM_CATALOGS=nowhere run --separate-stderr -2 ./asterism check opened.rule
+	[[ $stderr == *"error: ASTERISM_CATALOGS names nowhere: No such file or directory"* ]]
+	ASTERISM_CATALOGS=opened.rule run --separate-stderr -2 ./asterism events
+	[[ $stderr == *"error: ASTERISM_CATALOGS names opened.rule: it is no folder"* ]]
+	ASTERISM_RULES=nowhere run --separate-stderr -2 ./asterism check @long-syscall
+	[[ $stderr == *"the shipped rules in nowhere cannot be read"* ]]
+}
