@@ -236,8 +236,11 @@ static int read_inputs(struct record *record, const struct arguments *arguments)
 
 	if (lttng)
 		record->tape.lttng = catalog;
-	return observe_select(arguments, rules, catalog, lttng ? selection_lttng : selection_default,
-			      &record->selection);
+	status = observe_select(arguments, rules, catalog, lttng ? selection_lttng : selection_default,
+				&record->selection);
+	if (!status && record->needing)
+		session_warn_unraised(session_rules_program(rules), catalog, record->observation.diag);
+	return status;
 }
 
 static int run(const struct arguments *arguments)

@@ -64,21 +64,43 @@ static bool sees_anything(const struct program *program, struct event_catalog *c
 	return false;
 }
 
+/* What the rule waits for in vain, or NONE. */
+static uint32_t unraised(const struct program *program, struct event_catalog *catalog, const struct program_rule *rule)
+{
+	return rule->semantics == PROGRAM_MACHINE ? unraised_transition(program, catalog, rule)
+						  : unraised_element(program, catalog, rule);
+}
+
+static void tell(const struct program *program, const struct program_rule *rule, uint32_t type,
+		 enum asterism_severity severity, struct asterism_diag *diag)
+{
+	diag_add(diag, severity, NULL, NULL,
+		 "%s %s waits for %s, which is only declared: no kernel raises it and no rule or machine emits it",
+		 program_sort(rule), program_text(program, rule->name),
+		 program_text(program, program->types[type].name));
+}
+
+void session_warn_unraised(const struct program *program, struct event_catalog *catalog, struct asterism_diag *diag)
+{
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		uint32_t type = unraised(program, catalog, &program->rules[i]);
+
+		if (type != PROGRAM_NONE)
+			tell(program, &program->rules[i], type, ASTERISM_WARNING, diag);
+	}
+}
+
 int session_check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
 			 struct asterism_diag *diag)
 {
 	const struct program_rule *rule = &program->rules[index];
-	uint32_t type = rule->semantics == PROGRAM_MACHINE ? unraised_transition(program, catalog, rule)
-							   : unraised_element(program, catalog, rule);
+	uint32_t type = unraised(program, catalog, rule);
 	bool warns;
 
 	if (type == PROGRAM_NONE)
 		return 0;
 	/* Beside others a machine that is for traces, such as one of the library's, ends nobody's session. */
 	warns = rule->semantics == PROGRAM_MACHINE && sees_anything(program, catalog);
-	diag_add(diag, warns ? ASTERISM_WARNING : ASTERISM_ERROR, NULL, NULL,
-		 "%s %s waits for %s, which is only declared: no kernel raises it and no rule or machine emits it",
-		 program_sort(rule), program_text(program, rule->name),
-		 program_text(program, program->types[type].name));
+	tell(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
 	return warns ? 0 : -EINVAL;
 }

@@ -90,6 +90,9 @@ struct session_placement {
 int session_check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
 			 struct asterism_diag *diag);
 
+/* Warns of each rule of the program that waits in vain: for rules that something is only recorded for. */
+void session_warn_unraised(const struct program *program, struct event_catalog *catalog, struct asterism_diag *diag);
+
 /* Decides where rule (index in the program) runs if it may do all that it says. */
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
 

@@ -298,6 +298,10 @@ print(0 if rows["mapped type information"] else os.path.getsize("/sys/kernel/btf
 	[[ $output == *'"calls":{"matches":'[1-9]* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q @kernel-locks @long-syscall -- true
 	[[ $stderr == *"warning: machine kernel_locks_held waits for lockdep_lock_acquire"* ]]
+	run --separate-stderr -0 "$ASTERISM" record -q -o beside @kernel-locks @long-syscall -- true
+	[[ $stderr == *"warning: machine kernel_locks_held waits for lockdep_lock_acquire"* ]]
+	run --separate-stderr -0 "$ASTERISM" record -q -o meanwhile --rules @kernel-locks --rules @long-syscall -- true
+	[ "$(grep -c 'machine kernel_locks_held waits for lockdep_lock_acquire' <<<"$stderr")" = 1 ]
 	sed -e 's/KEY { x }/KEY { tid }/' -e 's/ON B/ON sys_enter_close/' vain.rule >half.rule
 	run -0 "$ASTERISM" run -q half.rule -- true
 }
