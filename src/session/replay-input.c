@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /* What is open already, while the next one is opened. */
 struct opening {
@@ -26,6 +27,7 @@ static int open_one(struct opening *opening, const char *file)
 {
 	struct trace_source **source = &opening->sources[opening->source_count];
 	int result = trace_open(file, opening->catalog, opening->diag, source);
+	struct stat status;
 
 	if (result)
 		return result;
@@ -33,6 +35,11 @@ static int open_one(struct opening *opening, const char *file)
 	/* An input that says what it holds may lack what follows from that. */
 	if ((*source)->kind->holds)
 		result = derive_new(*source, opening->catalog, opening->diag, source);
+	else if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
+		diag_add(opening->diag, ASTERISM_NOTE, NULL, NULL,
+			 "%s does not say which events it was asked to hold: whether one did not happen or was not "
+			 "recorded nobody knows",
+			 file);
 	if (result)
 		return result;
 	opening->input->bytes_total += (*source)->bytes_total;
