@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-release check-guest check-guest-smoke bench lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-release check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -20,6 +20,7 @@ help:
 	@echo 'make check      build, then run all tests'
 	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too (SHARE=1/3: a third of them, for three machines);'
 	@echo '                check-guest-smoke: three minutes of it'
+	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
@@ -66,6 +67,10 @@ check: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build
 check-release: $(RELEASE_BUILD)/build.ninja
 	@ninja -C $(RELEASE_BUILD)
 	@echo '1 passed, 0 failed, 0 skipped'
+
+check-library: with-tests
+	@ASTERISM_TEST_PROGRAMS=$(abspath $(BUILD))/tests/kernel ASTERISM_CATALOGS=$(CURDIR)/catalogs ASTERISM_RULES=$(CURDIR)/rules \
+		python3 tests/kernel/library-recorded.py $(BUILD)/src/cmd/asterism rules docs
 
 check-guest: deps-build-check-guest with-tests
 	@tests/guest/run --build $(BUILD) $(if $(SHARE),--share $(SHARE))

@@ -52,14 +52,22 @@ def matches(path):
     return found
 
 
+# What a rule tells of processes beside its own: here the session that runs the rule is one of those that are recorded, for
+# which the rule itself does not look.
+BESIDE = {"real_time_period": ("; before it: .*", "[wtp][0-9]")}
+
+
 def shape(match):
     """What is the same whoever's clock it was: all but times, which are numbers too large to be anything else."""
+    text, names = BESIDE.get(match["match"], ("$^", "$^"))
+
     def plain(value):
         if isinstance(value, str):
             return re.sub(r"\d{4,}", "#", value)
         return "#" if isinstance(value, (int, float)) and abs(value) >= 1000 else value
-    values = {key: plain(value) for key, value in match.get("return", {}).items()}
-    return json.dumps([match["match"], match["tid"], plain(match.get("warning", "")), values], sort_keys=True)
+    values = {key: plain(value) for key, value in match.get("return", {}).items() if not re.fullmatch(names, key)}
+    warning = plain(re.sub(text, "", match.get("warning", "")))
+    return json.dumps([match["match"], match["tid"], warning, values], sort_keys=True)
 
 
 def observe(asterism, name, test, chosen, folder):
