@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, STACK = 32 << 10 };
+enum { PAGE = 4096, STACK = 32 << 10, SPARE = 64 };
 
 struct opener {
 	pthread_t thread;
@@ -36,7 +37,7 @@ static void *open_it(void *context)
 	struct opener *opener = context;
 
 	__atomic_store_n(&opener->tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	syscall(SYS_openat, AT_FDCWD, opener->path, O_RDONLY, 0);
+	check(syscall(SYS_openat, AT_FDCWD, opener->path, O_RDONLY, 0) < 0, "openat");
 	return NULL;
 }
 
@@ -80,6 +81,13 @@ int main(int count, char **args)
 		fputs("usage: untouched-crowd COUNT FIFO release|kill\n", stderr);
 		return 2;
 	}
+	struct rlimit descriptors;
+
+	check(getrlimit(RLIMIT_NOFILE, &descriptors), "getrlimit");
+	descriptors.rlim_cur = (rlim_t)openers_count + SPARE;
+	if (descriptors.rlim_max < descriptors.rlim_cur)
+		descriptors.rlim_max = descriptors.rlim_cur;
+	check(setrlimit(RLIMIT_NOFILE, &descriptors), "setrlimit");
 	check(mkfifo(args[2], 0600), "mkfifo");
 	start(openers, openers_count, args[2]);
 	for (int i = 0; i < openers_count; i++)
