@@ -339,13 +339,13 @@ static struct source_node *path_at(struct source_set *set, const struct btf_trac
 /* The arguments of a call, as where it begins. */
 static void find_registers(struct source_set *set)
 {
-	char text[sizeof "syscall_arg(0)"];
+	char text[] = "syscall_arg(0)";
 	struct btf_tracepoint enter = { 0 };
 
 	if (btf_kernel_tracepoint(set->options.btf, "sys_enter", &enter))
 		return;
 	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
-		snprintf(text, sizeof text, "syscall_arg(%d)", i);
+		text[sizeof text - sizeof "0)"] = (char)('0' + i);
 		set->await.registers[i] = path_at(set, &enter, text);
 	}
 }
