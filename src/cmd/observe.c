@@ -161,7 +161,11 @@ void observe_fini(struct observation *observation)
 
 void observe_start(struct observation *observation)
 {
+	/* What limits our output (ulimit -f) or time (ulimit -t) fails a write, or nothing, but does not end the rules.
+	 */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGXCPU, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &observation->taken, NULL);
 	print_diag(observation->diag);
 	asterism_diag_clear(observation->diag);

@@ -84,6 +84,8 @@ static int open_signals(void)
 	sigset_t taken;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGXCPU, SIG_IGN);
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGHUP);
 	sigaddset(&taken, SIGINT);

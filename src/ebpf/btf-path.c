@@ -16,6 +16,8 @@ enum {
 	NESTING_MAX = 16,
 	POINTER_BYTES = 8,
 	COMM_BYTES = 16,
+	/* The kernel takes the low half of the register for the number of a system call, whatever the rest says. */
+	CALL_BYTES = 4,
 };
 
 struct walk {
@@ -27,6 +29,7 @@ struct walk {
 	uint64_t bit; /* of the bit-field from offset; only where bits != 0 */
 	uint8_t bits;
 	bool is_comm;
+	bool is_call; /* the number of a system call */
 	char *reason;
 	size_t size;
 };
@@ -159,6 +162,7 @@ static int step_member(struct walk *walk, const char *name)
 		return -ENOENT;
 	}
 	walk->is_comm = strcmp(name, "comm") == 0 && strcmp(name_of(walk, type), "task_struct") == 0;
+	walk->is_call = strcmp(name, "orig_ax") == 0 && strcmp(name_of(walk, type), "pt_regs") == 0;
 	walk->type = found.type;
 	btf_kernel_bare(walk->btf, &walk->type);
 	walk->spot.is_plain = walk->spot.is_plain && found.is_plain;
@@ -198,7 +202,7 @@ static int step_index(struct walk *walk, uint32_t index)
 	if (!result)
 		result = move(walk, (uint64_t)index * bytes);
 	walk->spot.is_plain = walk->spot.is_plain && index == 0 && kind == BTF_KIND_PTR;
-	walk->is_comm = false;
+	walk->is_comm = walk->is_call = false;
 	walk->bits = 0;
 	return result;
 }
@@ -256,6 +260,10 @@ static int end(struct walk *walk)
 	access->spot = walk->spot;
 	access->is_pointer = kind == BTF_KIND_PTR;
 	access->bytes = access->is_pointer ? POINTER_BYTES : number ? type->size : 0;
+	if (number && walk->is_call) {
+		access->bytes = CALL_BYTES;
+		access->is_signed = true;
+	}
 	if (walk->bits && number)
 		return end_at_bits(walk);
 	if (number || access->is_pointer) {

@@ -49,6 +49,14 @@ killed() {
 	[[ $stderr == *"warning: 149 matches could not be written to disk/out"* ]]
 }
 
+@test "a limit for files (ulimit -f) or for time: rules stay on; what is missing is counted; status 3" {
+	run --separate-stderr -3 bash -c 'ulimit -f 1; exec "$@"' sh "$ASTERISM" run --allow-actions -f json -o out kill.rule -- \
+		bash -c 'kill -XCPU $PPID; '"$(victim)" "$plant"
+	killed
+	[ "${stderr_lines[0]}" = "asterism: error: out cannot be written: File too large" ]
+	[[ $stderr == *"matches could not be written to out"* ]]
+}
+
 @test "-o on a disk that gets full and has space again: whole lines, and the rest is counted" {
 	full_disk 256k
 	truncate -s 200k disk/filler

@@ -111,7 +111,7 @@ static void *taker(void *turned)
 	if (!orderly)
 		pthread_barrier_wait(&both);
 	pthread_mutex_lock(turn ? &other : &mutex);
-	nap_us(100000);
+	nap_us(turn ? 130000 : 100000); /* so that it is known who waits first */
 	pthread_mutex_lock(turn ? &mutex : &other);
 	pthread_mutex_unlock(&mutex);
 	pthread_mutex_unlock(&other);

@@ -262,3 +262,15 @@ programs_of() {
 	run --separate-stderr -2 "$ASTERISM" replay --engine kernel float.rule pair.jsonl
 	[[ $stderr == *"rule r cannot run in the kernel: "* ]]
 }
+
+# The kernel takes the low half of the register for the number.
+@test "a system call by a number with more bits set is the same call, at both ends" {
+	cat >ends.rule <<-'END'
+		RULE ends PATTERN { [sys_enter_getpgid:a, sys_exit_getpgid:b] } WHERE { [tid], a.target_pid == 1000077 } RETURN { b.ret AS ret }
+		RULE raw PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.arg0 == 1000077, a.id == 121, b.id == 121 } RETURN { b.ret AS ret }
+	END
+	run -0 "$ASTERISM" run -q -f json ends.rule -- \
+		python3 -SEc 'import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x1234500000000 | 121), ctypes.c_long(1000077))'
+	[ "$(grep -c '"match":"ends".*"ret":-3' <<<"$output")" = 1 ]
+	[ "$(grep -c '"match":"raw".*"ret":-3' <<<"$output")" = 1 ]
+}

@@ -83,3 +83,11 @@ found() { # ENTRY TEXT CALLS OPTION...
 		done
 	done
 }
+
+@test "examples: no-secrets, by creat, of a file that may be lost" {
+	sed "s,/etc/shadow,$BATS_TEST_TMPDIR/secret," "$BATS_TEST_DIRNAME/../../examples/no-secrets.rule" >own.rule
+	: >"$BATS_TEST_TMPDIR/secret"
+	run -137 "$ASTERISM" run -f json --allow-actions own.rule -- \
+		python3 -SEc 'import ctypes, sys; ctypes.CDLL(None).syscall(85, sys.argv[1].encode(), 0o600)' "$BATS_TEST_TMPDIR/secret"
+	[[ $output == *"\"creat\":\"$BATS_TEST_TMPDIR/secret\""* ]]
+}
