@@ -329,9 +329,9 @@ are_gone() {
 	[ -z "$(python3 "$BATS_TEST_DIRNAME/programs.py" "$@")" ]
 }
 
-# Whether it has dropped lines since there were so many.
+# Whether it has dropped so many lines.
 has_dropped() {
-	[ "$(asked 'q["daemon"]["lines_dropped"]')" != "$1" ]
+	[ "$(asked 'q["daemon"]["lines_dropped"]')" = "$1" ]
 }
 
 @test "a reader that takes nothing blocks nobody" {
