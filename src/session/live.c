@@ -35,6 +35,9 @@
 /* How soon what failed is tried again. */
 enum { RETRY_NS = 20 * 1000 * 1000 };
 
+/* How often it is looked who remains until nobody does: a child may be made, and its parent gone, during a look. */
+enum { LOOKS = 8 };
+
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
 enum { STATUS_UNKNOWN = 127 };
 
@@ -206,17 +209,27 @@ static void on_signal(struct live *live)
 		live->end_ns = clock_now_ns() + GRACE_NS;
 }
 
-/* What the session was begun for has ended, and with it the session, unless there are others to wait for. */
-static void end_or_wait(struct live *live)
+static void watch_remaining(struct live *live)
 {
 	const struct session_remaining *remaining = &live->outcome.remaining;
 
-	session_parts_remaining(&live->parts, &live->outcome.remaining);
-	for (size_t i = 0; live->options->to_the_last && i < remaining->count && i < SESSION_REMAINING_NAMED; i++) {
+	for (size_t i = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, remaining->pids[i], 0);
 
 		live->remaining_fds[i] = fd;
 		live->remaining_left += fd >= 0 && watch(live, fd, WATCH_REMAINING, i) == 0;
+	}
+}
+
+/* What the session was begun for has ended, and with it the session, unless there are others to wait for. */
+static void end_or_wait(struct live *live)
+{
+	int looks = live->options->to_the_last ? LOOKS : 1;
+
+	for (int look = 0; look < looks && !live->remaining_left; look++) {
+		session_parts_remaining(&live->parts, &live->outcome.remaining);
+		if (live->options->to_the_last)
+			watch_remaining(live);
 	}
 	if (!live->remaining_left)
 		end(live, live->options->command ? SESSION_COMMAND_ENDED : SESSION_PIDS_ENDED);
