@@ -7,8 +7,8 @@
  * events and bytes there were and how many events were lost.
  */
 
-#include "ebpf/record.h"
-#include "ebpf/source-set.h"
+#include "ebpf/recorder/record.h"
+#include "ebpf/source/set.h"
 #include "event/catalog.h"
 
 #include <errno.h>

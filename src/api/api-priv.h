@@ -7,9 +7,9 @@
 #include "api/export.h"
 
 #include "program/values.h"
-#include "session/executor.h"
-#include "session/launch.h"
-#include "session/responses.h"
+#include "session/executor/executor.h"
+#include "session/live/launch.h"
+#include "session/verdict/responses.h"
 
 #include <stdbool.h>
 

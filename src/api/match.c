@@ -8,7 +8,7 @@
 #include "program/machine.h"
 #include "program/query.h"
 #include "program/returned.h"
-#include "session/result.h"
+#include "session/output/result.h"
 
 #include <errno.h>
 #include <limits.h>

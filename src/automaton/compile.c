@@ -3,7 +3,7 @@
 
 #include "automaton/compile.h"
 
-#include "automaton/rule-priv.h"
+#include "automaton/rule/rule-priv.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 #include <stddef.h>
 

@@ -6,15 +6,15 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/commands.h"
-#include "cmd/json-text.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/status.h"
-#include "ebpf/attach-probe.h"
-#include "ebpf/btf-kernel.h"
+#include "cmd/options/commands.h"
+#include "cmd/text/json-text.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
+#include "ebpf/kernel/attach-probe.h"
+#include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/ebpf.h"
-#include "ebpf/source-plan.h"
+#include "ebpf/source/plan.h"
 #include "program/query.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  *   asterism-docs failures       the table of docs/failures.md
  */
 
-#include "cmd/command.h"
+#include "cmd/options/command.h"
 #include "cmd/help-actions.h"
 #include "cmd/help-failures.h"
 #include "cmd/help.h"

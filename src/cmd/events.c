@@ -2,12 +2,12 @@
 /* `asterism events`: which event types there are, what they carry, and whether this kernel raises them. */
 
 #include "base/text.h"
-#include "cmd/commands.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/status.h"
-#include "ebpf/btf-kernel.h"
-#include "ebpf/source-plan.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
+#include "ebpf/kernel/btf-kernel.h"
+#include "ebpf/source/plan.h"
 #include "event/catalog.h"
 #include "event/installed.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism explain`: what the compiler made of rules, and where they will run. */
 
-#include "cmd/commands.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/status.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
 #include "program/calls.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 #include "program/query.h"
 
 #include <stdio.h>

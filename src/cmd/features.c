@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism features`: what the running kernel offers, and what is different without the rest. */
 
-#include "cmd/commands.h"
-#include "cmd/print.h"
-#include "cmd/status.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
 
-#include "ebpf/probe.h"
+#include "ebpf/kernel/probe.h"
 
 #include <jansson.h>
 #include <stdio.h>

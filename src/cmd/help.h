@@ -2,7 +2,7 @@
 #ifndef CMD_HELP_H
 #define CMD_HELP_H
 
-#include "cmd/command.h"
+#include "cmd/options/command.h"
 
 #include <stdio.h>
 

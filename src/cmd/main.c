@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which command runs, and answers --help and --version. */
 
-#include "cmd/command.h"
+#include "cmd/options/command.h"
 #include "cmd/help-actions.h"
 #include "cmd/help-failures.h"
 #include "cmd/help.h"
-#include "cmd/print.h"
-#include "cmd/status.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
 #include "cmd/observe.h"
 
 #include "base/alloc.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/status.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 /* What the commands that observe the running system have in common: whom, and until when. */
 
 #include "base/diag.h"
-#include "cmd/command.h"
+#include "cmd/options/command.h"
 #include "session/session.h"
 
 #include <signal.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism record`: writes what happens in the running system to a trace. */
 
-#include "cmd/commands.h"
+#include "cmd/options/commands.h"
 #include "cmd/observe.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/sink.h"
-#include "cmd/status.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/text/sink.h"
+#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,14 +4,14 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "cmd/commands.h"
-#include "cmd/library.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/signals.h"
-#include "cmd/sink.h"
-#include "cmd/status.h"
-#include "session/input.h"
+#include "cmd/options/commands.h"
+#include "cmd/input/library.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/text/signals.h"
+#include "cmd/text/sink.h"
+#include "cmd/options/status.h"
+#include "session/load/input.h"
 
 #include <errno.h>
 #include <inttypes.h>

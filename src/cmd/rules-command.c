@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/commands.h"
-#include "cmd/json-text.h"
-#include "cmd/library.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/status.h"
+#include "cmd/options/commands.h"
+#include "cmd/text/json-text.h"
+#include "cmd/input/library.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism run`: finds constellations in the running system. */
 
-#include "cmd/commands.h"
+#include "cmd/options/commands.h"
 #include "cmd/observe.h"
-#include "cmd/print.h"
-#include "cmd/rules.h"
-#include "cmd/sink.h"
-#include "cmd/status.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/text/sink.h"
+#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <inttypes.h>

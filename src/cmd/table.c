@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which commands there are. A new one is a file with a descriptor and a row here. */
 
-#include "cmd/command.h"
-#include "cmd/commands.h"
+#include "cmd/options/command.h"
+#include "cmd/options/commands.h"
 
 #include "base/diag.h"
 

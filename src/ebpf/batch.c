@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "ebpf/load.h"
-#include "ebpf/matcher-priv.h"
+#include "ebpf/kernel/load.h"
+#include "ebpf/matcher/matcher-priv.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  * program goes through them all. No time passes but by the events themselves, and matches stay in the ring.
  */
 
-#include "ebpf/matcher.h"
+#include "ebpf/matcher/matcher.h"
 
 struct batch;
 

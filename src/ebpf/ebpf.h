@@ -62,7 +62,7 @@ bool ebpf_can_act(const struct program *program, uint32_t statement);
 /*
  * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
  * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
- * millisecond): for many types there is source_available in source-plan.h.
+ * millisecond): for many types there is source_available in source/plan.h.
  */
 int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
 

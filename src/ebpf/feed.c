@@ -4,7 +4,7 @@
 #include "ebpf/feed.h"
 
 #include "base/alloc.h"
-#include "ebpf/matcher-priv.h"
+#include "ebpf/matcher/matcher-priv.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

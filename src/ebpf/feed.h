@@ -7,7 +7,7 @@
  * time passing before it and its matches handed out after it. For comparing with the other executor.
  */
 
-#include "ebpf/matcher.h"
+#include "ebpf/matcher/matcher.h"
 
 struct feed;
 

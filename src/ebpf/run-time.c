@@ -3,7 +3,7 @@
 
 #include "ebpf/run-time.h"
 
-#include "ebpf/source-set.h"
+#include "ebpf/source/set.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

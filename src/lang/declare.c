@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what EVENTS and EVENT do to the catalog. */
 
-#include "lang/check-priv.h"
+#include "lang/check/check-priv.h"
 
 #include <errno.h>
 #include <string.h>

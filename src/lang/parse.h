@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 /* One rule file. The text must stay valid while the unit and the diag are used for more files. */
 struct lang_input {

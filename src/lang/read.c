@@ -7,11 +7,11 @@
 
 #include "lang/parse.h"
 
-#include "lang/ast-machine.h"
-#include "lang/check-priv.h"
-#include "lang/params-priv.h"
-#include "lang/parser-priv.h"
-#include "lang/syntax-machine.h"
+#include "lang/syntax/ast-machine.h"
+#include "lang/check/check-priv.h"
+#include "lang/parse/params-priv.h"
+#include "lang/parse/parser-priv.h"
+#include "lang/syntax/syntax-machine.h"
 
 #include <errno.h>
 #include <string.h>

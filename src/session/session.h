@@ -11,11 +11,11 @@
 #include "base/diag.h"
 #include "program/match.h"
 #include "react/tally.h"
-#include "session/asks.h"
-#include "session/policy.h"
-#include "session/reactions.h"
-#include "session/rules.h"
-#include "session/tape.h"
+#include "session/verdict/asks.h"
+#include "session/load/policy.h"
+#include "session/verdict/reactions.h"
+#include "session/load/rules.h"
+#include "session/record/tape.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -63,7 +63,7 @@ struct session_moment {
 struct session_replay_options {
 	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
 	size_t file_count;
-	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl.h) */
+	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl/jsonl.h) */
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	const char *remedy; /* what to tell who lacks recorded events: how to record what the rules need; may be NULL */
 	enum session_engine engine;

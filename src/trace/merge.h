@@ -11,7 +11,7 @@
  */
 
 #include "base/diag.h"
-#include "trace/source.h"
+#include "event/source.h"
 
 #include <stddef.h>
 

@@ -3,9 +3,9 @@
 
 #include "trace/open.h"
 
-#include "trace/babel.h"
-#include "trace/ctf-read.h"
-#include "trace/jsonl.h"
+#include "trace/babel/babel.h"
+#include "trace/ctf/read.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
-#include "trace/source.h"
+#include "event/source.h"
 
 /*
  * Opens path: a trace of ours or another directory of CTF; else a file of JSON lines, or standard input for "-". path,

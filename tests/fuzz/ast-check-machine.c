@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* State machines: what lang/ast-machine.h promises of keys, variables, states, transitions and blocks. */
+/* State machines: what lang/syntax/ast-machine.h promises of keys, variables, states, transitions and blocks. */
 
 #include "ast-check.h"
 

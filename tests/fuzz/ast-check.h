@@ -2,9 +2,9 @@
 #ifndef FUZZ_AST_CHECK_H
 #define FUZZ_AST_CHECK_H
 
-/* Aborts where something breaks a promise of lang/ast.h or lang/ast-machine.h. */
+/* Aborts where something breaks a promise of lang/syntax/ast.h or lang/syntax/ast-machine.h. */
 
-#include "lang/ast-machine.h"
+#include "lang/syntax/ast-machine.h"
 
 void ast_promise(bool kept);
 

@@ -5,7 +5,7 @@
  */
 
 #include "base/alloc.h"
-#include "ebpf/source-path.h"
+#include "ebpf/path/path.h"
 #include "event/catalog.h"
 
 #include <errno.h>

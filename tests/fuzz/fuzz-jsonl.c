@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "event/catalog.h"
-#include "trace/jsonl.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <errno.h>
 #include <stdlib.h>

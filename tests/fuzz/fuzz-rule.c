@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rule texts of any sort. What is accepted must keep the promises of lang/ast.h: the walk below goes where the
+ * Rule texts of any sort. What is accepted must keep the promises of lang/syntax/ast.h: the walk below goes where the
  * automaton would go, and stops at anything that its author may rely on not to be. Then it is compiled and executed.
  */
 

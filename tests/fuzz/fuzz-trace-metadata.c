@@ -3,7 +3,7 @@
 
 #include "trace-folder.h"
 
-#include "trace/ctf-metadata.h"
+#include "trace/ctf/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>

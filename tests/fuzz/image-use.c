@@ -4,9 +4,9 @@
 #include "engine/engine.h"
 #include "event/type.h"
 #include "program/eval.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 #include "program/machine.h"
-#include "session/result.h"
+#include "session/output/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>

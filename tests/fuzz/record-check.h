@@ -2,7 +2,7 @@
 #ifndef FUZZ_RECORD_CHECK_H
 #define FUZZ_RECORD_CHECK_H
 
-#include "trace/source.h"
+#include "event/source.h"
 
 /* Aborts unless the record keeps every promise of event/type.h, whatever bytes it was made of. */
 void record_check(const struct trace_event *event);

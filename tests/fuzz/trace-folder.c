@@ -3,8 +3,8 @@
 
 #include "record-check.h"
 
-#include "trace/ctf-metadata.h"
-#include "trace/ctf-read.h"
+#include "trace/ctf/metadata.h"
+#include "trace/ctf/read.h"
 
 #include <errno.h>
 #include <fcntl.h>

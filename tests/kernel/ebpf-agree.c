@@ -12,7 +12,7 @@
 #include "ebpf/ebpf.h"
 #include "engine/engine.h"
 #include "lang/parse.h"
-#include "trace/jsonl.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <errno.h>
 #include <fcntl.h>

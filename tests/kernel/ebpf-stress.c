@@ -6,9 +6,9 @@
 
 #include "automaton/compile.h"
 #include "base/alloc.h"
-#include "ebpf/btf-kernel.h"
-#include "ebpf/matcher-priv.h"
-#include "ebpf/source-set.h"
+#include "ebpf/kernel/btf-kernel.h"
+#include "ebpf/matcher/matcher-priv.h"
+#include "ebpf/source/set.h"
 #include "event/catalog.h"
 #include "lang/parse.h"
 

@@ -5,7 +5,7 @@
  */
 
 #include "base/alloc.h"
-#include "session/live.h"
+#include "session/live/live.h"
 
 #include <poll.h>
 #include <stdio.h>

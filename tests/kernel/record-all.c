@@ -6,7 +6,7 @@
  */
 
 #include "base/alloc.h"
-#include "ebpf/record.h"
+#include "ebpf/recorder/record.h"
 #include "source-harness.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 
 #include "base/alloc.h"
-#include "session/tape.h"
+#include "session/record/tape.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* What a process does on purpose, recorded into rings: every event, in its order, in its context, and what is lost. */
 
 #include "base/alloc.h"
-#include "ebpf/record.h"
+#include "ebpf/recorder/record.h"
 #include "source-harness.h"
 
 #include <errno.h>

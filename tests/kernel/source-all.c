@@ -6,7 +6,7 @@
  */
 
 #include "base/alloc.h"
-#include "ebpf/source-set.h"
+#include "ebpf/source/set.h"
 #include "event/catalog.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "ebpf/ebpf.h"
 
 #include "engine/engine.h"
-#include "session/rules.h"
+#include "session/load/rules.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
  * which is not in scope, does the same at the same time: none of its events may show.
  */
 
-#include "ebpf/source-set.h"
+#include "ebpf/source/set.h"
 #include "event/catalog.h"
 
 #include <sys/types.h>

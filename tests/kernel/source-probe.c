@@ -2,9 +2,9 @@
 /* Every row of the feature table gives an answer; as root on a kernel that runs the other tests, the required ones yes.
  */
 
-#include "ebpf/probe.h"
+#include "ebpf/kernel/probe.h"
 
-#include "ebpf/feature.h"
+#include "ebpf/kernel/feature.h"
 
 #include <errno.h>
 #include <linux/capability.h>

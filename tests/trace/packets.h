@@ -4,7 +4,7 @@
 
 /* Packets as a ring hands them out, made of records. One maker per processor. Aborts when memory runs out. */
 
-#include "trace/ctf-write.h"
+#include "trace/ctf/write.h"
 
 #include "ring/packet.h"
 

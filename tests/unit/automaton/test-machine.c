@@ -9,9 +9,9 @@
 
 #include "automaton/compile.h"
 #include "base/alloc.h"
-#include "lang/ast-machine.h"
+#include "lang/syntax/ast-machine.h"
 #include "lang/parse.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 #include "program/load.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
  */
 
 #include "base/alloc.h"
-#include "cmd/test-expect.h"
-#include "cmd/json.h"
+#include "cmd/ruletest/expect.h"
+#include "cmd/text/json.h"
 
 #include <errno.h>
 #include <setjmp.h>

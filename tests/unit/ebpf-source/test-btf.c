@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "ebpf/btf-path.h"
+#include "ebpf/kernel/btf-path.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

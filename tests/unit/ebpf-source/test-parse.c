@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "ebpf/source-path.h"
+#include "ebpf/path/path.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 /* A BPF machine for tests: arithmetic, memory, jumps; no calls. Pointers are those of this process. */
 
-#include "ebpf/asm.h"
+#include "ebpf/asm/asm.h"
 
 enum { MACHINE_STACK_BYTES = 512 };
 

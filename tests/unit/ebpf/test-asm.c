@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "ebpf/asm.h"
+#include "ebpf/asm/asm.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "ebpf/lower.h"
+#include "ebpf/lower/lower.h"
 #include "event/type.h"
 #include "machine.h"
 #include "program/eval.h"

@@ -5,7 +5,7 @@
 /* A checked rule as one compact text, so that a test can compare everything that parsing settled at once. */
 
 #include "base/text.h"
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 /*
  * "skiptillnext [A:a B[1..]:b ~(C | D)]{1..2}" - semantics, then the pattern with inclusive bounds (`..` without an

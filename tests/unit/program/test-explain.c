@@ -4,7 +4,7 @@
 #include "sample.h"
 
 #include "base/alloc.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "event/type.h"
 #include "program/eval.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 #include "program/section.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "program/calls.h"
-#include "program/explain.h"
+#include "program/explain/explain.h"
 #include "program/machine.h"
 #include "program/returned.h"
 #include "program/values.h"

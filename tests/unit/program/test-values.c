@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "program/values-header.h"
 #include "program/values.h"
-#include "session/rules.h"
+#include "session/load/rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

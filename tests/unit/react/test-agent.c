@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "react/agent.h"
+#include "react/actions/agent.h"
 #include "react/proc.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 /* A recording in memory: what it was to hold, and its events. */
 
 #include "event/catalog.h"
-#include "trace/source.h"
+#include "event/source.h"
 
 enum { RECORDED_MAX = 32 };
 

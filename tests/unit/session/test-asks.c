@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Questions about children of the test's own, which stand stopped and noted as the kernel's programs leave them. */
 
-#include "session/asks.h"
+#include "session/verdict/asks.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "react/react.h"
-#include "session/rules.h"
+#include "session/load/rules.h"
 
 #include <errno.h>
 #include <setjmp.h>

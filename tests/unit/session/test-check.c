@@ -3,9 +3,9 @@
 
 #include "recorded.h"
 
-#include "session/derive.h"
-#include "session/replay-check.h"
-#include "session/rules.h"
+#include "session/derive/derive.h"
+#include "session/replay/check.h"
+#include "session/load/rules.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "session/derive.h"
-#include "session/rules.h"
+#include "session/derive/derive.h"
+#include "session/load/rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

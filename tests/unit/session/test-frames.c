@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What addresses of a stack are called: this process's own, those of nobody, and files that are no good. */
 
-#include "session/frames.h"
-#include "session/symbols.h"
+#include "session/output/frames.h"
+#include "session/output/symbols.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -4,8 +4,8 @@
 
 #include "../engine/machines.h"
 
-#include "session/replay-split.h"
-#include "session/replay-want.h"
+#include "session/replay/split.h"
+#include "session/replay/want.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "engine/engine.h"
 #include "lang/parse.h"
-#include "session/result.h"
+#include "session/output/result.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "session/reactions.h"
+#include "session/verdict/reactions.h"
 
 #include <errno.h>
 #include <setjmp.h>

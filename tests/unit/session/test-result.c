@@ -6,9 +6,9 @@
 #include "base/real.h"
 #include "engine/engine.h"
 #include "program/match-copy.h"
-#include "session/result-priv.h"
+#include "session/output/result-priv.h"
 #include "base/alloc.h"
-#include "session/result.h"
+#include "session/output/result.h"
 
 #include <float.h>
 #include <locale.h>

@@ -2,7 +2,7 @@
 /* Reading rules: every allocation may fail, and an image stands for its rules in whatever catalog it meets. */
 
 #include "base/alloc.h"
-#include "session/rules.h"
+#include "session/load/rules.h"
 #include "session/session.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Which processes are asked for what is there already, and what happens without memory. */
 
-#include "session/seed.h"
+#include "session/live/seed.h"
 
 #include "base/alloc.h"
 

@@ -2,8 +2,8 @@
 /* Which events and fields a recording has, by what the user says; every allocation may fail. */
 
 #include "base/alloc.h"
-#include "session/rules.h"
-#include "session/select.h"
+#include "session/load/rules.h"
+#include "session/record/select.h"
 
 #include <errno.h>
 #include <setjmp.h>

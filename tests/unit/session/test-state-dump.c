@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a state dump makes of the files of /proc, and that it finds our own threads. */
 
-#include "session/state-dump.h"
+#include "session/record/state-dump.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Explores the schedules of a tape's owner and its thread. The code is that of src/session/tape-thread.c, compiled
- * against model/pthread.h, so that both are coroutines here and every wait, signal and taking of the lock is a point
- * at which the other one may go on. What both touch lies under one lock, so finer points would add nothing. A schedule
- * is the list of choices made; the next one is tried from the start.
+ * Explores the schedules of a tape's owner and its thread. The code is that of src/session/record/tape-thread.c,
+ * compiled against model/pthread.h, so that both are coroutines here and every wait, signal and taking of the lock is a
+ * point at which the other one may go on. What both touch lies under one lock, so finer points would add nothing. A
+ * schedule is the list of choices made; the next one is tried from the start.
  *
  * Only so many times does a schedule interrupt who could go on, or let a time pass that somebody waits for while the
  * other could go on: what a defect needs is found with few (see `muted`, whose defects must all be found).
  */
 
-#include "session/tape-thread.h"
+#include "session/record/tape-thread.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The thread of a tape and its mailbox, with work that can be made to stand still or to fail. */
 
-#include "session/tape-thread.h"
+#include "session/record/tape-thread.h"
 
 #include "base/alloc.h"
 #include "base/diag.h"

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ctf-rig.h"
-#include "session/tape-writer.h"
+#include "session/record/tape-writer.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include "compiled.h"
 
 #include "engine/engine.h"
-#include "session/result.h"
+#include "session/output/result.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 /* What a held system call becomes: events of every type of the catalog that it is of, and which calls are held. */
 
 #include "base/alloc.h"
-#include "session/held-thread.h"
-#include "session/veto-plan.h"
-#include "session/veto.h"
+#include "session/seccomp/held-thread.h"
+#include "session/seccomp/veto-plan.h"
+#include "session/seccomp/veto.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -5,7 +5,7 @@
 /* A trace in a folder of its own, for tests of writing and reading. */
 
 #include "packets.h"
-#include "trace/ctf-read.h"
+#include "trace/ctf/read.h"
 
 enum { TICK = EVENT_PACKED_ID_FIRST, TEXT, TYPES = 2, WALL_NS = 1000000007 };
 

@@ -2,8 +2,8 @@
 /* What a reading process says, played by one of ours: in order, cut anywhere, altered anywhere. */
 
 #include "base/alloc.h"
-#include "trace/babel-listen.h"
-#include "trace/babel-wire.h"
+#include "trace/babel/listen.h"
+#include "trace/babel/wire.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 
 #include "ctf-rig.h"
 
-#include "trace/ctf-layout.h"
+#include "trace/ctf/layout.h"
 
 #include <errno.h>
 #include <fcntl.h>

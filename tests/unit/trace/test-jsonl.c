@@ -2,7 +2,7 @@
 /* Events as JSON lines: what is read, and for everything that is not, where and why. */
 
 #include "base/alloc.h"
-#include "trace/jsonl.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <errno.h>
 #include <setjmp.h>

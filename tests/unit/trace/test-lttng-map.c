@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "event/catalog.h"
-#include "trace/lttng-map.h"
+#include "trace/ctf/lttng-map.h"
 
 #include <errno.h>
 #include <setjmp.h>

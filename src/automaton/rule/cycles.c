@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides that no EMIT feeds itself: rules and machines are the vertices of a graph, an edge leads from who emits a
+ * type to who names it.
+ */
+
+#include "automaton/rule/rule-priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct emission {
+	const struct event_type *type;
+	const struct diag_place *place;
+};
+
+enum visit { UNSEEN, OPEN, DONE };
+
+/* Vertices: the unit's rules, then its machines. */
+struct cycle_search {
+	struct unit_build *unit;
+	struct emission *emissions; /* in the order of their vertices */
+	size_t *first;              /* per vertex, and one more */
+	size_t emission_count, emission_capacity;
+	uint8_t *visits;
+	uint32_t *trail;
+	uint32_t depth;
+	int error;
+};
+
+static uint32_t vertex_count(const struct cycle_search *search)
+{
+	return search->unit->unit->rule_count + search->unit->unit->machine_count;
+}
+
+static const char *name_of(const struct cycle_search *search, uint32_t vertex)
+{
+	const struct lang_unit *unit = search->unit->unit;
+
+	return vertex < unit->rule_count ? unit->rules[vertex].name : unit->machines[vertex - unit->rule_count].name;
+}
+
+static void collect(struct cycle_search *search, const struct lang_statement *statement)
+{
+	if (!statement->is_emit || search->error)
+		return;
+	search->error = alloc_grow(&search->emissions, &search->emission_capacity, search->emission_count,
+				   sizeof *search->emissions);
+	if (!search->error)
+		search->emissions[search->emission_count++] =
+			(struct emission){ .type = statement->type, .place = &statement->place };
+}
+
+static void collect_block(struct cycle_search *search, const struct lang_block *block)
+{
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (block->actions[i].kind == LANG_RAISE)
+			collect(search, &block->actions[i].statement);
+	}
+}
+
+static void collect_all(struct cycle_search *search)
+{
+	const struct lang_unit *unit = search->unit->unit;
+
+	for (uint32_t i = 0; i < unit->rule_count; i++) {
+		search->first[i] = search->emission_count;
+		for (uint32_t j = 0; j < unit->rules[i].statement_count; j++)
+			collect(search, &unit->rules[i].statements[j]);
+	}
+	for (uint32_t i = 0; i < unit->machine_count; i++) {
+		const struct lang_machine *machine = &unit->machines[i];
+
+		search->first[unit->rule_count + i] = search->emission_count;
+		for (uint32_t j = 0; j < machine->state_count; j++) {
+			collect_block(search, &machine->states[j].entry);
+			collect_block(search, &machine->states[j].exit);
+		}
+		for (uint32_t j = 0; j < machine->transition_count; j++)
+			collect_block(search, &machine->transitions[j].block);
+	}
+	search->first[vertex_count(search)] = search->emission_count;
+}
+
+/* Whether the pattern of a rule, or a transition of a machine, names type. */
+static bool uses(const struct cycle_search *search, uint32_t vertex, const struct event_type *type)
+{
+	const struct lang_unit *unit = search->unit->unit;
+
+	if (vertex < unit->rule_count) {
+		const struct lang_rule *rule = &unit->rules[vertex];
+
+		for (uint32_t i = 0; i < rule->element_count; i++) {
+			if (rule->elements[i].type == type)
+				return true;
+		}
+		return false;
+	}
+	const struct lang_machine *machine = &unit->machines[vertex - unit->rule_count];
+
+	for (uint32_t i = 0; i < machine->transition_count; i++) {
+		if (machine->transitions[i].type == type)
+			return true;
+	}
+	return false;
+}
+
+static int report(struct cycle_search *search, uint32_t vertex, const struct emission *emission)
+{
+	char path[512] = "";
+	uint32_t i = 0;
+
+	while (search->trail[i] != vertex)
+		i++;
+	for (; i < search->depth; i++) {
+		size_t used = strlen(path);
+
+		snprintf(path + used, sizeof path - used, "%s -> ", name_of(search, search->trail[i]));
+	}
+	return diag_error(search->unit->diag, emission->place, -EINVAL, "EMIT feeds itself: %s%s", path,
+			  name_of(search, vertex));
+}
+
+/* Depth-first. */
+static int visit(struct cycle_search *search, uint32_t vertex)
+{
+	int err = 0;
+
+	search->visits[vertex] = OPEN;
+	search->trail[search->depth++] = vertex;
+	for (size_t i = search->first[vertex]; i < search->first[vertex + 1] && !err; i++) {
+		const struct emission *emission = &search->emissions[i];
+
+		for (uint32_t j = 0; j < vertex_count(search) && !err; j++) {
+			if (!uses(search, j, emission->type))
+				continue;
+			if (search->visits[j] == OPEN)
+				err = report(search, j, emission);
+			else if (search->visits[j] == UNSEEN)
+				err = visit(search, j);
+		}
+	}
+	search->depth--;
+	search->visits[vertex] = DONE;
+	return err;
+}
+
+int unit_check_cycles(struct unit_build *unit)
+{
+	struct cycle_search search = { .unit = unit };
+	uint32_t count = vertex_count(&search);
+	int err = -ENOMEM;
+
+	search.first = alloc_zero((size_t)count + 1, sizeof *search.first);
+	search.visits = alloc_zero(count, sizeof *search.visits);
+	search.trail = alloc_zero(count + 1, sizeof *search.trail);
+	if (search.first && search.visits && search.trail) {
+		collect_all(&search);
+		err = search.error;
+	}
+	for (uint32_t i = 0; i < count && !err; i++) {
+		if (search.visits[i] == UNSEEN)
+			err = visit(&search, i);
+	}
+	alloc_free(search.emissions);
+	alloc_free(search.first);
+	alloc_free(search.visits);
+	alloc_free(search.trail);
+	return err;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a finished rule is laid into the tables of the image. */
+
+#include "automaton/rule/rule-priv.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+uint32_t rule_text(struct rule_build *build, const char *string)
+{
+	return program_build_text(build->unit->out, string ? string : "");
+}
+
+static uint32_t add(struct rule_build *build, enum program_section_id section, const void *item)
+{
+	return program_build_add(build->unit->out, section, item, 1);
+}
+
+static void emit_elements(struct rule_build *build, struct program_rule *out)
+{
+	const struct lang_rule *rule = build->rule;
+
+	out->first_element = program_build_count(build->unit->out, PROGRAM_ELEMENTS);
+	out->element_count = rule->element_count;
+	for (uint32_t i = 0; i < rule->element_count; i++) {
+		const struct lang_element *element = &rule->elements[i];
+		struct program_element row = { .type = unit_type(build->unit, element->type) };
+
+		row.name = program_build_text(build->unit->out, element->name);
+		row.flags = (element->is_array ? PROGRAM_ELEMENT_ARRAY : 0) |
+			    (element->is_negated ? PROGRAM_ELEMENT_NEGATED : 0);
+		add(build, PROGRAM_ELEMENTS, &row);
+	}
+}
+
+void rule_emit_slots(struct rule_build *build, struct program_rule *out)
+{
+	uint32_t offset = 0;
+
+	out->first_slot = program_build_count(build->unit->out, PROGRAM_SLOTS);
+	out->slot_count = (uint32_t)build->slot_count;
+	out->context_slot = PROGRAM_NONE;
+	for (size_t i = 0; i < build->slot_count; i++) {
+		const struct slot *slot = &build->slots[i];
+		struct program_slot row = {
+			.name = rule_text(build, slot->name),
+			.kind = slot->kind,
+			.offset = offset,
+			.bytes = slot->bytes,
+		};
+
+		offset += slot->bytes;
+		add(build, PROGRAM_SLOTS, &row);
+	}
+	out->slot_bytes = offset;
+	if (offset > PROGRAM_SLOT_BYTES_MAX) {
+		diag_error(build->unit->diag, &build->rule->place, 0,
+			   "a run of %s '%s' would have to remember %u bytes, more than %d", build->sort,
+			   build->rule->name, offset, PROGRAM_SLOT_BYTES_MAX);
+		rule_fail(build, -E2BIG);
+	}
+}
+
+static bool expressed_by_key(const struct rule_build *build, const struct state *state, const struct draft *draft,
+			     const struct equality *equality)
+{
+	const struct class_row *class;
+
+	if (state->class == PROGRAM_NONE)
+		return false;
+	class = &build->classes[state->class];
+	for (size_t i = 0; i < class->key_count; i++) {
+		if (class->keys[i].type != unit_type(build->unit, draft->type))
+			continue;
+		for (uint32_t j = 0; j < class->slot_count; j++) {
+			if (class->slots[j] == equality->slot && class->keys[i].fields[j] == equality->field)
+				return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t emit_fit(struct rule_build *build, const struct state *state, const struct draft *draft)
+{
+	uint32_t fit = PROGRAM_NONE;
+
+	for (uint32_t i = 0; i < draft->equality_count; i++) {
+		const struct equality *equality = &draft->equalities[i];
+		struct program_node field = {
+			.op = PROGRAM_OP_FIELD, .depth = 1, .a = equality->field, .b = PROGRAM_NONE
+		};
+
+		if (expressed_by_key(build, state, draft, equality))
+			continue;
+		field.kind = build->slots[equality->slot].kind;
+		uint32_t left = program_build_add(build->unit->out, PROGRAM_NODES, &field, 1);
+		uint32_t right = node_slot(build, equality->slot);
+
+		fit = node_and(build, fit, node_op(build, PROGRAM_OP_EQ, PROGRAM_BOOL, left, right));
+	}
+	return node_and(build, fit, draft->fit);
+}
+
+static void emit_transition(struct rule_build *build, const struct state *state, const struct draft *draft)
+{
+	struct program_transition row = {
+		.type = unit_type(build->unit, draft->type),
+		.target = draft->target,
+		.fit = emit_fit(build, state, draft),
+		.hold = draft->hold,
+		.first_action = draft->first_action,
+		.action_count = draft->action_count,
+		.element = draft->element,
+		.flags = draft->flags,
+		.note = rule_text(build, draft->note),
+	};
+
+	add(build, PROGRAM_TRANSITIONS, &row);
+}
+
+/* The transitions of state for the type of its draft number first: what is forbidden, then the others in their order.
+ */
+static void emit_type(struct rule_build *build, const struct state *state, size_t first)
+{
+	for (int forbidden = 1; forbidden >= 0; forbidden--) {
+		for (size_t i = first; i < state->draft_count; i++) {
+			const struct draft *draft = &state->drafts[i];
+
+			if (draft->type == state->drafts[first].type && !!(draft->flags & PROGRAM_FORBID) == forbidden)
+				emit_transition(build, state, draft);
+		}
+	}
+}
+
+/* Grouped by type, in the order of their first appearance. */
+static void emit_transitions(struct rule_build *build, const struct state *state)
+{
+	for (size_t i = 0; i < state->draft_count; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i; j++)
+			seen |= state->drafts[j].type == state->drafts[i].type;
+		if (!seen)
+			emit_type(build, state, i);
+	}
+}
+
+static const char *label(struct rule_build *build, const struct state *state)
+{
+	const char *label = state->position_count ? "after" : "start";
+
+	for (uint32_t i = 0; i < state->position_count; i++) {
+		const struct lang_element *element = state->positions[i]->spec;
+
+		label = arena_format(build->arena, "%s%s %s", label, i ? " or" : "",
+				     element->name ? element->name : element->type->name);
+		if (!label)
+			return NULL;
+	}
+	if (state->open)
+		label = arena_format(build->arena, "collecting%s", label + 5);
+	return state->deadline ? arena_format(build->arena, "%s, until the time is up", label) : label;
+}
+
+static void emit_states(struct rule_build *build, struct program_rule *out)
+{
+	out->first_state = program_build_count(build->unit->out, PROGRAM_STATES);
+	out->state_count = (uint32_t)build->state_count;
+	for (size_t i = 0; i < build->state_count; i++) {
+		const struct state *state = &build->states[i];
+		struct program_state row = {
+			.label = rule_text(build, label(build, state)),
+			.first_transition = program_build_count(build->unit->out, PROGRAM_TRANSITIONS),
+			.transition_count = (uint32_t)state->draft_count,
+			.class = state->class,
+			.flags = state->deadline ? PROGRAM_STATE_DEADLINE : 0,
+		};
+
+		if (state->deadline) {
+			out->flags |= PROGRAM_RULE_DEADLINE;
+			for (uint32_t slot = 0; slot < build->slot_count; slot++) {
+				if (build->slots[slot].purpose == SLOT_CONTEXT && build->slots[slot].number == 0)
+					out->context_slot = slot;
+			}
+		}
+		emit_transitions(build, state);
+		add(build, PROGRAM_STATES, &row);
+	}
+}
+
+static const char *class_label(struct rule_build *build, const struct class_row *class)
+{
+	const char *label = NULL;
+
+	for (uint32_t i = 0; i < class->slot_count; i++) {
+		const char *name = build->slots[class->slots[i]].name;
+
+		label = label ? arena_format(build->arena, "%s, %s", label, name) : name;
+		if (!label)
+			return NULL;
+	}
+	return label ? label : "all runs";
+}
+
+static void emit_classes(struct rule_build *build, struct program_rule *out)
+{
+	struct program_build *image = build->unit->out;
+
+	out->first_class = program_build_count(image, PROGRAM_CLASSES);
+	out->class_count = (uint32_t)build->class_count;
+	for (size_t i = 0; i < build->class_count; i++) {
+		const struct class_row *class = &build->classes[i];
+		struct program_class row = {
+			.first_slot = program_build_count(image, PROGRAM_INDICES),
+			.slot_count = class->slot_count,
+			.first_key = program_build_count(image, PROGRAM_KEYS),
+			.key_count = (uint32_t) class->key_count,
+			.label = rule_text(build, class_label(build, class)),
+		};
+
+		program_build_add(image, PROGRAM_INDICES, class->slots, class->slot_count);
+		for (size_t j = 0; j < class->key_count; j++) {
+			struct program_key key = { .type = class->keys[j].type };
+
+			key.first_field =
+				program_build_add(image, PROGRAM_INDICES, class->keys[j].fields, class->slot_count);
+			add(build, PROGRAM_KEYS, &key);
+		}
+		add(build, PROGRAM_CLASSES, &row);
+	}
+}
+
+static void emit_returns(struct rule_build *build, struct program_rule *out)
+{
+	out->first_return = program_build_count(build->unit->out, PROGRAM_RETURNS);
+	out->return_count = build->rule->value_count;
+	for (uint32_t i = 0; i < build->rule->value_count; i++) {
+		struct program_return row = {
+			.name = rule_text(build, build->rule->values[i].name),
+			.node = node_expr(build, build->rule->values[i].expr, PROGRAM_NONE),
+			.there = conditions_there(build, build->rule->values[i].expr) + 1, /* NONE: 0 */
+		};
+
+		add(build, PROGRAM_RETURNS, &row);
+	}
+}
+
+/* The thread or process of the named event, or of the completing one. */
+static uint32_t identity(struct rule_build *build, const struct lang_arg *arg)
+{
+	const struct event_field *field = &event_header_fields[arg->kind == LANG_ARG_PID ? 2 : 3];
+	uint32_t part = arg->kind == LANG_ARG_PID ? 1 : 2;
+
+	if (arg->element == UINT32_MAX)
+		return node_slot(build, slot_find(build, SLOT_CONTEXT, part, NULL));
+	return node_slot(build, slot_find(build, SLOT_FIELD, arg->element, field));
+}
+
+uint32_t rule_naming(const struct lang_arg *arg)
+{
+	return arg->kind == LANG_ARG_TID ? REACT_BY_TID : arg->kind == LANG_ARG_PID ? REACT_BY_PID : REACT_BY_VALUE;
+}
+
+static void emit_statement(struct rule_build *build, const struct lang_statement *statement)
+{
+	struct program_build *image = build->unit->out;
+	struct program_arg *args = arena_zero(build->arena, statement->arg_count, sizeof *args);
+	struct program_statement row = {
+		.type = statement->is_emit ? unit_type(build->unit, statement->type) : PROGRAM_NONE,
+		.function = program_build_text(image, statement->function),
+		.arg_count = statement->arg_count,
+	};
+
+	if (!args) {
+		rule_fail(build, -ENOMEM);
+		return;
+	}
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		const struct lang_arg *arg = &statement->args[i];
+
+		args[i].node =
+			arg->kind == LANG_ARG_VALUE ? node_expr(build, arg->expr, PROGRAM_NONE) : identity(build, arg);
+		args[i].field =
+			statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : rule_naming(arg);
+	}
+	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
+	add(build, PROGRAM_STATEMENTS, &row);
+}
+
+static void emit_stream(struct rule_build *build, struct program_rule *out)
+{
+	const struct lang_rule *rule = build->rule;
+
+	out->first_over = program_build_count(build->unit->out, PROGRAM_INDICES);
+	for (uint32_t i = 0; i < rule->over_count; i++) {
+		uint32_t type = unit_type(build->unit, rule->over[i]);
+
+		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
+		out->over_count++;
+	}
+	for (uint32_t i = 0; rule->over_all && i < rule->element_count; i++) {
+		uint32_t type = unit_type(build->unit, rule->elements[i].type);
+		bool seen = false;
+
+		for (uint32_t j = 0; j < i; j++)
+			seen |= rule->elements[j].type == rule->elements[i].type;
+		if (seen)
+			continue;
+		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
+		out->over_count++;
+	}
+}
+
+char *rule_printable(struct rule_build *build, const char *from)
+{
+	char *text = arena_text(build->arena, from, strlen(from));
+
+	for (char *at = text; at && *at;) {
+		size_t length = text_character(at);
+		bool is_c1 = at[0] == '\xc2' && (unsigned char)at[1] < 0xa0;
+
+		if (length == 0 || is_c1 || (unsigned char)*at < ' ' || *at == 0x7f) {
+			length = length ? length : 1;
+			memset(at, '?', length);
+		}
+		at += length;
+	}
+	return text;
+}
+
+/* "file:line" for people: a file may be called anything, an image takes printable text only. */
+const char *rule_place(struct rule_build *build)
+{
+	const struct diag_place *place = &build->rule->place;
+	const char *file = place->source && place->source->file ? place->source->file : "";
+	const char *text = arena_format(build->arena, "%s:%u", file, place->line);
+
+	return text ? rule_printable(build, text) : NULL;
+}
+
+void rule_emit(struct rule_build *build)
+{
+	const struct lang_rule *rule = build->rule;
+	struct program_rule out = {
+		.name = rule_text(build, rule->name),
+		.semantics = rule->semantics,
+		.mode = rule->mode,
+		.loss = rule->loss,
+		.flags = (rule->drop ? PROGRAM_RULE_DROP : 0) | (rule->return_sequence ? PROGRAM_RULE_SEQUENCE : 0) |
+			 (rule->return_nothing ? PROGRAM_RULE_SILENT : 0) |
+			 (rule->over_all ? PROGRAM_RULE_OVER_ALL : 0),
+		.pool = rule->pool,
+		.within_ns = rule->has_within ? rule->within_ns : 0,
+	};
+
+	out.place = rule_text(build, rule_place(build));
+	out.source = rule_text(build, rule->name);
+	emit_elements(build, &out);
+	rule_emit_slots(build, &out);
+	emit_states(build, &out);
+	emit_classes(build, &out);
+	emit_stream(build, &out);
+	emit_returns(build, &out);
+	out.first_statement = program_build_count(build->unit->out, PROGRAM_STATEMENTS);
+	out.statement_count = rule->statement_count;
+	for (uint32_t i = 0; i < rule->statement_count; i++)
+		emit_statement(build, &rule->statements[i]);
+	add(build, PROGRAM_RULES, &out);
+}

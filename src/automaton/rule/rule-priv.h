@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef AUTOMATON_RULE_RULE_PRIV_H
+#define AUTOMATON_RULE_RULE_PRIV_H
+
+/* What the passes over one rule share, from its position automaton to the tables of the image. */
+
+#include "automaton/rule/pattern-priv.h"
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "lang/syntax/ast-machine.h"
+#include "program/build.h"
+
+/* The types of the image, in its order. */
+struct type_row {
+	const struct event_type *type;
+	uint32_t first_field;
+};
+
+struct unit_build {
+	const struct lang_unit *unit;
+	const struct event_catalog *catalog;
+	struct asterism_diag *diag;
+	struct program_build *out;
+	struct type_row *types;
+	size_t type_count, type_capacity;
+};
+
+enum slot_purpose {
+	SLOT_FIELD, /* a field of an event, kept for later */
+	SLOT_COUNT, /* rounds of a repeat, events of an array */
+	SLOT_MIN,
+	SLOT_MAX,
+	SLOT_SUM,
+	SLOT_FIRST,
+	SLOT_LAST,
+	SLOT_JOIN,     /* the value of a join field */
+	SLOT_BOUND,    /* which of the events that may be missing are there, a bit each */
+	SLOT_PROGRESS, /* how far a negated sequence has come, a bit per position */
+	SLOT_CONTEXT,  /* cpu, pid, tid, comm of the last positive event */
+};
+
+struct slot {
+	enum slot_purpose purpose;
+	uint32_t number;  /* element, counter, join, negation or context part, by purpose */
+	const void *what; /* the field, where there is one */
+	enum program_kind kind;
+	uint32_t bytes;
+	const char *name;
+};
+
+/* `field of the event == slot`, kept apart because it may become a key. */
+struct equality {
+	uint32_t slot;
+	uint32_t field; /* of the image */
+};
+
+enum { EQUALITIES_MAX = 64, SET_MAX = 16 };
+
+/* A transition before its state's key is chosen. */
+struct draft {
+	const struct event_type *type;
+	struct equality equalities[EQUALITIES_MAX];
+	uint32_t equality_count;
+	uint32_t fit, hold; /* nodes, or NONE */
+	uint32_t first_action, action_count;
+	uint32_t target, element, flags;
+	const char *note;
+};
+
+/* A state of the rule: the positions that were just passed (none: the start), and what else tells states apart. */
+struct state {
+	const struct position *positions[SET_MAX];
+	uint32_t position_count;
+	bool open;     /* an array that still collects; otherwise it is closed */
+	bool deadline; /* complete when the time is up */
+	struct draft *drafts;
+	size_t draft_count, draft_capacity;
+	uint32_t class;
+};
+
+struct key_row {
+	uint32_t type; /* of the image, or NONE for the others */
+	uint32_t fields[PROGRAM_KEY_SLOTS_MAX];
+};
+
+struct class_row {
+	uint32_t slots[PROGRAM_KEY_SLOTS_MAX];
+	uint32_t slot_count;
+	struct key_row *keys;
+	size_t key_count, key_capacity;
+};
+
+struct rule_build {
+	struct unit_build *unit;
+	const char *sort; /* "rule", "machine": for messages */
+	const struct lang_rule *rule;
+	struct arena *arena;
+	struct pattern pattern;
+	struct slot *slots;
+	size_t slot_count, slot_capacity;
+	struct state *states;
+	size_t state_count, state_capacity;
+	struct class_row *classes;
+	size_t class_count, class_capacity;
+	uint32_t *flags; /* per element: bit in the SLOT_BOUND word, or NONE */
+	uint32_t flag_count;
+	bool wants_context;     /* a statement speaks of the completing event's thread or process */
+	uint32_t first_element; /* in the image */
+	struct draft nowhere;   /* takes what is written after memory ran out */
+	int error;              /* the first failure sticks */
+};
+
+enum { STATES_MAX = 1 << 15 };
+
+/* unit.c */
+uint32_t unit_type(struct unit_build *unit, const struct event_type *type);
+uint32_t unit_field(struct unit_build *unit, const struct event_type *type, const struct event_field *field);
+enum program_kind unit_kind(enum event_value value);
+
+/* slots.c: slot of a purpose, made when it is new. */
+uint32_t slot_get(struct rule_build *build, const struct slot *wanted);
+uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what);
+uint32_t slot_counter(struct rule_build *build, const struct pattern_node *node);
+uint32_t slot_join(struct rule_build *build, uint32_t join);
+/* Makes the slots that conditions, values and statements read. */
+void slots_collect(struct rule_build *build);
+/* Whether a match may be without the element: it stands below an alternative. */
+bool slots_may_lack(const struct rule_build *build, uint32_t element);
+
+/* cycles.c: that no EMIT feeds itself. */
+int unit_check_cycles(struct unit_build *unit);
+
+/* node.c: expression nodes; an operand PROGRAM_NONE of node_and is left out. */
+uint32_t node_const(struct rule_build *build, enum program_kind kind, uint64_t bits);
+uint32_t node_slot(struct rule_build *build, uint32_t slot);
+uint32_t node_field(struct rule_build *build, const struct event_type *type, const struct event_field *field);
+uint32_t node_op(struct rule_build *build, enum program_op op, enum program_kind kind, uint32_t a, uint32_t b);
+uint32_t node_and(struct rule_build *build, uint32_t a, uint32_t b);
+uint32_t node_or(struct rule_build *build, uint32_t a, uint32_t b);
+uint32_t node_constant(struct rule_build *build, const struct lang_expr *expr);
+enum program_op node_operation(enum lang_op op);
+/* expr with the fields of element current (NONE: of none) read from the event, everything else from slots. */
+uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint32_t current);
+
+/* conditions.c */
+struct place_in_pattern {
+	const uint64_t *may, *must; /* what the run has bound; NULL: nothing yet */
+	uint32_t current;           /* the element that the event becomes */
+};
+
+/* Adds to draft what the event must fulfil to be current: guards, joins, correlations, negated conditions. */
+void conditions_fit(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place, bool opens);
+/* The relations that are known once element has come (or, an array, has closed), ANDed; PROGRAM_NONE: there are none.
+ */
+/* Whether a match has all that a value of it names, over slots; NONE: it always has. */
+uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr);
+uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element);
+uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
+
+/* actions.c */
+void actions_take(struct rule_build *build, struct draft *draft, const struct edge *edge, bool context);
+
+/* states.c: all states and their drafts, from the start. */
+int states_build(struct rule_build *build);
+uint32_t states_find(struct rule_build *build, const struct state *wanted);
+struct draft *states_draft(struct rule_build *build, uint32_t state, const struct event_type *type);
+void states_bound(const struct rule_build *build, const struct state *state, struct place_in_pattern *place);
+
+/* edges.c: edges of state, with those that share an event type merged or diagnosed. */
+struct merged_edge {
+	struct edge edge;
+	const struct position *targets[SET_MAX];
+	const struct position *origins[SET_MAX]; /* of each target; NULL: the start */
+	uint32_t target_count;
+};
+int edges_merge(struct rule_build *build, const struct state *state, struct merged_edge **merged, size_t *count);
+
+/* forbid.c: what negations in force in state forbid; before the other drafts, and what they do in place, after. */
+void forbid_before(struct rule_build *build, uint32_t state);
+void forbid_after(struct rule_build *build, uint32_t state);
+/*
+ * In a state of several positions: adds to draft that the event is not forbidden to the edge's origin. False if it
+ * always is, so that the edge is never taken.
+ */
+bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
+		 struct draft *draft);
+/* Adds to draft, along merged from one state to target, that negations which only now come into force have not begun.
+ */
+void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
+		  const struct state *target, struct draft *draft);
+
+/* keys.c: the class of every state. */
+void keys_choose(struct rule_build *build);
+
+/* machine.c: a machine's tables. */
+int machine_compile(struct unit_build *unit, const struct lang_machine *machine);
+
+/* emit.c: the rule's tables. */
+uint32_t rule_text(struct rule_build *build, const char *string);
+void rule_emit_slots(struct rule_build *build, struct program_rule *out);
+/* What an image takes for people: bytes of text that are not printable become `?`. */
+char *rule_printable(struct rule_build *build, const char *text);
+const char *rule_place(struct rule_build *build);
+uint32_t rule_naming(const struct lang_arg *arg);
+void rule_emit(struct rule_build *build);
+
+static inline void rule_fail(struct rule_build *build, int error)
+{
+	if (!build->error)
+		build->error = error;
+}
+
+#endif

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which states a rule has and where each of its transitions lands. */
+
+#include "automaton/rule/rule-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool same_state(const struct state *a, const struct state *b)
+{
+	return a->position_count == b->position_count && a->open == b->open && a->deadline == b->deadline &&
+	       !memcmp(a->positions, b->positions, a->position_count * sizeof a->positions[0]);
+}
+
+uint32_t states_find(struct rule_build *build, const struct state *wanted)
+{
+	for (size_t i = 1; i < build->state_count; i++) {
+		if (same_state(&build->states[i], wanted))
+			return (uint32_t)i;
+	}
+	if (build->state_count == STATES_MAX) {
+		if (!build->error)
+			diag_error(build->unit->diag, &build->rule->place, 0, "rule '%s' needs more than %d states",
+				   build->rule->name, STATES_MAX);
+		rule_fail(build, -E2BIG);
+		return 0;
+	}
+	if (alloc_grow(&build->states, &build->state_capacity, build->state_count, sizeof *build->states)) {
+		rule_fail(build, -ENOMEM);
+		return 0;
+	}
+	build->states[build->state_count] = *wanted;
+	return (uint32_t)build->state_count++;
+}
+
+struct draft *states_draft(struct rule_build *build, uint32_t index, const struct event_type *type)
+{
+	struct state *state = &build->states[index];
+
+	if (alloc_grow(&state->drafts, &state->draft_capacity, state->draft_count, sizeof *state->drafts)) {
+		rule_fail(build, -ENOMEM);
+		build->nowhere = (struct draft){ .type = type };
+		return &build->nowhere;
+	}
+	struct draft *draft = &state->drafts[state->draft_count++];
+	*draft = (struct draft){
+		.type = type,
+		.fit = PROGRAM_NONE,
+		.hold = PROGRAM_NONE,
+		.target = PROGRAM_TARGET_END,
+		.element = PROGRAM_NONE,
+	};
+	return draft;
+}
+
+void states_bound(const struct rule_build *build, const struct state *state, struct place_in_pattern *place)
+{
+	uint32_t words = build->pattern.set_words;
+	uint64_t *may, *must;
+
+	place->may = place->must = NULL;
+	if (!state->position_count)
+		return;
+	if (state->position_count == 1) {
+		place->may = state->positions[0]->may;
+		place->must = state->positions[0]->must;
+		return;
+	}
+	may = arena_zero(build->arena, words, sizeof *may);
+	must = arena_zero(build->arena, words, sizeof *must);
+	for (uint32_t i = 0; may && must && i < words; i++) {
+		must[i] = ~UINT64_C(0);
+		for (uint32_t j = 0; j < state->position_count; j++) {
+			may[i] |= state->positions[j]->may[i];
+			must[i] &= state->positions[j]->must[i];
+		}
+	}
+	place->may = may;
+	place->must = must;
+}
+
+/* What a run in state has bound once it goes along edge: a group that begins or comes round forgets its last round. */
+static void bound_along(struct rule_build *build, const struct state *state, const struct edge *edge,
+			struct place_in_pattern *place)
+{
+	uint32_t words = build->pattern.set_words;
+	uint64_t *sets;
+
+	states_bound(build, state, place);
+	if (!place->may || !edge->path.steps)
+		return;
+	sets = arena_zero(build->arena, 2 * words, sizeof *sets);
+	if (!sets) {
+		rule_fail(build, -ENOMEM);
+		return;
+	}
+	memcpy(sets, place->may, words * sizeof *sets);
+	memcpy(sets + words, place->must, words * sizeof *sets);
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (step->node->position)
+			continue;
+		pattern_unbind(step->node, sets);
+		pattern_unbind(step->node, sets + words);
+	}
+	place->may = sets;
+	place->must = sets + words;
+}
+
+/* Where an edge may land, and under which further tests (on the counters as they are before the edge). */
+struct landing {
+	struct state state;
+	bool matches;
+	const struct count_test *tests;
+	struct landing *otherwise;
+	bool never; /* the tests are false whatever the counters are */
+};
+
+static struct count_test *test_before(struct rule_build *build, const struct edge *edge, const struct count_test *after,
+				      bool *never)
+{
+	struct count_test *test = arena_zero(build->arena, 1, sizeof *test);
+
+	if (!test) {
+		rule_fail(build, -ENOMEM);
+		return NULL;
+	}
+	*test = *after;
+	test->next = NULL;
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (step->node != after->node)
+			continue;
+		if (!step->begins) {
+			test->value--;
+			return test;
+		}
+		*never |= after->value > 1;
+		return NULL;
+	}
+	return test;
+}
+
+/* What complete means at target: matched, or waiting for the deadline where negations are crossed. */
+static void land_complete(struct rule_build *build, const struct merged_edge *merged, struct landing *landing)
+{
+	struct edges follow = { 0 };
+	const struct edge *complete = NULL;
+
+	if (pattern_follow(&build->pattern, merged->targets[0], &follow))
+		rule_fail(build, -ENOMEM);
+	for (size_t i = 0; i < follow.count && !complete; i++) {
+		if (!follow.items[i].target)
+			complete = &follow.items[i];
+	}
+	if (complete) {
+		struct landing *plain = arena_zero(build->arena, 1, sizeof *plain);
+		bool never = false;
+
+		if (!plain) {
+			rule_fail(build, -ENOMEM);
+			goto out;
+		}
+		*plain = *landing;
+		for (const struct count_test *test = complete->path.tests; test; test = test->next) {
+			struct count_test *before = test_before(build, &merged->edge, test, &never);
+
+			if (before) {
+				before->next = landing->tests;
+				landing->tests = before;
+			}
+		}
+		landing->never = never;
+		landing->otherwise = never || landing->tests ? plain : NULL;
+		landing->matches = !complete->path.crossed;
+		landing->state.deadline = complete->path.crossed != NULL;
+	}
+out:
+	alloc_free(follow.items);
+}
+
+static struct landing *land(struct rule_build *build, const struct merged_edge *merged)
+{
+	const struct pattern_node *node = merged->targets[0]->node;
+	struct landing *landing = arena_zero(build->arena, 1, sizeof *landing), *open;
+	struct count_test last = { .node = node, .op = COUNT_AT_LEAST, .value = node->min > 1 ? node->min : 1 };
+	bool never = false;
+
+	if (!landing) {
+		rule_fail(build, -ENOMEM);
+		return NULL;
+	}
+	landing->state.position_count = merged->target_count;
+	memcpy(landing->state.positions, merged->targets, merged->target_count * sizeof merged->targets[0]);
+	if (node->source->kind != LANG_SPEC || !node->repeats) {
+		land_complete(build, merged, landing);
+		return landing;
+	}
+	if (!node->eager) {
+		landing->state.open = true;
+		return landing;
+	}
+	open = arena_zero(build->arena, 1, sizeof *open);
+	if (!open) {
+		rule_fail(build, -ENOMEM);
+		return NULL;
+	}
+	*open = *landing;
+	open->state.open = true;
+	land_complete(build, merged, landing);
+	const struct count_test *closes = test_before(build, &merged->edge, &last, &never);
+	if (never)
+		return open;
+	if (closes) {
+		struct landing *inner = landing->otherwise;
+
+		((struct count_test *)closes)->next = landing->tests;
+		landing->tests = closes;
+		landing->otherwise = open;
+		/* Closed but not complete for an outer count: told apart by the closing test alone. */
+		if (inner) {
+			inner->tests = arena_zero(build->arena, 1, sizeof *inner->tests);
+			if (inner->tests)
+				*(struct count_test *)inner->tests = (struct count_test){ .node = closes->node,
+											  .op = closes->op,
+											  .value = closes->value };
+			inner->otherwise = open;
+			landing->otherwise = inner;
+		}
+	}
+	return landing;
+}
+
+static const char *note(struct rule_build *build, const struct lang_element *element, const char *what)
+{
+	return arena_format(build->arena, "%s%s%s%s", element->type->name, element->name ? ":" : "",
+			    element->name ? element->name : "", what);
+}
+
+static void set_joins(struct rule_build *build, struct draft *draft, uint32_t element)
+{
+	for (uint32_t i = 0; i < build->rule->join_count; i++) {
+		const struct event_field *field = build->rule->joins[i].fields[element];
+		uint32_t slot = slot_join(build, i), node = node_field(build, draft->type, field);
+		struct program_action action = { .op = PROGRAM_SET, .slot = slot };
+
+		if (unit_kind(field->value) != build->slots[slot].kind)
+			node = node_op(build, PROGRAM_OP_CONVERT, build->slots[slot].kind, node, PROGRAM_NONE);
+		action.node = node;
+		uint32_t index = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
+		if (!draft->action_count++)
+			draft->first_action = index;
+	}
+}
+
+/* Whether edge adds an event to the array that collects in state, rather than closing it. */
+static bool collects(const struct state *state, const struct edge *edge)
+{
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		if (state->open && !step->begins && step->node == state->positions[0]->node)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a group around position begins another round along edge: what its round has stored is then overwritten. */
+static bool renews(const struct position *position, const struct edge *edge)
+{
+	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
+		const struct pattern_node *node = position->node;
+
+		while (node && node != step->node)
+			node = node->parent;
+		if (node)
+			return true;
+	}
+	return false;
+}
+
+/* The relations that are decided when edge closes the array that collects in state index. */
+static uint32_t closing(struct rule_build *build, uint32_t index, const struct edge *edge)
+{
+	const struct state *state = &build->states[index];
+	struct place_in_pattern place = { .current = PROGRAM_NONE };
+
+	if (!state->open || collects(state, edge))
+		return PROGRAM_NONE;
+	states_bound(build, state, &place);
+	return conditions_relations(build, &place, state->positions[0]->element);
+}
+
+/* The transition of merged from state index that ends in landing. */
+static struct draft *transition(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+				const struct landing *landing)
+{
+	const struct edge *edge = &merged->edge;
+	bool opens = index == 0, context = landing->state.deadline || (landing->matches && build->wants_context);
+	struct place_in_pattern place = { .current = edge->target->element };
+	uint32_t target = landing->matches ? PROGRAM_TARGET_MATCH : states_find(build, &landing->state);
+	const struct state from = build->states[index];
+	struct draft *draft = states_draft(build, index, edge->target->spec->type);
+
+	bound_along(build, &from, edge, &place);
+	draft->target = target;
+	draft->element = edge->target->element;
+	draft->note = note(build, edge->target->spec, landing->matches ? " completes the pattern" : "");
+	draft->fit =
+		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, landing->tests));
+	conditions_fit(build, draft, &place, opens);
+	if (from.position_count > 1 && !forbid_edge(build, &from, merged, draft))
+		draft->fit = node_const(build, PROGRAM_BOOL, 0);
+	if (opens)
+		set_joins(build, draft, edge->target->element);
+	actions_take(build, draft, edge, context);
+	if (!opens && target != PROGRAM_TARGET_MATCH)
+		forbid_begin(build, &from, merged, &landing->state, draft);
+	if (!landing->state.open)
+		draft->hold = conditions_relations(build, &place, edge->target->element);
+	return draft;
+}
+
+/*
+ * The transitions for it. What a transition must hold is judged after its actions, so relations of a round whose values
+ * the event overwrites must be judged before: one transition where they are true, a second one, which does not hold,
+ * where they are not.
+ */
+static void take(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+		 const struct landing *landing)
+{
+	uint32_t relations = closing(build, index, &merged->edge);
+	struct draft *draft = transition(build, index, merged, landing);
+
+	if (relations == PROGRAM_NONE)
+		return;
+	if (!renews(build->states[index].positions[0], &merged->edge)) {
+		draft->hold = node_and(build, relations, draft->hold);
+		return;
+	}
+	draft->fit = node_and(build, draft->fit, relations);
+	draft = transition(build, index, merged, landing);
+	draft->hold = node_const(build, PROGRAM_BOOL, 0);
+}
+
+/* One event too many for a repeat that holds its maximum: the run ends; under SKIPTILLANY it is passed over. */
+static void overflow(struct rule_build *build, uint32_t index, const struct edge *edge)
+{
+	struct place_in_pattern place = { .current = edge->target->element };
+	struct draft *draft;
+
+	if (build->rule->semantics == LANG_SKIP_TILL_ANY)
+		return;
+	bound_along(build, &build->states[index], edge, &place);
+	draft = states_draft(build, index, edge->target->spec->type);
+	draft->note = note(build, edge->target->spec, " is one too many");
+	draft->fit = conditions_tests(build, edge->path.tests);
+	conditions_fit(build, draft, &place, false);
+}
+
+static int expand(struct rule_build *build, uint32_t index)
+{
+	struct merged_edge *merged = NULL;
+	size_t count = 0;
+	struct state state = build->states[index];
+	int err = edges_merge(build, &state, &merged, &count);
+
+	if (err)
+		return err;
+	if (index)
+		forbid_before(build, index);
+	for (size_t i = 0; i < count && !build->error; i++) {
+		if (!merged[i].edge.target)
+			continue;
+		if (merged[i].edge.overflow) {
+			overflow(build, index, &merged[i].edge);
+			continue;
+		}
+		for (struct landing *at = land(build, &merged[i]); at; at = at->otherwise) {
+			if (!at->never)
+				take(build, index, &merged[i], at);
+		}
+	}
+	if (index)
+		forbid_after(build, index);
+	alloc_free(merged);
+	return build->error;
+}
+
+int states_build(struct rule_build *build)
+{
+	int err;
+
+	if (alloc_grow(&build->states, &build->state_capacity, 0, sizeof *build->states))
+		return -ENOMEM;
+	build->states[0] = (struct state){ .class = PROGRAM_NONE };
+	build->state_count = 1;
+	for (uint32_t i = 0; i < build->state_count; i++) {
+		err = expand(build, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}

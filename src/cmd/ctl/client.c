@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how the daemon is spoken to, and what is said when it is not there. */
+
+#include "cmd/ctl/client.h"
+
+#include "base/text.h"
+#include "cmd/text/json.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* What a daemon that is busy with loading may take beyond the time limit of a request. */
+enum { PATIENCE_S = 60 };
+
+static int explain(const char *path, int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		print_error("asterismd does not run: nobody listens at %s", path);
+		print_hint("start it (systemctl start asterismd), or name its socket with --socket");
+		return STATUS_USAGE;
+	case EACCES:
+	case EPERM:
+		print_error("no permission to use %s", path);
+		print_hint("root may, and the members of the group that asterismd was given with --group");
+		return STATUS_KERNEL;
+	case EAGAIN:
+		print_error("asterismd at %s does not answer", path);
+		return STATUS_USAGE;
+	default:
+		print_error("%s cannot be used: %s", path, strerror(error));
+		return STATUS_USAGE;
+	}
+}
+
+static int connect_to(const char *path, const json_t *request, int *fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = PATIENCE_S };
+
+	if (strlen(path) >= sizeof address.sun_path)
+		return explain(path, ENAMETOOLONG);
+	strcpy(address.sun_path, path);
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return explain(path, errno);
+	limit.tv_sec += json_integer_value(json_object_get(request, "timeout_ms")) / 1000;
+	setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+	return connect(*fd, (const struct sockaddr *)&address, sizeof address) ? explain(path, errno) : STATUS_FINE;
+}
+
+/* A daemon that refuses a request early has replied already: the reply counts, not that it took no more. */
+static bool send_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EPIPE || errno == ECONNRESET;
+		bytes += sent;
+		length -= (size_t)sent;
+	}
+	return true;
+}
+
+/* The reply is one line. */
+static int receive(const char *path, int fd, struct text_buffer *line)
+{
+	char bytes[1 << 16];
+
+	while (!line->length || line->bytes[line->length - 1] != '\n') {
+		ssize_t length = recv(fd, bytes, sizeof bytes, 0);
+
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length < 0)
+			return explain(path, errno);
+		if (length == 0) {
+			print_error("asterismd at %s has hung up", path);
+			return STATUS_USAGE;
+		}
+		text_append_bytes(line, bytes, (size_t)length);
+		if (line->failure) {
+			print_error("the reply is too long");
+			return STATUS_USAGE;
+		}
+	}
+	return STATUS_FINE;
+}
+
+static int read_reply(const char *path, int fd, json_t **reply)
+{
+	struct text_buffer line = { 0 };
+	json_error_t error;
+	int status = receive(path, fd, &line);
+
+	if (!status) {
+		*reply = cmd_json_load(line.bytes, line.length, &error);
+		if (!json_is_object(*reply)) {
+			json_decref(*reply);
+			print_error("what listens at %s is not asterismd", path);
+			status = STATUS_USAGE;
+		}
+	}
+	text_fini(&line);
+	return status;
+}
+
+int ctl_ask(const char *path, json_t *request, const void *body, size_t length, json_t **reply)
+{
+	char *text = json_dumps(request, JSON_COMPACT);
+	int fd = -1, status = text ? connect_to(path, request, &fd) : STATUS_USAGE;
+
+	if (!text)
+		print_error("out of memory");
+	if (!status &&
+	    (!send_all(fd, text, strlen(text)) || !send_all(fd, "\n", 1) || (body && !send_all(fd, body, length))))
+		status = explain(path, errno);
+	if (!status)
+		status = read_reply(path, fd, reply);
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	json_decref(request);
+	return status;
+}

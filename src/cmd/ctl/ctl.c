@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism ctl`: what asterismd is asked for. */
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cmd/options/commands.h"
+#include "cmd/ctl/client.h"
+#include "cmd/ctl/print.h"
+#include "cmd/text/json-text.h"
+#include "cmd/input/library.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RULES_BYTES_MAX = 1 << 24, UNIT_CHARACTERS_MAX = 64, TIMEOUT_MS = 30 * 1000 };
+
+struct asking {
+	const struct arguments *arguments;
+	const struct operation *operation;
+	const char *operand; /* NULL: there is none */
+	const char *command; /* as it has to be typed to ask the same daemon */
+	char *body;
+	size_t body_length;
+};
+
+struct operation {
+	const char *word, *op; /* as typed, and in the protocol */
+	size_t operands_min, operands_max;
+	/* Adds to the request what the operation needs; a status. */
+	int (*prepare)(struct asking *asking, json_t *request);
+	void (*print)(const json_t *reply, const char *command);
+};
+
+static int name_unit(struct asking *asking, json_t *request)
+{
+	if (asking->operand)
+		json_object_set_new(request, "unit", json_text(asking->operand));
+	return STATUS_FINE;
+}
+
+/* The name of a unit that has been made from a file: no folder, no suffix, and other characters are dashes. */
+static void unit_of_file(const char *file, char name[UNIT_CHARACTERS_MAX + 1])
+{
+	const char *slash = strrchr(file, '/');
+	size_t length;
+
+	snprintf(name, UNIT_CHARACTERS_MAX + 1, "%s", slash ? slash + 1 : file);
+	length = strlen(name);
+	if (length > 5 && (strcmp(name + length - 5, ".rule") == 0 || strcmp(name + length - 5, ".astc") == 0))
+		name[length - 5] = 0;
+	for (char *c = name; *c; c++)
+		if (!isascii(*c) || (!isalnum((unsigned char)*c) && *c != '_'))
+			*c = '-';
+}
+
+/* Reads the operand, a file or a shipped rule, and gives the name of its unit. */
+static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct library_files resolved;
+	int status = library_resolve(&asking->operand, 1, &resolved);
+
+	if (!status && resolved.count != 1) {
+		print_error("a unit is one file: %s is several", asking->operand);
+		status = STATUS_USAGE;
+	}
+	if (!status && library_text(resolved.files, RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
+		status = STATUS_USAGE;
+	if (!status)
+		unit_of_file(resolved.files[0].path, name);
+	print_diag(diag);
+	asterism_diag_free(diag);
+	library_files_fini(&resolved);
+	return status;
+}
+
+static int send_file(struct asking *asking, json_t *request)
+{
+	const struct arguments *arguments = asking->arguments;
+	char name[UNIT_CHARACTERS_MAX + 1];
+	int status = read_file(asking, name);
+
+	if (status)
+		return status;
+	json_object_set_new(request, "unit", json_text(arguments->operand_count > 2 ? arguments->operands[2] : name));
+	json_object_set_new(request, "length", json_integer((json_int_t)asking->body_length));
+	json_object_set_new(request, "activate", json_true());
+	return STATUS_FINE;
+}
+
+static int wait_for(struct asking *asking, json_t *request)
+{
+	const struct option_value *timeout = &asking->arguments->options[OPTION_TIMEOUT];
+
+	json_object_set_new(request, "timeout_ms",
+			    json_integer(timeout->text ? (json_int_t)(timeout->number / 1000000) : TIMEOUT_MS));
+	return name_unit(asking, request);
+}
+
+static int give_ticket(struct asking *asking, json_t *request)
+{
+	char *end;
+	unsigned long long ticket;
+
+	errno = 0;
+	ticket = strtoull(asking->operand, &end, 10);
+	if (errno || *end || !isdigit((unsigned char)*asking->operand) || ticket == 0 || ticket > INT64_MAX) {
+		print_error("'%s' is no ticket", asking->operand);
+		print_hint("'%s next' tells the ticket of a question", asking->command);
+		return STATUS_USAGE;
+	}
+	json_object_set_new(request, "ticket", json_integer((json_int_t)ticket));
+	return STATUS_FINE;
+}
+
+static void print_version(const json_t *reply, const char *command)
+{
+	(void)command;
+	const char *version = json_string_value(json_object_get(reply, "version"));
+
+	fputs("asterismd ", stdout);
+	text_write(stdout, version ? version : "", TEXT_WORDS);
+	puts(" runs");
+}
+
+static void print_loaded(const json_t *reply, const char *command)
+{
+	(void)command;
+	const char *unit = json_string_value(json_object_get(reply, "unit"));
+	long long rules = json_integer_value(json_object_get(reply, "rules"));
+
+	text_write(stdout, unit ? unit : "", TEXT_WORDS);
+	printf(": %lld rule%s loaded\n", rules, rules == 1 ? "" : "s");
+}
+
+static void print_reloaded(const json_t *reply, const char *command)
+{
+	long long wrong = json_integer_value(json_object_get(reply, "wrong"));
+
+	printf("%lld units", (long long)json_integer_value(json_object_get(reply, "units")));
+	if (wrong)
+		printf(", %lld of the files wrong: see '%s query'", wrong, command);
+	putchar('\n');
+}
+
+static const struct operation operations[] = {
+	{ "ping", "ping", 0, 0, NULL, print_version },
+	{ "load", "load", 1, 2, send_file, print_loaded },
+	{ "unload", "unload", 1, 1, name_unit, NULL },
+	{ "query", "query", 0, 1, name_unit, ctl_print_units },
+	{ "activate", "activate", 1, 1, name_unit, NULL },
+	{ "deactivate", "deactivate", 1, 1, name_unit, NULL },
+	{ "next", "next-result", 0, 1, wait_for, ctl_print_result },
+	{ "continue", "continue", 1, 1, give_ticket, NULL },
+	{ "abort", "abort", 1, 1, give_ticket, NULL },
+	{ "reload", "reload", 0, 0, NULL, print_reloaded },
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static const struct operation *find(const char *word)
+{
+	const char *names[OPERATIONS], *nearest;
+
+	for (size_t i = 0; i < OPERATIONS; i++) {
+		if (strcmp(operations[i].word, word) == 0)
+			return &operations[i];
+		names[i] = operations[i].word;
+	}
+	nearest = diag_nearest(word, names, OPERATIONS);
+	print_error("asterismd cannot be asked to '%s'", word);
+	if (nearest)
+		print_hint("did you mean %s?", nearest);
+	else
+		print_hint("'asterism ctl --help' tells what it can be asked");
+	return NULL;
+}
+
+/* The status that a refusal stands for. */
+static int refused(const json_t *reply)
+{
+	const char *word = json_string_value(json_object_get(reply, "error"));
+	const char *message = json_string_value(json_object_get(reply, "message"));
+
+	print_error("%s", message ? message : "asterismd refuses this");
+	if (word && strcmp(word, "timeout") == 0)
+		return STATUS_MATCH;
+	return word && strcmp(word, "denied") == 0 ? STATUS_KERNEL : STATUS_USAGE;
+}
+
+static int show(const struct asking *asking, const json_t *reply)
+{
+	bool is_fine = json_is_true(json_object_get(reply, "ok"));
+
+	if (asking->arguments->options[OPTION_FORMAT_EVENTS].number == 1) {
+		json_text_put(json_incref((json_t *)reply));
+	} else if (is_fine && asking->operation->print) {
+		asking->operation->print(reply, asking->command);
+	}
+	return is_fine ? STATUS_FINE : refused(reply);
+}
+
+static int ask(struct asking *asking)
+{
+	const char *path = asking->arguments->options[OPTION_SOCKET].text;
+	json_t *request = json_pack("{s:s}", "op", asking->operation->op), *reply = NULL;
+	int status = STATUS_FINE;
+
+	if (asking->operation->prepare)
+		status = asking->operation->prepare(asking, request);
+	if (status) {
+		json_decref(request);
+		return status;
+	}
+	status = ctl_ask(path ? path : "/run/asterism.sock", request, asking->body, asking->body_length, &reply);
+	if (!status)
+		status = show(asking, reply);
+	json_decref(reply);
+	return status;
+}
+
+/* A word as a shell takes it. */
+static void append_word(struct text_buffer *command, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+
+	if (word[strspn(word, plain)] == 0)
+		return text_append(command, word);
+	text_append(command, "'");
+	for (; *word; word++)
+		text_append_bytes(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+	text_append(command, "'");
+}
+
+/* `asterism ctl` with the socket. */
+static char *command_for(const char *socket)
+{
+	struct text_buffer command = { 0 };
+	char *text = NULL;
+
+	text_append(&command, "asterism ctl");
+	if (socket) {
+		text_append(&command, " --socket ");
+		append_word(&command, socket);
+	}
+	text_take(&command, &text);
+	return text;
+}
+
+static int run(const struct arguments *arguments)
+{
+	struct asking asking = { .arguments = arguments, .operation = find(arguments->operands[0]) };
+	size_t count = arguments->operand_count - 1;
+	int status;
+
+	if (!asking.operation)
+		return STATUS_USAGE;
+	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
+		print_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
+								   : "'asterism ctl %s' does not take so many operands",
+			    asking.operation->word);
+		print_hint("'asterism ctl --help' shows how it is used");
+		return STATUS_USAGE;
+	}
+	char *command = command_for(arguments->options[OPTION_SOCKET].text);
+
+	asking.operand = count ? arguments->operands[1] : NULL;
+	asking.command = command ? command : "asterism ctl";
+	status = ask(&asking);
+	alloc_free(command);
+	alloc_free(asking.body);
+	return status;
+}
+
+static const struct command_example examples[] = {
+	{ "asterism ctl query", "Lists the units of rules, and what they have found so far." },
+	{ "asterism ctl load slow-syscall.rule", "Has the rules of the file at work, as the unit slow-syscall." },
+	{ "asterism ctl next slow-syscall --timeout 1min", "Waits for the next match of the unit." },
+	{ NULL, NULL },
+};
+
+const struct command command_ctl = {
+	.name = "ctl",
+	.summary = "control asterismd, the daemon that holds rules",
+	.operands = "ping | load FILE [UNIT] | unload UNIT | query [UNIT] | activate UNIT | deactivate UNIT | next "
+		    "[UNIT] | "
+		    "continue TICKET | abort TICKET | reload",
+	.description =
+		"Asks the asterismd that listens at the socket, and shows its reply.\n\n"
+		"'ping' tells whether it runs. 'load' sends it a file of rules, text or image, as a unit that is at "
+		"work at "
+		"once; 'unload' takes a unit away. 'query' shows one or all units: their rules, counts and errors. "
+		"'deactivate' lets a unit rest, 'activate' has it work again. 'next' waits for the next match. Where a "
+		"rule "
+		"asks what becomes of a process, that has a ticket: 'continue' lets the process go on, 'abort' ends "
+		"it. "
+		"'reload' reads the directory of rules again; units whose files are the same are not disturbed.\n\n"
+		"Members of the socket's group may ping, query, wait for results, load rules that do not change the "
+		"system, "
+		"and handle the units that they have loaded. Everything else is root's.",
+	.options = { OPTION_FORMAT_EVENTS, OPTION_SOCKET, OPTION_TIMEOUT },
+	.examples = examples,
+	.operands_min = 1,
+	.operands_max = 3,
+	.run = run,
+};

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how replies of asterismd look to people. */
+
+#include "cmd/ctl/print.h"
+
+#include "base/text.h"
+#include "cmd/text/json.h"
+#include "session/output/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *string(const json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+
+	return value ? value : "";
+}
+
+static long long number(const json_t *object, const char *name)
+{
+	return (long long)json_integer_value(json_object_get(object, name));
+}
+
+/* What others wrote goes to a terminal: control characters are escaped. */
+static const char *safe(const char *text, struct text_buffer *buffer, char *memory, size_t size)
+{
+	text_init_fixed(buffer, memory, size);
+	text_append_as(buffer, text, TEXT_VALUE);
+	return memory;
+}
+
+static void print_rule(const json_t *rule)
+{
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("  %-24s %-8s %10lld matches  %8lld runs  %6lld lost",
+	       safe(string(rule, "rule"), &buffer, memory, sizeof memory), string(rule, "place"),
+	       number(rule, "matches"), number(rule, "runs_opened"), number(rule, "lost"));
+	if (number(rule, "refused"))
+		printf("  %lld only counted", number(rule, "refused"));
+	putchar('\n');
+}
+
+static void print_tally(const json_t *tally)
+{
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
+	       string(tally, "kind"), number(tally, "count"));
+}
+
+static void print_rows(const json_t *rows, void (*print)(const json_t *row))
+{
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		print(json_array_get(rows, i));
+}
+
+static void print_unit(const json_t *unit)
+{
+	const char *error = string(unit, "error");
+	struct text_buffer buffer;
+	char memory[1024];
+
+	printf("%s: %s, ", safe(string(unit, "unit"), &buffer, memory, sizeof memory), string(unit, "state"));
+	if (number(unit, "owner") || *string(unit, "from") != 'd')
+		printf("loaded by user %lld\n", number(unit, "owner"));
+	else
+		puts("from the directory");
+	if (*error) {
+		fputs("  error: ", stdout);
+		text_write(stdout, error, TEXT_WORDS);
+		putchar('\n');
+	}
+	print_rows(json_object_get(unit, "rules"), print_rule);
+	print_rows(json_object_get(unit, "tallies"), print_tally);
+}
+
+void ctl_print_units(const json_t *reply, const char *command)
+{
+	(void)command;
+	const json_t *daemon = json_object_get(reply, "daemon");
+
+	print_rows(json_object_get(reply, "units"), print_unit);
+	printf("asterismd: %lld KiB of memory, %lld KiB in the kernel, %.2f s of CPU time, %lld lines lost\n",
+	       number(daemon, "rss_bytes") >> 10, number(daemon, "kernel_bytes") >> 10,
+	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));
+}
+
+static void print_values(const json_t *values)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)values, name, value)
+	{
+		bool is_large = json_is_string(value) && cmd_json_is_number(value);
+		char *text = is_large ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+		putchar(' ');
+		text_write(stdout, name, TEXT_VALUE);
+		printf("=%s", is_large ? json_string_value(value) : text ? text : "?");
+		free(text);
+	}
+}
+
+/* The warning says what the values are. */
+static void print_warning(const json_t *warning)
+{
+	if (!json_string_length(warning))
+		return;
+	fputs(": ", stdout);
+	text_write(stdout, json_string_value(warning), TEXT_WORDS);
+}
+
+static void print_trail(const json_t *match)
+{
+	const json_t *trail = json_object_get(match, "trail");
+
+	for (size_t i = 0; i < json_array_size(trail); i++) {
+		const json_t *step = json_array_get(trail, i);
+		struct text_buffer buffers[3];
+		char ago[RESULT_AGO_BYTES], memory[3][256];
+
+		result_print_ago((uint64_t)number(step, "ts"), (uint64_t)number(match, "ts"), ago);
+		printf("  %14s  %s: %s -> %s (process %lld, thread %lld)\n", ago,
+		       safe(string(step, "event"), &buffers[0], memory[0], sizeof memory[0]),
+		       safe(string(step, "from"), &buffers[1], memory[1], sizeof memory[1]),
+		       safe(string(step, "to"), &buffers[2], memory[2], sizeof memory[2]), number(step, "pid"),
+		       number(step, "tid"));
+	}
+}
+
+void ctl_print_result(const json_t *reply, const char *command)
+{
+	const json_t *match = json_object_get(reply, "result");
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
+	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
+	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
+	       number(match, "pid"), number(match, "tid"));
+	if (json_object_get(match, "warning"))
+		print_warning(json_object_get(match, "warning"));
+	else
+		print_values(json_object_get(match, "return"));
+	putchar('\n');
+	print_trail(match);
+	if (number(reply, "ticket"))
+		printf("It is stopped and waits: '%s continue %lld' or '%s abort %lld'\n", command,
+		       number(reply, "ticket"), command, number(reply, "ticket"));
+	if (number(reply, "dropped"))
+		printf("%lld results before it were lost\n", number(reply, "dropped"));
+}

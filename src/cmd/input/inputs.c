@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what becomes of an input that is damaged, and when reading ends. */
+
+#include "cmd/input/inputs.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "cmd/options/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/text/signals.h"
+#include "cmd/options/status.h"
+#include "trace/ctf/read.h"
+#include "trace/merge.h"
+#include "trace/open.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* A file that is something else altogether is not complained of line by line. */
+enum { ERRORS_MAX = 10 };
+
+static int open_catalog(const char *path, const char *added, struct asterism_diag *diag, struct event_catalog **catalog)
+{
+	int status, result;
+
+	if (trace_ctf_is_own(path)) {
+		*catalog = event_catalog_new();
+		return *catalog ? STATUS_FINE : (diag_no_memory(diag), STATUS_USAGE);
+	}
+	status = cmd_read_catalog(catalog);
+	if (status || !added)
+		return status;
+	result = event_catalog_read(*catalog, ".", added, diag);
+	if (result == -ENOENT)
+		diag_error(diag, NULL, result, "there is no catalog '%s'", added);
+	return result ? STATUS_USAGE : STATUS_FINE;
+}
+
+static int open_all(struct inputs *inputs, const struct arguments *arguments, struct trace_source **sources)
+{
+	for (size_t i = 0; i < arguments->operand_count; i++) {
+		const char *path = arguments->operands[i], *added = arguments->options[OPTION_CATALOG].text;
+		int status = open_catalog(path, added, inputs->diag, &inputs->catalogs[i]);
+
+		inputs->count += inputs->catalogs[i] != NULL;
+		if (!status && trace_open(path, inputs->catalogs[i], inputs->diag, &sources[i]))
+			status = STATUS_USAGE;
+		if (status)
+			return status;
+	}
+	if (arguments->operand_count == 1)
+		inputs->source = sources[0];
+	else if (trace_merge_new(sources, arguments->operand_count, inputs->diag, &inputs->source))
+		return STATUS_USAGE;
+	return STATUS_FINE;
+}
+
+int inputs_open(struct inputs *inputs, const struct arguments *arguments)
+{
+	struct trace_source **sources = alloc_zero(arguments->operand_count, sizeof(struct trace_source *));
+	int status = STATUS_USAGE;
+
+	*inputs = (struct inputs){ .diag = asterism_diag_new() };
+	inputs->catalogs = alloc_zero(arguments->operand_count, sizeof(struct event_catalog *));
+	if (sources && inputs->catalogs && inputs->diag)
+		status = open_all(inputs, arguments, sources);
+	else
+		print_error("out of memory");
+	for (size_t i = 0; sources && status && i < arguments->operand_count; i++)
+		trace_source_free(sources[i]);
+	alloc_free(sources);
+	if (inputs->diag) {
+		print_diag(inputs->diag);
+		asterism_diag_clear(inputs->diag);
+	}
+	if (!status)
+		signals_take();
+	return status;
+}
+
+void inputs_close(struct inputs *inputs)
+{
+	trace_source_free(inputs->source);
+	for (size_t i = 0; i < inputs->count; i++)
+		event_catalog_free(inputs->catalogs[i]);
+	alloc_free(inputs->catalogs);
+	asterism_diag_free(inputs->diag);
+}
+
+int inputs_next(struct inputs *inputs, struct trace_event *event)
+{
+	int result = signals_came() ? 0 : trace_source_next(inputs->source, event);
+
+	while (result < 0 && result != -EINTR) {
+		print_diag(inputs->diag);
+		asterism_diag_clear(inputs->diag);
+		inputs->errors++;
+		if (result != -EINVAL || inputs->errors == ERRORS_MAX)
+			inputs->failure = result;
+		if (inputs->failure || signals_came())
+			return 0;
+		result = trace_source_next(inputs->source, event);
+	}
+	return result > 0;
+}
+
+int inputs_status(const struct inputs *inputs)
+{
+	uint64_t lost = inputs->source->lost;
+
+	if (lost)
+		print_warning("%" PRIu64 " event%s lost when this was recorded", lost, lost == 1 ? " was" : "s were");
+	if (inputs->errors)
+		return STATUS_USAGE;
+	return lost ? STATUS_LOST : STATUS_FINE;
+}

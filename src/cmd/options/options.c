@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which options exist and how they are spelled. */
+
+#include "cmd/options/options.h"
+
+#include <stddef.h>
+
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+static const char *const engine_choices[] = { "user", "kernel", NULL };
+static const char *const format_choices[] = { "text", "json", NULL };
+static const char *const graph_choices[] = { "text", "dot", "json", NULL };
+static const char *const layout_choices[] = { "asterism", "lttng", NULL };
+static const char *const times_choices[] = { "start", "wall", "clock", NULL };
+static const char *const test_choices[] = { "text", "tap", "json", NULL };
+static const char *const input_choices[] = { "jsonl", NULL };
+
+const struct option_row option_rows[OPTION_COUNT] = {
+	[OPTION_ALL] = { "all", 'a', OPTION_FLAG, .help = "observe every process of the machine" },
+	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, OPTION_FLAG,
+				   .help = "let rules do what changes the system, such as signals and priorities" },
+	[OPTION_ASK] = { "ask", 0, OPTION_TEXT, "CMD", NULL,
+			 "run CMD, without a shell, for every question of a rule: 0 is CONTINUE, 1 is ABORT" },
+	[OPTION_CATALOG] = { "catalog", 0, OPTION_TEXT, "FILE", NULL,
+			     "take event types from FILE, too, besides those of Linux" },
+	[OPTION_COLOR] = { "color", 0, OPTION_CHOICE, "WHEN", color_choices,
+			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
+	[OPTION_CPUS] = { "cpu", 0, OPTION_LIST, "CPU,...", NULL, "only events of these processors" },
+	[OPTION_ENGINE] = { "engine", 0, OPTION_CHOICE, "ENGINE", engine_choices,
+			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },
+	[OPTION_EVENT] = { "event", 'e', OPTION_LIST, "EVENT,...", NULL,
+			   "only events of these types; names may be globs, such as 'sched_*'" },
+	[OPTION_DIRECTORY] = { "output", 'o', OPTION_TEXT, "DIR", NULL, "where the trace goes: a new directory" },
+	[OPTION_EVENTS] = { "event", 'e', OPTION_LIST, "EVENT,...", NULL,
+			    "what is recorded: names or patterns such as 'sched_*', each with :FIELD+FIELD if not all "
+			    "of its fields; !PATTERN leaves out, alone of what is usual" },
+	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, OPTION_FLAG, .help = "exit with status 1 when a rule matched" },
+	[OPTION_FLIGHT] = { "flight", 0, OPTION_FLAG,
+			    .help = "keep the newest events in memory and write them at SIGUSR1 and at the end" },
+	[OPTION_FOR] = { "for", 0, OPTION_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
+	[OPTION_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
+			    "how matches are written: text (default), or json: one object per line" },
+	[OPTION_FORMAT_EVENTS] = { "format", 'f', OPTION_CHOICE, "FORMAT", format_choices,
+				   "what is written: text (default), or json" },
+	[OPTION_FROM] = { "from", 0, OPTION_MOMENT, "TIME", NULL,
+			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
+	[OPTION_GRAPH_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", graph_choices,
+				  "what is written: text (default), dot (for Graphviz) or json" },
+	[OPTION_HEADER] = { "header", 0, OPTION_FLAG,
+			    .help = "write a C header for programs that use libasterism: a structure per rule for what "
+				    "it "
+				    "returns" },
+	[OPTION_HELP] = { "help", 'h', OPTION_FLAG, .help = "show this help and exit" },
+	[OPTION_INPUT] = { "input", 0, OPTION_CHOICE, "FORMAT", input_choices,
+			   "format of the events: jsonl (default): one JSON object per line" },
+	[OPTION_JOBS] = { "jobs", 0, OPTION_NUMBER, "NUMBER", NULL,
+			  "match in so many threads at most; otherwise one for each processor" },
+	[OPTION_ORDINALS] = { "ordinals", 0, OPTION_TEXT, "N..M", NULL,
+			      "only the N-th to the M-th event of the input; one of them may be left out" },
+	[OPTION_LAST] = { "last", 0, OPTION_TIME, "TIME", NULL,
+			  "how far back a snapshot goes, such as 2s (default: as far as the memory)" },
+	[OPTION_LAYOUT] = { "layout", 0, OPTION_CHOICE, "LAYOUT", layout_choices,
+			    "names in the trace: asterism's (default), or lttng's, for Trace Compass and its like" },
+	[OPTION_LIMIT] = { "timeout", 0, OPTION_TIME, "TIME", NULL,
+			   "how long a program of a test may run, such as 10s or 2min (default: 60s)" },
+	[OPTION_LIVE] = { "live", 0, OPTION_FLAG, .help = "only the tests that observe a program" },
+	[OPTION_MAX_SIZE] = { "max-size", 0, OPTION_SIZE, "SIZE", NULL,
+			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
+	[OPTION_MODE] = { "mode", 0, OPTION_BITS, "MODE", NULL,
+			  "who may read what is written, as for chmod, such as 640 (default: 600, only you)" },
+	[OPTION_NO_CHILDREN] = { "no-children", 0, OPTION_FLAG,
+				 .help = "with -p: observe these processes only, not their descendants" },
+	[OPTION_NO_LIVE] = { "no-live", 0, OPTION_FLAG, .help = "only the tests of recorded events" },
+	[OPTION_OUTPUT] = { "output", 'o', OPTION_TEXT, "FILE", NULL, "write to FILE instead of standard output" },
+	[OPTION_PID] = { "pid", 'p', OPTION_NUMBER, "PID", NULL,
+			 "observe the process PID and its descendants until it ends; may be given several times" },
+	[OPTION_PIDS] = { "pid", 'p', OPTION_LIST, "PID,...", NULL, "only events of these processes" },
+	[OPTION_POLICY] = { "policy", 0, OPTION_TEXT, "FILE", NULL,
+			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'" },
+	[OPTION_QUIET] = { "quiet", 'q', OPTION_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_RULE_TEXT] = { "text", 0, OPTION_FLAG, .help = "write the text of the rule that PATTERN means" },
+	[OPTION_TESTS] = { "tests", 'k', OPTION_TEXT, "PATTERN", NULL,
+			   "only tests whose DIR/NAME matches PATTERN, a glob, or contains it" },
+	[OPTION_TEST_FORMAT] = { "format", 'f', OPTION_CHOICE, "FORMAT", test_choices,
+				 "what is written: text (default), tap, or json: one object per line" },
+	[OPTION_TIDS] = { "tid", 0, OPTION_LIST, "TID,...", NULL, "only events of these threads" },
+	[OPTION_TIMES] = { "time", 0, OPTION_CHOICE, "FORM", times_choices,
+			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
+			   "CLOCK_MONOTONIC)" },
+	[OPTION_RING] = { "ring", 0, OPTION_SIZE, "SIZE", NULL,
+			  "memory for events on their way, per processor (default: 4M)" },
+	[OPTION_RULES] = { "rules", 0, OPTION_FILES, "FILE", NULL,
+			   "record what the rules in FILE look at, run them meanwhile, and mark their matches; "
+			   "may be given several times" },
+	[OPTION_SET] = { "set", 0, OPTION_SETTING, "NAME=VALUE", NULL,
+			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "
+			 "given several times" },
+	[OPTION_SNAPSHOT] = { "snapshot", 0, OPTION_TEXT, "DIR", NULL,
+			      "at a match write what led to it as a trace, in a directory in DIR" },
+	[OPTION_SOCKET] = { "socket", 0, OPTION_TEXT, "PATH", NULL,
+			    "where asterismd listens (default: /run/asterism.sock)" },
+	[OPTION_TIMEOUT] = { "timeout", 0, OPTION_TIME, "TIME", NULL,
+			     "how long to wait for a result, such as 500ms or 1min (default: 30s)" },
+	[OPTION_TO] = { "to", 0, OPTION_MOMENT, "TIME", NULL,
+			"leave out events at or after TIME, written as for --from" },
+	[OPTION_VERBOSE] = { "verbose", 'v', OPTION_FLAG, .help = "say more" },
+	[OPTION_VERSION] = { "version", 'V', OPTION_FLAG, .help = "show the version and exit" },
+	[OPTION_WAIT] = { "wait", 0, OPTION_FLAG,
+			  .help = "go on until all that is observed has ended, descendants that outlive the command or "
+				  "PID as well" },
+};

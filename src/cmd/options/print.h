@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_OPTIONS_PRINT_H
+#define CMD_OPTIONS_PRINT_H
+
+/* What people read on standard error: messages with their place, and one-line errors, notes and hints. */
+
+#include "asterism/diag.h"
+
+#include <stdbool.h>
+
+/* choice: the value of --color, or NULL for auto. Without this call nothing is coloured. */
+void print_color(const char *choice);
+
+/* Silences notes and warnings that are about no input (-q). */
+void print_quiet(bool quiet);
+
+/*
+ * Prints every message of diag:
+ *
+ *   file:line:column: error: what is wrong
+ *       3 | the source line
+ *         |     ^~~~
+ *   help: what would be right
+ */
+void print_diag(const struct asterism_diag *diag);
+
+/* "asterism: error: ...", "asterism: note: ...", "help: ..."; one line each. Hints follow what they explain. */
+void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "a, b or c"; valid until the next call. */
+const char *print_choices(const char *const *choices);
+
+#endif

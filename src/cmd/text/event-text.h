@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_TEXT_EVENT_TEXT_H
+#define CMD_TEXT_EVENT_TEXT_H
+
+/* How an event is written. Texts are growing ones; failures stick to them. time is less than 100 bytes. */
+
+#include "base/text.h"
+#include "event/source.h"
+
+/* One line: a JSON object as docs/language.md tells ("Events as JSON lines"), which replay reads back. */
+void event_text_json(struct text_buffer *text, const struct trace_event *event);
+
+/* One line for people: time (as given), processor, who, event, fields. */
+void event_text_line(struct text_buffer *text, const struct trace_event *event, const char *time);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what signals do to a command that reads. */
+
+#include "cmd/text/signals.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	stop = 1;
+}
+
+const volatile sig_atomic_t *signals_take(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return &stop;
+}
+
+bool signals_came(void)
+{
+	return stop;
+}

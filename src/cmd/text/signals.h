@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_TEXT_SIGNALS_H
+#define CMD_TEXT_SIGNALS_H
+
+/* Signals to a command that reads: SIGINT and SIGTERM ask it to end with what it has; a closed pipe is an error code.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* From here on. The first signal sets the flag that is returned; the next one ends the process. */
+const volatile sig_atomic_t *signals_take(void);
+
+/* Whether the flag is set. */
+bool signals_came(void);
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides where matches and statistics are written. */
+
+#include "cmd/text/sink.h"
+
+#include "cmd/text/output.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
+#include "session/output/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *name_of(const struct sink *sink)
+{
+	return sink->file ? sink->file : "standard output";
+}
+
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program)
+{
+	const char *file = arguments->options[OPTION_OUTPUT].text;
+
+	if (file && strcmp(file, "-") == 0)
+		file = NULL;
+	*sink = (struct sink){ .fd = STDOUT_FILENO, .file = file, .program = program };
+	sink->json = arguments->options[OPTION_FORMAT].number == 1;
+	sink->quiet = arguments_has(arguments, OPTION_QUIET);
+	sink->verbose = arguments_has(arguments, OPTION_VERBOSE);
+	if (file)
+		sink->fd = cmd_output_open(arguments, file);
+	if (sink->fd < 0)
+		return STATUS_USAGE;
+	/* One that was closed when we began stands for reading only. */
+	if ((fcntl(sink->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+		print_error("%s cannot be written: %s", name_of(sink), strerror(EBADF));
+		return STATUS_USAGE;
+	}
+	sink->at_once = isatty(sink->fd);
+	if (lines_init(&sink->lines, sink->fd) == 0)
+		return STATUS_FINE;
+	sink_abandon(sink);
+	print_error("out of memory");
+	return STATUS_USAGE;
+}
+
+/* Notices a failure to write, and says so the first time unless the reader has just gone away. */
+static int check(struct sink *sink, int result)
+{
+	if (result == -EPIPE)
+		sink->is_gone = true;
+	if (!result || sink->is_gone)
+		return result;
+	if (!sink->error) {
+		print_error("%s cannot be written: %s", name_of(sink), strerror(-result));
+		if (sink->is_live)
+			print_hint("the session goes on; at its end it is told how many matches are missing there");
+	}
+	sink->error = sink->error ? sink->error : -result;
+	return sink->is_live ? 0 : result;
+}
+
+int sink_match(void *context, const struct program_match *match)
+{
+	struct sink *sink = context;
+	int result;
+
+	if (sink->is_gone)
+		return -EPIPE;
+	sink->matches++;
+	if (sink->json)
+		result_write_json(sink->lines.stream, sink->program, match);
+	else
+		result_write_text(sink->lines.stream, sink->program, match);
+	result = lines_put(&sink->lines);
+	if (!result && sink->at_once)
+		result = lines_flush(&sink->lines);
+	return check(sink, result);
+}
+
+int sink_flush(void *context)
+{
+	struct sink *sink = context;
+
+	return sink->is_gone ? -EPIPE : check(sink, lines_flush(&sink->lines));
+}
+
+static void put_unraised(const struct program_rule_stats *rule, const char *sort, const char *name)
+{
+	if (!rule->unraised)
+		return;
+	print_warning("%s %s did not raise %" PRIu64 " events: what one event raised was more than there is room for",
+		      sort, name, rule->unraised);
+}
+
+static void put_losses(const struct sink *sink, const struct session_totals *totals)
+{
+	if (totals->lost == 0)
+		return;
+	print_warning("%" PRIu64 " events or runs were lost; matches may be missing", totals->lost);
+	if (totals->missing)
+		print_warning("the input lacks %" PRIu64 " events that were lost when it was recorded",
+			      totals->missing);
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		const struct program_rule_stats *rule = &totals->rules[i];
+		const struct program_rule *image = &sink->program->rules[i];
+		const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
+		const char *run = image->semantics == PROGRAM_MACHINE ? "instance" : "run";
+
+		uint64_t known = rule->pool_exhausted + rule->unraised + totals->missing;
+
+		if (rule->lost > known)
+			print_warning("%s %s lost %" PRIu64 " events or matches: they came faster than they could be "
+				      "taken",
+				      sort, name, rule->lost - known);
+		put_unraised(rule, sort, name);
+		if (rule->pool_exhausted == 0)
+			continue;
+		print_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
+			      rule->pool_exhausted, run, image->pool);
+		print_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
+	}
+}
+
+static void put_unread(const struct sink *sink, const struct session_totals *totals)
+{
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (totals->rules[i].unread)
+			print_warning("%s %s did not see %" PRIu64
+				      " event%s: a string could not be read; matches may be "
+				      "missing",
+				      program_sort(&sink->program->rules[i]),
+				      program_text(sink->program, sink->program->rules[i].name),
+				      totals->rules[i].unread, totals->rules[i].unread == 1 ? "" : "s");
+	if (session_totals_unread(totals))
+		print_hint(
+			"its memory was not there even when the call was over: an address that is none, or memory that "
+			"somebody withholds or takes away; or more than 4,096 calls waited for theirs at a time; "
+			"'asterism record' and 'asterism dump' show the calls");
+}
+
+static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		const struct reactions_refusal *refusal = &refusals->items[i];
+
+		print_warning("%s %s: %s was refused %" PRIu64 " time%s: %s",
+			      program_sort(&sink->program->rules[refusal->rule]),
+			      program_text(sink->program, sink->program->rules[refusal->rule].name),
+			      refusal->action->name, refusal->count, refusal->count == 1 ? "" : "s", refusal->why);
+	}
+}
+
+/* Those that were only counted, too, but for steps that say nothing on purpose. */
+static uint64_t matches_of(const struct sink *sink, const struct session_totals *totals)
+{
+	uint64_t matches = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT))
+			matches += totals->rules[i].matches;
+	return matches;
+}
+
+static void put_summary(const struct sink *sink, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+	uint64_t matches = matches_of(sink, totals);
+
+	result_write_tallies(sink->lines.stream, &totals->tallies);
+	if (sink->quiet)
+		return;
+	if (sink->verbose)
+		return result_write_table(stderr, sink->program, totals);
+	print_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
+		   matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds, totals->lost);
+}
+
+/* What the file of a live session lacks. */
+static void put_missing(struct sink *sink, uint64_t matches, bool has_end)
+{
+	sink->has_lost |= matches || !has_end;
+	if (matches)
+		print_warning("%" PRIu64 " match%s could not be written to %s", matches, matches == 1 ? "" : "es",
+			      name_of(sink));
+	if (!has_end)
+		print_warning("the end of %s, with the statistics, could not be written", name_of(sink));
+}
+
+/* Closes the file, which may be when it is found that it could not be written. */
+static void close_file(struct sink *sink)
+{
+	if (sink->file && close(sink->fd)) {
+		print_error("%s cannot be written: %m", sink->file);
+		sink->error = sink->error ? sink->error : EIO;
+		sink->has_lost = true;
+	}
+	lines_fini(&sink->lines);
+}
+
+int sink_close(struct sink *sink, const struct session_totals *totals)
+{
+	uint64_t missing;
+	bool has_end;
+
+	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
+	missing = sink->lines.unwritten + sink->lines.count;
+	if (sink->json && !sink->is_gone)
+		result_write_stats(sink->lines.stream, sink->program, totals);
+	else if (!sink->json)
+		put_summary(sink, totals);
+	sink->lines.unwritten = 0;
+	if (!sink->is_gone)
+		check(sink, lines_put(&sink->lines) || lines_flush(&sink->lines) ? -sink->lines.error : 0);
+	has_end = !sink->lines.count && !sink->lines.unwritten;
+	lines_give_up(&sink->lines, sink->file != NULL);
+	if (sink->is_live && !sink->is_gone)
+		put_missing(sink, missing, has_end);
+	close_file(sink);
+	put_losses(sink, totals);
+	put_unread(sink, totals);
+	put_refusals(sink, &totals->refusals);
+	return sink->error && !sink->is_live ? STATUS_USAGE : STATUS_FINE;
+}
+
+void sink_abandon(struct sink *sink)
+{
+	if (!sink->is_gone)
+		lines_flush(&sink->lines);
+	lines_give_up(&sink->lines, sink->file != NULL);
+	if (sink->file)
+		close(sink->fd);
+	lines_fini(&sink->lines);
+}
+
+int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+		int otherwise)
+{
+	if ((sink->matches || matches_of(sink, totals)) && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+		return STATUS_MATCH;
+	return totals->lost || sink->has_lost || session_totals_unread(totals) ? STATUS_LOST : otherwise;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_TEXT_SINK_H
+#define CMD_TEXT_SINK_H
+
+/*
+ * Where the matches of a session go: standard output or the file of -o, as text or JSON lines. A reader that has gone
+ * away (a closed pipe) is no failure, and nothing is said of it. Else what cannot be written ends a replay; a live
+ * session goes on, and what it could not write is counted and told when it ends (cmd/help-failures.c).
+ */
+
+#include "cmd/options/command.h"
+#include "cmd/text/lines.h"
+#include "session/session.h"
+
+#include <stdio.h>
+
+struct sink {
+	int fd;
+	struct lines lines;
+	const char *file; /* NULL: standard output */
+	const struct program *program;
+	bool json;
+	bool quiet, verbose;
+	bool at_once;     /* a match is written out when it is found */
+	bool is_live;     /* a failure to write is no reason to end */
+	uint64_t matches; /* told so far */
+	int error;        /* errno of the first failure to write */
+	bool is_gone;     /* nobody reads any more */
+	bool has_lost;    /* not everything is written */
+};
+
+/* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
+int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program);
+
+/* A program_match_fn; context is the sink. Returns 0, or -errno: nobody wants more matches, or a replay cannot go on.
+ */
+int sink_match(void *context, const struct program_match *match);
+
+/* Writes out what sink_match has kept in memory; result as there. */
+int sink_flush(void *context);
+
+/*
+ * Writes the line of statistics (JSON) or a summary on standard error (text), the losses on standard error, and closes.
+ * Returns STATUS_FINE, or the status to end with after saying why.
+ */
+int sink_close(struct sink *sink, const struct session_totals *totals);
+
+/* Closes without statistics, after an error. */
+void sink_abandon(struct sink *sink);
+
+/* The status of a session that ran to its end: STATUS_MATCH, STATUS_LOST or otherwise. */
+int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+		int otherwise);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how SKIPTILLANY takes both ways: a copy of the run goes on, the original waits for another such event. */
+
+#include "ebpf/codegen/emit-priv.h"
+
+#define RUN(member)   offsetof(struct matcher_run, member)
+#define MATCH(member) offsetof(struct matcher_match, member)
+#define FRAME(member) offsetof(struct matcher_frame, member)
+
+/* Whether the transition makes a copy that waits on. */
+bool emit_copies(const struct emit *emit, const struct program_transition *transition)
+{
+	return emit->rule->semantics == PROGRAM_SKIP_TILL_ANY &&
+	       !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)) && emit_lives_on(transition);
+}
+
+/* The slots of what src has at from go to r8, at to. */
+static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)
+{
+	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->place->area_bytes / 8 };
+
+	ebpf_lower_copy(emit->as, &words);
+}
+
+/* The copy is complete with this event: it is made in the ring. */
+static void copy_to_match(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t discard = ebpf_label(as);
+
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_tainted(emit);
+		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
+	}
+	emit_match_reserve(emit, done);
+	copy_slots(emit, sizeof(struct matcher_match), R7, sizeof(struct matcher_run));
+	emit_set_slots(emit, R8, sizeof(struct matcher_match));
+	emit_actions(emit, transition);
+	emit_condition(emit, transition->hold, discard);
+	emit_history_append(emit, transition);
+	emit_match_fill(emit);
+	emit_tainted(emit);
+	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
+	emit_match_order(emit); /* among the matches of this event, the place of its original */
+	emit_match_submit(emit);
+	ebpf_jump(as, done);
+	ebpf_bind(as, discard);
+	if (transition->hold != PROGRAM_NONE)
+		emit_match_discard(emit);
+}
+
+/* The same where something is done at the match: aside, as in codegen/open.c. */
+static void copy_to_acting(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	struct ebpf_words head = { R8, R7, 0, 0, sizeof(struct matcher_run) / 8 };
+	uint32_t back = ebpf_label(as);
+
+	emit_aside(emit, R8);
+	ebpf_lower_copy(as, &head);
+	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
+	emit_frame_point(as, FRAME(aside), R7);
+	ebpf_mov(as, R7, R8);
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+	emit_actions(emit, transition);
+	emit_condition(emit, transition->hold, back);
+	emit_history_append(emit, transition);
+	emit_match_run(emit, emit_match_fill);
+	ebpf_bind(as, back);
+	ebpf_load(as, BPF_DW, R7, R9, FRAME(aside));
+	ebpf_jump(as, done);
+}
+
+/* r8 = the address of a free place, its number in the frame; leaves for none. */
+static void take(struct emit *emit, uint32_t none)
+{
+	emit_take(emit, none);
+	emit_frame_put(emit->as, FRAME(copied), R8);
+	emit_run_address(emit, R8, R8);
+}
+
+/* The head of the copy in r8, which will be linked after all walks. */
+static void fill_head(struct emit *emit, const struct program_transition *transition)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(ordinal));
+	ebpf_store(as, BPF_W, R8, RUN(ordinal), R0);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
+	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
+	ebpf_store_imm(as, BPF_W, R8, RUN(state),
+		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
+	ebpf_load(as, BPF_DW, R0, R7, RUN(first_ts));
+	ebpf_store(as, BPF_DW, R8, RUN(first_ts), R0);
+	ebpf_load(as, BPF_W, R0, R7, RUN(epoch));
+	ebpf_store(as, BPF_W, R8, RUN(epoch), R0);
+	emit_push_moved(emit, R8, FRAME(copied));
+}
+
+static void copy_to_run(struct emit *emit, uint32_t state, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (transition->hold == PROGRAM_NONE) {
+		take(emit, done);
+		copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
+		emit_set_slots(emit, R8, sizeof(struct matcher_run));
+		emit_actions(emit, transition);
+		emit_history_append(emit, transition);
+		fill_head(emit, transition);
+		return;
+	}
+	emit_aside(emit, R8);
+	emit_frame_point(as, FRAME(aside), R8);
+	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
+	emit_set_slots(emit, R8, sizeof(struct matcher_run));
+	emit_actions(emit, transition);
+	emit_note_transition(emit, state, transition, "hold", transition->hold);
+	emit_condition(emit, transition->hold, done);
+	emit_history_append(emit, transition);
+	take(emit, done);
+	ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));
+	fill_head(emit, transition);
+}
+
+void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition)
+{
+	uint32_t done = ebpf_label(emit->as);
+
+	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
+	emit_count_opened(emit, done);
+	emit_frame_put(emit->as, FRAME(ordinal), R2);
+	if (transition->target == PROGRAM_TARGET_MATCH && emit_acts(emit))
+		copy_to_acting(emit, transition, done);
+	else if (transition->target == PROGRAM_TARGET_MATCH)
+		copy_to_match(emit, transition, done);
+	else if (transition->target != PROGRAM_TARGET_END)
+		copy_to_run(emit, state, transition, done);
+	ebpf_bind(emit->as, done);
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a rule raises events. Its match is put together not in the ring but in a node of memory that each program
+ * has for each CPU, told, and listed; when all rules have dealt with the event, and no lock is held, events are made
+ * from its slots and dealt with (codegen/drain.c). The number of nodes is bounded: a match that finds none is a counted
+ * loss.
+ *
+ * Matches of one event stand in the order in which their runs were opened.
+ */
+
+#include "ebpf/codegen/derived.h"
+#include "ebpf/codegen/machine.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define QUEUE(member)  offsetof(struct matcher_queue, member)
+#define NODE(member)   offsetof(struct matcher_raised, member)
+#define MATCH(member)  offsetof(struct matcher_match, member)
+#define ORIGIN(member) offsetof(struct matcher_origin, member)
+#define FRAME(member)  offsetof(struct matcher_frame, member)
+
+enum { MATCH_OFF = sizeof(struct matcher_raised) };
+
+bool emit_raises(const struct emit *emit)
+{
+	return emit->derived && emit->place->raises;
+}
+
+/* What a match takes in the ring, or in a node. */
+uint32_t emit_derived_match_bytes(const struct emit *emit)
+{
+	uint32_t bytes = (uint32_t)sizeof(struct matcher_match) + emit->place->area_bytes;
+
+	return bytes + (emit->place->raised ? (uint32_t)sizeof(struct matcher_origin) : 0);
+}
+
+/* The types that rule raises here, one after the other; PROGRAM_NONE at the end. */
+static uint32_t raised_type(const struct ebpf_matcher *matcher, uint32_t rule, uint32_t statement)
+{
+	const struct program_rule *row = &matcher->program->rules[rule];
+	uint32_t type = program_statements(matcher->program, row)[statement].type;
+
+	return type != PROGRAM_NONE && matcher->types[type].raised ? type : PROGRAM_NONE;
+}
+
+/* Marks a rule that raises, and those that what it raises reaches. Depth: at most MATCHER_COMPANY_MAX. */
+static void reach(struct ebpf_matcher *matcher, uint32_t rule, struct emit_derived *derived)
+{
+	const struct program *program = matcher->program;
+
+	if (derived->rules[rule] || !matcher->rules[rule].raises)
+		return;
+	derived->rules[rule] = true;
+	for (uint32_t i = 0; i < program->rules[rule].statement_count; i++) {
+		uint32_t type = raised_type(matcher, rule, i);
+
+		if (type == PROGRAM_NONE || derived->type_places[type] != PROGRAM_NONE)
+			continue;
+		derived->type_places[type] = 0;
+		for (uint32_t other = 0; other < program->rule_count; other++)
+			if (matcher_wants(matcher, other, type))
+				reach(matcher, other, derived);
+	}
+}
+
+/* One place per event that a rule raises, and one per type. */
+static void number_places(struct ebpf_matcher *matcher, struct emit_derived *derived)
+{
+	const struct program *program = matcher->program;
+	uint32_t next = 1;
+
+	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
+		derived->rule_places[rule] = next;
+		for (uint32_t i = 0; i < program->rules[rule].statement_count && derived->rules[rule]; i++)
+			next += raised_type(matcher, rule, i) != PROGRAM_NONE;
+	}
+	for (uint32_t type = 0; type < program->type_count; type++) {
+		if (derived->type_places[type] != PROGRAM_NONE)
+			derived->type_places[type] = next++;
+	}
+	derived->place_count = next - 1;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How large nodes are and how many there are. */
+static void measure(struct ebpf_matcher *matcher, struct emit_derived *derived)
+{
+	const struct program *program = matcher->program;
+	uint32_t match_bytes = 0, record_bytes = 0, aside_bytes = 0;
+
+	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
+		struct emit emit = matcher_emit_of(matcher, NULL, rule, PROGRAM_NONE);
+
+		if (derived->rules[rule])
+			match_bytes = most(match_bytes, emit_derived_match_bytes(&emit));
+		if (matcher->rules[rule].raised)
+			aside_bytes = most(aside_bytes, matcher->rules[rule].stride);
+	}
+	for (uint32_t type = 0; type < program->type_count; type++)
+		if (derived->type_places[type] != PROGRAM_NONE)
+			record_bytes = most(record_bytes, program->types[type].record_bytes);
+	derived->record_off = MATCH_OFF + match_bytes;
+	derived->bytes = derived->record_off + record_bytes;
+	derived->count = MATCHER_RAISED_BYTES / derived->bytes;
+	if (derived->count > MATCHER_RAISED_MAX)
+		derived->count = MATCHER_RAISED_MAX;
+	derived->count = most(derived->count, MATCHER_RAISED_LEAST);
+	derived->aside_off = (uint32_t)sizeof(struct matcher_queue) + (derived->count + 1) * derived->bytes;
+	derived->cpu_bytes =
+		(derived->aside_off + aside_bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+}
+
+void emit_derived_fini(struct emit_derived *derived)
+{
+	alloc_free(derived->rules);
+	alloc_free(derived->rule_places);
+	alloc_free(derived->type_places);
+	*derived = (struct emit_derived){ 0 };
+}
+
+/* Whether rule may raise something at an event of type, or at a deadline. */
+static bool begins(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
+{
+	if (!matcher->rules[rule].raises)
+		return false;
+	if (type == PROGRAM_NONE)
+		return matcher->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
+	return matcher_wants(matcher, rule, type);
+}
+
+int emit_derived_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
+		      struct emit_derived *derived)
+{
+	const struct program *program = matcher->program;
+
+	*derived = (struct emit_derived){ .map = -1 };
+	for (uint32_t rule = part->first; rule < part->end; rule++) {
+		if (!begins(matcher, rule, type))
+			continue;
+		if (!derived->rules) {
+			derived->rules = alloc_zero(program->rule_count, sizeof *derived->rules);
+			derived->rule_places = alloc_zero(program->rule_count, sizeof *derived->rule_places);
+			derived->type_places = alloc_zero(program->type_count, sizeof *derived->type_places);
+			if (!derived->rules || !derived->rule_places || !derived->type_places) {
+				emit_derived_fini(derived);
+				return -ENOMEM;
+			}
+			memset(derived->type_places, 0xff, program->type_count * sizeof *derived->type_places);
+		}
+		reach(matcher, rule, derived);
+	}
+	if (!derived->rules)
+		return 0;
+	number_places(matcher, derived);
+	measure(matcher, derived);
+	return 1;
+}
+
+int emit_derived_map(struct ebpf_matcher *matcher, struct emit_derived *derived)
+{
+	derived->map = matcher_make_queue(matcher, (uint64_t)derived->cpu_bytes * matcher->cpu_count);
+	return derived->map < 0 ? derived->map : 0;
+}
+
+/* dst = the node of this number, which the verifier must know to be within their count. Overwrites r0. */
+void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t index)
+{
+	ebpf_mov(emit->as, R0, index);
+	ebpf_alu_imm(emit->as, BPF_MUL, R0, (int32_t)emit->derived->bytes);
+	ebpf_mov(emit->as, dst, queue);
+	ebpf_alu_imm(emit->as, BPF_ADD, dst, sizeof(struct matcher_queue));
+	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+}
+
+/* r8 = this CPU's queue, also in the frame; leaves for unknown. Overwrites r0-r5. */
+void emit_derived_queue(struct emit *emit, uint32_t unknown)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emit->matcher->cpu_count, unknown);
+	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emit->derived->cpu_bytes);
+	ebpf_load_value(as, R8, emit->derived->map, 0);
+	ebpf_alu(as, BPF_ADD, R8, R0);
+	emit_frame_point(as, FRAME(queue), R8);
+}
+
+void emit_derived_reserve(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t unused = ebpf_label(as), full = ebpf_label(as), have = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: room for an event to raise", program_text(emit->program, emit->rule->name));
+	emit_derived_queue(emit, full);
+	ebpf_load(as, BPF_W, R1, R8, QUEUE(free));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, unused);
+	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, full);
+	emit_derived_node(emit, R2, R8, R1);
+	ebpf_load(as, BPF_W, R0, R2, NODE(next));
+	ebpf_store(as, BPF_W, R8, QUEUE(free), R0);
+	ebpf_jump(as, have);
+	ebpf_bind(as, unused);
+	ebpf_load(as, BPF_W, R1, R8, QUEUE(used));
+	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)emit->derived->count, full);
+	ebpf_alu_imm(as, BPF_ADD, R1, 1);
+	ebpf_store(as, BPF_W, R8, QUEUE(used), R1);
+	emit_derived_node(emit, R2, R8, R1);
+	ebpf_jump(as, have);
+	ebpf_bind(as, full);
+	emit_lose_raised(emit);
+	ebpf_jump(as, none);
+	ebpf_bind(as, have);
+	ebpf_store(as, BPF_W, R2, NODE(self), R1);
+	ebpf_mov(as, R8, R2);
+	ebpf_alu_imm(as, BPF_ADD, R8, MATCH_OFF);
+}
+
+/* r3 = the node of the match in r8, r2 = the queue. */
+static void load_node(struct emit *emit)
+{
+	ebpf_mov(emit->as, R3, R8);
+	ebpf_alu_imm(emit->as, BPF_ADD, R3, -MATCH_OFF);
+	ebpf_load(emit->as, BPF_DW, R2, R9, FRAME(queue));
+}
+
+void emit_derived_discard(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+
+	load_node(emit);
+	ebpf_load(as, BPF_W, R0, R2, QUEUE(free));
+	ebpf_store(as, BPF_W, R3, NODE(next), R0);
+	ebpf_load(as, BPF_W, R0, R3, NODE(self));
+	ebpf_store(as, BPF_W, R2, QUEUE(free), R0);
+}
+
+/* Where the match in r8 comes from: outside, or the raised event being dealt with. Overwrites r0-r2. */
+void emit_derived_origin(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	int32_t at = (int32_t)(sizeof(struct matcher_match) + emit->place->area_bytes);
+	struct ebpf_words words = { R8, R1, at, NODE(origin), sizeof(struct matcher_origin) / 8 };
+
+	if (!emit->place->raised)
+		return;
+	if (!emit->is_derived) {
+		ebpf_store_imm(as, BPF_W, R8, at + (int32_t)ORIGIN(level), 0);
+		return;
+	}
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(node));
+	ebpf_lower_copy(as, &words);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(queue));
+	ebpf_load(as, BPF_W, R0, R1, QUEUE(turn));
+	ebpf_store(as, BPF_W, R8, at + (int32_t)ORIGIN(turn), R0);
+}
+
+/* Of what the node in r3 raises, whose match is in r8. Overwrites r0, r1, r4. */
+static void fill_origin(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	struct ebpf_words origin = { R3, R4, NODE(origin), NODE(origin), sizeof(struct matcher_origin) / 8 };
+
+	if (emit->is_derived) {
+		ebpf_load(as, BPF_DW, R4, R9, FRAME(node));
+		ebpf_lower_copy(as, &origin);
+		ebpf_load(as, BPF_W, R0, R3, NODE(origin.level));
+		ebpf_alu_imm(as, BPF_ADD, R0, 1);
+		ebpf_store(as, BPF_W, R3, NODE(origin.level), R0);
+		return;
+	}
+	ebpf_load(as, BPF_DW, R0, R8, MATCH(made));
+	ebpf_store(as, BPF_DW, R3, NODE(origin.made), R0);
+	ebpf_load(as, BPF_W, R0, R8, MATCH(ordinal));
+	ebpf_store(as, BPF_W, R3, NODE(origin.ordinal), R0);
+	ebpf_store_imm(as, BPF_W, R3, NODE(origin.rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_W, R3, NODE(origin.level), 1);
+}
+
+/* Or else time has passed. */
+static bool is_event(const struct emit *emit)
+{
+	return emit->type != PROGRAM_NONE && emit->type != PROGRAM_TIMER;
+}
+
+/* The seq of the event that completes the match. */
+static void fill_seq(struct emit *emit)
+{
+	const struct matcher_region *work = &emit->matcher->sweep.work;
+	struct ebpf_asm *as = emit->as;
+
+	if (emit->matcher->options.live) {
+		ebpf_store_imm(as, BPF_DW, R3, NODE(seq), 0);
+		return;
+	}
+	if (is_event(emit)) {
+		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, seq));
+	} else {
+		ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
+		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, seq));
+	}
+	ebpf_store(as, BPF_DW, R3, NODE(seq), R0);
+}
+
+/* Whether the matches of one event are found in the order in which their runs were opened: no run went to another
+ * chain, and one chain is walked. */
+static bool finds_in_order(const struct emit *emit)
+{
+	if (!is_event(emit) || emit_is_machine(emit))
+		return true; /* one at a time */
+	for (uint32_t type = 0; type < emit->program->type_count; type++) {
+		struct emit other = matcher_emit_of(emit->matcher, NULL, emit->place->index, type);
+
+		if (program_rule_sees(emit->program, emit->rule, type) && emit_has_moves(&other))
+			return false;
+	}
+	return emit_walk_count(emit) <= 1;
+}
+
+/* Leaves for later if the match in `node` comes after the one in `other`. Overwrites r0, r1. */
+static void jump_if_later(struct emit *emit, uint8_t node, uint8_t other, uint32_t later)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t earlier = ebpf_label(as);
+
+	ebpf_load(as, BPF_DW, R0, node, MATCH_OFF + MATCH(made));
+	ebpf_load(as, BPF_DW, R1, other, MATCH_OFF + MATCH(made));
+	ebpf_jump_if(as, BPF_JGT, R0, R1, later);
+	ebpf_jump_if(as, BPF_JLT, R0, R1, earlier);
+	ebpf_load(as, BPF_W, R0, node, MATCH_OFF + MATCH(ordinal));
+	ebpf_load(as, BPF_W, R1, other, MATCH_OFF + MATCH(ordinal));
+	ebpf_jump_if(as, BPF_JGT, R0, R1, later);
+	ebpf_bind(as, earlier);
+}
+
+/* r1 = the number of the node after the cursor. Overwrites r0, r2. */
+static void load_after_cursor(struct emit *emit, uint8_t queue, uint32_t bad)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t inside = ebpf_label(as), have = ebpf_label(as);
+
+	ebpf_load(as, BPF_W, R2, queue, QUEUE(cursor));
+	ebpf_jump_if_imm(as, BPF_JNE, R2, 0, inside);
+	ebpf_load(as, BPF_W, R1, queue, QUEUE(first));
+	ebpf_jump(as, have);
+	ebpf_bind(as, inside);
+	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, bad);
+	emit_derived_node(emit, R1, queue, R2);
+	ebpf_load(as, BPF_W, R1, R1, NODE(next));
+	ebpf_bind(as, have);
+}
+
+/* bpf_loop's callback (turn, frame): the cursor goes one node on, up to the first that comes after the new one. */
+static uint32_t function_seek(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t function = ebpf_asm_function(as, "seek");
+
+	ebpf_asm_enter(as, function);
+	uint32_t stop = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: which match comes first", program_text(emit->program, emit->rule->name));
+	ebpf_load(as, BPF_DW, R8, R2, FRAME(queue));
+	load_after_cursor(emit, R8, stop);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, stop);
+	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, stop);
+	ebpf_mov(as, R6, R1);
+	emit_derived_node(emit, R7, R8, R1);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(fresh));
+	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, stop);
+	emit_derived_node(emit, R3, R8, R2);
+	jump_if_later(emit, R7, R3, stop);
+	ebpf_store(as, BPF_W, R8, QUEUE(cursor), R6);
+	ebpf_return_0_or_1(as, stop);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/* The node of the match in r8 comes before the last one. Overwrites r0-r5. */
+static void insert(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t front = ebpf_label(as), done = ebpf_label(as);
+
+	load_node(emit);
+	ebpf_load(as, BPF_W, R5, R3, NODE(self));
+	ebpf_store(as, BPF_W, R2, QUEUE(fresh), R5);
+	ebpf_store_imm(as, BPF_W, R2, QUEUE(cursor), 0);
+	ebpf_mov_imm(as, R1, emit->derived->count);
+	ebpf_load_function(as, R2, function_seek(emit));
+	ebpf_mov(as, R3, R9);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	load_node(emit);
+	ebpf_mov(as, R5, R2);
+	load_after_cursor(emit, R5, done);
+	ebpf_store(as, BPF_W, R3, NODE(next), R1);
+	ebpf_load(as, BPF_W, R1, R3, NODE(self));
+	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, front);
+	emit_derived_node(emit, R4, R5, R2);
+	ebpf_store(as, BPF_W, R4, NODE(next), R1);
+	ebpf_jump(as, done);
+	ebpf_bind(as, front);
+	ebpf_store(as, BPF_W, R5, QUEUE(first), R1);
+	ebpf_bind(as, done);
+}
+
+/* The match in r8 is told. What silences it looks at its slots; all code behind goes on with those of the run. */
+static void tell(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	struct emit of_match = *emit;
+	uint32_t told = ebpf_label(as), done = ebpf_label(as);
+
+	if (emit_has_silence(emit)) {
+		emit_set_slots(&of_match, R8, sizeof(struct matcher_match));
+		emit_if_silent(&of_match, done);
+	}
+	ebpf_load_map(as, R1, emit->matcher->ring_fd);
+	ebpf_mov(as, R2, R8);
+	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit));
+	ebpf_mov_imm(as, R4, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
+	ebpf_call(as, BPF_FUNC_ringbuf_output);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
+	emit_count(emit, offsetof(struct matcher_control, lost), 1);
+	ebpf_jump(as, done);
+	ebpf_bind(as, told);
+	emit_count(emit, offsetof(struct matcher_control, matches), 1);
+	ebpf_bind(as, done);
+}
+
+/* The match in r8 is complete. Overwrites r0-r5. */
+void emit_derived_submit(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t first = ebpf_label(as), done = ebpf_label(as);
+	uint32_t out_of_order = ebpf_label(as), end = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: tell and raise", program_text(emit->program, emit->rule->name));
+	tell(emit);
+	load_node(emit);
+	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->rule_places[emit->place->index]);
+	ebpf_store_imm(as, BPF_W, R3, NODE(next), 0);
+	fill_origin(emit);
+	fill_seq(emit);
+	ebpf_load(as, BPF_DW, R2, R9, FRAME(queue));
+	ebpf_load(as, BPF_W, R5, R3, NODE(self));
+	ebpf_load(as, BPF_W, R1, R2, QUEUE(last));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, first);
+	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, first);
+	emit_derived_node(emit, R4, R2, R1);
+	if (!finds_in_order(emit))
+		jump_if_later(emit, R4, R3, out_of_order);
+	ebpf_store(as, BPF_W, R4, NODE(next), R5);
+	ebpf_jump(as, done);
+	ebpf_bind(as, first);
+	ebpf_store(as, BPF_W, R2, QUEUE(first), R5);
+	ebpf_bind(as, done);
+	ebpf_store(as, BPF_W, R2, QUEUE(last), R5);
+	ebpf_jump(as, end);
+	ebpf_bind(as, out_of_order);
+	if (!finds_in_order(emit))
+		insert(emit);
+	ebpf_bind(as, end);
+}
+
+/* dst = this CPU's room aside for rules at raised events. */
+void emit_derived_aside(struct emit *emit, uint8_t dst)
+{
+	ebpf_load(emit->as, BPF_DW, dst, R9, FRAME(queue));
+	ebpf_alu_imm(emit->as, BPF_ADD, dst, (int32_t)emit->derived->aside_off);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides in which order raised events are dealt with: in that in which they were raised, each by all rules before
+ * anything that it raised itself, and all of them when the event from outside has been dealt with by all rules. A
+ * callback of bpf_loop takes the first node that is pending to the place it stands at, where its next event is made and
+ * given to the rules that take it. What these raise goes to the end of the list.
+ *
+ * The number of turns is bounded: what is left after them is a counted loss of the rules that raised it.
+ *
+ * Registers: r7 the node, r8 the queue, r6 the record, r9 the frame, which the code for the event from outside is done
+ * with.
+ */
+
+#include "ebpf/codegen/derived.h"
+#include "ebpf/codegen/machine.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+
+#define QUEUE(member)  offsetof(struct matcher_queue, member)
+#define NODE(member)   offsetof(struct matcher_raised, member)
+#define MATCH(member)  offsetof(struct matcher_match, member)
+#define ORIGIN(member) offsetof(struct matcher_origin, member)
+#define HEADER(member) offsetof(struct event_header, member)
+#define FRAME(member)  offsetof(struct matcher_frame, member)
+
+enum { MATCH_OFF = sizeof(struct matcher_raised) };
+
+struct drain {
+	struct ebpf_matcher *matcher;
+	struct ebpf_asm *as;
+	struct emit_derived *derived;
+	uint32_t lock;
+	int16_t irq_flags;
+	uint32_t *places; /* labels, by number */
+	uint32_t again, stop, release;
+};
+
+static struct emit emit_of(const struct drain *drain, uint32_t rule, uint32_t type)
+{
+	struct emit emit = matcher_emit_of(drain->matcher, drain->as, rule, type);
+
+	emit.functions.lock = drain->lock;
+	emit.irq_flags = drain->irq_flags;
+	emit.derived = drain->derived;
+	emit.is_derived = true;
+	return emit;
+}
+
+/* Goes to the place in r0. */
+static void dispatch(const struct drain *drain, uint32_t first, uint32_t end)
+{
+	uint32_t half = first + (end - first) / 2, upper;
+
+	if (end - first == 1) {
+		ebpf_jump(drain->as, drain->places[first]);
+		return;
+	}
+	upper = ebpf_label(drain->as);
+	ebpf_jump_if_imm(drain->as, BPF_JGE, R0, (int32_t)half, upper);
+	dispatch(drain, first, half);
+	ebpf_bind(drain->as, upper);
+	dispatch(drain, half, end);
+}
+
+/* What the rule at work raised, with the queue in r8, is pending behind everything else. Leaves for none; overwrites
+ * r0-r4. */
+static void take_over(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t first = ebpf_label(as), taken = ebpf_label(as);
+
+	ebpf_load(as, BPF_W, R1, R8, QUEUE(first));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(pending));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, first);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(end));
+	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, none);
+	emit_derived_node(emit, R3, R8, R2);
+	ebpf_store(as, BPF_W, R3, NODE(next), R1);
+	ebpf_jump(as, taken);
+	ebpf_bind(as, first);
+	ebpf_store(as, BPF_W, R8, QUEUE(pending), R1);
+	ebpf_bind(as, taken);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(last));
+	ebpf_store(as, BPF_W, R8, QUEUE(end), R2);
+	ebpf_store_imm(as, BPF_DW, R8, QUEUE(first), 0);
+}
+
+/* r1 narrowed to what a field of this type holds. */
+static void narrow(struct ebpf_asm *as, uint32_t value)
+{
+	int32_t bits = value == EVENT_U8 || value == EVENT_I8     ? 56
+		       : value == EVENT_U16 || value == EVENT_I16 ? 48
+		       : value == EVENT_U32 || value == EVENT_I32 ? 32
+								  : 0;
+	bool is_signed = value == EVENT_I8 || value == EVENT_I16 || value == EVENT_I32;
+	uint32_t done = ebpf_label(as);
+
+	if (value == EVENT_BOOL) {
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, done);
+		ebpf_mov_imm(as, R1, 1);
+	} else if (bits) {
+		ebpf_alu_imm(as, BPF_LSH, R1, bits);
+		ebpf_alu_imm(as, is_signed ? BPF_ARSH : BPF_RSH, R1, bits);
+	}
+	ebpf_bind(as, done);
+}
+
+/* The field of the record in r6, which is 0, becomes the argument; it stays 0 where a division by zero is in it. */
+static void set_field(struct emit *emit, const struct program_arg *arg)
+{
+	const struct program_field *field = &emit->program->fields[arg->field];
+	struct ebpf_text_place place = { R6, (int32_t)field->offset, field->bytes };
+
+	emit->lower.on_zero = ebpf_label(emit->as);
+	if (field->value == EVENT_STRING) {
+		ebpf_lower_text(&emit->lower, arg->node, &place);
+	} else {
+		ebpf_lower_value(&emit->lower, arg->node);
+		narrow(emit->as, field->value);
+		ebpf_store(emit->as, BPF_DW, R6, (int32_t)field->offset, R1);
+	}
+	ebpf_bind(emit->as, emit->lower.on_zero);
+}
+
+/* Makes the event in the node. */
+static void make_record(struct emit *emit, const struct program_statement *statement)
+{
+	const struct program_type *type = &emit->program->types[statement->type];
+	static const size_t numbers[][2] = { { MATCH(cpu), HEADER(cpu) },
+					     { MATCH(pid), HEADER(pid) },
+					     { MATCH(tid), HEADER(tid) } };
+	struct ebpf_words comm = { R6, R7, HEADER(comm), MATCH_OFF + (int32_t)MATCH(comm), EVENT_COMM_BYTES / 8 };
+	struct ebpf_words ts = { R6, R7, HEADER(ts), MATCH_OFF + (int32_t)MATCH(ts), 1 };
+	struct ebpf_words seq = { R6, R7, HEADER(seq), NODE(seq), 1 };
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_note(as, "rule %s: EMIT %s", program_text(emit->program, emit->rule->name),
+		  program_text(emit->program, type->name));
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(turn));
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_W, R8, QUEUE(turn), R0);
+	ebpf_mov(as, R6, R7);
+	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)emit->derived->record_off);
+	ebpf_lower_copy(as, &ts);
+	ebpf_lower_copy(as, &seq);
+	ebpf_lower_copy(as, &comm);
+	ebpf_store_imm(as, BPF_W, R6, HEADER(type), (int32_t)statement->type);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)numbers[i][0]);
+		ebpf_store(as, BPF_W, R6, (int32_t)numbers[i][1], R0);
+	}
+	for (uint32_t at = sizeof(struct event_header); at < type->record_bytes; at += 8)
+		ebpf_store_imm(as, BPF_DW, R6, (int32_t)at, 0);
+	emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+	for (uint32_t i = 0; i < statement->arg_count; i++)
+		set_field(emit, &program_args(emit->program, statement)[i]);
+}
+
+/* The events of a match of the rule are raised one by one. */
+static void emit_matched(struct drain *drain, uint32_t rule)
+{
+	struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
+	struct ebpf_asm *as = drain->as;
+	uint32_t place = drain->derived->rule_places[rule];
+	const struct program_statement *statement = program_statements(emit.program, emit.rule);
+
+	ebpf_bind(as, drain->places[place]);
+	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {
+		bool is_last = true;
+
+		if (!program_is_emission(statement) || !drain->matcher->types[statement->type].raised)
+			continue;
+		for (uint32_t j = i + 1; j < left; j++) {
+			uint32_t type = statement[j - i].type;
+
+			is_last &= type == PROGRAM_NONE || !drain->matcher->types[type].raised;
+		}
+		if (place != drain->derived->rule_places[rule])
+			ebpf_bind(as, drain->places[place]);
+		place++;
+		if (emit_is_machine(&emit)) {
+			emit_set_slots(&emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+			emit_unless_notice(&emit, statement->notice, is_last ? drain->release : drain->places[place]);
+		}
+		make_record(&emit, statement);
+		ebpf_store_imm(as, BPF_W, R7, NODE(then), is_last ? 0 : (int32_t)place);
+		ebpf_jump(as, drain->places[drain->derived->type_places[statement->type]]);
+	}
+}
+
+/* r6, and the frame's record, of the node in the frame. */
+static void load_record(struct drain *drain)
+{
+	struct ebpf_asm *as = drain->as;
+
+	ebpf_load(as, BPF_DW, R6, R9, FRAME(node));
+	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)drain->derived->record_off);
+	emit_frame_point(as, FRAME(record), R6);
+}
+
+/* All rules that take the type, at its event in the node. */
+static void emit_arrived(struct drain *drain, uint32_t type)
+{
+	struct ebpf_asm *as = drain->as;
+
+	ebpf_bind(as, drain->places[drain->derived->type_places[type]]);
+	load_record(drain);
+	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count && !ebpf_asm_error(as); rule++) {
+		struct emit emit = emit_of(drain, rule, type);
+
+		if (!matcher_wants(drain->matcher, rule, type))
+			continue;
+		emit_rule(&emit);
+		if (emit_raises(&emit)) {
+			uint32_t none = ebpf_label(as);
+
+			ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+			take_over(&emit, none);
+			ebpf_bind(as, none);
+		}
+	}
+	ebpf_note(as, "the raised event is done with");
+	ebpf_load(as, BPF_DW, R7, R9, FRAME(node));
+	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+	ebpf_load(as, BPF_W, R0, R7, NODE(then));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, drain->release);
+	ebpf_store(as, BPF_W, R7, NODE(place), R0);
+	ebpf_jump(as, drain->again);
+}
+
+/* Too many turns: nothing more comes of the node in r7. */
+static void emit_flood(struct drain *drain)
+{
+	struct ebpf_asm *as = drain->as;
+
+	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count; rule++) {
+		struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
+		uint32_t next = ebpf_label(as);
+
+		if (!drain->derived->rules[rule])
+			continue;
+		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)MATCH(rule));
+		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)rule, next);
+		emit_lose_raised(&emit);
+		ebpf_bind(as, next);
+	}
+	ebpf_jump(as, drain->release);
+}
+
+/* The node in r7, the first that is pending, is free. */
+static void emit_ends(struct drain *drain)
+{
+	struct ebpf_asm *as = drain->as;
+
+	ebpf_bind(as, drain->release);
+	ebpf_load(as, BPF_W, R1, R7, NODE(next));
+	ebpf_store(as, BPF_W, R8, QUEUE(pending), R1);
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(free));
+	ebpf_store(as, BPF_W, R7, NODE(next), R0);
+	ebpf_load(as, BPF_W, R0, R7, NODE(self));
+	ebpf_store(as, BPF_W, R8, QUEUE(free), R0);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, drain->stop);
+	ebpf_bind(as, drain->again);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_bind(as, drain->stop);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_exit(as);
+}
+
+/* bpf_loop's callback (turn, frame). */
+static void emit_turn(struct drain *drain)
+{
+	struct emit emit = emit_of(drain, 0, PROGRAM_NONE);
+	struct ebpf_asm *as = drain->as;
+	uint32_t flood = ebpf_label(as);
+
+	ebpf_note(as, "the next raised event");
+	ebpf_mov(as, R9, R2);
+	ebpf_mov(as, R5, R1);
+	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(pending));
+	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, drain->stop);
+	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)drain->derived->count, drain->stop);
+	emit_derived_node(&emit, R7, R8, R2);
+	emit_frame_point(as, FRAME(node), R7);
+	ebpf_jump_if_imm(as, BPF_JGE, R5, MATCHER_TURNS_MAX, flood);
+	ebpf_load(as, BPF_W, R0, R7, NODE(place));
+	dispatch(drain, 1, drain->derived->place_count + 1);
+	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count; rule++)
+		if (drain->derived->rules[rule])
+			emit_matched(drain, rule);
+	for (uint32_t type = 0; type < drain->matcher->program->type_count; type++)
+		if (drain->derived->type_places[type] != PROGRAM_NONE)
+			emit_arrived(drain, type);
+	ebpf_bind(as, flood);
+	emit_flood(drain);
+	emit_ends(drain);
+}
+
+static bool locks_out_interrupts(const struct ebpf_matcher *matcher)
+{
+	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++)
+		if (matcher->rules[rule].raised && matcher->rules[rule].locks_out_interrupts)
+			return true;
+	return false;
+}
+
+void emit_drain_function(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct emit_derived *derived, uint32_t lock)
+{
+	struct drain drain = { .matcher = matcher, .as = as, .derived = derived, .lock = lock };
+
+	drain.places = alloc_zero(derived->place_count + 1, sizeof *drain.places);
+	if (!drain.places) {
+		ebpf_asm_fail(as, -ENOMEM);
+		return;
+	}
+	derived->drain = ebpf_asm_function(as, "raised");
+	ebpf_asm_enter(as, derived->drain);
+	for (uint32_t i = 1; i <= derived->place_count; i++)
+		drain.places[i] = ebpf_label(as);
+	drain.again = ebpf_label(as);
+	drain.stop = ebpf_label(as);
+	drain.release = ebpf_label(as);
+	if (locks_out_interrupts(matcher))
+		drain.irq_flags = ebpf_stack_take(as, 8);
+	emit_turn(&drain);
+	ebpf_asm_leave(as);
+	alloc_free(drain.places);
+}
+
+void emit_drain_later(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as), none = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: did it raise anything", program_text(emit->program, emit->rule->name));
+	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
+	take_over(emit, none);
+	emit_frame_set(as, FRAME(raised), 1);
+	ebpf_bind(as, none);
+	emit_frame_forget(as, FRAME(queue));
+	ebpf_bind(as, done);
+}
+
+void emit_drain(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as);
+
+	ebpf_note(as, "what was raised is dealt with");
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
+	emit_frame_set(as, FRAME(raised), 0);
+	emit_derived_queue(emit, done);
+	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
+	ebpf_mov_imm(as, R1, MATCHER_TURNS_MAX + MATCHER_RAISED_MAX + 1);
+	ebpf_load_function(as, R2, emit->derived->drain);
+	ebpf_mov(as, R3, R9);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	emit_frame_point(as, FRAME(record), R6);
+	emit_frame_forget(as, FRAME(queue));
+	ebpf_bind(as, done);
+}

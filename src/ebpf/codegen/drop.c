@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what becomes of open runs for which another one is the reason: a match ends those of its key (AFTER MATCH
+ * DROP), a run that found no place marks those that its match might have ended, and where a rule discards what a loss
+ * may have spoiled, runs that were open then end when they are next met, by an event or the sweep.
+ */
+
+#include "ebpf/codegen/emit-priv.h"
+
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
+
+/* Leaves for stale if the run in r7 was open at a loss, and its rule discards such runs. Overwrites r1, r2. */
+void emit_if_stale(struct emit *emit, uint32_t stale)
+{
+	if (emit->rule->loss != PROGRAM_DISCARD)
+		return;
+	emit_control(emit, R1);
+	ebpf_load(emit->as, BPF_W, R1, R1, CONTROL(epoch));
+	ebpf_load(emit->as, BPF_W, R2, R7, RUN(epoch));
+	ebpf_jump_if(emit->as, BPF_JNE, R1, R2, stale);
+}
+
+/* Given what is said in r0: marks the run in r7 and leaves for marked, unless it is to end. Overwrites r1. */
+void emit_mark_if(struct emit *emit, uint32_t marked)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t ends = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JNE, R0, MATCHER_MARKS, ends);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R1, R1, CONTROL(epoch));
+	ebpf_alu_imm(as, BPF_SUB, R1, 1);
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R1);
+	ebpf_jump(as, marked);
+	ebpf_bind(as, ends);
+}
+
+/* Every run of the event's key ends, or is marked. */
+static uint32_t function_drop(struct emit *emit, const struct emit_walk *walk)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t function = ebpf_asm_function(as, "drop");
+
+	ebpf_asm_enter(as, function);
+	uint32_t end = ebpf_label(as), other = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: drop the run", program_text(emit->program, emit->rule->name));
+	ebpf_mov(as, R9, R2);
+	emit_fetch_run(emit, end);
+	emit_check_key(emit, walk, other);
+	if (emit->rule->loss == PROGRAM_TAINT) {
+		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
+		emit_mark_if(emit, other);
+	}
+	emit_remove_run(emit);
+	ebpf_bind(as, other);
+	emit_turn_end(emit, end);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/* The runs of the event's key that are still in the chain. One class, as keys are those of the joins. */
+void emit_drop(struct emit *emit)
+{
+	struct emit_walk walk = { .group = 0, .key = emit_key_of(emit, 0) };
+	uint32_t done = ebpf_label(emit->as);
+
+	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(matched));
+	ebpf_jump_if_imm(emit->as, BPF_JEQ, R0, 0, done);
+	emit_walk_chain(emit, &walk, function_drop(emit, &walk));
+	ebpf_bind(emit->as, done);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a machine does at an event (docs/execution.md, "Machines"). There is one instance per key at most, so
+ * the lock of its bucket is held from looking it up until what was opened in its stead is linked: no two events can
+ * open it at once. Where it is found, whatever its state does with the event, nothing is opened.
+ *
+ * An event that names only some slots of the key ends all instances that agree on them. They lie in one stripe of
+ * buckets, since the stripe is chosen by the slots that every such event names (memory/hash.c); a stripe has one lock.
+ */
+
+#include "ebpf/codegen/machine.h"
+
+#define BUCKET(member) offsetof(struct matcher_bucket, member)
+#define FRAME(member)  offsetof(struct matcher_frame, member)
+
+enum { LOOP_TURNS_MAX = 1 << 23 };
+
+const struct program_key *emit_machine_key(const struct emit *emit)
+{
+	return program_key_for(emit->program, &program_classes(emit->program, emit->rule)[0], emit->type);
+}
+
+bool emit_names_part(const struct emit *emit)
+{
+	const struct program_class *class = &program_classes(emit->program, emit->rule)[0];
+	const struct program_key *key = emit_machine_key(emit);
+
+	return key && program_key_given(emit->program, class, key) != program_class_whole(class);
+}
+
+/* bpf_loop's callback (turn, frame), for the chain in which the instance of the event's key would be. */
+static uint32_t function_instance(struct emit *emit, const struct emit_walk *walk)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t function = ebpf_asm_function(as, "instance");
+
+	ebpf_asm_enter(as, function);
+	struct emit_exits exits = { .stay = ebpf_label(as),
+				    .end = ebpf_label(as),
+				    .match = ebpf_label(as),
+				    .moves = ebpf_label(as),
+				    .tell = ebpf_label(as),
+				    .timed = ebpf_label(as) };
+	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as), stale = ebpf_label(as);
+
+	ebpf_note(as, "machine %s: is this the instance", program_text(emit->program, emit->rule->name));
+	ebpf_mov(as, R9, R2);
+	emit_fetch_run(emit, end);
+	emit_check_key(emit, walk, other);
+	emit_if_stale(emit, stale);
+	emit_frame_set(as, FRAME(found), 1);
+	emit_timers(emit, gone);
+	emit_step_states(emit, walk, &exits);
+	ebpf_jump(as, exits.stay);
+	emit_leave_instance(emit, &exits, emit_match_fill);
+	ebpf_bind(as, exits.stay);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_exit(as);
+	ebpf_bind(as, stale);
+	if (emit->rule->loss == PROGRAM_DISCARD)
+		emit_remove_run(emit);
+	ebpf_bind(as, gone);
+	emit_frame_set(as, FRAME(found), 0);
+	ebpf_jump(as, exits.stay);
+	ebpf_bind(as, other);
+	emit_turn_end(emit, end);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/* What became of the instance in r7, number in the frame's current, that a transition was taken by. */
+void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void (*fill)(struct emit *emit))
+{
+	struct ebpf_asm *as = emit->as;
+	const char *name = program_text(emit->program, emit->rule->name);
+	uint32_t no_timer = ebpf_label(as);
+
+	ebpf_bind(as, exits->match);
+	ebpf_note(as, "machine %s: tell and end", name);
+	emit_match_run(emit, fill);
+	ebpf_bind(as, exits->end);
+	ebpf_note(as, "machine %s: the instance ends", name);
+	emit_remove_run(emit);
+	emit_frame_set(as, FRAME(current), 0);
+	ebpf_jump(as, exits->stay);
+	ebpf_bind(as, exits->tell);
+	ebpf_note(as, "machine %s: tell", name);
+	if (emit->type == PROGRAM_TIMER)
+		emit_clear_timer(emit);
+	emit_match_run(emit, fill);
+	ebpf_bind(as, exits->timed);
+	emit_note_timer(emit, no_timer);
+	ebpf_bind(as, no_timer);
+}
+
+/* Leaves for none unless one of the transitions that end all instances of a part of the key fits. */
+static void look_at_end(struct emit *emit, uint32_t none)
+{
+	uint32_t count, fits = ebpf_label(emit->as);
+	const struct program_transition *transition = emit_transitions(emit, 1, &count);
+
+	for (uint32_t i = 0; i < count; i++, transition++) {
+		uint32_t next = ebpf_label(emit->as);
+
+		emit_note_transition(emit, 1, transition, "fit", transition->fit);
+		emit_condition(emit, transition->fit, next);
+		ebpf_jump(emit->as, fits);
+		ebpf_bind(emit->as, next);
+	}
+	ebpf_jump(emit->as, none);
+	ebpf_bind(emit->as, fits);
+}
+
+/*
+ * The frame's bucket = the next of the stripe, counted down; its chain is gone along next. Leaves for done. The
+ * verifier follows what it knows about numbers on the stack through every turn of a loop, so the count is kept
+ * elsewhere.
+ */
+static void next_chain(struct emit *emit, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_load(as, BPF_DW, R2, R9, FRAME(lock));
+	ebpf_load(as, BPF_W, R1, R2, BUCKET(moves));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, done);
+	ebpf_alu_imm(as, BPF_SUB, R1, 1);
+	ebpf_store(as, BPF_W, R2, BUCKET(moves), R1);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
+	ebpf_alu(as, BPF_ADD, R1, R0);
+	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
+	emit_bucket_address(emit, R8, R1);
+	emit_frame_point(as, FRAME(bucket), R8);
+	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
+	emit_frame_put(as, FRAME(next), R0);
+}
+
+/* bpf_loop's callback (turn, frame): one chain's begin, or one run, of the stripe. */
+static uint32_t function_end_part(struct emit *emit, const struct emit_walk *walk)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t function = ebpf_asm_function(as, "end_part");
+
+	ebpf_asm_enter(as, function);
+	uint32_t none = ebpf_label(as), done = ebpf_label(as), stop = ebpf_label(as);
+
+	ebpf_note(as, "machine %s: instances of a part of the key end", program_text(emit->program, emit->rule->name));
+	ebpf_mov(as, R9, R2);
+	emit_fetch_run(emit, none);
+	emit_compare_key(emit, walk, done);
+	emit_timers(emit, done);
+	emit_remove_run(emit);
+	ebpf_jump(as, done);
+	ebpf_bind(as, none);
+	next_chain(emit, stop);
+	ebpf_bind(as, done);
+	ebpf_return_0_or_1(as, stop);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+static void end_part(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	struct emit_walk walk = { .group = 0, .key = emit_machine_key(emit) };
+	uint64_t turns = emit->rule->pool + (UINT64_C(2) << emit->place->inner_bits);
+	uint32_t none = ebpf_label(as), busy = ebpf_label(as);
+
+	emit_header_late(emit);
+	emit->has_late = true;
+	look_at_end(emit, none);
+	emit_hash_stripe(emit, &walk);
+	emit_frame_put(as, FRAME(opened), R1);
+	emit_frame_set(as, FRAME(next), 0);
+	emit_bucket_address(emit, R8, R1);
+	emit_frame_point(as, FRAME(bucket), R8);
+	emit_frame_point(as, FRAME(lock), R8);
+	emit_lock_held(emit, busy);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(lock));
+	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->place->inner_bits);
+	ebpf_mov_imm(as, R1, turns < LOOP_TURNS_MAX ? turns : LOOP_TURNS_MAX);
+	ebpf_load_function(as, R2, function_end_part(emit, &walk));
+	ebpf_mov(as, R3, R9);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	emit_let_go(emit);
+	ebpf_jump(as, none);
+	ebpf_bind(as, busy);
+	emit_lose(emit);
+	ebpf_bind(as, none);
+}
+
+static void step_or_open(struct emit *emit, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	struct emit_walk walk;
+	uint32_t found = ebpf_label(as), empty = ebpf_label(as);
+	bool copies = emit_inherits(emit);
+
+	emit->is_late_once = emit->is_alone;
+	emit_frame_set(as, FRAME(found), 0);
+	if (copies)
+		emit_frame_set(as, FRAME(copied), 0);
+	emit_hold(emit, done);
+	if (emit_find_walks(emit, &walk)) {
+		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
+		ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, empty);
+		emit_loop_chain(emit, function_instance(emit, &walk));
+		ebpf_load(as, BPF_DW, R0, R9, FRAME(found));
+		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, found);
+		ebpf_bind(as, empty);
+	}
+	emit_open(emit);
+	ebpf_bind(as, found);
+	emit_let_go(emit);
+	if (copies)
+		emit_inherit(emit);
+}
+
+void emit_machine(struct emit *emit)
+{
+	uint32_t done = ebpf_label(emit->as);
+
+	emit->holds = emit->place->has_runs;
+	emit_functions_new(emit);
+	ebpf_note(emit->as, "machine %s", program_text(emit->program, emit->rule->name));
+	if (!emit->holds)
+		emit_open(emit); /* which keeps nothing */
+	else if (emit_names_part(emit))
+		end_part(emit);
+	else
+		step_or_open(emit, done);
+	ebpf_bind(emit->as, done);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how an event opens a run. A run that completes with its first event never takes a place: its slots are
+ * computed in the ring. Where a `hold` may end it at once, they are computed aside first, so that it takes no place
+ * either.
+ */
+
+#include "ebpf/codegen/machine.h"
+
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define MATCH(member)   offsetof(struct matcher_match, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define FRAME(member)   offsetof(struct matcher_frame, member)
+
+/* Whether the first thing that happens to the slot is that it is set from the event alone. */
+static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
+{
+	const struct program_action *action = program_actions(emit->program, transition);
+	const struct ebpf_node_info *nodes = emit->matcher->nodes;
+
+	for (uint32_t i = 0; i < transition->action_count; i++, action++) {
+		if (nodes[action->node].reads_slots)
+			return false;
+		if (action->slot == slot)
+			return action->op == PROGRAM_SET && !nodes[action->node].divides;
+	}
+	return false;
+}
+
+/* Zeroes what the opening actions do not set anyway. */
+static void clear_slots(struct emit *emit, const struct program_transition *transition)
+{
+	const struct program_slot *slots = program_slots(emit->program, emit->rule);
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < emit->rule->slot_count && at < emit->rule->slot_bytes; i++) {
+		if (slots[i].offset != at || !is_set_first(emit, transition, i))
+			break;
+		at += slots[i].bytes;
+	}
+	for (; at < emit->rule->slot_bytes; at += 8) {
+		bool skip = false;
+
+		for (uint32_t i = 0; i < emit->rule->slot_count && !skip; i++)
+			skip = slots[i].offset == at && slots[i].bytes == 8 && is_set_first(emit, transition, i);
+		if (!skip)
+			ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, emit->lower.slots_off + (int32_t)at, 0);
+	}
+}
+
+void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
+{
+	emit->lower.slots = base;
+	emit->lower.slots_off = (int32_t)off;
+	emit->lower.slots_zero = false;
+}
+
+/* The slots of a fresh run, in what looks like a run at base. */
+static void fill_slots(struct emit *emit, const struct program_transition *transition, uint8_t base)
+{
+	emit_set_slots(emit, base, sizeof(struct matcher_run));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+	emit_history_begin(emit);
+	emit_history_append(emit, transition);
+}
+
+/* The opening event completes the run. */
+static void open_match(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t discard = ebpf_label(as);
+
+	emit_count_opened(emit, done);
+	ebpf_mov(as, R7, R2);
+	emit_match_reserve(emit, done);
+	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R7);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
+	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
+	emit_set_slots(emit, R8, sizeof(struct matcher_match));
+	clear_slots(emit, transition);
+	emit_actions(emit, transition);
+	emit_condition(emit, transition->hold, discard);
+	emit_history_begin(emit);
+	emit_history_append(emit, transition);
+	emit_match_fill(emit);
+	emit_match_submit(emit);
+	ebpf_jump(as, done);
+	ebpf_bind(as, discard);
+	if (transition->hold != PROGRAM_NONE)
+		emit_match_discard(emit);
+}
+
+/*
+ * The same where something is done at the match: that must not depend on room in the ring, so the slots are computed
+ * aside.
+ */
+static void open_acting(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_mov_imm(as, R8, 0);
+	if (!emit_is_machine(emit)) {
+		emit_count_opened(emit, done);
+		ebpf_mov(as, R8, R2);
+	}
+	emit_aside(emit, R7);
+	ebpf_store(as, BPF_W, R7, RUN(ordinal), R8);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
+	fill_slots(emit, transition, R7);
+	emit_condition(emit, transition->hold, done);
+	emit_match_run(emit, emit_match_fill);
+}
+
+/* r7, the ordinal of the new run number r8, becomes its address; its head is filled for the transition's target. */
+static void fill_head(struct emit *emit, const struct program_transition *transition)
+{
+	struct ebpf_asm *as = emit->as;
+
+	ebpf_mov(as, R1, R7);
+	emit_run_address(emit, R7, R8);
+	ebpf_store(as, BPF_W, R7, RUN(ordinal), R1);
+	ebpf_store_imm(as, BPF_W, R7, RUN(bucket), 0);
+	ebpf_store_imm(as, BPF_W, R7, RUN(state),
+		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));
+	ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
+	emit_now(emit);
+	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
+}
+
+/* The opened run, number r8 in r7, is linked; after dropping, where there is dropping. */
+static void link_opened(struct emit *emit, uint32_t state)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (emit_links_late(emit)) {
+		emit_frame_put(as, FRAME(opened), R8);
+		return;
+	}
+	emit_link(emit, emit_group(emit, state));
+}
+
+/* Lets the run number r8 in r7 wait in its bucket. */
+void emit_link(struct emit *emit, uint32_t group)
+{
+	emit_hash_run(emit, group);
+	ebpf_mov(emit->as, R2, R1);
+	ebpf_mov(emit->as, R1, R8);
+	ebpf_call_function(emit->as, emit->functions.link);
+}
+
+/* A machine's new instance, number r8 in r7: what its first transition tells, and when its timer goes off. */
+static void begin_instance(struct emit *emit, const struct program_transition *transition)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t no_timer = ebpf_label(as);
+
+	if (transition->flags & PROGRAM_TELL) {
+		emit_frame_put(as, FRAME(current), R8);
+		emit_match_run(emit, emit_match_fill);
+		ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
+	}
+	emit_note_timer(emit, no_timer);
+	ebpf_bind(as, no_timer);
+}
+
+static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
+				   emit->place->area_bytes / 8 };
+
+	emit_count_opened(emit, done);
+	ebpf_mov(as, R7, R2);
+	if (transition->hold != PROGRAM_NONE) {
+		emit_aside(emit, R8);
+		emit_frame_point(as, FRAME(aside), R8);
+		fill_slots(emit, transition, R8);
+		emit_note_transition(emit, 0, transition, "hold", transition->hold);
+		emit_condition(emit, transition->hold, done);
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+		ebpf_lower_copy(as, &kept);
+	} else {
+		emit_take(emit, done);
+		fill_head(emit, transition);
+		fill_slots(emit, transition, R7);
+	}
+	if (emit_is_machine(emit))
+		begin_instance(emit, transition);
+	link_opened(emit, transition->target);
+}
+
+void emit_open(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t count, done = ebpf_label(as);
+	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t next = ebpf_label(as);
+
+		emit->lower.slots_zero = true;
+		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
+		emit_condition(emit, transitions[i].fit, next);
+		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		emit_header_late(emit);
+		if (transitions[i].target == PROGRAM_TARGET_END && emit_is_machine(emit))
+			ebpf_jump(as, done);
+		else if (transitions[i].target == PROGRAM_TARGET_END)
+			emit_count_opened(emit, done);
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit_acts(emit) || emit_is_machine(emit)))
+			open_acting(emit, &transitions[i], done);
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
+			open_match(emit, &transitions[i], done);
+		else
+			open_run(emit, &transitions[i], done);
+		ebpf_jump(as, done);
+		ebpf_bind(as, next);
+	}
+	ebpf_bind(as, done);
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+}
+
+void emit_look_at_openings(struct emit *emit, uint32_t some)
+{
+	uint32_t count;
+	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t fit = transitions[i].fit, next = ebpf_label(emit->as);
+
+		emit->lower.slots_zero = true;
+		emit_note_transition(emit, 0, &transitions[i], "fit", fit);
+		if (fit == PROGRAM_NONE ||
+		    !emit->matcher->nodes[fit].divides) /* or else zeros would be counted twice */
+			emit_condition(emit, fit, next);
+		ebpf_jump(emit->as, some);
+		ebpf_bind(emit->as, next);
+	}
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_KERNEL_ATTACH_PROBE_H
+#define EBPF_KERNEL_ATTACH_PROBE_H
+
+/*
+ * Probes in user code: "uprobe:FILE:FUNCTION" where a function begins, "uretprobe:FILE:FUNCTION" where it returns. FILE
+ * is a path, or the name of a shared library (libc.so.6); "asterism" is this program. A probe is met by every
+ * process that has the file mapped; the scope test comes after that.
+ */
+
+#include "base/alloc.h"
+#include "base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct attach_place {
+	const char *path;
+	uint64_t offset; /* in the file */
+	bool at_return;
+	bool is_own; /* in this program: met by this process only, about others (own-probe.h) */
+};
+
+/* Where one clause goes that says why not. */
+struct attach_reason {
+	char *text;
+	size_t size;
+};
+
+bool attach_is_probe(const char *tracepoint);
+
+/* Finds the place; its path is arena's. Returns 0, -ENOENT (no such file), -ESRCH (it has no such function), -EINVAL,
+ * -ENOMEM. */
+int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
+		      const struct attach_reason *reason);
+
+/* A program of the kprobe type, for all processes. Returns a descriptor whose closing detaches, or -errno. */
+int attach_probe(int program_fd, const struct attach_place *place, const char *tracepoint, struct asterism_diag *diag);
+
+#endif

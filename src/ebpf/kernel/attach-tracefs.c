@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides where tracefs is. Where it is mounted nowhere and we may, it is mounted at its own place. */
+
+#include "ebpf/kernel/attach-tracefs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+enum { FOLDER_COUNT = sizeof folders / sizeof *folders };
+
+static bool is_word(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	}
+	return length > 0;
+}
+
+static int read_id(const char *folder, const char *tracepoint, uint32_t *id)
+{
+	const char *colon = strchr(tracepoint, ':');
+	char path[256], text[32], *end;
+	int length = snprintf(path, sizeof path, "%s/events/%.*s/%s/id", folder, (int)(colon - tracepoint), tracepoint,
+			      colon + 1);
+
+	if (length >= (int)sizeof path)
+		return -ENOENT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t got = read(fd, text, sizeof text - 1);
+	int error = got < 0 ? -errno : 0;
+
+	close(fd);
+	if (error)
+		return error;
+	text[got] = '\0';
+	errno = 0;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (end == text || errno || number > UINT32_MAX)
+		return -EINVAL;
+	*id = (uint32_t)number;
+	return 0;
+}
+
+/* The index of a folder where tracefs is, or -errno. */
+static int find_folder(void)
+{
+	char path[64];
+
+	for (int i = 0; i < FOLDER_COUNT; i++) {
+		snprintf(path, sizeof path, "%s/events", folders[i]);
+		if (access(path, F_OK) == 0)
+			return i;
+		if (errno != ENOENT)
+			return -errno;
+	}
+	return mount("tracefs", folders[0], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ? 0 : -errno;
+}
+
+int attach_tracefs_id(const char *tracepoint, uint32_t *id)
+{
+	const char *colon = strchr(tracepoint, ':');
+
+	if (!colon || !is_word(tracepoint, (size_t)(colon - tracepoint)) || !is_word(colon + 1, strlen(colon + 1)))
+		return -ENOENT;
+	int folder = find_folder();
+
+	return folder < 0 ? folder : read_id(folders[folder], tracepoint, id);
+}

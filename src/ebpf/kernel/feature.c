@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the kernel has, by loading the smallest program or map that needs it: one row per feature. */
+
+#include "ebpf/kernel/feature.h"
+
+#include "ebpf/kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { PROBE_INSNS_MAX = 4, SMALL_VALUE_BYTES = 4 << 20 };
+
+#define EXIT                               \
+	{                                  \
+		.code = BPF_JMP | BPF_EXIT \
+	}
+#define ZERO(reg)                                                     \
+	{                                                             \
+		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg) \
+	}
+
+struct row {
+	size_t offset; /* of the bool in struct ebpf_features */
+	struct bpf_insn insns[PROBE_INSNS_MAX];
+	unsigned int count;
+};
+
+static const struct row rows[] = {
+	{ offsetof(struct ebpf_features, long_jump), { ZERO(R0), { .code = BPF_JMP32 | BPF_JA }, EXIT }, 3 },
+};
+
+static bool has_program(const struct row *row)
+{
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "Dual BSD/GPL", row->insns, row->count, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A callback needs type information, so this one goes the long way. */
+static int try_loop(const struct ebpf_features *features)
+{
+	struct ebpf_load_options options = { .name = "probe",
+					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					     .features = features };
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return -ENOMEM;
+	uint32_t callback = ebpf_asm_function(as, "callback");
+
+	ebpf_mov_imm(as, R1, 1);
+	ebpf_load_function(as, R2, callback);
+	ebpf_mov_imm(as, R3, 0);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_enter(as, callback);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	int fd = ebpf_load_program(as, &options, NULL);
+
+	ebpf_asm_free(as);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+bool ebpf_has_large_values(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 2 * SMALL_VALUE_BYTES, 1, &opts);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int ebpf_features_probe(struct ebpf_features *features)
+{
+	*features = (struct ebpf_features){ 0 };
+	int error = try_loop(features);
+
+	if (error == -EPERM || error == -ENOMEM)
+		return error;
+	if (error)
+		return -EOPNOTSUPP;
+	features->loop = true;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_KERNEL_FEATURE_H
+#define EBPF_KERNEL_FEATURE_H
+
+/* What the running kernel's BPF has beyond the base that is taken for granted (5.17: atomics, bpf_loop). */
+
+#include <stdbool.h>
+
+struct ebpf_features {
+	bool loop;      /* bpf_loop, the base: without it nothing runs */
+	bool long_jump; /* jumps of 32 bit, 6.6 */
+};
+
+/* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */
+int ebpf_features_probe(struct ebpf_features *features);
+
+/* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
+bool ebpf_has_large_values(void);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The functions that catalogs can have probes on. They are called through a register file: it is read by the probe. */
+
+#include "ebpf/kernel/own-probe.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* What keeps the compiler from leaving out the call or its arguments. */
+#define PROBED __attribute__((noinline, noclone, used))
+
+/* user holds the effective user, and in bit 32 whether the process is outside of its root. */
+static PROBED void process_state(uint64_t pid, uint64_t ppid, uint64_t user, const char *cwd, const char *root)
+{
+	__asm__ volatile("" ::"r"(pid), "r"(ppid), "r"(user), "r"(cwd), "r"(root) : "memory");
+}
+
+static PROBED void descriptor_state(uint64_t pid, uint64_t fd, const char *target)
+{
+	__asm__ volatile("" ::"r"(pid), "r"(fd), "r"(target) : "memory");
+}
+
+void own_probe_process_state(const struct own_process_state *state)
+{
+	process_state((uint64_t)state->pid, (uint64_t)state->ppid, state->euid | (uint64_t)state->is_outside << 32,
+		      state->cwd, state->root);
+}
+
+void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target)
+{
+	descriptor_state((uint64_t)pid, (uint64_t)fd, target);
+}
+
+const void *own_probe_find(const char *name)
+{
+	static const struct {
+		const char *name;
+		uintptr_t code;
+	} probes[] = {
+		{ "process_state", (uintptr_t)process_state },
+		{ "descriptor_state", (uintptr_t)descriptor_state },
+	};
+
+	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+		if (strcmp(probes[i].name, name) == 0)
+			return (const void *)probes[i].code;
+	}
+	return NULL;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_LOWER_LOWER_H
+#define EBPF_LOWER_LOWER_H
+
+/*
+ * Lowering: from the nodes and actions of an image to instructions. The meaning is that of program/eval.h.
+ *
+ * Registers: r6 holds the record, another the slot area; r0-r5 are for temporaries and are lost. Expressions with
+ * more intermediate results than registers spill to the stack.
+ */
+
+#include "ebpf/asm/asm.h"
+#include "program/load.h"
+
+#include <stdbool.h>
+
+/* What is worth knowing of every node, by index. */
+struct ebpf_node_info {
+	uint8_t need;     /* registers that evaluating it takes without spilling */
+	bool in_kernel;   /* it and its operands can be lowered */
+	bool divides;     /* it may divide by zero */
+	bool reads_slots; /* a slot is in it */
+	bool has_pattern; /* a LIKE is in it */
+};
+
+/* Information on all nodes of program; the caller frees it with alloc_free. NULL when memory is short. */
+struct ebpf_node_info *ebpf_node_info_new(const struct program *program);
+
+struct ebpf_lower {
+	struct ebpf_asm *as;
+	const struct program *program;
+	const struct program_rule *rule;
+	const struct ebpf_node_info *info;
+	uint8_t slots;     /* register with the base of the slot area */
+	int32_t slots_off; /* the area's distance from it */
+	bool slots_zero;   /* there is no area yet: every slot reads as zero */
+	/* Where a division by zero leads to; valid while something that divides is lowered. */
+	uint32_t on_zero;
+};
+
+/* Jumps to label if node yields `sense`, else falls through. node: kind BOOL, not NONE. */
+void ebpf_lower_branch(struct ebpf_lower *lower, uint32_t node, bool sense, uint32_t label);
+
+/* r1 = the value of node (not a text). */
+void ebpf_lower_value(struct ebpf_lower *lower, uint32_t node);
+
+/* Runs one action of the rule on the slot area. A division by zero leaves for on_zero with the slot as it was. */
+void ebpf_lower_action(struct ebpf_lower *lower, const struct program_action *action);
+
+/* bytes (a multiple of 8) at off from base become the text node, cut where it is longer than fits with a NUL. */
+struct ebpf_text_place {
+	uint8_t base;
+	int32_t off;
+	uint32_t bytes;
+};
+void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place);
+
+/* Copies count 8-byte words from src + from to dst + to through r0. */
+struct ebpf_words {
+	uint8_t dst, src;
+	int32_t to, from;
+	uint32_t count;
+};
+void ebpf_lower_copy(struct ebpf_asm *as, const struct ebpf_words *words);
+
+/* Whether LIKE with this pattern can be lowered: no `*`, or one at the end. */
+bool ebpf_lower_has_pattern(const char *pattern);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how texts are compared and kept. Texts in records and slots are filled with NULs up to their capacity, a
+ * multiple of 8, so whole words can be compared: equal texts have equal words up to the shorter capacity.
+ */
+
+#include "ebpf/lower/lower-priv.h"
+#include "program/query.h"
+
+#include <string.h>
+
+/* A text in memory, or a constant (bytes not NULL). */
+struct text {
+	const char *bytes;
+	uint32_t length;
+	uint8_t base;
+	int32_t off;
+	uint32_t capacity;
+	uint8_t via; /* register to load words into */
+};
+
+static struct text text_of(const struct ebpf_lower *lower, uint32_t index)
+{
+	const struct program_node *node = lower_node(lower, index);
+
+	if (node->op == PROGRAM_OP_TEXT)
+		return (struct text){ .bytes = program_text(lower->program, node->a), .length = node->b };
+	if (node->op == PROGRAM_OP_FIELD) {
+		const struct program_field *field = &lower->program->fields[node->a];
+
+		return (struct text){ .base = R6, .off = (int32_t)field->offset, .capacity = field->bytes };
+	}
+	if (lower->slots_zero)
+		return (struct text){ .bytes = "" };
+	const struct program_slot *slot = &program_slots(lower->program, lower->rule)[node->a];
+
+	return (struct text){ .base = lower->slots,
+			      .off = lower->slots_off + (int32_t)slot->offset,
+			      .capacity = slot->bytes };
+}
+
+/* The word number i of a constant with everything after its end zero. */
+static uint64_t word_of(const char *bytes, uint32_t length, uint32_t i)
+{
+	uint64_t word = 0;
+	uint32_t left = length > i * 8 ? length - i * 8 : 0;
+
+	memcpy(&word, bytes + (left ? i * 8 : 0), left < 8 ? left : 8);
+	return word;
+}
+
+/* Jumps to differ unless the first width bytes at off of text are those of word. */
+static void compare_word(struct ebpf_asm *as, const struct text *text, uint32_t off, uint64_t word, uint32_t differ)
+{
+	ebpf_load(as, BPF_DW, text->via, text->base, text->off + (int32_t)off);
+	if ((uint64_t)(int64_t)(int32_t)word == word) {
+		ebpf_jump_if_imm(as, BPF_JNE, text->via, (int32_t)word, differ);
+		return;
+	}
+	ebpf_mov_imm(as, R0, word);
+	ebpf_jump_if(as, BPF_JNE, text->via, R0, differ);
+}
+
+/* Jumps to differ unless text begins with the constant; with its NUL if `whole`. */
+static void compare_constant(struct ebpf_asm *as, const struct text *text, const struct text *constant, bool whole,
+			     uint32_t differ)
+{
+	uint32_t length = constant->length, i = 0;
+
+	if (length >= text->capacity) { /* with its NUL it does not fit */
+		ebpf_jump(as, differ);
+		return;
+	}
+	for (; i * 8 + 8 <= length; i++)
+		compare_word(as, text, i * 8, word_of(constant->bytes, length, i), differ);
+	if (whole) {
+		compare_word(as, text, i * 8, word_of(constant->bytes, length, i), differ);
+		return;
+	}
+	for (uint32_t at = i * 8; at < length;) {
+		uint32_t width = length - at >= 4 ? 4 : length - at >= 2 ? 2 : 1;
+		uint32_t part = 0;
+
+		memcpy(&part, constant->bytes + at, width);
+		ebpf_load(as, ebpf_width(width), text->via, text->base, text->off + (int32_t)at);
+		ebpf_emit(as,
+			  (struct bpf_insn){ .code = BPF_ALU | BPF_MOV | BPF_K, .dst_reg = R0, .imm = (int32_t)part });
+		ebpf_jump_if(as, BPF_JNE, text->via, R0, differ);
+		at += width;
+	}
+}
+
+static void compare_memory(struct ebpf_asm *as, const struct text *a, const struct text *b, uint32_t differ)
+{
+	uint32_t capacity = a->capacity < b->capacity ? a->capacity : b->capacity;
+
+	for (uint32_t off = 0; off < capacity; off += 8) {
+		ebpf_load(as, BPF_DW, a->via, a->base, a->off + (int32_t)off);
+		ebpf_load(as, BPF_DW, R0, b->base, b->off + (int32_t)off);
+		ebpf_jump_if(as, BPF_JNE, a->via, R0, differ);
+	}
+}
+
+bool ebpf_lower_has_pattern(const char *pattern)
+{
+	const char *star = strchr(pattern, '*');
+
+	return !star || strspn(star, "*") == strlen(star);
+}
+
+/* Both are constants: settled here. */
+static bool constants_agree(const struct text *a, const struct text *b, bool whole)
+{
+	return whole ? a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0
+		     : a->length >= b->length && memcmp(a->bytes, b->bytes, b->length) == 0;
+}
+
+void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node, bool sense, uint32_t label,
+		       uint32_t k)
+{
+	struct ebpf_asm *as = lower->as;
+	struct text a = text_of(lower, node->a), b = text_of(lower, node->b);
+	bool whole = true, on_equal = sense == (node->op != PROGRAM_OP_NE);
+	uint32_t skip = ebpf_label(as), differ = on_equal ? skip : label;
+
+	a.via = b.via = lower_register(k);
+	if (node->op == PROGRAM_OP_LIKE) {
+		size_t before = strcspn(b.bytes, "*");
+
+		whole = before == b.length;
+		b.length = (uint32_t)before;
+	}
+	if (a.bytes && b.bytes) {
+		if (!constants_agree(&a, &b, whole))
+			ebpf_jump(as, differ);
+	} else if (b.bytes) {
+		compare_constant(as, &a, &b, whole, differ);
+	} else if (a.bytes) {
+		compare_constant(as, &b, &a, whole, differ);
+	} else {
+		compare_memory(as, &a, &b, differ);
+	}
+	if (on_equal)
+		ebpf_jump(as, label);
+	ebpf_bind(as, skip);
+}
+
+/* The words of a text; returns whether its last byte is sure to be a NUL. */
+static bool copy_words(struct ebpf_lower *lower, struct text *text, const struct ebpf_text_place *place)
+{
+	struct ebpf_asm *as = lower->as;
+
+	if (text->bytes && text->length >= place->bytes)
+		text->length = place->bytes - 1;
+	for (uint32_t i = 0; i * 8 < place->bytes; i++) {
+		if (text->bytes)
+			ebpf_mov_imm(as, R0, word_of(text->bytes, text->length, i));
+		else if (i * 8 < text->capacity)
+			ebpf_load(as, BPF_DW, R0, text->base, text->off + (int32_t)(i * 8));
+		else
+			ebpf_mov_imm(as, R0, 0);
+		ebpf_store(as, BPF_DW, place->base, place->off + (int32_t)(i * 8), R0);
+	}
+	return text->bytes || text->capacity <= place->bytes;
+}
+
+void lower_set_text(struct ebpf_lower *lower, const struct program_slot *slot, uint32_t node)
+{
+	struct ebpf_text_place place = { lower->slots, lower->slots_off + (int32_t)slot->offset, slot->bytes };
+
+	ebpf_lower_text(lower, node, &place); /* a rule's slots have room for the text, a machine's may be shorter */
+}
+
+void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place)
+{
+	struct text text = text_of(lower, node);
+
+	if (!copy_words(lower, &text, place))
+		ebpf_store_imm(lower->as, BPF_B, place->base, place->off + (int32_t)place->bytes - 1, 0);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides when time passes. The pools are looked through from here, without locks: what seems overdue is put into the
+ * order of the deadlines and given to a program that looks again under the lock. A run opened after a look cannot be
+ * due before the time of the look plus its rule's WITHIN, so until then nobody needs to look again.
+ */
+
+#include "ebpf/matcher/matcher-priv.h"
+
+#include "base/alloc.h"
+#include "program/query.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Timers may be set at any moment, for any time: how long one may go unnoticed. */
+enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
+
+static int compare(const void *left, const void *right)
+{
+	const struct matcher_due *a = left, *b = right;
+
+	if (a->deadline != b->deadline)
+		return a->deadline < b->deadline ? -1 : 1;
+	if (a->only_ends != b->only_ends)
+		return a->only_ends ? 1 : -1;
+	if (a->made != b->made)
+		return a->made < b->made ? -1 : 1;
+	if (a->rule != b->rule)
+		return a->rule < b->rule ? -1 : 1;
+	return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
+}
+
+static uint64_t later(uint64_t time, uint64_t by)
+{
+	return time > UINT64_MAX - by ? UINT64_MAX : time + by;
+}
+
+static uint64_t deadline_of(const struct matcher_rule *rule, const struct program *program,
+			    const struct matcher_run *run)
+{
+	const struct program_slot *timer;
+	const uint64_t *at;
+	uint64_t due;
+
+	if (!rule->timed && !rule->rule->within_ns)
+		return UINT64_MAX;
+	if (!rule->timed)
+		return later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
+	timer = &program_slots(program, rule->rule)[rule->rule->timer_slot];
+	at = (const uint64_t *)((const uint8_t *)(run + 1) + timer->offset);
+	due = __atomic_load_n(at, __ATOMIC_RELAXED);
+	return due ? due : UINT64_MAX;
+}
+
+/* When a timer of rule may be due, as far as is known; `forget` when all instances are about to be looked at. */
+static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct matcher_rule *rule, bool forget)
+{
+	struct matcher_cpu *cpus = matcher_at(matcher, &rule->cpus);
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->cpu_count; i++) {
+		uint64_t due = forget ? __atomic_exchange_n(&cpus[i].due, 0, __ATOMIC_SEQ_CST)
+				      : __atomic_load_n(&cpus[i].due, __ATOMIC_RELAXED);
+
+		if (due && due < first)
+			first = due;
+	}
+	return first;
+}
+
+/* Losses so far, where they end runs. */
+static uint64_t epoch_of(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	const struct matcher_control *control = matcher_at(matcher, &rule->control);
+
+	return rule->rule->loss == PROGRAM_DISCARD ? __atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Until then nothing of rule can be overdue, as far as is known. */
+static uint64_t next_look(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+{
+	if (epoch_of(matcher, rule) != rule->swept_epoch)
+		return 0;
+	uint64_t timer = rule->timed ? first_timer(matcher, rule, false) : UINT64_MAX;
+
+	return timer < rule->look_again ? timer : rule->look_again;
+}
+
+/* Whether nothing happens to the run when its time is up but that it ends: what is raised at that time comes before. */
+static bool only_ends(const struct ebpf_matcher *matcher, const struct matcher_rule *rule,
+		      const struct matcher_run *run)
+{
+	uint16_t state = __atomic_load_n(&run->state, __ATOMIC_RELAXED);
+
+	return !rule->timed && state < rule->rule->state_count &&
+	       !(program_states(matcher->program, rule->rule)[state].flags & PROGRAM_STATE_DEADLINE);
+}
+
+/* Adds the overdue runs of rule and notes when it must be looked at again. */
+static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	const struct matcher_control *control = matcher_at(matcher, &rule->control);
+	const uint8_t *runs = matcher_at(matcher, &rule->runs);
+	uint64_t used;
+
+	rule->look_again = rule->timed || !rule->rule->within_ns ? UINT64_MAX : later(now, rule->rule->within_ns);
+	rule->swept_epoch = epoch_of(matcher, rule);
+	if (rule->timed)
+		first_timer(matcher, rule, true);
+	used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE);
+	if (used > rule->rule->pool)
+		used = rule->rule->pool;
+	for (uint64_t i = 1; i <= used; i++) {
+		const struct matcher_run *run = (const struct matcher_run *)(runs + i * rule->stride);
+		uint64_t deadline = deadline_of(rule, matcher->program, run);
+
+		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
+			continue;
+		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)rule->swept_epoch)
+			deadline = 0; /* its time is up at once */
+		if (deadline >= now) {
+			if (deadline < rule->look_again)
+				rule->look_again = deadline;
+			continue;
+		}
+		if (alloc_grow(&sweep->due, &sweep->due_capacity, sweep->due_count, sizeof *sweep->due))
+			return -ENOMEM;
+		sweep->due[sweep->due_count++] = (struct matcher_due){ .rule = rule->index,
+								       .run = (uint32_t)i,
+								       .deadline = deadline,
+								       .only_ends = only_ends(matcher, rule, run),
+								       .made = run->made,
+								       .ordinal = run->ordinal };
+	}
+	return 0;
+}
+
+/*
+ * How many of the due runs come before any run that events which they raise may open. Where events are raised at all
+ * one has to look again.
+ */
+static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_again)
+{
+	const struct matcher_sweep *sweep = &matcher->sweep;
+	uint64_t limit = UINT64_MAX;
+	size_t count = 0;
+
+	*look_again = false;
+	for (; count < sweep->due_count && sweep->due[count].deadline <= limit; count++) {
+		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
+		/* A timer may be followed by another one of its instance. Where events are fed, their order counts. */
+		bool at_once = rule->timed && !matcher->options.live;
+
+		if (!sweep->due[count].deadline)
+			continue; /* it ends in silence */
+		uint64_t opened =
+			at_once ? sweep->due[count].deadline : later(sweep->due[count].deadline, rule->raises_due_ns);
+
+		*look_again |= at_once || rule->raises_due_ns != UINT64_MAX;
+		if (opened < limit)
+			limit = opened;
+		if (rule->raises && !matcher->options.live && count + 1 < sweep->due_count &&
+		    sweep->due[count + 1].deadline == sweep->due[count].deadline) {
+			*look_again = true; /* what is raised may change what is due at the same time */
+			return count + 1;
+		}
+	}
+	return count;
+}
+
+/* Gives the due runs to the program, as many at a time as it takes. */
+static int expire(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	struct matcher_work *work = matcher_at(matcher, &sweep->work);
+
+	for (size_t done = 0; done < sweep->due_count; done += work->count) {
+		size_t left = sweep->due_count - done;
+		/* Where events are fed, on their CPU: places then go back to where they are taken from. */
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = matcher->options.live ? 0 : BPF_F_TEST_RUN_ON_CPU);
+
+		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
+		work->now = now;
+		work->seq = sweep->seq;
+		for (size_t i = 0; i < work->count; i++)
+			work->items[i] =
+				(struct matcher_overdue){ sweep->due[done + i].rule, sweep->due[done + i].run };
+		int result = bpf_prog_test_run_opts(sweep->fd, &opts);
+
+		if (!result)
+			result = matcher_inbox_drain(matcher);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* Finds what is due, in order; all: whatever was found before. */
+static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+
+	sweep->due_count = 0;
+	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
+		struct matcher_rule *rule = &matcher->rules[i];
+
+		if (!matcher_is_swept(rule) || (next_look(matcher, rule) >= now && !all))
+			continue;
+		int result = look(matcher, rule, now);
+
+		if (result)
+			return result;
+	}
+	if (sweep->due_count)
+		qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
+	return 0;
+}
+
+/* A live session looks again when it is polled again: a run whose lock cannot be had must not keep it here. */
+int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_sweep *sweep = &matcher->sweep;
+	int result;
+
+	do {
+		result = find_due(matcher, now, sweep->again);
+		sweep->due_count = result ? 0 : sure_to_be_first(matcher, &sweep->again);
+		if (!result && sweep->due_count)
+			result = expire(matcher, now);
+	} while (!result && sweep->again && !matcher->options.live);
+	/* Who stopped it may come back: what is overdue still must not wait for a whole WITHIN. */
+	for (uint32_t i = 0; i < matcher->program->rule_count && result; i++)
+		matcher->rules[i].look_again = 0;
+	return result;
+}
+
+/* When the next sweep is due, or UINT64_MAX. */
+uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
+{
+	uint64_t next = matcher->sweep.again ? 0 : UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct matcher_rule *rule = &matcher->rules[i];
+
+		if (matcher_is_swept(rule) && next_look(matcher, rule) < next)
+			next = next_look(matcher, rule);
+	}
+	return next;
+}
+
+static bool any_timed(const struct ebpf_matcher *matcher)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
+		if (matcher->rules[i].timed)
+			return true;
+	return false;
+}
+
+int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
+{
+	int result = matcher_inbox_drain(matcher);
+	uint64_t next;
+
+	*wait_ns = 0;
+	if (!result)
+		result = matcher_sweep_to(matcher, now_ns);
+	next = matcher_sweep_next(matcher);
+	if (!result)
+		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
+	if (any_timed(matcher) && *wait_ns > TIMER_WAIT_NS)
+		*wait_ns = TIMER_WAIT_NS;
+	return result;
+}
+
+static bool any_expires(const struct ebpf_matcher *matcher)
+{
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
+		if (matcher_is_swept(&matcher->rules[i]))
+			return true;
+	return false;
+}
+
+int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	struct ebpf_load_options options = { .name = "asterism_sweep",
+					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					     .features = matcher->options.features };
+	struct ebpf_asm *as;
+
+	if (!any_expires(matcher))
+		return 0;
+	as = ebpf_asm_new();
+	if (!as)
+		return diag_no_memory(diag);
+	matcher_emit_sweep(matcher, as);
+	matcher->sweep.fd = ebpf_load_program(as, &options, diag);
+	ebpf_asm_free(as);
+	return matcher->sweep.fd < 0 ? matcher->sweep.fd : 0;
+}
+
+void matcher_sweep_close(struct ebpf_matcher *matcher)
+{
+	if (matcher->sweep.fd >= 0)
+		close(matcher->sweep.fd);
+	alloc_free(matcher->sweep.due);
+}

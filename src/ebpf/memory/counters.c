@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how generated code addresses its memory and counts. What changes with every run is counted per CPU: without
+ * atomics where no program can interrupt another one of the rule.
+ */
+
+#include "ebpf/codegen/emit-priv.h"
+
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define CPU(member)     offsetof(struct matcher_cpu, member)
+
+/* dst = the address of byte 0 of region. */
+static void load_region(struct emit *emit, uint8_t dst, const struct matcher_region *region)
+{
+	ebpf_load_value(emit->as, dst, emit->matcher->maps[region->map].fd, region->off);
+}
+
+void emit_control(struct emit *emit, uint8_t dst)
+{
+	load_region(emit, dst, &emit->place->control);
+}
+
+/* dst = the line of the CPU in index, which is below their count. */
+void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index)
+{
+	_Static_assert(sizeof(struct matcher_cpu) == 1 << 6, "shifted below");
+
+	ebpf_mov(emit->as, R0, index);
+	ebpf_alu_imm(emit->as, BPF_LSH, R0, 6);
+	load_region(emit, dst, &emit->place->cpus);
+	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+}
+
+/* dst = this CPU's line of the rule; leaves for unknown if the CPU has none. Overwrites r0-r5. */
+void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown)
+{
+	ebpf_call(emit->as, BPF_FUNC_get_smp_processor_id);
+	ebpf_jump_if_imm(emit->as, BPF_JGE, R0, (int32_t)emit->matcher->cpu_count, unknown);
+	emit_line_of(emit, dst, R0);
+}
+
+/* dst = the run of this number, which the verifier must know to be within the pool. Overwrites r0. */
+void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index)
+{
+	ebpf_mov(emit->as, dst, index);
+	ebpf_alu_imm(emit->as, BPF_MUL, dst, (int32_t)emit->place->stride);
+	load_region(emit, R0, &emit->place->runs);
+	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+}
+
+/* dst = the bucket of this number, which lies in its register below their count. Overwrites r0. */
+void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index)
+{
+	_Static_assert(sizeof(struct matcher_bucket) == 1 << 4, "shifted below");
+
+	ebpf_mov(emit->as, dst, index);
+	ebpf_alu_imm(emit->as, BPF_LSH, dst, 4);
+	load_region(emit, R0, &emit->place->buckets);
+	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+}
+
+/* Jumps to bad if the number in index is beyond the pool, which it never is: the verifier wants to see it. */
+void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad)
+{
+	ebpf_jump_if_imm(emit->as, BPF_JGT, index, (int32_t)emit->rule->pool, bad);
+}
+
+/* Adds `by` to a counter. Overwrites r1, r2. */
+void emit_count(struct emit *emit, size_t counter, int32_t by)
+{
+	emit_control(emit, R1);
+	ebpf_mov_imm(emit->as, R2, (uint64_t)by);
+	ebpf_atomic_add(emit->as, R1, (int32_t)counter, R2);
+}
+
+void emit_lose(struct emit *emit)
+{
+	emit_count(emit, CONTROL(lost), 1);
+	ebpf_atomic_add(emit->as, R1, CONTROL(epoch), R2);
+}
+
+void emit_lose_raised(struct emit *emit)
+{
+	emit_lose(emit);
+	ebpf_atomic_add(emit->as, R1, CONTROL(unraised), R2);
+}
+
+/*
+ * r2 = how many runs this CPU has opened before this one, r1 = this CPU's line; leaves for none, with a loss, if it has
+ * none. Overwrites r0-r5.
+ */
+void emit_count_opened(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t unknown = ebpf_label(as), known = ebpf_label(as);
+
+	emit_cpu_line(emit, R1, unknown);
+	if (!emit->place->interrupted) {
+		ebpf_load(as, BPF_DW, R2, R1, CPU(opened));
+		ebpf_mov(as, R3, R2);
+		ebpf_alu_imm(as, BPF_ADD, R3, 1);
+		ebpf_store(as, BPF_DW, R1, CPU(opened), R3);
+	} else {
+		ebpf_mov_imm(as, R2, 1);
+		ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R1, CPU(opened), R2));
+	}
+	ebpf_jump(as, known);
+	ebpf_bind(as, unknown);
+	emit_lose(emit);
+	ebpf_jump(as, none);
+	ebpf_bind(as, known);
+}
+
+/* r0 = when a run is made, for putting runs in order. Overwrites r1. */
+void emit_now(struct emit *emit)
+{
+	const struct matcher_region *work = &emit->matcher->sweep.work;
+	struct ebpf_asm *as = emit->as;
+
+	if (emit->matcher->options.live) {
+		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
+		return;
+	}
+	ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
+	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, made));
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_store(as, BPF_DW, R1, offsetof(struct matcher_work, made), R0);
+}

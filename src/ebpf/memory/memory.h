@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_MEMORY_MEMORY_H
+#define EBPF_MEMORY_MEMORY_H
+
+/*
+ * What lies in the maps, as generated code and this process see it. Runs are numbered from 1 within their rule's pool,
+ * so that zeroed memory says "none" everywhere and needs no preparation.
+ */
+
+#include "event/type.h"
+
+#include <stdint.h>
+
+enum {
+	MATCHER_CACHE_LINE = 64,
+	MATCHER_MAPS_MAX = 48,
+	MATCHER_HISTORY_MAX = 16,            /* events that a run keeps for RETURN SEQUENCE */
+	MATCHER_HISTORY_BYTES_MAX = 2048,    /* ... and their size */
+	MATCHER_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
+};
+
+/*
+ * A run. It waits in the chain of one bucket (bucket != 0), or belongs to the program that holds it, or is free
+ * (then next is the next free one). Everything but `next` of a free one is only touched under the bucket's lock.
+ */
+struct matcher_run {
+	uint32_t next, prev; /* in the chain; 0: none */
+	uint32_t bucket;     /* in whose chain it is, plus 1; 0: in none */
+	uint16_t state;
+	uint16_t group;
+	uint64_t first_ts;
+	uint64_t made;    /* when it was opened or copied, its timer armed: ts; a number where events are fed */
+	uint32_t epoch;   /* of losses, when it was opened */
+	uint32_t ordinal; /* among those made by one CPU */
+			  /* the slot area follows */
+};
+
+/* A chain of runs whose keys have the same hash, in the order they came. */
+struct matcher_bucket {
+	uint32_t lock; /* 0, or 1 + the CPU that holds it; where it is the rule's, the first bucket's */
+	uint32_t head, tail;
+	/* In the first one: how often runs were moved under the rule's lock; or how much of a stripe is left to do. */
+	uint32_t moves;
+};
+
+/* Of one rule: what changes rarely. */
+struct matcher_control {
+	uint64_t used; /* places ever taken */
+	uint64_t epoch;
+	uint64_t matches;
+	uint64_t refused; /* pool_exhausted */
+	uint64_t lost;
+	uint64_t divisions;
+	uint64_t unread;
+	uint64_t unraised;
+};
+
+/* Of one rule and one CPU: what changes with every run. */
+struct matcher_cpu {
+	uint32_t free;     /* the run given back last */
+	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
+	uint64_t opened;
+	uint32_t kept; /* a free run for this CPU alone; 0: none */
+	uint32_t pad;
+	uint64_t due; /* the first timer that was set here since this was looked at; 0: none */
+	uint64_t rest[4];
+};
+
+/* What a match says in the ring. The slot area follows. */
+struct matcher_match {
+	uint32_t rule;
+	uint16_t tainted;
+	uint16_t at_deadline; /* not at an event */
+	uint64_t ts;
+	uint64_t made; /* with ordinal: its place among the matches of one event */
+	uint32_t cpu, pid, tid, ordinal;
+	char comm[EVENT_COMM_BYTES];
+	uint64_t done; /* bit i: statement i of the rule was done in the kernel; above: the number of its stack */
+};
+
+/* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */
+struct matcher_kept {
+	uint64_t element;
+};
+
+/* Runs whose time may be up, for the sweeping program. */
+struct matcher_overdue {
+	uint32_t rule, run;
+};
+
+/*
+ * The place of a match among those of one event from outside, where its own was raised by a rule: how many matches led
+ * to it (0: it came from outside), the first of them, and the number of the event among those dealt with together.
+ */
+struct matcher_origin {
+	uint64_t made;
+	uint32_t rule, ordinal;
+	uint32_t turn, level;
+};
+
+/*
+ * A match of a rule that raises events, and the event that it raises: next in its list, itself (their numbers, from 1),
+ * what is to be done next and after the event; origin, without a turn, is that of the events. The match (with slots and
+ * its own origin) and the event's record follow, where struct emit_derived says.
+ */
+struct matcher_raised {
+	uint32_t next, self;
+	uint32_t place, then;
+	uint64_t seq;
+	struct matcher_origin origin;
+};
+
+/* Of one program on one CPU: its raised events, which follow. */
+struct matcher_queue {
+	uint32_t free;          /* given back last */
+	uint32_t used;          /* places ever taken */
+	uint32_t first, last;   /* raised by the rule at work */
+	uint32_t pending, end;  /* the first and the last to be dealt with */
+	uint32_t turn;          /* how many events were */
+	uint32_t fresh, cursor; /* while a place for fresh is looked for: behind cursor */
+	uint32_t rest[7];
+};
+
+enum {
+	MATCHER_RAISED_MAX = 128,         /* room for raised events, */
+	MATCHER_RAISED_BYTES = 64 * 1024, /* as many as these hold */
+	MATCHER_RAISED_LEAST = 16,        /* but not fewer than this */
+	MATCHER_TURNS_MAX = 8192,         /* steps of dealing with what was raised at one event */
+	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
+};
+
+enum { MATCHER_WORK_MAX = 1024 };
+
+struct matcher_work {
+	uint64_t count, now;
+	uint64_t seq;  /* of the last event */
+	uint64_t made; /* runs so far: where events are fed, the number of one says when it was opened, copied or armed
+			*/
+	struct matcher_overdue items[MATCHER_WORK_MAX];
+};
+
+_Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
+_Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code");
+_Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
+_Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
+_Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
+_Static_assert(sizeof(struct matcher_origin) == 24, "shared with generated code");
+_Static_assert(sizeof(struct matcher_raised) == 48, "shared with generated code");
+_Static_assert(sizeof(struct matcher_queue) == MATCHER_CACHE_LINE, "shared with generated code");
+
+#endif

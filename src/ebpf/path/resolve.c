@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the names in a path are on this kernel, and which of several choices it has. */
+
+#include "ebpf/path/resolve.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SYSCALL_ARGS = 6 };
+
+/* Where the registers of a system call keep its arguments: members of struct pt_regs, an index where it is an array. */
+static const struct event_path_step syscall_args[SYSCALL_ARGS][2] = {
+#if defined(__x86_64__)
+	{ { .member = "di" } },  { { .member = "si" } }, { { .member = "dx" } },
+	{ { .member = "r10" } }, { { .member = "r8" } }, { { .member = "r9" } },
+#elif defined(__aarch64__)
+	/* x0 is overwritten by the result; the kernel keeps the argument beside. */
+	{ { .member = "orig_x0" } },
+	{ { .member = "regs" }, { .index = 1 } },
+	{ { .member = "regs" }, { .index = 2 } },
+	{ { .member = "regs" }, { .index = 3 } },
+	{ { .member = "regs" }, { .index = 4 } },
+	{ { .member = "regs" }, { .index = 5 } },
+#else
+	{ { .member = NULL } },
+#endif
+};
+
+/* Offsets in struct pt_regs as the system call interface has it (struct user_regs_struct, struct user_pt_regs). */
+static const struct {
+	int32_t args[SYSCALL_ARGS];
+	int32_t result;
+	int32_t stack;  /* the caller's address lies where this register points; or -1: */
+	int32_t caller; /* it is in this one */
+} user_registers = {
+#if defined(__x86_64__)
+	{ 112, 104, 96, 88, 72, 64 },
+	80,
+	152,
+	-1,
+#elif defined(__aarch64__)
+	{ 0, 8, 16, 24, 32, 40 },
+	0,
+	-1,
+	240,
+#else
+	{ 0 },
+	-1,
+	-1,
+	-1,
+#endif
+};
+
+static int refuse(struct source_binding *binding, int code, const char *format, const char *name)
+{
+	snprintf(binding->reason, binding->size, format, name);
+	return code;
+}
+
+/* The number in "arg3", or -1. */
+static int64_t positional(const char *name)
+{
+	char *end;
+
+	if (strncmp(name, "arg", 3) != 0 || name[3] < '0' || name[3] > '9')
+		return -1;
+	unsigned long number = strtoul(name + 3, &end, 10);
+
+	return *end == '\0' && number < UINT32_MAX ? (int64_t)number : -1;
+}
+
+static int find_argument(struct source_binding *binding, const char *name, uint32_t *found)
+{
+	const struct btf_tracepoint *tracepoint = &binding->tracepoint;
+
+	if (binding->classic)
+		return refuse(binding, -EINVAL, "'%s': a tracepoint read from tracefs has no arguments", name);
+	for (uint32_t i = 0; i < tracepoint->param_count; i++) {
+		if (strcmp(btf_kernel_name(binding->btf, tracepoint->params[i].name_off), name) == 0) {
+			*found = i;
+			return 0;
+		}
+	}
+	int64_t number = positional(name);
+
+	if (number < 0 || number >= tracepoint->param_count)
+		return refuse(binding, -ENOENT, "the tracepoint has no argument '%s'", name);
+	*found = (uint32_t)number;
+	return 0;
+}
+
+/* The verifier lets numbers be loaded, and pointers to void, to integers and to what it can describe. */
+static bool needs_helper(const struct btf_kernel *btf, uint32_t type)
+{
+	const struct btf_type *bare = btf_kernel_bare(btf, &type);
+
+	if (!bare || BTF_INFO_KIND(bare->info) != BTF_KIND_PTR)
+		return false;
+	type = bare->type;
+	bare = btf_kernel_bare(btf, &type);
+	switch (bare ? BTF_INFO_KIND(bare->info) : BTF_KIND_UNKN) {
+	case BTF_KIND_UNKN:
+	case BTF_KIND_INT:
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int resolve_access(struct source_binding *binding, struct source_node *node)
+{
+	uint32_t type;
+	int result;
+
+	node->is_current = strcmp(node->name, "current") == 0;
+	if (node->is_current) {
+		if (!binding->task_struct)
+			binding->task_struct = btf_kernel_find(binding->btf, BTF_KIND_STRUCT, "task_struct");
+		if (!binding->task_struct)
+			return refuse(binding, -ENOENT, "the kernel describes no struct %s", "task_struct");
+		type = binding->task_struct;
+		/* The walk starts at the struct itself, one pointer further than at an argument. */
+	} else {
+		result = find_argument(binding, node->name, &node->argument);
+		if (result)
+			return result;
+		type = binding->tracepoint.params[node->argument].type;
+		node->by_helper = needs_helper(binding->btf, type);
+	}
+	const struct btf_path path = {
+		.type = type,
+		.from_struct = node->is_current,
+		.hops = node->hops,
+		.count = node->hop_count,
+	};
+
+	return btf_path_resolve(binding->btf, &path, &node->access, binding->reason, binding->size);
+}
+
+static int resolve_cast(struct source_binding *binding, struct source_node *node)
+{
+	int result = source_resolve_integer(binding, node->left);
+
+	if (result)
+		return result;
+	if (!binding->cast || strcmp(binding->cast_name, node->name) != 0) {
+		binding->cast = btf_kernel_find(binding->btf, BTF_KIND_STRUCT, node->name);
+		binding->cast_name = node->name;
+	}
+	if (!binding->cast)
+		return refuse(binding, -ENOENT, "the kernel describes no struct %s", node->name);
+	const struct btf_path path = {
+		.type = binding->cast,
+		.from_struct = true,
+		.hops = node->hops,
+		.count = node->hop_count,
+	};
+
+	return btf_path_resolve(binding->btf, &path, &node->access, binding->reason, binding->size);
+}
+
+static int resolve_syscall_arg(struct source_binding *binding, struct source_node *node)
+{
+	const struct event_path_step *hops = syscall_args[node->value];
+
+	if (!hops[0].member)
+		return refuse(binding, -ENOENT, "where system calls keep their arguments is not known on %s",
+			      "this architecture");
+	node->op = SOURCE_ACCESS;
+	node->name = "regs";
+	node->hops = arena_zero(binding->arena, 2, sizeof *hops);
+	if (!node->hops)
+		return -ENOMEM;
+	memcpy(node->hops, hops, 2 * sizeof *hops);
+	node->hop_count = hops[1].member || hops[1].index ? 2 : 1;
+	return resolve_access(binding, node);
+}
+
+static int resolve_choice(struct source_binding *binding, struct source_node *node)
+{
+	struct source_node *chosen = node->left;
+	char first[128];
+	int result = source_resolve(binding, chosen);
+
+	if (result == -ENOENT) {
+		snprintf(first, sizeof first, "%s", binding->reason);
+		chosen = node->right;
+		result = source_resolve(binding, chosen);
+		if (result == -ENOENT)
+			snprintf(binding->reason, binding->size, "%s", first);
+	}
+	if (!result)
+		*node = *chosen;
+	return result;
+}
+
+static int resolve_register(struct source_binding *binding, struct source_node *node)
+{
+	int32_t offset = node->op == SOURCE_USER_ARG      ? user_registers.args[node->value]
+			 : node->op == SOURCE_USER_RESULT ? user_registers.result
+			 : user_registers.stack >= 0      ? user_registers.stack
+							  : user_registers.caller;
+
+	if (!binding->is_probe)
+		return refuse(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
+	if (user_registers.result < 0 || offset < 0)
+		return refuse(binding, -ENOENT, "where functions keep their arguments is not known on %s",
+			      "this architecture");
+	struct source_node reg = { .op = SOURCE_CTX, .value = offset, .bytes = 8 };
+
+	if (node->op == SOURCE_USER_CALLER && user_registers.stack >= 0) {
+		node->left = arena_zero(binding->arena, 1, sizeof *node->left);
+		if (!node->left)
+			return -ENOMEM;
+		*node->left = reg;
+		node->op = SOURCE_USER_WORD;
+		return 0;
+	}
+	*node = reg;
+	return 0;
+}
+
+int source_resolve_integer(struct source_binding *binding, struct source_node *node)
+{
+	int result = source_resolve(binding, node);
+
+	if (!result && source_is_string(node))
+		result = refuse(binding, -EINVAL, "a string stands where %s is needed", "a number");
+	return result;
+}
+
+int source_resolve(struct source_binding *binding, struct source_node *node)
+{
+	int result;
+
+	switch (node->op) {
+	case SOURCE_CONST:
+		return 0;
+	case SOURCE_ACCESS:
+		return resolve_access(binding, node);
+	case SOURCE_CAST:
+		return resolve_cast(binding, node);
+	case SOURCE_SYSCALL_ARG:
+		return resolve_syscall_arg(binding, node);
+	case SOURCE_USER_ARG:
+	case SOURCE_USER_RESULT:
+	case SOURCE_USER_CALLER:
+		return resolve_register(binding, node);
+	case SOURCE_CHOICE:
+		return resolve_choice(binding, node);
+	case SOURCE_CTX:
+	case SOURCE_CTXS:
+	case SOURCE_CTXSTR:
+	case SOURCE_CTXLOC:
+		return binding->classic || binding->is_awaited
+			       ? 0
+			       : refuse(binding, -EINVAL, "%s needs a tracepoint read from tracefs",
+					"an offset in the record");
+	case SOURCE_KSTR:
+	case SOURCE_USTR:
+	case SOURCE_BE16:
+	case SOURCE_BE32:
+	case SOURCE_USER_WORD:
+	case SOURCE_KERNEL_WORD:
+		return source_resolve_integer(binding, node->left);
+	default:
+		result = source_resolve_integer(binding, node->left);
+		return result ? result : source_resolve_integer(binding, node->right);
+	}
+}
+
+bool source_is_string(const struct source_node *node)
+{
+	switch (node->op) {
+	case SOURCE_KSTR:
+	case SOURCE_USTR:
+	case SOURCE_CTXSTR:
+	case SOURCE_CTXLOC:
+		return true;
+	case SOURCE_ACCESS:
+	case SOURCE_CAST:
+		return node->access.end == BTF_END_CHARS;
+	default:
+		return false;
+	}
+}
+
+bool source_same(const struct source_node *a, const struct source_node *b)
+{
+	if (!a || !b)
+		return a == b;
+	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes)
+		return false;
+	if (a->op != SOURCE_ACCESS && (!source_same(a->left, b->left) || !source_same(a->right, b->right)))
+		return false;
+	if (a->op != SOURCE_ACCESS && a->op != SOURCE_CAST)
+		return true;
+	/* Resolving starts from a zeroed access, so padding does not differ. */
+	return a->is_current == b->is_current && a->argument == b->argument &&
+	       memcmp(&a->access, &b->access, sizeof a->access) == 0;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how strings get into records: copied word by word where the kernel keeps them padded, else by helpers, which
+ * fill up with zeros. A string of the user's that is not there is unread.
+ */
+
+#include "ebpf/path/value-priv.h"
+
+#include <errno.h>
+
+enum { WORD = 8, PAIR_BYTES = 2 * WORD };
+
+/* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
+ */
+static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
+{
+	while (bytes > 0) {
+		uint32_t piece = WORD;
+
+		while (piece > 1 && (piece > bytes || offset % piece != 0))
+			piece /= 2;
+		ebpf_store_imm(as, ebpf_width(piece), SOURCE_REG_RECORD, (int32_t)offset, 0);
+		offset += piece;
+		bytes -= piece;
+	}
+}
+
+/* Reads the string at r3 into field by helper. The rest of the field is zero already. */
+static void read_string(struct ebpf_asm *as, int32_t helper, const struct event_field *field, uint32_t bytes)
+{
+	ebpf_mov(as, R1, SOURCE_REG_RECORD);
+	source_add_offset(as, R1, field->offset);
+	ebpf_mov_imm(as, R2, bytes < field->bytes ? bytes : field->bytes);
+	ebpf_call(as, helper);
+}
+
+/* Copies an array that ends in zeros word by word. */
+static void copy_padded(struct ebpf_asm *as, const struct source_node *path, const struct event_field *field)
+{
+	uint32_t bytes = path->access.bytes < field->bytes ? path->access.bytes : field->bytes;
+
+	bytes -= bytes % WORD;
+	for (uint32_t i = 0; i < bytes; i += WORD) {
+		ebpf_load(as, BPF_DW, R1, R0, (int32_t)(path->access.spot.offset + i));
+		ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)(field->offset + i), R1);
+	}
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), 0);
+}
+
+/* r3 = 1 if r2 is not 0, else 0. Without a jump, so that the verifier has one way to follow and not two. */
+static void test_nonzero(struct ebpf_asm *as)
+{
+	ebpf_mov(as, R3, R2);
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R3, 0));
+	ebpf_alu(as, BPF_OR, R3, R2);
+	ebpf_alu_imm(as, BPF_RSH, R3, 63);
+}
+
+/*
+ * r0 = the bytes, NUL included, of a string of two words in which everything behind the NUL is zero: the place of the
+ * last byte that is not, found by halving.
+ */
+static void measure_pair(struct ebpf_asm *as, const struct event_field *field)
+{
+	ebpf_load(as, BPF_DW, R2, SOURCE_REG_RECORD, (int32_t)field->offset + WORD);
+	ebpf_load(as, BPF_DW, R1, SOURCE_REG_RECORD, (int32_t)field->offset);
+	test_nonzero(as);
+	ebpf_mov(as, R0, R3);
+	ebpf_alu_imm(as, BPF_LSH, R0, 3);
+	ebpf_alu_imm(as, BPF_ADD, R3, -1);
+	ebpf_alu(as, BPF_AND, R1, R3); /* the first word counts where the second is empty, which then adds nothing */
+	ebpf_alu(as, BPF_OR, R1, R2);
+	for (int32_t bytes = WORD / 2; bytes > 0; bytes /= 2) {
+		ebpf_mov(as, R2, R1);
+		ebpf_alu_imm(as, BPF_RSH, R2, bytes * 8);
+		test_nonzero(as);
+		ebpf_mov(as, R2, R3);
+		ebpf_alu_imm(as, BPF_MUL, R2, bytes);
+		ebpf_alu(as, BPF_ADD, R0, R2);
+		ebpf_alu_imm(as, BPF_LSH, R2, 3);
+		ebpf_alu(as, BPF_RSH, R1, R2);
+	}
+	ebpf_mov(as, R2, R1);
+	test_nonzero(as);
+	ebpf_alu(as, BPF_ADD, R0, R3);
+	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+}
+
+static void emit_chars(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field)
+{
+	uint32_t null = ebpf_label(as);
+	bool words = path->access.is_padded && field->offset % WORD == 0 && field->bytes % WORD == 0;
+	enum source_knowledge knowledge = source_load_pointers(as, style, path, null);
+
+	if (style->lean && path->access.bytes != PAIR_BYTES)
+		words = false;
+	if (words && source_make_plain(as, style, &path->access.spot, knowledge)) {
+		copy_padded(as, path, field);
+		if (style->lean)
+			measure_pair(as, field);
+	} else {
+		ebpf_mov(as, R3, R0);
+		source_add_offset(as, R3, path->access.spot.offset);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field,
+			    path->access.bytes ? path->access.bytes : UINT32_MAX);
+	}
+	source_end_pointers(as, path, null);
+}
+
+/* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */
+static void emit_data_loc(struct ebpf_asm *as, const struct source_node *path)
+{
+	ebpf_load(as, BPF_W, R3, SOURCE_REG_CONTEXT, (int32_t)path->value);
+	ebpf_alu_imm(as, BPF_AND, R3, 0xffff);
+	ebpf_mov(as, R1, SOURCE_REG_CONTEXT);
+	ebpf_alu(as, BPF_ADD, R1, R3);
+	ebpf_mov(as, R3, R1);
+}
+
+/* A string of the user's; goes to the style's label where it cannot be read. */
+static void emit_user_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			     const struct event_field *field)
+{
+	uint32_t good = ebpf_label(as);
+
+	source_emit_value(as, style, path->left);
+	ebpf_mov(as, R3, R0);
+	read_string(as, BPF_FUNC_probe_read_user_str, field, UINT32_MAX);
+	ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, good);
+	source_forgive_null(as, style, path->left, good);
+	ebpf_jump(as, style->unread);
+	ebpf_bind(as, good);
+}
+
+/* The string where style leaves, if it looks into memory of the user. */
+static void emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
+{
+	switch (path->op) {
+	case SOURCE_CONST:
+		ebpf_mov_imm(as, R0, 0);
+		break;
+	case SOURCE_ACCESS:
+	case SOURCE_CAST:
+		emit_chars(as, style, path, field);
+		break;
+	case SOURCE_KSTR:
+		source_emit_value(as, style, path->left);
+		ebpf_mov(as, R3, R0);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field, UINT32_MAX);
+		break;
+	case SOURCE_USTR:
+		emit_user_string(as, style, path, field);
+		break;
+	case SOURCE_CTXSTR:
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		source_add_offset(as, R3, (uint32_t)path->value);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field, path->bytes);
+		break;
+	case SOURCE_CTXLOC:
+		emit_data_loc(as, path);
+		read_string(as, BPF_FUNC_probe_read_kernel_str, field, UINT32_MAX);
+		break;
+	default:
+		ebpf_asm_fail(as, -EINVAL);
+	}
+}
+
+void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			const struct event_field *field)
+{
+	bool marks = source_reads_user(path) && !style->leaves;
+	struct source_style inner = *style;
+	uint32_t good;
+
+	if (!style->lean)
+		zero(as, field->offset, field->bytes);
+	if (!marks) {
+		emit_text(as, style, path, field);
+		return;
+	}
+	good = ebpf_label(as);
+	inner.leaves = true;
+	inner.unread = ebpf_label(as);
+	emit_text(as, &inner, path, field);
+	ebpf_jump(as, good);
+	ebpf_bind(as, inner.unread);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)(field->offset + field->bytes - 1), EVENT_UNREAD);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_bind(as, good);
+}
+
+void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
+{
+	struct source_style lean = *style;
+	uint32_t good = ebpf_label(as), bad = ebpf_label(as);
+
+	lean.lean = true;
+	source_emit_string(as, &lean, path, field);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, bad); /* also where a pointer was null, or reading failed: */
+	ebpf_jump_if_imm(as, BPF_JLE, R0, (int32_t)field->bytes, good);
+	ebpf_bind(as, bad);
+	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)field->offset, 0);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_bind(as, good);
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which instructions fetch a value. The result of everything is in r0. A plain load is taken wherever the
+ * verifier is known to accept it; behind everything else stands bpf_probe_read_kernel. A pointer that is null or
+ * cannot be read gives 0.
+ */
+
+#include "ebpf/path/value-priv.h"
+
+#include <errno.h>
+
+enum { WORD = 8 };
+
+void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
+{
+	if (offset)
+		ebpf_alu_imm(as, BPF_ADD, reg, (int32_t)offset);
+}
+
+/* Two negations change nothing, but to the verifier the result of the first is a number and no pointer any more. */
+static void make_number(struct ebpf_asm *as)
+{
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
+}
+
+/* Calls helper to read the bytes at r3 to slot on the stack, which is zero where they cannot be read. */
+static void read_to_slot(struct ebpf_asm *as, int32_t helper, uint32_t bytes, int16_t slot)
+{
+	ebpf_store_imm(as, BPF_DW, R10, slot, 0);
+	ebpf_mov(as, R1, R10);
+	ebpf_alu_imm(as, BPF_ADD, R1, slot);
+	ebpf_mov_imm(as, R2, bytes);
+	ebpf_call(as, helper);
+}
+
+/* r0 = the bytes at r3 in the kernel's memory, zero-extended; 0 where they cannot be read. */
+static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
+{
+	uint32_t mark = ebpf_stack_mark(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	read_to_slot(as, BPF_FUNC_probe_read_kernel, bytes, slot);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
+}
+
+/*
+ * Makes the verifier know that r0 points to what spot says, and returns whether it now does, so that plain loads work.
+ * Arguments of a tracepoint are cast although their type is known: to the verifier they are valid pointers, but some
+ * tracepoints pass NULL or small numbers, and only loads through a cast pointer (or on kernels that lack the cast,
+ * through any) survive that.
+ */
+bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		       enum source_knowledge knowledge)
+{
+	if (style->cautious || !spot->is_plain || !spot->pointee)
+		return false;
+	if (knowledge == SOURCE_KNOWN || (knowledge == SOURCE_ARGUMENT && !style->cast && !style->detached))
+		return true;
+	if (!style->cast)
+		return false;
+	ebpf_mov(as, R1, R0);
+	ebpf_mov_imm(as, R2, spot->pointee);
+	ebpf_call_kernel(as, (int32_t)style->cast);
+	return true;
+}
+
+/* r0 = the bytes at spot from pointer r0. Returns what the verifier knows about them if they are a pointer. */
+static enum source_knowledge load_spot(struct ebpf_asm *as, const struct source_style *style,
+				       const struct btf_spot *spot, uint32_t bytes, enum source_knowledge knowledge)
+{
+	if (source_make_plain(as, style, spot, knowledge)) {
+		ebpf_load(as, ebpf_width(bytes), R0, R0, (int32_t)spot->offset);
+		return SOURCE_KNOWN;
+	}
+	ebpf_mov(as, R3, R0);
+	source_add_offset(as, R3, spot->offset);
+	read_kernel(as, bytes);
+	return SOURCE_UNKNOWN;
+}
+
+/*
+ * Whether some load of the access gives a pointer. Of each that a trusted pointer leads to, the verifier looks through
+ * all names of kernel types to find out whether it can be trusted as well (since 6.3), which takes it milliseconds.
+ */
+static bool loads_pointer(const struct btf_access *access)
+{
+	return access->pointer_count || (access->end == BTF_END_LOAD && access->is_pointer);
+}
+
+/* r0 = what the access starts at. */
+static enum source_knowledge load_start(struct ebpf_asm *as, const struct source_style *style,
+					const struct source_node *node)
+{
+	if (node->is_current) {
+		if (style->task)
+			ebpf_mov(as, R0, R7);
+		else
+			ebpf_call(as, BPF_FUNC_get_current_task_btf);
+		return style->cast && loads_pointer(&node->access) ? SOURCE_UNKNOWN : SOURCE_KNOWN;
+	}
+	if (node->op == SOURCE_CAST) {
+		source_emit_value(as, style, node->left);
+		return SOURCE_UNKNOWN;
+	}
+	if (node->by_helper) {
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		source_add_offset(as, R3, node->argument * WORD);
+		read_kernel(as, WORD);
+		return SOURCE_UNKNOWN;
+	}
+	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
+	return SOURCE_ARGUMENT;
+}
+
+/* What starts at the current task does not start at null. */
+static bool may_be_null(const struct source_node *node, uint32_t pointer)
+{
+	return pointer > 0 || !node->is_current;
+}
+
+/* r0 = the last pointer of the access; goes to null where there is none. */
+enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
+					   const struct source_node *node, uint32_t null)
+{
+	const struct btf_access *access = &node->access;
+	enum source_knowledge knowledge = load_start(as, style, node);
+
+	for (uint32_t i = 0; i < access->pointer_count; i++) {
+		if (may_be_null(node, i))
+			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
+		knowledge = load_spot(as, style, &access->pointers[i], WORD, knowledge);
+	}
+	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count))
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
+	return knowledge;
+}
+
+/*
+ * Where it is null, r0 becomes the number 0. That stands behind the rest: the verifier goes on first where a condition
+ * does not hold, and having met any number at what follows it does not look there once more with a 0.
+ */
+void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null)
+{
+	uint32_t last = node->access.pointer_count, end = ebpf_label(as);
+
+	if (!(last > 1 || (last > 0 && may_be_null(node, 0)) ||
+	      (node->access.end != BTF_END_SELF && may_be_null(node, last))))
+		return;
+	ebpf_jump(as, end);
+	ebpf_bind(as, null);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_bind(as, end);
+}
+
+static void extend(struct ebpf_asm *as, uint32_t bits, bool is_signed)
+{
+	if (bits >= 64)
+		return;
+	if (bits == 32 && !is_signed) {
+		ebpf_emit(as, insn_alu32(BPF_MOV, R0, R0));
+		return;
+	}
+	if (bits < 32 && !is_signed) {
+		ebpf_alu_imm(as, BPF_AND, R0, (int32_t)((1u << bits) - 1));
+		return;
+	}
+	ebpf_alu_imm(as, BPF_LSH, R0, (int32_t)(64 - bits));
+	ebpf_alu_imm(as, is_signed ? BPF_ARSH : BPF_RSH, R0, (int32_t)(64 - bits));
+}
+
+/* What an integer is before it is extended to 64 bits. */
+struct width {
+	uint32_t bytes;
+	bool is_signed;
+};
+
+static void emit_access(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	const struct btf_access *access = &node->access;
+	uint32_t null = ebpf_label(as);
+
+	enum source_knowledge knowledge = source_load_pointers(as, style, node, null);
+
+	switch (access->end) {
+	case BTF_END_SELF:
+		if (access->is_pointer)
+			make_number(as);
+		break;
+	case BTF_END_LOAD:
+		load_spot(as, style, &access->spot, access->bytes, knowledge);
+		if (access->is_pointer)
+			make_number(as);
+		break;
+	default:
+		make_number(as);
+		source_add_offset(as, R0, access->spot.offset);
+	}
+	if (access->bits) {
+		if (access->shift)
+			ebpf_alu_imm(as, BPF_RSH, R0, access->shift);
+		extend(as, access->bits, access->is_signed);
+	}
+	source_end_pointers(as, node, null);
+}
+
+/* As source_emit_value, but what is above the returned width is still as it was loaded. */
+static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	const struct btf_access *access = &path->access;
+
+	if ((path->op != SOURCE_ACCESS && path->op != SOURCE_CAST) || access->bits || access->is_pointer ||
+	    access->end > BTF_END_LOAD) {
+		source_emit_value(as, style, path);
+		return (struct width){ WORD, true };
+	}
+	emit_access(as, style, path);
+	return (struct width){ access->bytes, access->is_signed };
+}
+
+static const uint8_t codes[] = {
+	[SOURCE_AND] = BPF_AND, [SOURCE_OR] = BPF_OR,   [SOURCE_SHL] = BPF_LSH, [SOURCE_SHR] = BPF_RSH,
+	[SOURCE_ADD] = BPF_ADD, [SOURCE_SUB] = BPF_SUB, [SOURCE_MUL] = BPF_MUL,
+};
+
+static bool is_immediate(int64_t value)
+{
+	return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+/* r0 = left, r1 = right; or only r0 where right is a small constant. */
+static bool emit_operands(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	if (node->right->op == SOURCE_CONST) {
+		source_emit_value(as, style, node->left);
+		if (is_immediate(node->right->value))
+			return true;
+		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
+		return false;
+	}
+	uint32_t mark = ebpf_stack_mark(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, node->left);
+	ebpf_store(as, BPF_DW, R10, slot, R0);
+	source_emit_value(as, style, node->right);
+	ebpf_mov(as, R1, R0);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
+	return false;
+}
+
+/* left * right, where right is not looked at if left is 0: what it reads need not be there then. */
+static void emit_product(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, node->left);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	ebpf_store(as, BPF_DW, R10, slot, R0);
+	source_emit_value(as, style, node->right);
+	ebpf_load(as, BPF_DW, R1, R10, slot);
+	ebpf_alu(as, BPF_MUL, R0, R1);
+	ebpf_bind(as, none);
+	ebpf_stack_release(as, mark);
+}
+
+static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	if (node->op == SOURCE_MUL && source_reads_user(node->right)) {
+		emit_product(as, style, node);
+		return;
+	}
+	bool immediate = emit_operands(as, style, node), is_shift = node->op == SOURCE_SHL || node->op == SOURCE_SHR;
+	uint8_t op = codes[node->op];
+
+	if (immediate) {
+		int32_t value = (int32_t)node->right->value;
+
+		ebpf_alu_imm(as, op, R0, is_shift ? value & 63 : value);
+		return;
+	}
+	if (is_shift)
+		ebpf_alu_imm(as, BPF_AND, R1, 63);
+	ebpf_alu(as, op, R0, R1);
+}
+
+/* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
+void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			 uint32_t good)
+{
+	source_emit_value(as, style, path);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
+}
+
+/* r0 = the 8 bytes at the user's address that path->left gives. */
+static void emit_user_word(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	uint32_t mark = ebpf_stack_mark(as), good = ebpf_label(as);
+	int16_t slot = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, path->left);
+	ebpf_mov(as, R3, R0);
+	read_to_slot(as, BPF_FUNC_probe_read_user, WORD, slot);
+	if (style->leaves) {
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
+		source_forgive_null(as, style, path->left, good);
+		ebpf_jump(as, style->unread);
+	}
+	ebpf_bind(as, good);
+	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_stack_release(as, mark);
+}
+
+/* r0 = 1 if r0 and r1 differ, else 0. */
+static void emit_differs(struct ebpf_asm *as)
+{
+	ebpf_alu(as, BPF_XOR, R0, R1);
+	ebpf_mov(as, R1, R0);
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R1, 0));
+	ebpf_alu(as, BPF_OR, R0, R1);
+	ebpf_alu_imm(as, BPF_RSH, R0, 63);
+}
+
+/* r0 = 1 if low < high, else 0, both signed and one of them r0, the other r1: the sign of the difference, but where
+ * that overflows. */
+static void emit_is_less(struct ebpf_asm *as, uint8_t low, uint8_t high)
+{
+	ebpf_mov(as, R2, low);
+	ebpf_alu(as, BPF_SUB, R2, high);
+	ebpf_mov(as, R3, low);
+	ebpf_alu(as, BPF_XOR, R3, high);
+	ebpf_mov(as, R4, low);
+	ebpf_alu(as, BPF_XOR, R4, R2);
+	ebpf_alu(as, BPF_AND, R3, R4);
+	ebpf_alu(as, BPF_XOR, R2, R3);
+	ebpf_mov(as, R0, R2);
+	ebpf_alu_imm(as, BPF_RSH, R0, 63);
+}
+
+/* Without a jump, so that the verifier has one way to follow and not two: a condition may have dozens of these. */
+static void emit_comparison(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	enum source_op op = node->op;
+
+	if (emit_operands(as, style, node))
+		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
+	if (op == SOURCE_EQ || op == SOURCE_NE)
+		emit_differs(as);
+	else if (op == SOURCE_LT || op == SOURCE_GE)
+		emit_is_less(as, R0, R1);
+	else
+		emit_is_less(as, R1, R0);
+	if (op == SOURCE_EQ || op == SOURCE_GE || op == SOURCE_LE)
+		ebpf_alu_imm(as, BPF_XOR, R0, 1);
+}
+
+/* r0 = the integer at an offset of a tracefs record. Packed records are read in pieces that the verifier takes. */
+static void emit_ctx(struct ebpf_asm *as, const struct source_node *node)
+{
+	bool aligned = node->value % node->bytes == 0;
+
+	if (aligned) {
+		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_REG_CONTEXT, (int32_t)node->value);
+	} else {
+		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
+		source_add_offset(as, R3, (uint32_t)node->value);
+		read_kernel(as, node->bytes);
+	}
+	if (node->op == SOURCE_CTXS)
+		extend(as, node->bytes * 8, true);
+}
+
+bool source_reads_user(const struct source_node *path)
+{
+	if (!path)
+		return false;
+	return path->op == SOURCE_USTR || path->op == SOURCE_USER_WORD || path->op == SOURCE_USER_CALLER ||
+	       source_reads_user(path->left) || source_reads_user(path->right);
+}
+
+void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	switch (path->op) {
+	case SOURCE_CONST:
+		ebpf_mov_imm(as, R0, (uint64_t)path->value);
+		break;
+	case SOURCE_ACCESS:
+	case SOURCE_CAST:
+		emit_access(as, style, path);
+		if (!path->access.bits && !path->access.is_pointer && path->access.end <= BTF_END_LOAD &&
+		    (path->access.is_signed || path->access.end == BTF_END_SELF))
+			extend(as, path->access.bytes * 8, path->access.is_signed);
+		break;
+	case SOURCE_BE16:
+	case SOURCE_BE32:
+		source_emit_value(as, style, path->left);
+		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
+		break;
+	case SOURCE_USER_WORD:
+		emit_user_word(as, style, path);
+		break;
+	case SOURCE_KERNEL_WORD:
+		source_emit_value(as, style, path->left);
+		ebpf_mov(as, R3, R0);
+		read_kernel(as, WORD);
+		break;
+	case SOURCE_CTX:
+	case SOURCE_CTXS:
+		emit_ctx(as, path);
+		break;
+	default:
+		if (path->op >= SOURCE_AND && path->op <= SOURCE_MUL)
+			emit_arithmetic(as, style, path);
+		else if (path->op >= SOURCE_EQ && path->op <= SOURCE_GE)
+			emit_comparison(as, style, path);
+		else
+			ebpf_asm_fail(as, -EINVAL);
+	}
+}
+
+void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
+			   const struct source_condition *condition, uint32_t label)
+{
+	static const uint8_t opposite[] = {
+		[SOURCE_EQ] = BPF_JNE,  [SOURCE_NE] = BPF_JEQ,  [SOURCE_LT] = BPF_JSGE,
+		[SOURCE_LE] = BPF_JSGT, [SOURCE_GT] = BPF_JSLE, [SOURCE_GE] = BPF_JSLT,
+	};
+	uint8_t op = opposite[condition->compare];
+
+	source_emit_value(as, style, condition->path);
+	if (is_immediate(condition->value)) {
+		ebpf_jump_if_imm(as, op, R0, (int32_t)condition->value, label);
+		return;
+	}
+	ebpf_mov_imm(as, R1, (uint64_t)condition->value);
+	ebpf_jump_if(as, op, R0, R1, label);
+}
+
+static struct width width_of(enum event_value value)
+{
+	switch (value) {
+	case EVENT_U8:
+		return (struct width){ 1, false };
+	case EVENT_U16:
+		return (struct width){ 2, false };
+	case EVENT_U32:
+		return (struct width){ 4, false };
+	case EVENT_I8:
+		return (struct width){ 1, true };
+	case EVENT_I16:
+		return (struct width){ 2, true };
+	case EVENT_I32:
+		return (struct width){ 4, true };
+	default:
+		return (struct width){ WORD, true };
+	}
+}
+
+void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+			enum event_value value)
+{
+	struct width wanted = width_of(value), loaded;
+
+	loaded = emit_narrow(as, style, path);
+	if (value == EVENT_BOOL) {
+		uint32_t end = ebpf_label(as);
+
+		extend(as, loaded.bytes * 8, loaded.is_signed);
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
+		ebpf_mov_imm(as, R0, 1);
+		ebpf_bind(as, end);
+	} else {
+		/* The narrower of both decides what the value is; a wider field may still cut a sign off. */
+		if (loaded.bytes < wanted.bytes)
+			extend(as, loaded.bytes * 8, loaded.is_signed);
+		if (loaded.bytes >= wanted.bytes || (loaded.is_signed && !wanted.is_signed))
+			extend(as, wanted.bytes * 8, wanted.is_signed);
+	}
+}
+
+void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       const struct event_field *field)
+{
+	if (field->value == EVENT_STRING) {
+		source_emit_string(as, style, path, field);
+		return;
+	}
+	source_emit_number(as, style, path, field->value);
+	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)field->offset, R0);
+}

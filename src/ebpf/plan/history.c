@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides whether the events of a match can be kept with its run (RETURN SEQUENCE), and where: a run has room for as
+ * many records as a way through the automaton can collect, so there must be a bound.
+ */
+
+#include "ebpf/matcher/matcher-priv.h"
+
+#include "base/alloc.h"
+#include "program/query.h"
+
+#include <errno.h>
+
+enum { BYTES_MAX = MATCHER_HISTORY_BYTES_MAX, UNREACHED = -1 };
+
+static bool is_kept(const struct program_transition *transition)
+{
+	return transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END;
+}
+
+static uint32_t largest_record(const struct program *program, const struct program_rule *rule)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = 0; i < rule->state_count; i++) {
+		const struct program_state *state = &program_states(program, rule)[i];
+		const struct program_transition *transition = program_transitions(program, state);
+
+		for (uint32_t j = 0; j < state->transition_count; j++, transition++)
+			if (is_kept(transition) && program->types[transition->type].record_bytes > largest)
+				largest = program->types[transition->type].record_bytes;
+	}
+	return largest;
+}
+
+/*
+ * Follows the transitions of state with `kept` records behind it. Returns whether some state was found to be reachable
+ * with more records than known; the most that a match has is noted in *most.
+ */
+static bool follow(const struct program *program, const struct program_rule *rule, uint32_t index, int *known,
+		   int *most)
+{
+	const struct program_state *state = &program_states(program, rule)[index];
+	const struct program_transition *transition = program_transitions(program, state);
+	bool changed = false;
+
+	for (uint32_t j = 0; j < state->transition_count; j++, transition++) {
+		int kept = known[index] + is_kept(transition);
+
+		if (transition->target == PROGRAM_TARGET_END)
+			continue;
+		if (kept > *most)
+			*most = kept;
+		if (transition->target == PROGRAM_TARGET_MATCH || known[transition->target] >= kept)
+			continue;
+		known[transition->target] = kept;
+		changed = true;
+	}
+	return changed;
+}
+
+/* The most records that a run can hold; more than MATCHER_HISTORY_MAX where there is no bound or a high one. -ENOMEM.
+ */
+static int longest(const struct program *program, const struct program_rule *rule)
+{
+	int *known = alloc_zero(rule->state_count, sizeof *known), most = 0;
+	bool changed = true;
+
+	if (!known)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < rule->state_count; i++)
+		known[i] = UNREACHED;
+	while (changed && most <= MATCHER_HISTORY_MAX) {
+		changed = false;
+		for (uint32_t i = 0; i < rule->state_count; i++)
+			if (known[i] != UNREACHED && follow(program, rule, i, known, &most))
+				changed = true;
+	}
+	alloc_free(known);
+	return most;
+}
+
+int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history)
+{
+	int most;
+
+	*history = (struct matcher_history){ 0 };
+	if (!(rule->flags & PROGRAM_RULE_SEQUENCE))
+		return 0;
+	most = longest(program, rule);
+	if (most < 0)
+		return most;
+	history->entry_bytes = (uint32_t)sizeof(struct matcher_kept) + (largest_record(program, rule) + 7) / 8 * 8;
+	if (most > MATCHER_HISTORY_MAX || (uint32_t)most * history->entry_bytes > BYTES_MAX)
+		return -E2BIG;
+	history->entries = (uint32_t)most;
+	return 0;
+}

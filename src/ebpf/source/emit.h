@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_EMIT_H
+#define EBPF_SOURCE_EMIT_H
+
+/*
+ * Code for a whole unit: scope test, conditions, extraction, and for every entry the caller's body.
+ *
+ * A body finds the frame that matcher.h describes: r6 points to the record, in which type and the needed fields are
+ * filled. Records of all entries of a unit lie at the same place, one after the other in time, so a body must be done
+ * with its record when it ends.
+ *
+ * What memory of the user cannot give: a string is unread (event/type.h), or the body is not run and the caller's code
+ * for an unread event is instead, where it is a number or where there is no room to await the call. A packed body finds
+ * the label for that in its style.
+ *
+ * Where a want is packed, r6 points to memory for the entry's strings instead: its extent and 8 bytes more. Its body
+ * leaves in r1 the time that it has read, or 0.
+ */
+
+#include "ebpf/source/scope.h"
+#include "ebpf/source/await.h"
+#include "ebpf/source/prefetch.h"
+#include "ebpf/path/value.h"
+
+/* style is how the entry's paths are evaluated where the body begins; scope is what the program has asked. */
+typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			    const struct source_style *style, const struct scope *scope);
+
+enum {
+	/* What of main's stack is left to records: all but the body's, its callbacks' and our own few words. */
+	SOURCE_OWN_STACK_BYTES = 32,
+	SOURCE_RECORD_STACK_BYTES = 512 - EBPF_MATCHER_STACK_BYTES - EBPF_CALL_STACK_BYTES - SOURCE_OWN_STACK_BYTES,
+};
+
+struct source_emit_options {
+	const struct scope *scope;
+	struct source_style style;
+	const struct source_node *tid, *tgid; /* of the current task; NULL: asked for by a helper */
+	source_body_fn *body, *unread;
+	void *context;
+	const struct source_await *await; /* of a unit that awaits */
+	bool late;                        /* the program is where awaited calls are given back */
+	bool prefetches;                  /* source/prefetch.h: instead of everything but the scope test */
+	/*
+	 * The unit's own memory: an array map of one value, in it for every CPU stride bytes: a counter of events, then
+	 * source_scratch_bytes for the record.
+	 */
+	int memory_map;
+	uint32_t stride;
+	uint32_t cpu_count;
+};
+
+/* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. Where a string's
+ * place depends on the length of others, that is never on the stack. */
+uint32_t source_scratch_bytes(const struct source_unit *unit);
+
+void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options);
+
+#endif

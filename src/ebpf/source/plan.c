@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how the wanted types are spread over programs. Sources of one tracepoint share a program, so that the kernel
+ * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all. Probes at which
+ * the same entries would do the same share one, too.
+ */
+
+#include "ebpf/source/plan.h"
+
+#include "ebpf/kernel/attach-tracefs.h"
+#include "ebpf/ebpf.h"
+#include "ebpf/source/await.h"
+#include "ebpf/path/value.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REASON_BYTES = 256 };
+
+static bool uses_record(const struct source_node *node)
+{
+	if (!node)
+		return false;
+	if (node->op >= SOURCE_CTX)
+		return true;
+	return uses_record(node->left) || uses_record(node->right);
+}
+
+/* A source whose texts are parsed, on the way to becoming an entry of a unit. */
+struct draft {
+	struct source_binding binding;
+	const struct event_type *type;
+	const struct event_source *source;
+	const struct source_want *want;
+	struct source_entry entry;
+	struct source_unit unit; /* without entries */
+};
+
+static bool is_needed(const struct source_want *want, uint32_t field)
+{
+	return !want || !want->needs || want->needs->body[field];
+}
+
+static int parse(struct draft *draft)
+{
+	struct source_binding *binding = &draft->binding;
+	const struct event_source *source = draft->source;
+	int result =
+		source_parse_when(source->when, binding->arena, &draft->entry.when, binding->reason, binding->size);
+
+	if (!result)
+		result = source_parse_scope(source->scope, binding->arena, &draft->unit.scope, binding->reason,
+					    binding->size);
+	draft->entry.paths = arena_zero(binding->arena, draft->type->field_count, sizeof *draft->entry.paths);
+	if (!draft->entry.paths)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < draft->type->field_count && !result; i++) {
+		if (!is_needed(draft->want, i))
+			continue;
+		if (!source->paths[i]) {
+			snprintf(binding->reason, binding->size, "the field has no path");
+			result = -EINVAL;
+			break;
+		}
+		result = source_parse_path(source->paths[i], binding->arena, &draft->entry.paths[i], binding->reason,
+					   binding->size);
+		binding->classic = binding->classic || (!result && uses_record(draft->entry.paths[i]));
+	}
+	for (uint32_t i = 0; i < draft->entry.when.count && !result; i++)
+		binding->classic = binding->classic || uses_record(draft->entry.when.items[i].path);
+	return result;
+}
+
+/* Finds the tracepoint: as a raw one where paths do not speak of a record, else through tracefs. */
+static int find_tracepoint(struct draft *draft)
+{
+	struct source_binding *binding = &draft->binding;
+	const char *colon = strchr(draft->source->tracepoint, ':');
+	const char *name = colon ? colon + 1 : draft->source->tracepoint;
+	int result = -ENOENT;
+
+	draft->unit.tracepoint = draft->source->tracepoint;
+	if (attach_is_probe(draft->source->tracepoint)) {
+		draft->unit.classic = binding->classic = binding->is_probe = true;
+		return attach_probe_find(draft->source->tracepoint, binding->arena, &draft->unit.place,
+					 &(struct attach_reason){ binding->reason, binding->size });
+	}
+	if (!binding->classic) {
+		result = btf_kernel_tracepoint(binding->btf, name, &binding->tracepoint);
+		draft->unit.attach_id = binding->tracepoint.id;
+	}
+	if (result && (binding->classic || draft->type->origin == EVENT_TRACEFS)) {
+		binding->classic = true;
+		result = attach_tracefs_id(draft->source->tracepoint, &draft->unit.attach_id);
+	}
+	draft->unit.classic = binding->classic;
+	if (result == -ENOENT)
+		snprintf(binding->reason, binding->size, "the kernel has no tracepoint %s", draft->source->tracepoint);
+	else if (result)
+		snprintf(binding->reason, binding->size, "tracefs does not tell of %s: %s", draft->source->tracepoint,
+			 strerror(-result));
+	return result;
+}
+
+/* What a field takes: strings take strings, numbers take numbers, and both take 0. */
+static int resolve_field(struct draft *draft, uint32_t i)
+{
+	const struct event_field *field = &draft->type->fields[i];
+	struct source_node *path = draft->entry.paths[i];
+	int result = source_resolve(&draft->binding, path);
+
+	if (result)
+		return result;
+	bool is_text = source_is_string(path), is_zero = path->op == SOURCE_CONST && path->value == 0;
+
+	if (is_text != (field->value == EVENT_STRING) && !is_zero) {
+		snprintf(draft->binding.reason, draft->binding.size, "its path gives a %s",
+			 is_text ? "string" : "number");
+		return -EINVAL;
+	}
+	if (field->value == EVENT_F64 && !is_zero) {
+		snprintf(draft->binding.reason, draft->binding.size, "the kernel has no floating point numbers");
+		return -EINVAL;
+	}
+	if (draft->want && draft->want->packed)
+		draft->entry.extent += is_text || field->value == EVENT_STRING ? field->bytes : 0;
+	else if (field->offset + field->bytes > draft->entry.extent)
+		draft->entry.extent = field->offset + field->bytes;
+	return 0;
+}
+
+/* Puts where before the reason. */
+static void prefix_reason(const struct draft *draft, const char *where)
+{
+	char text[REASON_BYTES];
+
+	snprintf(text, sizeof text, "%s: %s", where, draft->binding.reason);
+	snprintf(draft->binding.reason, draft->binding.size, "%s", text);
+}
+
+/* Whose event it is must be known: memory of the user may not be there. */
+static int resolve_scope(struct draft *draft, struct source_node *path)
+{
+	int result = source_resolve_integer(&draft->binding, path);
+
+	if (result || !source_reads_user(path))
+		return result;
+	snprintf(draft->binding.reason, draft->binding.size, "it lies in memory of the user, which may not be there");
+	return -EINVAL;
+}
+
+static int resolve(struct draft *draft)
+{
+	int result = find_tracepoint(draft);
+
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < draft->entry.when.count && !result; i++)
+		result = source_resolve_integer(&draft->binding, draft->entry.when.items[i].path);
+	if (result) {
+		prefix_reason(draft, "WHEN");
+		return result;
+	}
+	for (uint32_t i = 0; i < draft->unit.scope.count && !result; i++)
+		result = resolve_scope(draft, draft->unit.scope.items[i]);
+	if (result) {
+		prefix_reason(draft, "SCOPE");
+		return result;
+	}
+	for (uint32_t i = 0; i < draft->type->field_count; i++) {
+		if (!draft->entry.paths[i])
+			continue;
+		result = resolve_field(draft, i);
+		if (result) {
+			prefix_reason(draft, draft->type->fields[i].name);
+			return result;
+		}
+	}
+	return 0;
+}
+
+const char *source_implied_when(const char *tracepoint)
+{
+#if defined(__x86_64__)
+	static const char text[] = "(current->thread_info.status & 2) == 0"; /* TS_COMPAT */
+#elif defined(__aarch64__)
+	static const char text[] = "(current->thread_info.flags & 0x400000) == 0"; /* TIF_32BIT */
+#else
+	static const char text[] = "(0) == 0";
+#endif
+
+	return strncmp(tracepoint, "raw_syscalls:", strlen("raw_syscalls:")) == 0 ? text : NULL;
+}
+
+static int add_implied_condition(struct draft *draft)
+{
+	const char *text = source_implied_when(draft->source->tracepoint);
+	struct source_conditions *when = &draft->entry.when, implied;
+	char reason[REASON_BYTES];
+	struct source_binding binding = draft->binding;
+
+	if (draft->unit.classic || !text)
+		return 0;
+	binding.reason = reason;
+	binding.size = sizeof reason;
+	int result = source_parse_when(text, binding.arena, &implied, reason, sizeof reason);
+
+	if (!result)
+		result = source_resolve_integer(&binding, implied.items[0].path);
+	if (result)
+		return result == -ENOMEM ? result : 0; /* a kernel without such a flag runs no such programs */
+	for (uint32_t i = 0; i < when->count; i++) {
+		if (source_same(when->items[i].path, implied.items[0].path))
+			return 0;
+	}
+	struct source_condition *items = arena_zero(binding.arena, when->count + 1, sizeof *items);
+
+	if (!items)
+		return -ENOMEM;
+	items[0] = implied.items[0];
+	if (when->count)
+		memcpy(items + 1, when->items, when->count * sizeof *items);
+	*when = (struct source_conditions){ .items = items, .count = when->count + 1 };
+	return 0;
+}
+
+/* want NULL: all fields, for judging only. */
+static int draft_source(struct draft *draft, const struct btf_kernel *btf, struct arena *arena,
+			const struct source_want *want)
+{
+	draft->want = want;
+	draft->binding.btf = btf;
+	draft->binding.arena = arena;
+	draft->entry.want = want;
+	draft->entry.extent = want && want->packed ? 0 : sizeof(struct event_header);
+	draft->unit.scope_text = draft->source->scope ? draft->source->scope : "";
+	draft->unit.group = want ? want->group : 0;
+	int result = parse(draft);
+
+	if (!result)
+		result = resolve(draft);
+	if (!result)
+		result = add_implied_condition(draft);
+	return result;
+}
+
+static struct source_unit *unit_for(struct source_plan *plan, const struct source_unit *wanted)
+{
+	for (size_t i = 0; i < plan->unit_count; i++) {
+		struct source_unit *unit = &plan->units[i];
+
+		if (strcmp(unit->tracepoint, wanted->tracepoint) == 0 && unit->classic == wanted->classic &&
+		    strcmp(unit->scope_text, wanted->scope_text) == 0 && unit->group == wanted->group)
+			return unit;
+	}
+	if (alloc_grow(&plan->units, &plan->unit_capacity, plan->unit_count, sizeof *plan->units))
+		return NULL;
+	plan->units[plan->unit_count] = *wanted;
+	return &plan->units[plan->unit_count++];
+}
+
+static bool same_conditions(const struct source_conditions *a, const struct source_conditions *b)
+{
+	for (uint32_t i = 0; i < a->count && i < b->count; i++)
+		if (a->items[i].compare != b->items[i].compare || a->items[i].value != b->items[i].value ||
+		    !source_same(a->items[i].path, b->items[i].path))
+			return false;
+	return a->count == b->count;
+}
+
+static bool same_entry(const struct source_entry *a, const struct source_entry *b)
+{
+	if (a->want != b->want || a->extent != b->extent || !same_conditions(&a->when, &b->when))
+		return false;
+	for (uint32_t i = 0; i < a->want->type->field_count; i++)
+		if (!source_same(a->paths[i], b->paths[i]))
+			return false;
+	return true;
+}
+
+/* Whether one program serves both. */
+static bool same_program(const struct source_unit *a, const struct source_unit *b)
+{
+	if (!a->place.path || !b->place.path || a->place.is_own != b->place.is_own || a->group != b->group ||
+	    a->entry_count != b->entry_count || strcmp(a->scope_text, b->scope_text) != 0)
+		return false;
+	for (size_t i = 0; i < a->entry_count; i++)
+		if (!same_entry(&a->entries[i], &b->entries[i]))
+			return false;
+	return true;
+}
+
+/* The last unit goes to the first one that does the same, if there is one. */
+static int merge_last(struct source_plan *plan)
+{
+	struct source_unit *last = &plan->units[plan->unit_count - 1], *unit = plan->units;
+
+	while (unit < last && !same_program(unit, last))
+		unit++;
+	if (unit == last)
+		return 0;
+	struct source_spot *others = arena_zero(plan->arena, unit->other_count + 1, sizeof *others);
+
+	if (!others)
+		return -ENOMEM;
+	if (unit->other_count)
+		memcpy(others, unit->others, unit->other_count * sizeof *others);
+	others[unit->other_count] = (struct source_spot){ last->tracepoint, last->place };
+	unit->others = others;
+	unit->other_count++;
+	alloc_free(last->entries);
+	plan->unit_count--;
+	return 0;
+}
+
+/* Once all entries are known. The units keep their order. */
+static int merge_units(struct source_plan *plan)
+{
+	size_t count = plan->unit_count;
+	int result = 0;
+
+	plan->unit_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		plan->units[plan->unit_count++] = plan->units[i];
+		if (!result)
+			result = merge_last(plan);
+	}
+	return result;
+}
+
+static int add_entry(struct source_unit *unit, const struct source_entry *entry)
+{
+	if (alloc_grow(&unit->entries, &unit->entry_capacity, unit->entry_count, sizeof *entry))
+		return -ENOMEM;
+	unit->entries[unit->entry_count++] = *entry;
+	return 0;
+}
+
+static int add_want(struct source_plan *plan, const struct btf_kernel *btf, const struct source_want *want,
+		    struct asterism_diag *diag)
+{
+	const struct event_type *type = want->type;
+	char reason[REASON_BYTES], first[REASON_BYTES] = "";
+	uint32_t served = 0;
+
+	for (uint32_t i = 0; i < type->source_count; i++) {
+		struct draft draft = { .type = type, .source = &type->sources[i] };
+
+		draft.binding.reason = reason;
+		draft.binding.size = sizeof reason;
+		int result = draft_source(&draft, btf, plan->arena, want);
+
+		if (!result) {
+			struct source_unit *unit = unit_for(plan, &draft.unit);
+
+			result = unit ? add_entry(unit, &draft.entry) : -ENOMEM;
+			served++;
+		}
+		if (result == -ENOMEM)
+			return diag_no_memory(diag);
+		if (result && !*first)
+			snprintf(first, sizeof first, "%s", reason);
+	}
+	if (type->source_count == 0)
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "no kernel raises the event %s: its declaration has no source", type->name);
+	if (served == 0)
+		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel does not offer the event %s: %s", type->name,
+				  first);
+	return 0;
+}
+
+int source_plan_new(const struct btf_kernel *btf, const struct source_want *wants, size_t count,
+		    struct asterism_diag *diag, struct source_plan **made)
+{
+	struct source_plan *plan = alloc_zero(1, sizeof *plan);
+	int result = 0;
+
+	if (!plan || !(plan->arena = arena_new())) {
+		source_plan_free(plan);
+		return diag_no_memory(diag);
+	}
+	for (size_t i = 0; i < count && !result; i++)
+		result = add_want(plan, btf, &wants[i], diag);
+	if (!result && merge_units(plan))
+		result = diag_no_memory(diag);
+	for (size_t i = 0; i < plan->unit_count && !result; i++)
+		source_await_plan(&plan->units[i]);
+	if (result)
+		source_plan_free(plan);
+	else
+		*made = plan;
+	return result;
+}
+
+void source_plan_free(struct source_plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->unit_count; i++)
+		alloc_free(plan->units[i].entries);
+	alloc_free(plan->units);
+	arena_free(plan->arena);
+	alloc_free(plan);
+}
+
+int source_plan_split(struct source_plan *plan, size_t index)
+{
+	if (plan->units[index].entry_count < 2)
+		return 0;
+	if (alloc_grow(&plan->units, &plan->unit_capacity, plan->unit_count, sizeof *plan->units))
+		return -ENOMEM;
+	struct source_unit *unit = &plan->units[index], half = *unit;
+	size_t keep = unit->entry_count / 2;
+
+	half.entries = NULL;
+	half.await = NULL;
+	half.entry_count = half.entry_capacity = 0;
+	for (size_t i = keep; i < unit->entry_count; i++) {
+		if (add_entry(&half, &unit->entries[i])) {
+			alloc_free(half.entries);
+			return -ENOMEM;
+		}
+	}
+	unit->entry_count = keep;
+	plan->units[plan->unit_count++] = half;
+	return 1;
+}
+
+int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		     size_t size)
+{
+	struct draft draft = { .type = type, .source = &type->sources[source] };
+	struct arena *arena = arena_new();
+
+	if (!arena)
+		return -ENOMEM;
+	draft.binding.reason = reason;
+	draft.binding.size = size;
+	int result = draft_source(&draft, btf, arena, NULL);
+
+	arena_free(arena);
+	return result == -ENOMEM ? result : result == 0;
+}
+
+int ebpf_source_available(const struct event_type *type, char *reason, size_t size)
+{
+	struct btf_kernel *btf;
+	char text[REASON_BYTES];
+	int result = type->source_count ? btf_kernel_open(NULL, &btf) : 0;
+
+	snprintf(reason, size, "%s",
+		 type->source_count ? "the kernel has no readable type information (BTF)"
+				    : "its declaration has no source");
+	if (result || !type->source_count)
+		return result == -EPERM || result == -EACCES ? -EOPNOTSUPP : result;
+	for (uint32_t i = 0; i < type->source_count; i++) {
+		result = source_available(btf, type, i, text, sizeof text);
+		if (result != 0)
+			break;
+		if (i == 0)
+			snprintf(reason, size, "%s", text);
+	}
+	btf_kernel_close(btf);
+	return result;
+}
+
+bool source_asks_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->when.count; i++)
+		if (source_reads_user(entry->when.items[i].path))
+			return true;
+	return false;
+}
+
+bool source_entry_reads_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
+		if (source_reads_user(entry->paths[i]))
+			return true;
+	return source_asks_user(entry);
+}
+
+/* Whether the path of the text reads memory of the user; -ENOMEM. What is no path is somebody else's concern. */
+static int text_reads_user(const char *text, struct arena *arena)
+{
+	struct source_node *path;
+	char reason[REASON_BYTES];
+	int result = text ? source_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
+
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	return source_reads_user(path);
+}
+
+int source_may_be_unread(const struct event_type *type, bool *may)
+{
+	struct arena *arena = arena_new();
+	int result = arena ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < type->source_count && result >= 0; i++) {
+		for (uint32_t j = 0; j < type->field_count && result >= 0; j++) {
+			result = text_reads_user(type->sources[i].paths[j], arena);
+			may[j] = may[j] || result > 0;
+		}
+	}
+	arena_free(arena);
+	return result < 0 ? result : 0;
+}
+
+bool source_is_of_locks(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->source_count; i++)
+		if (!strncmp(type->sources[i].tracepoint, "lock:", strlen("lock:")))
+			return true;
+	return false;
+}
+
+bool source_may_interrupt(const struct event_type *type)
+{
+	/* Raised by a task on its own behalf, never while a program holds the CPU. Everything else may be. */
+	static const char *const calm[] = {
+		"raw_syscalls:sys_enter",   "raw_syscalls:sys_exit",    "sched:sched_switch",
+		"sched:sched_process_fork", "sched:sched_process_exec", "sched:sched_process_exit",
+		"task:task_newtask",        "task:task_rename",         "exceptions:page_fault_user",
+	};
+
+	for (uint32_t i = 0; i < type->source_count; i++) {
+		bool found = attach_is_probe(type->sources[i].tracepoint); /* met in user mode */
+
+		for (size_t j = 0; j < sizeof calm / sizeof *calm && !found; j++)
+			found = strcmp(type->sources[i].tracepoint, calm[j]) == 0;
+		if (!found)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_PLAN_H
+#define EBPF_SOURCE_PLAN_H
+
+/*
+ * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope,
+ * and one for all probes in user code at which the same is to be done: a verifier's second per program is spent once.
+ * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
+ */
+
+#include "ebpf/kernel/attach-probe.h"
+#include "ebpf/matcher/matcher.h"
+#include "ebpf/path/resolve.h"
+
+/* One event type and what somebody wants to know of its events. */
+struct source_want {
+	const struct event_type *type;
+	uint32_t index;                 /* the type's number for the record */
+	uint32_t group;                 /* wants of different groups never share a program */
+	bool counted;                   /* its events count for the statistics */
+	const struct ebpf_needs *needs; /* NULL: the whole record, everything unknown zero */
+	bool packed;                    /* there is no record: the body fetches the needed fields itself */
+};
+
+/* A want as one of its type's sources serves it. */
+struct source_entry {
+	const struct source_want *want;
+	struct source_conditions when;
+	struct source_node **paths; /* per body field; NULL: not needed */
+	/* Bytes of the record that are filled, from its start; packed: what the strings take one after the other. */
+	uint32_t extent;
+	uint32_t await; /* source/await.h: the entry's number, from 1; 0: what cannot be read at once is unread */
+};
+
+/* A probe in user code. */
+struct source_spot {
+	const char *tracepoint;
+	struct attach_place place;
+};
+
+struct source_unit {
+	const char *tracepoint; /* "system:name" */
+	bool classic;
+	uint32_t attach_id;         /* type id of the prototype; of the tracepoint in tracefs where classic */
+	struct attach_place place;  /* path: a probe in user code instead of a tracepoint */
+	struct source_spot *others; /* where the program is attached as well; the arena's */
+	size_t other_count;
+	const char *scope_text;
+	struct source_paths scope;
+	uint32_t group;
+	bool awaits;                /* some entry does */
+	struct source_await *await; /* then, once it is needed */
+	struct source_entry *entries;
+	size_t entry_count, entry_capacity;
+};
+
+struct source_plan {
+	struct arena *arena;
+	struct source_unit *units;
+	size_t unit_count, unit_capacity;
+};
+
+/*
+ * The wants must outlive the plan. A type with at least one source that this kernel can serve is served by those;
+ * -EOPNOTSUPP and a sentence for one with none; -ENOMEM.
+ */
+int source_plan_new(const struct btf_kernel *btf, const struct source_want *wants, size_t count,
+		    struct asterism_diag *diag, struct source_plan **made);
+void source_plan_free(struct source_plan *plan);
+
+/* Whether a condition of the entry reads memory of the user: if it cannot, nobody knows whether the event happens. */
+bool source_asks_user(const struct source_entry *entry);
+
+/* Whether a condition or a needed field does. */
+bool source_entry_reads_user(const struct source_entry *entry);
+
+/* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
+int source_plan_split(struct source_plan *plan, size_t unit);
+
+/* As ebpf_source_available for one source of type, against a BTF that is open. */
+int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		     size_t size);
+
+/*
+ * The condition, as a WHEN has it, that holds at a tracepoint whether a catalog says so or not; NULL: none. Numbers of
+ * system calls made by 32-bit programs mean other calls, so these calls are never events.
+ */
+const char *source_implied_when(const char *tracepoint);
+
+/* Whether events of type may be raised while another program runs on the same CPU. */
+bool source_may_interrupt(const struct event_type *type);
+
+/*
+ * Sets may[i] where body field i of type is read from memory of the user, which may not be there, by one of its sources
+ * at least. Returns 0, -ENOMEM.
+ */
+int source_may_be_unread(const struct event_type *type, bool *may);
+
+/* Whether events of type tell of the kernel's own locks, those that our programs wait for included. */
+bool source_is_of_locks(const struct event_type *type);
+
+#endif

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides when programs are made, attached and closed. A program that is too large is split into two; one that the
+ * verifier refuses is tried again without loads through kernel pointers, since what it lets pass has changed more than
+ * once. Each program has memory of its own: per CPU a counter of its events and, where the stack is too small, room for
+ * a record. The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
+ */
+
+#include "ebpf/source/set.h"
+
+#include "ebpf/kernel/attach.h"
+#include "ebpf/kernel/cpus.h"
+#include "ebpf/kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = 8 };
+
+/* How often misses are asked for at least. */
+static const uint64_t misses_wait_ns = 100 * 1000 * 1000;
+
+struct loaded {
+	const char *tracepoint;
+	bool classic;
+	uint32_t attach_id;
+	struct attach_place place;
+	const struct source_spot *others; /* the plan's */
+	size_t other_count;
+	int program, memory;
+	void *page; /* memory, mapped */
+	uint32_t stride;
+	size_t bytes;
+	int64_t misses; /* -1: the kernel does not count */
+	bool late;      /* awaited calls are given back here, */
+	bool past;      /* after their memory has gone */
+	bool prefetches;
+};
+
+struct link {
+	int fd;
+	bool is_probe;
+};
+
+/* Where awaited calls are given back. */
+struct late_place {
+	const char *tracepoint;
+	bool for_exec; /* only for calls whose memory goes with them */
+	bool after;    /* when it has gone */
+	uint32_t attach_id;
+};
+
+enum { LATE_PLACES = 3 };
+
+struct source_set {
+	struct source_set_options options;
+	uint32_t cpu_count;
+	uint32_t cast;
+	struct source_plan *plan;
+	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
+	struct source_await_paths await;
+	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
+	struct scope *scope;
+	struct ship *ship;
+	struct loaded *programs;
+	size_t program_count, program_capacity;
+	struct link *links;
+	size_t link_count, link_capacity;
+	uint64_t missed;
+};
+
+/* Both kinds of wants meet here. */
+static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+		      const struct source_style *style, const struct scope *scope)
+{
+	struct source_set *set = context;
+
+	if (entry->want->needs)
+		set->options.body(set->options.body_context, as, entry, style, scope);
+	else
+		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached ? EVENT_LATE : 0);
+}
+
+static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			const struct source_style *style, const struct scope *scope)
+{
+	struct source_set *set = context;
+
+	if (entry->want->needs)
+		set->options.unread(set->options.body_context, as, entry, style, scope);
+	else
+		ship_emit(set->ship, as, sizeof(struct event_header),
+			  EVENT_UNKNOWN | (style->detached ? EVENT_LATE : 0));
+}
+
+static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	program->stride = (COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+	program->memory =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, program->stride * set->cpu_count, 1, &options);
+	if (program->memory < 0)
+		return diag_error(diag, NULL, program->memory, "memory for a program cannot be had: %s",
+				  strerror(-program->memory));
+	program->bytes = ((size_t)program->stride * set->cpu_count + page - 1) / page * page;
+	program->page = mmap(NULL, program->bytes, PROT_READ, MAP_SHARED, program->memory, 0);
+	if (program->page == MAP_FAILED) {
+		program->page = NULL;
+		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+	}
+	return 0;
+}
+
+static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
+		     struct asterism_diag *diag)
+{
+	const char *colon = strrchr(program->tracepoint, ':');
+	struct source_emit_options emit = {
+		.scope = set->scope,
+		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
+		.tid = set->tid,
+		.tgid = set->tgid,
+		.body = emit_body,
+		.unread = emit_unread,
+		.context = set,
+		.await = unit->await,
+		.late = program->late,
+		.prefetches = program->prefetches,
+		.memory_map = program->memory,
+		.stride = program->stride,
+		.cpu_count = set->cpu_count,
+	};
+	struct ebpf_load_options load = {
+		.name = colon ? colon + 1 : program->tracepoint,
+		.file = program->tracepoint,
+		.type = unit->place.path ? BPF_PROG_TYPE_KPROBE
+			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
+					 : BPF_PROG_TYPE_TRACING,
+		.attach_type = unit->classic ? 0 : BPF_TRACE_RAW_TP,
+		.attach_btf_id = unit->classic ? 0 : program->attach_id,
+		.may_wait = program->prefetches,
+		.features = set->options.features,
+		.log_level = set->options.log_level,
+	};
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return diag_no_memory(diag);
+	source_emit_unit(as, unit, &emit);
+	program->program = ebpf_load_program(as, &load, diag);
+	ebpf_asm_free(as);
+	return program->program < 0 ? program->program : 0;
+}
+
+static void close_program(struct loaded *program)
+{
+	if (program->page)
+		munmap(program->page, program->bytes);
+	if (program->program >= 0)
+		close(program->program);
+	if (program->memory >= 0)
+		close(program->memory);
+}
+
+/* Room for one more program, and its memory; keep has to follow, whatever becomes of it. */
+static int prepare(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
+{
+	if (alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
+		return diag_no_memory(diag);
+	return make_memory(set, program, scratch, diag);
+}
+
+/* The program is one of the set, or gone where result says that it failed. Gives result. */
+static int keep(struct source_set *set, struct loaded *program, int result)
+{
+	if (result)
+		close_program(program);
+	else
+		set->programs[set->program_count++] = *program;
+	return result;
+}
+
+/* Loads one program of unit, which late_place (or NULL) says the place of. Nothing is left behind on failure. */
+static int load_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
+			struct asterism_diag *diag)
+{
+	struct loaded program = {
+		.tracepoint = late ? late->tracepoint : unit->tracepoint,
+		.classic = unit->classic,
+		.attach_id = late ? late->attach_id : unit->attach_id,
+		.place = unit->place,
+		.others = unit->others,
+		.other_count = unit->other_count,
+		.late = late,
+		.past = late && late->after,
+		.program = -1,
+		.memory = -1,
+	};
+	int result = prepare(set, &program, source_scratch_bytes(unit), diag);
+
+	if (!result)
+		result = load_once(set, unit, &program, set->options.cautious, NULL);
+	if (result == -EINVAL)
+		result = load_once(set, unit, &program, true, diag);
+	else if (result == -EPERM)
+		result = load_once(set, unit, &program, false, diag);
+	return keep(set, &program, result);
+}
+
+/*
+ * The program that is met before unit's, as programs of one probe are in the opposite order of attaching. A kernel that
+ * lets no program wait (before 6.0) has none: there, memory that has not been touched is unread.
+ */
+static int load_prefetch(struct source_set *set, const struct source_unit *unit, struct asterism_diag *diag)
+{
+	struct loaded program = {
+		.tracepoint = unit->tracepoint,
+		.classic = true,
+		.place = unit->place,
+		.others = unit->others,
+		.other_count = unit->other_count,
+		.prefetches = true,
+		.program = -1,
+		.memory = -1,
+	};
+	int result = prepare(set, &program, source_prefetch_bytes(unit), diag);
+
+	if (!result)
+		result = load_once(set, unit, &program, set->options.cautious, NULL);
+	keep(set, &program, result);
+	return result == -EINVAL || result == -E2BIG ? 0 : result;
+}
+
+/* A kernel that does not keep the name as expected gives nothing back here: the call's exit finds it unread. */
+static int make_past(struct source_set *set, struct source_unit *late, const struct late_place *place)
+{
+	char reason[256];
+	struct source_binding binding = {
+		.btf = set->options.btf, .arena = set->plan->arena, .reason = reason, .size = sizeof reason
+	};
+	int result = btf_kernel_tracepoint(set->options.btf, strchr(place->tracepoint, ':') + 1, &binding.tracepoint);
+
+	if (!result)
+		result = source_exec_rewrite(late, &set->await, &binding);
+	if (result && result != -ENOMEM)
+		late->entry_count = 0;
+	return result == -ENOMEM ? result : 0;
+}
+
+/* The programs at one place where awaited calls of unit are given back. */
+static int load_late(struct source_set *set, const struct source_unit *unit, const struct late_place *place,
+		     struct asterism_diag *diag)
+{
+	struct source_unit late;
+	int result = source_await_late(unit, place->for_exec, &late);
+
+	if (!result && place->after)
+		result = make_past(set, &late, place);
+	if (!result && late.entry_count)
+		result = load_program(set, &late, place, diag);
+	alloc_free(late.entries);
+	return result == -ENOMEM ? diag_no_memory(diag) : result;
+}
+
+/* All programs of a unit, or none. */
+static int load_together(struct source_set *set, struct source_unit *unit, struct asterism_diag *diag)
+{
+	size_t before = set->program_count;
+	int result = 0;
+
+	if (unit->awaits && !unit->await) {
+		unit->await = arena_zero(set->plan->arena, 1, sizeof *unit->await);
+		result = unit->await ? source_await_init(unit->await, &set->await, diag) : diag_no_memory(diag);
+	}
+	if (!result)
+		result = load_program(set, unit, NULL, diag);
+	for (size_t i = 0; i < LATE_PLACES && unit->awaits && !result; i++)
+		if (set->late[i].attach_id)
+			result = load_late(set, unit, &set->late[i], diag);
+	if (!result && source_prefetch_pays(unit))
+		result = load_prefetch(set, unit, diag);
+	while (result && set->program_count > before)
+		close_program(&set->programs[--set->program_count]);
+	return result;
+}
+
+/* Loads unit number index, in as many programs as it takes: the rest is then a unit further on. */
+static int load_unit(struct source_set *set, size_t index, struct asterism_diag *diag)
+{
+	for (;;) {
+		int result = load_together(set, &set->plan->units[index], diag);
+
+		if (result != -E2BIG)
+			return result == -ENOMEM ? diag_no_memory(diag) : result;
+		result = source_plan_split(set->plan, index);
+		if (result < 0)
+			return diag_no_memory(diag);
+		if (result == 0)
+			return diag_error(diag, NULL, -E2BIG,
+					  "the rules on %s are too much for one program of this kernel",
+					  set->plan->units[index].entries[0].want->type->name);
+	}
+}
+
+static int load_all(struct source_set *set, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < set->plan->unit_count; i++) {
+		int result = load_unit(set, i, diag);
+
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* A path at a tracepoint, or NULL where this kernel has no such thing. */
+static struct source_node *path_at(struct source_set *set, const struct btf_tracepoint *tracepoint, const char *text)
+{
+	char reason[256];
+	struct source_binding binding = {
+		.btf = set->options.btf, .arena = set->plan->arena, .reason = reason, .size = sizeof reason
+	};
+	struct source_node *node;
+
+	if (tracepoint)
+		binding.tracepoint = *tracepoint;
+	if (source_parse_path(text, binding.arena, &node, reason, sizeof reason) ||
+	    source_resolve_integer(&binding, node))
+		return NULL;
+	return node;
+}
+
+/* The arguments of a call, as where it begins. */
+static void find_registers(struct source_set *set)
+{
+	char text[] = "syscall_arg(0)";
+	struct btf_tracepoint enter = { 0 };
+
+	if (btf_kernel_tracepoint(set->options.btf, "sys_enter", &enter))
+		return;
+	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
+		text[sizeof text - sizeof "0)"] = (char)('0' + i);
+		set->await.registers[i] = path_at(set, &enter, text);
+	}
+}
+
+/* Where awaited calls are given back on this kernel; where it does not offer that, nothing is awaited. */
+static void find_late_places(struct source_set *set)
+{
+	static const struct late_place places[LATE_PLACES] = {
+		{ .tracepoint = "raw_syscalls:sys_exit" },
+		{ .tracepoint = "sched:sched_prepare_exec", .for_exec = true },
+		{ .tracepoint = "sched:sched_process_exec", .for_exec = true, .after = true },
+	};
+
+	for (size_t i = 0; i < LATE_PLACES; i++) {
+		struct btf_tracepoint found = { 0 };
+
+		set->late[i] = places[i];
+		btf_kernel_tracepoint(set->options.btf, strchr(places[i].tracepoint, ':') + 1, &found);
+		set->late[i].attach_id = found.id;
+	}
+	if (set->options.past_exec)
+		set->late[1].attach_id = 0;
+	if (set->late[1].attach_id)
+		set->late[2].attach_id = 0;
+	set->await.mm = path_at(set, NULL, "current->mm");
+	if (set->late[2].attach_id)
+		find_registers(set);
+	if (!set->await.mm || !set->late[0].attach_id)
+		source_await_none(set->plan);
+}
+
+int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
+{
+	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
+	struct source_set *set = alloc_zero(1, sizeof *set);
+	int result, cpus;
+
+	if (!set)
+		return diag_no_memory(diag);
+	set->options = *options;
+	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
+	cpus = ebpf_possible_cpus(diag);
+	result = cpus < 0 ? cpus : 0;
+	set->cpu_count = result ? 0 : (uint32_t)cpus;
+	if (!result)
+		result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
+	if (!result) {
+		set->tid = path_at(set, NULL, "current->pid");
+		set->tgid = path_at(set, NULL, "current->tgid");
+		find_late_places(set);
+		result = scope_new(&scope, diag, &set->scope);
+	}
+	if (!result && options->ship.on_event)
+		result = ship_new(&options->ship, diag, &set->ship);
+	if (!result)
+		result = load_all(set, diag);
+	if (result)
+		source_set_free(set);
+	else
+		*made = set;
+	return result;
+}
+
+/* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
+void source_set_detach(struct source_set *set)
+{
+	for (size_t i = 0; i < set->link_count; i++)
+		if (!set->links[i].is_probe)
+			close(set->links[i].fd);
+	for (size_t i = 0; i < set->link_count; i++)
+		if (set->links[i].is_probe)
+			close(set->links[i].fd);
+	set->link_count = 0;
+}
+
+void source_set_free(struct source_set *set)
+{
+	if (!set)
+		return;
+	source_set_detach(set);
+	scope_free(set->scope);
+	for (size_t i = 0; i < set->program_count; i++)
+		close_program(&set->programs[i]);
+	for (size_t i = 0; set->plan && i < set->plan->unit_count; i++)
+		if (set->plan->units[i].await)
+			source_await_fini(set->plan->units[i].await);
+	ship_free(set->ship);
+	source_plan_free(set->plan);
+	alloc_free(set->programs);
+	alloc_free(set->links);
+	alloc_free(set);
+}
+
+/* Attaches a program at a probe, or where its tracepoint is. */
+static int attach(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
+		  struct asterism_diag *diag)
+{
+	int fd;
+
+	if (alloc_grow(&set->links, &set->link_capacity, set->link_count, sizeof *set->links))
+		return diag_no_memory(diag);
+	if (spot->place.path)
+		fd = attach_probe(program->program, &spot->place, spot->tracepoint, diag);
+	else if (program->classic)
+		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
+	else
+		fd = attach_raw(program->program, program->tracepoint, diag);
+	if (fd >= 0)
+		set->links[set->link_count++] = (struct link){ fd, spot->place.path };
+	return fd < 0 ? fd : 0;
+}
+
+static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
+{
+	int result = attach(set, program, &(struct source_spot){ program->tracepoint, program->place }, diag);
+
+	for (size_t i = 0; i < program->other_count && !result; i++)
+		result = attach(set, program, &program->others[i], diag);
+	return result;
+}
+
+static int attach_all(struct source_set *set, bool late, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < set->program_count; i++) {
+		const struct loaded *program = &set->programs[i];
+		int result = program->late == late ? attach_everywhere(set, program, diag) : 0;
+
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit. */
+int source_set_attach(struct source_set *set, struct asterism_diag *diag)
+{
+	int result = scope_attach(set->scope, diag);
+
+	if (!result)
+		result = attach_all(set, true, diag);
+	return result ? result : attach_all(set, false, diag);
+}
+
+int source_set_add(struct source_set *set, pid_t pid)
+{
+	return scope_add(set->scope, pid);
+}
+
+bool source_set_has(const struct source_set *set, pid_t pid)
+{
+	return scope_has(set->scope, pid);
+}
+
+int source_set_fd(const struct source_set *set)
+{
+	return set->ship ? ship_fd(set->ship) : -1;
+}
+
+/* Firings that programs missed since the last time. */
+static uint64_t new_misses(struct source_set *set)
+{
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < set->program_count; i++) {
+		struct loaded *program = &set->programs[i];
+		int64_t misses = program->misses < 0 ? -1 : attach_misses(program->program);
+
+		if (misses > program->misses)
+			more += (uint64_t)(misses - program->misses);
+		program->misses = misses;
+	}
+	return more;
+}
+
+int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns)
+{
+	uint64_t missed = new_misses(set);
+	int result = 0;
+
+	set->missed += missed;
+	if (missed && set->options.ship.on_lost)
+		set->options.ship.on_lost(set->options.ship.context, missed);
+	if (set->ship)
+		result = ship_poll(set->ship);
+	*missed_now = missed;
+	*wait_ns = set->ship ? SHIP_WAIT_NS : misses_wait_ns;
+	return result;
+}
+
+uint64_t source_set_events(const struct source_set *set)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < set->program_count; i++) {
+		const struct loaded *program = &set->programs[i];
+
+		for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
+			const uint64_t *count =
+				(const void *)((const char *)program->page + (size_t)cpu * program->stride);
+
+			events += __atomic_load_n(count, __ATOMIC_RELAXED);
+		}
+	}
+	return events;
+}
+
+uint64_t source_set_lost(const struct source_set *set)
+{
+	return set->missed + (set->ship ? ship_lost(set->ship) : 0);
+}
+
+size_t source_set_programs(const struct source_set *set)
+{
+	return set->program_count;
+}
+
+int source_set_program(const struct source_set *set, size_t program)
+{
+	return set->programs[program].program;
+}
+
+const char *source_set_tracepoint(const struct source_set *set, size_t program)
+{
+	return program < set->program_count ? set->programs[program].tracepoint : NULL;
+}

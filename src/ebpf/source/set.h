@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_SET_H
+#define EBPF_SOURCE_SET_H
+
+/*
+ * The live half of an executor: all programs that turn the kernel's tracepoints into event records, the scope that they
+ * ask, and the ring for those records that go to user space. What happens with the others is the caller's body.
+ *
+ * A record that is only shipped is a want without a body.
+ */
+
+#include "ebpf/source/scope.h"
+#include "ebpf/source/emit.h"
+#include "ebpf/source/ship.h"
+
+struct source_set;
+struct ebpf_run_time;
+
+struct source_set_options {
+	const struct source_want *wants; /* must outlive the set */
+	size_t count;
+	enum ebpf_scope scope;
+	const struct btf_kernel *btf; /* needed while the set is made */
+	const struct ebpf_features *features;
+	uint32_t log_level;
+	bool cautious;                 /* begin with the form for kernels that refuse the usual one; for tests */
+	bool past_exec;                /* execve is looked at when it has succeeded, as before Linux 6.10; for tests */
+	source_body_fn *body, *unread; /* for wants with needs */
+	void *body_context;
+	struct ship_options ship; /* for wants without; on_event NULL where there are none */
+};
+
+/*
+ * Plans and loads, attaches nothing. Returns 0; -EPERM, -EOPNOTSUPP, -EINVAL (the verifier refused), -E2BIG (one type
+ * alone is too much for a program), -ENOMEM, with a sentence.
+ */
+int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made);
+
+/* No event begins after this; programs may still run on other processors. */
+void source_set_detach(struct source_set *set);
+
+/* Detaches everything first, so that no event sees half of it. */
+void source_set_free(struct source_set *set);
+
+/* From here on events happen. Returns 0, -EPERM, -errno, with a sentence. */
+int source_set_attach(struct source_set *set, struct asterism_diag *diag);
+
+/* As scope_add, scope_has. */
+int source_set_add(struct source_set *set, pid_t pid);
+bool source_set_has(const struct source_set *set, pid_t pid);
+
+/* Polls readable when shipped events should be fetched; -1 where nothing is shipped. */
+int source_set_fd(const struct source_set *set);
+
+/*
+ * Hands out shipped events, and stores in *missed_now how many firings the kernel has newly been found to have kept
+ * from us (they are told to on_lost too, beside what the ring had no room for), and in *wait_ns how long the caller may
+ * wait at most. Returns 0, what on_event returned, -errno.
+ */
+int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns);
+
+/* Events in scope so far, over all wants that are counted. */
+uint64_t source_set_events(const struct source_set *set);
+
+/* Firings missed and records dropped so far, as far as polls have found out. */
+uint64_t source_set_lost(const struct source_set *set);
+
+/* As ebpf_run_time. */
+void source_set_run_time(const struct source_set *set, struct ebpf_run_time *time);
+
+/* For tests and -v: programs, and what each is attached to. */
+size_t source_set_programs(const struct source_set *set);
+int source_set_program(const struct source_set *set, size_t program);
+const char *source_set_tracepoint(const struct source_set *set, size_t program);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what an expression means: operators by their operands' kinds, IN as OR of equalities, long chains of AND and
+ * OR as balanced trees, which evaluate in the same order and stay shallow.
+ */
+
+#include "lang/check/check-priv.h"
+
+static struct lang_expr *check_const(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, syntax->kind, &syntax->place);
+
+	if (expr) {
+		expr->integer = syntax->integer;
+		expr->real = syntax->real;
+		expr->text = syntax->text;
+	}
+	return expr;
+}
+
+/* Whether expr can be asked for its truth. */
+static bool is_truth(struct lang_check *c, const struct lang_expr *expr)
+{
+	if (expr->kind == LANG_BOOL)
+		return true;
+	lang_error(c->report, &expr->place, expr->kind == LANG_STRING ? NULL : "compare it, for example with '!= 0'",
+		   "this is %s, not a condition", lang_kind_name(expr->kind));
+	return false;
+}
+
+/* The count expressions from operands on, joined by op, as a tree of depth log2(count). */
+static struct lang_expr *balance(struct lang_check *c, enum lang_op op, struct lang_expr **operands, size_t count)
+{
+	if (count == 1)
+		return operands[0];
+	struct lang_expr *left = balance(c, op, operands, count / 2);
+	struct lang_expr *right = balance(c, op, operands + count / 2, count - count / 2);
+	struct lang_expr *expr = left && right ? lang_new_expr(c, op, LANG_BOOL, &left->place) : NULL;
+
+	if (expr) {
+		expr->left = left;
+		expr->right = right;
+	}
+	return expr;
+}
+
+static struct lang_expr **new_operands(struct lang_check *c, const struct lang_syntax_expr *list, size_t *count)
+{
+	*count = 0;
+	for (const struct lang_syntax_expr *item = list; item; item = item->next)
+		*count += 1;
+	struct lang_expr **operands = arena_zero(c->scratch, *count, sizeof *operands);
+
+	if (!operands)
+		lang_no_memory(c->report);
+	return operands;
+}
+
+static struct lang_expr *check_chain(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	size_t count, checked = 0;
+	struct lang_expr **operands = new_operands(c, syntax->list, &count);
+
+	for (const struct lang_syntax_expr *item = syntax->list; operands && item; item = item->next) {
+		struct lang_expr *operand = lang_check_expr(c, item);
+
+		if (operand && is_truth(c, operand))
+			operands[checked++] = operand;
+	}
+	if (!operands || checked != count)
+		return NULL;
+	struct lang_expr *expr = balance(c, syntax->op, operands, count);
+
+	if (expr)
+		expr->place = syntax->place;
+	return expr;
+}
+
+/* The left side is shared by all equalities, unless it is a constant, which each may turn to its own kind. */
+static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	size_t count, checked = 0;
+	struct lang_expr **operands = new_operands(c, syntax->list, &count), *left = lang_check_expr(c, syntax->left);
+
+	if (left && left->kind == LANG_BOOL) {
+		lang_error(c->report, &left->place, NULL, "IN needs a number or a string on its left, but this is %s",
+			   lang_kind_name(left->kind));
+		left = NULL;
+	}
+	for (const struct lang_syntax_expr *item = syntax->list; operands && item; item = item->next) {
+		struct lang_expr *value = lang_check_expr(c, item), *mine = left;
+
+		if (left && left->op == LANG_CONST)
+			mine = check_const(c, syntax->left);
+		if (!value || !mine)
+			continue;
+		operands[checked] = lang_type_equal(c, LANG_EQ, mine, value, &item->place);
+		checked += operands[checked] != NULL;
+	}
+	if (!operands || checked != count)
+		return NULL;
+	struct lang_expr *expr = balance(c, LANG_LOR, operands, count);
+
+	if (expr)
+		expr->place = syntax->place;
+	return expr;
+}
+
+static struct lang_expr *check_not(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	struct lang_expr *operand = lang_check_expr(c, syntax->left);
+
+	if (!operand || !is_truth(c, operand))
+		return NULL;
+	struct lang_expr *expr = lang_new_expr(c, LANG_LNOT, LANG_BOOL, &syntax->place);
+
+	if (expr)
+		expr->left = operand;
+	return expr;
+}
+
+struct lang_expr *lang_check_expr(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	struct lang_expr *left, *right;
+
+	switch (syntax->syntax) {
+	case LANG_SYNTAX_CONST:
+		return check_const(c, syntax);
+	case LANG_SYNTAX_REFERENCE:
+		return c->scope ? lang_check_machine_name(c, syntax) : lang_check_reference(c, syntax);
+	case LANG_SYNTAX_BINARY:
+		left = lang_check_expr(c, syntax->left);
+		right = lang_check_expr(c, syntax->right);
+		return lang_type_binary(c, syntax, left, right);
+	case LANG_SYNTAX_MINUS:
+		return lang_type_minus(c, lang_check_expr(c, syntax->left), &syntax->place);
+	case LANG_SYNTAX_NOT:
+		return check_not(c, syntax);
+	case LANG_SYNTAX_IN:
+		return check_in(c, syntax);
+	case LANG_SYNTAX_CHAIN:
+		return check_chain(c, syntax);
+	}
+	return NULL;
+}
+
+/* The syntax is shallow, but conversions and balanced lists add to it. */
+static uint32_t depth_of(const struct lang_expr *expr)
+{
+	if (!expr)
+		return 0;
+	uint32_t left = depth_of(expr->left), right = depth_of(expr->right);
+
+	return (left > right ? left : right) + 1;
+}
+
+struct lang_expr *lang_check_value(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	struct lang_expr *expr = lang_check_expr(c, syntax);
+
+	if (expr && depth_of(expr) > LANG_DEPTH_MAX) {
+		lang_error(c->report, &expr->place, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
+		return NULL;
+	}
+	return expr;
+}
+
+struct lang_expr *lang_check_condition(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	struct lang_expr *expr = lang_check_value(c, syntax);
+
+	return expr && is_truth(c, expr) ? expr : NULL;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the order in which a rule is checked, and its stream: OVER or the types that the pattern names. */
+
+#include "lang/check/check-priv.h"
+
+void *lang_keep(struct lang_check *c, size_t count, size_t size)
+{
+	void *memory = arena_zero(c->arena, count, size);
+
+	if (!memory)
+		lang_no_memory(c->report);
+	return memory;
+}
+
+static void add_over(struct lang_check *c, struct lang_names *names, const struct event_type *type)
+{
+	if (lang_names_add(names, type->name, c->rule->over_count) == LANG_NO_NAME)
+		c->rule->over[c->rule->over_count++] = type;
+}
+
+/* OVER as written: each type once. */
+static void read_over(struct lang_check *c, struct lang_names *names)
+{
+	for (const struct lang_syntax_type *at = c->syntax->over; at; at = at->next) {
+		const struct event_type *type = lang_find_type(c, &at->name);
+
+		if (type)
+			add_over(c, names, type);
+	}
+}
+
+/* Each type of the pattern: part of the stream without OVER, demanded of OVER with it. */
+static void take_pattern_types(struct lang_check *c, struct lang_names *names)
+{
+	bool given = c->syntax->given[LANG_OVER].line != 0;
+
+	for (uint32_t i = 0; i < c->rule->element_count; i++) {
+		const struct event_type *type = c->rule->elements[i].type;
+
+		if (!type)
+			continue;
+		if (!given)
+			add_over(c, names, type);
+		else if (!c->syntax->broken[LANG_OVER] && lang_names_find(names, type->name) == LANG_NO_NAME)
+			lang_error(c->report, &c->rule->over_place,
+				   "OVER must contain every type that the pattern names", "OVER lacks '%s'",
+				   type->name);
+	}
+}
+
+void lang_check_over(struct lang_check *c)
+{
+	bool given = c->syntax->given[LANG_OVER].line != 0;
+	uint32_t room = given ? c->syntax->over_count : c->rule->element_count;
+	struct lang_names *names = lang_names_new(c->scratch, room);
+
+	c->rule->over_place = given ? c->syntax->over_place : c->rule->place;
+	c->rule->over_all = c->syntax->over_all;
+	if (c->rule->over_all)
+		return;
+	c->rule->over = lang_keep(c, room, sizeof *c->rule->over);
+	if (!names || !c->rule->over) {
+		lang_no_memory(c->report);
+		return;
+	}
+	read_over(c, names);
+	take_pattern_types(c, names);
+}
+
+void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax, struct lang_rule *rule)
+{
+	*rule = (struct lang_rule){
+		.name = syntax->name.text,
+		.place = syntax->name.place,
+		.mode = syntax->mode,
+		.semantics = syntax->semantics,
+		.loss = syntax->loss,
+		.drop = syntax->drop,
+		.has_within = syntax->given[LANG_WITHIN].line != 0,
+		.within_ns = syntax->within_ns,
+		.within_place = syntax->within_place,
+		.pool = syntax->pool,
+	};
+	c->syntax = syntax;
+	c->rule = rule;
+	c->lost_condition = false;
+	c->told = lang_names_new(c->scratch, LANG_ERRORS_MAX);
+	if (!c->told) {
+		lang_no_memory(c->report);
+		return;
+	}
+	if (!lang_check_pattern(c))
+		return;
+	lang_check_shape(c);
+	lang_check_where(c);
+	lang_check_negated(c);
+	lang_check_actions(c);
+	lang_check_over(c);
+	lang_check_veto(c);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which rules may refuse system calls: those that complete at the beginning of one, and see nothing but such
+ * beginnings, because whoever holds a call has nothing else to judge it by.
+ */
+
+#include "lang/check/check-priv.h"
+
+#include "event/type.h"
+
+static const struct lang_statement *find_veto(const struct lang_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->statement_count; i++)
+		if (rule->statements[i].action && rule->statements[i].action->fails_call)
+			return &rule->statements[i];
+	return NULL;
+}
+
+static void check_types(struct lang_check *c)
+{
+	static const char hint[] = "Veto judges by beginnings of system calls alone: sys_enter, sys_enter_openat, ...";
+	const struct lang_rule *rule = c->rule;
+
+	for (uint32_t i = 0; i < rule->element_count; i++) {
+		const struct event_type *type = rule->elements[i].type;
+
+		if (type && !event_type_is_call(type))
+			lang_error(c->report, &rule->elements[i].place, hint,
+				   "'%s' is not the beginning of a system call", type->name);
+	}
+	if (rule->over_all)
+		lang_error(c->report, &rule->over_place, hint, "a rule with Veto does not see every event");
+	for (uint32_t i = 0; i < rule->over_count; i++) {
+		bool named = false;
+
+		for (uint32_t j = 0; j < rule->element_count; j++)
+			named |= rule->elements[j].type == rule->over[i];
+		if (!named && !event_type_is_call(rule->over[i]))
+			lang_error(c->report, &rule->over_place, hint, "'%s' is not the beginning of a system call",
+				   rule->over[i]->name);
+	}
+}
+
+void lang_check_veto(struct lang_check *c)
+{
+	const struct lang_rule *rule = c->rule;
+	const struct lang_statement *veto = find_veto(rule);
+	const struct lang_structure *negation = veto ? lang_last_negation(rule->root) : NULL;
+
+	if (!veto)
+		return;
+	check_types(c);
+	if (negation)
+		lang_error(c->report, &negation->place, "the last event must be the call that is refused",
+			   "a pattern that may end in a negation has no system call to refuse");
+	if (rule->mode == LANG_ASYNCHRONOUS)
+		lang_error(c->report, &veto->place, NULL,
+			   "an ASYNCHRONOUS rule cannot refuse a system call, which does not wait for it");
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		if (rule->statements[i].is_emit)
+			lang_error(c->report, &rule->statements[i].place,
+				   "emit from a rule of its own over the same events",
+				   "a rule with Veto cannot emit events: other rules would hear of them too late");
+	}
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how WHERE is taken apart: joins to joins, top-level ANDs to conditions of their own. */
+
+#include "lang/check/check-priv.h"
+
+#include <string.h>
+
+static bool is_and(const struct lang_syntax_expr *expr)
+{
+	return expr->syntax == LANG_SYNTAX_CHAIN && expr->op == LANG_LAND;
+}
+
+static uint32_t count_parts(const struct lang_syntax_expr *expr)
+{
+	uint32_t count = 0;
+
+	if (!is_and(expr))
+		return 1;
+	for (const struct lang_syntax_expr *part = expr->list; part; part = part->next)
+		count += count_parts(part);
+	return count;
+}
+
+static void check_parts(struct lang_check *c, const struct lang_syntax_expr *expr)
+{
+	if (is_and(expr)) {
+		for (const struct lang_syntax_expr *part = expr->list; part; part = part->next)
+			check_parts(c, part);
+		return;
+	}
+	struct lang_expr *checked = lang_check_condition(c, expr);
+
+	if (checked)
+		lang_classify(c, checked);
+	else
+		c->lost_condition = true;
+}
+
+/* The sorts of values that can be equal to each other. */
+static const char *sort_of(enum event_value value)
+{
+	enum lang_kind kind = lang_kind_of(value);
+
+	return lang_kind_name(kind == LANG_U64 ? LANG_I64 : kind);
+}
+
+static bool check_join_fields(struct lang_check *c, const struct lang_word *word, struct lang_join *join)
+{
+	const struct lang_element *model = NULL;
+	const struct event_field *first = NULL;
+
+	for (uint32_t i = 0; i < c->rule->element_count; i++) {
+		const struct lang_element *element = &c->rule->elements[i];
+
+		if (!element->type)
+			continue;
+		const struct event_field *field = lang_find_field(c, element->type, word);
+
+		if (!field)
+			return false;
+		join->fields[i] = field;
+		if (first && strcmp(sort_of(field->value), sort_of(first->value)) != 0) {
+			lang_error(c->report, &word->place, NULL, "'%s' is %s in '%s' but %s in '%s'", word->text,
+				   sort_of(first->value), model->type->name, sort_of(field->value),
+				   element->type->name);
+			return false;
+		}
+		if (!first) {
+			first = field;
+			model = element;
+		}
+	}
+	return true;
+}
+
+static bool is_known(const struct lang_check *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->rule->join_count; i++) {
+		if (strcmp(c->rule->joins[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void lang_check_join(struct lang_check *c, const struct lang_word *word)
+{
+	struct lang_join join = { .name = word->text, .place = word->place };
+
+	if (is_known(c, word->text))
+		return;
+	join.fields = lang_keep(c, c->rule->element_count, sizeof *join.fields);
+	if (join.fields && check_join_fields(c, word, &join))
+		c->rule->joins[c->rule->join_count++] = join;
+}
+
+void lang_check_where(struct lang_check *c)
+{
+	uint32_t joins = 0, conditions = 0;
+
+	for (const struct lang_syntax_condition *at = c->syntax->conditions; at; at = at->next) {
+		if (at->expr)
+			conditions += count_parts(at->expr);
+		else
+			joins++;
+	}
+	c->rule->joins = lang_keep(c, joins, sizeof *c->rule->joins);
+	c->rule->conditions = lang_keep(c, conditions, sizeof *c->rule->conditions);
+	if (!c->rule->joins || !c->rule->conditions)
+		return;
+	c->context = LANG_IN_CONDITION;
+	for (const struct lang_syntax_condition *at = c->syntax->conditions; at; at = at->next) {
+		if (at->expr)
+			check_parts(c, at->expr);
+		else
+			lang_check_join(c, &at->join);
+	}
+}

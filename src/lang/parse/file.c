@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what a file holds: EVENTS, EVENT, PARAM, rules and state machines. */
+
+#include "lang/parse/parser-priv.h"
+
+#include "event/type.h"
+
+/* In the order in which they are suggested. */
+static const char *const value_types[] = { "i32", "i64", "u32",  "u64",  "i16",  "u16",   "i8",
+					   "u8",  "f64", "bool", "time", "addr", "string" };
+static const char *const statements[] = {
+	"RULE", "SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "MACHINE", "PARAM"
+};
+
+enum { VALUE_TYPE_COUNT = sizeof value_types / sizeof *value_types };
+
+bool lang_parse_value_type(struct lang_parser *p, enum event_value *value)
+{
+	struct lang_word type;
+
+	if (!lang_take_word(p, &type, "a type"))
+		return false;
+	*value = event_value_find(type.text);
+	if (*value)
+		return true;
+	const char *hint =
+		lang_did_you_mean(p->report, type.text, diag_nearest(type.text, value_types, VALUE_TYPE_COUNT));
+
+	if (!hint)
+		hint = "the types are u8 u16 u32 u64 i8 i16 i32 i64 f64 bool time addr string";
+	lang_error(p->report, &type.place, hint, "'%s' is not a type", type.text);
+	return true;
+}
+
+static bool parse_field(struct lang_parser *p, struct lang_syntax_item *item, struct lang_syntax_field ***end)
+{
+	struct lang_syntax_field *field = lang_node(p, sizeof *field);
+
+	if (!field || !lang_take_word(p, &field->name, "a field name") ||
+	    !lang_expect(p, LANG_TOKEN_COLON, "':'", "a field is written 'name: type'") ||
+	    !lang_parse_value_type(p, &field->value))
+		return false;
+	item->broken |= field->value == 0;
+	**end = field;
+	*end = &field->next;
+	item->field_count++;
+	return true;
+}
+
+/* The fields behind the name: { field: type, ... } */
+static bool parse_fields(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "a field",
+				  .expect = "',' or '}'",
+				  .recovers = true };
+	struct lang_syntax_field **end = &item->fields;
+	bool parsed;
+
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "an event is declared as 'EVENT name { field: type, ... }'"))
+		return false;
+	if (lang_accept(p, LANG_TOKEN_RBRACE))
+		return true;
+	lang_list_begin(p, &list);
+	do {
+		parsed = parse_field(p, item, &end);
+	} while (lang_list_next(p, &list, parsed));
+	return !list.broken;
+}
+
+/* An event with wrong fields is kept for its name, or every use of it would be one more error. */
+static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	lang_advance(p);
+	item->kind = LANG_ITEM_EVENT;
+	if (!lang_take_word(p, &item->name, "a name for the event"))
+		return false;
+	item->broken |= !parse_fields(p, item);
+	if (item->broken)
+		lang_skip_to_statement(p);
+	return true;
+}
+
+/* EVENTS "catalog" */
+static bool parse_events(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	lang_advance(p);
+	item->kind = LANG_ITEM_EVENTS;
+	item->name = (struct lang_word){ .text = p->token.text, .place = p->token.place };
+	return lang_expect(p, LANG_TOKEN_STRING, "the name of a catalog in quotes", NULL);
+}
+
+static bool parse_rule(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	item->kind = LANG_ITEM_RULE;
+	item->rule = lang_parse_rule(p);
+	return item->rule != NULL;
+}
+
+static bool parse_machine(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	item->kind = LANG_ITEM_MACHINE;
+	item->machine = lang_parse_machine(p);
+	return item->machine != NULL;
+}
+
+static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
+{
+	const struct lang_token *token = &p->token;
+
+	if (lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") || lang_token_is(token, "ASYNCHRONOUS"))
+		return parse_rule(p, item);
+	if (lang_token_is(token, "EVENT"))
+		return parse_event(p, item);
+	if (lang_token_is(token, "EVENTS"))
+		return parse_events(p, item);
+	if (lang_token_is(token, "PARAM")) {
+		item->kind = LANG_ITEM_PARAM;
+		return lang_parse_param(p);
+	}
+	if (lang_token_is(token, "MACHINE"))
+		return parse_machine(p, item);
+	if (lang_at_modifier(p)) {
+		lang_error(p->report, &token->place, "modifiers stand behind the pattern of a rule",
+			   "'%.*s' does not belong to a rule", (int)token->place.length, lang_token_bytes(token));
+		return false;
+	}
+	return lang_unexpected(p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
+			       lang_nearest_word(p, statements, sizeof statements / sizeof *statements));
+}
+
+struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
+{
+	struct lang_syntax_item *first = NULL, **end = &first;
+	bool empty = p->token.kind == LANG_TOKEN_END;
+
+	if (empty && !lang_report_full(p->report))
+		lang_error(p->report, &p->token.place, "a rule is written 'RULE name PATTERN { ... }'",
+			   "no rules here");
+	while (p->token.kind != LANG_TOKEN_END) {
+		struct lang_syntax_item *item = lang_node(p, sizeof *item);
+
+		if (!item)
+			break;
+		item->input = input;
+		if (parse_item(p, item)) {
+			*end = item;
+			end = &item->next;
+			lang_accept_end(p);
+		} else {
+			lang_skip_to_statement(p);
+		}
+	}
+	return first;
+}

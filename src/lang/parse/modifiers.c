@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which modifiers there are and reads the small ones. A new modifier is one row in the table. */
+
+#include "lang/parse/parser-priv.h"
+
+/* Returns whether the parser stands behind the modifier; one that is there but of no use is marked broken. */
+typedef bool parse_fn(struct lang_parser *p, struct lang_syntax_rule *rule);
+
+static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_token token;
+
+	lang_substitute(p);
+	token = p->token;
+	rule->within_place = token.place;
+	if (token.kind == LANG_TOKEN_INTEGER && token.unit == LANG_SIZE) {
+		lang_error(p->report, &token.place, "write a time such as 2s", "WITHIN takes a time, not a size");
+		rule->broken[LANG_WITHIN] = true;
+		lang_advance(p);
+		return true;
+	}
+	if (!lang_take_integer(p, &token, "a time", "a time is written '2s' or '100us'; a bare number is in ns"))
+		return false;
+	rule->within_ns = token.integer;
+	if (token.integer == 0)
+		lang_error(p->report, &token.place, NULL, "WITHIN must be longer than 0");
+	else if (token.integer > INT64_MAX)
+		lang_error(p->report, &token.place, "at most 9223372036854775807 ns, which is 292 years",
+			   "WITHIN is too long");
+	rule->broken[LANG_WITHIN] = token.integer == 0 || token.integer > INT64_MAX;
+	return true;
+}
+
+static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_token token;
+
+	if (!lang_take_integer(p, &token, "a number of runs", NULL))
+		return false;
+	rule->pool = token.integer;
+	if (token.unit != LANG_PLAIN)
+		lang_error(p->report, &token.place, NULL, "POOL is a number of runs, without a unit");
+	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
+		lang_error(p->report, &token.place, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
+	return true;
+}
+
+static bool parse_after(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	if (!lang_accept_word(p, "MATCH"))
+		return lang_unexpected(p, "MATCH", "write 'AFTER MATCH KEEP' or 'AFTER MATCH DROP'");
+	if (lang_accept_word(p, "DROP"))
+		rule->drop = true;
+	else if (!lang_accept_word(p, "KEEP"))
+		return lang_unexpected(p, "KEEP or DROP", NULL);
+	return true;
+}
+
+bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss)
+{
+	if (lang_accept_word(p, "TAINT"))
+		*loss = LANG_LOSS_TAINT;
+	else if (lang_accept_word(p, "DISCARD"))
+		*loss = LANG_LOSS_DISCARD;
+	else if (lang_accept_word(p, "KEEP"))
+		*loss = LANG_LOSS_KEEP;
+	else
+		return lang_unexpected(p, "TAINT, DISCARD or KEEP", NULL);
+	return true;
+}
+
+static bool parse_on(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	if (!lang_accept_word(p, "LOSS"))
+		return lang_unexpected(p, "LOSS", "write 'ON LOSS TAINT', 'ON LOSS DISCARD' or 'ON LOSS KEEP'");
+	return lang_parse_loss(p, &rule->loss);
+}
+
+static void parse_over_types(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
+				  .closer = LANG_TOKEN_RBRACE,
+				  .item = "an event type or '*'",
+				  .expect = "',' or '}'",
+				  .recovers = true };
+	struct lang_syntax_type **end = &rule->over;
+	bool parsed;
+
+	rule->broken[LANG_OVER] = true;
+	if (!lang_list_begin(p, &list))
+		return;
+	do {
+		struct lang_syntax_type *type = lang_node(p, sizeof *type);
+
+		parsed = type && lang_take_word(p, &type->name, list.item);
+		if (parsed) {
+			*end = type;
+			end = &type->next;
+			rule->over_count++;
+		}
+	} while (lang_list_next(p, &list, parsed));
+	rule->broken[LANG_OVER] = list.broken;
+}
+
+static bool parse_over(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	rule->over_place = rule->given[LANG_OVER];
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "write 'OVER { A, B }' or 'OVER { * }'"))
+		return false;
+	if (lang_accept(p, LANG_TOKEN_STAR)) {
+		uint32_t level = p->braces;
+
+		rule->over_all = true;
+		if (p->ahead.kind == LANG_TOKEN_RBRACE)
+			lang_accept_end(p);
+		if (!lang_expect(p, LANG_TOKEN_RBRACE, "'}'", "'*' already stands for every event"))
+			lang_skip_braces(p, level - 1);
+	} else {
+		parse_over_types(p, rule);
+	}
+	rule->over_place = lang_place_to_end(p, &rule->over_place);
+	return true;
+}
+
+static const struct modifier {
+	const char *keyword;
+	parse_fn *parse;
+} modifiers[LANG_MODIFIER_COUNT] = {
+	[LANG_WHERE] = { "WHERE", lang_parse_where },
+	[LANG_WITHIN] = { "WITHIN", parse_within },
+	[LANG_RETURN] = { "RETURN", lang_parse_return },
+	[LANG_DO] = { "DO", lang_parse_do },
+	[LANG_OVER] = { "OVER", parse_over },
+	[LANG_AFTER] = { "AFTER", parse_after },
+	[LANG_POOL] = { "POOL", parse_pool },
+	[LANG_ON] = { "ON", parse_on },
+};
+
+static bool unknown_modifier(struct lang_parser *p)
+{
+	const char *words[LANG_MODIFIER_COUNT];
+
+	for (size_t i = 0; i < LANG_MODIFIER_COUNT; i++)
+		words[i] = modifiers[i].keyword;
+	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
+
+	if (!hint)
+		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON";
+	return lang_unexpected(p, "a modifier or the next rule", hint);
+}
+
+/* A repeated modifier is read for its errors and then forgotten. */
+static void parse_modifier(struct lang_parser *p, struct lang_syntax_rule *rule, enum lang_modifier which)
+{
+	struct diag_place place = p->token.place, *given = &rule->given[which];
+	struct lang_syntax_rule *target = rule;
+
+	if (given->line && which != LANG_WHERE && !rule->broken[which]) {
+		lang_error(p->report, &place, NULL, "%s is given twice", modifiers[which].keyword);
+		lang_note(p->report, given, "first given here");
+		target = lang_node(p, sizeof *target);
+		if (!target)
+			return;
+	}
+	target->given[which] = place;
+	lang_advance(p);
+	if (modifiers[which].parse(p, target)) {
+		lang_accept_end(p);
+		return;
+	}
+	target->broken[which] = true;
+	lang_skip_to_modifier(p);
+}
+
+bool lang_is_statement_word(const struct lang_token *token)
+{
+	return lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") ||
+	       lang_token_is(token, "ASYNCHRONOUS") || lang_token_is(token, "EVENT") ||
+	       lang_token_is(token, "EVENTS") || lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM");
+}
+
+void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	lang_accept_end(p);
+	while (p->token.kind != LANG_TOKEN_END && !lang_is_statement_word(&p->token)) {
+		size_t which = 0;
+
+		while (which < LANG_MODIFIER_COUNT && !lang_token_is(&p->token, modifiers[which].keyword))
+			which++;
+		if (which < LANG_MODIFIER_COUNT) {
+			parse_modifier(p, rule, (enum lang_modifier)which);
+			continue;
+		}
+		/* `name PATTERN` is a rule without its keyword; its modifiers are not this rule's. */
+		bool is_rule = lang_is_rule_keyword(&p->ahead) || lang_is_rule_keyword(&p->token);
+
+		rule->unsure = !is_rule;
+		unknown_modifier(p);
+		if (is_rule)
+			lang_skip_to_statement(p);
+		else
+			lang_skip_to_modifier(p);
+	}
+}

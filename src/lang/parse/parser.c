@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how the token window moves, what an unexpected token is called and where parsing resumes after one.
+ * Statements and modifiers are recognised by two tokens in a row (`RULE name`, `WHERE {`) that cannot stand next to
+ * each other anywhere else, so recovery finds them even where braces do not match.
+ */
+
+#include "lang/parse/params-priv.h"
+
+#include <string.h>
+
+void lang_parser_init(struct lang_parser *p, const struct diag_source *source, struct arena *scratch,
+		      struct arena *arena, struct lang_report *report)
+{
+	*p = (struct lang_parser){ .report = report, .scratch = scratch, .arena = arena };
+	lang_lex_init(&p->lexer, source, arena, report);
+	lang_lex_next(&p->lexer, &p->token);
+	lang_lex_next(&p->lexer, &p->ahead);
+}
+
+void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_place *place)
+{
+	*p = *like;
+	lang_lex_init(&p->lexer, place->source, like->arena, like->report);
+	p->is_piece = true;
+	p->lexer.offset = place->offset;
+	p->lexer.limit = place->offset + place->length;
+	p->lexer.line = place->line;
+	p->lexer.line_start = place->offset + 1 - place->column;
+	p->lexer.end = lang_lex_place(&p->lexer, p->lexer.limit, 1);
+	lang_lex_next(&p->lexer, &p->token);
+	lang_lex_next(&p->lexer, &p->ahead);
+}
+
+/* How much of a text is shown. */
+static int shown_bytes(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length < 48 ? (int)length : 48;
+}
+
+void lang_advance(struct lang_parser *p)
+{
+	if (p->token.kind == LANG_TOKEN_LBRACE)
+		p->braces++;
+	else if (p->token.kind == LANG_TOKEN_RBRACE && p->braces > 0)
+		p->braces--;
+	if (p->token.kind != LANG_TOKEN_END)
+		p->end = p->token.place.offset + p->token.place.length;
+	p->token = p->ahead;
+	if (p->ahead.kind != LANG_TOKEN_END)
+		lang_lex_next(&p->lexer, &p->ahead);
+	if (lang_report_full(p->report))
+		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
+}
+
+bool lang_accept(struct lang_parser *p, enum lang_token_kind kind)
+{
+	if (p->token.kind != kind)
+		return false;
+	lang_advance(p);
+	return true;
+}
+
+bool lang_accept_word(struct lang_parser *p, const char *keyword)
+{
+	if (!lang_token_is(&p->token, keyword))
+		return false;
+	lang_advance(p);
+	return true;
+}
+
+bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
+{
+	int shown = p->token.place.length < 48 ? (int)p->token.place.length : 48;
+
+	if (p->token.kind == LANG_TOKEN_BAD || p->stopped || lang_report_full(p->report))
+		return false;
+	if (p->token.param) {
+		lang_error(p->report, &p->token.place, hint, "expected %s but the parameter '%s' is %.*s", what,
+			   p->token.param->name, shown_bytes(p->token.param->text), p->token.param->text);
+		lang_note(p->report, &p->token.param->place, "the parameter is declared here");
+	} else if (p->token.kind == LANG_TOKEN_END)
+		lang_error(p->report, &p->token.place, hint,
+			   p->is_piece ? "expected %s but it ends here" : "expected %s but the file ends", what);
+	else if (p->token.kind == LANG_TOKEN_STRING)
+		lang_error(p->report, &p->token.place, hint, "expected %s but found a string", what);
+	else
+		lang_error(p->report, &p->token.place, hint, "expected %s but found '%.*s'", what, shown,
+			   lang_token_bytes(&p->token));
+	return false;
+}
+
+bool lang_expect(struct lang_parser *p, enum lang_token_kind kind, const char *what, const char *hint)
+{
+	return lang_accept(p, kind) || lang_unexpected(p, what, hint);
+}
+
+bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *what)
+{
+	if (p->token.kind != LANG_TOKEN_WORD)
+		return lang_unexpected(p, what, NULL);
+	word->place = p->token.place;
+	word->text = arena_text(p->arena, lang_token_bytes(&p->token), p->token.place.length);
+	if (!word->text)
+		lang_no_memory(p->report);
+	lang_advance(p);
+	return word->text != NULL;
+}
+
+const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count)
+{
+	if (p->token.kind != LANG_TOKEN_WORD)
+		return NULL;
+	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
+
+	return word ? lang_did_you_mean(p->report, word, diag_nearest(word, words, count)) : NULL;
+}
+
+void lang_accept_end(struct lang_parser *p)
+{
+	if (p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA)
+		lang_advance(p);
+}
+
+void *lang_node(struct lang_parser *p, size_t size)
+{
+	if (p->nodes == LANG_NODES_MAX) {
+		lang_error(p->report, &p->token.place, "split it into several files", "the file has more than %d parts",
+			   LANG_NODES_MAX);
+		p->stopped = true;
+		p->lexer.offset = p->lexer.limit;
+		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
+	}
+	if (p->nodes++ >= LANG_NODES_MAX)
+		return NULL;
+	void *node = arena_zero(p->scratch, 1, size);
+
+	if (!node)
+		lang_no_memory(p->report);
+	return node;
+}
+
+struct diag_place lang_place_to_end(const struct lang_parser *p, const struct diag_place *first)
+{
+	struct diag_place place = *first;
+	const char *text = place.source->text + place.offset;
+	size_t length = p->end > place.offset ? p->end - place.offset : 0;
+	const char *newline = length ? memchr(text, '\n', length) : NULL;
+
+	if (newline)
+		length = (size_t)(newline - text);
+	place.length = (uint32_t)(length ? length : 1);
+	return place;
+}
+
+bool lang_at_statement(const struct lang_parser *p)
+{
+	const struct lang_token *token = &p->token, *ahead = &p->ahead;
+	bool named = ahead->kind == LANG_TOKEN_WORD;
+
+	if (token->kind == LANG_TOKEN_END)
+		return true;
+	if (token->kind != LANG_TOKEN_WORD || (p->machine && lang_is_operator_word(ahead)))
+		return false;
+	if (lang_token_is(token, "SYNCHRONOUS") || lang_token_is(token, "ASYNCHRONOUS"))
+		return lang_token_is(ahead, "RULE");
+	if (lang_token_is(token, "EVENTS"))
+		return ahead->kind == LANG_TOKEN_STRING;
+	return named && (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") ||
+			 lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM"));
+}
+
+bool lang_at_modifier(const struct lang_parser *p)
+{
+	const struct lang_token *token = &p->token, *ahead = &p->ahead;
+
+	if (p->machine)
+		return lang_at_machine_part(p);
+	if (token->kind != LANG_TOKEN_WORD)
+		return false;
+	if (lang_token_is(token, "WHERE") || lang_token_is(token, "DO") || lang_token_is(token, "OVER"))
+		return ahead->kind == LANG_TOKEN_LBRACE;
+	if (lang_token_is(token, "RETURN"))
+		return ahead->kind == LANG_TOKEN_LBRACE || lang_token_is(ahead, "SEQUENCE");
+	if (lang_token_is(token, "WITHIN") || lang_token_is(token, "POOL"))
+		return ahead->kind == LANG_TOKEN_INTEGER || ahead->kind == LANG_TOKEN_REAL || lang_is_param(p, ahead);
+	if (lang_token_is(token, "AFTER"))
+		return lang_token_is(ahead, "MATCH");
+	return lang_token_is(token, "ON") && lang_token_is(ahead, "LOSS");
+}
+
+void lang_skip_to_statement(struct lang_parser *p)
+{
+	while (!lang_at_statement(p))
+		lang_advance(p);
+	p->braces = 0;
+}
+
+void lang_skip_to_modifier(struct lang_parser *p)
+{
+	while (!lang_at_statement(p) && !lang_at_modifier(p))
+		lang_advance(p);
+	p->braces = 0;
+}
+
+void lang_skip_braces(struct lang_parser *p, uint32_t level)
+{
+	while (p->braces > level && !lang_at_statement(p) && !lang_at_modifier(p))
+		lang_advance(p);
+	p->braces = level;
+}
+
+bool lang_list_begin(struct lang_parser *p, struct lang_list *list)
+{
+	list->level = p->braces;
+	list->broken = false;
+	if (p->token.kind != list->closer)
+		return true;
+	lang_unexpected(p, list->item, NULL);
+	list->broken = true;
+	if (list->recovers)
+		lang_advance(p);
+	return false;
+}
+
+/* Skips to the separator or the closing brace that belongs to the list, or to what follows the rule's modifier. */
+static void skip_item(struct lang_parser *p, const struct lang_list *list)
+{
+	uint32_t open = 0;
+
+	while (!lang_at_statement(p) && !lang_at_modifier(p)) {
+		enum lang_token_kind kind = p->token.kind;
+
+		if (p->braces == list->level && (kind == LANG_TOKEN_RBRACE || (open == 0 && kind == list->separator)))
+			return;
+		if (kind == LANG_TOKEN_LPAREN || kind == LANG_TOKEN_LBRACKET)
+			open++;
+		else if ((kind == LANG_TOKEN_RPAREN || kind == LANG_TOKEN_RBRACKET) && open > 0)
+			open--;
+		lang_advance(p);
+	}
+}
+
+/* The list ends without its closer, at a place reported already. */
+static bool give_up(struct lang_parser *p, struct lang_list *list)
+{
+	list->broken = true;
+	if (list->recovers)
+		p->braces = list->level ? list->level - 1 : 0;
+	return false;
+}
+
+bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
+{
+	bool between = p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA;
+
+	if (p->token.kind == list->closer || p->token.kind == list->separator)
+		return true;
+	return (between && p->ahead.kind == list->closer) || lang_unexpected(p, list->expect, NULL);
+}
+
+bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
+{
+	if (!parsed || !lang_list_item_ends(p, list)) {
+		if (!list->recovers)
+			return give_up(p, list);
+		list->broken = true;
+		skip_item(p, list);
+	}
+	if (lang_at_statement(p) || lang_at_modifier(p))
+		return give_up(p, list);
+	lang_accept_end(p);
+	return !lang_accept(p, list->closer);
+}

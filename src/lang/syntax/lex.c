@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides where tokens begin and end. Never reads past the source's length; every call moves forward or returns
+ * LANG_TOKEN_END. A token lies within one line.
+ */
+
+#include "lang/syntax/ast.h"
+#include "lang/syntax/lex-priv.h"
+
+#include <string.h>
+
+struct punctuation {
+	const char *text;
+	enum lang_token_kind kind;
+};
+
+/* Longer ones first: the first that fits is taken. */
+static const struct punctuation punctuations[] = {
+	{ "..", LANG_TOKEN_DOTS },    { "<<", LANG_TOKEN_SHL },      { ">>", LANG_TOKEN_SHR },
+	{ "<=", LANG_TOKEN_LE },      { ">=", LANG_TOKEN_GE },       { "==", LANG_TOKEN_EQ },
+	{ "!=", LANG_TOKEN_NE },      { "->", LANG_TOKEN_ARROW },    { "&&", LANG_TOKEN_LAND_C },
+	{ "||", LANG_TOKEN_LOR_C },   { "{", LANG_TOKEN_LBRACE },    { "}", LANG_TOKEN_RBRACE },
+	{ "[", LANG_TOKEN_LBRACKET }, { "]", LANG_TOKEN_RBRACKET },  { "(", LANG_TOKEN_LPAREN },
+	{ ")", LANG_TOKEN_RPAREN },   { ",", LANG_TOKEN_COMMA },     { ";", LANG_TOKEN_SEMICOLON },
+	{ ":", LANG_TOKEN_COLON },    { ".", LANG_TOKEN_DOT },       { "~", LANG_TOKEN_TILDE },
+	{ "#", LANG_TOKEN_HASH },     { "?", LANG_TOKEN_QUESTION },  { "*", LANG_TOKEN_STAR },
+	{ "/", LANG_TOKEN_SLASH },    { "%", LANG_TOKEN_PERCENT },   { "+", LANG_TOKEN_PLUS },
+	{ "-", LANG_TOKEN_MINUS },    { "&", LANG_TOKEN_AMPERSAND }, { "|", LANG_TOKEN_BAR },
+	{ "^", LANG_TOKEN_CARET },    { "=", LANG_TOKEN_ASSIGN },    { "<", LANG_TOKEN_LT },
+	{ ">", LANG_TOKEN_GT },       { "!", LANG_TOKEN_LNOT_C },
+};
+
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+void lang_lex_init(struct lang_lexer *lexer, const struct diag_source *source, struct arena *arena,
+		   struct lang_report *report)
+{
+	*lexer = (struct lang_lexer){ .source = source, .report = report, .arena = arena, .line = 1 };
+	lexer->limit = source->length;
+	if (source->length >= 3 && memcmp(source->text, byte_order_mark, 3) == 0)
+		lexer->offset = lexer->line_start = 3;
+	lexer->end = lang_lex_place(lexer, lexer->offset, 1);
+}
+
+struct diag_place lang_lex_place(const struct lang_lexer *lexer, size_t offset, size_t length)
+{
+	return (struct diag_place){
+		.source = lexer->source,
+		.offset = offset,
+		.line = lexer->line,
+		.column = (uint32_t)(offset - lexer->line_start + 1),
+		.length = (uint32_t)length,
+	};
+}
+
+const char *lang_token_bytes(const struct lang_token *token)
+{
+	return token->place.source->text + token->place.offset;
+}
+
+static unsigned char lower(unsigned char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (unsigned char)(byte - 'A' + 'a') : byte;
+}
+
+bool lang_word_is(const char *word, size_t length, const char *keyword)
+{
+	if (strlen(keyword) != length)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (lower((unsigned char)word[i]) != lower((unsigned char)keyword[i]))
+			return false;
+	}
+	return true;
+}
+
+bool lang_token_is(const struct lang_token *token, const char *keyword)
+{
+	return token->kind == LANG_TOKEN_WORD && lang_word_is(lang_token_bytes(token), token->place.length, keyword);
+}
+
+static void newline(struct lang_lexer *lexer)
+{
+	lexer->line++;
+	lexer->line_start = lexer->offset + 1;
+}
+
+/* Passes a comment of C; false: it does not end. */
+static bool skip_comment(struct lang_lexer *lexer)
+{
+	struct diag_place start = lang_lex_place(lexer, lexer->offset, 2);
+
+	for (lexer->offset += 2; lexer->offset < lexer->limit; lexer->offset++) {
+		unsigned char byte = lang_lex_byte(lexer, lexer->offset);
+
+		if (byte == '\n')
+			newline(lexer);
+		if (byte == '*' && lang_lex_byte(lexer, lexer->offset + 1) == '/') {
+			lexer->offset += 2;
+			return true;
+		}
+	}
+	lang_error(lexer->report, &start, "end it with '*/'", "the comment does not end");
+	return false;
+}
+
+/* Moves to the next token's first byte. */
+static void skip_blanks(struct lang_lexer *lexer)
+{
+	while (lexer->offset < lexer->limit) {
+		unsigned char byte = lang_lex_byte(lexer, lexer->offset),
+			      next = lang_lex_byte(lexer, lexer->offset + 1);
+
+		if (byte == '/' && next == '*') {
+			if (!skip_comment(lexer))
+				return;
+			continue;
+		}
+		if (byte == '/' && next == '/') {
+			while (lexer->offset < lexer->limit && lang_lex_byte(lexer, lexer->offset) != '\n')
+				lexer->offset++;
+			continue;
+		}
+		if (byte == '\n')
+			newline(lexer);
+		else if (byte != ' ' && (byte < '\t' || byte > '\r'))
+			return;
+		lexer->offset++;
+	}
+}
+
+static void lex_word(struct lang_lexer *lexer, struct lang_token *token)
+{
+	size_t start = lexer->offset;
+
+	while (lang_is_word(lang_lex_byte(lexer, lexer->offset)))
+		lexer->offset++;
+	token->kind = LANG_TOKEN_WORD;
+	token->place = lang_lex_place(lexer, start, lexer->offset - start);
+	if (token->place.length > LANG_WORD_BYTES_MAX) {
+		token->kind = LANG_TOKEN_BAD;
+		lang_error(lexer->report, &token->place, NULL, "a name has at most %d bytes", LANG_WORD_BYTES_MAX);
+	}
+}
+
+/* A run of the same byte, or of bytes beyond ASCII, is taken together and gives one error. */
+static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
+{
+	size_t start = lexer->offset;
+
+	do {
+		lexer->offset++;
+	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80 ||
+		 lang_lex_byte(lexer, lexer->offset) == lang_lex_byte(lexer, start));
+	token->kind = LANG_TOKEN_BAD;
+	token->place = lang_lex_place(lexer, start, lexer->offset - start);
+	size_t shown = token->place.length < 32 ? token->place.length : 32;
+	while ((lang_lex_byte(lexer, start + shown) & 0xc0) == 0x80)
+		shown--;
+	lang_error(lexer->report, &token->place, NULL, "unexpected character '%.*s'", (int)shown,
+		   lang_token_bytes(token));
+}
+
+static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
+{
+	const char *text = lexer->source->text + lexer->offset;
+	size_t left = lexer->limit - lexer->offset;
+
+	for (size_t i = 0; i < sizeof punctuations / sizeof *punctuations; i++) {
+		if (punctuations[i].text[0] != text[0])
+			continue;
+		size_t length = strlen(punctuations[i].text);
+
+		if (length <= left && memcmp(text, punctuations[i].text, length) == 0) {
+			token->kind = punctuations[i].kind;
+			token->place = lang_lex_place(lexer, lexer->offset, length);
+			lexer->offset += length;
+			return;
+		}
+	}
+	lex_unknown(lexer, token);
+}
+
+void lang_lex_next(struct lang_lexer *lexer, struct lang_token *token)
+{
+	*token = (struct lang_token){ .kind = LANG_TOKEN_END, .place = lexer->end };
+	skip_blanks(lexer);
+	if (lexer->offset >= lexer->limit || lang_report_full(lexer->report))
+		return;
+	unsigned char byte = lang_lex_byte(lexer, lexer->offset);
+
+	if (lang_is_word_start(byte))
+		lex_word(lexer, token);
+	else if (lang_is_digit(byte))
+		token->kind = lang_lex_number(lexer, token) ? token->kind : LANG_TOKEN_BAD;
+	else if (byte == '"')
+		token->kind = lang_lex_string(lexer, token) ? LANG_TOKEN_STRING : LANG_TOKEN_BAD;
+	else
+		lex_punctuation(lexer, token);
+	lexer->end = lang_lex_place(lexer, lexer->offset, 1);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides that a rule's own values, its slot area and its stream are sound, and that it shares no table rows. */
+
+#include "program/check/check-priv.h"
+#include "program/query.h"
+
+#include "event/type.h"
+
+enum {
+	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL |
+		     PROGRAM_RULE_SILENT,
+	ELEMENT_FLAGS = PROGRAM_ELEMENT_ARRAY | PROGRAM_ELEMENT_NEGATED,
+	CONTEXT_SLOTS = 4, /* cpu, pid, tid, comm */
+};
+
+#define POOL_MAX (UINT64_C(1) << 24)
+
+static int check_values(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	int result = check_name(check, item, rule->name);
+
+	if (!result)
+		result = check_label(check, item, rule->place);
+	if (!result)
+		result = check_label(check, item, rule->source);
+	if (result)
+		return result;
+	if (rule->semantics < PROGRAM_STRICT_SEQUENCE || rule->semantics > PROGRAM_MACHINE)
+		return check_fail(check, item, "there are no semantics %u", rule->semantics);
+	if (rule->mode > PROGRAM_ASYNCHRONOUS)
+		return check_fail(check, item, "there is no mode %u", rule->mode);
+	if (rule->loss > PROGRAM_KEEP)
+		return check_fail(check, item, "there is no answer %u to loss", rule->loss);
+	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? PROGRAM_RULE_TIMER : RULE_FLAGS))
+		return check_fail(check, item, "unknown flags %#x", rule->flags);
+	if (rule->flags & PROGRAM_RULE_SILENT && (rule->flags & PROGRAM_RULE_SEQUENCE || rule->return_count))
+		return check_fail(check, item, "it returns something and nothing");
+	if (rule->pool < 1 || rule->pool > POOL_MAX)
+		return check_fail(check, item, "a pool of %llu runs is not between 1 and %llu",
+				  (unsigned long long)rule->pool, (unsigned long long)POOL_MAX);
+	if (rule->within_ns > INT64_MAX)
+		return check_fail(check, item, "its time limit is beyond all times");
+	if (rule->state_count < 1)
+		return check_fail(check, item, "it has no start state");
+	if (rule->reserved[0] || rule->reserved[1])
+		return check_fail(check, item, "reserved bytes are not 0");
+	return 0;
+}
+
+/* Everything a rule owns, so that no other rule does. */
+static int claim_tables(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	const struct check_range ranges[] = {
+		{ PROGRAM_ELEMENTS, rule->first_element, rule->element_count },
+		{ PROGRAM_SLOTS, rule->first_slot, rule->slot_count },
+		{ PROGRAM_STATES, rule->first_state, rule->state_count },
+		{ PROGRAM_CLASSES, rule->first_class, rule->class_count },
+		{ PROGRAM_RETURNS, rule->first_return, rule->return_count },
+		{ PROGRAM_STATEMENTS, rule->first_statement, rule->statement_count },
+		{ PROGRAM_NOTICES, rule->first_notice, rule->notice_count },
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges && !result; i++)
+		result = check_claim(check, item, ranges[i]);
+	return result;
+}
+
+static int check_over(struct check *check, struct check_item item, uint32_t index)
+{
+	const struct program_rule *rule = &check->program->rules[index];
+	const uint32_t *over = program_over(check->program, rule);
+	int result =
+		check_bounds(check, item, (struct check_range){ PROGRAM_INDICES, rule->first_over, rule->over_count });
+
+	if (!result)
+		result = check_work(check, item, rule->over_count);
+	for (uint32_t i = 0; i < rule->over_count && !result; i++) {
+		if (over[i] >= check->program->type_count)
+			result = check_fail(check, item, "its stream has a type %u that is not there", over[i]);
+		else if (check->type_stream[over[i]] == index)
+			result = check_fail(check, item, "its stream names type %u twice", over[i]);
+		else
+			check->type_stream[over[i]] = index;
+	}
+	return result;
+}
+
+static int check_elements(struct check *check, uint32_t index)
+{
+	const struct program_rule *rule = &check->program->rules[index];
+	int result = 0;
+
+	for (uint32_t i = rule->first_element; i < rule->first_element + rule->element_count && !result; i++) {
+		const struct program_element *element = &check->program->elements[i];
+		struct check_item item = { PROGRAM_ELEMENTS, i };
+
+		if (element->type >= check->program->type_count)
+			result = check_fail(check, item, "there is no type %u", element->type);
+		else if (!check_in_stream(check, index, element->type))
+			result = check_fail(check, item, "its type %u is not in the rule's stream", element->type);
+		else if (element->flags & ~(uint32_t)ELEMENT_FLAGS)
+			result = check_fail(check, item, "unknown flags %#x", element->flags);
+		else if (element->reserved)
+			result = check_fail(check, item, "reserved bytes are not 0");
+		else if (element->name != PROGRAM_NONE)
+			result = check_name(check, item, element->name);
+	}
+	return result;
+}
+
+static int check_slot(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	const struct program_slot *slot = &check->program->slots[item.index];
+	int result = check_label(check, item, slot->name);
+
+	if (result)
+		return result;
+	if (slot->kind < PROGRAM_I64 || slot->kind > PROGRAM_STRING)
+		return check_fail(check, item, "there is no kind %u", slot->kind);
+	if (slot->kind == PROGRAM_STRING ? !slot->bytes || slot->bytes % 8 : slot->bytes != 8)
+		return check_fail(check, item, "%u bytes are not the size of its kind", slot->bytes);
+	if (slot->offset % 8)
+		return check_fail(check, item, "its offset %u is not aligned", slot->offset);
+	if (slot->offset > rule->slot_bytes || slot->bytes > rule->slot_bytes - slot->offset)
+		return check_fail(check, item, "%u+%u is beyond the %u bytes of the slot area", slot->offset,
+				  slot->bytes, rule->slot_bytes);
+	return 0;
+}
+
+static int check_slots(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	bool used[PROGRAM_SLOT_BYTES_MAX / 8] = { false };
+
+	if (rule->slot_bytes > PROGRAM_SLOT_BYTES_MAX || rule->slot_bytes % 8)
+		return check_fail(check, item, "its slot area has %u bytes", rule->slot_bytes);
+	for (uint32_t i = rule->first_slot; i < rule->first_slot + rule->slot_count; i++) {
+		const struct program_slot *slot = &check->program->slots[i];
+		struct check_item slot_item = { PROGRAM_SLOTS, i };
+		int result = check_slot(check, slot_item, rule);
+
+		if (result)
+			return result;
+		for (uint32_t word = slot->offset / 8; word < (slot->offset + slot->bytes) / 8; word++) {
+			if (used[word])
+				return check_fail(check, slot_item, "another slot has its bytes, too");
+			used[word] = true;
+		}
+	}
+	return 0;
+}
+
+int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->slot_count < CONTEXT_SLOTS || rule->context_slot > rule->slot_count - CONTEXT_SLOTS)
+		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
+				  rule->context_slot + CONTEXT_SLOTS - 1);
+	for (uint32_t i = 0; i < CONTEXT_SLOTS; i++) {
+		const struct program_slot *slot = &program_slots(check->program, rule)[rule->context_slot + i];
+		bool text = i == CONTEXT_SLOTS - 1;
+
+		if (text ? slot->kind != PROGRAM_STRING || slot->bytes != EVENT_COMM_BYTES
+			 : slot->kind != PROGRAM_I64 && slot->kind != PROGRAM_U64)
+			return check_fail(check, item, "context slot %u is not of the right kind",
+					  rule->context_slot + i);
+	}
+	return 0;
+}
+
+/* What only rules have, and only machines. */
+static int check_sort(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->semantics == PROGRAM_MACHINE)
+		return check_machine(check, item.index);
+	if (rule->first_notice || rule->notice_count || rule->notice_slot || rule->timer_slot || rule->trail_slot ||
+	    rule->trail_count)
+		return check_fail(check, item, "it is no machine and has notices, a timer or a trail");
+	if (!(rule->flags & PROGRAM_RULE_DEADLINE)) {
+		if (rule->context_slot != PROGRAM_NONE)
+			return check_fail(check, item, "it has context slots, but no deadline");
+		return 0;
+	}
+	if (!rule->within_ns)
+		return check_fail(check, item, "it has a deadline, but no time limit");
+	return check_context_slots(check, item, rule);
+}
+
+static int check_rule(struct check *check, uint32_t index)
+{
+	const struct program_rule *rule = &check->program->rules[index];
+	struct check_item item = { PROGRAM_RULES, index };
+	int result = check_values(check, item, rule);
+
+	if (!result)
+		result = claim_tables(check, item, rule);
+	if (!result)
+		result = check_over(check, item, index);
+	if (!result)
+		result = check_elements(check, index);
+	if (!result)
+		result = check_slots(check, item, rule);
+	if (!result)
+		result = check_sort(check, item, rule);
+	if (!result)
+		result = check_states(check, index);
+	if (!result)
+		result = check_classes(check, index);
+	if (!result)
+		result = check_results(check, index);
+	if (!result && check_is_machine(check, index))
+		result = check_machine_keys(check, index);
+	if (!result && check_is_machine(check, index))
+		result = check_notices(check, index);
+	return result;
+}
+
+int check_rules(struct check *check)
+{
+	int result = 0;
+
+	if (check->program->rule_count > PROGRAM_RULES_MAX)
+		return check_fail(check, (struct check_item){ PROGRAM_RULES, PROGRAM_RULES_MAX }, "too many rules");
+	for (uint32_t i = 0; i < check->program->rule_count && !result; i++)
+		result = check_rule(check, i);
+	return result ? result : check_unique(check, PROGRAM_RULES);
+}

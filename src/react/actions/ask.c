@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Ask: user space decides what becomes of the process that completed the match. */
+
+#include "react/actions/actions-priv.h"
+#include "react/actions/agent-priv.h"
+
+#include <errno.h>
+
+static const struct react_param params[] = {
+	{ .name = "limit", .type = REACT_TIME, .optional = true },
+	{ .name = "default", .type = REACT_VERDICT, .optional = true },
+	{ .name = "signal", .type = REACT_SIGNAL_NAME, .optional = true },
+};
+
+/* Where nobody could be stopped, whoever keeps the questions gives the default answer; an agent alone has none. */
+static int perform(struct react_agent *agent, struct react_call *call)
+{
+	(void)agent;
+	return agent_refuse(call, -ENOTSUP, "nobody answers here");
+}
+
+const struct react_action react_ask = {
+	.name = "Ask",
+	REACT_PARAMS(params),
+	.summary = "stops the process and asks user space: CONTINUE or ABORT",
+	.guarantee = "The thread that completed the match runs no instruction of its own until the answer is there; a "
+		     "system call that it is in still ends. Without an answer within the limit (1s), the default "
+		     "(CONTINUE) is it. ABORT sends the signal (KILL). Nobody stays stopped, whatever ends how.",
+	.changes_system = true,
+	.is_undone = true,
+	.synchronous = true,
+	.primitive = REACT_HOLD,
+	.perform = perform,
+};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Message: a text with values in it, told with the match. */
+
+#include "react/actions/actions-priv.h"
+
+static const struct react_param params[] = {
+	{ .name = "text", .type = REACT_TEXT },
+	{ .name = "value", .type = REACT_ANY, .repeats = true },
+};
+
+static int perform(struct react_agent *agent, struct react_call *call)
+{
+	(void)agent;
+	(void)call;
+	return 0; /* whoever tells the match tells its texts */
+}
+
+const struct react_action react_message = {
+	.name = "Message",
+	.aliases = { "DbgMessage" },
+	REACT_PARAMS(params),
+	.summary = "tells a text with the match; {} in it are replaced by the values in order",
+	.guarantee = "Told by asterism, in the order of matches.",
+	.perform = perform,
+};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Signal: any signal to a thread or process. */
+
+#include "react/actions/actions-priv.h"
+#include "react/actions/agent-priv.h"
+
+static const struct react_param params[] = {
+	{ .name = "target", .type = REACT_TARGET },
+	{ .name = "signal", .type = REACT_SIGNAL },
+};
+
+static int perform(struct react_agent *agent, struct react_call *call)
+{
+	const struct react_value *signal = &call->args[1];
+
+	return agent_signal(agent, call,
+			    signal->kind == REACT_STRING ? react_signal_number(signal->text) : (int)signal->i64);
+}
+
+const struct react_action react_signal = {
+	.name = "Signal",
+	REACT_PARAMS(params),
+	.summary = "sends a signal to a thread (a#TID) or a process",
+	.guarantee = "If the target completed the match: the signal is there before it runs its next instruction; the "
+		     "system call that it is in still ends. Any other target gets it at the match, where the kernel "
+		     "can (6.13), else as soon as asterism hears of it. Not undone at the end.",
+	.changes_system = true,
+	.primitive = REACT_SEND_SIGNAL,
+	.per_second = REACT_CALLS_PER_SECOND,
+	.perform = perform,
+};

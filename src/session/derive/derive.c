@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides when derived events are given: each recorded event is given first, then what follows from it. The recorded
+ * one is kept meanwhile, since whoever reads may change what it was given.
+ */
+
+#include "session/derive/derive.h"
+
+#include "ebpf/path/path.h"
+#include "session/derive/calls.h"
+#include "session/derive/plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* A type that the inner source has numbered. */
+struct known {
+	uint32_t number;                /* that it has here */
+	const struct derive_base *base; /* NULL: nothing follows from it */
+};
+
+struct derive {
+	struct trace_source source; /* first */
+	struct trace_source *inner;
+	struct event_catalog *catalog;
+	struct asterism_diag *diag;
+	struct derive_plan plan;
+	struct trace_want outer; /* what the reader wants */
+	struct derive_calls calls;
+	struct known *known; /* by the inner number */
+	size_t known_count, known_capacity;
+	uint32_t type_count; /* numbered here */
+	uint64_t seq, unknown, inner_lost;
+	int failure;                    /* of the plan, told with the first event */
+	const struct derive_base *base; /* of the event given last; NULL: nothing follows */
+	size_t next;                    /* derivation to be tried */
+	struct derive_event event;      /* with the copy as its record */
+	union record {
+		struct event_header header;
+		char bytes[EVENT_RECORD_BYTES_MAX];
+	} kept, made;
+};
+
+/* The base that the events of type are of, if anything follows from them or they begin a call that something does. */
+static const struct derive_base *base_of(const struct derive *derive, const struct event_type *type)
+{
+	for (size_t i = 0; i < derive->plan.count; i++) {
+		if (derive->plan.items[i].base->type == type)
+			return derive->plan.items[i].base;
+	}
+	for (size_t i = 0; derive->plan.count && i < derive->plan.base_count; i++) {
+		const struct derive_base *base = &derive->plan.bases[i];
+
+		if (base->type == type && derive_is_entry(base) && !base->source->when)
+			return base;
+	}
+	return NULL;
+}
+
+static int know(struct derive *derive, const struct trace_event *event, struct known **known)
+{
+	size_t number = event->record->type;
+
+	while (derive->known_count <= number) {
+		if (alloc_grow(&derive->known, &derive->known_capacity, derive->known_count, sizeof *derive->known))
+			return diag_no_memory(derive->diag);
+		derive->known[derive->known_count++] = (struct known){ .number = UINT32_MAX };
+	}
+	*known = &derive->known[number];
+	if ((*known)->number == UINT32_MAX)
+		**known = (struct known){ derive->type_count++, base_of(derive, event->type) };
+	return 0;
+}
+
+static void take_losses(struct derive *derive)
+{
+	const struct trace_source *inner = derive->inner;
+
+	if (inner->lost != derive->inner_lost)
+		derive_calls_forget(&derive->calls);
+	derive->inner_lost = inner->lost;
+	derive->source.lost = inner->lost + derive->unknown;
+	if (inner->lossy_until_ns > derive->source.lossy_until_ns)
+		derive->source.lossy_until_ns = inner->lossy_until_ns;
+	derive->source.wall_ns = inner->wall_ns;
+}
+
+static uint64_t word_at(const struct derive *derive, const struct event_field *field)
+{
+	uint64_t word;
+
+	memcpy(&word, derive->kept.bytes + field->offset, sizeof word);
+	return word;
+}
+
+/* Remembers how a call begins. */
+static int begin_call(struct derive *derive, const struct derive_base *base)
+{
+	const struct event_field *number = derive_field_of(base, derive->plan.entry_number);
+	struct derive_call call = { .tid = derive->kept.header.tid };
+
+	if (!number)
+		return 0;
+	call.number = word_at(derive, number);
+	for (int64_t i = 0; i < DERIVE_ARGS; i++) {
+		const struct event_path path = { .op = SOURCE_SYSCALL_ARG, .value = i };
+		const struct event_field *field = derive_field_of(base, &path);
+
+		call.args[i] = field ? word_at(derive, field) : 0;
+	}
+	return derive_calls_begin(&derive->calls, &call) ? diag_no_memory(derive->diag) : 0;
+}
+
+static const uint64_t *end_call(struct derive *derive, const struct derive_base *base)
+{
+	const struct event_field *number = derive_field_of(base, derive->plan.exit_number);
+
+	return number ? derive_calls_end(&derive->calls, derive->kept.header.tid, word_at(derive, number)) : NULL;
+}
+
+/* Prepares for what follows from the event. */
+static int keep(struct derive *derive, const struct derive_base *base, const struct trace_event *event)
+{
+	derive->base = base;
+	derive->next = 0;
+	memcpy(derive->kept.bytes, event->record, base->type->record_bytes);
+	derive->event = (struct derive_event){ .record = derive->kept.bytes };
+	if (derive_is_exit(base))
+		derive->event.args = end_call(derive, base);
+	return derive_is_entry(base) ? begin_call(derive, base) : 0;
+}
+
+enum verdict { IS_NONE, IS_ONE, IS_UNKNOWN };
+
+static enum verdict judge(const struct derivation *item, const struct derive_event *event)
+{
+	enum verdict verdict = IS_ONE;
+
+	for (uint32_t i = 0; i < item->when_count; i++) {
+		const struct derive_condition *condition = &item->when[i];
+		uint64_t value;
+
+		if (!derive_value(condition->node, event, &value))
+			verdict = IS_UNKNOWN;
+		else if (!source_calculate(condition->compare, value, (uint64_t)condition->value))
+			return IS_NONE;
+	}
+	return verdict;
+}
+
+static enum verdict fill(struct derive *derive, const struct derivation *item)
+{
+	const struct event_type *type = item->type;
+
+	memset(derive->made.bytes, 0, type->record_bytes);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+		char *to = derive->made.bytes + field->offset;
+		uint64_t value;
+
+		if (!item->fields[i])
+			continue;
+		if (field->value == EVENT_STRING) {
+			const char *text = derive_text(item->fields[i], &derive->event);
+
+			memcpy(to, text ? text : "", text ? field->bytes : 1);
+			to[field->bytes - 1] = 0;
+			continue;
+		}
+		if (!derive_value(item->fields[i], &derive->event, &value))
+			return IS_UNKNOWN;
+		value = event_value_narrow(field->value, value);
+		memcpy(to, &value, sizeof value);
+	}
+	return IS_ONE;
+}
+
+static int give(struct derive *derive, struct derivation *item, struct trace_event *event)
+{
+	struct event_header *header = &derive->made.header;
+
+	if (item->number == UINT32_MAX)
+		item->number = derive->type_count++;
+	*header = derive->kept.header;
+	header->seq = ++derive->seq;
+	header->type = item->number;
+	*event = (struct trace_event){ header, item->type, 0 };
+	return 1;
+}
+
+/* What its user should know at the end: why there are fewer events than live. */
+static void tell_unknown(const struct derive *derive)
+{
+	if (derive->unknown)
+		diag_add(derive->diag, ASTERISM_WARNING, NULL, NULL,
+			 "%" PRIu64
+			 " events cannot be derived: the beginning of their system calls is not in the trace",
+			 derive->unknown);
+}
+
+/* What is missing because a call's beginning is. */
+static void lose(struct derive *derive)
+{
+	derive->unknown++;
+	derive->source.lost++;
+	if (derive->kept.header.ts > derive->source.lossy_until_ns)
+		derive->source.lossy_until_ns = derive->kept.header.ts;
+}
+
+/* The next event that follows from the one kept. 0: there is none. */
+static int follow(struct derive *derive, struct trace_event *event)
+{
+	while (derive->next < derive->plan.count) {
+		struct derivation *item = &derive->plan.items[derive->next++];
+		enum verdict verdict = item->base == derive->base ? judge(item, &derive->event) : IS_NONE;
+
+		if (verdict == IS_ONE)
+			verdict = fill(derive, item);
+		if (verdict == IS_ONE)
+			return give(derive, item, event);
+		if (verdict == IS_UNKNOWN)
+			lose(derive);
+	}
+	derive->base = NULL;
+	return 0;
+}
+
+static int derive_next(struct trace_source *source, struct trace_event *event)
+{
+	struct derive *derive = (struct derive *)source;
+	struct known *known = NULL;
+	int result = derive->failure;
+
+	if (!result && derive->base)
+		result = follow(derive, event);
+	if (result)
+		return result;
+	result = trace_source_next(derive->inner, event);
+	take_losses(derive);
+	if (result == 0)
+		tell_unknown(derive);
+	if (result <= 0 || !derive->plan.count)
+		return result;
+	result = know(derive, event, &known);
+	if (!result && known->base)
+		result = keep(derive, known->base, event);
+	if (result)
+		return result;
+	event->record->type = known->number;
+	event->record->seq = ++derive->seq;
+	return 1;
+}
+
+static bool is_used(const struct derive *derive, const struct event_type *type)
+{
+	return base_of(derive, type) != NULL;
+}
+
+static bool wants(void *context, const struct event_type *type)
+{
+	const struct derive *derive = context;
+
+	return is_used(derive, type) || derive->outer.wants(derive->outer.context, type);
+}
+
+static bool wants_field(void *context, const struct event_type *type, uint32_t field)
+{
+	const struct derive *derive = context;
+	const struct trace_want *outer = &derive->outer;
+
+	return is_used(derive, type) || !outer->wants_field || outer->wants_field(outer->context, type, field);
+}
+
+static void derive_want(struct trace_source *source, const struct trace_want *want)
+{
+	struct derive *derive = (struct derive *)source;
+	struct trace_want inner = *want;
+
+	derive->outer = *want;
+	if (derive_plan_make(&derive->plan, derive->catalog, want))
+		derive->failure = diag_no_memory(derive->diag);
+	inner.wants = wants;
+	inner.wants_field = wants_field;
+	inner.context = derive;
+	inner.drops = want->drops && !derive->plan.count;
+	trace_source_want(derive->inner, derive->plan.count ? &inner : want);
+}
+
+static bool derive_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+{
+	struct derive *derive = (struct derive *)source;
+
+	return trace_source_holds(derive->inner, type, TRACE_NO_FIELD) ? trace_source_holds(derive->inner, type, field)
+								       : derive_plan_holds(&derive->plan, type, field);
+}
+
+static uint64_t derive_position(const struct trace_source *source)
+{
+	return trace_source_position(((const struct derive *)source)->inner);
+}
+
+static void release(struct derive *derive)
+{
+	derive_plan_fini(&derive->plan);
+	derive_calls_fini(&derive->calls);
+	alloc_free(derive->known);
+	alloc_free(derive);
+}
+
+static void derive_free(struct trace_source *source)
+{
+	struct derive *derive = (struct derive *)source;
+
+	trace_source_free(derive->inner);
+	release(derive);
+}
+
+static const struct trace_source_kind kind = {
+	.name = "derived events",
+	.next = derive_next,
+	.free = derive_free,
+	.position = derive_position,
+	.want = derive_want,
+	.holds = derive_holds,
+};
+
+int derive_new(struct trace_source *inner, struct event_catalog *catalog, struct asterism_diag *diag,
+	       struct trace_source **made)
+{
+	struct derive *derive = alloc_zero(1, sizeof *derive);
+
+	if (!derive)
+		return diag_no_memory(diag);
+	derive->source =
+		(struct trace_source){ .kind = &kind, .bytes_total = inner->bytes_total, .wall_ns = inner->wall_ns };
+	derive->inner = inner;
+	derive->catalog = catalog;
+	derive->diag = diag;
+	if (derive_plan_init(&derive->plan, inner, catalog)) {
+		release(derive);
+		return diag_no_memory(diag);
+	}
+	*made = &derive->source;
+	return 0;
+}

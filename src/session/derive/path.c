@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what of a path was recorded. Paths are compared as they are written: a catalog that says the same in two
+ * ways is believed to mean two things.
+ */
+
+#include "session/derive/path.h"
+
+#include "ebpf/path/path.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum node_kind { NODE_CONST, NODE_FIELD, NODE_ARG, NODE_OPERATION };
+
+struct derive_node {
+	enum node_kind kind;
+	enum source_op op;
+	const struct derive_node *left, *right;
+	uint64_t value; /* CONST; ARG: which; FIELD: offset in the record */
+};
+
+/* Whether a field obtained by recorded holds what path says: of choices the kernel had one, whichever. */
+static bool stands_for(const struct event_path *recorded, const struct event_path *path)
+{
+	if (!recorded)
+		return false;
+	if (event_path_same(recorded, path))
+		return true;
+	return recorded->op == SOURCE_CHOICE && (stands_for(recorded->left, path) || stands_for(recorded->right, path));
+}
+
+bool derive_is_given(const struct derive_base *base, const struct event_path_condition *condition)
+{
+	for (uint32_t i = 0; i < base->when.count; i++) {
+		const struct event_path_condition *given = &base->when.items[i];
+
+		if (given->compare == condition->compare && given->value == condition->value &&
+		    event_path_same(given->path, condition->path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_whole(const struct event_field *field)
+{
+	return field->value == EVENT_U64 || field->value == EVENT_I64 || field->value == EVENT_ADDR ||
+	       field->value == EVENT_TIME;
+}
+
+/* The field of base that was obtained by path: one that has all 64 bits, or is as wide as wanted (NULL: no matter). */
+static const struct event_field *find_field(const struct derive_base *base, const struct event_path *path,
+					    const struct event_field *wanted)
+{
+	for (uint32_t i = 0; i < base->type->field_count; i++) {
+		const struct event_field *field = &base->type->fields[i];
+		bool fits = is_whole(field);
+
+		if (wanted && wanted->value == EVENT_STRING)
+			fits = field->value == EVENT_STRING && field->bytes >= wanted->bytes;
+		else if (wanted)
+			fits = fits || field->value == wanted->value;
+		if (fits && stands_for(base->paths[i], path))
+			return field;
+	}
+	return NULL;
+}
+
+const struct event_field *derive_field_of(const struct derive_base *base, const struct event_path *path)
+{
+	return find_field(base, path, NULL);
+}
+
+static int new_node(const struct derive_scope *scope, struct derive_node node, struct derive_node **made)
+{
+	struct derive_node *copy = arena_zero(scope->arena, 1, sizeof *copy);
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = node;
+	*made = copy;
+	return 0;
+}
+
+/* A path that is recorded as a whole. */
+static int compile_field(const struct derive_scope *scope, const struct event_path *path,
+			 const struct event_field *wanted, struct derive_node **made)
+{
+	const struct event_field *field = find_field(scope->base, path, wanted);
+
+	if (field)
+		return new_node(scope, (struct derive_node){ .kind = NODE_FIELD, .value = field->offset }, made);
+	if (path->op == SOURCE_SYSCALL_ARG && scope->entry && find_field(scope->entry, path, NULL))
+		return new_node(scope, (struct derive_node){ .kind = NODE_ARG, .value = (uint64_t)path->value }, made);
+	return -ENOENT;
+}
+
+static int compile_operation(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
+{
+	struct derive_node *left = NULL, *right = NULL;
+	bool is_binary = path->op >= SOURCE_AND && path->op <= SOURCE_GE;
+	int result;
+
+	if (!is_binary && path->op != SOURCE_BE16 && path->op != SOURCE_BE32)
+		return -ENOENT;
+	result = derive_integer_compile(scope, path->left, &left);
+	if (!result && is_binary)
+		result = derive_integer_compile(scope, path->right, &right);
+	if (result)
+		return result;
+	return new_node(scope,
+			(struct derive_node){ .kind = NODE_OPERATION, .op = path->op, .left = left, .right = right },
+			made);
+}
+
+int derive_integer_compile(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
+{
+	int result = compile_field(scope, path, NULL, made);
+
+	if (result != -ENOENT)
+		return result;
+	if (path->op == SOURCE_CONST)
+		return new_node(scope, (struct derive_node){ .kind = NODE_CONST, .value = (uint64_t)path->value },
+				made);
+	if (path->op != SOURCE_CHOICE)
+		return compile_operation(scope, path, made);
+	result = derive_integer_compile(scope, path->left, made);
+	return result == -ENOENT ? derive_integer_compile(scope, path->right, made) : result;
+}
+
+int derive_path_compile(const struct derive_scope *scope, const struct event_path *path,
+			const struct event_field *field, struct derive_node **made)
+{
+	int result = compile_field(scope, path, field, made);
+
+	if (result != -ENOENT)
+		return result;
+	if (field->value == EVENT_STRING && path->op != SOURCE_CONST)
+		return -ENOENT;
+	return derive_integer_compile(scope, path, made);
+}
+
+static bool operate(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
+{
+	uint64_t left = 0, right = 0;
+	bool knows_left = derive_value(node->left, event, &left);
+	bool knows_right = !node->right || derive_value(node->right, event, &right);
+	bool is_product = node->op == SOURCE_MUL || node->op == SOURCE_AND;
+
+	/* A factor of 0 is how catalogs choose, and what is not chosen need not be known. */
+	if (is_product && ((knows_left && !left) || (knows_right && !right))) {
+		*value = 0;
+		return true;
+	}
+	*value = source_calculate(node->op, left, right);
+	return knows_left && knows_right;
+}
+
+bool derive_value(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
+{
+	switch (node->kind) {
+	case NODE_CONST:
+		*value = node->value;
+		return true;
+	case NODE_FIELD:
+		memcpy(value, event->record + node->value, sizeof *value);
+		return true;
+	case NODE_ARG:
+		*value = event->args ? event->args[node->value] : 0;
+		return event->args != NULL;
+	default:
+		return operate(node, event, value);
+	}
+}
+
+const char *derive_text(const struct derive_node *node, const struct derive_event *event)
+{
+	return node->kind == NODE_FIELD ? event->record + node->value : NULL;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which processes remain. */
+
+#include "session/live/remaining.h"
+
+#include "react/proc.h"
+#include "base/proc-numbers.h"
+
+#include <unistd.h>
+
+struct search {
+	bool (*in_scope)(void *context, int pid);
+	void *context;
+	struct session_remaining *found;
+};
+
+static int look(void *context, int pid)
+{
+	struct search *search = context;
+	uint64_t birth;
+
+	if (pid == getpid() || !search->in_scope(search->context, pid) || proc_birth(pid, &birth))
+		return 0;
+	if (search->found->count < SESSION_REMAINING_NAMED)
+		search->found->pids[search->found->count] = pid;
+	search->found->count++;
+	return 0;
+}
+
+void remaining_find(bool (*in_scope)(void *context, int pid), void *context, struct session_remaining *found)
+{
+	struct search search = { .in_scope = in_scope, .context = context, .found = found };
+
+	*found = (struct session_remaining){ 0 };
+	proc_numbers("/proc", look, &search);
+}

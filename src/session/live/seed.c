@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what is told of what is there already. Whatever has gone meanwhile, or may not be read, is left out. */
+
+#include "session/live/seed.h"
+
+#include "base/alloc.h"
+#include "ebpf/kernel/own-probe.h"
+#include "react/proc.h"
+#include "base/proc-numbers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const types[] = { "process_state", "descriptor_state" };
+
+bool seed_is_wanted(const struct program *program, const struct selection *what)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		if (program && program_type_find(program, types[i]) != PROGRAM_NONE)
+			return true;
+		for (size_t j = 0; what && j < what->count; j++) {
+			if (strcmp(what->events[j].type->name, types[i]) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The number after label in /proc/PID/status, the column'th one; 0 where it is not there. */
+static uint32_t number_after(const char *status, const char *label, int column)
+{
+	const char *at = strstr(status, label);
+
+	if (!at)
+		return 0;
+	for (at += strlen(label); column > 0; column--)
+		at += strspn(at, "\t "), at += strcspn(at, "\t \n");
+	return (uint32_t)strtoul(at, NULL, 10);
+}
+
+/* Where the link leads, or "". */
+static const char *read_link(pid_t pid, const char *name, char path[PATH_MAX])
+{
+	char link[64];
+
+	snprintf(link, sizeof link, "/proc/%d/%s", pid, name);
+	ssize_t length = readlink(link, path, PATH_MAX - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return path;
+}
+
+/* Whether the descriptor will be closed when the process runs another program. */
+static bool ends_at_exec(pid_t pid, int fd)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);
+	const char *flags = proc_read(path, text, sizeof text) > 0 ? strstr(text, "flags:\t") : NULL;
+
+	return flags && strtoul(flags + strlen("flags:\t"), NULL, 8) & O_CLOEXEC;
+}
+
+struct owner {
+	pid_t pid;
+	bool is_waiting;
+};
+
+static int tell_descriptor(void *context, int fd)
+{
+	const struct owner *owner = context;
+	char path[PATH_MAX], name[32];
+
+	snprintf(name, sizeof name, "fd/%d", fd);
+	read_link(owner->pid, name, path);
+	if (*path && !(owner->is_waiting && ends_at_exec(owner->pid, fd)))
+		own_probe_descriptor_state(owner->pid, fd, path);
+	return 0;
+}
+
+/* Whether path does not lie at or below folder, both absolute. */
+static bool lies_outside(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	if (!*path || strcmp(folder, "/") == 0)
+		return false;
+	return strncmp(path, folder, length) != 0 || (path[length] != '/' && path[length] != '\0');
+}
+
+static void tell_process(pid_t pid, bool is_waiting)
+{
+	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (proc_read(path, status, sizeof status) <= 0)
+		return;
+	struct own_process_state state = {
+		.pid = pid,
+		.ppid = (int32_t)number_after(status, "\nPPid:", 0),
+		.euid = number_after(status, "\nUid:", 1),
+		.cwd = read_link(pid, "cwd", cwd),
+		.root = read_link(pid, "root", root),
+	};
+
+	state.is_outside = lies_outside(state.cwd, state.root);
+	own_probe_process_state(&state);
+	snprintf(path, sizeof path, "/proc/%d/fd", pid);
+	proc_numbers(path, tell_descriptor, &(struct owner){ pid, is_waiting });
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+struct pids {
+	seed_scope_fn *in_scope;
+	void *context;
+	int *items;
+	size_t count, capacity;
+};
+
+static int add_pid(void *context, int pid)
+{
+	struct pids *pids = context;
+
+	if (pid == getpid() || !pids->in_scope(pids->context, pid))
+		return 0;
+	if (alloc_grow(&pids->items, &pids->capacity, pids->count, sizeof *pids->items))
+		return -ENOMEM;
+	pids->items[pids->count++] = pid;
+	return 0;
+}
+
+int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
+{
+	struct pids pids = { .in_scope = in_scope, .context = context };
+	int result = proc_numbers("/proc", add_pid, &pids);
+
+	if (pids.count)
+		qsort(pids.items, pids.count, sizeof *pids.items, by_number);
+	for (size_t i = 0; !result && i < pids.count; i++)
+		tell_process(pids.items[i], pids.items[i] == waiting);
+	alloc_free(pids.items);
+	return result;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_LIVE_SEED_H
+#define SESSION_LIVE_SEED_H
+
+/*
+ * What is there when a session begins - processes with their parents, users, directories; their descriptors - told as
+ * events (process_state, descriptor_state), so that rules need not have seen it come about. A process may change while
+ * it is looked at: what is told may then be a moment old, and its own events may come before.
+ */
+
+#include "program/load.h"
+#include "session/record/select.h"
+
+#include <stdbool.h>
+
+/* Whether a rule or a recording takes these events; either may be NULL. */
+bool seed_is_wanted(const struct program *program, const struct selection *what);
+
+typedef bool seed_scope_fn(void *context, int pid);
+
+/*
+ * Raises them for every process in scope, each process before its descriptors, the lowest ids first. Of waiting, a
+ * process that is about to become another program (0: none), only what that one will have open. Returns 0, -ENOMEM:
+ * nothing was told.
+ */
+int seed_tell(seed_scope_fn *in_scope, void *context, int waiting);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what rules may do to the system. */
+
+#include "session/load/policy.h"
+
+#include "program/calls.h"
+#include "program/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES = 512 };
+
+struct reading {
+	struct session_policy *policy;
+	struct asterism_diag *diag;
+	struct diag_source source;
+	uint32_t line;
+};
+
+static int wrong(const struct reading *reading, const char *hint, const char *what, const char *word)
+{
+	struct diag_place place = { .source = &reading->source, .line = reading->line, .column = 1, .length = 1 };
+
+	diag_add(reading->diag, ASTERISM_ERROR, &place, hint, "%s '%s'", what, word);
+	return -EINVAL;
+}
+
+static int allow(const struct reading *reading, const char *name)
+{
+	struct session_policy *policy = reading->policy;
+	const struct react_action *action = react_find(name);
+
+	if (strcmp(name, "all") == 0) {
+		policy->allows_all = true;
+		return 0;
+	}
+	if (!action)
+		return wrong(reading, react_nearest(name), "there is no action", name);
+	if (policy_allows(policy, action))
+		return 0;
+	if (policy->action_count == POLICY_ACTIONS_MAX)
+		return wrong(reading, NULL, "too many actions, at", name);
+	policy->actions[policy->action_count++] = action;
+	return 0;
+}
+
+static int read_line(const struct reading *reading, char *line)
+{
+	static const char blanks[] = " \t\r\n,";
+	const struct {
+		const char *name;
+		bool *is_on;
+	} switches[] = { { "outside-scope", &reading->policy->anywhere },
+			 { "clients-define", &reading->policy->clients_define } };
+	char *state, *word;
+	int result = 0;
+
+	line[strcspn(line, "#")] = 0;
+	word = strtok_r(line, blanks, &state);
+	if (!word)
+		return 0;
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		if (strcmp(word, switches[i].name) != 0)
+			continue;
+		*switches[i].is_on = true;
+		word = strtok_r(NULL, blanks, &state);
+		return word ? wrong(reading, switches[i].name, "a statement that stands alone is followed by", word)
+			    : 0;
+	}
+	if (strcmp(word, "allow") != 0)
+		return wrong(reading, "'allow ACTION, ...', 'outside-scope' or 'clients-define'", "unknown statement",
+			     word);
+	word = strtok_r(NULL, blanks, &state);
+	if (!word)
+		return wrong(reading, "write 'allow Stop, Continue' or 'allow all'", "no action after", "allow");
+	for (; word && !result; word = strtok_r(NULL, blanks, &state))
+		result = allow(reading, word);
+	return result;
+}
+
+int policy_read(struct session_policy *policy, const char *path, struct asterism_diag *diag)
+{
+	struct reading reading = { .policy = policy, .diag = diag, .source = { .file = path } };
+	char line[LINE_BYTES];
+	FILE *file = fopen(path, "re");
+	int result = 0;
+
+	if (!file)
+		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", path, strerror(errno));
+	while (!result && fgets(line, sizeof line, file)) {
+		reading.line++;
+		if (!strchr(line, '\n') && !feof(file))
+			result = wrong(&reading, NULL, "the line is too long:", "...");
+		else
+			result = read_line(&reading, line);
+	}
+	if (!result && ferror(file))
+		result = diag_error(diag, NULL, -EIO, "%s cannot be read", path);
+	fclose(file);
+	return result;
+}
+
+bool policy_allows(const struct session_policy *policy, const struct react_action *action)
+{
+	if (!action->changes_system || (policy && policy->allows_all))
+		return true;
+	for (uint32_t i = 0; policy && i < policy->action_count; i++)
+		if (policy->actions[i] == action)
+			return true;
+	return false;
+}
+
+static int check_statement(const struct session_policy *policy, const struct program *program,
+			   const struct program_rule *rule, const struct react_action *action,
+			   struct asterism_diag *diag)
+{
+	const char *name = program_text(program, rule->name);
+
+	if (policy) {
+		diag_add(diag, ASTERISM_ERROR, NULL, "add 'allow' with its name to the policy file",
+			 "%s %s calls %s, which the policy does not allow", program_sort(rule), name, action->name);
+		return -EINVAL;
+	}
+	diag_add(diag, ASTERISM_NOTE, NULL, "--allow-actions lets it happen",
+		 "%s %s calls %s, which is only reported, not done", program_sort(rule), name, action->name);
+	return 0;
+}
+
+int policy_check(const struct session_policy *policy, const struct program *program, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		const struct program_rule *rule = &program->rules[i];
+
+		for (uint32_t j = 0; j < rule->statement_count; j++) {
+			const struct react_action *action =
+				program_call(program, &program_statements(program, rule)[j]);
+
+			if (action && !policy_allows(policy, action) &&
+			    check_statement(policy, program, rule, action, diag))
+				result = -EINVAL;
+		}
+	}
+	return result;
+}

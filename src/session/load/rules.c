@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how files become a program: rule texts are read as one unit and compiled, an image is taken as it is. Either
+ * way what comes out went through program_load, so nothing later has to care where it came from.
+ */
+
+#include "session/load/rules.h"
+
+#include "automaton/compile.h"
+#include "base/alloc.h"
+#include "lang/parse.h"
+#include "session/load/input.h"
+#include "program/query.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINUX_CATALOG "linux.events"
+
+struct session_rules {
+	struct event_catalog *catalog;
+	struct lang_input *inputs;
+	size_t input_count;
+	const struct lang_setting *settings; /* borrowed, until they are compiled */
+	size_t setting_count;
+	struct session_parameter *parameters;
+	uint32_t parameter_count;
+	bool from_image;
+	void *image;
+	size_t image_length;
+	struct program *program;
+};
+
+void session_rules_free(struct session_rules *rules)
+{
+	if (!rules)
+		return;
+	program_free(rules->program);
+	alloc_free(rules->image);
+	for (uint32_t i = 0; i < rules->parameter_count; i++) {
+		alloc_free((void *)rules->parameters[i].name);
+		alloc_free((void *)rules->parameters[i].file);
+		alloc_free((void *)rules->parameters[i].value);
+		alloc_free((void *)rules->parameters[i].usual);
+	}
+	alloc_free(rules->parameters);
+	for (size_t i = 0; i < rules->input_count; i++) {
+		alloc_free((void *)rules->inputs[i].file);
+		alloc_free((void *)rules->inputs[i].folder);
+		alloc_free((void *)rules->inputs[i].text);
+	}
+	alloc_free(rules->inputs);
+	event_catalog_free(rules->catalog);
+	alloc_free(rules);
+}
+
+static bool is_image(const struct lang_input *input)
+{
+	return input->length >= 4 && memcmp(input->text, PROGRAM_MAGIC, 4) == 0;
+}
+
+/* The folder part of file, "." where there is none; NULL when memory is short. */
+static char *folder_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *folder = alloc_text(slash ? file : ".");
+
+	if (folder && slash)
+		folder[slash == file ? 1 : slash - file] = 0;
+	return folder;
+}
+
+static int read_input(struct lang_input *input, const struct session_rules_file *file, struct asterism_diag *diag)
+{
+	char *text;
+	int result = session_input_read(file->path, LANG_FILE_BYTES_MAX, diag, &text, &input->length);
+
+	if (result)
+		return result;
+	input->text = text;
+	input->file = alloc_text(session_input_name(file->path));
+	input->folder = folder_of(file->path);
+	return input->file && input->folder ? 0 : diag_no_memory(diag);
+}
+
+/* A copy with a NUL behind it. */
+static int copy_text(struct lang_input *input, const char *name, const void *bytes, size_t length)
+{
+	char *text = alloc_zero(length + 1, 1);
+
+	if (text && length)
+		memcpy(text, bytes, length);
+	*input = (struct lang_input){ .text = text, .length = length, .file = alloc_text(name) };
+	return text && input->file ? 0 : -ENOMEM;
+}
+
+static int read_inputs(struct session_rules *rules, const struct session_rules_files *files, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	rules->inputs = alloc_zero(files->count, sizeof *rules->inputs);
+	if (!rules->inputs)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < files->count && !result; i++) {
+		const struct session_rules_file *file = &files->files[i];
+		struct lang_input *input = &rules->inputs[rules->input_count++];
+
+		if (!file->text)
+			result = read_input(input, file, diag);
+		else if (copy_text(input, file->path, file->text, file->length))
+			result = diag_no_memory(diag);
+	}
+	if (!result)
+		rules->from_image = is_image(&rules->inputs[0]);
+	return result;
+}
+
+static int copy_input(struct session_rules *rules, const struct session_rules_source *source,
+		      struct asterism_diag *diag)
+{
+	if (source->length > LANG_FILE_BYTES_MAX)
+		return diag_error(diag, &(struct diag_place){ .source = &(struct diag_source){ .file = source->name } },
+				  -EINVAL, "this is too large for rules (the limit is 16 MiB)");
+	rules->inputs = alloc_zero(1, sizeof *rules->inputs);
+	if (!rules->inputs)
+		return diag_no_memory(diag);
+	rules->input_count = 1;
+	rules->from_image = source->is_image;
+	return copy_text(rules->inputs, source->name, source->bytes, source->length) ? diag_no_memory(diag) : 0;
+}
+
+int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
+{
+	struct event_catalog *catalog = event_catalog_new();
+	int result;
+
+	if (!catalog)
+		return diag_no_memory(diag);
+	result = event_catalog_read(catalog, NULL, LINUX_CATALOG, diag);
+	if (result)
+		event_catalog_free(catalog);
+	else
+		*made = catalog;
+	return result;
+}
+
+static int keep_parameters(struct session_rules *rules, const struct lang_unit *unit)
+{
+	rules->parameters = alloc_zero(unit->parameter_count, sizeof *rules->parameters);
+	if (!rules->parameters)
+		return -ENOMEM;
+	for (; rules->parameter_count < unit->parameter_count; rules->parameter_count++) {
+		const struct lang_parameter *from = &unit->parameters[rules->parameter_count];
+		struct session_parameter *to = &rules->parameters[rules->parameter_count];
+
+		to->name = alloc_text(from->name);
+		to->file = alloc_text(from->file);
+		to->value = alloc_text(from->text);
+		to->usual = alloc_text(from->default_text);
+		if (!to->name || !to->file || !to->value || !to->usual) {
+			rules->parameter_count++;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int compile(struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct lang_sources sources = {
+		.inputs = rules->inputs,
+		.input_count = rules->input_count,
+		.settings = rules->settings,
+		.setting_count = rules->setting_count,
+	};
+	struct lang_program *unit = NULL;
+	int result = lang_read_with(&sources, rules->catalog, diag, &unit);
+
+	if (result)
+		return result;
+	result = keep_parameters(rules, lang_program_unit(unit));
+	if (result)
+		diag_no_memory(diag);
+	else
+		result = automaton_compile(lang_program_unit(unit), rules->catalog, diag, &rules->image,
+					   &rules->image_length);
+	lang_program_free(unit);
+	return result == -E2BIG ? -EINVAL : result;
+}
+
+/* The image's own types join the catalog, so that events can be read and named without its rule text. */
+static int declare_type(struct event_catalog *catalog, const struct program *program, const struct program_type *type,
+			struct asterism_diag *diag)
+{
+	struct event_field_spec fields[EVENT_FIELDS_MAX];
+	const char *name = program_text(program, type->name);
+	const struct event_type *added;
+	int result;
+
+	if (type->field_count > EVENT_FIELDS_MAX)
+		return diag_error(diag, NULL, -EINVAL, "the image's event type %s has too many fields", name);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program_fields(program, type)[i];
+
+		fields[i] = (struct event_field_spec){ .name = program_text(program, field->name),
+						       .value = field->value,
+						       .bytes = field->value == EVENT_STRING ? field->bytes : 0 };
+	}
+	event_catalog_find(catalog, name);
+	result = event_catalog_add(
+		catalog,
+		&(struct event_type_spec){
+			.name = name, .fields = fields, .field_count = type->field_count, .origin = EVENT_DECLARED },
+		&added);
+	if (result == -EEXIST)
+		return diag_error(diag, NULL, -EINVAL,
+				  "the image was compiled for another catalog: its event type %s has other fields",
+				  name);
+	if (result == -ENOMEM)
+		return diag_no_memory(diag);
+	if (result)
+		return diag_error(diag, NULL, -EINVAL, "the image's event type %s is too large", name);
+	return 0;
+}
+
+static int declare_types(struct session_rules *rules, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < rules->program->type_count && !result; i++)
+		result = declare_type(rules->catalog, rules->program, &rules->program->types[i], diag);
+	return result;
+}
+
+static int make_program(struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct lang_input *first = &rules->inputs[0];
+	int result;
+
+	for (size_t i = 0; i < rules->input_count; i++) {
+		struct diag_source source = { .file = rules->inputs[i].file };
+
+		if (rules->input_count > 1 && is_image(&rules->inputs[i]))
+			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
+					  "a compiled image cannot be combined with other rule files");
+	}
+	if (rules->from_image && rules->setting_count) {
+		struct diag_source source = { .file = first->file };
+
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source },
+			 "compile the rule text with the same --set instead",
+			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
+			 rules->settings[0].name);
+		return -EINVAL;
+	}
+	if (rules->from_image) {
+		result = program_load(first->text, first->length, first->file, diag, &rules->program);
+		return result ? result : declare_types(rules, diag);
+	}
+	result = compile(rules, diag);
+	if (result)
+		return result;
+	return program_load(rules->image, rules->image_length, first->file, diag, &rules->program);
+}
+
+/* Consumes rules. */
+static int make(struct session_rules *rules, const struct event_catalog_access *access, struct asterism_diag *diag,
+		struct session_rules **made)
+{
+	int result = session_catalog_new(diag, &rules->catalog);
+
+	if (!result && access)
+		event_catalog_restrict(rules->catalog, access);
+	if (!result)
+		result = make_program(rules, diag);
+	if (result)
+		session_rules_free(rules);
+	else
+		*made = rules;
+	return result;
+}
+
+int session_rules_read(const char *const *files, size_t count, struct asterism_diag *diag,
+		       struct session_rules **read_rules)
+{
+	struct session_rules_file *rows = alloc_zero(count, sizeof *rows);
+	int result;
+
+	if (!rows)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < count; i++)
+		rows[i].path = files[i];
+	result = session_rules_read_files(&(struct session_rules_files){ .files = rows, .count = count }, diag,
+					  read_rules);
+	alloc_free(rows);
+	return result;
+}
+
+int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,
+			     struct session_rules **read_rules)
+{
+	struct session_rules *rules = alloc_zero(1, sizeof *rules);
+	int result;
+
+	if (!rules)
+		return diag_no_memory(diag);
+	rules->settings = files->settings;
+	rules->setting_count = files->setting_count;
+	result = read_inputs(rules, files, diag);
+	if (!result)
+		return make(rules, NULL, diag, read_rules);
+	session_rules_free(rules);
+	return result;
+}
+
+int session_rules_take(const struct session_rules_source *source, struct asterism_diag *diag,
+		       struct session_rules **taken)
+{
+	struct session_rules *rules = alloc_zero(1, sizeof *rules);
+	int result;
+
+	if (!rules)
+		return diag_no_memory(diag);
+	result = copy_input(rules, source, diag);
+	if (!result)
+		return make(rules, &source->access, diag, taken);
+	session_rules_free(rules);
+	return result;
+}
+
+const struct program *session_rules_program(const struct session_rules *rules)
+{
+	return rules->program;
+}
+
+const void *session_rules_image(const struct session_rules *rules, size_t *length)
+{
+	*length = rules->image ? rules->image_length : rules->inputs[0].length;
+	return rules->image ? rules->image : rules->inputs[0].text;
+}
+
+const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count)
+{
+	*count = rules->parameter_count;
+	return rules->parameters;
+}
+
+struct event_catalog *session_rules_catalog(const struct session_rules *rules)
+{
+	return rules->catalog;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how calls, what became of them, and what they counted are written. */
+
+#include "session/output/result-priv.h"
+
+#include "base/text.h"
+#include "program/calls.h"
+#include "react/actions/show.h"
+#include "session/output/result.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MESSAGE_ARGS_MAX = 32, BAR_WIDTH = 40 };
+
+static void put_value(FILE *stream, const struct react_value *value, bool is_shown)
+{
+	if (is_shown && value->kind == REACT_STRING)
+		text_write(stream, value->text, TEXT_VALUE);
+	else
+		react_show(stream, value);
+}
+
+/* The text with the values in place of {}; values that are left over stand behind it. */
+static void put_message(FILE *stream, const struct react_value *values, uint32_t count, bool is_shown)
+{
+	const char *at = values[0].text;
+	uint32_t next = 1;
+
+	for (const char *hole; next < count && (hole = strstr(at, "{}")); at = hole + 2) {
+		fwrite(at, 1, (size_t)(hole - at), stream);
+		put_value(stream, &values[next++], is_shown);
+	}
+	fputs(at, stream);
+	for (; next < count; next++) {
+		putc(' ', stream);
+		put_value(stream, &values[next], is_shown);
+	}
+}
+
+char *result_message(const struct program *program, const struct program_match *match,
+		     const struct program_statement *statement, bool is_shown)
+{
+	const struct react_action *action = program_call(program, statement);
+	const struct program_operand operand = { .program = program,
+						 .rule = &program->rules[match->rule],
+						 .slots = match->slots };
+	struct react_value values[MESSAGE_ARGS_MAX];
+	char *text = NULL;
+	size_t length;
+
+	if (!action || strcmp(action->name, "Message") != 0)
+		return NULL;
+	int count = program_call_values(&operand, statement, values, MESSAGE_ARGS_MAX);
+	FILE *stream = count > 0 ? open_memstream(&text, &length) : NULL;
+
+	if (!stream)
+		return NULL;
+	put_message(stream, values, (uint32_t)count, is_shown);
+	return fclose(stream) ? NULL : text;
+}
+
+static uint64_t bucket_from(uint32_t bucket)
+{
+	return bucket ? UINT64_C(1) << (bucket - 1) : 0;
+}
+
+/* The first bucket that holds anything and the end of them; false: none does. */
+static bool bounds(const struct react_tally *tally, uint32_t *first, uint32_t *last)
+{
+	for (*first = 0; *first < REACT_BUCKETS && !tally->buckets[*first];)
+		++*first;
+	for (*last = REACT_BUCKETS; *last > *first && !tally->buckets[*last - 1];)
+		--*last;
+	return *last > *first;
+}
+
+static void put_buckets(FILE *stream, const struct react_tally *tally)
+{
+	const char *separator = "";
+
+	putc('[', stream);
+	for (uint32_t i = 0; i < REACT_BUCKETS; i++) {
+		if (!tally->buckets[i])
+			continue;
+		fprintf(stream, "%s{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"count\":%" PRIu64 "}", separator,
+			bucket_from(i), i ? 2 * bucket_from(i) - 1 : 0, tally->buckets[i]);
+		separator = ",";
+	}
+	putc(']', stream);
+}
+
+void result_put_tallies(FILE *stream, const struct react_tallies *tallies)
+{
+	for (int histograms = 0; histograms < 2; histograms++) {
+		const char *separator = histograms ? ",\"histograms\":{" : ",\"counters\":{";
+		bool any = false;
+
+		for (size_t i = 0; i < tallies->count; i++) {
+			const struct react_tally *tally = &tallies->items[i];
+
+			if (tally->is_histogram != histograms)
+				continue;
+			fputs(any ? "," : separator, stream);
+			any = true;
+			result_put_string(stream, tally->name);
+			putc(':', stream);
+			if (histograms)
+				put_buckets(stream, tally);
+			else
+				fprintf(stream, "%" PRIu64, tally->count);
+		}
+		if (any)
+			putc('}', stream);
+	}
+}
+
+static void put_bars(FILE *stream, const struct react_tally *tally)
+{
+	uint64_t most = 1;
+	uint32_t first, last;
+
+	if (!bounds(tally, &first, &last))
+		return;
+	for (uint32_t i = first; i < last; i++)
+		most = tally->buckets[i] > most ? tally->buckets[i] : most;
+	for (uint32_t i = first; i < last; i++) {
+		int bar = (int)((double)tally->buckets[i] / (double)most * BAR_WIDTH + 0.5);
+
+		fprintf(stream, "  %20" PRIu64 " .. %-20" PRIu64 " %12" PRIu64 " |%.*s\n", bucket_from(i),
+			i ? 2 * bucket_from(i) - 1 : 0, tally->buckets[i], bar,
+			"########################################");
+	}
+}
+
+void result_write_tallies(FILE *stream, const struct react_tallies *tallies)
+{
+	for (size_t i = 0; i < tallies->count; i++) {
+		const struct react_tally *tally = &tallies->items[i];
+
+		text_write(stream, tally->name, TEXT_WORDS);
+		fprintf(stream, ": %" PRIu64 "\n", tally->count);
+		if (tally->is_histogram)
+			put_bars(stream, tally);
+	}
+}

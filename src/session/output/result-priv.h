@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_OUTPUT_RESULT_PRIV_H
+#define SESSION_OUTPUT_RESULT_PRIV_H
+
+/* How single values are written, shared by both forms of output. */
+
+#include "session/output/result.h"
+
+/* text as a JSON string with its quotes. */
+void result_put_string(FILE *stream, const char *text);
+
+void result_put_value(FILE *stream, const struct program_value *value);
+
+/* The node over the match's slots; null for a division by zero. */
+void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
+
+/* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. As result_warning. */
+char *result_message(const struct program *program, const struct program_match *match,
+		     const struct program_statement *statement, bool is_shown);
+
+/* "[pid/tid]", or one number for a thread that leads its process. Returns the characters written. */
+int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid);
+
+/* ,"warning":"..." and ,"trail":[...] of a machine's match. */
+void result_put_warning(FILE *stream, const struct program *program, const struct program_match *match);
+void result_put_trail(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* The trail for people, a line each. */
+void result_write_trail(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* ,"counters":{...},"histograms":{...} as far as there are any. */
+void result_put_tallies(FILE *stream, const struct react_tallies *tallies);
+
+#endif

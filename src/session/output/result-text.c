@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how matches and statistics look to people: one line each, the same things below each other. */
+
+#include "session/output/result.h"
+
+#include "base/text.h"
+#include "program/machine.h"
+#include "program/emissions.h"
+#include "program/returned.h"
+#include "session/output/result-priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH_MAX = 32, WHO_WIDTH = 28, LABEL_BYTES = 80 };
+
+static int name_width(const struct program *program)
+{
+	size_t width = 4;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		size_t length = strlen(program_text(program, program->rules[i].name));
+
+		if (length > width)
+			width = length;
+	}
+	return width > NAME_WIDTH_MAX ? NAME_WIDTH_MAX : (int)width;
+}
+
+static void put_time(FILE *stream, uint64_t ts)
+{
+	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
+}
+
+int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
+{
+	if (pid == tid)
+		return fprintf(stream, "[%" PRIu32 "]", pid);
+	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
+}
+
+/* "comm[pid/tid]  cpu n", aligned. */
+static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
+{
+	int width = text_write(stream, comm, TEXT_VALUE);
+
+	width += result_put_ids(stream, ids[1], ids[2]);
+	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
+}
+
+/* As in JSON, but strings show every byte that they hold. */
+static void put_value(FILE *stream, const struct program_value *value)
+{
+	if (value->kind != PROGRAM_STRING) {
+		result_put_value(stream, value);
+		return;
+	}
+	putc('"', stream);
+	text_write(stream, value->text, TEXT_VALUE);
+	putc('"', stream);
+}
+
+/* All its values stand in it. */
+static void put_warning(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	char *text = result_warning(program, match, true);
+
+	if (!text || *text)
+		fputs("  ", stream);
+	text_write(stream, text ? text : "(memory is short)", TEXT_WORDS);
+	free(text);
+}
+
+static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		struct program_value value;
+		int result = program_returned(program, match, i, &value);
+
+		if (result == -ENODATA || result == -ENOENT)
+			continue;
+		fputs("  ", stream);
+		text_write(stream, program_text(program, program_returns(program, rule)[i].name),
+			   TEXT_WORDS); /* may be a whole expression */
+		putc('=', stream);
+		if (result)
+			fputs("(division by zero)", stream);
+		else
+			put_value(stream, &value);
+	}
+}
+
+static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program_statements(program, rule)[i];
+
+		if (program_is_emission(statement) || !program_statement_applies(statement, match))
+			continue;
+		char *text = result_message(program, match, statement, true);
+
+		if (text) {
+			fputs("  ", stream);
+			text_write(stream, text, TEXT_WORDS);
+			free(text);
+			continue;
+		}
+		fprintf(stream, "  %s(", program_text(program, statement->function));
+		for (uint32_t j = 0; j < statement->arg_count; j++) {
+			fputs(j ? ", " : "", stream);
+			result_put_node(stream, program, match, program_args(program, statement)[j].node);
+		}
+		putc(')', stream);
+		if (match->reactions && match->reactions[i].verdict)
+			fprintf(stream, ": %s (%s)", match->reactions[i].verdict, match->reactions[i].by);
+		if (match->reactions && match->reactions[i].how == PROGRAM_NOT_DONE)
+			fprintf(stream, " not done: %s", match->reactions[i].why);
+	}
+}
+
+/* "a: sched_switch", or the type alone where the element has no name. */
+static void print_label(const struct program *program, const struct program_rule *rule,
+			const struct program_match_event *event, char label[LABEL_BYTES])
+{
+	uint32_t name = program_elements(program, rule)[event->element].name;
+	const char *type = program_text(program, program->types[event->record->type].name);
+
+	snprintf(label, LABEL_BYTES, "%s%s%s", program_text(program, name), name == PROGRAM_NONE ? "" : ": ", type);
+}
+
+static int label_width(const struct program *program, const struct program_match *match)
+{
+	size_t width = 0;
+
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		char label[LABEL_BYTES];
+
+		print_label(program, &program->rules[match->rule], &match->events[i], label);
+		width = strlen(label) > width ? strlen(label) : width;
+	}
+	return (int)width;
+}
+
+static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
+		      const struct program_match_event *event, int width)
+{
+	const struct event_header *header = event->record;
+	const struct program_type *type = &program->types[header->type];
+	char label[LABEL_BYTES];
+
+	print_label(program, rule, event, label);
+	fputs("    ", stream);
+	put_time(stream, header->ts);
+	fprintf(stream, "  %-*s  ", width, label);
+	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program_fields(program, type)[i];
+		struct program_value value;
+
+		result_read_field(field, header, &value);
+		fprintf(stream, "  %s=", program_text(program, field->name));
+		put_value(stream, &value);
+	}
+	putc('\n', stream);
+}
+
+static void put_stack(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; match->frames && i < match->stack_count; i++) {
+		fputs("    ", stream);
+		text_write(stream, match->frames[i], TEXT_VALUE);
+		putc('\n', stream);
+	}
+}
+
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	put_time(stream, match->ts);
+	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
+	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
+	if (rule->semantics == PROGRAM_MACHINE)
+		put_warning(stream, program, match);
+	else
+		put_returns(stream, program, match);
+	put_calls(stream, program, match);
+	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
+	put_stack(stream, match);
+	if (rule->semantics == PROGRAM_MACHINE) {
+		result_write_trail(stream, program, match);
+		return;
+	}
+	int width = label_width(program, match);
+
+	for (uint32_t i = 0; i < match->event_count; i++)
+		put_event(stream, program, rule, &match->events[i], width);
+}
+
+void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+	int width = name_width(program);
+
+	fprintf(stream, "%-*s  %12s  %12s  %12s  %12s  %12s\n", width, "rule", "matches", "runs opened", "most open",
+		"refused", "lost");
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		const struct program_rule_stats *stats = &totals->rules[i];
+
+		fprintf(stream, "%-*s  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "\n",
+			width, program_text(program, program->rules[i].name), stats->matches, stats->runs_opened,
+			stats->runs_live_max, stats->pool_exhausted, stats->lost);
+	}
+	fprintf(stream, "%" PRIu64 " events in %.3f s (%.0f per second), %" PRIu64 " lost\n", totals->events, seconds,
+		seconds > 0 ? (double)totals->events / seconds : 0.0, totals->lost);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how single values look. */
+
+#include "session/output/result-priv.h"
+
+#include "base/real.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void result_put_string(FILE *stream, const char *text)
+{
+	putc('"', stream);
+	text_write(stream, text, TEXT_JSON);
+	putc('"', stream);
+}
+
+void result_put_value(FILE *stream, const struct program_value *value)
+{
+	switch (value->kind) {
+	case PROGRAM_I64:
+		fprintf(stream, "%" PRId64, value->i64);
+		break;
+	case PROGRAM_U64:
+		fprintf(stream, "%" PRIu64, value->u64);
+		break;
+	case PROGRAM_F64:
+		real_put(stream, value->f64);
+		break;
+	case PROGRAM_BOOL:
+		fputs(value->boolean ? "true" : "false", stream);
+		break;
+	case PROGRAM_STRING:
+		result_put_string(stream, value->text);
+		break;
+	}
+}
+
+void result_read_field(const struct program_field *field, const void *record, struct program_value *value)
+{
+	const char *at = (const char *)record + field->offset;
+	uint32_t half;
+
+	switch ((enum event_value)field->value) {
+	case EVENT_STRING:
+		value->kind = PROGRAM_STRING;
+		value->text = at;
+		return;
+	case EVENT_U64:
+	case EVENT_ADDR:
+		value->kind = PROGRAM_U64;
+		break;
+	case EVENT_F64:
+		value->kind = PROGRAM_F64;
+		break;
+	case EVENT_BOOL:
+		value->kind = PROGRAM_BOOL;
+		break;
+	default:
+		value->kind = PROGRAM_I64;
+		break;
+	}
+	if (field->bytes == sizeof half) {
+		memcpy(&half, at, sizeof half);
+		value->u64 = half;
+		return;
+	}
+	memcpy(&value->u64, at, sizeof value->u64);
+	if (value->kind == PROGRAM_BOOL)
+		value->boolean = value->u64 != 0;
+}
+
+void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node)
+{
+	const struct program_operand operand = {
+		.program = program,
+		.rule = &program->rules[match->rule],
+		.slots = match->slots,
+	};
+	struct program_value value;
+
+	if (program_eval(&operand, node, &value))
+		fputs("null", stream);
+	else
+		result_put_value(stream, &value);
+}

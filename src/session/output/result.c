@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides the JSON form of matches and statistics. */
+
+#include "session/output/result.h"
+
+#include "base/real.h"
+#include "program/machine.h"
+#include "program/emissions.h"
+#include "program/returned.h"
+#include "session/output/result-priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	const char *separator = "";
+
+	fputs(",\"return\":{", stream);
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		struct program_value found;
+		int result = program_returned(program, match, i, &found);
+
+		if (result == -ENOENT)
+			continue;
+		fputs(separator, stream);
+		separator = ",";
+		result_put_string(stream, program_text(program, program_returns(program, rule)[i].name));
+		putc(':', stream);
+		if (result)
+			fputs("null", stream);
+		else
+			result_put_value(stream, &found);
+	}
+	putc('}', stream);
+}
+
+/*
+ * comm stands only where there is one: recorded events need not have it. So does seq: events that meet in the kernel,
+ * on several processors, are not counted in any order.
+ */
+static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
+		      const struct program_match_event *event)
+{
+	const struct event_header *header = event->record;
+	const struct program_type *type = &program->types[header->type];
+	uint32_t name = program_elements(program, rule)[event->element].name;
+
+	fputs("{\"event\":", stream);
+	result_put_string(stream, program_text(program, type->name));
+	fputs(",\"name\":", stream);
+	if (name == PROGRAM_NONE)
+		fputs("null", stream);
+	else
+		result_put_string(stream, program_text(program, name));
+	if (header->seq)
+		fprintf(stream, ",\"seq\":%" PRIu64, header->seq);
+	fprintf(stream, ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, header->ts,
+		header->cpu, header->pid, header->tid);
+	if (*header->comm) {
+		fputs(",\"comm\":", stream);
+		result_put_string(stream, header->comm);
+	}
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program_fields(program, type)[i];
+		struct program_value value;
+
+		putc(',', stream);
+		result_put_string(stream, program_text(program, field->name));
+		putc(':', stream);
+		result_read_field(field, header, &value);
+		result_put_value(stream, &value);
+	}
+	putc('}', stream);
+}
+
+static void put_sequence(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	fputs(",\"sequence\":[", stream);
+	for (uint32_t i = 0; i < match->event_count; i++) {
+		if (i)
+			putc(',', stream);
+		put_event(stream, program, &program->rules[match->rule], &match->events[i]);
+	}
+	putc(']', stream);
+}
+
+/* What became of statement index of the match's rule. */
+static void put_outcome(FILE *stream, const struct program *program, const struct program_match *match, uint32_t index)
+{
+	static const char *const where[] = { [PROGRAM_DONE_IN_KERNEL] = "kernel", [PROGRAM_DONE] = "asterism" };
+	const struct program_rule *rule = &program->rules[match->rule];
+	char *text = result_message(program, match, &program_statements(program, rule)[index], false);
+
+	if (text) {
+		fputs(",\"text\":", stream);
+		result_put_string(stream, text);
+		free(text);
+		return;
+	}
+	const struct program_reaction *reaction = match->reactions ? &match->reactions[index] : NULL;
+
+	if (!reaction || (reaction->how == PROGRAM_NOT_TRIED && !reaction->why))
+		return;
+	bool done = reaction->how == PROGRAM_DONE || reaction->how == PROGRAM_DONE_IN_KERNEL;
+
+	if (reaction->verdict) {
+		fprintf(stream, ",\"verdict\":\"%s\",\"by\":\"%s\"", reaction->verdict, reaction->by);
+		if (reaction->why) {
+			fputs(",\"why\":", stream);
+			result_put_string(stream, reaction->why);
+		}
+		return;
+	}
+	fprintf(stream, ",\"done\":%s", done ? "true,\"by\":" : "false,\"why\":");
+	result_put_string(stream, done ? where[reaction->how] : reaction->why);
+}
+
+static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program_statements(program, rule)[i];
+
+		if (program_is_emission(statement) || !program_statement_applies(statement, match))
+			continue;
+		fputs(count++ ? ",{\"function\":" : ",\"calls\":[{\"function\":", stream);
+		result_put_string(stream, program_text(program, statement->function));
+		fputs(",\"args\":[", stream);
+		for (uint32_t j = 0; j < statement->arg_count; j++) {
+			if (j)
+				putc(',', stream);
+			result_put_node(stream, program, match, program_args(program, statement)[j].node);
+		}
+		putc(']', stream);
+		put_outcome(stream, program, match, i);
+		putc('}', stream);
+	}
+	if (count)
+		putc(']', stream);
+}
+
+static void put_stack(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; i < match->stack_count; i++) {
+		fputs(i ? "," : ",\"stack\":[", stream);
+		result_put_string(stream, match->frames[i]);
+	}
+	if (match->stack_count)
+		putc(']', stream);
+}
+
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+
+	fputs("{\"match\":", stream);
+	result_put_string(stream, program_text(program, rule->name));
+	fprintf(stream,
+		",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", match->ts,
+		match->cpu, match->pid, match->tid);
+	result_put_string(stream, match->comm);
+	if (rule->semantics == PROGRAM_MACHINE)
+		result_put_warning(stream, program, match);
+	put_returns(stream, program, match);
+	if (rule->semantics == PROGRAM_MACHINE)
+		result_put_trail(stream, program, match);
+	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
+	if (rule->flags & PROGRAM_RULE_SEQUENCE)
+		put_sequence(stream, program, match);
+	if (match->frames)
+		put_stack(stream, match);
+	put_calls(stream, program, match);
+	fputs("}\n", stream);
+}
+
+static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
+{
+	fprintf(stream,
+		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
+		",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64,
+		stats->matches, stats->runs_opened, stats->runs_live_max, stats->pool_exhausted, stats->lost);
+	if (stats->divisions_by_zero)
+		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
+	if (stats->unread)
+		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
+	putc('}', stream);
+}
+
+static void put_refusals(FILE *stream, const struct program *program, const struct reactions_refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		const struct reactions_refusal *refusal = &refusals->items[i];
+
+		fputs(i ? ",{\"rule\":" : ",\"refused\":[{\"rule\":", stream);
+		result_put_string(stream, program_text(program, program->rules[refusal->rule].name));
+		fprintf(stream, ",\"action\":\"%s\",\"count\":%" PRIu64 ",\"why\":", refusal->action->name,
+			refusal->count);
+		result_put_string(stream, refusal->why);
+		putc('}', stream);
+	}
+	if (refusals->count)
+		putc(']', stream);
+}
+
+void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals)
+{
+	double seconds = (double)totals->elapsed_ns / 1e9;
+
+	fprintf(stream, "{\"stats\":{\"events\":%" PRIu64 ",\"seconds\":", totals->events);
+	real_put(stream, seconds);
+	fputs(",\"events_per_second\":", stream);
+	fprintf(stream, "%" PRIu64, seconds > 0 ? (uint64_t)((double)totals->events / seconds) : 0);
+	fprintf(stream, ",\"lost\":%" PRIu64 ",\"rules\":{", totals->lost);
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		if (i)
+			putc(',', stream);
+		result_put_string(stream, program_text(program, program->rules[i].name));
+		putc(':', stream);
+		put_rule_stats(stream, &totals->rules[i]);
+	}
+	putc('}', stream);
+	result_put_tallies(stream, &totals->tallies);
+	put_refusals(stream, program, &totals->refusals);
+	fputs("}}\n", stream);
+}

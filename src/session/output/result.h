@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_OUTPUT_RESULT_H
+#define SESSION_OUTPUT_RESULT_H
+
+/*
+ * What a session found, written: a match as one JSON object per line (docs/language.md, "Results") or as text for
+ * people, and the counts at the end. Nothing here fails by itself: an output that cannot be written shows in
+ * ferror(stream).
+ */
+
+#include "program/eval.h"
+#include "program/load.h"
+#include "program/match.h"
+#include "session/session.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "stack" only where
+ * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
+ * notice is written.
+ */
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
+
+/*
+ * The text of a machine's warning. is_shown: values are escaped as everywhere in text; else they are as they are:
+ * control characters that a process has put into a string are in it. Empty where nothing is warned of. The caller frees
+ * it; NULL: memory is short.
+ */
+char *result_warning(const struct program *program, const struct program_match *match, bool is_shown);
+
+/* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
+enum { RESULT_AGO_BYTES = 32 };
+void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
+
+/* The last line of a JSON output. totals->rules are those of program. */
+void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
+
+/* A line per match, its stack and its events or its trail indented below it. */
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match);
+
+/* A short table of the counts per rule. */
+void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals);
+
+/* Counters and histograms for people. */
+void result_write_tallies(FILE *stream, const struct react_tallies *tallies);
+
+/* The field of the record, as a value of its type; texts are borrowed from the record. */
+void result_read_field(const struct program_field *field, const void *record, struct program_value *value);
+
+#endif

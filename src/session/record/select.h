@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_RECORD_SELECT_H
+#define SESSION_RECORD_SELECT_H
+
+/* Which events a recording holds, and which of their fields. */
+
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "program/load.h"
+
+#include <stdbool.h>
+
+struct selected_event {
+	const struct event_type *type;
+	bool *recorded; /* per field */
+};
+
+/* Zero: empty. Types are borrowed from the catalog. */
+struct selection {
+	struct selected_event *events;
+	size_t count, capacity;
+};
+
+void selection_fini(struct selection *selection);
+
+/*
+ * Adds what text asks for: EVENT[:FIELD+FIELD...],... An event is a name, or a pattern as of shells for all of the
+ * catalog that this kernel raises. Without fields all are recorded. An event that is there already gains fields. !EVENT
+ * takes away, of what is there by then.
+ * Returns 0, -EINVAL (the diag says what is wrong, with the nearest name), -ENOMEM.
+ */
+int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,
+		  struct asterism_diag *diag);
+
+enum { SELECTION_EXCLUDES = '!' };
+
+/* Adds usual, one of the lists below, as far as this kernel raises it. Returns 0, -ENOMEM. */
+int selection_add_usual(struct selection *selection, struct event_catalog *catalog, const char *usual,
+			struct asterism_diag *diag);
+
+/* Adds every event that the rules of program look at, with all fields. As selection_add. */
+int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
+			  struct asterism_diag *diag);
+
+/* What is recorded where nobody says anything else (docs/recording.md tells which rules find what they need in it). */
+extern const char selection_default[];
+
+/* The same for traces with LTTng's names: what the kernel analyses of its viewers look at. */
+extern const char selection_lttng[];
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_RECORD_TAPE_H
+#define SESSION_RECORD_TAPE_H
+
+/*
+ * A recording under way: the programs and rings that collect events, and where they are written. A continuous tape is
+ * written all the time. A flight tape keeps only what the rings hold, until somebody asks for a snapshot: then that is
+ * written, as a complete trace of its own.
+ *
+ * A thread of the tape's own reads the rings and writes; between two looks TAPE_WAIT_NS may pass, so a ring has to hold
+ * what comes in that time. Neither a slow disk keeps the caller waiting nor does the caller, by not calling, keep
+ * events from the disk. Losses are counted per processor: what the rings have seen is what is written, plus
+ * overwritten, plus unwritten, whatever happens. What cannot be written is tried again as long as the rings hold it, so
+ * a full disk that gets space again costs what was overwritten meanwhile.
+ *
+ * All functions are for one thread, which owns programs and scope. What is written belongs to the tape's thread.
+ */
+
+#include "ebpf/ebpf.h"
+#include "session/record/select.h"
+
+#include <sys/types.h>
+
+struct tape;
+
+struct tape_options {
+	const char *path;             /* the directory of the trace, or of the snapshots */
+	mode_t mode;                  /* of files; 0: for their owner alone */
+	bool flight;                  /* keep, rather than write */
+	const struct selection *what; /* must outlive the tape */
+	bool is_guest;                /* its programs are those of an executor that gets tape_recorder */
+	enum ebpf_scope scope;
+	uint64_t ring_bytes; /* per processor; 0: as many as are usually enough */
+	uint64_t max_bytes;  /* of a continuous trace; 0: no limit */
+	uint64_t last_ns;    /* how far back a snapshot goes; 0: as far as the rings */
+	/* Traces get LTTng's names, system calls those in this catalog; a continuous one a state dump. NULL: ours. */
+	const struct event_catalog *lttng;
+};
+
+/* What was recorded so far. */
+struct tape_totals {
+	uint64_t events; /* written, or by a flight tape put into the rings */
+	uint64_t bytes;  /* that the traces take */
+	uint64_t deleted_bytes;
+	uint64_t overwritten; /* lost before they could be written (never by a flight tape) */
+	uint64_t dropped;     /* found no place in a ring */
+	uint64_t unread;      /* a number, or whether they happened, lies in memory that could not be read */
+	uint64_t missed;      /* the kernel did not run our program */
+	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
+	uint64_t unmarked;    /* matches without a mark, as the disk took too long or was full */
+	uint64_t unclosed;    /* traces of which nobody knows whether the disk has what was written last */
+	uint64_t snapshots;
+	uint64_t snapshots_cut;     /* of these, not whole, or not there: they could not be written */
+	uint64_t snapshots_refused; /* matches that have no snapshot of their own */
+};
+
+/* Something worth a mark in the trace. */
+struct tape_mark {
+	uint64_t ts;
+	uint32_t cpu, pid, tid;
+	const char *comm, *rule, *values;
+	bool tainted;
+};
+
+/*
+ * Loads, attaches nothing. Returns 0; -EEXIST (something is at path), -EPERM, -EOPNOTSUPP, -EINVAL, -ENOMEM, -errno,
+ * with a sentence. diag is borrowed until the tape is freed.
+ */
+int tape_new(const struct tape_options *options, struct asterism_diag *diag, struct tape **made);
+
+/* A tape that is freed without being finished never began: nothing of it stays on the disk. */
+void tape_free(struct tape *tape);
+
+struct ebpf_recorder *tape_recorder(struct tape *tape);
+int tape_attach(struct tape *tape);
+int tape_add(struct tape *tape, pid_t pid);
+bool tape_has(const struct tape *tape, pid_t pid);
+
+/* Readable when tape_poll has something to say. */
+int tape_fd(const struct tape *tape);
+
+/*
+ * Sees how the writing goes, which begins with the first call, and asks for the time until the next. What cannot be
+ * written (the disk is full, ...) is told in the diag and counted; it is no failure of this call, which returns 0.
+ */
+int tape_poll(struct tape *tape, uint64_t *wait_ns);
+
+/* Notes a match, for the trace or the next snapshot. One that cannot be noted is counted. */
+void tape_mark(struct tape *tape, const struct tape_mark *mark);
+
+/*
+ * Has what the rings of a flight tape hold by now written, with the newest marks since the last one, to a directory of
+ * its own in path, called name-N. Returns 0; -EBUSY where another one is still waiting to be written, unless patient;
+ * -ENOMEM. What fails later is told by tape_poll.
+ */
+int tape_snapshot(struct tape *tape, const char *name, bool patient);
+
+/* Detaches, has the rest written and the trace ended, and waits for that. What fails is told and counted. */
+void tape_finish(struct tape *tape);
+
+void tape_count(const struct tape *tape, struct tape_totals *totals);
+
+/*
+ * Has what the rings of a continuous tape hold by now written. So it is every TAPE_FLUSH_NS anyway, and whatever has
+ * filled a sub-buffer every TAPE_WAIT_NS.
+ */
+void tape_flush(struct tape *tape);
+
+enum { TAPE_WAIT_NS = 20 * 1000 * 1000, TAPE_FLUSH_NS = 500 * 1000 * 1000 };
+
+#endif

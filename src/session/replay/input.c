@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how the inputs of a replay become one. */
+
+#include "session/replay/input.h"
+
+#include "base/alloc.h"
+#include "session/derive/derive.h"
+#include "trace/jsonl/jsonl.h"
+#include "trace/merge.h"
+#include "trace/open.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* What is open already, while the next one is opened. */
+struct opening {
+	struct replay_input *input;
+	struct event_catalog *catalog;
+	struct asterism_diag *diag;
+	struct trace_source **sources;
+	size_t source_count;
+	bool sized; /* every input so far says how long it is */
+};
+
+static int open_one(struct opening *opening, const char *file)
+{
+	struct trace_source **source = &opening->sources[opening->source_count];
+	int result = trace_open(file, opening->catalog, opening->diag, source);
+	struct stat status;
+
+	if (result)
+		return result;
+	opening->source_count++;
+	/* An input that says what it holds may lack what follows from that. */
+	if ((*source)->kind->holds)
+		result = derive_new(*source, opening->catalog, opening->diag, source);
+	else if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
+		diag_add(opening->diag, ASTERISM_NOTE, NULL, NULL,
+			 "%s does not say which events it was asked to hold: whether one did not happen or was not "
+			 "recorded nobody knows",
+			 file);
+	if (result)
+		return result;
+	opening->input->bytes_total += (*source)->bytes_total;
+	opening->sized &= (*source)->bytes_total != 0;
+	return 0;
+}
+
+static int open_all(struct opening *opening, const char *const *files, size_t count)
+{
+	int result = 0;
+
+	opening->sources = alloc_zero(count, sizeof(struct trace_source *));
+	if (!opening->sources)
+		return diag_no_memory(opening->diag);
+	for (size_t i = 0; i < count && !result; i++)
+		result = open_one(opening, files[i]);
+	return result;
+}
+
+int replay_input_open(const char *const *files, size_t count, struct event_catalog *catalog, struct asterism_diag *diag,
+		      struct replay_input *input)
+{
+	struct opening opening = { .input = input, .catalog = catalog, .diag = diag, .sized = true };
+	int result;
+
+	*input = (struct replay_input){ 0 };
+	result = open_all(&opening, files, count);
+	if (!result && count == 1)
+		input->source = opening.sources[0];
+	else if (!result)
+		result = trace_merge_new(opening.sources, count, diag, &input->source);
+	for (size_t i = 0; i < opening.source_count && result; i++)
+		trace_source_free(opening.sources[i]);
+	if (!opening.sized)
+		input->bytes_total = 0;
+	alloc_free(opening.sources);
+	return result;
+}
+
+void replay_input_relax(struct replay_input *input)
+{
+	trace_jsonl_relax(input->source);
+}
+
+void replay_input_close(struct replay_input *input)
+{
+	trace_source_free(input->source);
+	*input = (struct replay_input){ 0 };
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how recorded events reach an executor. A source numbers the event types that it meets; the first event fed
+ * of each looks its type up in the program, every other goes by a table.
+ */
+
+#include "session/replay/priv.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "ebpf/ebpf.h"
+#include "engine/engine.h"
+#include "session/replay/check.h"
+#include "session/replay/crew.h"
+#include "session/replay/input.h"
+#include "session/replay/want.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* How many events pass between two looks at the clock and the wish to stop. */
+enum { EVENTS_PER_LOOK = 1024, NS_PER_S = 1000000000 };
+
+/* A type that has not been looked up yet. */
+#define TYPE_NEW (PROGRAM_NONE - 1)
+
+struct replay {
+	const struct session_replay_options *options;
+	const struct program *program;
+	struct replay_input input;
+	struct replay_want want;
+	bool *absent;          /* per type of the program: its events do not reach the rules */
+	struct engine *engine; /* one of these three */
+	struct crew *crew;
+	struct ebpf *kernel;
+	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
+	size_t type_count, type_capacity;
+	struct session_progress progress;
+	uint64_t told, untold;   /* matches handed on; and still to be left out, because they were in an earlier try */
+	bool begun, at_end;      /* the first event was seen; there are no more */
+	bool failed;             /* the executor, or who takes the matches */
+	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
+	uint64_t from_ns, to_ns; /* the window, once begun */
+	uint64_t start_ns, last_ns; /* of the first event, and of the last one met */
+	uint64_t lost;              /* of the source, as far as it has been told */
+	bool passes_over;           /* events of types that no rule knows only let time pass, */
+	uint64_t passed_ns;         /* up to this; the engine hears of it when it matters */
+};
+
+uint64_t session_totals_unread(const struct session_totals *totals)
+{
+	uint64_t unread = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		unread += totals->rules[i].unread;
+	return unread;
+}
+
+void session_totals_fini(struct session_totals *totals)
+{
+	alloc_free(totals->rules);
+	react_tallies_fini(&totals->tallies);
+	reactions_refusals_fini(&totals->refusals);
+	*totals = (struct session_totals){ 0 };
+}
+
+/* Every rule must run in the kernel: results are to be those of the kernel, not of a stand-in. */
+static int check_kernel(const struct program *program, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		char reason[200];
+
+		if (!ebpf_can_run(program, i, reason, sizeof reason))
+			result = diag_error(diag, NULL, -EINVAL, "%s %s cannot run in the kernel: %s",
+					    program_sort(&program->rules[i]),
+					    program_text(program, program->rules[i].name), reason);
+	}
+	return result;
+}
+
+static int open_kernel(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct ebpf_options options = {
+		.scope = EBPF_SCOPE_ALL,
+		.test_run = true,
+		.on_match = replay->options->on_match,
+		.context = replay->options->context,
+	};
+	int result = check_kernel(replay->program, diag);
+
+	if (result)
+		return result;
+	result = ebpf_new(replay->program, session_rules_catalog(rules), &options, diag, &replay->kernel);
+	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	struct replay *replay = context;
+
+	if (replay->untold) {
+		replay->untold--;
+		return 0;
+	}
+	replay->told++;
+	return replay->options->on_match ? replay->options->on_match(replay->options->context, match) : 0;
+}
+
+static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct engine_options options = { .on_match = on_match, .context = replay };
+	const struct crew_options crew = {
+		.jobs = replay->options->jobs,
+		.by_key = replay->by_key,
+		.on_match = on_match,
+		.context = replay,
+	};
+	int result;
+
+	if (replay->options->engine == SESSION_ENGINE_KERNEL)
+		return open_kernel(replay, rules, diag);
+	result = crew_new(replay->program, &crew, diag, &replay->crew);
+	return result || replay->crew ? result : engine_new(replay->program, &options, diag, &replay->engine);
+}
+
+static uint32_t known_type(const struct replay *replay, const struct event_type *type)
+{
+	uint32_t index = program_type_find(replay->program, type->name);
+
+	return index != PROGRAM_NONE && replay->absent[index] ? PROGRAM_NONE : index;
+}
+
+/* Gives the event the type index that the program knows it by. */
+static int translate(struct replay *replay, const struct trace_event *event)
+{
+	size_t number = event->record->type;
+
+	while (replay->type_count <= number) {
+		if (alloc_grow(&replay->types, &replay->type_capacity, replay->type_count, sizeof *replay->types))
+			return -ENOMEM;
+		replay->types[replay->type_count++] = TYPE_NEW;
+	}
+	if (replay->types[number] == TYPE_NEW)
+		replay->types[number] = known_type(replay, event->type);
+	event->record->type = replay->types[number];
+	if (event->completed_ns && event->record->type != PROGRAM_NONE)
+		event->record->type |= EVENT_LATE;
+	return 0;
+}
+
+static uint64_t resolve(const struct session_moment *moment, uint64_t start_ns, uint64_t otherwise)
+{
+	uint64_t ns;
+
+	if (!moment)
+		return otherwise;
+	if (!moment->since_start)
+		return moment->ns;
+	return __builtin_add_overflow(start_ns, moment->ns, &ns) ? UINT64_MAX : ns;
+}
+
+static void begin(struct replay *replay, uint64_t start_ns)
+{
+	replay->begun = true;
+	replay->start_ns = start_ns;
+	replay->from_ns = resolve(replay->options->from, start_ns, 0);
+	replay->to_ns = resolve(replay->options->to, start_ns, UINT64_MAX);
+}
+
+/*
+ * Marks the open runs where events may be missing before the one at ts. Runs are opened and completed while a gap
+ * lasts, too, so every event in it marks what the events before have opened. (The kernel's matcher knows losses of its
+ * own only: there what the input lacks is counted, and not marked.)
+ */
+static int tell_losses(struct replay *replay, uint64_t ts)
+{
+	const struct trace_source *source = replay->input.source;
+	uint64_t news = source->lost - replay->lost;
+
+	if (!news && ts > source->lossy_until_ns)
+		return 0;
+	replay->lost = source->lost;
+	if (replay->engine) {
+		int result = engine_advance(replay->engine, replay->passed_ns);
+
+		if (result)
+			return result;
+		engine_lose(replay->engine, news);
+	}
+	return replay->crew ? crew_lose(replay->crew, news) : 0;
+}
+
+static int feed_engine(struct replay *replay, struct event_header *record)
+{
+	if (record->type == PROGRAM_NONE && replay->passes_over) {
+		if (record->ts > replay->passed_ns)
+			replay->passed_ns = record->ts;
+		return 0;
+	}
+	if (record->ts < replay->passed_ns && !event_is_late(record))
+		record->ts = replay->passed_ns;
+	return engine_feed(replay->engine, record);
+}
+
+static int feed(struct replay *replay, const struct trace_event *event)
+{
+	int result = translate(replay, event);
+
+	replay->progress.events++;
+	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
+		result = tell_losses(replay, event->record->ts);
+	if (result)
+		return result;
+	if (replay->engine)
+		return feed_engine(replay, event->record);
+	return replay->crew ? crew_feed(replay->crew, event->record) : ebpf_feed(replay->kernel, event->record);
+}
+
+static bool must_stop(struct replay *replay)
+{
+	const struct session_replay_options *options = replay->options;
+
+	if (options->on_progress) {
+		replay->progress.bytes_read = trace_source_position(replay->input.source);
+		options->on_progress(options->context, &replay->progress);
+	}
+	return options->stop && *options->stop;
+}
+
+static int feed_all(struct replay *replay)
+{
+	struct trace_event event;
+	int result;
+
+	for (uint64_t count = 1; (result = trace_source_next(replay->input.source, &event)) > 0; count++) {
+		if (!replay->begun)
+			begin(replay, event.record->ts);
+		replay->last_ns = event.record->ts;
+		if (event.record->ts >= replay->to_ns)
+			return 0;
+		if (event.record->ts >= replay->from_ns)
+			result = feed(replay, &event);
+		if (result < 0) {
+			replay->failed = true;
+			return result;
+		}
+		if (count % EVENTS_PER_LOOK == 0 && must_stop(replay))
+			return 0;
+	}
+	replay->at_end = result == 0;
+	/* A read that a signal interrupted is how a source that waits for input learns that it is to stop. */
+	return result == -EINTR ? 0 : result;
+}
+
+static void count(struct replay *replay, struct session_totals *totals)
+{
+	totals->events = replay->progress.events;
+	totals->missing = replay->lost;
+	totals->lost = replay->lost;
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		if (replay->engine)
+			engine_stats(replay->engine, i, &totals->rules[i]);
+		else if (replay->crew)
+			crew_stats(replay->crew, i, &totals->rules[i]);
+		else
+			ebpf_stats(replay->kernel, i, &totals->rules[i]);
+		totals->lost += totals->rules[i].lost - (replay->kernel ? 0 : replay->lost);
+	}
+}
+
+/* What the input lacks after its last event, too, unless its end was not reached. The first failure counts. */
+static int finish(struct replay *replay, int result)
+{
+	int last = 0;
+
+	if (!result && replay->at_end)
+		result = tell_losses(replay, UINT64_MAX);
+	if (replay->engine && !replay->failed)
+		last = engine_advance(replay->engine, replay->passed_ns);
+	else if (replay->crew)
+		last = crew_finish(replay->crew);
+	return result ? result : last;
+}
+
+static int check_input(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct replay_check check = {
+		.program = replay->program,
+		.catalog = session_rules_catalog(rules),
+		.source = replay->input.source,
+		.want = &replay->want,
+		.remedy = replay->options->remedy,
+	};
+
+	replay->absent = alloc_zero(replay->program->type_count, sizeof *replay->absent);
+	return replay->absent ? replay_check(&check, diag, replay->absent) : -ENOMEM;
+}
+
+static int open_all(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct session_replay_options *options = replay->options;
+	int result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
+				       &replay->input);
+
+	replay->progress.bytes_total = replay->input.bytes_total;
+	if (!result && options->relaxed)
+		replay_input_relax(&replay->input);
+	if (!result)
+		result = replay_want_init(&replay->want, replay->program);
+	if (result)
+		return result;
+	result = check_input(replay, rules, diag);
+	if (result)
+		return result;
+	/* What comes as it happens is told as it happens, also that time is up. */
+	replay->passes_over = replay->input.bytes_total && !replay->want.sees_all;
+	const struct trace_want want = replay_want_of(&replay->want);
+	trace_source_want(replay->input.source, &want);
+	return open_executor(replay, rules, diag);
+}
+
+static void close_all(struct replay *replay)
+{
+	engine_free(replay->engine);
+	crew_free(replay->crew);
+	ebpf_free(replay->kernel);
+	replay_input_close(&replay->input);
+	replay_want_fini(&replay->want);
+	alloc_free(replay->types);
+	alloc_free(replay->absent);
+}
+
+static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
+{
+	uint64_t length_ns = replay->last_ns - replay->start_ns;
+
+	if (replay->begun && replay->at_end && replay->last_ns < replay->from_ns)
+		diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+			 "nothing is as late as the replay is to begin: the last event that rules look at is "
+			 "%" PRIu64 ".%09" PRIu64 " s after the first, at @%" PRIu64,
+			 length_ns / NS_PER_S, length_ns % NS_PER_S, replay->last_ns);
+}
+
+/* Goes through the inputs once. totals->repeated: it has to be done again, without dividing rules. */
+static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
+		struct session_totals *totals)
+{
+	int result = open_all(replay, rules, diag);
+	struct crew_shape shape = { .workers = 1 };
+
+	if (!result) {
+		uint64_t start_ns = clock_now_ns();
+
+		result = finish(replay, feed_all(replay));
+		totals->elapsed_ns += clock_now_ns() - start_ns;
+		if (replay->crew && crew_gave_up(replay->crew))
+			totals->repeated = true;
+		else
+			count(replay, totals);
+		warn_of_end(replay, diag);
+		if (replay->crew)
+			shape = crew_shape(replay->crew);
+		totals->threads = shape.workers;
+		totals->divided = shape.divided > totals->divided ? shape.divided : totals->divided;
+	}
+	close_all(replay);
+	return result;
+}
+
+static bool can_be_read_again(const struct session_replay_options *options)
+{
+	for (size_t i = 0; i < options->file_count; i++) {
+		struct stat status;
+
+		if (strcmp(options->files[i], "-") == 0 || stat(options->files[i], &status) ||
+		    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+			return false;
+	}
+	return true;
+}
+
+int replay_events(const struct session_rules *rules, const struct session_replay_options *options,
+		  struct asterism_diag *diag, struct session_totals *totals)
+{
+	struct replay replay = { .options = options, .program = session_rules_program(rules) };
+	size_t messages = diag ? asterism_diag_count(diag, ASTERISM_NOTE) : 0;
+	int result = -ENOMEM;
+
+	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
+	totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
+	replay.by_key = can_be_read_again(options);
+	if (totals->rules)
+		result = pass(&replay, rules, diag, totals);
+	if (totals->repeated) {
+		/* What the first try said it says again. */
+		diag_forget(diag, messages);
+		replay = (struct replay){ .options = options, .program = replay.program, .untold = replay.told };
+		result = pass(&replay, rules, diag, totals);
+	}
+	if (result == -ENOMEM)
+		diag_no_memory(diag);
+	return result;
+}

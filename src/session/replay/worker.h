@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_REPLAY_WORKER_H
+#define SESSION_REPLAY_WORKER_H
+
+/* What a worker of a crew does: it has an engine with the rules of one part. */
+
+#include "engine/engine.h"
+#include "session/replay/batch.h"
+
+#include <pthread.h>
+
+struct worker {
+	struct crew *crew;
+	const struct program *program;
+	const struct replay_part *part;
+	const uint32_t *item_bytes; /* per type */
+	uint32_t index;
+	bool expires; /* its runs, as time passes */
+	struct engine *engine;
+	pthread_t thread;
+	bool started;
+	struct batch_turn *turn; /* at work */
+	uint32_t item;           /* of the batch */
+	struct level_log levels; /* of the turn, while it is at work */
+};
+
+/* Does what there is to do for the worker in the batch. The result is in its turn. */
+void worker_do(struct worker *worker, const struct batch *batch);
+
+/* A program_match_fn for the worker's engine; context is the worker. */
+int worker_match(void *context, const struct program_match *match);
+
+#endif

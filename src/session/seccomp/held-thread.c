@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what is read of a thread whose call is held, and what counts as not being there. */
+
+#include "session/seccomp/held-thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, STATUS_BYTES = 512 };
+
+/* The name stands up to the end of the line, with newlines as \n and backslashes doubled. */
+static void take_name(const char *from, char *comm)
+{
+	size_t used = 0;
+
+	for (; *from && *from != '\n' && used < EVENT_COMM_BYTES - 1; from++) {
+		if (*from != '\\') {
+			comm[used++] = *from;
+		} else if (from[1] == 'n' || from[1] == '\\') {
+			comm[used++] = from[1] == 'n' ? '\n' : '\\';
+			from++;
+		}
+	}
+}
+
+void held_thread_parse(const char *status, struct held_who *who)
+{
+	static const char name[] = "Name:\t", process[] = "\nTgid:\t";
+	const char *tgid = strstr(status, process);
+
+	*who = (struct held_who){ .pid = 0 };
+	if (strncmp(status, name, sizeof name - 1) == 0)
+		take_name(status + sizeof name - 1, who->comm);
+	if (tgid)
+		who->pid = atoi(tgid + sizeof process - 1);
+}
+
+void held_thread_who(pid_t tid, struct held_who *who)
+{
+	char path[32], status[STATUS_BYTES];
+	ssize_t got;
+	int fd;
+
+	*who = (struct held_who){ .pid = 0 };
+	snprintf(path, sizeof path, "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	got = read(fd, status, sizeof status - 1);
+	close(fd);
+	if (got <= 0)
+		return;
+	status[got] = 0;
+	held_thread_parse(status, who);
+}
+
+/* Page by page, as a string may end right before one that is not there. */
+int held_thread_text(void *context, uint64_t address, char *text, size_t size)
+{
+	const pid_t *tid = context;
+	size_t used = 0;
+
+	while (used + 1 < size) {
+		size_t part = PAGE - (address + used) % PAGE;
+		struct iovec to = { .iov_base = text + used }, from = { .iov_base = (void *)(address + used) };
+
+		if (part > size - 1 - used)
+			part = size - 1 - used;
+		to.iov_len = from.iov_len = part;
+		ssize_t got = process_vm_readv(*tid, &to, 1, &from, 1, 0);
+
+		if (got < 0 && errno != EFAULT && errno != ESRCH)
+			return -errno;
+		if (got <= 0)
+			break;
+		char *end = memchr(text + used, 0, (size_t)got);
+
+		if (end) {
+			memset(end, 0, (size_t)(text + size - end));
+			return 0;
+		}
+		used += (size_t)got;
+	}
+	if (used + 1 < size)
+		memset(text, 0, size); /* the call will find no string there either */
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_SECCOMP_VETO_PLAN_H
+#define SESSION_SECCOMP_VETO_PLAN_H
+
+/* What rules with Veto need: the calls to be held, as a filter for the kernel, and how each becomes events. */
+
+#include "session/load/policy.h"
+#include "session/load/rules.h"
+#include "session/seccomp/veto-call.h"
+
+#include <linux/filter.h>
+
+struct veto_plan {
+	struct arena *arena;
+	bool *rules; /* per rule of the program: it judges calls */
+	struct veto_type *types;
+	uint32_t type_count;
+	bool wants_who; /* events need pid and comm, not only matches */
+	struct sock_fprog filter;
+};
+
+/* Whether rule has a Veto that may be done under policy (NULL: nothing may). */
+bool veto_plan_concerns(const struct program *program, uint32_t rule, const struct session_policy *policy);
+
+/*
+ * Plans for those rules. Without any, rules stays NULL. Returns 0; -EINVAL when a rule asks for what a held call does
+ * not tell; -ENOMEM. To be ended with veto_plan_fini either way.
+ */
+int veto_plan_init(struct veto_plan *plan, const struct session_rules *rules, const struct session_policy *policy,
+		   struct asterism_diag *diag);
+void veto_plan_fini(struct veto_plan *plan);
+
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what becomes of a held call: it is answered first, then matches are queued for the session. Matches wait in a
+ * bounded queue; where nobody fetches them they are counted, and the calls go on being judged. What the launched child
+ * does until it is the command is no part of what the rules see, but for its execve, which is never refused.
+ *
+ * The lock guards the queue, the engine and the counts. It is never held while the memory of another process is read,
+ * which may take as long as that process likes.
+ */
+
+#include "session/seccomp/veto.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "program/calls.h"
+#include "program/machine.h"
+#include "program/query.h"
+#include "session/seccomp/held-thread.h"
+#include "program/found.h"
+#include "session/seccomp/veto-plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUEUE_BYTES_MAX = 4 << 20, END_SECONDS = 2, SETTLE_SECONDS = 1 };
+
+struct veto {
+	const struct program *program;
+	struct veto_plan plan;
+	struct engine *engine;
+	pthread_t thread;
+	bool runs;
+	int listener, news_fd, stop_fd;
+
+	pthread_mutex_t lock;
+	pthread_cond_t idle;
+	bool busy; /* a call has been received and its matches are not in the queue yet */
+	struct found_list queue, taken;
+	uint64_t *untold; /* per rule: matches for which the queue had no room */
+	uint64_t events, blind;
+
+	/* The thread's own. */
+	union hold_call call;
+	pid_t launched;   /* the child */
+	int exec_fd;      /* hangs up when it has become the command; -1: it has */
+	int verdict;      /* of the rules so far: the error; 0: the call goes on */
+	bool is_starting; /* the call is the child's */
+	uint64_t seq;
+	struct held_who who;
+	struct found_list found; /* of the call */
+	struct found_room found_room, taken_room;
+	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
+};
+
+/* The error that a Veto of a match wants. */
+static int wanted_error(const struct veto *veto, const struct program_match *match,
+			const struct program_statement *statement)
+{
+	const struct program_operand operand = { .program = veto->program,
+						 .rule = &veto->program->rules[match->rule],
+						 .slots = match->slots };
+	struct react_value value;
+
+	if (program_call_values(&operand, statement, &value, 1) != 1)
+		return EPERM;
+	if (value.kind == REACT_STRING)
+		return react_errno_number(value.text) ? react_errno_number(value.text) : EPERM;
+	return react_is_errno(value.i64) ? (int)value.i64 : EPERM;
+}
+
+/* The engine's matches of the call in hand. Bits of match->done are set as if the verdict will come through. */
+static int on_match(void *context, const struct program_match *match)
+{
+	struct veto *veto = context;
+	const struct program_rule *rule = &veto->program->rules[match->rule];
+	struct program_match full = *match;
+
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct program_statement *statement = &program_statements(veto->program, rule)[i];
+		const struct react_action *action = program_call(veto->program, statement);
+
+		if (!action || !action->fails_call || !program_statement_applies(statement, match))
+			continue;
+		full.done |= UINT64_C(1) << i;
+		if (!veto->verdict)
+			veto->verdict = wanted_error(veto, match, statement);
+	}
+	if (!veto->plan.wants_who)
+		held_thread_who(veto->call.told.pid, &veto->who);
+	full.pid = (uint32_t)veto->who.pid;
+	full.comm = veto->who.comm;
+	if (found_add(&veto->found, veto->program, (struct found_place){ 0 }, &full))
+		veto->untold[match->rule]++;
+	return 0;
+}
+
+/* Whether the call is one that the child makes on its way to becoming the command. */
+static bool is_starting(struct veto *veto)
+{
+	struct pollfd fd = { .fd = veto->exec_fd };
+
+	if (veto->exec_fd < 0 || veto->call.told.pid != (uint32_t)veto->launched)
+		return false;
+	if (poll(&fd, 1, 0) < 0 || !(fd.revents & POLLHUP))
+		return true;
+	close(veto->exec_fd);
+	veto->exec_fd = -1;
+	return false;
+}
+
+static bool is_exec(int number)
+{
+	return number == SYS_execve || number == SYS_execveat;
+}
+
+static void feed(struct veto *veto, const struct veto_type *type, uint64_t now)
+{
+	struct event_header *record = (struct event_header *)veto->record;
+
+	record->ts = now;
+	record->seq = ++veto->seq;
+	record->type = type->index;
+	record->tid = veto->call.told.pid;
+	record->pid = (uint32_t)veto->who.pid;
+	memcpy(record->comm, veto->who.comm, sizeof record->comm);
+	pthread_mutex_lock(&veto->lock);
+	veto->events++;
+	engine_feed(veto->engine, record);
+	pthread_mutex_unlock(&veto->lock);
+}
+
+/* A text that may not be read could be any: the call fails, and the rules have missed an event. */
+static void be_blind(struct veto *veto)
+{
+	veto->verdict = EPERM;
+	pthread_mutex_lock(&veto->lock);
+	veto->blind++;
+	engine_lose(veto->engine, 1);
+	pthread_mutex_unlock(&veto->lock);
+}
+
+/* Lets the rules see the call as events of all the types that it is of. */
+static void show(struct veto *veto)
+{
+	pid_t tid = (pid_t)veto->call.told.pid;
+	const struct veto_memory memory = { .read = held_thread_text, .context = &tid };
+	uint64_t now = clock_now_ns();
+
+	if (veto->plan.wants_who)
+		held_thread_who(tid, &veto->who);
+	for (uint32_t i = 0; i < veto->plan.type_count; i++) {
+		const struct veto_type *type = &veto->plan.types[i];
+		const struct veto_source *source = veto_type_source(type, &veto->call.told.data);
+		int result;
+
+		if (!source)
+			continue;
+		memset(veto->record, 0, type->record_bytes);
+		result = veto_type_fill(type, source, &veto->call.told.data, &memory,
+					(struct event_header *)veto->record);
+		if (!hold_is_valid(veto->listener, &veto->call))
+			return; /* somebody else may have been read by now */
+		if (result)
+			return be_blind(veto);
+		feed(veto, type, now);
+	}
+}
+
+/* Queues what was found, after the answer. */
+static void tell(struct veto *veto, bool refused)
+{
+	struct found_reader reader = { .list = &veto->found };
+	struct found_place place;
+	struct program_match match;
+	bool any = false;
+
+	pthread_mutex_lock(&veto->lock);
+	while (found_peek(&reader, &place) && !found_take(&reader, &veto->found_room, &match)) {
+		if (!refused)
+			match.done = 0;
+		if (veto->queue.used > QUEUE_BYTES_MAX || found_add(&veto->queue, veto->program, place, &match))
+			veto->untold[match.rule]++;
+		any = true;
+	}
+	found_clear(&veto->found);
+	veto->busy = false;
+	pthread_cond_broadcast(&veto->idle);
+	pthread_mutex_unlock(&veto->lock);
+	if (any)
+		eventfd_write(veto->news_fd, 1);
+}
+
+static void judge(struct veto *veto)
+{
+	bool refused;
+
+	pthread_mutex_lock(&veto->lock);
+	veto->busy = true;
+	pthread_mutex_unlock(&veto->lock);
+	veto->verdict = 0;
+	veto->is_starting = is_starting(veto);
+	if (!veto->is_starting || is_exec(veto->call.told.data.nr))
+		show(veto);
+	if (veto->is_starting)
+		veto->verdict = 0;
+	refused = !hold_answer(veto->listener, &veto->call, veto->verdict) && veto->verdict;
+	tell(veto, refused);
+}
+
+static void *run(void *context)
+{
+	struct veto *veto = context;
+	struct pollfd fds[] = { { .fd = veto->listener, .events = POLLIN }, { .fd = veto->stop_fd, .events = POLLIN } };
+	int result = 0;
+
+	judge(veto); /* the call that the child waits in */
+	do {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+			break;
+		result = hold_receive(veto->listener, &veto->call);
+		if (!result)
+			judge(veto);
+	} while (!result || result == -ENOENT || result == -EINTR);
+	close(veto->listener); /* whatever went wrong: nobody is to wait for an answer that does not come */
+	return NULL;
+}
+
+static int check_scope(const struct veto *veto, const struct session_live_options *options, struct asterism_diag *diag)
+{
+	for (uint32_t i = 0; i < veto->program->rule_count && !options->command; i++) {
+		if (!veto->plan.rules[i])
+			continue;
+		diag_add(diag, ASTERISM_ERROR, NULL, "only a command that asterism launches can be held: -- CMD",
+			 "rule %s calls Veto, which cannot be done to processes that run already",
+			 program_text(veto->program, veto->program->rules[i].name));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int prepare(struct veto *veto, const struct session_live_options *options, struct asterism_diag *diag)
+{
+	const struct engine_options engine = { .on_match = on_match, .context = veto, .rules = veto->plan.rules };
+	int result = check_scope(veto, options, diag);
+
+	if (result)
+		return result;
+	veto->untold = alloc_zero(veto->program->rule_count, sizeof *veto->untold);
+	if (!veto->untold)
+		return diag_no_memory(diag);
+	veto->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	veto->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (veto->news_fd < 0 || veto->stop_fd < 0)
+		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+	return engine_new(veto->program, &engine, diag, &veto->engine);
+}
+
+int veto_new(const struct session_rules *rules, const struct session_live_options *options, struct asterism_diag *diag,
+	     struct veto **made)
+{
+	struct veto *veto;
+	int result;
+
+	*made = NULL;
+	if (!rules)
+		return 0;
+	veto = alloc_zero(1, sizeof *veto);
+	if (!veto)
+		return diag_no_memory(diag);
+	veto->program = session_rules_program(rules);
+	veto->listener = veto->news_fd = veto->stop_fd = veto->exec_fd = -1;
+	pthread_mutex_init(&veto->lock, NULL);
+	pthread_cond_init(&veto->idle, NULL);
+	result = veto_plan_init(&veto->plan, rules, options->policy, diag);
+	if (!result && veto->plan.rules)
+		result = prepare(veto, options, diag);
+	if (!result && veto->plan.rules)
+		*made = veto;
+	else
+		veto_free(veto);
+	return result;
+}
+
+static struct timespec in_seconds(int seconds)
+{
+	struct timespec when;
+
+	clock_gettime(CLOCK_REALTIME, &when);
+	when.tv_sec += seconds;
+	return when;
+}
+
+/* False: the thread is held up by the memory of a process that it reads, and so must keep everything that it uses. */
+static bool end_thread(struct veto *veto)
+{
+	const struct timespec until = in_seconds(END_SECONDS);
+
+	if (!veto->runs)
+		return true;
+	eventfd_write(veto->stop_fd, 1);
+	if (pthread_timedjoin_np(veto->thread, NULL, &until) == 0)
+		return true;
+	pthread_detach(veto->thread);
+	dup3(veto->stop_fd, veto->listener, O_CLOEXEC); /* closes it, though the thread still knows its number */
+	return false;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void veto_free(struct veto *veto)
+{
+	if (!veto || !end_thread(veto))
+		return;
+	if (!veto->runs)
+		close_fd(veto->listener);
+	close_fd(veto->news_fd);
+	close_fd(veto->stop_fd);
+	close_fd(veto->exec_fd);
+	engine_free(veto->engine);
+	found_fini(&veto->queue);
+	found_fini(&veto->taken);
+	found_fini(&veto->found);
+	alloc_free(veto->found_room.bytes);
+	alloc_free(veto->taken_room.bytes);
+	alloc_free(veto->untold);
+	veto_plan_fini(&veto->plan);
+	pthread_cond_destroy(&veto->idle);
+	pthread_mutex_destroy(&veto->lock);
+	alloc_free(veto);
+}
+
+const bool *veto_rules(const struct veto *veto)
+{
+	return veto ? veto->plan.rules : NULL;
+}
+
+const struct sock_fprog *veto_filter(const struct veto *veto)
+{
+	return veto ? &veto->plan.filter : NULL;
+}
+
+int veto_start(struct veto *veto, struct launch *launch, struct asterism_diag *diag)
+{
+	sigset_t all, before;
+	int result;
+
+	if (!veto)
+		return 0;
+	veto->exec_fd = fcntl(launch->error_fd, F_DUPFD_CLOEXEC, 0);
+	if (veto->exec_fd < 0)
+		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+	veto->launched = launch->pid;
+	veto->listener = launch->hold.listener;
+	launch->hold.listener = -1;
+	veto->call = launch->hold.start;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&veto->thread, NULL, run, veto);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	veto->runs = result == 0;
+	return result ? diag_error(diag, NULL, -result, "no thread to judge system calls: %s", strerror(result)) : 0;
+}
+
+int veto_fd(const struct veto *veto)
+{
+	return veto ? veto->news_fd : -1;
+}
+
+int veto_poll(struct veto *veto, program_match_fn *take, void *context)
+{
+	struct found_reader reader = { .list = veto ? &veto->taken : NULL };
+	struct found_place place;
+	struct program_match match;
+	eventfd_t news;
+	int result = 0;
+
+	if (!veto || eventfd_read(veto->news_fd, &news))
+		return 0;
+	pthread_mutex_lock(&veto->lock);
+	veto->taken = veto->queue;
+	veto->queue = (struct found_list){ 0 };
+	pthread_mutex_unlock(&veto->lock);
+	while (!result && found_peek(&reader, &place)) {
+		result = found_take(&reader, &veto->taken_room, &match);
+		if (!result)
+			result = take(context, &match);
+	}
+	found_fini(&veto->taken);
+	return result;
+}
+
+void veto_settle(struct veto *veto)
+{
+	const struct timespec until = in_seconds(SETTLE_SECONDS);
+
+	if (!veto)
+		return;
+	pthread_mutex_lock(&veto->lock);
+	while (veto->busy && pthread_cond_timedwait(&veto->idle, &veto->lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&veto->lock);
+	eventfd_write(veto->news_fd, 1);
+}
+
+void veto_count(struct veto *veto, struct session_totals *totals)
+{
+	if (!veto)
+		return;
+	pthread_mutex_lock(&veto->lock);
+	totals->events += veto->events;
+	totals->lost += veto->blind;
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		if (!veto->plan.rules[i])
+			continue;
+		engine_stats(veto->engine, i, &totals->rules[i]);
+		totals->rules[i].lost += veto->untold[i];
+		totals->lost += totals->rules[i].pool_exhausted + veto->untold[i];
+	}
+	pthread_mutex_unlock(&veto->lock);
+}

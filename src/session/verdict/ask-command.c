@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a command is asked: how many at once, what it gets, what its status means. */
+
+#include "session/verdict/ask-command.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "session/output/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS_MAX = 64, RUNNING_MAX = 16, WAITING_MAX = 256, OWN_VARIABLES = 6, VARIABLE_BYTES = 192 };
+
+struct question {
+	struct session_ask ask;
+	char variables[OWN_VARIABLES][VARIABLE_BYTES];
+	int input; /* the match */
+	pid_t pid; /* 0: not started yet */
+	int fd;    /* its pidfd */
+};
+
+struct ask_command {
+	const struct program *program;
+	char *text, *words[WORDS_MAX + 1];
+	struct question *questions[WAITING_MAX];
+	size_t count, running;
+	int epoll_fd;
+};
+
+int ask_command_new(const char *text, const struct program *program, struct asterism_diag *diag,
+		    struct ask_command **made)
+{
+	struct ask_command *command = alloc_zero(1, sizeof *command);
+	size_t count = 0;
+	char *state;
+
+	if (!command)
+		return diag_no_memory(diag);
+	command->program = program;
+	command->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	command->text = alloc_text(text);
+	if (!command->text || command->epoll_fd < 0) {
+		ask_command_free(command);
+		return diag_no_memory(diag);
+	}
+	for (char *word = strtok_r(command->text, " \t", &state); word && count <= WORDS_MAX;
+	     word = strtok_r(NULL, " \t", &state))
+		command->words[count++ % (WORDS_MAX + 1)] = word;
+	if (count == 0 || count > WORDS_MAX) {
+		ask_command_free(command);
+		return diag_error(diag, NULL, -EINVAL, "the command that is to be asked has %s",
+				  count ? "too many words" : "no name");
+	}
+	*made = command;
+	return 0;
+}
+
+static void forget(struct ask_command *command, struct question *question)
+{
+	for (size_t i = 0; i < command->count; i++)
+		if (command->questions[i] == question)
+			command->questions[i] = command->questions[--command->count];
+	command->running -= question->pid != 0;
+	if (question->fd >= 0)
+		close(question->fd);
+	if (question->input >= 0)
+		close(question->input);
+	alloc_free(question);
+}
+
+/* Ends a command that is asked in vain. */
+static void cancel(struct ask_command *command, struct question *question)
+{
+	if (question->pid) {
+		kill(question->pid, SIGKILL);
+		waitpid(question->pid, NULL, 0);
+	}
+	forget(command, question);
+}
+
+void ask_command_free(struct ask_command *command)
+{
+	if (!command)
+		return;
+	while (command->count)
+		cancel(command, command->questions[0]);
+	if (command->epoll_fd >= 0)
+		close(command->epoll_fd);
+	alloc_free(command->text);
+	alloc_free(command);
+}
+
+static int write_match(struct ask_command *command, const struct program_match *match)
+{
+	struct program_match plain = *match;
+	int fd = memfd_create("match", MFD_CLOEXEC);
+	FILE *stream = fd < 0 ? NULL : fdopen(dup(fd), "w");
+
+	plain.reactions = NULL; /* nothing is done yet */
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	result_write_json(stream, command->program, &plain);
+	if (fclose(stream) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct question *make(struct ask_command *command, const struct program_match *match,
+			     const struct session_ask *ask)
+{
+	struct question *question = alloc_zero(1, sizeof *question);
+	const char *rule = program_text(command->program, command->program->rules[match->rule].name);
+	uint64_t now = clock_now_ns();
+
+	if (!question)
+		return NULL;
+	question->ask = *ask;
+	question->fd = -1;
+	question->input = write_match(command, match);
+	if (question->input < 0) {
+		alloc_free(question);
+		return NULL;
+	}
+	snprintf(question->variables[0], VARIABLE_BYTES, "ASTERISM_RULE=%s", rule);
+	snprintf(question->variables[1], VARIABLE_BYTES, "ASTERISM_PID=%" PRIu32, match->pid);
+	snprintf(question->variables[2], VARIABLE_BYTES, "ASTERISM_TID=%" PRIu32, match->tid);
+	snprintf(question->variables[3], VARIABLE_BYTES, "ASTERISM_COMM=%s", match->comm);
+	snprintf(question->variables[4], VARIABLE_BYTES, "ASTERISM_DEFAULT=%s", ask->aborts ? "ABORT" : "CONTINUE");
+	snprintf(question->variables[5], VARIABLE_BYTES, "ASTERISM_LIMIT_MS=%" PRIu64,
+		 ask->deadline_ns > now ? (ask->deadline_ns - now) / 1000000 : 0);
+	return question;
+}
+
+/* The caller's environment and the question's. NULL: memory is short. */
+static char **environment(struct question *question)
+{
+	size_t count = 0, used = 0;
+
+	while (environ && environ[count])
+		count++;
+	char **all = alloc_zero(count + OWN_VARIABLES + 1, sizeof *all);
+
+	for (size_t i = 0; all && i < count; i++)
+		if (strncmp(environ[i], "ASTERISM_", strlen("ASTERISM_")) != 0)
+			all[used++] = environ[i];
+	for (size_t i = 0; all && i < OWN_VARIABLES; i++)
+		all[used++] = question->variables[i];
+	return all;
+}
+
+/* With signals as a command expects them: none blocked, none ignored that we ignore. Returns 0 or an errno. */
+static int spawn(struct ask_command *command, struct question *question, char **variables)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t none, usual;
+	int error;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&how);
+	posix_spawn_file_actions_adddup2(&files, question->input, 0);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &usual);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	error = posix_spawnp(&question->pid, command->words[0], &files, &how, command->words, variables);
+	if (error)
+		question->pid = 0;
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	return error;
+}
+
+/* False: it cannot be asked; the question is forgotten. */
+static bool start(struct ask_command *command, struct question *question)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	char **variables = environment(question);
+	bool started = variables && spawn(command, question, variables) == 0;
+
+	alloc_free(variables);
+	if (!started) {
+		forget(command, question);
+		return false;
+	}
+	command->running++;
+	question->fd = (int)syscall(SYS_pidfd_open, question->pid, 0);
+	if (question->fd < 0 || epoll_ctl(command->epoll_fd, EPOLL_CTL_ADD, question->fd, &event)) {
+		cancel(command, question);
+		return false;
+	}
+	return true;
+}
+
+/* A command that makes matches itself is not asked about: nobody would answer. */
+static bool is_own(const struct ask_command *command, uint32_t pid)
+{
+	for (size_t i = 0; i < command->count; i++)
+		if ((uint32_t)command->questions[i]->pid == pid)
+			return true;
+	return false;
+}
+
+enum session_verdict ask_command_ask(void *context, const struct program_match *match, const struct session_ask *ask)
+{
+	struct ask_command *command = context;
+	struct question *question;
+
+	if (is_own(command, match->pid))
+		return SESSION_CONTINUE;
+	question = command->count < WAITING_MAX ? make(command, match, ask) : NULL;
+	if (!question)
+		return SESSION_DEFAULT;
+	command->questions[command->count++] = question;
+	return command->running == RUNNING_MAX || start(command, question) ? SESSION_LATER : SESSION_DEFAULT;
+}
+
+int ask_command_fd(const struct ask_command *command)
+{
+	return command->epoll_fd;
+}
+
+/* Whether the question is over, one way or another. */
+static bool take_answer(struct ask_command *command, struct question *question)
+{
+	static const enum session_verdict meanings[] = { SESSION_CONTINUE, SESSION_ABORT };
+	const struct session_ask ask = question->ask;
+	enum session_verdict verdict = SESSION_DEFAULT;
+	int status;
+
+	if (waitpid(question->pid, &status, WNOHANG) != question->pid)
+		return false;
+	if (WIFEXITED(status) && WEXITSTATUS(status) < (int)(sizeof meanings / sizeof *meanings))
+		verdict = meanings[WEXITSTATUS(status)];
+	forget(command, question);
+	asks_answer(ask.asks, ask.ticket, verdict);
+	return true;
+}
+
+static bool poll_one(struct ask_command *command, struct question *question, uint64_t now_ns)
+{
+	const struct session_ask ask = question->ask;
+
+	if (question->pid && take_answer(command, question))
+		return true;
+	if (now_ns >= ask.deadline_ns) {
+		cancel(command, question);
+		return true;
+	}
+	if (question->pid || command->running == RUNNING_MAX || start(command, question))
+		return false;
+	asks_answer(ask.asks, ask.ticket, SESSION_DEFAULT);
+	return true;
+}
+
+void ask_command_poll(struct ask_command *command, uint64_t now_ns, uint64_t *wait_ns)
+{
+	for (size_t i = 0; i < command->count;) {
+		struct question *question = command->questions[i];
+
+		if (poll_one(command, question, now_ns))
+			continue;
+		if (question->ask.deadline_ns - now_ns < *wait_ns)
+			*wait_ns = question->ask.deadline_ns - now_ns;
+		i++;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_VERDICT_RESPONSES_H
+#define SESSION_VERDICT_RESPONSES_H
+
+/*
+ * What whoever runs rules live needs to respond to matches: reactions, and questions where a rule stops anybody. They
+ * are there before the first match and until the last.
+ */
+
+#include "session/verdict/questions.h"
+#include "session/verdict/reactions.h"
+
+struct responses {
+	struct reactions *reactions; /* NULL: not open */
+	struct questions *questions; /* NULL: likewise, or no rule stops anybody */
+};
+
+struct responses_options {
+	const struct program *program;
+	const struct session_policy *policy; /* as in reactions_options */
+	bool (*in_scope)(void *context, int pid);
+	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */
+	session_ask_fn *on_ask;                           /* as in questions_options, with the two below */
+	const char *ask_command;
+	void *ask_context;
+	program_match_fn *tell;
+	void *context;               /* of in_scope, snapshot and tell */
+	struct asterism_diag *stops; /* as in reactions_options */
+};
+
+/* Returns 0, or as policy_check, reactions_new and questions_new; then responses_close is still needed. */
+int responses_open(struct responses *responses, const struct responses_options *options, struct asterism_diag *diag);
+
+/* No program may run that stops anybody. */
+void responses_close(struct responses *responses);
+
+/* As questions_poll, for both. */
+int responses_poll(const struct responses *responses, uint64_t now_ns, uint64_t *wait_ns);
+
+#endif

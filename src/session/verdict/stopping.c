@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides when processes may be stopped: while there is a keeper. */
+
+#include "session/verdict/stopping.h"
+
+#include "program/calls.h"
+
+#include <errno.h>
+
+/* Whoever kills keepers again and again is not to be fought. */
+enum { RESTARTS_MAX = 16 };
+
+bool stopping_is_needed(const struct program *program, const bool *allowed)
+{
+	for (uint32_t i = 0; i < program->header->sections[PROGRAM_STATEMENTS].count; i++) {
+		const struct react_action *action = program_call(program, &program->statements[i]);
+
+		if (action && allowed[i] && action->is_undone)
+			return true;
+	}
+	return false;
+}
+
+static int start_keeper(struct stopping *stopping, struct asterism_diag *diag)
+{
+	const struct react_keeper_options options = { .stops = stopping->stops.table, .undo = stopping->undo };
+
+	return react_keeper_start(&options, diag, &stopping->keeper);
+}
+
+int stopping_open(struct stopping *stopping, struct undo *undo, struct asterism_diag *diag)
+{
+	int result;
+
+	*stopping = (struct stopping){ .undo = undo };
+	result = ebpf_stops_init(&stopping->stops, diag);
+	if (!result)
+		result = start_keeper(stopping, diag);
+	if (result)
+		stopping_close(stopping);
+	else
+		__atomic_store_n(&stopping->stops.table->open, 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+int stopping_fd(const struct stopping *stopping)
+{
+	return stopping->keeper ? react_keeper_fd(stopping->keeper) : -1;
+}
+
+int stopping_poll(struct stopping *stopping, struct asterism_diag *diag)
+{
+	int result = -EAGAIN;
+
+	if (!stopping->keeper || react_keeper_lives(stopping->keeper))
+		return 0;
+	react_keeper_end(stopping->keeper);
+	stopping->keeper = NULL;
+	if (stopping->restarts++ < RESTARTS_MAX)
+		result = start_keeper(stopping, NULL);
+	if (!result)
+		return 1;
+	stopping_refuse(stopping);
+	diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+		 "nobody watches over stopped processes any more, so from now on none is stopped");
+	return -EAGAIN;
+}
+
+void stopping_refuse(struct stopping *stopping)
+{
+	__atomic_store_n(&stopping->stops.table->open, 0, __ATOMIC_SEQ_CST);
+	react_stops_settle();
+}
+
+void stopping_close(struct stopping *stopping)
+{
+	struct react_stop_table *table = stopping->stops.table;
+
+	if (table && table->open)
+		stopping_refuse(stopping);
+	if (table)
+		react_stops_continue(table);
+	react_keeper_end(stopping->keeper);
+	stopping->keeper = NULL;
+	ebpf_stops_fini(&stopping->stops);
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what metadata says. The prologue is compared token by token with the one that is written, so there is no
+ * second description of it; behind it only string types and events are allowed.
+ */
+
+#include "trace/ctf/metadata.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES_MAX = 128 };
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN, TOKEN_WRONG };
+
+struct token {
+	enum token_kind kind;
+	const char *at;
+	size_t length;
+};
+
+struct scanner {
+	const char *start, *at, *end;
+};
+
+struct parser {
+	struct scanner scanner;
+	struct token token; /* the next one */
+	const struct diag_source *source;
+	struct asterism_diag *diag;
+	struct arena *arena;
+	struct ctf_event *events;
+	size_t event_count, event_capacity;
+	bool ids[EVENT_PACKED_ID_MAX + 1];
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static void skip_blanks(struct scanner *scanner)
+{
+	while (scanner->at < scanner->end) {
+		size_t left = (size_t)(scanner->end - scanner->at);
+		const char *close;
+
+		if (*scanner->at == ' ' || *scanner->at == '\t' || *scanner->at == '\n') {
+			scanner->at++;
+			continue;
+		}
+		if (left < 4 || scanner->at[0] != '/' || scanner->at[1] != '*')
+			return;
+		close = memmem(scanner->at + 2, left - 2, "*/", 2);
+		if (!close)
+			return;
+		scanner->at = close + 2;
+	}
+}
+
+/* The end of the string that begins at at, behind its quote; NULL where it has none on its line. */
+static const char *string_end(const char *at, const char *end)
+{
+	for (at++; at < end && *at != '\n'; at++) {
+		if (*at == '"')
+			return at + 1;
+		if (*at == '\\')
+			at++;
+	}
+	return NULL;
+}
+
+static struct token scan(struct scanner *scanner)
+{
+	struct token token = { .kind = TOKEN_END };
+	const char *at, *end = scanner->end;
+
+	skip_blanks(scanner);
+	token.at = at = scanner->at;
+	if (at == end)
+		return token;
+	if (is_word(*at)) {
+		token.kind = isdigit((unsigned char)*at) ? TOKEN_NUMBER : TOKEN_WORD;
+		while (at < end && is_word(*at))
+			at++;
+	} else if (*at == '"') {
+		token.kind = TOKEN_STRING;
+		at = string_end(at, end);
+	} else if (strchr("{}[]();=.@", *at) && *at) {
+		token.kind = TOKEN_SIGN;
+		at++;
+	} else if (*at == ':' && end - at >= 2 && at[1] == '=') {
+		token.kind = TOKEN_SIGN;
+		at += 2;
+	} else {
+		at = NULL;
+	}
+	if (!at) {
+		token.kind = TOKEN_WRONG;
+		at = token.at + 1;
+	}
+	token.length = (size_t)(at - token.at);
+	scanner->at = at;
+	return token;
+}
+
+static void advance(struct parser *parser)
+{
+	parser->token = scan(&parser->scanner);
+}
+
+static int fail(struct parser *parser, const char *text)
+{
+	const char *start = parser->scanner.start, *at = parser->token.at, *line = start;
+	struct diag_place place = { .source = parser->source, .line = 1, .length = (uint32_t)parser->token.length };
+
+	for (const char *c = start; c < at; c++) {
+		if (*c == '\n') {
+			place.line++;
+			line = c + 1;
+		}
+	}
+	place.offset = (uint64_t)(at - start);
+	place.column = (uint32_t)(at - line) + 1;
+	return diag_error(parser->diag, &place, -EINVAL, "%s (byte %llu)", text, (unsigned long long)place.offset);
+}
+
+static bool is_token(const struct token *token, const char *text)
+{
+	return token->length == strlen(text) && memcmp(token->at, text, token->length) == 0;
+}
+
+static int expect(struct parser *parser, const char *text)
+{
+	char message[64];
+
+	if (is_token(&parser->token, text)) {
+		advance(parser);
+		return 0;
+	}
+	snprintf(message, sizeof message, "'%s' is expected here", text);
+	return fail(parser, message);
+}
+
+/* Each of the tokens, which are parted by blanks. */
+static int expect_all(struct parser *parser, const char *text)
+{
+	struct scanner wanted = { text, text, text + strlen(text) };
+	struct token token;
+
+	while ((token = scan(&wanted)).kind != TOKEN_END) {
+		char one[32];
+		int result;
+
+		snprintf(one, sizeof one, "%.*s", (int)token.length, token.at);
+		result = expect(parser, one);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int read_number(struct parser *parser, uint64_t limit, uint64_t *number)
+{
+	const struct token *token = &parser->token;
+
+	*number = 0;
+	if (token->kind != TOKEN_NUMBER)
+		return fail(parser, "a number is expected here");
+	for (size_t i = 0; i < token->length; i++) {
+		if (!isdigit((unsigned char)token->at[i]))
+			return fail(parser, "this is not a decimal number");
+		if (__builtin_mul_overflow(*number, 10, number) ||
+		    __builtin_add_overflow(*number, (uint64_t)(token->at[i] - '0'), number) || *number > limit)
+			return fail(parser, "this number is too large");
+	}
+	advance(parser);
+	return 0;
+}
+
+static int read_uuid(struct parser *parser, uint8_t uuid[CTF_UUID_BYTES])
+{
+	const struct token *token = &parser->token;
+	size_t digits = 0;
+
+	memset(uuid, 0, CTF_UUID_BYTES);
+	if (token->kind != TOKEN_STRING || token->length != 38)
+		return fail(parser, "a UUID is expected here");
+	for (size_t i = 1; i < 37; i++) {
+		unsigned char c = (unsigned char)token->at[i];
+		bool is_dash = i == 9 || i == 14 || i == 19 || i == 24;
+
+		if (is_dash ? c != '-' : !isxdigit(c))
+			return fail(parser, "this is not a UUID");
+		if (is_dash)
+			continue;
+		c = (unsigned char)(isdigit(c) ? c - '0' : (c | 32) - 'a' + 10);
+		uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | c);
+		digits++;
+	}
+	advance(parser);
+	return 0;
+}
+
+static int skip_env(struct parser *parser)
+{
+	int result = 0;
+
+	while (!result && parser->token.kind == TOKEN_WORD) {
+		advance(parser);
+		result = expect(parser, "=");
+		if (result)
+			break;
+		if (parser->token.kind != TOKEN_STRING && parser->token.kind != TOKEN_NUMBER)
+			return fail(parser, "a string or a number is expected here");
+		advance(parser);
+		result = expect(parser, ";");
+	}
+	return result;
+}
+
+/* What stands for the place that the prologue marks with @mark. */
+static int read_mark(struct parser *parser, char mark, struct ctf_metadata *metadata)
+{
+	uint64_t number;
+	int result;
+
+	switch (mark) {
+	case '1':
+		return read_uuid(parser, metadata->uuid);
+	case '2':
+		return skip_env(parser);
+	case '3':
+		result = read_number(parser, INT64_MAX / 1000000000, &number);
+		metadata->wall_ns = result ? 0 : number * 1000000000;
+		return result;
+	default:
+		result = read_number(parser, 999999999, &number);
+		metadata->wall_ns += result ? 0 : number;
+		return result;
+	}
+}
+
+static int read_prologue(struct parser *parser, struct ctf_metadata *metadata)
+{
+	const char *text = ctf_metadata_prologue;
+	struct scanner wanted = { text, text, text + strlen(text) };
+	struct token token;
+
+	while ((token = scan(&wanted)).kind != TOKEN_END) {
+		int result = 0;
+
+		if (*token.at == '@') {
+			token = scan(&wanted);
+			result = read_mark(parser, *token.at, metadata);
+		} else if (token.length == parser->token.length && token.kind == parser->token.kind &&
+			   memcmp(token.at, parser->token.at, token.length) == 0) {
+			advance(parser);
+		} else {
+			result = fail(parser, "this is not what traces of asterism say here");
+		}
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* A name, without the first bytes of it; letters, digits and underscores, no digit first. */
+static int take_name(struct parser *parser, size_t skipped, const char **name)
+{
+	const struct token *token = &parser->token;
+	const char *at = token->at + skipped;
+	size_t length = token->length - skipped - (token->kind == TOKEN_STRING);
+
+	if (length == 0 || length > NAME_BYTES_MAX || isdigit((unsigned char)*at))
+		return fail(parser, "this is not a name");
+	for (size_t i = 0; i < length; i++) {
+		if (!is_word(at[i]))
+			return fail(parser, "this is not a name");
+	}
+	*name = arena_text(parser->arena, at, length);
+	if (!*name)
+		return -ENOMEM;
+	advance(parser);
+	return 0;
+}
+
+/* textN, N being the capacity. */
+static int read_text_type(struct parser *parser, uint32_t *bytes)
+{
+	const struct token *token = &parser->token;
+	uint32_t number = 0;
+
+	if (token->length < 5 || token->length > 8 || memcmp(token->at, "text", 4) != 0)
+		return fail(parser, "there is no such type");
+	for (size_t i = 4; i < token->length; i++) {
+		if (!isdigit((unsigned char)token->at[i]))
+			return fail(parser, "there is no such type");
+		number = number * 10 + (uint32_t)(token->at[i] - '0');
+	}
+	if (number < 8 || number % 8 || number > EVENT_RECORD_BYTES_MAX - sizeof(struct event_header))
+		return fail(parser, "no string has this capacity");
+	*bytes = number;
+	advance(parser);
+	return 0;
+}
+
+static int read_field(struct parser *parser, struct ctf_field *field)
+{
+	int result;
+
+	*field = (struct ctf_field){ .value = EVENT_STRING, .bytes = 8 };
+	for (enum event_value value = EVENT_U8; value < EVENT_STRING; value++) {
+		if (is_token(&parser->token, ctf_value_name(value)))
+			field->value = value;
+	}
+	if (field->value == EVENT_STRING)
+		result = read_text_type(parser, &field->bytes);
+	else
+		result = (advance(parser), 0);
+	if (result)
+		return result;
+	if (parser->token.kind != TOKEN_WORD || *parser->token.at != '_')
+		return fail(parser, "the name of a field begins with '_'");
+	result = take_name(parser, 1, &field->name);
+	return result ? result : expect(parser, ";");
+}
+
+static int read_fields(struct parser *parser, struct ctf_event *event)
+{
+	struct ctf_field fields[EVENT_FIELDS_MAX], *kept;
+	uint32_t count = 0;
+
+	while (!is_token(&parser->token, "}")) {
+		struct token first = parser->token;
+		int result;
+
+		if (count == EVENT_FIELDS_MAX)
+			return fail(parser, "the event has too many fields");
+		result = read_field(parser, &fields[count]);
+		if (result)
+			return result;
+		if (count && fields[count - 1].value == EVENT_STRING && fields[count].value != EVENT_STRING) {
+			parser->token = first;
+			return fail(parser, "a number stands behind a string");
+		}
+		count++;
+	}
+	kept = arena_zero(parser->arena, count, sizeof *kept);
+	if (!kept)
+		return -ENOMEM;
+	memcpy(kept, fields, count * sizeof *kept);
+	event->fields = kept;
+	event->field_count = count;
+	return 0;
+}
+
+static int read_event(struct parser *parser)
+{
+	struct ctf_event event = { 0 };
+	uint64_t id = 0;
+	int result = expect_all(parser, "event { name =");
+
+	if (!result && parser->token.kind != TOKEN_STRING)
+		result = fail(parser, "a name in quotes is expected here");
+	if (!result)
+		result = take_name(parser, 1, &event.name);
+	if (!result)
+		result = expect_all(parser, "; id =");
+	if (!result && parser->token.kind == TOKEN_NUMBER) {
+		struct token first = parser->token;
+
+		result = read_number(parser, EVENT_PACKED_ID_MAX, &id);
+		if (!result && (id < EVENT_PACKED_ID_FIRST || parser->ids[id])) {
+			parser->token = first;
+			result = fail(parser, "this id belongs to another event");
+		}
+	} else if (!result) {
+		result = fail(parser, "a number is expected here");
+	}
+	if (!result)
+		result = expect_all(parser, "; stream_id = 0; fields := struct {");
+	if (!result)
+		result = read_fields(parser, &event);
+	if (!result)
+		result = expect_all(parser, "}; };");
+	if (result)
+		return result;
+	parser->ids[id] = true;
+	event.id = (uint32_t)id;
+	if (alloc_grow(&parser->events, &parser->event_capacity, parser->event_count, sizeof event))
+		return -ENOMEM;
+	parser->events[parser->event_count++] = event;
+	return 0;
+}
+
+static int read_string_type(struct parser *parser)
+{
+	int result = expect_all(parser, "typealias string { encoding = UTF8; } :=");
+	uint32_t bytes;
+
+	if (!result)
+		result = read_text_type(parser, &bytes);
+	return result ? result : expect(parser, ";");
+}
+
+static int read_all(struct parser *parser, struct ctf_metadata *metadata)
+{
+	struct ctf_event *events;
+	int result = read_prologue(parser, metadata);
+
+	while (!result && parser->token.kind != TOKEN_END)
+		result = is_token(&parser->token, "typealias") ? read_string_type(parser) : read_event(parser);
+	if (result)
+		return result;
+	events = arena_zero(parser->arena, parser->event_count, sizeof *events);
+	if (!events)
+		return -ENOMEM;
+	if (parser->event_count)
+		memcpy(events, parser->events, parser->event_count * sizeof *events);
+	metadata->events = events;
+	metadata->event_count = parser->event_count;
+	return 0;
+}
+
+int ctf_metadata_read(const struct diag_source *text, struct arena *arena, struct asterism_diag *diag,
+		      struct ctf_metadata *metadata)
+{
+	struct parser *parser = alloc_zero(1, sizeof *parser);
+	int result;
+
+	*metadata = (struct ctf_metadata){ 0 };
+	if (!parser)
+		return diag_no_memory(diag);
+	*parser = (struct parser){
+		.scanner = { text->text, text->text, text->text + text->length },
+		.source = text,
+		.diag = diag,
+		.arena = arena,
+	};
+	advance(parser);
+	result = read_all(parser, metadata);
+	if (result == -ENOMEM)
+		diag_no_memory(diag);
+	alloc_free(parser->events);
+	alloc_free(parser);
+	return result;
+}

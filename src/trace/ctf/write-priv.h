@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TRACE_CTF_WRITE_PRIV_H
+#define TRACE_CTF_WRITE_PRIV_H
+
+/* The parts of the writer: the files of a trace and their limit; packets and what is in them. */
+
+#include "trace/ctf/metadata.h"
+#include "trace/ctf/write.h"
+
+#include "ring/packet.h"
+
+struct ctf_files;
+
+struct ctf_files_options {
+	const char *path;
+	uint32_t stream_count; /* that of the matches is the last */
+	uint64_t max_bytes;
+	mode_t mode; /* as ctf_writer_options */
+};
+
+/* Makes the directory or takes an empty one. Results as ctf_writer_new. */
+int ctf_files_new(const struct ctf_files_options *options, struct asterism_diag *diag, struct ctf_files **made);
+int ctf_files_close(struct ctf_files *files);
+
+/* Writes the file called metadata. */
+int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length);
+
+/* One packet: header, then what follows it. timestamp_end tells which files are the oldest. */
+struct ctf_packet {
+	const struct ring_packet *header;
+	const void *content;  /* behind the header */
+	size_t content_bytes; /* of it */
+};
+
+int ctf_files_append(struct ctf_files *files, uint32_t stream, const struct ctf_packet *packet);
+
+/* Has the last packet of a stream tell of so many lost events. Returns 0, -ENOENT (there is none), -errno. */
+int ctf_files_discarded(struct ctf_files *files, uint32_t stream, uint64_t discarded);
+
+uint64_t ctf_files_bytes(const struct ctf_files *files);
+uint64_t ctf_files_deleted_bytes(const struct ctf_files *files);
+
+#endif

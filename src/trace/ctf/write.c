@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a packet of a ring must be to become one of a trace. Going through its events finds where the last one
+ * ends and when it was: CTF counts the content without the padding behind it, and a ring does not.
+ */
+
+#include "trace/ctf/write-priv.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16 };
+
+/* What the last packet of a stream says. */
+struct stream_end {
+	uint64_t timestamp_end, discarded;
+	uint64_t portions; /* packets that went on with a sub-buffer: so many more than sub-buffers there are */
+};
+
+struct ctf_writer {
+	struct ctf_files *files;
+	struct asterism_diag *diag;
+	struct event_packed *layouts; /* by id; the context's is that of EVENT_PACKED_ID_CONTEXT */
+	uint32_t layout_count;
+	uint32_t stream_count;
+	const struct ctf_layout *layout;
+	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes */
+	size_t arranged_bytes;
+	char *rest; /* of a sub-buffer, of rest_bytes */
+	size_t rest_bytes;
+	struct stream_end *ends; /* per stream, that of the matches last */
+	uint64_t events, aside_count;
+	uint8_t uuid[CTF_UUID_BYTES];
+};
+
+/* What going through a packet has found. */
+struct walk {
+	size_t end; /* behind the last event's payload, without padding */
+	uint64_t ts;
+	uint64_t events;
+	/* Where the part that is to be written begins; 0: with the first event. What holds there: */
+	size_t skip;
+	uint64_t skip_ts, skip_events;
+	struct event_packed_context context;
+	bool has_skipped;
+};
+
+static uint64_t wall_ns(void)
+{
+	struct timespec wall, steady;
+
+	clock_gettime(CLOCK_MONOTONIC, &steady);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (uint64_t)(wall.tv_sec - steady.tv_sec) * 1000000000 + (uint64_t)wall.tv_nsec - (uint64_t)steady.tv_nsec;
+}
+
+/* What the environment says: of whom the trace is, in a trace with LTTng's names, and of the machine. */
+static size_t fill_env(bool lttng, const struct utsname *system, struct ctf_env *env)
+{
+	const struct ctf_env own[] = { { "tracer_version", ASTERISM_VERSION, false } };
+	const struct ctf_env as_lttng[] = {
+		{ "tracer_name", "lttng-modules", false },
+		{ "tracer_major", "2", true },
+		{ "tracer_minor", "13", true },
+		{ "tracer_patchlevel", "0", true },
+		{ CTF_ENV_RECORDER, ASTERISM_VERSION, false },
+	};
+	const struct ctf_env machine[] = {
+		{ "domain", "kernel", false },
+		{ "hostname", system->nodename, false },
+		{ "sysname", system->sysname, false },
+		{ "kernel_release", system->release, false },
+		{ "kernel_version", system->version, false },
+		{ "machine", system->machine, false },
+	};
+	size_t count = lttng ? sizeof as_lttng / sizeof *as_lttng : sizeof own / sizeof *own;
+
+	memcpy(env, lttng ? as_lttng : own, count * sizeof *env);
+	memcpy(env + count, machine, sizeof machine);
+	return count + sizeof machine / sizeof *machine;
+}
+
+static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_options *options,
+			  const struct ctf_event *events, size_t event_count)
+{
+	struct ctf_env env[ENV_MAX];
+	struct utsname system = { 0 };
+	struct text_buffer text = { 0 };
+	char *taken;
+	int result;
+
+	uname(&system);
+	struct ctf_metadata metadata = {
+		.wall_ns = options->wall_ns ? options->wall_ns : wall_ns(),
+		.env = env,
+		.env_count = fill_env(options->layout != NULL, &system, env),
+		.events = events,
+		.event_count = event_count,
+		.lttng = options->layout != NULL,
+	};
+
+	memcpy(metadata.uuid, writer->uuid, sizeof metadata.uuid);
+	ctf_metadata_write(&metadata, &text);
+	size_t length = text.length;
+	result = text_take(&text, &taken);
+	if (result)
+		return diag_no_memory(writer->diag);
+	result = ctf_files_metadata(writer->files, taken, length);
+	alloc_free(taken);
+	return result;
+}
+
+/* The types under the catalog's names. */
+static int describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
+{
+	struct ctf_event *events = alloc_zero(options->event_count + 2, sizeof *events);
+	struct ctf_field(*fields)[EVENT_FIELDS_MAX] = alloc_zero(options->event_count, sizeof *fields);
+	int result = -ENOMEM;
+
+	if (!events || !fields)
+		goto out;
+	for (size_t i = 0; i < options->event_count; i++) {
+		const struct ctf_writer_event *event = &options->events[i];
+
+		events[i] = (struct ctf_event){
+			.name = event->type->name,
+			.fields = fields[i],
+			.field_count = ctf_fields_of(event->type, event->recorded, fields[i]),
+			.id = (uint32_t)(EVENT_PACKED_ID_FIRST + i),
+		};
+	}
+	events[options->event_count] = ctf_late_event;
+	events[options->event_count + 1] = ctf_match_event;
+	result = write_metadata(writer, options, events, options->event_count + 2);
+out:
+	if (!events || !fields)
+		diag_no_memory(writer->diag);
+	alloc_free(events);
+	alloc_free(fields);
+	return result;
+}
+
+/* The layouts of the payloads, and the types as the metadata tells them. */
+static int describe_all(struct ctf_writer *writer, const struct ctf_writer_options *options)
+{
+	const struct ctf_event *events;
+	size_t count;
+
+	writer->layouts[EVENT_PACKED_ID_CONTEXT].fixed_bytes = sizeof(struct event_packed_context);
+	for (size_t i = 0; i < options->event_count; i++)
+		event_packed_init(&writer->layouts[EVENT_PACKED_ID_FIRST + i], options->events[i].type,
+				  options->events[i].recorded);
+	writer->layout = options->layout;
+	if (!options->layout)
+		return describe(writer, options);
+	events = ctf_layout_events(options->layout, &count);
+	return write_metadata(writer, options, events, count);
+}
+
+static int open_writer(struct ctf_writer *writer, const char *path, const struct ctf_writer_options *options)
+{
+	const struct ctf_files_options files = {
+		.path = path,
+		.stream_count = options->stream_count + 1,
+		.max_bytes = options->max_bytes,
+		.mode = options->mode,
+	};
+	int result;
+
+	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_MATCHES)
+		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
+	writer->stream_count = options->stream_count;
+	writer->layout_count = (uint32_t)options->event_count + 1;
+	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
+	writer->ends = alloc_zero(options->stream_count + 1, sizeof *writer->ends);
+	if (!writer->layouts || !writer->ends)
+		return diag_no_memory(writer->diag);
+	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
+		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
+	writer->uuid[6] = (writer->uuid[6] & 0x0f) | 0x40; /* RFC 4122: random */
+	writer->uuid[8] = (writer->uuid[8] & 0x3f) | 0x80;
+	result = ctf_files_new(&files, writer->diag, &writer->files);
+	return result ? result : describe_all(writer, options);
+}
+
+int ctf_writer_new(const char *path, const struct ctf_writer_options *options, struct asterism_diag *diag,
+		   struct ctf_writer **made)
+{
+	struct ctf_writer *writer = alloc_zero(1, sizeof *writer);
+	int result;
+
+	if (!writer)
+		return diag_no_memory(diag);
+	writer->diag = diag;
+	result = open_writer(writer, path, options);
+	if (result) {
+		ctf_writer_close(writer);
+		return result;
+	}
+	*made = writer;
+	return 0;
+}
+
+static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)
+{
+	return diag_error(writer->diag, NULL, -EINVAL, "a packet of processor %u is damaged at byte %zu: %s", cpu,
+			  offset, text);
+}
+
+static const struct event_packed late_layout = { .fixed_bytes = sizeof(struct event_packed_late) };
+
+static void skip_to_here(struct walk *walk)
+{
+	walk->skip_ts = walk->ts;
+	walk->skip_events = walk->events;
+	walk->has_skipped = true;
+}
+
+static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *bytes, size_t content_bytes,
+		       struct walk *walk)
+{
+	size_t at = sizeof(struct ring_packet);
+
+	walk->end = at;
+	walk->has_skipped = !walk->skip;
+	while (at < content_bytes) {
+		uint64_t word, ts;
+		int64_t length;
+		uint32_t id;
+
+		if (at == walk->skip)
+			skip_to_here(walk);
+		if (content_bytes - at < sizeof word)
+			return refuse(writer, cpu, at, "an event does not end");
+		memcpy(&word, bytes + at, sizeof word);
+		id = event_packed_word_id(word);
+		if (id >= writer->layout_count && id != EVENT_PACKED_ID_LATE)
+			return refuse(writer, cpu, at, "there is no event with this id");
+		at += sizeof word;
+		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &writer->layouts[id],
+					    bytes + at, content_bytes - at);
+		if (length < 0)
+			return refuse(writer, cpu, at - sizeof word, "an event does not end");
+		ts = event_packed_word_ts(word, walk->ts);
+		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
+			return refuse(writer, cpu, at - sizeof word, "time goes back");
+		walk->ts = ts;
+		walk->events += id != EVENT_PACKED_ID_CONTEXT && id != EVENT_PACKED_ID_LATE;
+		if (id == EVENT_PACKED_ID_CONTEXT && !walk->has_skipped)
+			memcpy(&walk->context, bytes + at, sizeof walk->context);
+		walk->end = at + (size_t)length;
+		at = event_packed_round(walk->end);
+	}
+	return walk->has_skipped ? 0 : refuse(writer, cpu, walk->skip, "no event begins here");
+}
+
+static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk)
+{
+	struct ring_packet header = {
+		.magic = RING_PACKET_MAGIC,
+		.stream_instance = (uint16_t)cpu,
+		.timestamp_end = walk->ts,
+		.content_bits = walk->end * 8,
+		.packet_bits = event_packed_round(walk->end) * 8,
+		.cpu_id = cpu,
+	};
+
+	memcpy(header.uuid, writer->uuid, sizeof header.uuid);
+	return header;
+}
+
+/* Makes room for bytes at *place, of which there are *room. */
+static int make_room(struct ctf_writer *writer, char **place, size_t *room, size_t bytes)
+{
+	char *larger;
+
+	if (bytes <= *room)
+		return 0;
+	larger = alloc_resize(*place, bytes, 1);
+	if (!larger)
+		return diag_no_memory(writer->diag);
+	*place = larger;
+	*room = bytes;
+	return 0;
+}
+
+/* The events of a packet as they are in the trace; walk then says where these end. */
+static int arrange(struct ctf_writer *writer, struct walk *walk, const char **content)
+{
+	const struct ctf_events events = { *content, walk->end - sizeof(struct ring_packet) };
+
+	if (!writer->layout)
+		return 0;
+	int result = make_room(writer, &writer->arranged, &writer->arranged_bytes, events.length * CTF_LAYOUT_GROWTH);
+
+	if (result)
+		return result;
+	walk->end = sizeof(struct ring_packet) +
+		    ctf_layout_apply(writer->layout, writer->layouts, &events, writer->arranged);
+	*content = writer->arranged;
+	return 0;
+}
+
+/* The events behind what is skipped, with the context that holds there before them; walk then says where these end. */
+static int leave_out(struct ctf_writer *writer, const char *bytes, struct walk *walk, const char **content)
+{
+	const uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, walk->skip_ts);
+	size_t length = walk->end - walk->skip, before = sizeof word + sizeof walk->context;
+	int result = make_room(writer, &writer->rest, &writer->rest_bytes, before + length);
+
+	if (result)
+		return result;
+	memcpy(writer->rest, &word, sizeof word);
+	memcpy(writer->rest + sizeof word, &walk->context, sizeof walk->context);
+	memcpy(writer->rest + before, bytes + walk->skip, length);
+	walk->end = sizeof(struct ring_packet) + before + length;
+	*content = writer->rest;
+	return 0;
+}
+
+/* What stands in the ring's header as the trace has it. */
+static struct ring_packet portion_header(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk,
+					 const struct ring_packet *ring)
+{
+	struct ring_packet header = header_of(writer, cpu, walk);
+
+	header.timestamp_begin = walk->skip ? walk->skip_ts : ring->timestamp_begin;
+	header.packet_seq_num = ring->packet_seq_num + writer->ends[cpu].portions + (walk->skip != 0);
+	header.events_before = ring->events_before + walk->skip_events;
+	return header;
+}
+
+/* Whether the portion can follow what the stream has. */
+static int check_portion(struct ctf_writer *writer, uint32_t cpu, const struct walk *walk,
+			 const struct ctf_portion *portion)
+{
+	const struct stream_end *end = &writer->ends[cpu];
+	struct ring_packet ring;
+
+	memcpy(&ring, portion->bytes, sizeof ring);
+	if ((walk->skip ? walk->skip_ts : ring.timestamp_begin) < end->timestamp_end || walk->ts > INT64_MAX)
+		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
+	if (portion->discarded < end->discarded)
+		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
+			      "there are fewer lost events than before");
+	return 0;
+}
+
+int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf_portion *portion)
+{
+	const char *content = (const char *)portion->bytes + sizeof(struct ring_packet);
+	struct ring_packet ring, header;
+	struct stream_end *end;
+	struct ctf_packet packet;
+	int result;
+
+	if (cpu >= writer->stream_count)
+		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
+	end = &writer->ends[cpu];
+	if (portion->content_bytes < sizeof ring || portion->content_bytes % EVENT_PACKED_ALIGN)
+		return refuse(writer, cpu, portion->content_bytes, "a packet has no such size");
+	memcpy(&ring, portion->bytes, sizeof ring);
+	struct walk walk = { .ts = ring.timestamp_begin, .skip = portion->skip };
+	result = walk_packet(writer, cpu, portion->bytes, portion->content_bytes, &walk);
+	if (!result)
+		result = check_portion(writer, cpu, &walk, portion);
+	if (!result && walk.skip)
+		result = leave_out(writer, portion->bytes, &walk, &content);
+	if (!result)
+		result = arrange(writer, &walk, &content);
+	if (result)
+		return result;
+	header = portion_header(writer, cpu, &walk, &ring);
+	header.events_discarded = portion->discarded;
+	packet = (struct ctf_packet){ &header, content, walk.end - sizeof ring };
+	result = ctf_files_append(writer->files, cpu, &packet);
+	if (result)
+		return result;
+	writer->events += walk.events - walk.skip_events;
+	*end = (struct stream_end){ walk.ts, portion->discarded, end->portions + (walk.skip != 0) };
+	return 0;
+}
+
+int ctf_writer_packet(struct ctf_writer *writer, uint32_t cpu, const void *bytes, size_t content_bytes,
+		      uint64_t discarded)
+{
+	const struct ctf_portion whole = { bytes, content_bytes, 0, discarded };
+
+	return ctf_writer_portion(writer, cpu, &whole);
+}
+
+int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts)
+{
+	const struct ring_packet packet = { .timestamp_begin = ts };
+	int result = ctf_writer_packet(writer, cpu, &packet, sizeof packet, 0);
+
+	if (!result)
+		writer->ends[cpu].portions++; /* the ring counts its own from 0 */
+	return result;
+}
+
+int ctf_writer_loss(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded)
+{
+	struct stream_end *end = &writer->ends[cpu];
+	int result;
+
+	if (discarded <= end->discarded)
+		return 0;
+	result = ctf_writer_packet(writer, cpu, packet, sizeof *packet, discarded);
+	if (!result)
+		return 0;
+	result = ctf_files_discarded(writer->files, cpu, discarded);
+	if (!result)
+		end->discarded = discarded;
+	return result;
+}
+
+/* The text with its NUL, cut to room bytes. */
+static char *put_text(char *to, const char *text, size_t room)
+{
+	size_t length = strnlen(text, room - 1);
+
+	memcpy(to, text, length);
+	to[length] = 0;
+	return to + length + 1;
+}
+
+/* An event for the stream of matches. */
+struct aside {
+	uint64_t ts;
+	uint32_t cpu, id;
+	struct event_packed_context context;
+	const void *payload;
+	size_t payload_bytes; /* at most ASIDE_BYTES_MAX less the words and the context */
+};
+
+static int put_aside(struct ctf_writer *writer, const struct aside *aside)
+{
+	char bytes[ASIDE_BYTES_MAX], *at = bytes;
+	struct stream_end *end = &writer->ends[writer->stream_count];
+	/* What was due at a deadline is told after what came later; within a stream time does not go back. */
+	uint64_t ts = aside->ts > end->timestamp_end ? aside->ts : end->timestamp_end;
+	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
+
+	if (ts > INT64_MAX)
+		return diag_error(writer->diag, NULL, -EINVAL, "no match can be marked at a time beyond 2^63 ns");
+	memcpy(at, &word, sizeof word);
+	at += sizeof word;
+	memcpy(at, &aside->context, sizeof aside->context);
+	at += sizeof aside->context;
+	word = event_packed_word(aside->id, ts);
+	memcpy(at, &word, sizeof word);
+	at += sizeof word;
+	memcpy(at, aside->payload, aside->payload_bytes);
+	at += aside->payload_bytes;
+
+	struct walk walk = { .end = sizeof(struct ring_packet) + (size_t)(at - bytes), .ts = ts };
+	struct ring_packet header = header_of(writer, aside->cpu, &walk);
+	struct ctf_packet packet = { &header, bytes, (size_t)(at - bytes) };
+
+	header.stream_instance = CTF_STREAM_MATCHES;
+	header.timestamp_begin = ts;
+	header.packet_seq_num = header.events_before = writer->aside_count;
+	int result = ctf_files_append(writer->files, writer->stream_count, &packet);
+	if (result)
+		return result;
+	writer->aside_count++;
+	end->timestamp_end = ts;
+	return 0;
+}
+
+int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
+{
+	struct aside aside = {
+		.ts = match->ts,
+		.cpu = match->cpu,
+		.id = CTF_ID_MATCH,
+		.context = { .tid = match->tid, .pid = match->pid },
+	};
+	char payload[MATCH_BYTES_MAX], *at = payload;
+
+	memcpy(aside.context.comm, match->comm, strnlen(match->comm, sizeof aside.context.comm - 1));
+	*at++ = match->tainted;
+	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
+	at = put_text(at, match->values, ctf_match_fields[2].bytes);
+	aside.payload = payload;
+	aside.payload_bytes = (size_t)(at - payload);
+	return put_aside(writer, &aside);
+}
+
+int ctf_writer_state(struct ctf_writer *writer, uint64_t ts, uint32_t id, const struct ctf_process *process)
+{
+	struct aside aside = {
+		.ts = ts,
+		.id = id,
+		.context = { .tid = (uint32_t)gettid(), .pid = (uint32_t)getpid(), .comm = "asterism" },
+		.payload = process ? (const void *)process : "",
+		.payload_bytes = process ? ctf_process_bytes(process) : 0,
+	};
+
+	return put_aside(writer, &aside);
+}
+
+void ctf_writer_totals(const struct ctf_writer *writer, struct ctf_writer_totals *totals)
+{
+	*totals = (struct ctf_writer_totals){
+		.events = writer->events,
+		.bytes = ctf_files_bytes(writer->files),
+		.deleted_bytes = ctf_files_deleted_bytes(writer->files),
+	};
+	for (uint32_t i = 0; i < writer->stream_count; i++)
+		totals->discarded += writer->ends[i].discarded;
+}
+
+int ctf_writer_close(struct ctf_writer *writer)
+{
+	int result;
+
+	if (!writer)
+		return 0;
+	result = ctf_files_close(writer->files);
+	alloc_free(writer->layouts);
+	alloc_free(writer->arranged);
+	alloc_free(writer->rest);
+	alloc_free(writer->ends);
+	alloc_free(writer);
+	return result;
+}

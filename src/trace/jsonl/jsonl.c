@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what a line of the input is worth: an event, nothing, or a message that says what is wrong with it. */
+
+#include "trace/jsonl/jsonl-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct jsonl {
+	struct trace_source source; /* first */
+	struct event_catalog *catalog;
+	struct asterism_diag *diag;
+	const char *name;
+	struct jsonl_lines lines;
+	struct jsonl_line line;
+	struct jsonl_types types;
+	struct json_members members;
+	struct jsonl_complaint complaint;
+	bool owns_fd, relaxed;
+	uint64_t seq, ts;
+	union {
+		struct event_header header;
+		char bytes[EVENT_RECORD_BYTES_MAX];
+	} record;
+};
+
+/* Adds the message about the piece of the current line and returns code. */
+static int report(struct jsonl *jsonl, const struct json_piece *at, int code, const char *text, const char *hint)
+{
+	size_t column = at->text ? (size_t)(at->text - jsonl->line.text) : 0;
+	struct diag_source source = {
+		.file = jsonl->name,
+		.text = jsonl->line.text,
+		.length = jsonl->line.length,
+		.text_offset = jsonl->line.offset,
+	};
+	struct diag_place place = {
+		.source = &source,
+		.offset = jsonl->line.offset + column,
+		.line = jsonl->lines.number < UINT32_MAX ? (uint32_t)jsonl->lines.number : UINT32_MAX,
+		.column = (uint32_t)column + 1,
+		.length = at->length,
+	};
+
+	diag_add(jsonl->diag, ASTERISM_ERROR, &place, hint, "%s", text);
+	return code;
+}
+
+static int complain(struct jsonl *jsonl)
+{
+	struct jsonl_complaint *complaint = &jsonl->complaint;
+
+	return report(jsonl, &complaint->at, -EINVAL, complaint->text, *complaint->hint ? complaint->hint : NULL);
+}
+
+/* The member called name, or SIZE_MAX. */
+static size_t find_member(const struct jsonl *jsonl, const char *name)
+{
+	for (size_t i = 0; i < jsonl->members.count; i++) {
+		const struct json_piece *key = &jsonl->members.items[i].key;
+
+		if (key->length == strlen(name) && memcmp(key->text, name, key->length) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* The member that names the event's type. */
+static int find_event(struct jsonl *jsonl, size_t *found)
+{
+	*found = find_member(jsonl, "event");
+	if (*found == SIZE_MAX)
+		return report(jsonl, &(struct json_piece){ .text = jsonl->line.text, .length = 1 }, -EINVAL,
+			      "the object does not say which event it is", "\"event\":\"NAME\" names its type");
+	if (jsonl->members.items[*found].kind != JSON_STRING)
+		return report(jsonl, &jsonl->members.items[*found].value, -EINVAL, "the event's name is not a string",
+			      NULL);
+	return 0;
+}
+
+/* The member that says when a late event came, unless the type has a field of its name. */
+static size_t find_completed(const struct jsonl *jsonl, const struct event_type *type)
+{
+	size_t found = find_member(jsonl, "completed");
+
+	return found != SIZE_MAX && event_field_find(type, "completed") ? SIZE_MAX : found;
+}
+
+static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
+{
+	struct jsonl_complaint *complaint = &jsonl->complaint;
+	char text[128];
+	const char *nearest;
+
+	if (json_read_string(name, text, sizeof text) < 0)
+		*text = 0;
+	nearest = event_catalog_nearest(jsonl->catalog, text);
+	complaint->at = *name;
+	snprintf(complaint->text, sizeof complaint->text, "there is no event type '%s'", text);
+	snprintf(complaint->hint, sizeof complaint->hint, nearest ? "did you mean '%s'?" : "%s",
+		 nearest ? nearest : "");
+	return complain(jsonl);
+}
+
+/* A late event comes when it says, not before its own time. */
+static int check_time(struct jsonl *jsonl, const struct jsonl_places *places, uint64_t *completed_ns)
+{
+	struct jsonl_complaint *complaint = &jsonl->complaint;
+	bool is_late = places->completed != SIZE_MAX;
+	size_t given = is_late ? places->completed : find_member(jsonl, "ts");
+	const struct json_member *member = &jsonl->members.items[given == SIZE_MAX ? 0 : given];
+	uint64_t ts = jsonl->record.header.ts;
+
+	complaint->at = given == SIZE_MAX ? member->key : member->value;
+	*complaint->hint = 0;
+	*completed_ns = 0;
+	if (is_late && (!jsonl_read_time(member, completed_ns) || *completed_ns < ts)) {
+		snprintf(complaint->text, sizeof complaint->text,
+			 "completed is when a late event came: a time that is not before ts");
+		return complain(jsonl);
+	}
+	if (is_late)
+		ts = *completed_ns;
+	if (ts >= jsonl->ts) {
+		jsonl->ts = ts;
+		return 0;
+	}
+	snprintf(complaint->text, sizeof complaint->text, "time goes back: %s %" PRIu64 " after an event at %" PRIu64,
+		 is_late ? "completed" : "ts", ts, jsonl->ts);
+	return complain(jsonl);
+}
+
+static int make_event(struct jsonl *jsonl, struct trace_event *event)
+{
+	struct jsonl_places places;
+	struct jsonl_type type;
+	uint64_t completed_ns;
+	int result = find_event(jsonl, &places.event);
+
+	if (result)
+		return result;
+	const struct json_piece *name = &jsonl->members.items[places.event].value;
+	result = jsonl_types_find(&jsonl->types, jsonl->catalog, name, &type);
+	if (result == 0)
+		return complain_type(jsonl, name);
+	if (result < 0)
+		return diag_no_memory(jsonl->diag);
+	*jsonl->complaint.hint = 0;
+	places.completed = find_completed(jsonl, type.type);
+	result = jsonl_fill(type.type, &jsonl->members, &places, jsonl->record.bytes, &jsonl->complaint);
+	if (result < 0 || (result > 0 && !jsonl->relaxed))
+		return complain(jsonl);
+	result = check_time(jsonl, &places, &completed_ns);
+	if (result)
+		return result;
+	jsonl->record.header.seq = ++jsonl->seq;
+	jsonl->record.header.type = type.index;
+	*event = (struct trace_event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1,
+				       completed_ns };
+	return 1;
+}
+
+/* 1 with an event, 0 for an empty line. */
+static int read_line(struct jsonl *jsonl, struct trace_event *event)
+{
+	struct json_error error;
+	int result;
+
+	if (jsonl->relaxed && jsonl->line.length && jsonl->line.text[0] == '#')
+		return 0;
+	result = json_read_object(jsonl->line.text, jsonl->line.length, &jsonl->members, &error);
+
+	if (result == -ENOMEM)
+		return diag_no_memory(jsonl->diag);
+	if (result == -EINVAL) {
+		char text[160];
+
+		snprintf(text, sizeof text, "not JSON: %s", error.text);
+		return report(jsonl, &(struct json_piece){ .text = error.at, .length = 1 }, result, text, NULL);
+	}
+	return result ? make_event(jsonl, event) : 0;
+}
+
+static int complain_line(struct jsonl *jsonl, int result)
+{
+	char text[160];
+
+	if (result == -EINTR)
+		return result;
+	if (result == -ENOMEM)
+		return diag_no_memory(jsonl->diag);
+	if (result == -E2BIG) {
+		jsonl->line.text = NULL; /* too long to be shown */
+		return report(jsonl, &(struct json_piece){ 0 }, -EINVAL, "the line is longer than 1 MiB", NULL);
+	}
+	jsonl->line = (struct jsonl_line){ .offset = jsonl->lines.offset };
+	snprintf(text, sizeof text, "reading stopped: %s", strerror(-result));
+	return report(jsonl, &(struct json_piece){ 0 }, result, text, NULL);
+}
+
+static int jsonl_next(struct trace_source *source, struct trace_event *event)
+{
+	struct jsonl *jsonl = (struct jsonl *)source;
+	int result;
+
+	do {
+		result = jsonl_lines_next(&jsonl->lines, &jsonl->line);
+		if (result == 0)
+			return 0;
+		if (result < 0)
+			return complain_line(jsonl, result);
+		result = read_line(jsonl, event);
+	} while (result == 0);
+	return result;
+}
+
+static uint64_t jsonl_position(const struct trace_source *source)
+{
+	return ((const struct jsonl *)source)->lines.offset;
+}
+
+static void jsonl_free(struct trace_source *source)
+{
+	struct jsonl *jsonl = (struct jsonl *)source;
+
+	if (jsonl->owns_fd)
+		close(jsonl->lines.fd);
+	jsonl_lines_fini(&jsonl->lines);
+	jsonl_types_fini(&jsonl->types);
+	alloc_free(jsonl->members.items);
+	alloc_free(jsonl);
+}
+
+static const struct trace_source_kind kind = {
+	.name = "JSON lines",
+	.next = jsonl_next,
+	.free = jsonl_free,
+	.position = jsonl_position,
+};
+
+void trace_jsonl_relax(struct trace_source *source)
+{
+	if (source->kind == &kind)
+		((struct jsonl *)source)->relaxed = true;
+}
+
+void trace_jsonl_own(struct trace_source *source)
+{
+	((struct jsonl *)source)->owns_fd = true;
+}
+
+int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
+		    struct trace_source **made)
+{
+	struct jsonl *jsonl = alloc_zero(1, sizeof *jsonl);
+
+	if (!jsonl)
+		return diag_no_memory(diag);
+	jsonl->source.kind = &kind;
+	jsonl->catalog = catalog;
+	jsonl->diag = diag;
+	jsonl->name = name;
+	if (jsonl_lines_init(&jsonl->lines, fd)) {
+		jsonl_free(&jsonl->source);
+		return diag_no_memory(diag);
+	}
+	*made = &jsonl->source;
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TRACE_JSONL_JSONL_H
+#define TRACE_JSONL_JSONL_H
+
+/*
+ * Events as JSON lines (docs/language.md): one object per line, types from the catalog. Reads as it goes, so pipes work
+ * and memory does not grow with the input. The input is untrusted: every line gives an event or an error with its line,
+ * column and reason, and after an error the next line can be asked for.
+ */
+
+#include "base/diag.h"
+#include "event/catalog.h"
+#include "event/source.h"
+
+enum { TRACE_JSONL_LINE_BYTES_MAX = 1 << 20 };
+
+/*
+ * Reads from fd, which stays the caller's, from its position on. name is what messages call it. catalog and diag are
+ * borrowed until the source is freed; diag may be NULL. Returns 0, -ENOMEM.
+ */
+int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
+		    struct trace_source **made);
+
+/*
+ * Reads as tests are written, from the next line on: fields that are not given are 0 or empty, lines that begin with #
+ * are left out. A source that does not read JSON lines stays as it is.
+ */
+void trace_jsonl_relax(struct trace_source *source);
+
+/* Makes the source close its descriptor when it is freed. */
+void trace_jsonl_own(struct trace_source *source);
+
+#endif
