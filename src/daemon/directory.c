@@ -5,6 +5,7 @@
  */
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 
@@ -141,7 +142,7 @@ static int use(struct daemon *daemon, struct unit *old, const struct unit_source
 	int result;
 
 	if (old && old->rules && old->length == source->length &&
-	    old->hash == unit_hash(source->bytes, source->length)) {
+	    old->hash == hash_bytes(HASH_START, source->bytes, source->length)) {
 		old->error[0] = 0;
 		return 0;
 	}

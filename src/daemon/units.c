@@ -4,21 +4,12 @@
 #include "daemon/units.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* FNV-1a. Whoever may change files of the directory needs no collision to get rules loaded. */
-uint64_t unit_hash(const void *bytes, size_t length)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 int unit_new(struct asterism_session *session, const struct unit_source *source, struct unit **made)
 {
@@ -37,7 +28,7 @@ int unit_new(struct asterism_session *session, const struct unit_source *source,
 	unit->owner = source->owner;
 	unit->is_file = source->is_file;
 	unit->length = source->length;
-	unit->hash = unit_hash(source->bytes, source->length);
+	unit->hash = hash_bytes(HASH_START, source->bytes, source->length);
 	result = source->bytes ? asterism_rules_load_from(session, &rules, &unit->rules) : 0;
 	if (!result && unit->rules) {
 		asterism_rules_set_context(unit->rules, unit);

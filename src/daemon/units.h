@@ -28,7 +28,7 @@ struct unit {
 	bool is_file;                 /* of the directory */
 	bool is_seen;                 /* in the reload that is under way */
 	bool is_muted;                /* what it replaces still tells of the same matches */
-	uint64_t hash;                /* of the content that it was made from */
+	uint64_t hash;                /* of the content that it was made from; who may write there needs no collision */
 	size_t length;                /* likewise */
 	uint64_t events;              /* counted at the last tick */
 	char error[UNIT_ERROR_BYTES]; /* why the file's content of today is not at work; "" */
@@ -47,8 +47,6 @@ struct unit_source {
 	uid_t owner;
 	bool is_file;
 };
-
-uint64_t unit_hash(const void *bytes, size_t length);
 
 /* A unit that is in no list and not active. Returns 0, -EINVAL, -ENOMEM; asterism_session_error tells. */
 int unit_new(struct asterism_session *session, const struct unit_source *source, struct unit **made);

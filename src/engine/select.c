@@ -6,6 +6,8 @@
  * judged by the guard itself, so two constants may well fall together.
  */
 
+#include "base/hash-table.h"
+#include "base/hash.h"
 #include "engine/engine-priv.h"
 
 #include <errno.h>
@@ -18,14 +20,14 @@ enum { ENTRIES_MIN = 4 };
 struct bucket {
 	uint64_t word;
 	const struct engine_entry *entries;
-	uint32_t count; /* 0: no constant */
+	uint32_t count;
 };
 
 /* The entries that ask for a constant in one field. */
 struct engine_selector {
 	struct engine_guard guard; /* word unused */
-	struct bucket *buckets;    /* open addressing, at most half full */
-	uint32_t mask;
+	struct bucket *buckets;
+	struct hash_table by_word; /* their indices */
 };
 
 /* The entries that open no runs. */
@@ -41,22 +43,13 @@ struct queue {
 	const struct engine_entry *next, *end;
 };
 
-static uint64_t word_of_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash;
-}
-
 static uint64_t word_of_record(const struct engine_guard *guard, const char *record)
 {
 	uint64_t word;
 	uint32_t half;
 
 	if (!guard->field_bytes)
-		return word_of_text(record + guard->field);
+		return hash_text(record + guard->field);
 	if (guard->field_bytes == sizeof word) {
 		memcpy(&word, record + guard->field, sizeof word);
 		return word;
@@ -84,18 +77,26 @@ bool engine_guard_find(const struct program *program, uint32_t node, struct engi
 		return false;
 	guard->field = program->fields[field->a].offset;
 	guard->field_bytes = field->kind == PROGRAM_STRING ? 0 : program->fields[field->a].bytes;
-	guard->word = field->kind == PROGRAM_STRING ? word_of_text(program_text(program, constant->a)) : constant->imm;
+	guard->word = field->kind == PROGRAM_STRING ? hash_text(program_text(program, constant->a)) : constant->imm;
 	return true;
 }
 
+static uint64_t hash_word(uint64_t word)
+{
+	return word * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* NULL: no rule asks for the word. */
 static struct bucket *bucket_of(const struct engine_selector *selector, uint64_t word)
 {
-	uint64_t hash = word * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t at = (uint32_t)(hash >> 32) & selector->mask;
+	uint64_t hash = hash_word(word);
+	uint32_t index;
 
-	while (selector->buckets[at].count && selector->buckets[at].word != word)
-		at = (at + 1) & selector->mask;
-	return &selector->buckets[at];
+	for (size_t step = 0; (index = hash_table_next(&selector->by_word, hash, &step)) != HASH_NONE;) {
+		if (selector->buckets[index].word == word)
+			return &selector->buckets[index];
+	}
+	return NULL;
 }
 
 static bool is_on(const struct engine_entry *entry, const struct engine_guard *guard)
@@ -112,27 +113,34 @@ static uint32_t count_on(const struct engine_entry *entries, uint32_t count, con
 	return found;
 }
 
+/* The bucket of word, made if there is none; there is room. */
+static struct bucket *make_bucket(struct engine_selector *selector, uint64_t word)
+{
+	struct bucket *bucket = bucket_of(selector, word);
+	uint32_t index = (uint32_t)selector->by_word.count;
+
+	if (bucket)
+		return bucket;
+	hash_table_add(&selector->by_word, hash_word(word), index);
+	selector->buckets[index].word = word;
+	return &selector->buckets[index];
+}
+
 /* Fills the buckets of the selector with the entries on its field: first the sizes, then the entries, in order. */
 static int fill(struct arena *arena, struct engine_selector *selector, const struct engine_entry *entries,
 		uint32_t count)
 {
-	uint32_t total = count_on(entries, count, &selector->guard), size = 8;
+	uint32_t total = count_on(entries, count, &selector->guard);
 	struct engine_entry *sorted = arena_zero(arena, total, sizeof *sorted);
 
-	while (size < 2 * total)
-		size *= 2;
-	selector->mask = size - 1;
-	selector->buckets = arena_zero(arena, size, sizeof *selector->buckets);
-	if (!sorted || !selector->buckets)
+	selector->buckets = arena_zero(arena, total, sizeof *selector->buckets);
+	if (!sorted || !selector->buckets || hash_table_reserve(&selector->by_word, arena, total))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		if (!is_on(&entries[i], &selector->guard))
-			continue;
-		struct bucket *bucket = bucket_of(selector, entries[i].guard.word);
-		bucket->word = entries[i].guard.word;
-		bucket->count++;
+		if (is_on(&entries[i], &selector->guard))
+			make_bucket(selector, entries[i].guard.word)->count++;
 	}
-	for (uint32_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < selector->by_word.count; i++) {
 		selector->buckets[i].entries = sorted;
 		sorted += selector->buckets[i].count;
 	}
@@ -144,7 +152,7 @@ static int fill(struct arena *arena, struct engine_selector *selector, const str
 			*(struct engine_entry *)bucket->entries++ = entries[i];
 		}
 	}
-	for (uint32_t i = 0; i < size; i++)
+	for (size_t i = 0; i < selector->by_word.count; i++)
 		selector->buckets[i].entries -= selector->buckets[i].count;
 	return 0;
 }
@@ -269,7 +277,7 @@ static uint32_t fill_queues(const struct engine_dispatch *row, const struct engi
 		const struct bucket *bucket =
 			bucket_of(selector, word_of_record(&selector->guard, (const char *)event->record));
 
-		if (bucket->count)
+		if (bucket)
 			queues[count++] = (struct queue){ bucket->entries, bucket->entries + bucket->count };
 	}
 	return count;

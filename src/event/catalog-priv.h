@@ -3,15 +3,15 @@
 #define EVENT_CATALOG_PRIV_H
 
 #include "base/alloc.h"
+#include "base/hash-table.h"
 #include "event/catalog.h"
 
 struct event_catalog {
 	struct arena *arena; /* every type and text */
 	struct event_type **types;
 	size_t type_count, type_capacity;
-	uint32_t *slots;    /* hash table by name: index of the type + 1, 0 = free */
-	size_t slot_count;  /* a power of two */
-	const char **files; /* paths of the catalogs read so far */
+	struct hash_table by_name; /* indices of types */
+	const char **files;        /* paths of the catalogs read so far */
 	size_t file_count, file_capacity;
 	struct event_catalog_access access;
 	const char *tracefs; /* where it is mounted; NULL: not looked for yet, or nowhere */

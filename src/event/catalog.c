@@ -4,12 +4,11 @@
  * types at all times; a type is in neither before it is complete.
  */
 
+#include "base/hash.h"
 #include "event/tracefs-priv.h"
 
 #include <errno.h>
 #include <string.h>
-
-enum { SLOTS_FIRST = 64 };
 
 struct event_catalog *event_catalog_new(void)
 {
@@ -18,9 +17,7 @@ struct event_catalog *event_catalog_new(void)
 	if (!catalog)
 		return NULL;
 	catalog->arena = arena_new();
-	catalog->slots = alloc_zero(SLOTS_FIRST, sizeof *catalog->slots);
-	catalog->slot_count = SLOTS_FIRST;
-	if (!catalog->arena || !catalog->slots) {
+	if (!catalog->arena) {
 		event_catalog_free(catalog);
 		return NULL;
 	}
@@ -31,49 +28,11 @@ void event_catalog_free(struct event_catalog *catalog)
 {
 	if (!catalog)
 		return;
-	alloc_free(catalog->slots);
+	hash_table_fini(&catalog->by_name);
 	alloc_free(catalog->types);
 	alloc_free(catalog->files);
 	arena_free(catalog->arena);
 	alloc_free(catalog);
-}
-
-/* FNV-1a. */
-static uint32_t hash(const char *name)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
-	return h;
-}
-
-/* The slot that holds name, or the free one where it belongs. The table is never full. */
-static uint32_t *slot_of(const struct event_catalog *catalog, const char *name)
-{
-	for (size_t i = hash(name);; i++) {
-		uint32_t *slot = &catalog->slots[i & (catalog->slot_count - 1)];
-
-		if (!*slot || !strcmp(catalog->types[*slot - 1]->name, name))
-			return slot;
-	}
-}
-
-static int widen_slots(struct event_catalog *catalog)
-{
-	uint32_t *wider;
-
-	if (catalog->type_count + 1 <= catalog->slot_count / 2)
-		return 0;
-	wider = alloc_zero(catalog->slot_count * 2, sizeof *wider);
-	if (!wider)
-		return -ENOMEM;
-	alloc_free(catalog->slots);
-	catalog->slots = wider;
-	catalog->slot_count *= 2;
-	for (size_t i = 0; i < catalog->type_count; i++)
-		*slot_of(catalog, catalog->types[i]->name) = (uint32_t)i + 1;
-	return 0;
 }
 
 /* Bytes in the record; string capacities are whole words, so that every field is aligned. 0: impossible. */
@@ -153,7 +112,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 		return 0;
 	}
 	type = arena_zero(catalog->arena, 1, sizeof *type);
-	if (!type || widen_slots(catalog) ||
+	if (!type || hash_table_reserve(&catalog->by_name, NULL, catalog->type_count + 1) ||
 	    alloc_grow(&catalog->types, &catalog->type_capacity, catalog->type_count, sizeof *catalog->types))
 		return -ENOMEM;
 	type->name = spec->name;
@@ -164,7 +123,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	result = lay_out(catalog, spec, type);
 	if (result)
 		return result;
-	*slot_of(catalog, type->name) = (uint32_t)catalog->type_count + 1;
+	hash_table_add(&catalog->by_name, hash_text(type->name), (uint32_t)catalog->type_count);
 	catalog->types[catalog->type_count++] = type;
 	*added = type;
 	return 0;
@@ -241,9 +200,14 @@ int event_catalog_add(struct event_catalog *catalog, const struct event_type_spe
 
 const struct event_type *event_catalog_known(const struct event_catalog *catalog, const char *name)
 {
-	uint32_t index = *slot_of(catalog, name);
+	uint64_t hash = hash_text(name);
+	uint32_t index;
 
-	return index ? catalog->types[index - 1] : NULL;
+	for (size_t step = 0; (index = hash_table_next(&catalog->by_name, hash, &step)) != HASH_NONE;) {
+		if (strcmp(catalog->types[index]->name, name) == 0)
+			return catalog->types[index];
+	}
+	return NULL;
 }
 
 const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name)

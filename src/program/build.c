@@ -7,6 +7,8 @@
 #include "program/build.h"
 
 #include "base/alloc.h"
+#include "base/hash-table.h"
+#include "base/hash.h"
 #include "program/section.h"
 
 #include <errno.h>
@@ -19,13 +21,9 @@ struct table {
 
 struct program_build {
 	struct table tables[PROGRAM_SECTION_COUNT];
-	/* Texts by content: open addressing, a power of two of places, PROGRAM_NONE where empty. */
-	uint32_t *texts;
-	size_t text_places, text_count;
+	struct hash_table texts; /* where they are among the strings */
 	int failure;
 };
-
-enum { TEXT_PLACES_FIRST = 64 };
 
 struct program_build *program_build_new(void)
 {
@@ -38,7 +36,7 @@ void program_build_free(struct program_build *build)
 		return;
 	for (int i = 0; i < PROGRAM_SECTION_COUNT; i++)
 		alloc_free(build->tables[i].items);
-	alloc_free(build->texts);
+	hash_table_fini(&build->texts);
 	alloc_free(build);
 }
 
@@ -83,47 +81,17 @@ void *program_build_get(struct program_build *build, enum program_section_id sec
 	return (char *)table->items + index * program_section_shapes[section].item_bytes;
 }
 
-static size_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return (size_t)(hash ^ hash >> 32);
-}
-
-/* The place where text is or would be. */
-static uint32_t *text_place(const struct program_build *build, const char *text)
+/* Where text is among the texts, or HASH_NONE. */
+static uint32_t find_text(const struct program_build *build, const char *text, uint64_t hash)
 {
 	const char *strings = build->tables[PROGRAM_STRINGS].items;
-	size_t mask = build->text_places - 1, at = hash_text(text) & mask;
+	uint32_t reference;
 
-	while (build->texts[at] != PROGRAM_NONE && strcmp(strings + build->texts[at], text) != 0)
-		at = (at + 1) & mask;
-	return &build->texts[at];
-}
-
-/* Keeps at least half of the places empty. */
-static int make_text_places(struct program_build *build)
-{
-	size_t old_places = build->text_places;
-	size_t places = old_places ? old_places * 2 : TEXT_PLACES_FIRST;
-	uint32_t *old = build->texts;
-
-	if (build->text_count < old_places / 2)
-		return 0;
-	uint32_t *texts = alloc_zero(places, sizeof *texts);
-	if (!texts)
-		return -ENOMEM;
-	memset(texts, 0xff, places * sizeof *texts);
-	build->texts = texts;
-	build->text_places = places;
-	for (size_t i = 0; i < old_places; i++) {
-		if (old[i] != PROGRAM_NONE)
-			*text_place(build, (const char *)build->tables[PROGRAM_STRINGS].items + old[i]) = old[i];
+	for (size_t step = 0; (reference = hash_table_next(&build->texts, hash, &step)) != HASH_NONE;) {
+		if (strcmp(strings + reference, text) == 0)
+			break;
 	}
-	alloc_free(old);
-	return 0;
+	return reference;
 }
 
 uint32_t program_build_text(struct program_build *build, const char *text)
@@ -132,18 +100,18 @@ uint32_t program_build_text(struct program_build *build, const char *text)
 		return PROGRAM_NONE;
 	if (build->failure)
 		return 0;
-	if (make_text_places(build)) {
+	uint64_t hash = hash_text(text);
+	uint32_t reference = find_text(build, text, hash);
+	if (reference != HASH_NONE)
+		return reference;
+	if (hash_table_reserve(&build->texts, NULL, build->texts.count + 1)) {
 		build->failure = -ENOMEM;
 		return 0;
 	}
-	uint32_t *place = text_place(build, text);
-	if (*place != PROGRAM_NONE)
-		return *place;
-	uint32_t reference = append(build, PROGRAM_STRINGS, text, strlen(text) + 1);
+	reference = append(build, PROGRAM_STRINGS, text, strlen(text) + 1);
 	if (build->failure)
 		return 0;
-	*place = reference;
-	build->text_count++;
+	hash_table_add(&build->texts, hash, reference);
 	return reference;
 }
 

@@ -3,21 +3,14 @@
 
 #include "program/values.h"
 
+#include "base/hash.h"
 #include "program/query.h"
 #include "program/returned.h"
 
 #include <string.h>
 
-static const uint64_t hash_start = 0xcbf29ce484222325, hash_factor = 0x100000001b3; /* FNV-1a */
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-	for (const unsigned char *at = bytes; length; at++, length--)
-		hash = (hash ^ *at) * hash_factor;
-	return hash;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
+/* The NUL included, so that two texts are not taken for another two. */
+static uint64_t hash_name(uint64_t hash, const char *text)
 {
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
@@ -37,7 +30,7 @@ static size_t text_bytes(const struct program *program, const struct program_rul
 static void begin(const struct program *program, const struct program_rule *rule, struct program_values *values)
 {
 	values->bytes = PROGRAM_VALUES_HEAD_BYTES;
-	values->layout = hash_text(hash_start, program_text(program, rule->name));
+	values->layout = hash_name(HASH_START, program_text(program, rule->name));
 }
 
 bool program_values_next(const struct program *program, uint32_t index, struct program_values *values,
@@ -64,7 +57,7 @@ bool program_values_next(const struct program *program, uint32_t index, struct p
 
 	const uint64_t shape[] = { node->kind, place->offset, place->bytes };
 
-	values->layout = hash_text(values->layout, program_text(program, row->name));
+	values->layout = hash_name(values->layout, program_text(program, row->name));
 	values->layout = hash_bytes(values->layout, shape, sizeof shape);
 	return true;
 }

@@ -4,6 +4,7 @@
 
 /* The parts of the JSON-lines reader: lines from a descriptor, types by name, records from members. */
 
+#include "base/hash-table.h"
 #include "trace/jsonl/json-priv.h"
 #include "trace/jsonl/jsonl.h"
 
@@ -30,10 +31,11 @@ struct jsonl_type {
 	uint32_t index;
 };
 
-/* Types by name; an empty place has no type. Open addressing, at most half full. */
+/* Those, in the order of their first use. */
 struct jsonl_types {
-	struct jsonl_type *places;
-	size_t place_count, count;
+	const struct event_type **items;
+	size_t count, capacity;
+	struct hash_table by_name;
 };
 
 /* What is wrong with a record: a place in the line, and perhaps what would be right. */

@@ -4,52 +4,35 @@
 #include "trace/jsonl/jsonl-priv.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "trace/ctf/metadata.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { FIRST_PLACES = 64, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 
-static size_t hash_name(const char *name, size_t length)
+/* The number of the type called name, or HASH_NONE. */
+static uint32_t number_of(const struct jsonl_types *types, const char *name, size_t length, uint64_t hash)
 {
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+	uint32_t number;
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3;
-	return (size_t)(hash ^ hash >> 32);
-}
+	for (size_t step = 0; (number = hash_table_next(&types->by_name, hash, &step)) != HASH_NONE;) {
+		const char *known = types->items[number]->name;
 
-static struct jsonl_type *place_of(const struct jsonl_types *types, const char *name, size_t length)
-{
-	size_t mask = types->place_count - 1, at = hash_name(name, length) & mask;
-
-	for (;; at = (at + 1) & mask) {
-		struct jsonl_type *place = &types->places[at];
-
-		if (!place->type || (strncmp(place->type->name, name, length) == 0 && place->type->name[length] == 0))
-			return place;
+		if (strncmp(known, name, length) == 0 && known[length] == 0)
+			break;
 	}
+	return number;
 }
 
-static int make_places(struct jsonl_types *types)
+static int add(struct jsonl_types *types, const struct event_type *type, uint64_t hash)
 {
-	struct jsonl_types larger = { .place_count = types->place_count ? types->place_count * 2 : FIRST_PLACES };
-
-	if (2 * (types->count + 1) <= types->place_count)
-		return 0;
-	larger.places = alloc_zero(larger.place_count, sizeof *larger.places);
-	if (!larger.places)
+	if (hash_table_reserve(&types->by_name, NULL, types->count + 1) ||
+	    alloc_grow(&types->items, &types->capacity, types->count, sizeof(const struct event_type *)))
 		return -ENOMEM;
-	for (size_t i = 0; i < types->place_count; i++) {
-		const struct event_type *type = types->places[i].type;
-
-		if (type)
-			*place_of(&larger, type->name, strlen(type->name)) = types->places[i];
-	}
-	larger.count = types->count;
-	alloc_free(types->places);
-	*types = larger;
+	hash_table_add(&types->by_name, hash, (uint32_t)types->count);
+	types->items[types->count++] = type;
 	return 0;
 }
 
@@ -67,13 +50,14 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 {
 	char text[NAME_BYTES];
 	int64_t length;
-	struct jsonl_type *place;
 	const struct event_type *type = NULL;
+	uint32_t number;
+	uint64_t hash;
 
-	if (types->count && !name->has_escape) {
-		place = place_of(types, name->text, name->length);
-		if (place->type) {
-			*found = *place;
+	if (!name->has_escape) {
+		number = number_of(types, name->text, name->length, hash_bytes(HASH_START, name->text, name->length));
+		if (number != HASH_NONE) {
+			*found = (struct jsonl_type){ types->items[number], number };
 			return 1;
 		}
 	}
@@ -82,17 +66,20 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 		return -ENOMEM;
 	if (!type)
 		return 0;
-	if (make_places(types))
-		return -ENOMEM;
 	/* The catalog may know the type by another name than it was asked for. */
-	place = place_of(types, type->name, strlen(type->name));
-	if (!place->type)
-		*place = (struct jsonl_type){ type, (uint32_t)types->count++ };
-	*found = *place;
+	hash = hash_text(type->name);
+	number = number_of(types, type->name, strlen(type->name), hash);
+	if (number == HASH_NONE) {
+		number = (uint32_t)types->count;
+		if (add(types, type, hash))
+			return -ENOMEM;
+	}
+	*found = (struct jsonl_type){ type, number };
 	return 1;
 }
 
 void jsonl_types_fini(struct jsonl_types *types)
 {
-	alloc_free(types->places);
+	hash_table_fini(&types->by_name);
+	alloc_free(types->items);
 }
