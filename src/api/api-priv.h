@@ -8,7 +8,9 @@
 
 #include "program/values.h"
 #include "session/executor/executor.h"
+#include "session/executor/place.h"
 #include "session/live/launch.h"
+#include "session/load/rules.h"
 #include "session/verdict/responses.h"
 
 #include <stdbool.h>

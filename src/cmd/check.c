@@ -6,16 +6,17 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/options/commands.h"
-#include "cmd/text/json-text.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/json-text.h"
+#include "ebpf/ebpf.h"
 #include "ebpf/kernel/attach-probe.h"
 #include "ebpf/kernel/btf-kernel.h"
-#include "ebpf/ebpf.h"
 #include "ebpf/source/plan.h"
 #include "program/query.h"
+#include "session/seccomp/veto-plan.h"
 
 #include <errno.h>
 #include <stdio.h>

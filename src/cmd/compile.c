@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism compile`: rule text in, program image or C header out. */
 
-#include "cmd/options/commands.h"
-#include "cmd/text/output.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/output.h"
 #include "program/values-header.h"
 
 #include <errno.h>

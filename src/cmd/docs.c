@@ -10,10 +10,10 @@
  *   asterism-docs failures       the table of docs/failures.md
  */
 
-#include "cmd/options/command.h"
 #include "cmd/help-actions.h"
 #include "cmd/help-failures.h"
 #include "cmd/help.h"
+#include "cmd/options/command.h"
 
 #include <stdio.h>
 #include <string.h>

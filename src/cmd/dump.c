@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism dump`: shows recorded events. */
 
+#include "cmd/input/inputs.h"
 #include "cmd/options/commands.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
 #include "cmd/text/event-text.h"
 #include "cmd/text/filter.h"
-#include "cmd/input/inputs.h"
 #include "cmd/text/output.h"
-#include "cmd/options/print.h"
 #include "cmd/text/signals.h"
-#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /* `asterism events`: which event types there are, what they carry, and whether this kernel raises them. */
 
 #include "base/text.h"
+#include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/print.h"
-#include "cmd/input/rules.h"
 #include "cmd/options/status.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/source/plan.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism explain`: what the compiler made of rules, and where they will run. */
 
+#include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/print.h"
-#include "cmd/input/rules.h"
 #include "cmd/options/status.h"
 
 #include "base/alloc.h"
@@ -13,6 +13,7 @@
 #include "program/calls.h"
 #include "program/explain/explain.h"
 #include "program/query.h"
+#include "session/seccomp/veto-plan.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which command runs, and answers --help and --version. */
 
-#include "cmd/options/command.h"
 #include "cmd/help-actions.h"
 #include "cmd/help-failures.h"
 #include "cmd/help.h"
+#include "cmd/options/command.h"
 #include "cmd/options/print.h"
 #include "cmd/options/status.h"
 

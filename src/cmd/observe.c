@@ -4,8 +4,8 @@
 #include "cmd/observe.h"
 
 #include "base/alloc.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 
 #include <errno.h>

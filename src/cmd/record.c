@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism record`: writes what happens in the running system to a trace. */
 
-#include "cmd/options/commands.h"
-#include "cmd/observe.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
-#include "cmd/text/sink.h"
+#include "cmd/observe.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/sink.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,13 +4,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "cmd/options/commands.h"
 #include "cmd/input/library.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
+#include "cmd/options/status.h"
 #include "cmd/text/signals.h"
 #include "cmd/text/sink.h"
-#include "cmd/options/status.h"
 #include "session/load/input.h"
 
 #include <errno.h>

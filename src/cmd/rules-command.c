@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/options/commands.h"
-#include "cmd/text/json-text.h"
 #include "cmd/input/library.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/json-text.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

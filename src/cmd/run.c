@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism run`: finds constellations in the running system. */
 
-#include "cmd/options/commands.h"
-#include "cmd/observe.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
-#include "cmd/text/sink.h"
+#include "cmd/observe.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/sink.h"
 
 #include <errno.h>
 #include <inttypes.h>

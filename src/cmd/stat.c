@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/options/commands.h"
-#include "cmd/text/filter.h"
 #include "cmd/input/inputs.h"
+#include "cmd/options/commands.h"
 #include "cmd/options/print.h"
-#include "cmd/text/signals.h"
 #include "cmd/options/status.h"
+#include "cmd/text/filter.h"
+#include "cmd/text/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

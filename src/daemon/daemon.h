@@ -4,8 +4,8 @@
 
 /* What the parts of the daemon know of each other. All of it belongs to one thread. */
 
-#include "daemon/clients.h"
 #include "daemon/budget.h"
+#include "daemon/clients.h"
 #include "daemon/options.h"
 #include "daemon/output.h"
 #include "daemon/units.h"

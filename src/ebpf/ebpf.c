@@ -5,15 +5,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "ebpf/feed.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/kernel/btf-path.h"
-#include "ebpf/feed.h"
 #include "ebpf/kernel/probe.h"
+#include "ebpf/matcher/stops.h"
 #include "ebpf/recorder/record-priv.h"
 #include "ebpf/run-time.h"
 #include "ebpf/source/plan.h"
 #include "ebpf/source/set.h"
-#include "ebpf/matcher/stops.h"
 #include "program/query.h"
 
 #include <errno.h>

@@ -9,6 +9,8 @@
  */
 
 #include "base/diag.h"
+#include "ebpf/plan/can-run.h"
+#include "ebpf/source/scope.h"
 #include "event/catalog.h"
 #include "program/load.h"
 #include "program/match.h"
@@ -17,12 +19,6 @@
 #include <sys/types.h>
 
 struct ebpf;
-
-enum ebpf_scope {
-	EBPF_SCOPE_TREE, /* the processes added by ebpf_scope_add, and all their descendants */
-	EBPF_SCOPE_PIDS, /* only the processes added by ebpf_scope_add */
-	EBPF_SCOPE_ALL,  /* every process but the caller's own */
-};
 
 struct ebpf_recorder;
 struct ebpf_stops;
@@ -50,25 +46,6 @@ struct ebpf_options {
 	void *event_context;            /* of on_event and on_lost */
 };
 
-/* Whether rule can run in the kernel. Returns 1, or 0 with the reason (one clause, no full stop) in reason. */
-int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size);
-
-/* Whether EMIT connects rule with another one; such rules run in one place, and all that follows in one program. */
-bool ebpf_emit_connects(const struct program *program, uint32_t rule);
-
-/* Whether the kernel's programs can do the call of a statement at a match; they may not reach its target, even so. */
-bool ebpf_can_act(const struct program *program, uint32_t statement);
-
-/*
- * Whether this kernel offers type, judged without loading anything: 1, or 0 with one clause in reason about the first
- * of its sources. -ENOMEM, or -EOPNOTSUPP where the kernel has no readable BTF. Opens the BTF each time (a
- * millisecond): for many types there is source_available in source/plan.h.
- */
-int ebpf_source_available(const struct event_type *type, char *reason, size_t size);
-
-/* Bytes of kernel memory that rule's pool and index take. */
-uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
-
 /*
  * Generates, loads and (unless test_run) attaches. Returns 0; -EPERM (no privilege), -EOPNOTSUPP (the kernel lacks
  * BTF, a tracepoint or a feature), -EINVAL (the verifier refused: a defect of ours; the diag holds its words), -ENOMEM,
@@ -95,9 +72,6 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
 
 /* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
 int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
-
-/* Whether ids in events are those of this process's pid namespace, so that it can name whom they are about. */
-bool ebpf_ids_are_own(void);
 
 /* Whether a process is in scope. */
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);

@@ -9,8 +9,8 @@
 #include "engine/machine-priv.h"
 
 #include "event/type.h"
-#include "program/eval.h"
 #include "program/emissions.h"
+#include "program/eval.h"
 
 #include <errno.h>
 #include <stddef.h>

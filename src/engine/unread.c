@@ -6,8 +6,8 @@
  */
 
 #include "engine/engine-priv.h"
-#include "program/reads.h"
 #include "program/query.h"
+#include "program/reads.h"
 
 #include <errno.h>
 #include <string.h>

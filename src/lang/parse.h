@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "event/catalog.h"
 #include "lang/syntax/ast.h"
+#include "lang/syntax/setting.h"
 
 /* One rule file. The text must stay valid while the unit and the diag are used for more files. */
 struct lang_input {
@@ -12,22 +13,6 @@ struct lang_input {
 	const char *folder; /* where EVENTS "x" is looked for first; NULL: only installed catalogs */
 	const char *text;
 	size_t length;
-};
-
-/* The line of a file that holds a setting. */
-struct lang_setting_line {
-	const char *file, *text;
-	uint32_t number;            /* from 1 */
-	uint32_t name_at, value_at; /* in text, bytes */
-};
-
-/*
- * Another value for what every input that has it calls PARAM name = ...; FILE.name is that of one input, whose file is
- * FILE.rule in whatever folder. text is a constant as rules write it. Everything is borrowed for the call.
- */
-struct lang_setting {
-	const char *name, *text;
-	struct lang_setting_line line; /* file NULL: it was given as name=text on the command line */
 };
 
 /* What a unit is made of. */

@@ -7,10 +7,10 @@
 
 #include "lang/parse.h"
 
-#include "lang/syntax/ast-machine.h"
 #include "lang/check/check-priv.h"
 #include "lang/parse/params-priv.h"
 #include "lang/parse/parser-priv.h"
+#include "lang/syntax/ast-machine.h"
 #include "lang/syntax/syntax-machine.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
  *   each aligned to its size, texts to 1, the whole to 8.
  */
 
-#include "program/match.h"
 #include "program/load.h"
+#include "program/match.h"
 
 struct program_place {
 	uint32_t name; /* text */

@@ -4,9 +4,9 @@
 #include "cmd/ctl/client.h"
 
 #include "base/text.h"
-#include "cmd/text/json.h"
 #include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/json.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,13 +3,13 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cmd/options/commands.h"
 #include "cmd/ctl/client.h"
 #include "cmd/ctl/print.h"
-#include "cmd/text/json-text.h"
 #include "cmd/input/library.h"
+#include "cmd/options/commands.h"
 #include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/json-text.h"
 
 #include <ctype.h>
 #include <errno.h>

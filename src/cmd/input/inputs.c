@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "cmd/options/print.h"
 #include "cmd/input/rules.h"
-#include "cmd/text/signals.h"
+#include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/signals.h"
 #include "trace/ctf/read.h"
 #include "trace/merge.h"
 #include "trace/open.h"

@@ -2,12 +2,12 @@
 /* `asterism test`: the tests of rules, as users write them. */
 
 #include "base/alloc.h"
-#include "cmd/options/commands.h"
 #include "cmd/input/library.h"
+#include "cmd/options/commands.h"
 #include "cmd/options/print.h"
-#include "cmd/text/signals.h"
 #include "cmd/options/status.h"
 #include "cmd/ruletest/report.h"
+#include "cmd/text/signals.h"
 
 #include <fnmatch.h>
 #include <limits.h>

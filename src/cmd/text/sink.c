@@ -3,9 +3,9 @@
 
 #include "cmd/text/sink.h"
 
-#include "cmd/text/output.h"
 #include "cmd/options/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/output.h"
 #include "session/output/result.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
  * place, or, where interrupts are off, from an interrupt of this processor as soon as they are on.
  */
 
-#include "ebpf/codegen/note.h"
 #include "ebpf/codegen/machine.h"
+#include "ebpf/codegen/note.h"
 #include "ebpf/matcher/stack-table.h"
 
 #include "program/calls.h"

@@ -15,8 +15,8 @@
  * frame.
  */
 
-#include "ebpf/memory/frame.h"
 #include "ebpf/matcher/matcher-priv.h"
+#include "ebpf/memory/frame.h"
 #include "program/query.h"
 
 #include <stddef.h>

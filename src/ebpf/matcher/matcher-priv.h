@@ -6,8 +6,8 @@
 
 #include "ebpf/kernel/load.h"
 #include "ebpf/lower/lower.h"
-#include "ebpf/memory/memory.h"
 #include "ebpf/matcher/matcher.h"
+#include "ebpf/memory/memory.h"
 #include "ebpf/source/scope.h"
 #include "program/emissions.h"
 

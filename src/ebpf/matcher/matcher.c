@@ -4,9 +4,9 @@
 #include "ebpf/matcher/matcher-priv.h"
 
 #include "base/alloc.h"
-#include "ebpf/kernel/cpus.h"
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/part.h"
+#include "ebpf/kernel/cpus.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

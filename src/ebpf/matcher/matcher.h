@@ -20,13 +20,12 @@
 #include "base/diag.h"
 #include "ebpf/asm/asm.h"
 #include "ebpf/kernel/feature.h"
+#include "ebpf/source/needs.h"
 #include "event/type.h"
 #include "program/load.h"
 #include "program/match.h"
 
 #include <stdbool.h>
-
-enum { EBPF_MATCHER_STACK_BYTES = 128, EBPF_CALL_STACK_BYTES = 192, EBPF_RAISED_STACK_BYTES = 64 };
 
 struct ebpf_matcher;
 struct scope;
@@ -65,14 +64,6 @@ struct ebpf_matcher_options {
 int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_options *options,
 		     struct asterism_diag *diag, struct ebpf_matcher **made);
 void ebpf_matcher_free(struct ebpf_matcher *matcher);
-
-/* What an event type's record must hold for the rules that run here. */
-struct ebpf_needs {
-	bool header[EVENT_HEADER_FIELDS]; /* as event_header_fields: ts cpu pid tid comm */
-	bool late_ts;                     /* not in header, but must be 0 or the time of this firing */
-	bool body[EVENT_FIELDS_MAX];      /* by index of the body field */
-	bool raises;                      /* rules may raise events in turn, which takes stack */
-};
 
 /*
  * The code for one event type comes in parts, each small enough for one program (rules are spread over parts). 0: no

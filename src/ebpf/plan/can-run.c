@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which rules the kernel can run, and says in a clause why not. */
 
-#include "ebpf/ebpf.h"
+#include "ebpf/plan/can-run.h"
 
 #include "base/alloc.h"
-#include "program/calls.h"
 #include "ebpf/matcher/matcher-priv.h"
+#include "program/calls.h"
 
 #include <errno.h>
 #include <stdio.h>

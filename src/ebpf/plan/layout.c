@@ -4,9 +4,9 @@
  * addressed directly, without a lookup. Sizes are settled before anything is created.
  */
 
-#include "ebpf/ebpf.h"
 #include "ebpf/codegen/emit-priv.h"
 #include "ebpf/matcher/stack-table.h"
+#include "ebpf/plan/can-run.h"
 
 #include "base/alloc.h"
 

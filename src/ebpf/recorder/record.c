@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "ebpf/kernel/probe.h"
-#include "ebpf/recorder/record-priv.h"
 #include "ebpf/path/resolve.h"
+#include "ebpf/recorder/record-priv.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>

@@ -9,7 +9,8 @@
  */
 
 #include "base/diag.h"
-#include "ebpf/ebpf.h"
+#include "ebpf/source/scope.h"
+#include "event/catalog.h"
 #include "event/packed.h"
 #include "ring/ring.h"
 

@@ -12,8 +12,8 @@
  */
 
 #include "base/diag.h"
-#include "ebpf/source/plan.h"
 #include "ebpf/path/value.h"
+#include "ebpf/source/plan.h"
 
 enum {
 	SOURCE_AWAITED_MAX = 4096, /* calls at a time; what finds no room is unread */

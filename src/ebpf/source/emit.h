@@ -17,10 +17,10 @@
  * leaves in r1 the time that it has read, or 0.
  */
 
-#include "ebpf/source/scope.h"
+#include "ebpf/path/value.h"
 #include "ebpf/source/await.h"
 #include "ebpf/source/prefetch.h"
-#include "ebpf/path/value.h"
+#include "ebpf/source/scope.h"
 
 /* style is how the entry's paths are evaluated where the body begins; scope is what the program has asked. */
 typedef void source_body_fn(void *context, struct ebpf_asm *as, const struct source_entry *entry,

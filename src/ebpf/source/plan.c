@@ -8,9 +8,8 @@
 #include "ebpf/source/plan.h"
 
 #include "ebpf/kernel/attach-tracefs.h"
-#include "ebpf/ebpf.h"
-#include "ebpf/source/await.h"
 #include "ebpf/path/value.h"
+#include "ebpf/source/await.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -442,28 +441,6 @@ int source_available(const struct btf_kernel *btf, const struct event_type *type
 
 	arena_free(arena);
 	return result == -ENOMEM ? result : result == 0;
-}
-
-int ebpf_source_available(const struct event_type *type, char *reason, size_t size)
-{
-	struct btf_kernel *btf;
-	char text[REASON_BYTES];
-	int result = type->source_count ? btf_kernel_open(NULL, &btf) : 0;
-
-	snprintf(reason, size, "%s",
-		 type->source_count ? "the kernel has no readable type information (BTF)"
-				    : "its declaration has no source");
-	if (result || !type->source_count)
-		return result == -EPERM || result == -EACCES ? -EOPNOTSUPP : result;
-	for (uint32_t i = 0; i < type->source_count; i++) {
-		result = source_available(btf, type, i, text, sizeof text);
-		if (result != 0)
-			break;
-		if (i == 0)
-			snprintf(reason, size, "%s", text);
-	}
-	btf_kernel_close(btf);
-	return result;
 }
 
 bool source_asks_user(const struct source_entry *entry)

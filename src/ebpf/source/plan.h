@@ -9,8 +9,8 @@
  */
 
 #include "ebpf/kernel/attach-probe.h"
-#include "ebpf/matcher/matcher.h"
 #include "ebpf/path/resolve.h"
+#include "ebpf/source/needs.h"
 
 /* One event type and what somebody wants to know of its events. */
 struct source_want {

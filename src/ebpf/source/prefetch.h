@@ -7,8 +7,8 @@
  * sees to it that the memory is there that the unit's fields are read from.
  */
 
-#include "ebpf/source/plan.h"
 #include "ebpf/path/value.h"
+#include "ebpf/source/plan.h"
 
 /* Whether the unit has use for such a program. */
 bool source_prefetch_pays(const struct source_unit *unit);

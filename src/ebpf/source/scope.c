@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
-#include "ebpf/source/scope-children.h"
 #include "ebpf/path/resolve.h"
 #include "ebpf/path/value.h"
+#include "ebpf/source/scope-children.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -17,8 +17,19 @@
 #include "base/diag.h"
 #include "ebpf/asm/asm.h"
 #include "ebpf/kernel/btf-kernel.h"
-#include "ebpf/ebpf.h"
 #include "ebpf/kernel/feature.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum ebpf_scope {
+	EBPF_SCOPE_TREE, /* the processes added by ebpf_scope_add, and all their descendants */
+	EBPF_SCOPE_PIDS, /* only the processes added by ebpf_scope_add */
+	EBPF_SCOPE_ALL,  /* every process but the caller's own */
+};
+
+/* Whether ids in events are those of this process's pid namespace, so that it can name whom they are about. */
+bool ebpf_ids_are_own(void);
 
 struct scope;
 

@@ -9,8 +9,8 @@
  * A record that is only shipped is a want without a body.
  */
 
-#include "ebpf/source/scope.h"
 #include "ebpf/source/emit.h"
+#include "ebpf/source/scope.h"
 #include "ebpf/source/ship.h"
 
 struct source_set;

@@ -8,8 +8,8 @@
  */
 
 #include "event/catalog.h"
-#include "lang/syntax/lex-priv.h"
 #include "lang/check/names-priv.h"
+#include "lang/syntax/lex-priv.h"
 #include "lang/syntax/report-priv.h"
 #include "lang/syntax/syntax-priv.h"
 

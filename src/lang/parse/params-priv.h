@@ -4,8 +4,8 @@
 
 /* Parameters: PARAM name = constant, which names it in one file, and what is set instead. */
 
-#include "lang/parse.h"
 #include "lang/parse/parser-priv.h"
+#include "lang/syntax/setting.h"
 
 enum { LANG_PARAMS_MAX = 1024 }; /* of one file */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides the words for the parts of an automaton. */
 
-#include "program/explain/explain-priv.h"
 #include "program/emissions.h"
+#include "program/explain/explain-priv.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 /* Which types follow from the recorded ones, and how. */
 
 #include "event/catalog.h"
-#include "session/derive/path.h"
 #include "event/source.h"
+#include "session/derive/path.h"
 
 struct derive_condition {
 	struct derive_node *node;

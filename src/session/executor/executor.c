@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "session/executor/place.h"
 #include "session/load/order.h"
 
 #include <errno.h>

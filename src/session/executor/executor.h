@@ -10,7 +10,8 @@
 
 #include "ebpf/ebpf.h"
 #include "ebpf/run-time.h"
-#include "session/session.h"
+#include "session/load/rules.h"
+#include "session/output/totals.h"
 
 #include <errno.h>
 

@@ -6,10 +6,9 @@
  * (docs/veto.md).
  */
 
-#include "session/load/rules.h"
+#include "session/executor/place.h"
 
 #include "ebpf/ebpf.h"
-#include "session/seccomp/veto-plan.h"
 
 #include <stdio.h>
 
@@ -20,16 +19,4 @@ void session_place_watching(const struct program *program, uint32_t rule, struct
 	*placement = (struct session_placement){ .place = SESSION_KERNEL };
 	if (!ebpf_can_run(program, rule, placement->reason, sizeof placement->reason))
 		placement->place = mode == PROGRAM_SYNCHRONOUS ? SESSION_NOWHERE : SESSION_USER;
-}
-
-void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
-{
-	static const struct session_policy everything = { .allows_all = true };
-
-	if (!veto_plan_concerns(program, rule, &everything)) {
-		session_place_watching(program, rule, placement);
-		return;
-	}
-	*placement = (struct session_placement){ .place = SESSION_VETO };
-	snprintf(placement->reason, sizeof placement->reason, "the call that completes it is held until it is judged");
 }

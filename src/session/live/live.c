@@ -14,6 +14,7 @@
 #include "session/seccomp/veto.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -149,7 +150,7 @@ static int begin(struct live *live, const struct session_rules *rules)
 	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (live->epoll_fd < 0 || live->timer_fd < 0)
 		return diag_error(live->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	result = veto_new(rules, options, live->diag, &live->veto);
+	result = veto_new(rules, options->policy, options->command, live->diag, &live->veto);
 	if (!result && options->command)
 		result = launch_prepare(options->command, veto_filter(live->veto), live->diag, &live->launch);
 	if (!result)
@@ -181,7 +182,9 @@ static int begin(struct live *live, const struct session_rules *rules)
 		return diag_no_memory(live->diag);
 	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
-	result = veto_start(live->veto, &live->launch, live->diag);
+	result = veto_start(live->veto,
+			    &(struct veto_command){ live->launch.pid, live->launch.error_fd, &live->launch.hold },
+			    live->diag);
 	return !result && options->command ? launch_go(&live->launch, options->command[0], live->diag) : result;
 }
 

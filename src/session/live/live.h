@@ -8,7 +8,83 @@
  * borrowed until live_close.
  */
 
-#include "session/session.h"
+#include "base/diag.h"
+#include "session/live/remaining.h"
+#include "session/load/policy.h"
+#include "session/load/rules.h"
+#include "session/output/totals.h"
+#include "session/record/tape.h"
+#include "session/verdict/asks.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Matches that get a snapshot of their own: so many at most, and none within a second of another. */
+enum { SESSION_SNAPSHOTS_MAX = 64 };
+
+struct session_live_options {
+	/* Exactly one of these says what is observed. */
+	char *const *command; /* launched; it and its descendants */
+	const pid_t *pids;    /* these processes and their descendants, until the last of these ends */
+	size_t pid_count;
+	bool no_children; /* of pids: without descendants */
+	bool all;         /* every process but the own one */
+	bool to_the_last; /* command, pids: until none of the descendants is left, either */
+
+	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
+	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
+
+	const struct session_policy *policy; /* what rules may do; NULL: nothing that changes the system */
+
+	session_ask_fn
+		*on_ask; /* answers the questions of rules (CALL Ask), or says that asks_answer will; may be NULL */
+	const char *ask_command; /* a command that answers them (ask-command.h), where on_ask is NULL; may be NULL */
+
+	uint64_t for_ns; /* how long at most; 0: no limit */
+	int signal_fd; /* a signalfd whose signals end the session, but SIGUSR1 (what is recorded is written), SIGUSR2,
+			  SIGALRM; -1: none */
+	program_match_fn *on_match;
+	/*
+	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
+	 * to take the signals of signal_fd and to ignore SIGPIPE: before, they may end the process.
+	 */
+	void (*on_start)(void *context);
+	/* No more matches for now: write them out, and what the diag has got meanwhile; as on_match. NULL: no need. */
+	int (*on_pause)(void *context);
+	/* Now and then, how a recording is going. NULL: no need. */
+	void (*on_progress)(void *context, const struct tape_totals *totals);
+	void *context; /* of all of these */
+};
+
+/* How a live session ended. */
+enum session_end {
+	SESSION_COMMAND_ENDED, /* the command has ended; see command_status */
+	SESSION_PIDS_ENDED,
+	SESSION_TIME_UP,
+	SESSION_SIGNALLED,
+	SESSION_STOPPED, /* on_match wanted it, or the session could not go on */
+};
+
+struct session_outcome {
+	bool began; /* else nothing was observed, and nothing else of this counts */
+	enum session_end end;
+	int signal;         /* SIGNALLED: which */
+	bool command_alive; /* a launched command goes on without the session */
+	pid_t command_pid;
+	struct session_remaining remaining; /* COMMAND_ENDED, PIDS_ENDED: what outlives these */
+	int command_status;                 /* as a shell has it: exit status, or 128 + signal */
+};
+
+/*
+ * Observes the running system, by rules (NULL: none), a recording, or both. Notes on rules that run in user space go to
+ * the diag before the first event. Returns 0 with *totals and *outcome; -EINVAL (no such command, process gone, a
+ * SYNCHRONOUS rule that cannot run in the kernel), -EPERM, -EOPNOTSUPP (the kernel lacks something), -ENOMEM, what
+ * on_match returned. Where a rule may act or something is recorded, the session lasts until what it observes has ended,
+ * whatever on_match returns and whatever fails; then *outcome says that it began and the result what failed. Nothing
+ * stays attached either way. *totals is always valid and to be freed with session_totals_fini.
+ */
+int session_live(const struct session_rules *rules, const struct session_live_options *options,
+		 struct asterism_diag *diag, struct session_totals *totals, struct session_outcome *outcome);
 
 struct live;
 

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "session/live/remaining.h"
-#include "session/output/result.h"
 #include "session/live/seed.h"
+#include "session/output/result.h"
 #include "trace/ctf/metadata.h"
 
 #include <errno.h>

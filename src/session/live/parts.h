@@ -8,9 +8,10 @@
  */
 
 #include "session/executor/executor.h"
-#include "session/verdict/responses.h"
+#include "session/live/live.h"
 #include "session/record/tape.h"
 #include "session/seccomp/veto.h"
+#include "session/verdict/responses.h"
 
 struct session_parts {
 	const struct session_rules *rules;

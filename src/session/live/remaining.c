@@ -3,8 +3,8 @@
 
 #include "session/live/remaining.h"
 
-#include "react/proc.h"
 #include "base/proc-numbers.h"
+#include "react/proc.h"
 
 #include <unistd.h>
 

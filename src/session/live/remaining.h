@@ -4,7 +4,17 @@
 
 /* Observed processes that still run when what the session was begun for has ended: nothing more is seen of them. */
 
-#include "session/session.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { SESSION_REMAINING_NAMED = 8 };
+
+/* Observed processes that run on without the session: how many, and the first of them. */
+struct session_remaining {
+	size_t count;
+	pid_t pids[SESSION_REMAINING_NAMED];
+};
 
 /* Finds those for which in_scope is true; the caller itself and those that have ended but are not waited for yet are
  * none. */

@@ -4,9 +4,9 @@
 #include "session/live/seed.h"
 
 #include "base/alloc.h"
+#include "base/proc-numbers.h"
 #include "ebpf/kernel/own-probe.h"
 #include "react/proc.h"
-#include "base/proc-numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>

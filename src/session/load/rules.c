@@ -9,8 +9,8 @@
 #include "automaton/compile.h"
 #include "base/alloc.h"
 #include "lang/parse.h"
-#include "session/load/input.h"
 #include "program/query.h"
+#include "session/load/input.h"
 
 #include <errno.h>
 #include <string.h>

@@ -72,19 +72,6 @@ struct session_parameter {
 const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count);
 struct event_catalog *session_rules_catalog(const struct session_rules *rules);
 
-/* Where one rule runs in a live session. */
-enum session_place {
-	SESSION_KERNEL,
-	SESSION_USER,    /* over events that the kernel ships */
-	SESSION_NOWHERE, /* SYNCHRONOUS, but the kernel cannot */
-	SESSION_VETO,    /* in user space, before the system calls that it looks at */
-};
-
-struct session_placement {
-	enum session_place place;
-	char reason[200]; /* why not in the kernel, one clause; empty for SESSION_KERNEL */
-};
-
 /* Returns 0, or -EINVAL: what rule index waits for is only declared. Of a machine, one event that is raised will do; in
  * a program that sees anything else it is warned of. */
 int session_check_raised(const struct program *program, struct event_catalog *catalog, uint32_t index,
@@ -92,11 +79,5 @@ int session_check_raised(const struct program *program, struct event_catalog *ca
 
 /* Warns of each rule of the program that waits in vain: for rules that something is only recorded for. */
 void session_warn_unraised(const struct program *program, struct event_catalog *catalog, struct asterism_diag *diag);
-
-/* Decides where rule (index in the program) runs if it may do all that it says. */
-void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
-
-/* The same if no system call is to be refused. */
-void session_place_watching(const struct program *program, uint32_t rule, struct session_placement *placement);
 
 #endif

@@ -4,8 +4,8 @@
 #include "session/output/result.h"
 
 #include "base/text.h"
-#include "program/machine.h"
 #include "program/emissions.h"
+#include "program/machine.h"
 #include "program/returned.h"
 #include "session/output/result-priv.h"
 

@@ -4,9 +4,10 @@
 #include "session/output/result.h"
 
 #include "base/real.h"
-#include "program/machine.h"
 #include "program/emissions.h"
+#include "program/machine.h"
 #include "program/returned.h"
+#include "react/react.h"
 #include "session/output/result-priv.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "program/eval.h"
 #include "program/load.h"
 #include "program/match.h"
-#include "session/session.h"
+#include "session/output/totals.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -49,23 +49,6 @@ struct replay {
 	uint64_t passed_ns;         /* up to this; the engine hears of it when it matters */
 };
 
-uint64_t session_totals_unread(const struct session_totals *totals)
-{
-	uint64_t unread = 0;
-
-	for (uint32_t i = 0; i < totals->rule_count; i++)
-		unread += totals->rules[i].unread;
-	return unread;
-}
-
-void session_totals_fini(struct session_totals *totals)
-{
-	alloc_free(totals->rules);
-	react_tallies_fini(&totals->tallies);
-	reactions_refusals_fini(&totals->refusals);
-	*totals = (struct session_totals){ 0 };
-}
-
 /* Every rule must run in the kernel: results are to be those of the kernel, not of a stand-in. */
 static int check_kernel(const struct program *program, struct asterism_diag *diag)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what calls mean in a replay: nothing is done any more, but what is to be counted is counted. */
 
-#include "session/verdict/reactions.h"
 #include "session/replay/priv.h"
+#include "session/verdict/reactions.h"
 
 struct told {
 	const struct session_replay_options *options;

@@ -4,8 +4,8 @@
 
 /* What the rules of a program look at: of the rest of an input nothing needs to be decoded. */
 
-#include "program/load.h"
 #include "event/source.h"
+#include "program/load.h"
 
 struct replay_want {
 	const struct program *program; /* borrowed */

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -210,4 +211,16 @@ void veto_plan_fini(struct veto_plan *plan)
 	if (plan->arena)
 		arena_free(plan->arena);
 	*plan = (struct veto_plan){ .arena = NULL };
+}
+
+void session_place(const struct program *program, uint32_t rule, struct session_placement *placement)
+{
+	static const struct session_policy everything = { .allows_all = true };
+
+	if (!veto_plan_concerns(program, rule, &everything)) {
+		session_place_watching(program, rule, placement);
+		return;
+	}
+	*placement = (struct session_placement){ .place = SESSION_VETO };
+	snprintf(placement->reason, sizeof placement->reason, "the call that completes it is held until it is judged");
 }

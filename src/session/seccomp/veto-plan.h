@@ -4,6 +4,7 @@
 
 /* What rules with Veto need: the calls to be held, as a filter for the kernel, and how each becomes events. */
 
+#include "session/executor/place.h"
 #include "session/load/policy.h"
 #include "session/load/rules.h"
 #include "session/seccomp/veto-call.h"
@@ -29,5 +30,8 @@ bool veto_plan_concerns(const struct program *program, uint32_t rule, const stru
 int veto_plan_init(struct veto_plan *plan, const struct session_rules *rules, const struct session_policy *policy,
 		   struct asterism_diag *diag);
 void veto_plan_fini(struct veto_plan *plan);
+
+/* Decides where rule (index in the program) runs if it may do all that it says. */
+void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
 
 #endif

@@ -14,10 +14,10 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "program/calls.h"
+#include "program/found.h"
 #include "program/machine.h"
 #include "program/query.h"
 #include "session/seccomp/held-thread.h"
-#include "program/found.h"
 #include "session/seccomp/veto-plan.h"
 
 #include <errno.h>
@@ -236,9 +236,9 @@ static void *run(void *context)
 	return NULL;
 }
 
-static int check_scope(const struct veto *veto, const struct session_live_options *options, struct asterism_diag *diag)
+static int check_scope(const struct veto *veto, bool launches, struct asterism_diag *diag)
 {
-	for (uint32_t i = 0; i < veto->program->rule_count && !options->command; i++) {
+	for (uint32_t i = 0; i < veto->program->rule_count && !launches; i++) {
 		if (!veto->plan.rules[i])
 			continue;
 		diag_add(diag, ASTERISM_ERROR, NULL, "only a command that asterism launches can be held: -- CMD",
@@ -249,10 +249,10 @@ static int check_scope(const struct veto *veto, const struct session_live_option
 	return 0;
 }
 
-static int prepare(struct veto *veto, const struct session_live_options *options, struct asterism_diag *diag)
+static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 {
 	const struct engine_options engine = { .on_match = on_match, .context = veto, .rules = veto->plan.rules };
-	int result = check_scope(veto, options, diag);
+	int result = check_scope(veto, launches, diag);
 
 	if (result)
 		return result;
@@ -266,8 +266,8 @@ static int prepare(struct veto *veto, const struct session_live_options *options
 	return engine_new(veto->program, &engine, diag, &veto->engine);
 }
 
-int veto_new(const struct session_rules *rules, const struct session_live_options *options, struct asterism_diag *diag,
-	     struct veto **made)
+int veto_new(const struct session_rules *rules, const struct session_policy *policy, bool launches,
+	     struct asterism_diag *diag, struct veto **made)
 {
 	struct veto *veto;
 	int result;
@@ -282,9 +282,9 @@ int veto_new(const struct session_rules *rules, const struct session_live_option
 	veto->listener = veto->news_fd = veto->stop_fd = veto->exec_fd = -1;
 	pthread_mutex_init(&veto->lock, NULL);
 	pthread_cond_init(&veto->idle, NULL);
-	result = veto_plan_init(&veto->plan, rules, options->policy, diag);
+	result = veto_plan_init(&veto->plan, rules, policy, diag);
 	if (!result && veto->plan.rules)
-		result = prepare(veto, options, diag);
+		result = prepare(veto, launches, diag);
 	if (!result && veto->plan.rules)
 		*made = veto;
 	else
@@ -354,20 +354,20 @@ const struct sock_fprog *veto_filter(const struct veto *veto)
 	return veto ? &veto->plan.filter : NULL;
 }
 
-int veto_start(struct veto *veto, struct launch *launch, struct asterism_diag *diag)
+int veto_start(struct veto *veto, const struct veto_command *command, struct asterism_diag *diag)
 {
 	sigset_t all, before;
 	int result;
 
 	if (!veto)
 		return 0;
-	veto->exec_fd = fcntl(launch->error_fd, F_DUPFD_CLOEXEC, 0);
+	veto->exec_fd = fcntl(command->error_fd, F_DUPFD_CLOEXEC, 0);
 	if (veto->exec_fd < 0)
 		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	veto->launched = launch->pid;
-	veto->listener = launch->hold.listener;
-	launch->hold.listener = -1;
-	veto->call = launch->hold.start;
+	veto->launched = command->pid;
+	veto->listener = command->hold->listener;
+	command->hold->listener = -1;
+	veto->call = command->hold->start;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&veto->thread, NULL, run, veto);

@@ -8,8 +8,10 @@
  * belongs to the session's thread. docs/veto.md says what is guaranteed.
  */
 
-#include "session/live/launch.h"
-#include "session/session.h"
+#include "session/load/policy.h"
+#include "session/load/rules.h"
+#include "session/output/totals.h"
+#include "session/seccomp/hold.h"
 
 struct veto;
 
@@ -17,8 +19,8 @@ struct veto;
  * Prepares the rules that have a Veto which the session allows; *made is NULL when there are none. Returns 0; -EINVAL
  * when such a rule asks for too much, or no command is launched; -ENOMEM.
  */
-int veto_new(const struct session_rules *rules, const struct session_live_options *options, struct asterism_diag *diag,
-	     struct veto **made);
+int veto_new(const struct session_rules *rules, const struct session_policy *policy, bool launches,
+	     struct asterism_diag *diag, struct veto **made);
 
 /* Held calls fail with ENOSYS from here on. veto may be NULL, here and below. */
 void veto_free(struct veto *veto);
@@ -29,8 +31,15 @@ const bool *veto_rules(const struct veto *veto);
 /* What the command is to take upon itself, for launch_prepare; NULL: nothing. */
 const struct sock_fprog *veto_filter(const struct veto *veto);
 
-/* Begins to answer the calls of a command launched with the filter; launch_go is next. Returns 0, -EAGAIN, -errno. */
-int veto_start(struct veto *veto, struct launch *launch, struct asterism_diag *diag);
+/* A command that was launched with the filter and waits to begin. */
+struct veto_command {
+	pid_t pid;
+	int error_fd;      /* closed by the command once it has begun */
+	struct hold *hold; /* its listener changes hands */
+};
+
+/* Begins to answer the calls of the command; launch_go is next. Returns 0, -EAGAIN, -errno. */
+int veto_start(struct veto *veto, const struct veto_command *command, struct asterism_diag *diag);
 
 /* Readable when veto_poll has something to do; -1: never. */
 int veto_fd(const struct veto *veto);

@@ -355,9 +355,3 @@ int reactions_refusals(const struct reactions *reactions, struct reactions_refus
 	}
 	return 0;
 }
-
-void reactions_refusals_fini(struct reactions_refusals *refusals)
-{
-	alloc_free(refusals->items);
-	*refusals = (struct reactions_refusals){ 0 };
-}

@@ -11,6 +11,7 @@
 #include "react/actions/agent.h"
 #include "react/stops.h"
 #include "session/load/policy.h"
+#include "session/output/totals.h"
 
 struct reactions;
 
@@ -57,21 +58,7 @@ typedef void reactions_tally_fn(void *context, uint32_t statement, uint64_t *buc
 int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void *context,
 		      struct react_tallies *tallies);
 
-/* What was refused because it was asked for too often. */
-struct reactions_refusal {
-	uint32_t rule;
-	const struct react_action *action;
-	uint64_t count;
-	char why[48]; /* the last time */
-};
-
-struct reactions_refusals {
-	struct reactions_refusal *items;
-	size_t count, capacity;
-};
-
 /* Adds what was refused. Returns 0 or -ENOMEM. */
 int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals);
-void reactions_refusals_fini(struct reactions_refusals *refusals);
 
 #endif

@@ -9,8 +9,8 @@
  * which for one machine's traces is the clock itself: CLOCK_MONOTONIC for LTTng's.
  */
 
-#include "trace/babel/class.h"
 #include "trace/babel/babel-priv.h"
+#include "trace/babel/class.h"
 #include "trace/babel/told.h"
 #include "trace/babel/who.h"
 

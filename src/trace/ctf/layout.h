@@ -11,8 +11,8 @@
 
 #include "event/catalog.h"
 #include "event/packed.h"
-#include "trace/ctf/metadata.h"
 #include "trace/ctf/lttng-map.h"
+#include "trace/ctf/metadata.h"
 
 struct ctf_layout;
 

@@ -9,8 +9,8 @@
 
 #include "automaton/compile.h"
 #include "base/alloc.h"
-#include "lang/syntax/ast-machine.h"
 #include "lang/parse.h"
+#include "lang/syntax/ast-machine.h"
 #include "program/explain/explain.h"
 #include "program/load.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "event/type.h"
-#include "react/react.h"
 #include "program/section.h"
+#include "react/react.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "recorded.h"
 
 #include "session/derive/derive.h"
-#include "session/replay/check.h"
 #include "session/load/rules.h"
+#include "session/replay/check.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "engine/engine.h"
+#include "session/load/rules.h"
 #include "session/replay/crew.h"
 #include "session/replay/split.h"
-#include "session/load/rules.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /* Which rules can be divided by a key, by how much of one, and where the events go. */
 
 #include "base/alloc.h"
-#include "session/replay/key.h"
 #include "session/load/rules.h"
+#include "session/replay/key.h"
 
 #include <errno.h>
 #include <setjmp.h>

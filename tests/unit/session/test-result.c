@@ -3,11 +3,11 @@
 
 #include "compiled.h"
 
+#include "base/alloc.h"
 #include "base/real.h"
 #include "engine/engine.h"
 #include "program/match-copy.h"
 #include "session/output/result-priv.h"
-#include "base/alloc.h"
 #include "session/output/result.h"
 
 #include <float.h>

@@ -355,8 +355,6 @@ static void test_every_allocation_may_fail(void **state)
 static void test_every_allocation_of_a_session_may_fail(void **state)
 {
 	struct session_rules *rules = rules_of(rule_text);
-	char *command[] = { "true", NULL };
-	const struct session_live_options options = { .policy = &all_allowed, .command = command };
 	struct veto *veto = NULL;
 	int result = -ENOMEM;
 	unsigned long at = 0;
@@ -366,7 +364,7 @@ static void test_every_allocation_of_a_session_may_fail(void **state)
 		struct asterism_diag *diag = asterism_diag_new();
 
 		alloc_fail_at(++at);
-		result = veto_new(rules, &options, diag, &veto);
+		result = veto_new(rules, &all_allowed, true, diag, &veto);
 		alloc_fail_at(0);
 		assert_int_equal(veto != NULL, result == 0);
 		asterism_diag_free(diag);
@@ -380,19 +378,17 @@ static void test_every_allocation_of_a_session_may_fail(void **state)
 static void test_who_is_to_be_held(void **state)
 {
 	struct session_rules *rules = rules_of(rule_text);
-	const struct session_live_options everybody = { .policy = &all_allowed, .all = true },
-					  nothing = { .all = true };
 	struct asterism_diag *diag = asterism_diag_new();
 	struct veto *veto;
 
 	(void)state;
-	assert_int_equal(veto_new(rules, &everybody, diag, &veto), -EINVAL);
+	assert_int_equal(veto_new(rules, &all_allowed, false, diag, &veto), -EINVAL);
 	assert_null(veto);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
 			    "rule judging calls Veto, which cannot be done to processes that run already");
-	assert_int_equal(veto_new(rules, &nothing, diag, &veto), 0);
+	assert_int_equal(veto_new(rules, NULL, false, diag, &veto), 0);
 	assert_null(veto);
-	assert_int_equal(veto_new(NULL, &everybody, diag, &veto), 0);
+	assert_int_equal(veto_new(NULL, &all_allowed, false, diag, &veto), 0);
 	assert_null(veto);
 	assert_null(veto_rules(NULL));
 	assert_null(veto_filter(NULL));

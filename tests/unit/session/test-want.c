@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Nothing is left out of an input that a rule looks at, and what no rule looks at is. */
 
-#include "session/replay/want.h"
 #include "session/load/rules.h"
+#include "session/replay/want.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,9 +8,9 @@
 #include "program/machine.h"
 #include "program/match-copy.h"
 #include "program/values.h"
+#include "session/output/result-priv.h"
 #include "session/verdict/asks.h"
 #include "session/verdict/reactions.h"
-#include "session/output/result-priv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "session/output/totals.h"
+
+#include "base/alloc.h"
+
+uint64_t session_totals_unread(const struct session_totals *totals)
+{
+	uint64_t unread = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		unread += totals->rules[i].unread;
+	return unread;
+}
+
+void session_totals_fini(struct session_totals *totals)
+{
+	alloc_free(totals->rules);
+	react_tallies_fini(&totals->tallies);
+	reactions_refusals_fini(&totals->refusals);
+	*totals = (struct session_totals){ 0 };
+}
+
+void reactions_refusals_fini(struct reactions_refusals *refusals)
+{
+	alloc_free(refusals->items);
+	*refusals = (struct reactions_refusals){ 0 };
+}

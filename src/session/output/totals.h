@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_OUTPUT_TOTALS_H
+#define SESSION_OUTPUT_TOTALS_H
+
+/* What a session counts, filled by executors, recordings and reactions, written by result.h. */
+
+#include "program/match.h"
+#include "react/tally.h"
+#include "session/record/tape.h"
+
+/* What was refused because it was asked for too often. */
+struct reactions_refusal {
+	uint32_t rule;
+	const struct react_action *action;
+	uint64_t count;
+	char why[48]; /* the last time */
+};
+
+struct reactions_refusals {
+	struct reactions_refusal *items;
+	size_t count, capacity;
+};
+
+void reactions_refusals_fini(struct reactions_refusals *refusals);
+
+/* What a session counted. */
+struct session_totals {
+	uint64_t events;
+	uint64_t lost;    /* everything lost, all rules together */
+	uint64_t missing; /* of these, what an input says that it lacks; it counts for every rule */
+	uint64_t elapsed_ns;
+	struct program_rule_stats *rules; /* one per rule of the program */
+	uint32_t rule_count;
+	uint32_t threads;             /* of a replay: how many matched */
+	uint32_t divided;             /* rules that several of them shared */
+	bool repeated;                /* sharing a rule did not do, so the replay began again without */
+	struct tape_totals tape;      /* of a recording */
+	struct react_tallies tallies; /* counters and histograms of the rules */
+	uint64_t stops_refused;       /* processes that were not stopped: too many are */
+	uint64_t asks_lost;           /* questions that got their default answer without being told */
+	struct reactions_refusals refusals;
+};
+
+/* Events that rules did not see because something in them could not be read, all rules together. */
+uint64_t session_totals_unread(const struct session_totals *totals);
+
+void session_totals_fini(struct session_totals *totals);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_REPLAY_REPLAY_H
+#define SESSION_REPLAY_REPLAY_H
+
+/* Replays: rules over recorded events. */
+
+#include "base/diag.h"
+#include "session/load/rules.h"
+#include "session/output/totals.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+enum session_engine { SESSION_ENGINE_USER, SESSION_ENGINE_KERNEL };
+
+struct session_progress {
+	uint64_t events;
+	uint64_t bytes_read, bytes_total; /* total 0: unknown */
+};
+
+/* A point in the time of the inputs. */
+struct session_moment {
+	uint64_t ns;
+	bool since_start; /* counted from the first event of all inputs, else as their events have it */
+};
+
+struct session_replay_options {
+	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
+	size_t file_count;
+	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl/jsonl.h) */
+	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
+	const char *remedy; /* what to tell who lacks recorded events: how to record what the rules need; may be NULL */
+	enum session_engine engine;
+	/*
+	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are
+	 * the same and in the same order, but come some thousand events later. Inputs that can be read again may be
+	 * read again.
+	 */
+	uint32_t jobs;
+	program_match_fn *on_match;
+	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
+	void *context;                                                               /* of both */
+	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
+};
+
+/*
+ * Replays files of events. Returns 0 with *totals, also when stopped; -EINVAL (an input is wrong, the diag says
+ * where), -ENOMEM, what on_match returned, or, with SESSION_ENGINE_KERNEL, -EPERM or -EOPNOTSUPP. *totals is always
+ * valid and to be freed with session_totals_fini.
+ */
+int session_replay(const struct session_rules *rules, const struct session_replay_options *options,
+		   struct asterism_diag *diag, struct session_totals *totals);
+
+#endif
