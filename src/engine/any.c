@@ -11,9 +11,7 @@
 
 #include "engine/index-priv.h"
 
-#include <errno.h>
-
-enum { FIRST_BUCKETS = 16 };
+#include <stddef.h>
 
 static struct engine_run **bucket_of(const struct engine_any *any, uint32_t hash)
 {
@@ -34,39 +32,17 @@ static struct engine_run **find(const struct engine_any *any, const struct engin
 	return NULL;
 }
 
-static int grow(struct engine_any *any)
-{
-	struct engine_index *index = &any->index;
-	size_t size = index->buckets ? index->mask + 1 : 0, wanted = size ? size * 2 : FIRST_BUCKETS;
-	struct engine_run **buckets = alloc_zero(wanted, sizeof *buckets), *aside;
-
-	if (!buckets)
-		return -ENOMEM;
-	for (size_t i = 0; i < size; i++) {
-		for (struct engine_run *run = index->buckets[i]; run; run = aside) {
-			struct engine_any_link *link = engine_any_link_of(any, run);
-			struct engine_run **bucket = &buckets[link->hash & (wanted - 1)];
-
-			aside = link->aside;
-			link->aside = *bucket;
-			*bucket = run;
-		}
-	}
-	alloc_free(index->buckets);
-	index->buckets = buckets;
-	index->mask = wanted - 1;
-	return 0;
-}
-
 int engine_any_grow(struct engine_machine *machine, size_t wanted)
 {
 	int result = 0;
 
 	for (uint32_t i = 0; i < machine->any_count && !result; i++) {
-		const struct engine_index *index = &machine->any[i].index;
+		struct engine_index *index = &machine->any[i].index;
+		size_t link = machine->any[i].link_offset;
 
 		while (!result && (!index->buckets || index->mask + 1 < wanted))
-			result = grow(&machine->any[i]);
+			result = engine_index_widen(index, link + offsetof(struct engine_any_link, aside),
+						    link + offsetof(struct engine_any_link, hash));
 	}
 	return result;
 }

@@ -127,7 +127,9 @@ static inline void engine_runs_give(struct engine_rule *rule, struct engine_run 
 struct engine_run *engine_runs_sort(struct engine_run *first, size_t link_offset);
 
 /* index.c, whose other half is index-priv.h */
-/* Doubles the buckets, of which there are to be two for each parked run. Returns 0, -ENOMEM. */
+/* Doubles the buckets, whose runs have the next one and their hash so far in. Returns 0, -ENOMEM. */
+int engine_index_widen(struct engine_index *index, size_t aside_offset, size_t hash_offset);
+/* The same for those of a rule, of which there are to be two for each parked run. */
 int engine_index_grow(struct engine_rule *rule);
 /* Brings the counts of a counted chain's runs up to date. */
 void engine_index_spread(struct engine_rule *rule, const struct engine_counting *counting, struct engine_run *first);

@@ -65,27 +65,32 @@ bool engine_index_texts_agree(const struct engine_class *class, const struct eng
 	return true;
 }
 
-int engine_index_grow(struct engine_rule *rule)
+int engine_index_widen(struct engine_index *index, size_t aside_offset, size_t hash_offset)
 {
-	struct engine_index *index = &rule->by_key;
 	size_t size = index->buckets ? index->mask + 1 : 0, wanted = size ? size * 2 : FIRST_BUCKETS;
-	struct engine_run **buckets = alloc_zero(wanted, sizeof *buckets), *aside;
+	struct engine_run **buckets = alloc_zero(wanted, sizeof *buckets), *next;
 
 	if (!buckets)
 		return -ENOMEM;
 	for (size_t i = 0; i < size; i++) {
-		for (struct engine_run *run = index->buckets[i]; run; run = aside) {
-			struct engine_run **bucket = &buckets[run->hash & (wanted - 1)];
+		for (struct engine_run *run = index->buckets[i]; run; run = next) {
+			struct engine_run **aside = (struct engine_run **)((char *)run + aside_offset);
+			uint32_t hash = *(uint32_t *)((char *)run + hash_offset);
 
-			aside = run->aside;
-			run->aside = *bucket;
-			*bucket = run;
+			next = *aside;
+			*aside = buckets[hash & (wanted - 1)];
+			buckets[hash & (wanted - 1)] = run;
 		}
 	}
 	alloc_free(index->buckets);
 	index->buckets = buckets;
 	index->mask = wanted - 1;
 	return 0;
+}
+
+int engine_index_grow(struct engine_rule *rule)
+{
+	return engine_index_widen(&rule->by_key, offsetof(struct engine_run, aside), offsetof(struct engine_run, hash));
 }
 
 static void add_to_count(struct engine_run *run, const struct engine_counting *counting, uint64_t increment)
