@@ -8,66 +8,48 @@
 
 #include "engine/machine-priv.h"
 
-enum { CHILDREN = 4 };
+#include "base/heap.h"
 
-static bool is_before(const struct engine_due *a, const struct engine_due *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct engine_due *a = left, *b = right;
+
 	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
-static void place(struct engine_machine *machine, size_t at, struct engine_due due)
+static void on_place(void *context, const void *item, size_t at)
 {
-	machine->due[at] = due;
-	*engine_due_place_of(machine, due.run) = at + 1;
+	const struct engine_due *due = item;
+
+	*engine_due_place_of(context, due->run) = at + 1;
 }
 
-static void sift_up(struct engine_machine *machine, size_t at, struct engine_due moved)
+static struct heap heap_of(struct engine_machine *machine)
 {
-	for (; at && is_before(&moved, &machine->due[(at - 1) / CHILDREN]); at = (at - 1) / CHILDREN)
-		place(machine, at, machine->due[(at - 1) / CHILDREN]);
-	place(machine, at, moved);
-}
-
-static void sift_down(struct engine_machine *machine, size_t at, struct engine_due moved)
-{
-	for (;;) {
-		size_t child = CHILDREN * at + 1, end = child + CHILDREN, least = child;
-
-		if (child >= machine->due_count)
-			break;
-		if (end > machine->due_count)
-			end = machine->due_count;
-		while (++child < end) {
-			if (is_before(&machine->due[child], &machine->due[least]))
-				least = child;
-		}
-		if (!is_before(&machine->due[least], &moved))
-			break;
-		place(machine, at, machine->due[least]);
-		at = least;
-	}
-	place(machine, at, moved);
-}
-
-/* Puts moved where it belongs, seen from a place that is free. */
-static void settle(struct engine_machine *machine, size_t at, struct engine_due moved)
-{
-	if (at && is_before(&moved, &machine->due[(at - 1) / CHILDREN]))
-		sift_up(machine, at, moved);
-	else
-		sift_down(machine, at, moved);
+	return (struct heap){
+		.items = machine->due,
+		.count = machine->due_count,
+		.item_bytes = sizeof *machine->due,
+		.children = 4,
+		.is_before = is_before,
+		.on_place = on_place,
+		.context = machine,
+	};
 }
 
 struct engine_run *engine_due_first(struct engine_machine *machine)
 {
-	for (; machine->due_count; sift_down(machine, 0, machine->due[0])) {
-		struct engine_due *first = &machine->due[0];
-		uint64_t at = engine_word_at(first->run->slots + machine->timer_offset);
+	struct heap heap = heap_of(machine);
 
-		if (at == first->at && first->run->ordinal == first->ordinal)
-			return first->run;
-		first->at = at;
-		first->ordinal = first->run->ordinal;
+	while (heap.count) {
+		struct engine_due first = machine->due[0];
+		uint64_t at = engine_word_at(first.run->slots + machine->timer_offset);
+
+		if (at == first.at && first.run->ordinal == first.ordinal)
+			return first.run;
+		first.at = at;
+		first.ordinal = first.run->ordinal;
+		heap_down(&heap, 0, &first);
 	}
 	return NULL;
 }
@@ -80,18 +62,20 @@ int engine_due_reserve(struct engine_machine *machine, size_t count)
 void engine_due_set(struct engine_machine *machine, struct engine_run *run, uint64_t at)
 {
 	struct engine_due due = { at, run->ordinal, run };
-	size_t known = *engine_due_place_of(machine, run);
+	size_t known = *engine_due_place_of(machine, run), place = known ? known - 1 : machine->due_count;
+	struct heap heap;
 
-	if (at && known) {
-		if (is_before(&due, &machine->due[known - 1]))
-			sift_up(machine, known - 1, due);
-	} else if (at) {
-		sift_up(machine, machine->due_count++, due);
+	if (at && known && !is_before(&due, &machine->due[place]))
+		return; /* put off */
+	if (at) {
+		machine->due_count += !known;
+		heap = heap_of(machine);
+		heap_up(&heap, place, &due);
 	} else if (known) {
-		struct engine_due last = machine->due[--machine->due_count];
-
+		due = machine->due[--machine->due_count];
+		heap = heap_of(machine);
 		*engine_due_place_of(machine, run) = 0;
-		if (last.run != run)
-			settle(machine, known - 1, last);
+		if (due.run != run)
+			heap_put(&heap, place, &due);
 	}
 }

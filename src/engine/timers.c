@@ -12,6 +12,8 @@
  */
 
 #include "engine/engine-priv.h"
+
+#include "base/heap.h"
 #include "program/query.h"
 
 #include <stddef.h>
@@ -26,41 +28,31 @@ static uint64_t deadline_of(const struct engine_rule *rule, struct engine_run *r
 	return at;
 }
 
-static bool is_before(const struct engine_deadline *a, const struct engine_deadline *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct engine_deadline *a = left, *b = right;
+
 	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
-static void place(struct engine *engine, uint32_t at, struct engine_deadline deadline)
+static void on_place(void *context, const void *item, size_t at)
 {
-	engine->heap[at] = deadline;
-	deadline.rule->timers.place = at;
+	const struct engine_deadline *deadline = item;
+
+	(void)context;
+	deadline->rule->timers.place = (uint32_t)at;
 }
 
-static void sift_up(struct engine *engine, uint32_t at)
+static struct heap heap_of(struct engine *engine)
 {
-	struct engine_deadline *heap = engine->heap, moved = heap[at];
-
-	for (; at && is_before(&moved, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		place(engine, at, heap[(at - 1) / 2]);
-	place(engine, at, moved);
-}
-
-static void sift_down(struct engine *engine, uint32_t at)
-{
-	struct engine_deadline *heap = engine->heap, moved = heap[at];
-
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child + 1 < engine->heap_count && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (child >= engine->heap_count || !is_before(&heap[child], &moved))
-			break;
-		place(engine, at, heap[child]);
-		at = child;
-	}
-	place(engine, at, moved);
+	return (struct heap){
+		.items = engine->heap,
+		.count = engine->heap_count,
+		.item_bytes = sizeof *engine->heap,
+		.children = 4,
+		.is_before = is_before,
+		.on_place = on_place,
+	};
 }
 
 static void set_next(struct engine *engine)
@@ -71,8 +63,10 @@ static void set_next(struct engine *engine)
 /* The heap has room for every rule. */
 static void push(struct engine *engine, struct engine_deadline deadline)
 {
-	engine->heap[engine->heap_count] = deadline;
-	sift_up(engine, engine->heap_count++);
+	size_t at = engine->heap_count++;
+	struct heap heap = heap_of(engine);
+
+	heap_up(&heap, at, &deadline);
 	deadline.rule->timers.in_heap = true;
 	set_next(engine);
 }
@@ -80,13 +74,13 @@ static void push(struct engine *engine, struct engine_deadline deadline)
 void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint64_t at, uint64_t ordinal)
 {
 	struct engine_deadline deadline = { at, ordinal, rule };
+	struct heap heap = heap_of(engine);
 	uint32_t place = rule->timers.place;
 
 	if (!rule->timers.in_heap) {
 		push(engine, deadline);
 	} else if (is_before(&deadline, &engine->heap[place])) {
-		engine->heap[place] = deadline;
-		sift_up(engine, place);
+		heap_up(&heap, place, &deadline);
 		set_next(engine);
 	}
 }
@@ -205,20 +199,22 @@ static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
 static bool settle(struct engine *engine, uint64_t now)
 {
 	struct engine_deadline *top = &engine->heap[0], truth = { .rule = top->rule };
+	struct heap heap;
 
 	if (!find_first(top->rule, &truth)) {
 		top->rule->timers.in_heap = false;
-		*top = engine->heap[--engine->heap_count];
-		if (engine->heap_count)
-			sift_down(engine, 0);
+		truth = engine->heap[--engine->heap_count];
+		heap = heap_of(engine);
+		if (heap.count)
+			heap_down(&heap, 0, &truth);
 		return false;
 	}
 	if (truth.at == top->at && truth.ordinal == top->ordinal)
 		return true;
 	if (truth.at >= now)
 		truth.ordinal = 0;
-	*top = truth;
-	sift_down(engine, 0);
+	heap = heap_of(engine);
+	heap_down(&heap, 0, &truth);
 	return false;
 }
 
@@ -260,10 +256,15 @@ static void end_first(struct engine *engine, struct engine_rule *rule, bool matc
 /* What was raised may have let runs come to wait for their deadline: nothing is known of the order at one time. */
 static void forget_order(struct engine *engine)
 {
+	struct heap heap = heap_of(engine);
+
 	for (uint32_t i = 0; i < engine->heap_count; i++)
 		engine->heap[i].ordinal = 0;
-	for (uint32_t i = engine->heap_count / 2; i-- > 0;)
-		sift_down(engine, i);
+	for (uint32_t i = engine->heap_count; i-- > 0;) {
+		struct engine_deadline deadline = engine->heap[i];
+
+		heap_down(&heap, i, &deadline);
+	}
 }
 
 void engine_timers_expire(struct engine *engine, uint64_t now)

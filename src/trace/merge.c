@@ -8,6 +8,7 @@
 #include "trace/merge.h"
 
 #include "base/alloc.h"
+#include "base/heap.h"
 
 #include <errno.h>
 
@@ -33,39 +34,31 @@ struct merge {
 	size_t type_count, type_capacity;
 };
 
-static bool is_before(const struct input *a, const struct input *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct input *a = *(struct input *const *)left, *b = *(struct input *const *)right;
 	uint64_t at_a = a->event.record->ts, at_b = b->event.record->ts;
 
 	return at_a != at_b ? at_a < at_b : a < b;
 }
 
-static void sift_down(struct merge *merge)
+static struct heap heap_of(struct merge *merge)
 {
-	struct input **heap = merge->heap, *moved = heap[0];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < merge->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (child >= merge->heap_count || !is_before(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
+	return (struct heap){
+		.items = merge->heap,
+		.count = merge->heap_count,
+		.item_bytes = sizeof(struct input *),
+		.children = 2,
+		.is_before = is_before,
+	};
 }
 
 static void push(struct merge *merge, struct input *input)
 {
-	struct input **heap = merge->heap;
 	size_t at = merge->heap_count++;
+	struct heap heap = heap_of(merge);
 
-	for (; at && is_before(input, heap[(at - 1) / 2]); at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = input;
+	heap_up(&heap, at, &input);
 }
 
 /*
@@ -114,14 +107,17 @@ static int start(struct merge *merge)
 /* The next event of the input that gave the last one takes its place in the heap. */
 static int replace(struct merge *merge)
 {
-	int result = take_event(merge, merge->heap[0]);
+	struct input *input = merge->heap[0];
+	struct heap heap;
+	int result = take_event(merge, input);
 
 	if (result < 0)
 		return result;
 	if (result == 0)
-		merge->heap[0] = merge->heap[--merge->heap_count];
-	if (merge->heap_count)
-		sift_down(merge);
+		input = merge->heap[--merge->heap_count];
+	heap = heap_of(merge);
+	if (heap.count)
+		heap_down(&heap, 0, &input);
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 
 #include "trace/ctf/read-priv.h"
 
+#include "base/heap.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,26 +42,22 @@ struct ctf {
 	} record;
 };
 
-static bool is_before(const struct ctf_stream *a, const struct ctf_stream *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct ctf_stream *a = *(struct ctf_stream *const *)left, *b = *(struct ctf_stream *const *)right;
+
 	return a->ts != b->ts ? a->ts < b->ts : a->order < b->order;
 }
 
-static void sift_down(struct ctf *ctf, size_t at)
+static struct heap heap_of(struct ctf *ctf)
 {
-	struct ctf_stream **heap = ctf->heap, *moved = heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < ctf->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (child >= ctf->heap_count || !is_before(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
+	return (struct heap){
+		.items = ctf->heap,
+		.count = ctf->heap_count,
+		.item_bytes = sizeof(struct ctf_stream *),
+		.children = 2,
+		.is_before = is_before,
+	};
 }
 
 static bool damage(struct ctf_stream *stream, size_t at, const char *text)
@@ -146,16 +144,14 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 /* Puts the first of the heap, which may have become another or a later one, in its place. */
 static void settle(struct ctf *ctf)
 {
-	const struct ctf_stream *second;
+	struct heap heap = heap_of(ctf);
+	struct ctf_stream *first = ctf->heap[0];
 
 	ctf->alone_until_ns = UINT64_MAX;
 	if (ctf->heap_count < 2)
 		return;
-	sift_down(ctf, 0);
-	second = ctf->heap[1];
-	if (ctf->heap_count > 2 && ctf->heap[2]->ts < second->ts)
-		second = ctf->heap[2];
-	ctf->alone_until_ns = second->ts;
+	heap_down(&heap, 0, &first);
+	ctf->alone_until_ns = ctf->heap[heap_child(&heap, 0)]->ts;
 }
 
 /* The first of the heap has an event no longer. Streams have many events in a row, so it often stays the first. */
@@ -394,8 +390,12 @@ static void add_stream(struct ctf *ctf, const struct ctf_part *parts, size_t cou
 
 	*stream = (struct ctf_stream){ .parts = parts, .part_count = count, .fd = -1 };
 	stream->order = (uint32_t)ctf->stream_count++;
-	if (advance(ctf, stream))
-		ctf->heap[ctf->heap_count++] = stream;
+	if (advance(ctf, stream)) {
+		size_t at = ctf->heap_count++;
+		struct heap heap = heap_of(ctf);
+
+		heap_up(&heap, at, &stream);
+	}
 }
 
 static int open_streams(struct ctf *ctf)
@@ -417,8 +417,6 @@ static int open_streams(struct ctf *ctf)
 	}
 	for (size_t i = 0; i < ctf->part_count; i++)
 		ctf->source.bytes_total += ctf->parts[i].bytes;
-	for (size_t i = ctf->heap_count / 2; i-- > 0;)
-		sift_down(ctf, i);
 	return 0;
 }
 
