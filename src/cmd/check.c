@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/json-text.h"
 #include "ebpf/ebpf.h"
@@ -196,11 +196,11 @@ static int check_rule(const struct checking *checking, uint32_t index)
 	return 0;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct checking checking = {
 		.as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1,
-		.is_quiet = arguments_has(arguments, OPTION_QUIET),
+		.is_quiet = cli_has(arguments, OPTION_QUIET),
 	};
 	struct session_rules *rules;
 	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules), result;
@@ -224,13 +224,13 @@ static int run(const struct arguments *arguments)
 	return cmd_status_of(result);
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism check slow-syscall.rule",
 	  "Says whether the rules of the file are right, and where they will run." },
 	{ NULL, NULL },
 };
 
-const struct command command_check = {
+const struct cli_command command_check = {
 	.name = "check",
 	.summary = "check rule files and explain what is wrong in them",
 	.operands = "FILE...",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism compile`: rule text in, program image or C header out. */
 
+#include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
 #include "program/values-header.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Writes the bytes and leaves no half-written file behind. */
-static int write_output(const struct arguments *arguments, const char *file, const void *bytes, size_t length)
+static int write_output(const struct cli_arguments *arguments, const char *file, const void *bytes, size_t length)
 {
 	bool is_stdout = strcmp(file, "-") == 0;
 	int fd = is_stdout ? STDOUT_FILENO : cmd_output_open(arguments, file);
@@ -40,7 +40,7 @@ static int write_output(const struct arguments *arguments, const char *file, con
 	return STATUS_USAGE;
 }
 
-static int write_header(const struct arguments *arguments, const char *output, const struct session_rules *rules)
+static int write_header(const struct cli_arguments *arguments, const char *output, const struct session_rules *rules)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	char *text = NULL;
@@ -60,7 +60,7 @@ static int write_header(const struct arguments *arguments, const char *output, c
 	return status;
 }
 
-static int write_image(const struct arguments *arguments, const char *output, const struct session_rules *rules)
+static int write_image(const struct cli_arguments *arguments, const char *output, const struct session_rules *rules)
 {
 	size_t length;
 	const void *image = session_rules_image(rules, &length);
@@ -72,10 +72,10 @@ static int write_image(const struct arguments *arguments, const char *output, co
 	return write_output(arguments, output, image, length);
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	const char *output = arguments->options[OPTION_OUTPUT].text;
-	bool header = arguments_has(arguments, OPTION_HEADER);
+	bool header = cli_has(arguments, OPTION_HEADER);
 	struct session_rules *rules;
 	int status;
 
@@ -91,7 +91,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism compile slow-syscall.rule -o slow-syscall.astc",
 	  "Compiles the rules once; every command takes the image in place of the text." },
 	{ "asterism compile --header slow-syscall.rule -o slow-syscall.h",
@@ -99,7 +99,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_compile = {
+const struct cli_command command_compile = {
 	.name = "compile",
 	.summary = "compile rule files to a program image (.astc) or a C header",
 	.operands = "FILE... -o FILE | --header FILE...",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism dump`: shows recorded events. */
 
+#include "cli/print.h"
 #include "cmd/input/inputs.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/event-text.h"
 #include "cmd/text/filter.h"
@@ -35,7 +35,7 @@ struct dump {
 	char date[32];
 };
 
-static int open_output(struct dump *dump, const struct arguments *arguments)
+static int open_output(struct dump *dump, const struct cli_arguments *arguments)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
 
@@ -179,11 +179,11 @@ static int show_all(struct dump *dump)
 	return status;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct dump dump = {
 		.is_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1,
-		.is_verbose = arguments_has(arguments, OPTION_VERBOSE),
+		.is_verbose = cli_has(arguments, OPTION_VERBOSE),
 		.form = (enum time_form)arguments->options[OPTION_TIMES].number,
 		.fd = -1,
 	};
@@ -203,7 +203,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism dump trace", "Shows all events of the trace in the directory trace." },
 	{ "asterism dump -e 'sched_*' --cpu 0 --from 2s --to 2500ms trace",
 	  "Half a second of what the scheduler did on one processor." },
@@ -211,7 +211,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_dump = {
+const struct cli_command command_dump = {
 	.name = "dump",
 	.summary = "show recorded events",
 	.operands = "TRACE...",

@@ -2,9 +2,9 @@
 /* `asterism events`: which event types there are, what they carry, and whether this kernel raises them. */
 
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/source/plan.h"
@@ -152,11 +152,11 @@ static int put_more(struct listing *listing)
 	return cmd_status_of(result);
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct listing listing = {
 		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
-		.verbose = arguments_has(arguments, OPTION_VERBOSE),
+		.verbose = cli_has(arguments, OPTION_VERBOSE),
 	};
 	int status = cmd_read_catalog(&listing.catalog);
 
@@ -174,13 +174,13 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
 	{ "asterism events -v openat", "Shows fields, types and units of the events with openat in their name." },
 	{ NULL, NULL },
 };
 
-const struct command command_events = {
+const struct cli_command command_events = {
 	.name = "events",
 	.summary = "list event types with their fields and what this kernel offers",
 	.operands = "[PATTERN]",

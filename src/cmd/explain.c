@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism explain`: what the compiler made of rules, and where they will run. */
 
+#include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	explain(program, rule, &facts, out);
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
 	struct session_rules *rules;
@@ -110,13 +110,13 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism explain slow-syscall.rule", "Says how the rule matches, where it runs and what it costs." },
 	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
 	{ NULL, NULL },
 };
 
-const struct command command_explain = {
+const struct cli_command command_explain = {
 	.name = "explain",
 	.summary = "show the automaton of rules and where they run",
 	.operands = "FILE...",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism features`: what the running kernel offers, and what is different without the rest. */
 
+#include "cli/print.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 
 #include "ebpf/kernel/probe.h"
@@ -47,7 +47,7 @@ static json_t *describe(const struct probe *probe, int has)
 			 probe->purpose, "without", text_or_null(probe->without), "since", text_or_null(probe->since));
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
 	json_t *features = json_array();
@@ -83,13 +83,13 @@ static int run(const struct arguments *arguments)
 	return runs ? STATUS_FINE : STATUS_KERNEL;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism features", "Tells what works in this kernel, and how." },
 	{ "asterism features -f json", "The same for programs." },
 	{ NULL, NULL },
 };
 
-const struct command command_features = {
+const struct cli_command command_features = {
 	.name = "features",
 	.summary = "tell what this kernel offers, and what is different without the rest",
 	.operands = "",

@@ -3,7 +3,7 @@
 
 #include "cmd/help-actions.h"
 
-#include "cmd/help.h"
+#include "cli/help.h"
 #include "react/react.h"
 
 enum { CALL_BYTES = 200, LATE_BYTES = 400 };
@@ -39,7 +39,7 @@ void help_actions(FILE *stream)
 
 		react_print(action, call, sizeof call);
 		fprintf(stream, "\n%s %s\n", action->changes_system ? "*" : " ", call);
-		help_text(action->summary, 4, stream);
+		cli_help_text(action->summary, 4, stream);
 		fprintf(stream, "    Done %s.", place_of(action));
 		put_aliases(action, " Also called ", stream);
 		if (action->aliases[0])
@@ -47,10 +47,10 @@ void help_actions(FILE *stream)
 		if (action->per_second)
 			fprintf(stream, " By asterism at most %u times a second.", action->per_second);
 		putc('\n', stream);
-		help_text(action->guarantee, 4, stream);
+		cli_help_text(action->guarantee, 4, stream);
 		if (is_weaker_late(action)) {
 			snprintf(late, sizeof late, "By asterism: %s", react_late_guarantee(action));
-			help_text(late, 4, stream);
+			cli_help_text(late, 4, stream);
 		}
 	}
 }

@@ -3,67 +3,53 @@
 
 #include "cmd/help-failures.h"
 
-#include "cmd/help.h"
-
-enum { FIELD_BYTES = 512 };
-
-const struct help_failure help_failures[] = {
+static const struct cli_entry failures[] = {
 	{ "standard output or the file of -o cannot be written (the disk is full, an error of the device)",
-	  "yes, to the end of what is observed",
-	  "at once; at the end how many matches are missing. Writing is tried again; what is there are whole matches",
-	  "3" },
+	  { "yes, to the end of what is observed",
+	    "at once; at the end how many matches are missing. Writing is tried again; what is there are whole matches",
+	    "3" } },
 	{ "whoever reads the matches is gone (a closed pipe), and a rule may act or something is recorded",
-	  "yes, to the end of what is observed", "nothing", "that of the command" },
+	  { "yes, to the end of what is observed", "nothing", "that of the command" } },
 	{ "whoever reads the matches is gone, no rule may act and nothing is recorded",
-	  "no: the session ends, the command goes on", "nothing", "that of the command" },
-	{ "the trace of record cannot be written", "yes, to the end of what is observed",
-	  "at once; at the end how many events and marks of matches are missing. Writing is tried again; the gap is in "
-	  "the trace, at its place",
-	  "3" },
-	{ "a snapshot cannot be written", "yes, to the end of what is observed",
-	  "at once; at the end how many are not whole", "3" },
+	  { "no: the session ends, the command goes on", "nothing", "that of the command" } },
+	{ "the trace of record cannot be written",
+	  { "yes, to the end of what is observed",
+	    "at once; at the end how many events and marks of matches are missing. Writing is tried again; the gap is "
+	    "in "
+	    "the trace, at its place",
+	    "3" } },
+	{ "a snapshot cannot be written",
+	  { "yes, to the end of what is observed", "at once; at the end how many are not whole", "3" } },
 	{ "events come faster than a ring or a pool can take them, or one event raises more than there is room for",
-	  "yes; runs are marked as ON LOSS says", "at the end, per rule, how many and what helps", "3" },
+	  { "yes; runs are marked as ON LOSS says", "at the end, per rule, how many and what helps", "3" } },
 	{ "asterism cannot wait for events, take them or see to its actions, and a rule may act or something is "
 	  "recorded",
-	  "yes, to the end of what is observed; it is tried again", "at once", "2, or 4 where the kernel refuses" },
-	{ "the same, but no rule may act and nothing is recorded", "no: the session ends, the command goes on",
-	  "at once", "2, or 4 where the kernel refuses" },
+	  { "yes, to the end of what is observed; it is tried again", "at once", "2, or 4 where the kernel refuses" } },
+	{ "the same, but no rule may act and nothing is recorded",
+	  { "no: the session ends, the command goes on", "at once", "2, or 4 where the kernel refuses" } },
 	{ "a session cannot begin: no privilege, no room for the trace, a rule that the kernel refuses",
-	  "no: the command is not started", "at once", "2 or 4" },
+	  { "no: the command is not started", "at once", "2 or 4" } },
 	{ "asterism is killed (kill -9)",
-	  "no: what was in the kernel is gone within a second, whoever was stopped goes on, held system calls fail",
-	  "nothing; what was written can be read", "137" },
-	{ "the output of asterismd cannot be written", "yes",
-	  "in its log; its metrics say how many matches are missing. Writing is tried again", "it stays up" },
-	{ "the output of a replay cannot be written", "no: the replay ends", "at once (nothing where a reader is gone)",
-	  "2 (0 where a reader is gone)" },
-	{ NULL, NULL, NULL, NULL },
+	  { "no: what was in the kernel is gone within a second, whoever was stopped goes on, held system calls fail",
+	    "nothing; what was written can be read", "137" } },
+	{ "the output of asterismd cannot be written",
+	  { "yes", "in its log; its metrics say how many matches are missing. Writing is tried again",
+	    "it stays up" } },
+	{ "the output of a replay cannot be written",
+	  { "no: the replay ends", "at once (nothing where a reader is gone)", "2 (0 where a reader is gone)" } },
+	{ NULL, { NULL } },
 };
 
-static void put_field(const char *name, const char *text, FILE *stream)
-{
-	char field[FIELD_BYTES];
-
-	snprintf(field, sizeof field, "%s: %s", name, text);
-	help_text(field, 6, stream);
-}
-
-void help_failures_text(FILE *stream)
-{
-	for (const struct help_failure *row = help_failures; row->what; row++) {
-		if (row != help_failures)
-			putc('\n', stream);
-		help_text(row->what, 2, stream);
-		put_field("rules on", row->rules, stream);
-		put_field("told", row->told, stream);
-		put_field("exit status", row->status, stream);
-	}
-}
+const struct cli_section help_failures = {
+	.title = "FAILURES",
+	.heading = "When something fails",
+	.labels = { "rules on", "told", "exit status" },
+	.entries = failures,
+};
 
 void help_failures_page(FILE *stream)
 {
 	fputs("| what fails | are rules still on | what is told | exit status |\n|---|---|---|---|\n", stream);
-	for (const struct help_failure *row = help_failures; row->what; row++)
-		fprintf(stream, "| %s | %s | %s | %s |\n", row->what, row->rules, row->told, row->status);
+	for (const struct cli_entry *row = failures; row->term; row++)
+		fprintf(stream, "| %s | %s | %s | %s |\n", row->term, row->texts[0], row->texts[1], row->texts[2]);
 }

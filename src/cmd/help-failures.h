@@ -4,22 +4,14 @@
 
 /* What becomes of a live session where something fails: one table for help, manual pages and docs/failures.md. */
 
+#include "cli/command.h"
+
 #include <stdio.h>
 
-struct help_failure {
-	const char *what;
-	const char *rules; /* whether they are still on */
-	const char *told;
-	const char *status; /* the exit status */
-};
+/* Of each failure: whether rules are still on, what is told, and the exit status. */
+extern const struct cli_section help_failures;
 
-/* Ended by a row without a text. */
-extern const struct help_failure help_failures[];
-
-/* What `asterism help failures` writes. */
-void help_failures_text(FILE *stream);
-
-/* The same as the table of docs/failures.md. */
+/* The table of docs/failures.md. */
 void help_failures_page(FILE *stream);
 
 #endif

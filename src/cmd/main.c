@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which command runs, and answers --help and --version. */
 
+#include "cli/help.h"
+#include "cli/print.h"
 #include "cmd/help-actions.h"
 #include "cmd/help-failures.h"
 #include "cmd/help.h"
-#include "cmd/options/command.h"
-#include "cmd/options/print.h"
+#include "cmd/options/options.h"
 #include "cmd/options/status.h"
+#include "cmd/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,33 +28,36 @@ static int unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int run_command(const struct cli_command *command, int argc, char **argv)
 {
-	struct arguments arguments;
-	int status = arguments_parse(command, argc, argv, &arguments);
+	struct cli_arguments arguments = { .program = &cmd_program, .command = command };
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = cli_parse(&arguments, argc, argv, diag), status = STATUS_FINE;
 
 	print_color(arguments.options[OPTION_COLOR].text);
-	print_quiet(arguments_has(&arguments, OPTION_QUIET));
-	if (status)
-		status = -status;
-	else if (arguments_has(&arguments, OPTION_HELP))
-		help_command(command, stdout);
+	print_quiet(cli_has(&arguments, OPTION_QUIET));
+	print_diag(diag);
+	asterism_diag_free(diag);
+	if (result)
+		status = STATUS_USAGE;
+	else if (cli_has(&arguments, OPTION_HELP))
+		cli_help(&cmd_program, command, stdout);
 	else
 		status = command->run(&arguments);
-	arguments_fini(&arguments);
+	cli_arguments_fini(&arguments);
 	return status;
 }
 
 static int help_about(int argc, char **argv)
 {
-	const struct command *command = argc > 2 ? command_find(argv[2]) : NULL;
+	const struct cli_command *command = argc > 2 ? command_find(argv[2]) : NULL;
 
 	if (command)
-		help_command(command, stdout);
+		cli_help(&cmd_program, command, stdout);
 	else if (argc > 2 && strcmp(argv[2], "actions") == 0)
 		help_actions(stdout);
 	else if (argc > 2 && strcmp(argv[2], "failures") == 0)
-		help_failures_text(stdout);
+		cli_help_entries(&help_failures, stdout);
 	else if (argc > 2)
 		return unknown_command(argv[2]);
 	else
@@ -74,7 +79,7 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
+	const struct cli_command *command;
 	int status;
 
 	hold_standard_descriptors();

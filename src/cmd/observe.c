@@ -4,8 +4,8 @@
 #include "cmd/observe.h"
 
 #include "base/alloc.h"
+#include "cli/print.h"
 #include "cmd/input/rules.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 
 #include <errno.h>
@@ -64,16 +64,15 @@ static int open_signals(sigset_t *taken)
 }
 
 /* Exactly one of a command, processes and --all says what is observed. */
-static int check_scope(const struct arguments *arguments)
+static int check_scope(const struct cli_arguments *arguments)
 {
-	int ways =
-		(arguments->launched != NULL) + (arguments->number_count != 0) + arguments_has(arguments, OPTION_ALL);
+	int ways = (arguments->launched != NULL) + cli_has(arguments, OPTION_PID) + cli_has(arguments, OPTION_ALL);
 
-	if (ways == 1 && arguments_has(arguments, OPTION_ALL) && arguments_has(arguments, OPTION_WAIT)) {
+	if (ways == 1 && cli_has(arguments, OPTION_ALL) && cli_has(arguments, OPTION_WAIT)) {
 		print_error("--wait is for a command or -p: the whole machine never ends");
 		return STATUS_USAGE;
 	}
-	if (ways == 1 && (arguments->number_count || !arguments_has(arguments, OPTION_NO_CHILDREN)))
+	if (ways == 1 && (cli_has(arguments, OPTION_PID) || !cli_has(arguments, OPTION_NO_CHILDREN)))
 		return STATUS_FINE;
 	if (ways == 1) {
 		print_error("--no-children is for the processes of -p");
@@ -87,30 +86,31 @@ static int check_scope(const struct arguments *arguments)
 	return STATUS_USAGE;
 }
 
-int observe_init(struct observation *observation, const struct arguments *arguments)
+int observe_init(struct observation *observation, const struct cli_arguments *arguments)
 {
+	const struct cli_value *pids = &arguments->options[OPTION_PID];
 	int status = check_scope(arguments);
 
 	*observation = (struct observation){
 		.options = { .command = arguments->launched,
-			     .pid_count = arguments->number_count,
-			     .all = arguments_has(arguments, OPTION_ALL),
-			     .no_children = arguments_has(arguments, OPTION_NO_CHILDREN),
-			     .to_the_last = arguments_has(arguments, OPTION_WAIT),
+			     .pid_count = pids->count,
+			     .all = cli_has(arguments, OPTION_ALL),
+			     .no_children = cli_has(arguments, OPTION_NO_CHILDREN),
+			     .to_the_last = cli_has(arguments, OPTION_WAIT),
 			     .for_ns = arguments->options[OPTION_FOR].number,
 			     .signal_fd = -1 },
-		.verbose = arguments_has(arguments, OPTION_VERBOSE),
+		.verbose = cli_has(arguments, OPTION_VERBOSE),
 	};
 	if (status)
 		return status;
-	observation->pids = alloc_zero(arguments->number_count, sizeof *observation->pids);
+	observation->pids = alloc_zero(pids->count, sizeof *observation->pids);
 	observation->diag = asterism_diag_new();
 	if (!observation->pids || !observation->diag) {
 		print_error("out of memory");
 		return STATUS_USAGE;
 	}
-	for (size_t i = 0; i < arguments->number_count; i++)
-		observation->pids[i] = (pid_t)arguments->numbers[i];
+	for (size_t i = 0; i < pids->count; i++)
+		observation->pids[i] = (pid_t)pids->numbers[i];
 	observation->options.pids = observation->pids;
 	observation->options.signal_fd = open_signals(&observation->taken);
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
@@ -128,12 +128,12 @@ static void be_prompt(void)
 		setpriority(PRIO_PROCESS, 0, -20);
 }
 
-int observe_allow(struct observation *observation, const struct arguments *arguments)
+int observe_allow(struct observation *observation, const struct cli_arguments *arguments)
 {
 	const char *file = arguments->options[OPTION_POLICY].text;
 	int result = 0;
 
-	observation->policy.allows_all = arguments_has(arguments, OPTION_ALLOW_ACTIONS);
+	observation->policy.allows_all = cli_has(arguments, OPTION_ALLOW_ACTIONS);
 	if (file && observation->policy.allows_all) {
 		print_error("only one of --allow-actions and --policy can be given");
 		print_hint("--allow-actions allows everything, --policy what the file says");
@@ -238,7 +238,7 @@ static bool only_excludes(const char *wanted)
 	return wanted && *wanted == SELECTION_EXCLUDES;
 }
 
-static int read_own(const struct arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)
+static int read_own(const struct cli_arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)
 {
 	const char *own = arguments->options[OPTION_CATALOG].text;
 	int result = own ? event_catalog_read(catalog, ".", own, diag) : 0;
@@ -246,11 +246,11 @@ static int read_own(const struct arguments *arguments, struct event_catalog *cat
 	return result == -ENOENT ? diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", own) : result;
 }
 
-int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
-		   const char *usual, struct selection *selection)
+int observe_select(const struct cli_arguments *arguments, const struct session_rules *rules,
+		   struct event_catalog *catalog, const char *usual, struct selection *selection)
 {
 	const char *wanted = arguments->options[OPTION_EVENTS].text;
-	bool needs_usual = !rules || arguments_has(arguments, OPTION_SNAPSHOT);
+	bool needs_usual = !rules || cli_has(arguments, OPTION_SNAPSHOT);
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? read_own(arguments, catalog, diag) : -ENOMEM;
 

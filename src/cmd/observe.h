@@ -5,7 +5,7 @@
 /* What the commands that observe the running system have in common: whom, and until when. */
 
 #include "base/diag.h"
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 #include "session/session.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ struct observation {
  * Fills the options that the arguments decide: command, pids, all, for_ns, signal_fd. Returns STATUS_FINE, or the
  * status to end with after saying why. observe_fini either way.
  */
-int observe_init(struct observation *observation, const struct arguments *arguments);
+int observe_init(struct observation *observation, const struct cli_arguments *arguments);
 void observe_fini(struct observation *observation);
 
 /*
@@ -39,11 +39,11 @@ void observe_start(struct observation *observation);
  * no rules or a snapshot is to tell what led to a match, what usual says. Returns STATUS_FINE, or the status
  * to end with after saying why. selection_fini either way.
  */
-int observe_select(const struct arguments *arguments, const struct session_rules *rules, struct event_catalog *catalog,
-		   const char *usual, struct selection *selection);
+int observe_select(const struct cli_arguments *arguments, const struct session_rules *rules,
+		   struct event_catalog *catalog, const char *usual, struct selection *selection);
 
 /* Takes what rules may do from the arguments. Returns as observe_select. */
-int observe_allow(struct observation *observation, const struct arguments *arguments);
+int observe_allow(struct observation *observation, const struct cli_arguments *arguments);
 
 /* What the user should know after a session. */
 void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome);

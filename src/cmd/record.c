@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism record`: writes what happens in the running system to a trace. */
 
+#include "cli/print.h"
+#include "cmd/help-failures.h"
 #include "cmd/input/rules.h"
 #include "cmd/observe.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/sink.h"
 
@@ -131,7 +132,7 @@ static void tell_totals(struct record *record, const struct session_totals *tota
 }
 
 /* The status of a recording that ran to its end. */
-static int finish(struct record *record, const struct arguments *arguments, const struct session_totals *totals,
+static int finish(struct record *record, const struct cli_arguments *arguments, const struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
 	observe_tell_end(&record->observation, outcome);
@@ -142,7 +143,7 @@ static int finish(struct record *record, const struct arguments *arguments, cons
 	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }
 
-static int observe(struct record *record, const struct arguments *arguments)
+static int observe(struct record *record, const struct cli_arguments *arguments)
 {
 	struct session_live_options *options = &record->observation.options;
 	struct session_outcome outcome;
@@ -173,58 +174,60 @@ static int observe(struct record *record, const struct arguments *arguments)
 }
 
 /* What only makes sense with rules must not be silently without effect. */
-static int check_no_rules(const struct arguments *arguments)
+static int check_no_rules(const struct cli_arguments *arguments)
 {
-	if (arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+	if (cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		print_error("--fail-on-match is for rules: add --rules FILE");
-	else if (arguments_has(arguments, OPTION_ALLOW_ACTIONS) || arguments_has(arguments, OPTION_POLICY))
+	else if (cli_has(arguments, OPTION_ALLOW_ACTIONS) || cli_has(arguments, OPTION_POLICY))
 		print_error("--allow-actions and --policy are for rules: add --rules FILE");
-	else if (arguments_has(arguments, OPTION_SET) && !arguments->operand_count)
+	else if (cli_has(arguments, OPTION_SET) && !arguments->operand_count)
 		print_error("--set is for rules: add them, or --rules FILE");
-	else if (arguments_has(arguments, OPTION_FORMAT))
+	else if (cli_has(arguments, OPTION_FORMAT))
 		print_error("-f is for the matches of rules: add --rules FILE");
 	else
 		return STATUS_FINE;
 	return STATUS_USAGE;
 }
 
-static int check_options(const struct arguments *arguments)
+static int check_options(const struct cli_arguments *arguments)
 {
-	bool flight = arguments_has(arguments, OPTION_FLIGHT);
+	bool flight = cli_has(arguments, OPTION_FLIGHT);
 
-	if (!arguments_has(arguments, OPTION_DIRECTORY)) {
+	if (!cli_has(arguments, OPTION_DIRECTORY)) {
 		print_error("where is the trace to go?");
 		print_hint("-o DIR names a new directory");
 		return STATUS_USAGE;
 	}
-	if (flight && arguments_has(arguments, OPTION_MAX_SIZE)) {
+	if (flight && cli_has(arguments, OPTION_MAX_SIZE)) {
 		print_error("--flight keeps its events in memory: --ring says how many, not --max-size");
 		return STATUS_USAGE;
 	}
-	if (arguments->operand_count && arguments_has(arguments, OPTION_RULES)) {
+	if (arguments->operand_count && cli_has(arguments, OPTION_RULES)) {
 		print_error("rules are given as operands, which are only recorded for, or with --rules, which run "
 			    "meanwhile");
 		return STATUS_USAGE;
 	}
-	if (!flight && arguments_has(arguments, OPTION_LAST)) {
+	if (!flight && cli_has(arguments, OPTION_LAST)) {
 		print_error("--last is for snapshots: add --flight");
 		return STATUS_USAGE;
 	}
-	return arguments_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
+	return cli_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
 }
 
 /* The rules that run, those that only say what they need, or else the catalog. */
-static int read_rules(struct record *record, const struct arguments *arguments)
+static int read_rules(struct record *record, const struct cli_arguments *arguments)
 {
-	if (arguments->file_count)
-		return cmd_read_rules(arguments, arguments->files, arguments->file_count, &record->rules);
+	const struct cli_value *rules = &arguments->options[OPTION_RULES];
+
+	if (rules->count)
+		return cmd_read_rules(arguments, rules->texts, rules->count, &record->rules);
 	if (arguments->operand_count)
 		return cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &record->needing);
 	return cmd_read_catalog(&record->catalog);
 }
 
 /* What there is to choose from, and what is recorded of it. */
-static int read_inputs(struct record *record, const struct arguments *arguments)
+static int read_inputs(struct record *record, const struct cli_arguments *arguments)
 {
 	bool lttng = arguments->options[OPTION_LAYOUT].number == 1;
 	int status = read_rules(record, arguments);
@@ -243,11 +246,11 @@ static int read_inputs(struct record *record, const struct arguments *arguments)
 	return status;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct record record = {
 		.tape = { .path = arguments->options[OPTION_DIRECTORY].text,
-			  .flight = arguments_has(arguments, OPTION_FLIGHT),
+			  .flight = cli_has(arguments, OPTION_FLIGHT),
 			  .mode = (mode_t)arguments->options[OPTION_MODE].number,
 			  .what = &record.selection,
 			  .ring_bytes = arguments->options[OPTION_RING].number,
@@ -258,7 +261,7 @@ static int run(const struct arguments *arguments)
 
 	if (status)
 		return status;
-	record.shows_progress = !arguments_has(arguments, OPTION_QUIET) && isatty(STDERR_FILENO);
+	record.shows_progress = !cli_has(arguments, OPTION_QUIET) && isatty(STDERR_FILENO);
 	status = observe_init(&record.observation, arguments);
 	if (!status)
 		status = observe_allow(&record.observation, arguments);
@@ -274,7 +277,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism record -o build.trace -- make -j4", "Records what usually matters while make runs." },
 	{ "asterism record -o io.trace -e 'sys_*_read,sys_*_write,block_rq_*' -p 1234 --for 10s",
 	  "Records reads, writes and block requests of a process for ten seconds." },
@@ -288,7 +291,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_record = {
+const struct cli_command command_record = {
 	.name = "record",
 	.summary = "write events of the running system to a trace",
 	.operands = "-o DIR [RULE...] [-- CMD [ARG...] | -p PID... | -a]",
@@ -322,6 +325,7 @@ const struct command command_record = {
 		     OPTION_VERBOSE,       OPTION_WAIT },
 	.examples = examples,
 	.operands_max = 0,
+	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,
 	.run = run,
 };

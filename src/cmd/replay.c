@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/signals.h"
 #include "cmd/text/sink.h"
@@ -70,13 +70,13 @@ static bool is_any_stream(const struct operands *operands)
 }
 
 /* Events that come as they happen are matched as they come. */
-static uint32_t jobs_of(const struct arguments *arguments, const struct operands *operands)
+static uint32_t jobs_of(const struct cli_arguments *arguments, const struct operands *operands)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (is_any_stream(operands))
 		return 1;
-	if (arguments_has(arguments, OPTION_JOBS))
+	if (cli_has(arguments, OPTION_JOBS))
 		return (uint32_t)arguments->options[OPTION_JOBS].number;
 	return processors > 1 ? (uint32_t)processors : 1;
 }
@@ -112,7 +112,7 @@ static void put_threads(const struct session_totals *totals)
 		print_note("matched in %" PRIu32 " threads", totals->threads);
 }
 
-static int find_kinds(const struct arguments *arguments, struct operands *operands)
+static int find_kinds(const struct cli_arguments *arguments, struct operands *operands)
 {
 	size_t last = arguments->operand_count - 1;
 
@@ -150,10 +150,10 @@ static int check_kinds(const struct operands *operands)
 	return STATUS_USAGE;
 }
 
-static const struct session_moment *moment_of(const struct arguments *arguments, enum option_id id,
+static const struct session_moment *moment_of(const struct cli_arguments *arguments, enum option_id id,
 					      struct session_moment *moment)
 {
-	const struct option_value *value = &arguments->options[id];
+	const struct cli_value *value = &arguments->options[id];
 
 	if (!value->text)
 		return NULL;
@@ -174,11 +174,11 @@ static char *put_remedy(const struct operands *operands)
 	return text_take(&text, &taken) ? NULL : taken;
 }
 
-static int replay_events(const struct arguments *arguments, const struct operands *operands,
+static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
 	struct session_moment from, to;
-	bool shows = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET);
+	bool shows = isatty(STDERR_FILENO) && !cli_has(arguments, OPTION_QUIET);
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_totals totals;
 	struct replay replay = { .shown = false };
@@ -216,7 +216,7 @@ static int replay_events(const struct arguments *arguments, const struct operand
 		status = cmd_status_of(result);
 	} else {
 		status = sink_close(&replay.sink, &totals);
-		if (arguments_has(arguments, OPTION_VERBOSE))
+		if (cli_has(arguments, OPTION_VERBOSE))
 			put_threads(&totals);
 		if (!status)
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
@@ -226,7 +226,7 @@ static int replay_events(const struct arguments *arguments, const struct operand
 	return status;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct session_rules *rules;
 	struct operands operands;
@@ -245,7 +245,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism replay slow-syscall.rule events.jsonl", "Runs the rule over recorded events." },
 	{ "generate-events | asterism replay -f json slow-syscall.rule -", "Reads events from standard input." },
 	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
@@ -255,7 +255,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_replay = {
+const struct cli_command command_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... TRACE...",

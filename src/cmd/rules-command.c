@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/json-text.h"
 
@@ -167,7 +167,7 @@ static int write_text(const struct library_entry *entry)
 }
 
 /* All about one entry. */
-static int show(const struct arguments *arguments, const struct library_entry *entry, bool as_json)
+static int show(const struct cli_arguments *arguments, const struct library_entry *entry, bool as_json)
 {
 	const struct session_parameter *parameters;
 	struct session_rules *rules;
@@ -216,7 +216,7 @@ static int many(void)
 	return STATUS_USAGE;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
 	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
@@ -228,7 +228,7 @@ static int run(const struct arguments *arguments)
 		pattern++;
 	if (!status)
 		status = choose(&library, pattern, &choice);
-	if (!status && arguments_has(arguments, OPTION_RULE_TEXT))
+	if (!status && cli_has(arguments, OPTION_RULE_TEXT))
 		status = choice.count == 1 ? write_text(choice.entries[0]) : many();
 	else if (!status && choice.count == 1 && pattern)
 		status = show(arguments, choice.entries[0], as_json);
@@ -239,7 +239,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism rules", "Lists the shipped rules." },
 	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
 	{ "asterism rules --text deadlock > own.rule", "Takes its text as the beginning of an own rule." },
@@ -247,7 +247,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_rules = {
+const struct cli_command command_rules = {
 	.name = "rules",
 	.summary = "list the shipped rules and tell about one",
 	.operands = "[PATTERN]",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism run`: finds constellations in the running system. */
 
+#include "cli/print.h"
+#include "cmd/help-failures.h"
 #include "cmd/input/rules.h"
 #include "cmd/observe.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/sink.h"
 
@@ -35,7 +36,7 @@ static int on_pause(void *context)
 }
 
 /* What only makes sense together with --snapshot must not be silently without effect. */
-static int check_no_snapshots(const struct arguments *arguments)
+static int check_no_snapshots(const struct cli_arguments *arguments)
 {
 	static const struct {
 		enum option_id id;
@@ -43,7 +44,7 @@ static int check_no_snapshots(const struct arguments *arguments)
 	} options[] = { { OPTION_EVENTS, "-e" }, { OPTION_RING, "--ring" }, { OPTION_LAST, "--last" } };
 
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-		if (!arguments_has(arguments, options[i].id))
+		if (!cli_has(arguments, options[i].id))
 			continue;
 		print_error("%s is for snapshots: add --snapshot DIR", options[i].name);
 		return STATUS_USAGE;
@@ -52,7 +53,7 @@ static int check_no_snapshots(const struct arguments *arguments)
 }
 
 /* --snapshot: what is kept beside the rules, and how much of it. */
-static int prepare_snapshots(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
+static int prepare_snapshots(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
 {
 	const char *path = arguments->options[OPTION_SNAPSHOT].text;
 	int status;
@@ -83,7 +84,7 @@ static void tell_snapshots(struct run *run, const struct session_totals *totals)
 	run->sink.has_lost |= observe_tell_unwritten(&totals->tape);
 }
 
-static int observe(struct run *run, const struct arguments *arguments, const struct session_rules *rules)
+static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
 {
 	struct session_live_options *options = &run->observation.options;
 	struct sink *sink = &run->sink;
@@ -116,7 +117,7 @@ static int observe(struct run *run, const struct arguments *arguments, const str
 	return status;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct session_rules *rules = NULL;
 	struct run run = { 0 };
@@ -136,7 +137,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism run slow-syscall.rule -- cp -r src dst",
 	  "Launches cp and reports its system calls that take more than 10 ms." },
 	{ "asterism run slow-syscall.rule -p 1234 --for 10s -f json",
@@ -150,7 +151,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_run = {
+const struct cli_command command_run = {
 	.name = "run",
 	.summary = "find constellations in the running system, inside its kernel",
 	.operands = "FILE... [-- CMD [ARG...] | -p PID... | -a]",
@@ -187,6 +188,7 @@ const struct command command_run = {
 		     OPTION_WAIT },
 	.examples = examples,
 	.operands_min = 1,
+	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,
 	.run = run,
 };

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/input/inputs.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/filter.h"
 #include "cmd/text/signals.h"
@@ -227,7 +227,7 @@ static void put_json(const struct stat_totals *totals)
 	text_fini(&text);
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct stat_totals totals = { 0 };
 	int status = filter_open(&totals.filter, arguments);
@@ -252,13 +252,13 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism stat trace", "Tells which events the trace holds, and how many of each." },
 	{ "asterism stat -p 1234 --from 2s --to 3s trace", "The same of one process within one second." },
 	{ NULL, NULL },
 };
 
-const struct command command_stat = {
+const struct cli_command command_stat = {
 	.name = "stat",
 	.summary = "tell what a trace consists of",
 	.operands = "TRACE...",

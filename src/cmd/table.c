@@ -1,24 +1,101 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which commands there are. A new one is a file with a descriptor and a row here. */
 
-#include "cmd/options/command.h"
-#include "cmd/options/commands.h"
+#include "cmd/table.h"
 
 #include "base/diag.h"
+#include "cmd/options/commands.h"
 
 #include <string.h>
 
 enum { COMMANDS_SHOWN_MAX = 64 };
 
-const struct command *const commands[] = {
+static const struct cli_command *const commands[] = {
 	&command_run,     &command_record, &command_replay,   &command_check, &command_compile,
 	&command_explain, &command_events, &command_rules,    &command_test,  &command_dump,
 	&command_stat,    &command_ctl,    &command_features, NULL,
 };
 
-const struct command *command_find(const char *name)
+static const struct cli_section statuses = {
+	.title = "EXIT STATUS",
+	.heading = "Exit status",
+	.entries =
+		(const struct cli_entry[]){
+			{ "0", { "all went well" } },
+			{ "1",
+			  { "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time" } },
+			{ "2", { "the command line, a rule or an input is wrong" } },
+			{ "3", { "events were lost: matches may be missing or tainted" } },
+			{ "4", { "a privilege or a feature of the kernel is missing" } },
+			{ "other", { "under 'run -- CMD': the status of CMD (128 + signal if one ended it)" } },
+			{ NULL, { NULL } },
+		},
+};
+
+static const struct cli_section environment = {
+	.title = "ENVIRONMENT",
+	.entries =
+		(const struct cli_entry[]){
+			{ "ASTERISM_CATALOGS",
+			  { "A folder of event catalogs, looked through before the installed ones and those that are "
+			    "built in." } },
+			{ "ASTERISM_RULES",
+			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
+			{ "NO_COLOR", { "Switches colours off when set." } },
+			{ NULL, { NULL } },
+		},
+};
+
+static const struct cli_command itself = {
+	.summary = "find constellations of events in a running Linux system",
+	.operands = "FILE...",
+	.description =
+		"asterism finds patterns of several events - X, then Y, without Z in between, within T, in the same "
+		"thread - at the moment they complete. The rules that describe them are compiled to programs that "
+		"match inside the kernel, so that no event leaves it; the same rules run over recorded events with the "
+		"same result.",
+	.options = { OPTION_HELP, OPTION_VERSION },
+	.sections = (const struct cli_section *const[]){ &environment, NULL },
+	.see_also = (const char *const[]){ "asterism-rules(5)", NULL },
+};
+
+/*
+ * What the completion asks asterism itself: shipped rules, and the parameters of those on the line. Where @ parts
+ * words, as it does unless somebody has changed that, what is completed stands behind it.
+ */
+static const char shell[] =
+	"_asterism_names()\n{\n\techo all\n"
+	"\t\"${COMP_WORDS[0]}\" rules 2>/dev/null | sed -n 's/^  @\\([^ ]*\\).*/\\1/p'\n}\n"
+	"_asterism_parameters()\n{\n\tlocal word\n\tfor word in $COMP_LINE; do\n"
+	"\t\tif [[ $word == @?* ]]; then\n\t\t\t\"${COMP_WORDS[0]}\" rules \"${word#@}\" 2>/dev/null |\n"
+	"\t\t\t\tsed -n '/^Parameters (--set/,/^$/s/^  \\([^ ]*\\) *= .*/\\1/p' |\n"
+	"\t\t\t\twhile read -r name; do echo \"$name=\" \"${word#@}.$name=\"; done\n\t\tfi\n\tdone\n}\n"
+	"_asterism_settings()\n{\n\tcompopt -o nospace +o filenames\n"
+	"\tCOMPREPLY=($(compgen -W \"$(_asterism_parameters)\" -- \"$word\"))\n}\n"
+	"_asterism_operands()\n{\n\tif [[ $word == @* || $prev == @ ]]; then\n\t\tlocal at=@\n"
+	"\t\t[[ $COMP_WORDBREAKS == *@* ]] && at=\n\t\tcompopt +o filenames\n"
+	"\t\tCOMPREPLY=($(compgen -P \"$at\" -W \"$(_asterism_names)\" -- \"${word#@}\"))\n\telse\n"
+	"\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\tfi\n}\n";
+
+const struct cli_program cmd_program = {
+	.name = "asterism",
+	.manual = '1',
+	.options = option_rows,
+	.option_count = OPTION_COUNT,
+	.always = { OPTION_COLOR, OPTION_HELP },
+	.itself = &itself,
+	.commands = commands,
+	.statuses = &statuses,
+	.see_also = (const char *const[]){ "asterism(1)", "asterism-rules(5)", NULL },
+	.shell = shell,
+	.complete = "_asterism_operands",
+};
+
+_Static_assert((int)OPTION_COUNT <= (int)CLI_OPTIONS_MAX, "arguments have room for all options");
+
+const struct cli_command *command_find(const char *name)
 {
-	for (const struct command *const *command = commands; *command; command++) {
+	for (const struct cli_command *const *command = commands; *command; command++) {
 		if (strcmp((*command)->name, name) == 0)
 			return *command;
 	}
@@ -30,7 +107,7 @@ const char *command_nearest(const char *wanted)
 	const char *names[COMMANDS_SHOWN_MAX];
 	size_t count = 0;
 
-	for (const struct command *const *command = commands; *command && count < COMMANDS_SHOWN_MAX; command++)
+	for (const struct cli_command *const *command = commands; *command && count < COMMANDS_SHOWN_MAX; command++)
 		names[count++] = (*command)->name;
 	return diag_nearest(wanted, names, count);
 }

@@ -4,7 +4,7 @@
 #include "cmd/ctl/client.h"
 
 #include "base/text.h"
-#include "cmd/options/print.h"
+#include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/json.h"
 

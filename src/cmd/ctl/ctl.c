@@ -3,11 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cmd/ctl/client.h"
 #include "cmd/ctl/print.h"
 #include "cmd/input/library.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/json-text.h"
 
@@ -20,7 +20,7 @@
 enum { RULES_BYTES_MAX = 1 << 24, UNIT_CHARACTERS_MAX = 64, TIMEOUT_MS = 30 * 1000 };
 
 struct asking {
-	const struct arguments *arguments;
+	const struct cli_arguments *arguments;
 	const struct operation *operation;
 	const char *operand; /* NULL: there is none */
 	const char *command; /* as it has to be typed to ask the same daemon */
@@ -81,7 +81,7 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 
 static int send_file(struct asking *asking, json_t *request)
 {
-	const struct arguments *arguments = asking->arguments;
+	const struct cli_arguments *arguments = asking->arguments;
 	char name[UNIT_CHARACTERS_MAX + 1];
 	int status = read_file(asking, name);
 
@@ -95,7 +95,7 @@ static int send_file(struct asking *asking, json_t *request)
 
 static int wait_for(struct asking *asking, json_t *request)
 {
-	const struct option_value *timeout = &asking->arguments->options[OPTION_TIMEOUT];
+	const struct cli_value *timeout = &asking->arguments->options[OPTION_TIMEOUT];
 
 	json_object_set_new(request, "timeout_ms",
 			    json_integer(timeout->text ? (json_int_t)(timeout->number / 1000000) : TIMEOUT_MS));
@@ -252,7 +252,7 @@ static char *command_for(const char *socket)
 	return text;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct asking asking = { .arguments = arguments, .operation = find(arguments->operands[0]) };
 	size_t count = arguments->operand_count - 1;
@@ -277,14 +277,14 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism ctl query", "Lists the units of rules, and what they have found so far." },
 	{ "asterism ctl load slow-syscall.rule", "Has the rules of the file at work, as the unit slow-syscall." },
 	{ "asterism ctl next slow-syscall --timeout 1min", "Waits for the next match of the unit." },
 	{ NULL, NULL },
 };
 
-const struct command command_ctl = {
+const struct cli_command command_ctl = {
 	.name = "ctl",
 	.summary = "control asterismd, the daemon that holds rules",
 	.operands = "ping | load FILE [UNIT] | unload UNIT | query [UNIT] | activate UNIT | deactivate UNIT | next "

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "cli/print.h"
 #include "cmd/input/rules.h"
-#include "cmd/options/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/signals.h"
 #include "trace/ctf/read.h"
@@ -36,7 +36,7 @@ static int open_catalog(const char *path, const char *added, struct asterism_dia
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
-static int open_all(struct inputs *inputs, const struct arguments *arguments, struct trace_source **sources)
+static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct trace_source **sources)
 {
 	for (size_t i = 0; i < arguments->operand_count; i++) {
 		const char *path = arguments->operands[i], *added = arguments->options[OPTION_CATALOG].text;
@@ -55,7 +55,7 @@ static int open_all(struct inputs *inputs, const struct arguments *arguments, st
 	return STATUS_FINE;
 }
 
-int inputs_open(struct inputs *inputs, const struct arguments *arguments)
+int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 {
 	struct trace_source **sources = alloc_zero(arguments->operand_count, sizeof(struct trace_source *));
 	int status = STATUS_USAGE;

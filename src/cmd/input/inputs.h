@@ -7,7 +7,7 @@
  * recorded; other inputs have those of the Linux catalog and of the one that --catalog names.
  */
 
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 #include "event/catalog.h"
 #include "event/source.h"
 
@@ -22,7 +22,7 @@ struct inputs {
 
 /* Opens the operands and takes signals. Returns STATUS_FINE, or the status to end with after saying why. inputs_close
  * either way. */
-int inputs_open(struct inputs *inputs, const struct arguments *arguments);
+int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments);
 void inputs_close(struct inputs *inputs);
 
 /*

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/embedded.h"
-#include "cmd/options/print.h"
+#include "cli/print.h"
 #include "cmd/options/status.h"
 #include "session/load/input.h"
 

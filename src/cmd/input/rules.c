@@ -3,8 +3,10 @@
 
 #include "cmd/input/rules.h"
 
+#include "base/diag.h"
+#include "cli/print.h"
 #include "cmd/input/library.h"
-#include "cmd/options/print.h"
+#include "cmd/options/settings.h"
 #include "cmd/options/status.h"
 
 #include <errno.h>
@@ -34,21 +36,30 @@ static int tell(struct asterism_diag *diag, int result)
 	return cmd_status_of(result);
 }
 
-int cmd_read_files(const struct arguments *arguments, const struct session_rules_file *files, size_t count,
+int cmd_read_files(const struct cli_arguments *arguments, const struct session_rules_file *files, size_t count,
 		   struct session_rules **rules)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	const struct session_rules_files wanted = {
-		.files = files,
-		.count = count,
-		.settings = arguments->settings,
-		.setting_count = arguments->setting_count,
-	};
+	struct cmd_settings settings;
+	int result = cmd_settings_init(&settings, arguments);
 
-	return tell(diag, session_rules_read_files(&wanted, diag, rules));
+	if (result) {
+		diag_no_memory(diag);
+	} else {
+		const struct session_rules_files wanted = {
+			.files = files,
+			.count = count,
+			.settings = settings.rows,
+			.setting_count = settings.count,
+		};
+
+		result = session_rules_read_files(&wanted, diag, rules);
+	}
+	cmd_settings_fini(&settings);
+	return tell(diag, result);
 }
 
-int cmd_read_rules(const struct arguments *arguments, const char *const *files, size_t count,
+int cmd_read_rules(const struct cli_arguments *arguments, const char *const *files, size_t count,
 		   struct session_rules **rules)
 {
 	struct library_files resolved;

@@ -2,18 +2,18 @@
 #ifndef CMD_INPUT_RULES_H
 #define CMD_INPUT_RULES_H
 
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 #include "session/load/rules.h"
 
 /* Reads rules from files, or from what stands for them. Returns as cmd_read_rules. */
-int cmd_read_files(const struct arguments *arguments, const struct session_rules_file *files, size_t count,
+int cmd_read_files(const struct cli_arguments *arguments, const struct session_rules_file *files, size_t count,
 		   struct session_rules **rules);
 
 /*
  * Reads the rule files, @name for shipped ones, with the parameters of --set, and prints what the diag holds, warnings
  * included. Returns STATUS_FINE and the rules, or the status to end with.
  */
-int cmd_read_rules(const struct arguments *arguments, const char *const *files, size_t count,
+int cmd_read_rules(const struct cli_arguments *arguments, const char *const *files, size_t count,
 		   struct session_rules **rules);
 
 /* The same for the catalog of Linux events alone. */

@@ -2,22 +2,22 @@
 #ifndef CMD_OPTIONS_COMMANDS_H
 #define CMD_OPTIONS_COMMANDS_H
 
-/* The descriptors that table.c lists, each in the file of its command. */
+/* A command is one file with one const descriptor, plus one row in table.c. */
 
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 
-extern const struct command command_check;
-extern const struct command command_compile;
-extern const struct command command_ctl;
-extern const struct command command_dump;
-extern const struct command command_events;
-extern const struct command command_explain;
-extern const struct command command_features;
-extern const struct command command_record;
-extern const struct command command_replay;
-extern const struct command command_run;
-extern const struct command command_rules;
-extern const struct command command_stat;
-extern const struct command command_test;
+extern const struct cli_command command_check;
+extern const struct cli_command command_compile;
+extern const struct cli_command command_ctl;
+extern const struct cli_command command_dump;
+extern const struct cli_command command_events;
+extern const struct cli_command command_explain;
+extern const struct cli_command command_features;
+extern const struct cli_command command_record;
+extern const struct cli_command command_replay;
+extern const struct cli_command command_run;
+extern const struct cli_command command_rules;
+extern const struct cli_command command_stat;
+extern const struct cli_command command_test;
 
 #endif

@@ -3,11 +3,11 @@
 #define CMD_OPTIONS_OPTIONS_H
 
 /*
- * Every option of every command, in one table: the parser, --help, the manual pages and the shell completion all read
- * it. A new option is a new id here and a new row in options.c; a command takes it by naming the id.
+ * Every option of every command of asterism, in one table. A new option is a new id here and a new row in options.c; a
+ * command takes it by naming the id.
  */
 
-#include <stdint.h>
+#include "cli/arguments.h"
 
 enum option_id {
 	OPTION_NONE, /* ends a command's list */
@@ -64,29 +64,6 @@ enum option_id {
 	OPTION_COUNT,
 };
 
-enum option_kind {
-	OPTION_FLAG,    /* takes no value; may be repeated where that means more of it */
-	OPTION_TEXT,    /* any value */
-	OPTION_LIST,    /* items with commas between them; may be repeated */
-	OPTION_CHOICE,  /* one of choices */
-	OPTION_TIME,    /* a number with a unit of the language: 500ms, 10s, 2min, 1h; without one: seconds */
-	OPTION_MOMENT,  /* the same, 0 allowed, since the start of the inputs; after an @: on their own clock */
-	OPTION_BITS,    /* of a file's mode, octal: 640 */
-	OPTION_SIZE,    /* bytes: a number with K, M or G, or without */
-	OPTION_NUMBER,  /* a positive decimal number; may be repeated */
-	OPTION_FILES,   /* a file; may be repeated */
-	OPTION_SETTING, /* name=value; may be repeated */
-};
-
-struct option_row {
-	const char *name; /* without the dashes */
-	char letter;      /* or 0 */
-	enum option_kind kind;
-	const char *value; /* what --help calls the value; NULL for flags */
-	const char *const *choices;
-	const char *help; /* one clause, no full stop */
-};
-
-extern const struct option_row option_rows[OPTION_COUNT];
+extern const struct cli_option option_rows[OPTION_COUNT];
 
 #endif

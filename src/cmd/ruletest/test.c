@@ -2,9 +2,10 @@
 /* `asterism test`: the tests of rules, as users write them. */
 
 #include "base/alloc.h"
+#include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/options/commands.h"
-#include "cmd/options/print.h"
+#include "cmd/options/settings.h"
 #include "cmd/options/status.h"
 #include "cmd/ruletest/report.h"
 #include "cmd/text/signals.h"
@@ -19,11 +20,11 @@
 #define LIMIT_NS 60000000000ull
 
 /* Whether the test is one of those asked for. */
-static bool is_wanted(const struct arguments *arguments, const struct test_case *test)
+static bool is_wanted(const struct cli_arguments *arguments, const struct test_case *test)
 {
 	const char *pattern = arguments->options[OPTION_TESTS].text;
 
-	if (test->kind == TEST_LIVE ? arguments_has(arguments, OPTION_NO_LIVE) : arguments_has(arguments, OPTION_LIVE))
+	if (test->kind == TEST_LIVE ? cli_has(arguments, OPTION_NO_LIVE) : cli_has(arguments, OPTION_LIVE))
 		return false;
 	if (!pattern)
 		return true;
@@ -104,7 +105,7 @@ static int find_shipped(struct finding *finding, const char *name, struct asteri
 	return result;
 }
 
-static int find(const struct arguments *arguments, struct finding *finding)
+static int find(const struct cli_arguments *arguments, struct finding *finding)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? 0 : -1;
@@ -132,13 +133,14 @@ static void tell_untested(const struct test_suite *suite)
 	}
 }
 
-static int run_all(const struct arguments *arguments, const struct test_suite *suite, struct test_report *report)
+static void run_each(const struct cli_arguments *arguments, const struct test_suite *suite,
+		     const struct cmd_settings *settings, struct test_report *report)
 {
 	const struct test_options options = {
-		.settings = arguments->settings,
-		.setting_count = arguments->setting_count,
+		.settings = settings->rows,
+		.setting_count = settings->count,
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
-		.limit_ns = arguments_has(arguments, OPTION_LIMIT) ? arguments->options[OPTION_LIMIT].number : LIMIT_NS,
+		.limit_ns = cli_has(arguments, OPTION_LIMIT) ? arguments->options[OPTION_LIMIT].number : LIMIT_NS,
 		.stop = signals_take(),
 	};
 
@@ -155,6 +157,20 @@ static int run_all(const struct arguments *arguments, const struct test_suite *s
 		test_outcome_fini(&outcome);
 	}
 	test_report_end(report);
+}
+
+static int run_all(const struct cli_arguments *arguments, const struct test_suite *suite, struct test_report *report)
+{
+	struct cmd_settings settings;
+	int result = cmd_settings_init(&settings, arguments);
+
+	if (!result)
+		run_each(arguments, suite, &settings, report);
+	cmd_settings_fini(&settings);
+	if (result) {
+		print_error("out of memory");
+		return STATUS_USAGE;
+	}
 	if (signals_came()) {
 		print_error("stopped before all tests were run");
 		return STATUS_USAGE;
@@ -164,7 +180,7 @@ static int run_all(const struct arguments *arguments, const struct test_suite *s
 	return report->failed ? STATUS_MATCH : STATUS_FINE;
 }
 
-static int count(const struct arguments *arguments, const struct test_suite *suite, struct test_report *report)
+static int count(const struct cli_arguments *arguments, const struct test_suite *suite, struct test_report *report)
 {
 	for (size_t i = 0; i < suite->case_count; i++)
 		report->planned += is_wanted(arguments, &suite->cases[i]);
@@ -179,18 +195,18 @@ static int count(const struct arguments *arguments, const struct test_suite *sui
 	return STATUS_USAGE;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct cli_arguments *arguments)
 {
 	struct test_report report = {
 		.format = (enum test_format)arguments->options[OPTION_TEST_FORMAT].number,
-		.verbose = arguments_has(arguments, OPTION_VERBOSE),
-		.quiet = arguments_has(arguments, OPTION_QUIET),
-		.progress = isatty(STDERR_FILENO) && !arguments_has(arguments, OPTION_QUIET),
+		.verbose = cli_has(arguments, OPTION_VERBOSE),
+		.quiet = cli_has(arguments, OPTION_QUIET),
+		.progress = isatty(STDERR_FILENO) && !cli_has(arguments, OPTION_QUIET),
 	};
 	struct finding finding = { 0 };
 	int status;
 
-	if (arguments_has(arguments, OPTION_LIVE) && arguments_has(arguments, OPTION_NO_LIVE)) {
+	if (cli_has(arguments, OPTION_LIVE) && cli_has(arguments, OPTION_NO_LIVE)) {
 		print_error("only one of --live and --no-live can be given");
 		return STATUS_USAGE;
 	}
@@ -208,7 +224,7 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-static const struct command_example examples[] = {
+static const struct cli_example examples[] = {
 	{ "asterism test rules", "Runs the tests of all rules below the folder." },
 	{ "asterism test closed-descriptor -v", "Shows the matches of each test as well." },
 	{ "asterism test rules --no-live -f tap", "Only the tests of events; what comes out is TAP." },
@@ -216,7 +232,7 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct command command_test = {
+const struct cli_command command_test = {
 	.name = "test",
 	.summary = "run the tests that rules have",
 	.operands = "DIR|@NAME...",

@@ -4,7 +4,7 @@
 #include "cmd/text/filter.h"
 
 #include "base/alloc.h"
-#include "cmd/options/print.h"
+#include "cli/print.h"
 #include "cmd/options/status.h"
 
 #include <ctype.h>
@@ -42,7 +42,7 @@ static int read_names(struct filter *filter, const char *text)
 	return STATUS_FINE;
 }
 
-static int read_list(struct filter_list *list, const struct option_row *row, const char *text)
+static int read_list(struct filter_list *list, const struct cli_option *row, const char *text)
 {
 	const char *at = text;
 
@@ -97,9 +97,9 @@ static int read_ordinals(struct filter *filter, const char *text)
 	return STATUS_USAGE;
 }
 
-static void read_moments(struct filter *filter, const struct arguments *arguments)
+static void read_moments(struct filter *filter, const struct cli_arguments *arguments)
 {
-	const struct option_value *from = &arguments->options[OPTION_FROM], *to = &arguments->options[OPTION_TO];
+	const struct cli_value *from = &arguments->options[OPTION_FROM], *to = &arguments->options[OPTION_TO];
 
 	filter->to_ns = UINT64_MAX;
 	if (from->text) {
@@ -112,9 +112,9 @@ static void read_moments(struct filter *filter, const struct arguments *argument
 	}
 }
 
-int filter_open(struct filter *filter, const struct arguments *arguments)
+int filter_open(struct filter *filter, const struct cli_arguments *arguments)
 {
-	const struct option_value *options = arguments->options;
+	const struct cli_value *options = arguments->options;
 	int status;
 
 	*filter = (struct filter){ 0 };

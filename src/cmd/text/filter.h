@@ -4,7 +4,7 @@
 
 /* Which events of the inputs a command shows: by type, process, thread, processor, time and ordinal. */
 
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 #include "event/source.h"
 
 struct filter_list {
@@ -38,7 +38,7 @@ enum filter_verdict {
 };
 
 /* Reads the options. Returns STATUS_FINE, or the status to end with after saying why. filter_close either way. */
-int filter_open(struct filter *filter, const struct arguments *arguments);
+int filter_open(struct filter *filter, const struct cli_arguments *arguments);
 void filter_close(struct filter *filter);
 
 /* What to tell the source; it borrows the filter. */

@@ -4,9 +4,9 @@
 #include "cmd/text/output.h"
 
 #include "base/create.h"
-#include "cmd/options/print.h"
+#include "cli/print.h"
 
-int cmd_output_open(const struct arguments *arguments, const char *file)
+int cmd_output_open(const struct cli_arguments *arguments, const char *file)
 {
 	const struct create_how how = { .mode = (mode_t)arguments->options[OPTION_MODE].number };
 	const char *why;

@@ -3,7 +3,7 @@
 
 #include "cmd/text/sink.h"
 
-#include "cmd/options/print.h"
+#include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
 #include "session/output/result.h"
@@ -19,7 +19,7 @@ static const char *name_of(const struct sink *sink)
 	return sink->file ? sink->file : "standard output";
 }
 
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program)
+int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
 
@@ -27,8 +27,8 @@ int sink_open(struct sink *sink, const struct arguments *arguments, const struct
 		file = NULL;
 	*sink = (struct sink){ .fd = STDOUT_FILENO, .file = file, .program = program };
 	sink->json = arguments->options[OPTION_FORMAT].number == 1;
-	sink->quiet = arguments_has(arguments, OPTION_QUIET);
-	sink->verbose = arguments_has(arguments, OPTION_VERBOSE);
+	sink->quiet = cli_has(arguments, OPTION_QUIET);
+	sink->verbose = cli_has(arguments, OPTION_VERBOSE);
 	if (file)
 		sink->fd = cmd_output_open(arguments, file);
 	if (sink->fd < 0)
@@ -235,10 +235,10 @@ void sink_abandon(struct sink *sink)
 	lines_fini(&sink->lines);
 }
 
-int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+int sink_status(const struct sink *sink, const struct cli_arguments *arguments, const struct session_totals *totals,
 		int otherwise)
 {
-	if ((sink->matches || matches_of(sink, totals)) && arguments_has(arguments, OPTION_FAIL_ON_MATCH))
+	if ((sink->matches || matches_of(sink, totals)) && cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
 	return totals->lost || sink->has_lost || session_totals_unread(totals) ? STATUS_LOST : otherwise;
 }

@@ -8,7 +8,7 @@
  * session goes on, and what it could not write is counted and told when it ends (cmd/help-failures.c).
  */
 
-#include "cmd/options/command.h"
+#include "cmd/options/options.h"
 #include "cmd/text/lines.h"
 #include "session/session.h"
 
@@ -30,7 +30,7 @@ struct sink {
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
-int sink_open(struct sink *sink, const struct arguments *arguments, const struct program *program);
+int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program);
 
 /* A program_match_fn; context is the sink. Returns 0, or -errno: nobody wants more matches, or a replay cannot go on.
  */
@@ -49,7 +49,7 @@ int sink_close(struct sink *sink, const struct session_totals *totals);
 void sink_abandon(struct sink *sink);
 
 /* The status of a session that ran to its end: STATUS_MATCH, STATUS_LOST or otherwise. */
-int sink_status(const struct sink *sink, const struct arguments *arguments, const struct session_totals *totals,
+int sink_status(const struct sink *sink, const struct cli_arguments *arguments, const struct session_totals *totals,
 		int otherwise);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how messages look. Whatever a source line holds, no control character of it reaches the terminal. */
 
-#include "cmd/options/print.h"
+#include "cli/print.h"
 
 #include "base/text.h"
 
@@ -233,17 +233,4 @@ void print_hint(const char *format, ...)
 	va_end(args);
 	styled(STYLE_HELP, "help: ");
 	put_text(text);
-}
-
-const char *print_choices(const char *const *choices)
-{
-	static char text[256];
-	size_t length = 0;
-
-	for (size_t i = 0; choices[i] && length < sizeof text; i++) {
-		const char *before = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
-
-		length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", before, choices[i]);
-	}
-	return text;
 }

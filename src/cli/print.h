@@ -30,7 +30,4 @@ void print_warning(const char *format, ...) __attribute__((format(printf, 1, 2))
 void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "a, b or c"; valid until the next call. */
-const char *print_choices(const char *const *choices);
-
 #endif
