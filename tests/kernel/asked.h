@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ASKED_THREADS_MAX = 16 };
+enum { ASKED_THREADS_MAX = 16, ASKED_STARVED_CALLS = 100, ASKED_STARVED_BYTES = 64 };
 
 struct asked {
 	uint64_t handled; /* SIGTERM and SIGUSR1 that were handled */

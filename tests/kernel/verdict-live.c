@@ -21,18 +21,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICKETS_MAX = 65536 };
+enum { TICKETS_MAX = 65536, TICKETS_PENDING = 64 };
 
 struct scene {
 	struct asked *shared;
 	enum session_verdict verdict; /* of every question */
 	uint32_t later;               /* answer only when so many are pending; 0: at once */
-	uint64_t tickets[64];
+	uint64_t tickets[TICKETS_PENDING];
 	uint32_t ticket_count;
 	struct asks *asks;
 	uint64_t asked, told, continued, aborted, late, by_default;
 	uint64_t moved;     /* the target went on though it was asked about */
 	uint64_t unstopped; /* was not seen stopped */
+	bool beside_starved;
+	uint64_t first_asked,
+		ran_on; /* questions about the first thread; how often it had not waited for the last one */
 	uint64_t *delays_ns;
 	uint64_t linger_us;
 };
@@ -57,6 +60,17 @@ static uint64_t after(const struct asked *shared)
 	return sum;
 }
 
+/* Of the starved thread nothing is wanted: it is asked about once, and whether it has stopped by then is open. */
+static enum session_verdict ask_beside_starved(struct scene *scene, const struct program_match *match,
+					       const struct session_ask *ask)
+{
+	if (match->tid != match->pid)
+		return scene->verdict;
+	scene->unstopped += !ask->is_stopped;
+	scene->ran_on += __atomic_load_n(&scene->shared->threads[0].after, __ATOMIC_SEQ_CST) != scene->first_asked++;
+	return scene->verdict;
+}
+
 static enum session_verdict on_ask(void *context, const struct program_match *match, const struct session_ask *ask)
 {
 	struct scene *scene = context;
@@ -66,13 +80,16 @@ static enum session_verdict on_ask(void *context, const struct program_match *ma
 		scene->delays_ns[scene->asked] = now - match->ts;
 	scene->asked++;
 	scene->asks = ask->asks;
+	if (scene->beside_starved)
+		return ask_beside_starved(scene, match, ask);
 	scene->unstopped += !ask->is_stopped;
 	if (scene->linger_us)
 		usleep((useconds_t)scene->linger_us);
 	scene->moved += after(scene->shared) != came_back;
 	if (!scene->later)
 		return scene->verdict;
-	if (scene->ticket_count < 64)
+	expect(scene->ticket_count < TICKETS_PENDING, "no more are pending than there are threads", scene->asked);
+	if (scene->ticket_count < TICKETS_PENDING)
 		scene->tickets[scene->ticket_count++] = ask->ticket;
 	return SESSION_LATER;
 }
@@ -145,7 +162,9 @@ static int play(struct scene *scene, const char *ask, const char *threads, const
 	struct session_totals totals;
 
 	snprintf(text, sizeof text,
-		 "SYNCHRONOUS RULE ask PATTERN { sys_exit_getpid:b } RETURN { b.ret AS r } DO { CALL %s }", ask);
+		 "SYNCHRONOUS RULE ask PATTERN { sys_exit_getpid:b } RETURN { b.ret AS r } DO { CALL %s } "
+		 "SYNCHRONOUS RULE goes PATTERN { sys_enter_sched_setaffinity:a } WHERE { a.len == %d } DO { CALL %s }",
+		 ask, ASKED_STARVED_BYTES, ask);
 	memset(scene->shared, 0, sizeof *scene->shared);
 	struct session_rules *rules = compile(text, diag);
 
@@ -224,6 +243,26 @@ static void test_load(struct asked *shared)
 	expect(!scene.late, "none too late", scene.late);
 }
 
+/*
+ * A stop that a thread has not taken yet, since it gets no turn, is one signal to its process, and another like it is
+ * none to the kernel: whoever completes the next match stops all the same.
+ */
+static void test_starved(struct asked *shared)
+{
+	struct scene scene = { .shared = shared, .verdict = SESSION_CONTINUE, .beside_starved = true };
+	int status = play(&scene, "Ask(20s)", "starved", "");
+
+	if (status == 77) {
+		printf("skipped: starving a thread takes two processors\n");
+		return;
+	}
+	expect(status == 0, "the starved one ends", (uint64_t)status);
+	expect(scene.first_asked == ASKED_STARVED_CALLS, "each call of the first is asked about", scene.first_asked);
+	expect(scene.unstopped == 0, "it is stopped", scene.unstopped);
+	expect(scene.ran_on == 0, "nobody goes on beside one that is starved", scene.ran_on);
+	expect(scene.told == 1 + ASKED_STARVED_CALLS && scene.continued == scene.told, "all are told", scene.told);
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -287,6 +326,7 @@ int main(int argc, char **argv)
 		test_late(shared);
 		test_later(shared);
 		test_load(shared);
+		test_starved(shared);
 		printf(failures ? "%d failed\n" : "all passed\n", failures);
 	}
 	unlink(path);

@@ -123,18 +123,30 @@ static void end_signal(struct emit *emit, int16_t note)
 	ebpf_mov(as, R0, R6);
 }
 
-/* To the process in r9, which is the current one: signal r7, to the thread only if r8 is not 0. */
+/*
+ * To the process in r9, which is the current one: signal r7, to the thread only if r8 is not 0. A stop goes to both:
+ * one that another thread has been sent and has not taken yet makes a second to the process none, and one to the thread
+ * alone would end with a thread that is on its way out.
+ */
 static void signal_current(struct emit *emit, int16_t note, uint32_t no)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t whole = ebpf_label(as), sent = ebpf_label(as);
+	uint32_t whole = ebpf_label(as), sent = ebpf_label(as), both = ebpf_label(as);
 
 	check_process(emit, R9, no);
 	if (emit->matcher->options.acts->stops_fd)
 		emit_note(emit, R9, note, no);
 	ebpf_mov(as, R1, R7);
+	ebpf_jump_if_imm(as, BPF_JEQ, R7, SIGSTOP, both);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, whole);
 	ebpf_call(as, BPF_FUNC_send_signal_thread);
+	ebpf_jump(as, sent);
+	ebpf_bind(as, both);
+	ebpf_call(as, BPF_FUNC_send_signal_thread);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, sent);
+	ebpf_mov_imm(as, R1, SIGSTOP);
+	ebpf_call(as, BPF_FUNC_send_signal);
+	ebpf_mov_imm(as, R0, 0);
 	ebpf_jump(as, sent);
 	ebpf_bind(as, whole);
 	ebpf_call(as, BPF_FUNC_send_signal);
