@@ -7,20 +7,12 @@
 #include "api/export.h"
 
 #include "program/values.h"
-#include "session/executor/executor.h"
 #include "session/executor/place.h"
-#include "session/live/launch.h"
+#include "session/live/processes.h"
+#include "session/live/unit.h"
 #include "session/load/rules.h"
-#include "session/verdict/responses.h"
 
 #include <stdbool.h>
-
-/* A process that was added or launched and has not ended. */
-struct api_process {
-	pid_t pid;
-	int pidfd;
-	bool launched; /* then pidfd is the launch's */
-};
 
 enum { API_ERROR_BYTES = 512 };
 
@@ -28,11 +20,9 @@ struct asterism_session {
 	struct asterism_session_options options;
 	struct asterism_diag *diag;
 	char *error; /* API_ERROR_BYTES; what asterism_session_error tells */
-	int epoll_fd, timer_fd;
-	struct asterism_rules *units; /* newest first */
-	struct api_process *processes;
-	size_t process_count, process_capacity;
-	struct launch launch;
+	struct live_loop loop;
+	struct asterism_rules *units;    /* newest first */
+	struct live_processes processes; /* added or launched, and not ended */
 	struct session_policy policy;
 	bool has_policy; /* else calls are only reported */
 	int measure_fd;  /* the kernel measures as long as it is open; -1: it need not */
@@ -51,16 +41,14 @@ struct asterism_rules {
 	char *name;
 	struct session_rules *rules;
 	const struct program *program;
-	uint32_t number;            /* names the unit in tickets */
-	struct executor *executor;  /* NULL: not active */
-	struct responses responses; /* likewise empty */
-	bool answered;              /* on_match was asked, and so is not told once more */
-	bool leaving;               /* deactivated in a callback: hands out nothing, goes when the dispatch is over */
-	bool unloading;             /* the same for the unit */
+	uint32_t number; /* names the unit in tickets */
+	struct live_unit
+		work;   /* executor NULL: not active; muted: deactivated in a callback, ends after the dispatch */
+	bool answered;  /* on_match was asked, and so is not told once more */
+	bool unloading; /* in a callback: goes when the dispatch is over */
 	struct session_totals past, now;
 	struct ebpf_run_time past_time;
-	uint64_t past_asks_lost, past_stops_refused;
-	struct react_tallies past_tallies, tallies;
+	struct react_tallies tallies;
 	struct session_placement *placements; /* per rule */
 	struct program_values *layouts;       /* likewise */
 	uint64_t matches;                     /* handed out */
@@ -76,8 +64,10 @@ struct asterism_match {
 /* What a unit hands out before it is others' turn. */
 enum { API_BATCH = 1024 };
 
-/* The callback of the executors; context is the unit. */
-int api_on_match(void *context, const struct program_match *found);
+enum { API_TICKET_BITS = 40 };
+
+/* The verdict that an answer of a callback stands for. */
+enum session_verdict api_verdict_of(int answer);
 
 /* A session_ask_fn; context is the unit. */
 enum session_verdict api_on_ask(void *context, const struct program_match *found, const struct session_ask *ask);
@@ -85,39 +75,20 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 /* Tells a match as it is; context is the unit. */
 int api_tell(void *context, const struct program_match *found);
 
-/* Puts the unit to work: executor, reactions, questions. Results as asterism_rules_activate. */
+/* Puts the unit to work, and lets it wake the session. Results as asterism_rules_activate. */
 int api_work_open(struct asterism_rules *rules);
 
 /* Ends all questions with their default answers, tells nobody, adds to the past, and frees everything. */
 void api_work_close(struct asterism_rules *rules);
 
-/* As executor_poll, for everything that is at work. */
-int api_work_poll(struct asterism_rules *rules, uint64_t *wait_ns);
-
-/* As asterism_ask_answer, ticket being the unit's own. */
-int api_work_answer(struct asterism_rules *rules, uint64_t ticket, enum session_verdict verdict);
-
 /* Takes the policy out of the options. Returns 0 or -Exxx with a message. */
 int api_policy_open(struct asterism_session *session);
 
-/* Adds the processes of the session to the scope of an executor that has just been made. */
-int api_processes_enter(struct asterism_session *session, struct executor *executor);
+/* Adds the processes of the session to the scope of a unit that has just been put to work. */
+int api_processes_enter(struct asterism_session *session, struct live_unit *work);
 
-/* Handles the end of process pid, as its descriptor tells. */
-void api_process_ended(struct asterism_session *session, pid_t pid);
-
-/* Forgets all processes. */
-void api_processes_fini(struct asterism_session *session);
-
-/* Takes notice of a unit at work: its descriptors wake the session, and the next dispatch is at once. */
-int api_session_watch(struct asterism_session *session, const struct asterism_rules *rules);
-
-/* Adds a descriptor to those that wake the session. Returns 0 or -errno with a message. */
-int api_session_wake_on(struct asterism_session *session, int fd, uint64_t data);
-
-/* What the descriptors of a session are for; a process's number stands above API_WAKE_BITS. */
-enum api_wake { API_WAKE_TIMER, API_WAKE_RULES, API_WAKE_PROCESS };
-enum { API_WAKE_BITS = 8 };
+/* Handles the end of a process, if that is what woke the session. */
+void api_process_ended(struct asterism_session *session, uint64_t woken);
 
 /* Deactivates and frees at once; nobody may be inside the executor. */
 void api_rules_free(struct asterism_rules *rules);
@@ -127,5 +98,8 @@ void api_rules_settle(struct asterism_session *session);
 
 /* Sums up past and present into rules->now. */
 void api_rules_count(const struct asterism_rules *rules);
+
+/* No event after this: what rules->work has counted becomes the past. */
+void api_rules_finish(struct asterism_rules *rules);
 
 #endif

@@ -24,7 +24,7 @@ int api_tell(void *context, const struct program_match *found)
 	struct asterism_match match = { .unit = unit, .found = found };
 	int answer = ASTERISM_CONTINUE;
 
-	if (unit->answered || unit->leaving || session->doomed) {
+	if (unit->answered || session->doomed) {
 		unit->answered = false;
 		return 0;
 	}
@@ -43,7 +43,7 @@ int api_tell(void *context, const struct program_match *found)
 	return answer < 0 ? answer : 0;
 }
 
-static enum session_verdict verdict_of(int answer)
+enum session_verdict api_verdict_of(int answer)
 {
 	switch (answer) {
 	case ASTERISM_CONTINUE:
@@ -57,8 +57,6 @@ static enum session_verdict verdict_of(int answer)
 	}
 }
 
-enum { TICKET_BITS = 40 };
-
 enum session_verdict api_on_ask(void *context, const struct program_match *found, const struct session_ask *ask)
 {
 	struct asterism_rules *unit = context;
@@ -67,7 +65,7 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 	struct asterism_match match = { .unit = unit, .found = found };
 	const struct asterism_ask told = {
 		.size = sizeof told,
-		.ticket = (uint64_t)unit->number << TICKET_BITS | ask->ticket,
+		.ticket = (uint64_t)unit->number << API_TICKET_BITS | ask->ticket,
 		.deadline_ns = ask->deadline_ns,
 		.aborts = ask->aborts,
 		.is_stopped = ask->is_stopped,
@@ -75,49 +73,21 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 	};
 	int answer;
 
-	if (unit->leaving || session->doomed || (!options->on_ask && !options->on_match))
+	if (unit->work.muted || session->doomed || (!options->on_ask && !options->on_match))
 		return SESSION_DEFAULT;
 	answer = options->on_ask ? options->on_ask(options->context, &match, &told)
 				 : options->on_match(options->context, &match);
 	free(match.warning);
 	if (options->on_ask)
-		return verdict_of(answer);
+		return api_verdict_of(answer);
 	unit->matches++;
 	session->matches++;
 	session->handed++;
 	unit->answered = true;
-	return answer == ASTERISM_LATER ? SESSION_DEFAULT : verdict_of(answer);
-}
-
-int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum asterism_verdict verdict)
-{
-	const uint64_t own = ticket & ((UINT64_C(1) << TICKET_BITS) - 1);
-
-	asterism_diag_clear(session->diag);
-	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
-		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
-	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		if (unit->number == ticket >> TICKET_BITS && unit->responses.questions)
-			return api_work_answer(unit, own, verdict_of((int)verdict));
-	}
-	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
+	return answer == ASTERISM_LATER ? SESSION_DEFAULT : api_verdict_of(answer);
 }
 
 /* A unit that goes still answers: those who were stopped for it must not be forgotten. */
-int api_on_match(void *context, const struct program_match *found)
-{
-	struct asterism_rules *unit = context;
-	struct program_match told;
-	int result = 0;
-
-	if (!unit->responses.questions && (unit->leaving || unit->session->doomed))
-		return 0;
-	if (reactions_do(unit->responses.reactions, found, &told) &&
-	    (!unit->responses.questions || !questions_take(unit->responses.questions, &told, &result)))
-		result = api_tell(unit, &told);
-	return result;
-}
-
 static const struct program *program_of(const struct asterism_match *match)
 {
 	return match->unit->program;

@@ -13,12 +13,11 @@
 
 void api_rules_free(struct asterism_rules *rules)
 {
-	if (rules->executor)
+	if (rules->work.executor)
 		api_work_close(rules);
 	session_rules_free(rules->rules);
 	session_totals_fini(&rules->past);
 	session_totals_fini(&rules->now);
-	react_tallies_fini(&rules->past_tallies);
 	react_tallies_fini(&rules->tallies);
 	alloc_free(rules->layouts);
 	alloc_free(rules->placements);
@@ -173,64 +172,22 @@ const char *asterism_rules_action(const struct asterism_rules *rules)
 int asterism_rules_activate(struct asterism_rules *rules)
 {
 	struct asterism_session *session = rules->session;
-	int result;
 
 	asterism_diag_clear(session->diag);
-	if (rules->leaving)
+	if (rules->work.muted)
 		return diag_error(session->diag, NULL, -EBUSY, "%s is still being deactivated", rules->name);
-	if (rules->executor)
+	if (rules->work.executor)
 		return diag_error(session->diag, NULL, -EINVAL, "%s is active already", rules->name);
-	result = api_work_open(rules);
-	if (!result)
-		result = api_processes_enter(session, rules->executor);
-	if (!result)
-		result = api_session_watch(session, rules);
-	if (result && rules->executor)
-		api_work_close(rules);
-	return result;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static void add_past(const struct program_rule_stats *past, struct program_rule_stats *stats)
-{
-	stats->matches += past->matches;
-	stats->runs_opened += past->runs_opened;
-	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
-	stats->pool_exhausted += past->pool_exhausted;
-	stats->unraised += past->unraised;
-	stats->lost += past->lost;
-	stats->divisions_by_zero += past->divisions_by_zero;
-	stats->unread += past->unread;
-}
-
-void api_rules_count(const struct asterism_rules *rules)
-{
-	/* The tables behind it are scratch space: the unit itself does not change. */
-	struct asterism_rules *unit = (struct asterism_rules *)rules;
-	const struct session_totals *past = &unit->past;
-	struct session_totals *now = &unit->now;
-
-	memset(now->rules, 0, now->rule_count * sizeof *now->rules);
-	now->events = now->lost = 0;
-	if (unit->executor)
-		executor_count(unit->executor, now);
-	now->events += past->events;
-	now->lost += past->lost;
-	for (uint32_t i = 0; i < now->rule_count; i++)
-		add_past(&past->rules[i], &now->rules[i]);
+	return api_work_open(rules);
 }
 
 int asterism_rules_deactivate(struct asterism_rules *rules)
 {
 	asterism_diag_clear(rules->session->diag);
-	if (!rules->executor || rules->leaving)
+	if (!rules->work.executor || rules->work.muted)
 		return diag_error(rules->session->diag, NULL, -EINVAL, "%s is not active", rules->name);
 	if (rules->session->dispatching)
-		rules->leaving = true;
+		rules->work.muted = true;
 	else
 		api_work_close(rules);
 	return 0;
@@ -246,7 +203,7 @@ static void unload(struct asterism_rules *rules)
 			break;
 		}
 	}
-	if (rules->executor)
+	if (rules->work.executor)
 		api_work_close(rules);
 	session->past_events += rules->past.events;
 	session->past_lost += rules->past.lost;
@@ -261,7 +218,7 @@ void asterism_rules_unload(struct asterism_rules *rules)
 	if (!rules->session->dispatching)
 		unload(rules);
 	else
-		rules->leaving = rules->unloading = true;
+		rules->work.muted = rules->unloading = true;
 }
 
 void api_rules_settle(struct asterism_session *session)
@@ -270,14 +227,14 @@ void api_rules_settle(struct asterism_session *session)
 		next = unit->next;
 		if (unit->unloading)
 			unload(unit);
-		else if (unit->leaving)
+		else if (unit->work.muted)
 			api_work_close(unit);
 	}
 }
 
 enum asterism_rules_state asterism_rules_state(const struct asterism_rules *rules)
 {
-	return rules->executor && !rules->leaving ? ASTERISM_RULES_ACTIVE : ASTERISM_RULES_LOADED;
+	return rules->work.executor && !rules->work.muted ? ASTERISM_RULES_ACTIVE : ASTERISM_RULES_LOADED;
 }
 
 void asterism_rules_set_context(struct asterism_rules *rules, void *context)
@@ -338,29 +295,20 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 	return sized_give(info, &own, sizeof own);
 }
 
-static void count_questions(const struct asterism_rules *rules, struct asterism_rules_stats *stats)
-{
-	uint64_t refused = 0, lost = 0;
-
-	if (rules->responses.questions)
-		questions_count(rules->responses.questions, &refused, &lost);
-	stats->stops_refused = rules->past_stops_refused + refused;
-	stats->asks_lost = rules->past_asks_lost + lost;
-}
-
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats)
 {
 	struct ebpf_run_time time = { 0 };
 	struct asterism_rules_stats own = { .matches = rules->matches };
 
 	api_rules_count(rules);
-	if (rules->executor)
-		executor_run_time(rules->executor, &time);
+	if (rules->work.executor)
+		executor_run_time(rules->work.executor, &time);
 	own.events = rules->now.events;
 	own.lost = rules->now.lost;
 	own.kernel_ns = rules->past_time.ns + time.ns;
 	own.kernel_runs = rules->past_time.runs + time.runs;
 	own.programs = time.programs;
-	count_questions(rules, &own);
+	own.stops_refused = rules->now.stops_refused;
+	own.asks_lost = rules->now.asks_lost;
 	return sized_give(stats, &own, sizeof own);
 }

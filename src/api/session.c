@@ -16,8 +16,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 static void destroy(struct asterism_session *session)
@@ -28,13 +26,10 @@ static void destroy(struct asterism_session *session)
 		api_rules_free(session->units);
 		session->units = next;
 	}
-	api_processes_fini(session);
+	live_processes_fini(&session->processes);
+	live_loop_close(&session->loop);
 	if (session->measure_fd >= 0)
 		close(session->measure_fd);
-	if (session->timer_fd >= 0)
-		close(session->timer_fd);
-	if (session->epoll_fd >= 0)
-		close(session->epoll_fd);
 	asterism_diag_free(session->diag);
 	alloc_free(session->error);
 	alloc_free(session);
@@ -42,44 +37,15 @@ static void destroy(struct asterism_session *session)
 
 void asterism_session_free(struct asterism_session *session)
 {
-	if (session && session->dispatching)
-		session->doomed = true;
-	else if (session)
+	if (!session)
+		return;
+	if (!session->dispatching) {
 		destroy(session);
-}
-
-int api_session_wake_on(struct asterism_session *session, int fd, uint64_t data)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = data };
-
-	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
-		return 0;
-	return diag_error(session->diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
-}
-
-/* Makes the descriptor readable at a time of CLOCK_MONOTONIC, and not before; 0: now, UINT64_MAX: never. */
-static void arm(const struct asterism_session *session, uint64_t at_ns)
-{
-	struct itimerspec when = { 0 };
-
-	if (at_ns == 0)
-		at_ns = 1;
-	if (at_ns != UINT64_MAX) {
-		when.it_value.tv_sec = (time_t)(at_ns / 1000000000);
-		when.it_value.tv_nsec = (long)(at_ns % 1000000000);
+		return;
 	}
-	timerfd_settime(session->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
-int api_session_watch(struct asterism_session *session, const struct asterism_rules *rules)
-{
-	int result = api_session_wake_on(session, executor_fd(rules->executor), API_WAKE_RULES);
-
-	if (!result && rules->responses.questions)
-		result = api_session_wake_on(session, questions_fd(rules->responses.questions), API_WAKE_RULES);
-	if (!result)
-		arm(session, 0);
-	return result;
+	session->doomed = true;
+	for (struct asterism_rules *unit = session->units; unit; unit = unit->next)
+		unit->work.muted = true;
 }
 
 static int check_options(const struct asterism_session_options *options, struct asterism_diag *diag)
@@ -91,16 +57,12 @@ static int check_options(const struct asterism_session_options *options, struct 
 
 static int open_descriptors(struct asterism_session *session)
 {
-	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	session->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (session->epoll_fd < 0 || session->timer_fd < 0)
-		return diag_error(session->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	if (session->options.measure) {
-		session->measure_fd = ebpf_measure(session->diag);
-		if (session->measure_fd < 0)
-			return session->measure_fd;
-	}
-	return api_session_wake_on(session, session->timer_fd, API_WAKE_TIMER);
+	int result = live_loop_open(&session->loop, session->diag);
+
+	if (result || !session->options.measure)
+		return result;
+	session->measure_fd = ebpf_measure(session->diag);
+	return session->measure_fd < 0 ? session->measure_fd : 0;
 }
 
 static void copy_messages(const struct asterism_diag *from, struct asterism_diag *to)
@@ -123,7 +85,9 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	session = alloc_zero(1, sizeof *session);
 	if (!session)
 		return diag_no_memory(diag);
-	session->epoll_fd = session->timer_fd = session->measure_fd = -1;
+	session->loop = (struct live_loop){ -1, -1 };
+	session->processes.loop = &session->loop;
+	session->measure_fd = -1;
 	session->diag = asterism_diag_new();
 	session->error = alloc_zero(API_ERROR_BYTES, 1);
 	if (!session->diag || !session->error)
@@ -148,31 +112,7 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 
 int asterism_session_fd(const struct asterism_session *session)
 {
-	return session->epoll_fd;
-}
-
-/* What woke the session. */
-struct woken {
-	struct epoll_event events[16];
-	int count;
-};
-
-static int take_events(struct asterism_session *session, struct woken *woken)
-{
-	woken->count = epoll_wait(session->epoll_fd, woken->events, sizeof woken->events / sizeof *woken->events, 0);
-	if (woken->count < 0 && errno != EINTR)
-		return diag_error(session->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
-	return 0;
-}
-
-static void tell_ends(struct asterism_session *session, const struct woken *woken)
-{
-	for (int i = 0; i < woken->count && !session->doomed; i++) {
-		uint64_t data = woken->events[i].data.u64;
-
-		if ((data & ((1u << API_WAKE_BITS) - 1)) == API_WAKE_PROCESS)
-			api_process_ended(session, (pid_t)(data >> API_WAKE_BITS));
-	}
+	return session->loop.epoll_fd;
 }
 
 /* Everything that is pending, and when the next look is due. Those that were observed last go last. */
@@ -180,41 +120,36 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 {
 	*wait_ns = UINT64_MAX;
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		uint64_t unit_wait_ns;
 		int result;
 
-		if (!unit->executor || unit->leaving)
+		if (!unit->work.executor || unit->work.muted)
 			continue;
-		result = api_work_poll(unit, &unit_wait_ns);
+		result = live_unit_poll(&unit->work, wait_ns);
 		if (result == EXECUTOR_PAUSE)
-			unit_wait_ns = result = 0;
+			*wait_ns = 0, result = 0;
 		if (!result)
 			result = session->answer;
 		if (result < 0)
 			return result;
-		if (unit_wait_ns < *wait_ns)
-			*wait_ns = unit_wait_ns;
 	}
 	return 0;
 }
 
 int asterism_session_dispatch(struct asterism_session *session)
 {
-	struct woken woken;
-	uint64_t wait_ns = 0, now;
-	int result;
+	uint64_t woken[LIVE_WOKEN_MAX], wait_ns = 0, now;
+	int count, result;
 
 	if (session->dispatching)
 		return -EBUSY;
 	asterism_diag_clear(session->diag);
 	session->dispatching = true;
 	session->handed = session->answer = 0;
-	result = take_events(session, &woken);
+	count = live_loop_take(&session->loop, woken, session->diag);
 	/* The end of a process is known before its last matches are read, but told after them. */
-	if (!result)
-		result = hand_out(session, &wait_ns);
-	if (!result)
-		tell_ends(session, &woken);
+	result = count < 0 ? count : hand_out(session, &wait_ns);
+	for (int i = 0; i < count && !result && !session->doomed; i++)
+		api_process_ended(session, woken[i]);
 	session->dispatching = false;
 	if (session->doomed) {
 		destroy(session);
@@ -222,13 +157,49 @@ int asterism_session_dispatch(struct asterism_session *session)
 	}
 	api_rules_settle(session);
 	now = clock_now_ns();
-	arm(session, result ? 0 : wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX);
+	live_loop_arm(&session->loop, result ? 0 : wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX);
 	return result ? result : session->handed;
+}
+
+/* Telling of the verdict is a dispatch: callbacks may want anything that they may want in one. */
+static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_verdict verdict)
+{
+	struct asterism_session *session = rules->session;
+	bool is_inside = session->dispatching;
+	int result;
+
+	session->dispatching = true;
+	result = questions_answer(rules->work.responses.questions, ticket, verdict);
+	session->dispatching = is_inside;
+	if (!is_inside) {
+		if (session->doomed) {
+			destroy(session);
+			return -ECANCELED;
+		}
+		api_rules_settle(session);
+	}
+	if (result == -ENOENT)
+		diag_error(session->diag, NULL, result, "no question with this ticket is pending");
+	return result;
+}
+
+int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum asterism_verdict verdict)
+{
+	const uint64_t own = ticket & ((UINT64_C(1) << API_TICKET_BITS) - 1);
+
+	asterism_diag_clear(session->diag);
+	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
+		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
+	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
+		if (unit->number == ticket >> API_TICKET_BITS && unit->work.responses.questions)
+			return answer(unit, own, api_verdict_of((int)verdict));
+	}
+	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
 }
 
 int asterism_session_wait(struct asterism_session *session, int timeout_ms)
 {
-	struct pollfd fd = { .fd = session->epoll_fd, .events = POLLIN };
+	struct pollfd fd = { .fd = session->loop.epoll_fd, .events = POLLIN };
 
 	if (session->dispatching)
 		return -EBUSY;

@@ -9,19 +9,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "session/live/launch.h"
 #include "session/live/parts.h"
+#include "session/live/processes.h"
 #include "session/seccomp/veto.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How long a command that was told to end is waited for. */
@@ -42,21 +38,15 @@ enum { LOOKS = 8 };
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
 enum { STATUS_UNKNOWN = 127 };
 
-enum watch { WATCH_PARTS, WATCH_TIMER, WATCH_SIGNAL, WATCH_COMMAND, WATCH_PID, WATCH_REMAINING };
-
 struct live {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
 	struct session_outcome outcome;
 	struct veto *veto;
 	struct session_parts parts;
-	struct launch launch;
-	int *pidfds; /* of options->pids; -1 once ended */
-	size_t pids_left;
-	size_t remaining_left; /* of the remaining ones: those that are waited for now */
-	int remaining_fds[SESSION_REMAINING_NAMED];
-	int epoll_fd, timer_fd;
-	uint64_t end_ns; /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
+	struct live_loop loop;
+	struct live_processes processes; /* whose end the session waits for */
+	uint64_t end_ns;                 /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
 	uint64_t told_ns;  /* when progress was told last */
 	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
@@ -74,66 +64,29 @@ static void end(struct live *live, enum session_end why)
 	live->done = true;
 }
 
-static int watch(struct live *live, int fd, enum watch what, size_t index)
+static int add_pids(struct live *live)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)index << 8 | what };
+	for (size_t i = 0; i < live->options->pid_count; i++) {
+		int result = live_processes_add(&live->processes, live->options->pids[i], live->diag);
 
-	if (fd < 0 || epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
-		return 0;
-	return diag_error(live->diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
-}
-
-static int open_pid(struct live *live, pid_t pid)
-{
-	int fd;
-
-	if (pid == getpid())
-		return diag_error(live->diag, NULL, -EINVAL, "a session does not observe itself (process %d)", pid);
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd >= 0)
-		return fd;
-	if (errno == ESRCH)
-		return diag_error(live->diag, NULL, -EINVAL, "there is no process %d", pid);
-	if (errno == EINVAL || errno == ENOENT)
-		return diag_error(live->diag, NULL, -EINVAL, "%d is a thread, not a process", pid);
-	return diag_error(live->diag, NULL, -EOPNOTSUPP, "process %d cannot be watched: %s", pid, strerror(errno));
-}
-
-static int open_pids(struct live *live)
-{
-	size_t count = live->options->pid_count;
-
-	live->pidfds = alloc_zero(count, sizeof *live->pidfds);
-	if (!live->pidfds)
-		return diag_no_memory(live->diag);
-	memset(live->pidfds, -1, count * sizeof *live->pidfds);
-	for (size_t i = 0; i < count; i++) {
-		int fd = open_pid(live, live->options->pids[i]), result;
-
-		if (fd < 0)
-			return fd;
-		live->pidfds[i] = fd;
-		live->pids_left++;
-		result = watch(live, fd, WATCH_PID, i);
-		if (result)
-			return result;
+		if (result < 0)
+			return result == -ESRCH ? -EINVAL : result;
 	}
 	return 0;
 }
 
 static int fill_scope(struct live *live)
 {
+	const struct live_processes *processes = &live->processes;
 	int result = 0;
 
-	if (live->launch.pid) {
-		launch_settle(&live->launch);
-		result = session_parts_add(&live->parts, live->launch.pid);
-	}
-	for (size_t i = 0; i < live->options->pid_count && !result; i++) {
-		result = session_parts_add(&live->parts, live->options->pids[i]);
+	if (processes->launch.pid)
+		launch_settle(&processes->launch);
+	for (size_t i = 0; i < processes->count && !result; i++) {
+		result = session_parts_add(&live->parts, processes->items[i].pid);
 		if (result == -ESRCH)
 			return diag_error(live->diag, NULL, -EINVAL, "process %d ended before it could be observed",
-					  live->options->pids[i]);
+					  processes->items[i].pid);
 	}
 	if (result)
 		return diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
@@ -141,51 +94,52 @@ static int fill_scope(struct live *live)
 	return 0;
 }
 
-static int begin(struct live *live, const struct session_rules *rules)
+/* Lets the command go, if there is one. */
+static int go(struct live *live)
+{
+	struct launch *launch = &live->processes.launch;
+	const struct veto_command command = { launch->pid, launch->error_fd, &launch->hold };
+	int result = veto_start(live->veto, &command, live->diag);
+
+	return !result && launch->pid ? launch_go(launch, live->options->command[0], live->diag) : result;
+}
+
+static int attach(struct live *live, const struct session_rules *rules)
 {
 	const struct session_live_options *options = live->options;
-	int result = 0;
+	int result = live_loop_open(&live->loop, live->diag);
 
-	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (live->epoll_fd < 0 || live->timer_fd < 0)
-		return diag_error(live->diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	result = veto_new(rules, options->policy, options->command, live->diag, &live->veto);
-	if (!result && options->command)
-		result = launch_prepare(options->command, veto_filter(live->veto), live->diag, &live->launch);
 	if (!result)
-		result = open_pids(live);
+		result = veto_new(rules, options->policy, options->command, live->diag, &live->veto);
+	if (!result && options->command)
+		result = live_processes_launch(&live->processes, options->command, veto_filter(live->veto), live->diag);
+	if (!result)
+		result = add_pids(live);
 	if (!result)
 		result = session_parts_open(&live->parts, rules, options, live->veto, live->diag);
 	if (!result)
 		result = fill_scope(live);
 	if (!result)
-		result = watch(live, session_parts_fd(&live->parts), WATCH_PARTS, 0);
+		result = session_parts_watch(&live->parts, &live->loop);
 	if (!result)
-		result = watch(live, session_parts_tape_fd(&live->parts), WATCH_PARTS, 0);
-	if (!result)
-		result = watch(live, veto_fd(live->veto), WATCH_PARTS, 0);
-	if (!result)
-		result = watch(live, session_parts_ask_fd(&live->parts), WATCH_PARTS, 0);
-	if (!result)
-		result = watch(live, live->timer_fd, WATCH_TIMER, 0);
-	if (!result)
-		result = watch(live, options->signal_fd, WATCH_SIGNAL, 0);
-	if (!result && options->command)
-		result = watch(live, live->launch.pidfd, WATCH_COMMAND, 0);
+		result = live_loop_watch(&live->loop, options->signal_fd, LIVE_WAKE_SIGNAL, live->diag);
+	return result;
+}
+
+static int begin(struct live *live, const struct session_rules *rules)
+{
+	const struct session_live_options *options = live->options;
+	int result = attach(live, rules);
+
 	if (result)
 		return result;
 	if (options->on_start)
 		options->on_start(options->context);
-	result = session_parts_seed(&live->parts, live->launch.pid);
-	if (result)
+	if (session_parts_seed(&live->parts, live->processes.launch.pid))
 		return diag_no_memory(live->diag);
 	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
-	result = veto_start(live->veto,
-			    &(struct veto_command){ live->launch.pid, live->launch.error_fd, &live->launch.hold },
-			    live->diag);
-	return !result && options->command ? launch_go(&live->launch, options->command[0], live->diag) : result;
+	return go(live);
 }
 
 static void on_signal(struct live *live)
@@ -200,122 +154,79 @@ static void on_signal(struct live *live)
 	}
 	if (info.ssi_signo == SIGUSR2 || info.ssi_signo == SIGALRM)
 		return;
-	if (!live->launch.pid || live->launch.reaped || live->outcome.signal) {
+	if (!live->processes.launch.pid || live->processes.launch.reaped || live->outcome.signal) {
 		live->outcome.signal = (int)info.ssi_signo;
 		return end(live, SESSION_SIGNALLED);
 	}
 	/* The terminal has sent it to the command as well; anybody else meant us alone. Its last events still count. */
 	live->outcome.signal = (int)info.ssi_signo;
 	if (info.ssi_code != SI_KERNEL)
-		kill(live->launch.pid, (int)info.ssi_signo);
+		kill(live->processes.launch.pid, (int)info.ssi_signo);
 	if (clock_now_ns() + GRACE_NS < live->end_ns)
 		live->end_ns = clock_now_ns() + GRACE_NS;
 }
 
-static void watch_remaining(struct live *live)
+static void wait_for_remaining(struct live *live)
 {
 	const struct session_remaining *remaining = &live->outcome.remaining;
 
-	for (size_t i = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++) {
-		int fd = (int)syscall(SYS_pidfd_open, remaining->pids[i], 0);
-
-		live->remaining_fds[i] = fd;
-		live->remaining_left += fd >= 0 && watch(live, fd, WATCH_REMAINING, i) == 0;
-	}
+	for (size_t i = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++)
+		live_processes_add(&live->processes, remaining->pids[i], NULL); /* one that has ended since is none */
 }
 
-/* What the session was begun for has ended, and with it the session, unless there are others to wait for. */
+/* All that the session has waited for have ended, and with them the session, unless there are others to wait for. */
 static void end_or_wait(struct live *live)
 {
 	int looks = live->options->to_the_last ? LOOKS : 1;
 
-	for (int look = 0; look < looks && !live->remaining_left; look++) {
+	for (int look = 0; look < looks && !live->processes.count; look++) {
 		session_parts_remaining(&live->parts, &live->outcome.remaining);
 		if (live->options->to_the_last)
-			watch_remaining(live);
+			wait_for_remaining(live);
 	}
-	if (!live->remaining_left)
+	if (!live->processes.count)
 		end(live, live->options->command ? SESSION_COMMAND_ENDED : SESSION_PIDS_ENDED);
 }
 
-static void on_pid_end(struct live *live, size_t index)
+static void on_end(struct live *live, pid_t pid, int status)
 {
-	close(live->pidfds[index]);
-	live->pidfds[index] = -1;
-	if (--live->pids_left == 0)
-		end_or_wait(live);
-}
-
-static void on_remaining_end(struct live *live, size_t index)
-{
-	close(live->remaining_fds[index]);
-	live->remaining_fds[index] = -1;
-	if (--live->remaining_left == 0)
-		end_or_wait(live);
-}
-
-static void on_command_end(struct live *live)
-{
-	epoll_ctl(live->epoll_fd, EPOLL_CTL_DEL, live->launch.pidfd, NULL);
-	if (live->outcome.signal)
-		end(live, SESSION_SIGNALLED);
-	else
-		end_or_wait(live);
-}
-
-static void on_event(struct live *live, uint64_t data)
-{
-	uint64_t expirations;
-
-	switch ((enum watch)(data & 0xff)) {
-	case WATCH_PARTS:
-		break;
-	case WATCH_TIMER:
-		if (read(live->timer_fd, &expirations, sizeof expirations) < 0)
-			break;
-		break;
-	case WATCH_SIGNAL:
-		on_signal(live);
-		break;
-	case WATCH_COMMAND:
-		if (launch_reap(&live->launch, &live->outcome.command_status))
-			on_command_end(live);
-		break;
-	case WATCH_PID:
-		on_pid_end(live, data >> 8);
-		break;
-	case WATCH_REMAINING:
-		on_remaining_end(live, data >> 8);
-		break;
+	if (pid == live->processes.launch.pid) {
+		live->outcome.command_status = status;
+		if (live->outcome.signal)
+			return end(live, SESSION_SIGNALLED);
 	}
+	if (!live->processes.count)
+		end_or_wait(live);
+}
+
+static void on_event(struct live *live, uint64_t woken)
+{
+	int status;
+	pid_t pid = live_processes_ended(&live->processes, woken, &status);
+
+	if (pid)
+		on_end(live, pid, status);
+	else if (woken == LIVE_WAKE_SIGNAL)
+		on_signal(live);
 }
 
 /* Arms the timer for the earlier of the parts' wish and the session's end. */
 static void arm(struct live *live, uint64_t now, uint64_t wait_ns)
 {
 	uint64_t at = wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
-	struct itimerspec when = { 0 };
 
-	if (live->end_ns < at)
-		at = live->end_ns;
-	if (at != UINT64_MAX) {
-		when.it_value.tv_sec = (time_t)(at / 1000000000);
-		when.it_value.tv_nsec = (long)(at % 1000000000);
-	}
-	live->unarmed = timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) != 0;
+	live->unarmed = live_loop_arm(&live->loop, live->end_ns < at ? live->end_ns : at) != 0;
 }
 
 /* Handles the descriptors that are readable by now. */
 static int take_events(struct live *live)
 {
-	struct epoll_event events[16];
-	int count = epoll_wait(live->epoll_fd, events, sizeof events / sizeof *events, 0);
+	uint64_t woken[LIVE_WOKEN_MAX];
+	int count = live_loop_take(&live->loop, woken, live->diag);
 
-	if (count < 0 && errno != EINTR)
-		return diag_error(live->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
 	for (int i = 0; i < count; i++)
-		on_event(live, events[i].data.u64);
-	return 0;
+		on_event(live, woken[i]);
+	return count < 0 ? count : 0;
 }
 
 static void tell_progress(struct live *live, uint64_t now)
@@ -332,14 +243,14 @@ static void tell_progress(struct live *live, uint64_t now)
 /* A session that only waits for a command that is stopped says so: its user may not know that it is. */
 static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 {
-	if (!live->launch.pid || live->launch.reaped)
+	if (!live->processes.launch.pid || live->processes.launch.reaped)
 		return;
 	if (*wait_ns > STILL_NS)
 		*wait_ns = STILL_NS;
 	if (now < live->next_still_ns)
 		return;
 	live->next_still_ns = now + STILL_NS / 2;
-	if (!launch_is_stopped(&live->launch) || questions_are_open(live->parts.responses.questions)) {
+	if (!launch_is_stopped(&live->processes.launch) || questions_are_open(live->parts.unit.responses.questions)) {
 		live->still_ns = 0;
 		live->still_told = false;
 		return;
@@ -350,7 +261,7 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 	live->still_told = true;
 	diag_add(live->diag, ASTERISM_WARNING, NULL, NULL,
 		 "the command (process %d) is stopped, and the session waits for it: 'kill -CONT %d' lets it go on",
-		 live->launch.pid, live->launch.pid);
+		 live->processes.launch.pid, live->processes.launch.pid);
 }
 
 /* What somebody asked for by a signal; while another snapshot waits for the disk, it waits, too. */
@@ -388,7 +299,7 @@ static int outlast(struct live *live, int result, uint64_t *wait_ns)
 
 int live_fd(const struct live *live)
 {
-	return live->epoll_fd;
+	return live->loop.epoll_fd;
 }
 
 int live_step(struct live *live)
@@ -417,11 +328,11 @@ static void await_command(struct live *live, uint64_t limit_ns)
 {
 	uint64_t until = limit_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + limit_ns;
 	struct pollfd fds[] = {
-		{ .fd = live->launch.pidfd, .events = POLLIN },
+		{ .fd = live->processes.launch.pidfd, .events = POLLIN },
 		{ .fd = live->options->signal_fd, .events = POLLIN },
 	};
 
-	while (!launch_reap(&live->launch, &live->outcome.command_status)) {
+	while (!launch_reap(&live->processes.launch, &live->outcome.command_status)) {
 		uint64_t now = clock_now_ns();
 
 		if (now >= until || fds[1].revents)
@@ -434,15 +345,15 @@ void live_part(struct live *live, struct session_outcome *outcome)
 {
 	struct session_outcome *own = &live->outcome;
 
-	own->command_pid = live->launch.pid;
-	if (live->launch.pid && !live->launch.reaped) {
+	own->command_pid = live->processes.launch.pid;
+	if (live->processes.launch.pid && !live->processes.launch.reaped) {
 		if (own->end == SESSION_TIME_UP) {
-			kill(live->launch.pid, SIGTERM);
+			kill(live->processes.launch.pid, SIGTERM);
 			await_command(live, GRACE_NS);
 		} else if (own->end == SESSION_STOPPED) {
 			await_command(live, UINT64_MAX);
 		}
-		own->command_alive = !live->launch.reaped;
+		own->command_alive = !live->processes.launch.reaped;
 	}
 	if (own->command_status < 0)
 		own->command_status = STATUS_UNKNOWN;
@@ -456,20 +367,8 @@ void live_close(struct live *live)
 		return;
 	session_parts_close(&live->parts);
 	veto_free(live->veto); /* a command that goes on without us has been judged until now */
-	for (size_t i = 0; live->pidfds && i < live->options->pid_count; i++) {
-		if (live->pidfds[i] >= 0)
-			close(live->pidfds[i]);
-	}
-	alloc_free(live->pidfds);
-	for (size_t i = 0; i < SESSION_REMAINING_NAMED; i++) {
-		if (live->remaining_fds[i] >= 0)
-			close(live->remaining_fds[i]);
-	}
-	launch_fini(&live->launch);
-	if (live->timer_fd >= 0)
-		close(live->timer_fd);
-	if (live->epoll_fd >= 0)
-		close(live->epoll_fd);
+	live_processes_fini(&live->processes);
+	live_loop_close(&live->loop);
 	alloc_free(live);
 }
 
@@ -483,8 +382,8 @@ int live_open(const struct session_rules *rules, const struct session_live_optio
 		return diag_no_memory(diag);
 	live->options = options;
 	live->diag = diag;
-	live->epoll_fd = live->timer_fd = -1;
-	memset(live->remaining_fds, -1, sizeof live->remaining_fds);
+	live->loop = (struct live_loop){ -1, -1 };
+	live->processes.loop = &live->loop;
 	result = begin(live, rules);
 	if (result)
 		live_close(live);

@@ -55,8 +55,9 @@ static char *values_of(const struct program *program, const struct program_match
 	return line_of(program, &bare, &length);
 }
 
-static void mark(struct session_parts *parts, const struct program_match *match)
+static void mark(void *context, const struct program_match *match)
 {
+	struct session_parts *parts = context;
 	const struct program *program = session_rules_program(parts->rules);
 	char *values = values_of(program, match);
 	const struct tape_mark at = {
@@ -97,27 +98,11 @@ int session_parts_told(struct session_parts *parts, int result)
 	return result < 0 && parts->must_go_on ? 0 : result;
 }
 
-/* A match that asks is told when it has its verdict. */
-static int on_match(void *context, const struct program_match *match)
-{
-	struct session_parts *parts = context;
-	struct program_match told;
-	int result = 0;
-
-	if (!reactions_do(parts->responses.reactions, match, &told))
-		return 0;
-	if (!parts->responses.questions || !questions_take(parts->responses.questions, &told, &result))
-		result = tell(parts, &told);
-	if (result >= 0 && parts->tape)
-		mark(parts, &told);
-	return result;
-}
-
 static bool in_scope(void *context, int pid)
 {
 	const struct session_parts *parts = context;
 
-	return parts->executor ? executor_has(parts->executor, pid) : tape_has(parts->tape, pid);
+	return parts->unit.executor ? executor_has(parts->unit.executor, pid) : tape_has(parts->tape, pid);
 }
 
 /* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */
@@ -131,25 +116,28 @@ static int want_snapshot(void *context, const char *rule)
 	return 0;
 }
 
-static int open_responses(struct session_parts *parts)
+static int open_unit(struct session_parts *parts, struct veto *veto)
 {
 	const struct session_live_options *options = parts->options;
-	const struct responses_options responses = {
-		.program = session_rules_program(parts->rules),
+	const struct live_unit_options unit = {
+		.rules = parts->rules,
+		.scope = scope_of(options),
 		.policy = options->policy,
-		.in_scope = in_scope,
-		.snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
 		.ask_context = options->context,
+		.snapshot = options->tape && options->tape->flight ? want_snapshot : NULL,
 		.tell = tell,
+		.on_found = options->tape ? mark : NULL,
 		.context = parts,
 		.stops = parts->diag,
+		.veto = veto,
 	};
-	int result = responses_open(&parts->responses, &responses, parts->diag);
+	int result = live_unit_open(&parts->unit, &unit, parts->diag);
+	const struct reactions *reactions = parts->unit.responses.reactions;
 
-	parts->must_go_on |= !result && reactions_may_act(parts->responses.reactions);
-	parts->rules_snap = !result && reactions_call(parts->responses.reactions, react_find("Snapshot"));
+	parts->must_go_on |= !result && reactions_may_act(reactions);
+	parts->rules_snap = !result && reactions_call(reactions, react_find("Snapshot"));
 	return result;
 }
 
@@ -167,37 +155,27 @@ static int open_tape(struct session_parts *parts)
 int session_parts_open(struct session_parts *parts, const struct session_rules *rules,
 		       const struct session_live_options *options, struct veto *veto, struct asterism_diag *diag)
 {
-	struct executor_options how = {
-		.scope = scope_of(options), .elsewhere = veto_rules(veto), .on_match = on_match, .context = parts
-	};
 	int result = 0;
 
 	*parts = (struct session_parts){
 		.rules = rules,
 		.options = options,
-		.veto = veto,
 		.diag = diag,
 		.must_go_on = options->tape != NULL,
 	};
 	if (rules)
-		result = open_responses(parts);
+		result = open_unit(parts, veto);
 	if (!result && options->tape)
 		result = open_tape(parts);
-	how.allowed = parts->responses.reactions ? reactions_allowed(parts->responses.reactions) : NULL;
-	how.anywhere = options->policy && options->policy->anywhere;
-	how.stops = parts->responses.questions ? questions_stops(parts->responses.questions) : NULL;
-	how.recorder = parts->tape ? tape_recorder(parts->tape) : NULL;
 	if (!result && rules)
-		result = executor_new(rules, &how, diag, &parts->executor);
+		result = live_unit_start(&parts->unit, parts->tape ? tape_recorder(parts->tape) : NULL, diag);
 	return result;
 }
 
 void session_parts_close(struct session_parts *parts)
 {
-	executor_free(parts->executor); /* it writes to the tape */
-	responses_close(&parts->responses);
+	live_unit_close(&parts->unit); /* it writes to the tape */
 	tape_free(parts->tape);
-	parts->executor = NULL;
 	parts->tape = NULL;
 }
 
@@ -205,7 +183,7 @@ int session_parts_add(struct session_parts *parts, pid_t pid)
 {
 	int result = parts->tape ? tape_add(parts->tape, pid) : 0;
 
-	return result || !parts->executor ? result : executor_add(parts->executor, pid);
+	return result || !parts->unit.executor ? result : executor_add(parts->unit.executor, pid);
 }
 
 void session_parts_remaining(struct session_parts *parts, struct session_remaining *found)
@@ -221,19 +199,12 @@ int session_parts_seed(struct session_parts *parts, int waiting)
 	return 0;
 }
 
-int session_parts_fd(const struct session_parts *parts)
+int session_parts_watch(const struct session_parts *parts, const struct live_loop *loop)
 {
-	return parts->executor ? executor_fd(parts->executor) : -1;
-}
+	int result = parts->unit.executor ? live_unit_watch(&parts->unit, loop, parts->diag) : 0;
 
-int session_parts_ask_fd(const struct session_parts *parts)
-{
-	return parts->responses.questions ? questions_fd(parts->responses.questions) : -1;
-}
-
-int session_parts_tape_fd(const struct session_parts *parts)
-{
-	return parts->tape ? tape_fd(parts->tape) : -1;
+	return result || !parts->tape ? result
+				      : live_loop_watch(loop, tape_fd(parts->tape), LIVE_WAKE_RULES, parts->diag);
 }
 
 int session_parts_save(struct session_parts *parts, bool patient)
@@ -267,66 +238,28 @@ static void take_pending(struct session_parts *parts)
 
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns)
 {
-	uint64_t wait_for_rules = UINT64_MAX;
-	int results[4] = { 0 }, result = 0;
+	int result = 0, recorded = 0;
 
 	*wait_ns = UINT64_MAX;
-	if (parts->executor)
-		results[0] = executor_poll(parts->executor, &wait_for_rules);
-	results[1] = veto_poll(parts->veto, on_match, parts);
+	if (parts->unit.executor)
+		result = live_unit_poll(&parts->unit, wait_ns);
 	if (parts->pending)
 		take_pending(parts);
 	parts->pending = NULL;
-	if (parts->tape)
-		results[2] = tape_poll(parts->tape, wait_ns);
-	if (wait_for_rules < *wait_ns)
-		*wait_ns = wait_for_rules;
-	results[3] = responses_poll(&parts->responses, clock_now_ns(), wait_ns);
-	for (size_t i = 0; i < sizeof results / sizeof *results && !result; i++)
-		result = results[i]; /* what one cannot do the others do all the same */
-	return result;
-}
+	if (parts->tape) {
+		uint64_t wait_for_tape = UINT64_MAX;
 
-static void tally(void *context, uint32_t statement, uint64_t *buckets)
-{
-	const struct session_parts *parts = context;
-
-	executor_tally(parts->executor, statement, buckets);
-}
-
-/*
- * No event after this. Whoever was stopped since the last look goes on, and what was asked has its answer: the default.
- * Returns the first failure; everything is done all the same.
- */
-static int finish_rules(struct session_parts *parts, struct session_totals *totals)
-{
-	uint64_t wait_ns;
-	int results[5] = { 0 }, result = 0;
-
-	if (parts->responses.questions)
-		questions_refuse(parts->responses.questions);
-	veto_settle(parts->veto);
-	results[0] = veto_poll(parts->veto, on_match, parts);
-	executor_detach(parts->executor);
-	results[1] = executor_poll(parts->executor, &wait_ns);
-	if (parts->responses.questions) {
-		results[2] = questions_close(parts->responses.questions);
-		questions_count(parts->responses.questions, &totals->stops_refused, &totals->asks_lost);
+		recorded = tape_poll(parts->tape, &wait_for_tape);
+		*wait_ns = wait_for_tape < *wait_ns ? wait_for_tape : *wait_ns;
 	}
-	executor_count(parts->executor, totals);
-	veto_count(parts->veto, totals);
-	results[3] = reactions_tallies(parts->responses.reactions, tally, parts, &totals->tallies);
-	results[4] = reactions_refusals(parts->responses.reactions, &totals->refusals);
-	executor_free(parts->executor);
-	parts->executor = NULL;
-	for (size_t i = 0; i < sizeof results / sizeof *results && !result; i++)
-		result = results[i];
-	return result;
+	return result ? result : recorded;
 }
 
 int session_parts_finish(struct session_parts *parts, struct session_totals *totals)
 {
-	int result = parts->executor ? finish_rules(parts, totals) : 0;
+	int result = parts->unit.executor ? live_unit_finish(&parts->unit, totals) : 0;
+
+	live_unit_close(&parts->unit);
 
 	if (parts->tape) {
 		tape_finish(parts->tape);

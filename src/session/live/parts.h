@@ -3,23 +3,19 @@
 #define SESSION_LIVE_PARTS_H
 
 /*
- * What a live session does with the events it observes: rules at work (executor), a recording (tape), or both, in which
+ * What a live session does with the events it observes: rules at work (unit), a recording (tape), or both, in which
  * case matches are marked in the recording and, where it is a flight tape, cause snapshots.
  */
 
-#include "session/executor/executor.h"
 #include "session/live/live.h"
+#include "session/live/unit.h"
 #include "session/record/tape.h"
-#include "session/seccomp/veto.h"
-#include "session/verdict/responses.h"
 
 struct session_parts {
 	const struct session_rules *rules;
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
-	struct executor *executor;             /* NULL: no rules */
-	struct responses responses;            /* of the rules */
-	struct veto *veto;                     /* NULL: no rule refuses system calls; the session's */
+	struct live_unit unit;                 /* of the rules; nothing is at work where there are none */
 	struct tape *tape;                     /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	bool failed;                           /* whoever is told of matches wants no more */
@@ -43,16 +39,11 @@ void session_parts_remaining(struct session_parts *parts, struct session_remaini
 /* Tells the rules and the recording what is there already, in so far as they ask. As seed_tell. */
 int session_parts_seed(struct session_parts *parts, int waiting);
 
-/* Readable when session_parts_poll has something to do; -1: only time brings anything. */
-int session_parts_fd(const struct session_parts *parts);
-
-/* The same of a recording; -1: nothing is recorded. */
-int session_parts_tape_fd(const struct session_parts *parts);
-/* The same for answers to questions; -1: there are none. */
-int session_parts_ask_fd(const struct session_parts *parts);
+/* As live_unit_watch, for both. */
+int session_parts_watch(const struct session_parts *parts, const struct live_loop *loop);
 
 /*
- * As executor_poll. Where a rule may act or something is recorded, it is no reason to end that nobody wants to be told
+ * As live_unit_poll. Where a rule may act or something is recorded, it is no reason to end that nobody wants to be told
  * of matches any more: then what on_match returns stays here, and session_parts_told gives 0 for such a result.
  */
 int session_parts_poll(struct session_parts *parts, uint64_t *wait_ns);

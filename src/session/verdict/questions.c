@@ -28,19 +28,20 @@ static int add_fd(struct questions *questions, int fd)
 	return diag_error(questions->diag, NULL, -errno, "waiting for answers is not possible: %s", strerror(errno));
 }
 
-static int open_command(struct questions *questions, const struct questions_options *options)
+static int open_command(struct questions *questions, const struct responses_options *options)
 {
 	int result = ask_command_new(options->ask_command, options->program, questions->diag, &questions->command);
 
 	return result ? result : add_fd(questions, ask_command_fd(questions->command));
 }
 
-static int open_asks(struct questions *questions, const struct questions_options *options)
+static int open_asks(struct questions *questions, const struct responses_options *options,
+		     const struct reactions *reactions)
 {
 	const struct asks_options asks = {
 		.program = options->program,
 		.stops = questions->stopping.stops.table,
-		.undo = reactions_undo(options->reactions),
+		.undo = reactions_undo(reactions),
 		.on_ask = questions->command ? ask_command_ask : options->on_ask,
 		.ask_context = questions->command ? questions->command : options->ask_context,
 		.tell = options->tell,
@@ -59,7 +60,7 @@ static bool may_ask(const struct questions *questions, const struct program_rule
 	return false;
 }
 
-static void note_nobody(struct questions *questions, const struct questions_options *options)
+static void note_nobody(struct questions *questions, const struct responses_options *options)
 {
 	const struct program *program = options->program;
 
@@ -70,13 +71,14 @@ static void note_nobody(struct questions *questions, const struct questions_opti
 				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 }
 
-int questions_new(const struct questions_options *options, struct asterism_diag *diag, struct questions **made)
+int questions_new(const struct responses_options *options, struct reactions *reactions, struct asterism_diag *diag,
+		  struct questions **made)
 {
 	struct questions *questions;
 	int result;
 
 	*made = NULL;
-	if (!stopping_is_needed(options->program, reactions_allowed(options->reactions)))
+	if (!stopping_is_needed(options->program, reactions_allowed(reactions)))
 		return 0;
 	questions = alloc_zero(1, sizeof *questions);
 	if (!questions)
@@ -86,20 +88,20 @@ int questions_new(const struct questions_options *options, struct asterism_diag 
 	questions->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	result = questions->epoll_fd < 0 ? diag_error(diag, NULL, -errno, "no descriptors to wait with") : 0;
 	if (!result)
-		result = stopping_open(&questions->stopping, reactions_undo(options->reactions), diag);
+		result = stopping_open(&questions->stopping, reactions_undo(reactions), diag);
 	if (!result)
 		result = add_fd(questions, stopping_fd(&questions->stopping));
 	if (!result && options->ask_command && !options->on_ask)
 		result = open_command(questions, options);
 	if (!result)
-		result = open_asks(questions, options);
+		result = open_asks(questions, options, reactions);
 	if (result) {
 		questions_free(questions);
 		return result;
 	}
 	if (!options->on_ask && !options->ask_command)
 		note_nobody(questions, options);
-	reactions_set_stops(options->reactions, questions->stopping.stops.table);
+	reactions_set_stops(reactions, questions->stopping.stops.table);
 	*made = questions;
 	return 0;
 }

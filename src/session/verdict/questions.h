@@ -7,24 +7,15 @@
  * (asks), and the command that answers them (ask-command), as one thing with one descriptor.
  */
 
-#include "session/verdict/asks.h"
+#include "session/verdict/options.h"
 #include "session/verdict/reactions.h"
 #include "session/verdict/stopping.h"
 
 struct questions;
 
-struct questions_options {
-	const struct program *program;
-	struct reactions *reactions;
-	session_ask_fn *on_ask; /* as in session_live_options */
-	const char *ask_command;
-	void *ask_context;      /* of on_ask */
-	program_match_fn *tell; /* a match whose question has its verdict */
-	void *context;          /* of tell */
-};
-
 /* *made is NULL where no rule may stop anybody. Returns 0, -EINVAL, -EPERM, -EAGAIN, -ENOMEM with a message. */
-int questions_new(const struct questions_options *options, struct asterism_diag *diag, struct questions **made);
+int questions_new(const struct responses_options *options, struct reactions *reactions, struct asterism_diag *diag,
+		  struct questions **made);
 
 /* Lets everybody go on; no program may run that stops anybody. */
 void questions_free(struct questions *questions);

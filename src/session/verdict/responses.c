@@ -22,29 +22,13 @@ static int open_reactions(struct responses *responses, const struct responses_op
 	return result ? result : reactions_new(options->program, &reactions, diag, &responses->reactions);
 }
 
-static int open_questions(struct responses *responses, const struct responses_options *options,
-			  struct asterism_diag *diag)
-{
-	const struct questions_options questions = {
-		.program = options->program,
-		.reactions = responses->reactions,
-		.on_ask = options->on_ask,
-		.ask_command = options->ask_command,
-		.ask_context = options->ask_context,
-		.tell = options->tell,
-		.context = options->context,
-	};
-
-	return questions_new(&questions, diag, &responses->questions);
-}
-
 int responses_open(struct responses *responses, const struct responses_options *options, struct asterism_diag *diag)
 {
 	int result;
 
 	*responses = (struct responses){ 0 };
 	result = open_reactions(responses, options, diag);
-	return result ? result : open_questions(responses, options, diag);
+	return result ? result : questions_new(options, responses->reactions, diag, &responses->questions);
 }
 
 void responses_close(struct responses *responses)

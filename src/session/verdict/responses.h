@@ -15,19 +15,6 @@ struct responses {
 	struct questions *questions; /* NULL: likewise, or no rule stops anybody */
 };
 
-struct responses_options {
-	const struct program *program;
-	const struct session_policy *policy; /* as in reactions_options */
-	bool (*in_scope)(void *context, int pid);
-	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */
-	session_ask_fn *on_ask;                           /* as in questions_options, with the two below */
-	const char *ask_command;
-	void *ask_context;
-	program_match_fn *tell;
-	void *context;               /* of in_scope, snapshot and tell */
-	struct asterism_diag *stops; /* as in reactions_options */
-};
-
 /* Returns 0, or as policy_check, reactions_new and questions_new; then responses_close is still needed. */
 int responses_open(struct responses *responses, const struct responses_options *options, struct asterism_diag *diag);
 

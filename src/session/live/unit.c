@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what becomes of a match, and in which order rules at work begin and end. */
+
+#include "session/live/unit.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+
+/* A rule that floods must not keep its unit from ending. */
+enum { LAST_BATCHES = 64 };
+
+static int tell(void *context, const struct program_match *match)
+{
+	const struct live_unit *unit = context;
+
+	return unit->muted ? 0 : unit->options.tell(unit->options.context, match);
+}
+
+/* A match that asks is told when it has its verdict. */
+static int on_match(void *context, const struct program_match *match)
+{
+	struct live_unit *unit = context;
+	struct questions *questions = unit->responses.questions;
+	struct program_match told;
+	int result = 0;
+
+	if ((unit->muted && !questions) || !reactions_do(unit->responses.reactions, match, &told))
+		return 0;
+	if (!questions || !questions_take(questions, &told, &result))
+		result = tell(unit, &told);
+	if (result >= 0 && unit->options.on_found && !unit->muted)
+		unit->options.on_found(unit->options.context, &told);
+	return result;
+}
+
+static bool in_scope(void *context, int pid)
+{
+	const struct live_unit *unit = context;
+
+	return unit->executor && executor_has(unit->executor, pid);
+}
+
+int live_unit_open(struct live_unit *unit, const struct live_unit_options *options, struct asterism_diag *diag)
+{
+	const struct responses_options responses = {
+		.program = session_rules_program(options->rules),
+		.policy = options->policy,
+		.in_scope = in_scope,
+		.snapshot = options->snapshot,
+		.on_ask = options->on_ask,
+		.ask_command = options->ask_command,
+		.ask_context = options->ask_context,
+		.tell = tell,
+		.context = unit,
+		.stops = options->stops,
+	};
+
+	*unit = (struct live_unit){ .options = *options };
+	return responses_open(&unit->responses, &responses, diag);
+}
+
+int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, struct asterism_diag *diag)
+{
+	const struct live_unit_options *options = &unit->options;
+	const struct executor_options how = {
+		.scope = options->scope,
+		.recorder = recorder,
+		.allowed = reactions_allowed(unit->responses.reactions),
+		.anywhere = options->policy && options->policy->anywhere,
+		.elsewhere = veto_rules(options->veto),
+		.stops = unit->responses.questions ? questions_stops(unit->responses.questions) : NULL,
+		.on_match = on_match,
+		.context = unit,
+		.batch = options->batch,
+	};
+
+	return executor_new(options->rules, &how, diag, &unit->executor);
+}
+
+static int ask_fd(const struct live_unit *unit)
+{
+	return unit->responses.questions ? questions_fd(unit->responses.questions) : -1;
+}
+
+int live_unit_watch(const struct live_unit *unit, const struct live_loop *loop, struct asterism_diag *diag)
+{
+	const int fds[] = { executor_fd(unit->executor), ask_fd(unit), veto_fd(unit->options.veto) };
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof fds / sizeof *fds && !result; i++)
+		result = live_loop_watch(loop, fds[i], LIVE_WAKE_RULES, diag);
+	return result;
+}
+
+void live_unit_forget(const struct live_unit *unit, const struct live_loop *loop)
+{
+	live_loop_forget(loop, executor_fd(unit->executor));
+	live_loop_forget(loop, ask_fd(unit));
+}
+
+static int first_of(const int *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (results[i])
+			return results[i];
+	}
+	return 0;
+}
+
+int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
+{
+	uint64_t wait_for_rules = UINT64_MAX;
+	int results[3];
+
+	results[0] = executor_poll(unit->executor, &wait_for_rules);
+	results[1] = veto_poll(unit->options.veto, on_match, unit);
+	if (wait_for_rules < *wait_ns)
+		*wait_ns = wait_for_rules;
+	results[2] = responses_poll(&unit->responses, clock_now_ns(), wait_ns);
+	if (results[0] == EXECUTOR_PAUSE) /* there is more; what failed meanwhile matters more */
+		return results[1] ? results[1] : results[2] ? results[2] : EXECUTOR_PAUSE;
+	return first_of(results, 3);
+}
+
+void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
+{
+	if (unit->responses.questions)
+		questions_count(unit->responses.questions, &totals->stops_refused, &totals->asks_lost);
+	executor_count(unit->executor, totals);
+	veto_count(unit->options.veto, totals);
+}
+
+static void tally(void *context, uint32_t statement, uint64_t *buckets)
+{
+	const struct live_unit *unit = context;
+
+	executor_tally(unit->executor, statement, buckets);
+}
+
+int live_unit_tallies(struct live_unit *unit, struct react_tallies *tallies)
+{
+	return reactions_tallies(unit->responses.reactions, tally, unit, tallies);
+}
+
+int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
+{
+	struct questions *questions = unit->responses.questions;
+	uint64_t wait_ns;
+	int results[5] = { 0 };
+
+	if (questions)
+		questions_refuse(questions);
+	veto_settle(unit->options.veto);
+	results[0] = veto_poll(unit->options.veto, on_match, unit);
+	executor_detach(unit->executor);
+	results[1] = EXECUTOR_PAUSE;
+	for (int i = 0; i < LAST_BATCHES && results[1] == EXECUTOR_PAUSE; i++)
+		results[1] = executor_poll(unit->executor, &wait_ns);
+	if (results[1] == EXECUTOR_PAUSE)
+		results[1] = 0;
+	results[2] = questions ? questions_close(questions) : 0;
+	live_unit_count(unit, totals);
+	results[3] = live_unit_tallies(unit, &totals->tallies);
+	results[4] = reactions_refusals(unit->responses.reactions, &totals->refusals);
+	return first_of(results, 5);
+}
+
+void live_unit_close(struct live_unit *unit)
+{
+	executor_free(unit->executor);
+	responses_close(&unit->responses);
+	*unit = (struct live_unit){ 0 };
+}
