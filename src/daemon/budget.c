@@ -3,57 +3,39 @@
 
 #include "daemon/budget.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include "base/proc.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 uint64_t budget_resident_bytes(void)
 {
-	unsigned long long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
+	char text[128];
+	unsigned long long pages;
 
-	if (!file)
+	if (proc_read("/proc/self/statm", text, sizeof text) < 0 || sscanf(text, "%*u %llu", &pages) != 1)
 		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* The line "memlock:" is there for maps and programs. */
-static uint64_t memory_of(int folder, const char *name)
+static int add_memory(void *context, int fd)
 {
-	char text[2048], *line;
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
+	char path[64], text[2048];
+	uint64_t *sum = context, bytes;
 
-	if (fd < 0)
-		return 0;
-	length = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (length <= 0)
-		return 0;
-	text[length] = 0;
-	line = strstr(text, "memlock:");
-	return line ? strtoull(line + strlen("memlock:"), NULL, 10) : 0;
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+	if (proc_read(path, text, sizeof text) > 0 && proc_numbers(text, "memlock:", &bytes, 1) == 1)
+		*sum += bytes;
+	return 0;
 }
 
 uint64_t budget_kernel_bytes(void)
 {
-	DIR *folder = opendir("/proc/self/fdinfo");
-	struct dirent *entry;
 	uint64_t bytes = 0;
 
-	while (folder && (entry = readdir(folder))) {
-		if (entry->d_name[0] != '.')
-			bytes += memory_of(dirfd(folder), entry->d_name);
-	}
-	if (folder)
-		closedir(folder);
+	proc_each("/proc/self/fdinfo", add_memory, &bytes);
 	return bytes;
 }
 

@@ -6,7 +6,7 @@
 
 #include "react/cgroup.h"
 
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <dirent.h>
 #include <errno.h>

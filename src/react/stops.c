@@ -3,20 +3,14 @@
 
 #include "react/stops.h"
 
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { STAT_BYTES = 1024, STATE_FIELD = 3, BIRTH_FIELD = 22 }; /* as proc(5) counts */
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -74,24 +68,9 @@ bool react_stops_is_newer(pid_t pid, uint64_t ts)
 
 char react_thread_state(pid_t pid, pid_t tid, uint64_t ts)
 {
-	char path[64], line[STAT_BYTES];
-	const char *at;
+	struct proc_stat stat;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-
-	if (fd >= 0)
-		close(fd);
-	line[got > 0 ? got : 0] = 0;
-	at = strrchr(line, ')'); /* ends the name, which may hold anything */
-	if (!at || at[1] != ' ')
-		return 0;
-	char state = at[2];
-
-	for (int i = STATE_FIELD - 1; i < BIRTH_FIELD && at; i++)
-		at = strchr(at + 1, ' ');
-	return at && strtoull(at, NULL, 10) <= ticks_at(ts) ? state : 0;
+	return proc_stat(pid, tid, &stat) == 0 && stat.birth_ticks <= ticks_at(ts) ? stat.state : 0;
 }
 
 int react_stops_take_signal(struct react_stop_table *table, uint32_t slot)

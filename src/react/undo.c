@@ -4,7 +4,7 @@
 #include "react/undo.h"
 
 #include "react/priority.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <errno.h>
 #include <linux/sched/types.h>

@@ -3,13 +3,13 @@
 
 #include "ebpf/kernel/attach-probe.h"
 
+#include "base/proc.h"
 #include "ebpf/kernel/own-probe.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -42,18 +42,16 @@ static int refuse(const struct attach_reason *reason, int error, const char *wha
 static bool find_mapped(const void *address, struct arena *arena, struct attach_place *place)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	uint64_t at = (uintptr_t)address, start, end, offset;
+	uint64_t at = (uintptr_t)address;
 	char line[PATH_MAX + 128];
-	int path = 0;
+	struct proc_mapping mapping;
 
 	place->path = NULL;
-	while (maps && !place->path && fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &start, &end, &offset, &path) !=
-			    3 ||
-		    at < start || at >= end || line[path] != '/')
+	while (maps && !place->path && proc_mapping_next(maps, line, sizeof line, &mapping)) {
+		if (at < mapping.start || at >= mapping.end || mapping.path[0] != '/')
 			continue;
-		place->path = arena_text(arena, line + path, strcspn(line + path, "\n"));
-		place->offset = at - start + offset;
+		place->path = arena_text(arena, mapping.path, strlen(mapping.path));
+		place->offset = at - mapping.start + mapping.offset;
 	}
 	if (maps)
 		fclose(maps);
@@ -238,16 +236,10 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 static int read_number(const char *path, const char *prefix)
 {
 	char text[64], *end;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = proc_read(path, text, sizeof text);
 
-	if (fd < 0)
-		return -errno;
-	ssize_t got = read(fd, text, sizeof text - 1);
-
-	close(fd);
-	if (got <= 0)
-		return -EINVAL;
-	text[got] = '\0';
+	if (got < 0)
+		return (int)got;
 	if (!begins(text, prefix))
 		return -EINVAL;
 	long number = strtol(text + strlen(prefix), &end, 10);

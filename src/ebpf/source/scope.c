@@ -4,6 +4,7 @@
 #include "ebpf/source/scope.h"
 
 #include "base/alloc.h"
+#include "base/proc.h"
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/path/resolve.h"
@@ -13,7 +14,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -42,13 +43,13 @@ struct scope {
 
 static uint32_t read_ids(void)
 {
+	char text[32];
 	unsigned long limit = 0;
-	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
 
-	if (!file || fscanf(file, "%lu", &limit) != 1 || limit > IDS_MAX)
+	if (proc_read("/proc/sys/kernel/pid_max", text, sizeof text) > 0)
+		limit = strtoul(text, NULL, 10);
+	if (!limit || limit > IDS_MAX)
 		limit = IDS_MAX;
-	if (file)
-		fclose(file);
 	if (limit < IDS_MIN)
 		limit = IDS_MIN;
 	return (uint32_t)((limit + WORD_BITS - 1) / WORD_BITS * WORD_BITS);

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,6 +3,8 @@
 
 #include "session/live/launch.h"
 
+#include "base/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -161,35 +163,22 @@ out:
 /* Whether the child is inside the call that it waits in, as far as the kernel tells. */
 static bool is_waiting(const struct launch *launch)
 {
-	char path[64], line[64] = "";
-	long call = -1;
-	FILE *file;
+	char path[64], line[64];
+	long call;
 
 	snprintf(path, sizeof path, "/proc/%d/syscall", launch->pid);
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	if (!fgets(line, sizeof line, file))
-		line[0] = 0;
-	fclose(file);
+	ssize_t got = proc_read(path, line, sizeof line);
+
+	if (got < 0)
+		return got != -EPERM;
 	return sscanf(line, "%ld", &call) == 1 && call == SYS_ppoll;
 }
 
 bool launch_is_stopped(const struct launch *launch)
 {
-	char path[64], line[256] = "";
-	const char *state;
-	FILE *file;
+	struct proc_stat stat;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", launch->pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof line, file))
-		line[0] = 0;
-	fclose(file);
-	state = strrchr(line, ')'); /* behind a name that may hold anything */
-	return state && state[1] == ' ' && state[2] == 'T';
+	return proc_stat(launch->pid, 0, &stat) == 0 && stat.state == 'T';
 }
 
 void launch_settle(const struct launch *launch)

@@ -3,8 +3,7 @@
 
 #include "session/live/remaining.h"
 
-#include "base/proc-numbers.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <unistd.h>
 
@@ -32,5 +31,5 @@ void remaining_find(bool (*in_scope)(void *context, int pid), void *context, str
 	struct search search = { .in_scope = in_scope, .context = context, .found = found };
 
 	*found = (struct session_remaining){ 0 };
-	proc_numbers("/proc", look, &search);
+	proc_each("/proc", look, &search);
 }

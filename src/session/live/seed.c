@@ -4,9 +4,8 @@
 #include "session/live/seed.h"
 
 #include "base/alloc.h"
-#include "base/proc-numbers.h"
 #include "ebpf/kernel/own-probe.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { COLUMNS_MAX = 2 };
 
 static const char *const types[] = { "process_state", "descriptor_state" };
 
@@ -31,16 +32,12 @@ bool seed_is_wanted(const struct program *program, const struct selection *what)
 	return false;
 }
 
-/* The number after label in /proc/PID/status, the column'th one; 0 where it is not there. */
+/* The column'th number on a line of /proc/PID/status, from 0; 0 where it is not there. */
 static uint32_t number_after(const char *status, const char *label, int column)
 {
-	const char *at = strstr(status, label);
+	uint64_t numbers[COLUMNS_MAX];
 
-	if (!at)
-		return 0;
-	for (at += strlen(label); column > 0; column--)
-		at += strspn(at, "\t "), at += strcspn(at, "\t \n");
-	return (uint32_t)strtoul(at, NULL, 10);
+	return proc_numbers(status, label, numbers, COLUMNS_MAX) > column ? (uint32_t)numbers[column] : 0;
 }
 
 /* Where the link leads, or "". */
@@ -59,11 +56,12 @@ static const char *read_link(pid_t pid, const char *name, char path[PATH_MAX])
 static bool ends_at_exec(pid_t pid, int fd)
 {
 	char path[64], text[512];
+	uint64_t flags;
 
 	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);
-	const char *flags = proc_read(path, text, sizeof text) > 0 ? strstr(text, "flags:\t") : NULL;
-
-	return flags && strtoul(flags + strlen("flags:\t"), NULL, 8) & O_CLOEXEC;
+	if (proc_read(path, text, sizeof text) < 0 || proc_numbers(text, "flags:", &flags, 1) != 1)
+		return false;
+	return flags & O_CLOEXEC;
 }
 
 struct owner {
@@ -102,8 +100,8 @@ static void tell_process(pid_t pid, bool is_waiting)
 		return;
 	struct own_process_state state = {
 		.pid = pid,
-		.ppid = (int32_t)number_after(status, "\nPPid:", 0),
-		.euid = number_after(status, "\nUid:", 1),
+		.ppid = (int32_t)number_after(status, "PPid:", 0),
+		.euid = number_after(status, "Uid:", 1),
 		.cwd = read_link(pid, "cwd", cwd),
 		.root = read_link(pid, "root", root),
 	};
@@ -111,7 +109,7 @@ static void tell_process(pid_t pid, bool is_waiting)
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
-	proc_numbers(path, tell_descriptor, &(struct owner){ pid, is_waiting });
+	proc_each(path, tell_descriptor, &(struct owner){ pid, is_waiting });
 }
 
 static int by_number(const void *a, const void *b)
@@ -143,7 +141,7 @@ static int add_pid(void *context, int pid)
 int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
 {
 	struct pids pids = { .in_scope = in_scope, .context = context };
-	int result = proc_numbers("/proc", add_pid, &pids);
+	int result = proc_each("/proc", add_pid, &pids);
 
 	if (pids.count)
 		qsort(pids.items, pids.count, sizeof *pids.items, by_number);

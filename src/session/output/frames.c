@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/proc.h"
 #include "base/text.h"
-#include "react/proc.h"
 #include "session/output/symbols.h"
 
 #include <fcntl.h>
@@ -49,12 +49,6 @@ struct frames {
 	char line[LINE_BYTES];
 	struct text_buffer texts[PROGRAM_FRAMES_MAX]; /* empty: not named yet */
 	const char *told[PROGRAM_FRAMES_MAX];
-};
-
-/* What is mapped at an address. */
-struct mapping {
-	uint64_t start, end, offset;
-	const char *path; /* "": no name */
 };
 
 struct frames *frames_new(void)
@@ -123,7 +117,7 @@ static int open_regular(const char *path, struct identity *identity)
 }
 
 /* The very file that is mapped, whatever its name leads to by now; or what its name leads to in the process's view. */
-static int open_mapped(uint32_t pid, const struct mapping *mapping, struct identity *identity)
+static int open_mapped(uint32_t pid, const struct proc_mapping *mapping, struct identity *identity)
 {
 	char path[PATH_BYTES + 64];
 	int fd;
@@ -138,7 +132,7 @@ static int open_mapped(uint32_t pid, const struct mapping *mapping, struct ident
 }
 
 /* The symbols of the file mapped there; NULL: there are none. */
-static const struct symbols *symbols_of(struct frames *frames, uint32_t pid, const struct mapping *mapping)
+static const struct symbols *symbols_of(struct frames *frames, uint32_t pid, const struct proc_mapping *mapping)
 {
 	struct identity identity;
 	struct symbols *symbols = NULL;
@@ -167,7 +161,7 @@ static const struct symbols *symbols_of(struct frames *frames, uint32_t pid, con
 
 /* Where a frame that is not the innermost will return to may lie behind the function that it is in. */
 static void name_frame(struct frames *frames, const struct program_match *match, uint32_t index,
-		       const struct mapping *mapping)
+		       const struct proc_mapping *mapping)
 {
 	uint64_t offset = match->stack[index] - mapping->start + mapping->offset, distance, back = index > 0;
 	const struct symbols *symbols = mapping->path[0] == '/' ? symbols_of(frames, match->pid, mapping) : NULL;
@@ -179,33 +173,19 @@ static void name_frame(struct frames *frames, const struct program_match *match,
 		text_printf(&frames->texts[index], "0x%" PRIx64 " (%s)", offset, mapping->path);
 }
 
-/* A line of /proc/PID/maps; false: it is none. */
-static bool read_mapping(char *line, struct mapping *mapping)
-{
-	int path = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &mapping->start, &mapping->end,
-		   &mapping->offset, &path) != 3 ||
-	    !path)
-		return false;
-	line[path + (int)strcspn(line + path, "\n")] = '\0';
-	mapping->path = line + path;
-	return true;
-}
-
 static void name_mapped(struct frames *frames, const struct program_match *match)
 {
 	char path[64];
 	uint32_t left = match->stack_count;
+	struct proc_mapping mapping;
 
 	snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", match->pid);
 	FILE *maps = fopen(path, "re");
 
-	for (uint32_t lines = 0; maps && left && lines < MAPPINGS_MAX && fgets(frames->line, LINE_BYTES, maps);
+	for (uint32_t lines = 0;
+	     maps && left && lines < MAPPINGS_MAX && proc_mapping_next(maps, frames->line, LINE_BYTES, &mapping);
 	     lines++) {
-		struct mapping mapping;
-
-		if (!read_mapping(frames->line, &mapping) || !*mapping.path)
+		if (!*mapping.path)
 			continue;
 		for (uint32_t i = 0; i < match->stack_count; i++) {
 			if (frames->texts[i].length || match->stack[i] < mapping.start ||

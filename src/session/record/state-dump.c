@@ -1,63 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what a state dump says of a thread. A thread may end while its files are read: then it is left out, and the
- * recording tells of its end.
+ * recording tells of its end; so is what may not be read.
  */
 
 #include "session/record/state-dump.h"
 
-#include "base/proc-numbers.h"
+#include "base/proc.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { STATUS_BYTES = 8192, NAMESPACES_MAX = 32, FLAG_KERNEL_THREAD = 0x00200000 };
 
-/* Where things stand in /proc/TID/stat, counted from the state, which follows the name. */
-enum { STAT_PPID = 1, STAT_FLAGS = 6, STAT_CPU = 36 };
-
 /* The file below /proc as text, cut to size - 1 bytes. */
 static bool read_text(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
 {
 	char path[96];
-	ssize_t got, length = 0;
-	int fd;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while ((got = read(fd, text + length, size - 1 - (size_t)length)) > 0)
-		length += got;
-	close(fd);
-	text[length] = 0;
-	return got == 0 && length > 0;
-}
-
-/* The ids on the line, those of the outermost namespace first. Returns how many. */
-static int read_ids(const char *status, const char *label, int32_t ids[NAMESPACES_MAX])
-{
-	const char *at = strstr(status, label);
-	int count = 0;
-
-	if (!at)
-		return 0;
-	for (at += strlen(label); count < NAMESPACES_MAX; count++) {
-		char *end;
-
-		while (*at == '\t' || *at == ' ')
-			at++;
-		if (!isdigit((unsigned char)*at))
-			break;
-		ids[count] = (int32_t)strtol(at, &end, 10);
-		at = end;
-	}
-	return count;
+	return proc_read(path, text, size) > 0;
 }
 
 static int32_t status_of(char state)
@@ -78,47 +42,32 @@ static int32_t status_of(char state)
 	}
 }
 
-/* What follows the name, from the state on. */
-static int parse_numbers(const char *at, struct ctf_process *process)
-{
-	process->status = status_of(*at);
-	for (int i = 0; i < STAT_CPU; i++) {
-		at = strchr(at, ' ');
-		if (!at)
-			return -EINVAL;
-		at++;
-		if (i + 1 == STAT_PPID)
-			process->ppid = (int32_t)strtol(at, NULL, 10);
-		if (i + 1 == STAT_FLAGS && strtoul(at, NULL, 10) & FLAG_KERNEL_THREAD)
-			process->type = CTF_KERNEL_THREAD;
-	}
-	process->cpu = (uint32_t)strtoul(at, NULL, 10);
-	return 0;
-}
-
 int state_dump_parse(const char *stat, const char *status, const char *parent, struct ctf_process *process)
 {
-	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
-	int32_t tids[NAMESPACES_MAX], pids[NAMESPACES_MAX], parents[NAMESPACES_MAX];
-	int levels = read_ids(status, "\nNSpid:", tids);
-	size_t length = open && close > open ? (size_t)(close - open) - 1 : 0;
+	uint64_t tids[NAMESPACES_MAX], pids[NAMESPACES_MAX], parents[NAMESPACES_MAX];
+	int levels = proc_numbers(status, "NSpid:", tids, NAMESPACES_MAX);
+	struct proc_stat parsed;
 
 	*process = (struct ctf_process){ .mode = CTF_MODE_UNKNOWN, .submode = CTF_SUBMODE_UNKNOWN };
-	/* Names of kernel workers are longer here than they are in events. */
-	if (length >= sizeof process->name)
-		length = sizeof process->name - 1;
-	if (!open || close < open || close[1] != ' ' || levels == 0 || read_ids(status, "\nNStgid:", pids) != levels)
+	if (levels == 0 || proc_numbers(status, "NStgid:", pids, NAMESPACES_MAX) != levels ||
+	    proc_stat_parse(stat, &parsed))
 		return -EINVAL;
-	memcpy(process->name, open + 1, length);
-	process->tid = tids[0];
-	process->pid = pids[0];
-	process->vtid = tids[levels - 1];
-	process->vpid = pids[levels - 1];
+	/* Names of kernel workers are longer here than they are in events. */
+	memcpy(process->name, parsed.name, sizeof process->name - 1);
+	process->status = status_of(parsed.state);
+	process->ppid = parsed.parent;
+	if (parsed.flags & FLAG_KERNEL_THREAD)
+		process->type = CTF_KERNEL_THREAD;
+	process->cpu = parsed.cpu;
+	process->tid = (int32_t)tids[0];
+	process->pid = (int32_t)pids[0];
+	process->vtid = (int32_t)tids[levels - 1];
+	process->vpid = (int32_t)pids[levels - 1];
 	process->ns_level = levels - 1;
 	/* A parent outside has no id inside. */
-	if (parent && read_ids(parent, "\nNStgid:", parents) >= levels)
-		process->vppid = parents[levels - 1];
-	return parse_numbers(close + 2, process);
+	if (parent && proc_numbers(parent, "NStgid:", parents, NAMESPACES_MAX) >= levels)
+		process->vppid = (int32_t)parents[levels - 1];
+	return 0;
 }
 
 /* The number in "pid:[4026531836]"; 0: it may not be known. */
@@ -168,7 +117,9 @@ int state_dump_process(pid_t pid, state_dump_fn *tell, void *context)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	return proc_numbers(path, each_thread, &dump);
+	int result = proc_each(path, each_thread, &dump);
+
+	return result == -ENOENT || result == -ESRCH || result == -EACCES ? 0 : result;
 }
 
 static int each_process(void *context, pid_t pid)
@@ -182,5 +133,5 @@ int state_dump_all(state_dump_fn *tell, void *context)
 {
 	struct dump dump = { 0, tell, context };
 
-	return proc_numbers("/proc", each_process, &dump);
+	return proc_each("/proc", each_process, &dump);
 }

@@ -3,13 +3,12 @@
 
 #include "session/seccomp/held-thread.h"
 
+#include "base/proc.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, STATUS_BYTES = 512 };
 
@@ -30,33 +29,24 @@ static void take_name(const char *from, char *comm)
 
 void held_thread_parse(const char *status, struct held_who *who)
 {
-	static const char name[] = "Name:\t", process[] = "\nTgid:\t";
-	const char *tgid = strstr(status, process);
+	static const char name[] = "Name:\t";
+	uint64_t pid;
 
 	*who = (struct held_who){ .pid = 0 };
 	if (strncmp(status, name, sizeof name - 1) == 0)
 		take_name(status + sizeof name - 1, who->comm);
-	if (tgid)
-		who->pid = atoi(tgid + sizeof process - 1);
+	if (proc_numbers(status, "Tgid:", &pid, 1))
+		who->pid = (pid_t)pid;
 }
 
 void held_thread_who(pid_t tid, struct held_who *who)
 {
 	char path[32], status[STATUS_BYTES];
-	ssize_t got;
-	int fd;
 
 	*who = (struct held_who){ .pid = 0 };
 	snprintf(path, sizeof path, "/proc/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	got = read(fd, status, sizeof status - 1);
-	close(fd);
-	if (got <= 0)
-		return;
-	status[got] = 0;
-	held_thread_parse(status, who);
+	if (proc_read(path, status, sizeof status) > 0)
+		held_thread_parse(status, who);
 }
 
 /* Page by page, as a string may end right before one that is not there. */

@@ -8,7 +8,7 @@
 #include "program/calls.h"
 #include "program/machine.h"
 #include "program/query.h"
-#include "react/proc.h"
+#include "base/proc.h"
 #include "session/output/frames.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "react/actions/agent.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <errno.h>
 #include <linux/sched.h>

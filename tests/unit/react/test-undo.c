@@ -5,7 +5,7 @@
 
 #include "child.h"
 #include "react/priority.h"
-#include "react/proc.h"
+#include "base/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
