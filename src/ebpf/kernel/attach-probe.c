@@ -3,13 +3,13 @@
 
 #include "ebpf/kernel/attach-probe.h"
 
+#include "base/elf-code.h"
 #include "base/proc.h"
 #include "ebpf/kernel/own-probe.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -86,64 +86,19 @@ static const char *find_library(const char *name, struct arena *arena)
 	return NULL;
 }
 
-/* The offset in the file of what lies at address once it is loaded; false: nothing is loaded there as code. */
-static bool file_offset(Elf *elf, uint64_t address, uint64_t *offset)
+struct search {
+	const struct elf_code *code;
+	const char *function;
+	uint64_t *offset;
+};
+
+/* 1: this is the function, and its code is in the file. */
+static int look(void *context, const struct elf_function *function)
 {
-	size_t count;
-	GElf_Phdr segment;
+	const struct search *search = context;
 
-	if (elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++) {
-		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && address >= segment.p_vaddr &&
-		    address - segment.p_vaddr < segment.p_filesz) {
-			*offset = address - segment.p_vaddr + segment.p_offset;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Looks the function up in one table of symbols. */
-static bool find_in_table(Elf *elf, Elf_Scn *section, const char *function, uint64_t *offset)
-{
-	GElf_Shdr header;
-	Elf_Data *data = elf_getdata(section, NULL);
-	GElf_Sym symbol;
-
-	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
-		return false;
-	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
-		    strcmp(name, function) == 0 && file_offset(elf, symbol.st_value, offset))
-			return true;
-	}
-	return false;
-}
-
-/* The next table of symbols after section; NULL past the last one. */
-static Elf_Scn *next_table(Elf *elf, Elf_Scn *section)
-{
-	GElf_Shdr header;
-
-	while ((section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
-			return section;
-	}
-	return NULL;
-}
-
-static bool find_function(Elf *elf, const char *function, uint64_t *offset)
-{
-	Elf_Scn *table = NULL;
-
-	while ((table = next_table(elf, table))) {
-		if (find_in_table(elf, table, function, offset))
-			return true;
-	}
-	return false;
+	return !function->is_indirect && strcmp(function->name, search->function) == 0 &&
+	       elf_offset(elf_code_segments(search->code), function->address, search->offset);
 }
 
 /* Names of functions, those of the file itself. */
@@ -152,32 +107,24 @@ struct names {
 	size_t count, capacity;
 };
 
-static void add_names(Elf *elf, Elf_Scn *section, struct names *names)
+static int add_name(void *context, const struct elf_function *function)
 {
-	GElf_Shdr header;
-	Elf_Data *data = elf_getdata(section, NULL);
-	GElf_Sym symbol;
+	struct names *names = context;
 
-	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
-		return;
-	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-		if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
-			continue;
-		if (alloc_grow(&names->rows, &names->capacity, names->count, sizeof *names->rows))
-			return;
-		names->rows[names->count++] = name;
-	}
+	if (function->is_indirect)
+		return 0;
+	if (alloc_grow(&names->rows, &names->capacity, names->count, sizeof *names->rows))
+		return -ENOMEM;
+	names->rows[names->count++] = function->name;
+	return 0;
 }
 
-static int no_function(Elf *elf, const char *function, const struct attach_reason *reason)
+static int no_function(const struct elf_code *code, const char *function, const struct attach_reason *reason)
 {
 	struct names names = { 0 };
-	Elf_Scn *table = NULL;
 
-	while ((table = next_table(elf, table)))
-		add_names(elf, table, &names);
+	elf_code_each(code, ELF_LINKING, SIZE_MAX, add_name, &names);
+	elf_code_each(code, ELF_FULL, SIZE_MAX, add_name, &names);
 	const char *nearest = diag_nearest(function, names.rows, names.count);
 
 	snprintf(reason->text, reason->size,
@@ -187,17 +134,22 @@ static int no_function(Elf *elf, const char *function, const struct attach_reaso
 	return -ESRCH;
 }
 
-/* The file is read, not mapped: one that somebody makes shorter meanwhile must not end us. */
+/* What others are linked with comes first: among all symbols other functions may have the same name. */
 static int find_in_file(int fd, const char *function, struct attach_place *place, const struct attach_reason *reason)
 {
-	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	int result;
+	struct elf_code *code = NULL;
+	int result = elf_code_open(fd, &code);
 
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		result = refuse(reason, -ENOENT, "this is no program and no library:", place->path);
-	else
-		result = find_function(elf, function, &place->offset) ? 0 : no_function(elf, function, reason);
-	elf_end(elf);
+	if (result == -ENOEXEC)
+		return refuse(reason, -ENOENT, "this is no program and no library:", place->path);
+	if (result)
+		return result;
+	struct search search = { code, function, &place->offset };
+
+	if (!elf_code_each(code, ELF_LINKING, SIZE_MAX, look, &search) &&
+	    !elf_code_each(code, ELF_FULL, SIZE_MAX, look, &search))
+		result = no_function(code, function, reason);
+	elf_code_free(code);
 	return result;
 }
 

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what an address in a file is called: by its full table of symbols, or, where that was stripped, by the one
- * for linking. The file is read, not mapped: whoever shortens it meanwhile must not end us.
+ * for linking.
  */
 
 #include "session/output/symbols.h"
 
 #include "base/alloc.h"
+#include "base/elf-code.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENTS_MAX = 32, OVERLAPS_MAX = 16 };
-
-/* Code as it lies in the file. */
-struct segment {
-	uint64_t offset, bytes, address;
-};
+enum { OVERLAPS_MAX = 16 };
 
 struct symbol {
 	uint64_t start, size;
@@ -29,82 +24,31 @@ struct symbol {
 };
 
 struct symbols {
-	struct segment segments[SEGMENTS_MAX];
-	uint32_t segment_count;
+	struct elf_segments segments;
 	struct symbol *items;
 	size_t count, capacity;
 	struct text_buffer names;
 };
 
-static void read_segments(struct symbols *symbols, Elf *elf)
+/* 1: there are enough of them. */
+static int add(void *context, const struct elf_function *function)
 {
-	size_t count;
-	GElf_Phdr header;
+	struct symbols *symbols = context;
 
-	if (elf_getphdrnum(elf, &count))
-		return;
-	for (size_t i = 0; i < count && symbols->segment_count < SEGMENTS_MAX && gelf_getphdr(elf, (int)i, &header);
-	     i++)
-		if (header.p_type == PT_LOAD && header.p_flags & PF_X)
-			symbols->segments[symbols->segment_count++] =
-				(struct segment){ header.p_offset, header.p_filesz, header.p_vaddr };
-}
-
-static int add(struct symbols *symbols, const GElf_Sym *symbol, const char *name)
-{
-	size_t length = strnlen(name, SYMBOLS_NAME_MAX);
-
+	if (symbols->count == SYMBOLS_COUNT_MAX)
+		return 1;
 	if (alloc_grow(&symbols->items, &symbols->capacity, symbols->count, sizeof *symbols->items))
 		return -ENOMEM;
-	symbols->items[symbols->count] = (struct symbol){ .start = symbol->st_value,
-							  .size = symbol->st_size,
+	symbols->items[symbols->count] = (struct symbol){ .start = function->address,
+							  .size = function->size,
 							  .name = symbols->names.length,
-							  .is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL };
-	text_append_bytes(&symbols->names, name, length);
+							  .is_local = function->is_local };
+	text_append_bytes(&symbols->names, function->name, strnlen(function->name, SYMBOLS_NAME_MAX));
 	text_append_bytes(&symbols->names, "", 1);
 	if (symbols->names.failure)
-		return symbols->names.failure;
+		return symbols->names.failure == -E2BIG ? 1 : symbols->names.failure;
 	symbols->count++;
 	return 0;
-}
-
-static bool is_readable(Elf_Scn *section, GElf_Shdr *header)
-{
-	return section && gelf_getshdr(section, header) && header->sh_size <= SYMBOLS_SECTION_BYTES_MAX &&
-	       !(header->sh_flags & SHF_COMPRESSED);
-}
-
-/* Returns 0 or -ENOMEM. */
-static int read_table(struct symbols *symbols, Elf *elf, Elf_Scn *section)
-{
-	GElf_Shdr header, texts;
-	GElf_Sym symbol;
-	int result = 0;
-
-	if (!is_readable(section, &header) || !is_readable(elf_getscn(elf, header.sh_link), &texts))
-		return 0;
-	Elf_Data *data = elf_getdata(section, NULL);
-
-	for (int i = 0; data && !result && symbols->count < SYMBOLS_COUNT_MAX && gelf_getsym(data, i, &symbol); i++) {
-		int type = GELF_ST_TYPE(symbol.st_info);
-		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-		if (name && *name && (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF)
-			result = add(symbols, &symbol, name);
-	}
-	return result == -E2BIG ? 0 : result;
-}
-
-static int read_tables(struct symbols *symbols, Elf *elf, uint32_t type)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	int result = 0;
-
-	while (!result && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			result = read_table(symbols, elf, section);
-	return result;
 }
 
 static size_t underscores(const char *name)
@@ -129,26 +73,33 @@ static int compare(const void *left, const void *right, void *context)
 	return strcmp(name_b, name_a);
 }
 
+static int read_functions(struct symbols *symbols, const struct elf_code *code)
+{
+	int result = elf_code_each(code, ELF_FULL, SYMBOLS_SECTION_BYTES_MAX, add, symbols);
+
+	symbols->segments = *elf_code_segments(code);
+	if (!result && !symbols->count)
+		result = elf_code_each(code, ELF_LINKING, SYMBOLS_SECTION_BYTES_MAX, add, symbols);
+	return result < 0 ? result : 0;
+}
+
 int symbols_read(int fd, struct symbols **made)
 {
-	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	struct symbols *symbols = alloc_zero(1, sizeof *symbols);
-	int result = !symbols ? -ENOMEM : !elf || elf_kind(elf) != ELF_K_ELF ? -ENOEXEC : 0;
+	struct elf_code *code = NULL;
+	int result = symbols ? elf_code_open(fd, &code) : -ENOMEM;
 
-	if (!result) {
-		read_segments(symbols, elf);
-		result = read_tables(symbols, elf, SHT_SYMTAB);
-	}
-	if (!result && !symbols->count)
-		result = read_tables(symbols, elf, SHT_DYNSYM);
-	elf_end(elf);
-	if (!result && symbols->count)
-		qsort_r(symbols->items, symbols->count, sizeof *symbols->items, compare, symbols);
-	if (result)
+	if (!result)
+		result = read_functions(symbols, code);
+	elf_code_free(code);
+	if (result) {
 		symbols_free(symbols);
-	else
-		*made = symbols;
-	return result;
+		return result;
+	}
+	if (symbols->count)
+		qsort_r(symbols->items, symbols->count, sizeof *symbols->items, compare, symbols);
+	*made = symbols;
+	return 0;
 }
 
 void symbols_free(struct symbols *symbols)
@@ -165,25 +116,12 @@ size_t symbols_bytes(const struct symbols *symbols)
 	return sizeof *symbols + symbols->capacity * sizeof *symbols->items + symbols->names.capacity;
 }
 
-static bool address_of(const struct symbols *symbols, uint64_t offset, uint64_t *address)
-{
-	for (uint32_t i = 0; i < symbols->segment_count; i++) {
-		const struct segment *segment = &symbols->segments[i];
-
-		if (offset >= segment->offset && offset - segment->offset < segment->bytes) {
-			*address = offset - segment->offset + segment->address;
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *symbols_find(const struct symbols *symbols, uint64_t offset, uint64_t *distance)
 {
 	size_t low = 0, high = symbols->count;
 	uint64_t address;
 
-	if (!address_of(symbols, offset, &address))
+	if (!elf_address(&symbols->segments, offset, &address))
 		return NULL;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what of an ELF file is a function, and what is code. */
+
+#include "base/elf-code.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <gelf.h>
+
+struct elf_code {
+	Elf *elf;
+	struct elf_segments segments;
+};
+
+bool elf_address(const struct elf_segments *segments, uint64_t offset, uint64_t *address)
+{
+	for (uint32_t i = 0; i < segments->count; i++) {
+		uint64_t distance = offset - segments->items[i].offset;
+
+		if (offset >= segments->items[i].offset && distance < segments->items[i].bytes) {
+			*address = segments->items[i].address + distance;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_offset(const struct elf_segments *segments, uint64_t address, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < segments->count; i++) {
+		uint64_t distance = address - segments->items[i].address;
+
+		if (address >= segments->items[i].address && distance < segments->items[i].bytes) {
+			*offset = segments->items[i].offset + distance;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_segments(struct elf_code *code)
+{
+	struct elf_segments *segments = &code->segments;
+	size_t count;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(code->elf, &count))
+		return;
+	for (size_t i = 0; i < count && segments->count < ELF_SEGMENTS_MAX; i++) {
+		if (!gelf_getphdr(code->elf, (int)i, &header))
+			return;
+		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+			continue;
+		segments->items[segments->count].offset = header.p_offset;
+		segments->items[segments->count].bytes = header.p_filesz;
+		segments->items[segments->count++].address = header.p_vaddr;
+	}
+}
+
+int elf_code_open(int fd, struct elf_code **opened)
+{
+	struct elf_code *code = alloc_zero(1, sizeof *code);
+
+	if (!code)
+		return -ENOMEM;
+	code->elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	if (!code->elf || elf_kind(code->elf) != ELF_K_ELF) {
+		elf_code_free(code);
+		return -ENOEXEC;
+	}
+	read_segments(code);
+	*opened = code;
+	return 0;
+}
+
+void elf_code_free(struct elf_code *code)
+{
+	if (!code)
+		return;
+	elf_end(code->elf);
+	alloc_free(code);
+}
+
+const struct elf_segments *elf_code_segments(const struct elf_code *code)
+{
+	return &code->segments;
+}
+
+static bool is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header)
+{
+	return section && gelf_getshdr(section, header) && header->sh_size <= bytes_max &&
+	       !(header->sh_flags & SHF_COMPRESSED);
+}
+
+struct visit {
+	size_t bytes_max;
+	int (*one)(void *context, const struct elf_function *function);
+	void *context;
+};
+
+static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
+{
+	GElf_Shdr header, texts;
+	GElf_Sym symbol;
+	int result = 0;
+
+	if (!is_readable(section, visit->bytes_max, &header) || !header.sh_entsize ||
+	    !is_readable(elf_getscn(elf, header.sh_link), visit->bytes_max, &texts))
+		return 0;
+	Elf_Data *data = elf_getdata(section, NULL);
+
+	for (int i = 0; data && !result && gelf_getsym(data, i, &symbol); i++) {
+		int type = GELF_ST_TYPE(symbol.st_info);
+		struct elf_function function = {
+			.name = elf_strptr(elf, header.sh_link, symbol.st_name),
+			.address = symbol.st_value,
+			.size = symbol.st_size,
+			.is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
+			.is_indirect = type == STT_GNU_IFUNC,
+		};
+
+		if (function.name && *function.name && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+		    symbol.st_shndx != SHN_UNDEF)
+			result = visit->one(visit->context, &function);
+	}
+	return result;
+}
+
+int elf_code_each(const struct elf_code *code, enum elf_table table, size_t bytes_max,
+		  int (*one)(void *context, const struct elf_function *function), void *context)
+{
+	const struct visit visit = { bytes_max, one, context };
+	uint32_t type = table == ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	int result = 0;
+
+	while (!result && (section = elf_nextscn(code->elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			result = each_of(code->elf, section, &visit);
+	}
+	return result;
+}
