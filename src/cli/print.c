@@ -23,7 +23,7 @@ static const char *const style_codes[] = {
 
 static bool coloured, quiet_notes;
 
-void print_color(const char *choice)
+void cli_color(const char *choice)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -33,7 +33,7 @@ void print_color(const char *choice)
 		coloured = isatty(STDERR_FILENO) && !(none && *none) && !(term && strcmp(term, "dumb") == 0);
 }
 
-void print_quiet(bool quiet)
+void cli_quiet(bool quiet)
 {
 	quiet_notes = quiet;
 }
@@ -172,10 +172,10 @@ static void put_message(const struct asterism_message *message)
 		put_mark(message, margin);
 	}
 	if (message->hint)
-		print_hint("%s", message->hint);
+		cli_hint("%s", message->hint);
 }
 
-void print_diag(const struct asterism_diag *diag)
+void cli_print(const struct asterism_diag *diag)
 {
 	const struct asterism_message *message;
 
@@ -194,7 +194,7 @@ static void print_one(enum asterism_severity severity, const char *format, va_li
 	put_message(&(struct asterism_message){ .severity = severity, .text = text });
 }
 
-void print_error(const char *format, ...)
+void cli_error(const char *format, ...)
 {
 	va_list args;
 
@@ -203,7 +203,7 @@ void print_error(const char *format, ...)
 	va_end(args);
 }
 
-void print_warning(const char *format, ...)
+void cli_warning(const char *format, ...)
 {
 	va_list args;
 
@@ -212,7 +212,7 @@ void print_warning(const char *format, ...)
 	va_end(args);
 }
 
-void print_note(const char *format, ...)
+void cli_note(const char *format, ...)
 {
 	va_list args;
 
@@ -223,7 +223,7 @@ void print_note(const char *format, ...)
 	va_end(args);
 }
 
-void print_hint(const char *format, ...)
+void cli_hint(const char *format, ...)
 {
 	char text[1024];
 	va_list args;

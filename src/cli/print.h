@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 /* choice: the value of --color, or NULL for auto. Without this call nothing is coloured. */
-void print_color(const char *choice);
+void cli_color(const char *choice);
 
 /* Silences notes and warnings that are about no input (-q). */
-void print_quiet(bool quiet);
+void cli_quiet(bool quiet);
 
 /*
  * Prints every message of diag:
@@ -22,12 +22,12 @@ void print_quiet(bool quiet);
  *         |     ^~~~
  *   help: what would be right
  */
-void print_diag(const struct asterism_diag *diag);
+void cli_print(const struct asterism_diag *diag);
 
 /* "asterism: error: ...", "asterism: note: ...", "help: ..."; one line each. Hints follow what they explain. */
-void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void print_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

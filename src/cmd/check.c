@@ -167,8 +167,8 @@ static void warn(const struct checking *checking, const struct program_rule *rul
 	json_t *texts = missing_of(checking, rule);
 
 	for (size_t i = 0; i < json_array_size(texts); i++)
-		print_warning("%s %s waits for what this kernel does not raise: %s", program_sort(rule),
-			      program_text(checking->program, rule->name), json_string_value(json_array_get(texts, i)));
+		cli_warning("%s %s waits for what this kernel does not raise: %s", program_sort(rule),
+			    program_text(checking->program, rule->name), json_string_value(json_array_get(texts, i)));
 	json_decref(texts);
 }
 
@@ -216,7 +216,7 @@ static int run(const struct cli_arguments *arguments)
 
 		result = error ? error : result;
 	}
-	print_diag(checking.diag);
+	cli_print(checking.diag);
 	asterism_diag_free(checking.diag);
 	btf_kernel_close(checking.btf);
 	arena_free(checking.arena);

@@ -34,7 +34,7 @@ static int write_output(const struct cli_arguments *arguments, const char *file,
 	}
 	if ((is_stdout || close(fd) == 0) && done == length)
 		return STATUS_FINE;
-	print_error("%s cannot be written: %m", file);
+	cli_error("%s cannot be written: %m", file);
 	if (!is_stdout && lstat(file, &written) == 0 && S_ISREG(written.st_mode))
 		unlink(file);
 	return STATUS_USAGE;
@@ -51,9 +51,9 @@ static int write_header(const struct cli_arguments *arguments, const char *outpu
 	if (stream && fclose(stream) && !result)
 		result = -ENOMEM;
 	if (!diag || (result && !asterism_diag_count(diag, ASTERISM_ERROR)))
-		print_error("out of memory");
+		cli_error("out of memory");
 	else
-		print_diag(diag);
+		cli_print(diag);
 	status = result ? cmd_status_of(result) : write_output(arguments, output, text, length);
 	asterism_diag_free(diag);
 	free(text);
@@ -66,7 +66,7 @@ static int write_image(const struct cli_arguments *arguments, const char *output
 	const void *image = session_rules_image(rules, &length);
 
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		print_error("an image is not for a terminal; name a file");
+		cli_error("an image is not for a terminal; name a file");
 		return STATUS_USAGE;
 	}
 	return write_output(arguments, output, image, length);
@@ -80,7 +80,7 @@ static int run(const struct cli_arguments *arguments)
 	int status;
 
 	if (!output && !header) {
-		print_error("'asterism compile' needs -o FILE, the image to write");
+		cli_error("'asterism compile' needs -o FILE, the image to write");
 		return STATUS_USAGE;
 	}
 	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);

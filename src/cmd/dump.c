@@ -55,7 +55,7 @@ static void fail_output(struct dump *dump, int error)
 {
 	dump->error = error;
 	if (error != EPIPE)
-		print_error("%s cannot be written: %s", dump->file ? dump->file : "standard output", strerror(error));
+		cli_error("%s cannot be written: %s", dump->file ? dump->file : "standard output", strerror(error));
 }
 
 static void flush(struct dump *dump)

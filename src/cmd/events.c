@@ -99,9 +99,9 @@ static int no_such_type(const struct listing *listing)
 {
 	const char *nearest = event_catalog_nearest(listing->catalog, listing->pattern);
 
-	print_error("no event type is called '%s'", listing->pattern);
+	cli_error("no event type is called '%s'", listing->pattern);
 	if (nearest)
-		print_hint("did you mean %s?", nearest);
+		cli_hint("did you mean %s?", nearest);
 	return STATUS_USAGE;
 }
 
@@ -147,7 +147,7 @@ static int put_more(struct listing *listing)
 		event_catalog_free(catalog);
 		result = error ? error : result;
 	}
-	print_diag(diag);
+	cli_print(diag);
 	asterism_diag_free(diag);
 	return cmd_status_of(result);
 }

@@ -100,7 +100,7 @@ static int run(const struct cli_arguments *arguments)
 		explain_rule(program, i, explain, &out);
 	}
 	if (text_take(&out, &text)) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		status = STATUS_USAGE;
 	} else {
 		text_write_lines(stdout, text);

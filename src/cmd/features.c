@@ -79,7 +79,7 @@ static int run(const struct cli_arguments *arguments)
 	}
 	json_decref(features);
 	if (!runs)
-		print_error("rules and recordings need what is missing here");
+		cli_error("rules and recordings need what is missing here");
 	return runs ? STATUS_FINE : STATUS_KERNEL;
 }
 

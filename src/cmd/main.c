@@ -20,11 +20,11 @@ static int unknown_command(const char *name)
 {
 	const char *nearest = command_nearest(name);
 
-	print_error(name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
+	cli_error(name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
 	if (nearest)
-		print_hint("did you mean 'asterism %s'?", nearest);
+		cli_hint("did you mean 'asterism %s'?", nearest);
 	else
-		print_hint("'asterism --help' lists the commands");
+		cli_hint("'asterism --help' lists the commands");
 	return STATUS_USAGE;
 }
 
@@ -34,9 +34,9 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = cli_parse(&arguments, argc, argv, diag), status = STATUS_FINE;
 
-	print_color(arguments.options[OPTION_COLOR].text);
-	print_quiet(cli_has(&arguments, OPTION_QUIET));
-	print_diag(diag);
+	cli_color(arguments.options[OPTION_COLOR].text);
+	cli_quiet(cli_has(&arguments, OPTION_QUIET));
+	cli_print(diag);
 	asterism_diag_free(diag);
 	if (result)
 		status = STATUS_USAGE;
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	int status;
 
 	hold_standard_descriptors();
-	print_color(NULL);
+	cli_color(NULL);
 	if (argc < 2) {
 		help_program(stderr);
 		return STATUS_USAGE;
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	}
 	/* What did not fit into the buffer has failed before, and leaves nothing to flush. */
 	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE && status == STATUS_FINE) {
-		print_error("standard output cannot be written: %m");
+		cli_error("standard output cannot be written: %m");
 		status = STATUS_USAGE;
 	}
 	return status;

@@ -59,7 +59,7 @@ static int open_signals(sigset_t *taken)
 	take_harmless(taken);
 	fd = signalfd(-1, taken, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		print_error("signals cannot be received: %m");
+		cli_error("signals cannot be received: %m");
 	return fd;
 }
 
@@ -69,20 +69,20 @@ static int check_scope(const struct cli_arguments *arguments)
 	int ways = (arguments->launched != NULL) + cli_has(arguments, OPTION_PID) + cli_has(arguments, OPTION_ALL);
 
 	if (ways == 1 && cli_has(arguments, OPTION_ALL) && cli_has(arguments, OPTION_WAIT)) {
-		print_error("--wait is for a command or -p: the whole machine never ends");
+		cli_error("--wait is for a command or -p: the whole machine never ends");
 		return STATUS_USAGE;
 	}
 	if (ways == 1 && (cli_has(arguments, OPTION_PID) || !cli_has(arguments, OPTION_NO_CHILDREN)))
 		return STATUS_FINE;
 	if (ways == 1) {
-		print_error("--no-children is for the processes of -p");
+		cli_error("--no-children is for the processes of -p");
 		return STATUS_USAGE;
 	}
 	if (ways == 0)
-		print_error("what is to be observed?");
+		cli_error("what is to be observed?");
 	else
-		print_error("only one of '-- CMD', -p PID and -a can be given");
-	print_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
+		cli_error("only one of '-- CMD', -p PID and -a can be given");
+	cli_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
 	return STATUS_USAGE;
 }
 
@@ -106,7 +106,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 	observation->pids = alloc_zero(pids->count, sizeof *observation->pids);
 	observation->diag = asterism_diag_new();
 	if (!observation->pids || !observation->diag) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	for (size_t i = 0; i < pids->count; i++)
@@ -135,8 +135,8 @@ int observe_allow(struct observation *observation, const struct cli_arguments *a
 
 	observation->policy.allows_all = cli_has(arguments, OPTION_ALLOW_ACTIONS);
 	if (file && observation->policy.allows_all) {
-		print_error("only one of --allow-actions and --policy can be given");
-		print_hint("--allow-actions allows everything, --policy what the file says");
+		cli_error("only one of --allow-actions and --policy can be given");
+		cli_hint("--allow-actions allows everything, --policy what the file says");
 		return STATUS_USAGE;
 	}
 	if (file)
@@ -147,7 +147,7 @@ int observe_allow(struct observation *observation, const struct cli_arguments *a
 		be_prompt();
 	}
 	if (result)
-		print_diag(observation->diag);
+		cli_print(observation->diag);
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -167,10 +167,10 @@ void observe_start(struct observation *observation)
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGXCPU, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &observation->taken, NULL);
-	print_diag(observation->diag);
+	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
 	if (observation->verbose)
-		print_note("observing");
+		cli_note("observing");
 }
 
 /* Whoever relies on rules that act is warned. */
@@ -180,12 +180,12 @@ static void tell_remaining(const struct observation *observation, const struct s
 
 	for (size_t i = 0, used = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++)
 		used += (size_t)snprintf(who + used, sizeof who - used, "%s%d", i ? ", " : "", remaining->pids[i]);
-	(observation->options.policy ? print_warning : print_note)(
+	(observation->options.policy ? cli_warning : cli_note)(
 		"%zu observed process%s outlive%s %s and %s not observed any more: %s%s", remaining->count,
 		remaining->count == 1 ? "" : "es", remaining->count == 1 ? "s" : "",
 		observation->options.command ? "the command" : "the process of -p",
 		remaining->count == 1 ? "is" : "are", who, remaining->count > SESSION_REMAINING_NAMED ? ", ..." : "");
-	print_hint("with --wait the session lasts until they have ended");
+	cli_hint("with --wait the session lasts until they have ended");
 }
 
 void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome)
@@ -193,7 +193,7 @@ void observe_tell_end(const struct observation *observation, const struct sessio
 	bool is_over = outcome->end == SESSION_COMMAND_ENDED || outcome->end == SESSION_PIDS_ENDED;
 
 	if (outcome->command_alive)
-		print_note("the command goes on without being observed (process %d)", outcome->command_pid);
+		cli_note("the command goes on without being observed (process %d)", outcome->command_pid);
 	if (is_over && outcome->remaining.count)
 		tell_remaining(observation, &outcome->remaining);
 }
@@ -201,35 +201,35 @@ void observe_tell_end(const struct observation *observation, const struct sessio
 void observe_tell_stops(const struct session_totals *totals)
 {
 	if (totals->stops_refused)
-		print_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
+		cli_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
 	if (totals->asks_lost)
-		print_warning("%" PRIu64 " questions were lost and got their default answer: they came too fast",
-			      totals->asks_lost);
+		cli_warning("%" PRIu64 " questions were lost and got their default answer: they came too fast",
+			    totals->asks_lost);
 }
 
 void observe_tell_news(struct observation *observation)
 {
-	print_diag(observation->diag);
+	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
 }
 
 bool observe_tell_unwritten(const struct tape_totals *totals)
 {
 	if (totals->snapshots_cut)
-		print_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
-			      totals->snapshots_cut == 1 ? "" : "s");
+		cli_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
+			    totals->snapshots_cut == 1 ? "" : "s");
 	if (totals->unclosed)
-		print_warning("%" PRIu64 " trace%s may lack the last events: the disk did not say that it has them",
-			      totals->unclosed, totals->unclosed == 1 ? "" : "s");
+		cli_warning("%" PRIu64 " trace%s may lack the last events: the disk did not say that it has them",
+			    totals->unclosed, totals->unclosed == 1 ? "" : "s");
 	return totals->snapshots_cut || totals->unclosed;
 }
 
 void observe_tell_refused(const struct tape_totals *totals)
 {
 	if (totals->snapshots_refused)
-		print_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
-			   "none of their own",
-			   totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
+		cli_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
+			 "none of their own",
+			 totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 
 /* What a list of events begins with where it only takes away. */
@@ -261,9 +261,9 @@ int observe_select(const struct cli_arguments *arguments, const struct session_r
 	if (!result && wanted)
 		result = selection_add(selection, catalog, wanted, diag);
 	if (diag)
-		print_diag(diag);
+		cli_print(diag);
 	else
-		print_error("out of memory");
+		cli_error("out of memory");
 	asterism_diag_free(diag);
 	return cmd_status_of(result);
 }

@@ -90,26 +90,25 @@ static int on_match(void *context, const struct program_match *match)
 static void tell_losses(const struct tape_totals *totals)
 {
 	if (totals->overwritten)
-		print_warning("%" PRIu64 " events were lost: they came faster than they could be written",
-			      totals->overwritten);
+		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written",
+			    totals->overwritten);
 	if (totals->overwritten)
-		print_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
+		cli_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
 	if (totals->unwritten)
-		print_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
+		cli_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->unmarked)
-		print_warning("%" PRIu64 " matches are not marked in the trace: they could not be written, or came "
-			      "faster than that",
-			      totals->unmarked);
+		cli_warning("%" PRIu64 " matches are not marked in the trace: they could not be written, or came "
+			    "faster than that",
+			    totals->unmarked);
 	if (totals->dropped)
-		print_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
+		cli_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
 	if (totals->unread)
-		print_warning("%" PRIu64
-			      " events are missing: a number, or what decides whether they happened, lies in "
-			      "memory that could not be read",
-			      totals->unread);
+		cli_warning("%" PRIu64 " events are missing: a number, or what decides whether they happened, lies in "
+			    "memory that could not be read",
+			    totals->unread);
 	if (totals->missed)
-		print_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
-			      totals->missed);
+		cli_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
+			    totals->missed);
 }
 
 static void tell_totals(struct record *record, const struct session_totals *totals)
@@ -119,13 +118,13 @@ static void tell_totals(struct record *record, const struct session_totals *tota
 
 	hide_progress(record);
 	if (record->tape.flight)
-		print_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
-			   tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
+		cli_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
+			 tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
 	else
-		print_note("%" PRIu64 " events in %.3g s, %s in %s", tape->events, seconds, size_text(tape->bytes),
-			   record->tape.path);
+		cli_note("%" PRIu64 " events in %.3g s, %s in %s", tape->events, seconds, size_text(tape->bytes),
+			 record->tape.path);
 	if (tape->deleted_bytes)
-		print_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
+		cli_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
 	observe_tell_refused(tape);
 	tell_losses(tape);
 	record->sink.has_lost |= observe_tell_unwritten(tape);
@@ -162,7 +161,7 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);
 
-	print_diag(record->observation.diag);
+	cli_print(record->observation.diag);
 	if (outcome.began)
 		status = finish(record, arguments, &totals, &outcome);
 	else if (record->rules)
@@ -177,13 +176,13 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 static int check_no_rules(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_FAIL_ON_MATCH))
-		print_error("--fail-on-match is for rules: add --rules FILE");
+		cli_error("--fail-on-match is for rules: add --rules FILE");
 	else if (cli_has(arguments, OPTION_ALLOW_ACTIONS) || cli_has(arguments, OPTION_POLICY))
-		print_error("--allow-actions and --policy are for rules: add --rules FILE");
+		cli_error("--allow-actions and --policy are for rules: add --rules FILE");
 	else if (cli_has(arguments, OPTION_SET) && !arguments->operand_count)
-		print_error("--set is for rules: add them, or --rules FILE");
+		cli_error("--set is for rules: add them, or --rules FILE");
 	else if (cli_has(arguments, OPTION_FORMAT))
-		print_error("-f is for the matches of rules: add --rules FILE");
+		cli_error("-f is for the matches of rules: add --rules FILE");
 	else
 		return STATUS_FINE;
 	return STATUS_USAGE;
@@ -194,21 +193,21 @@ static int check_options(const struct cli_arguments *arguments)
 	bool flight = cli_has(arguments, OPTION_FLIGHT);
 
 	if (!cli_has(arguments, OPTION_DIRECTORY)) {
-		print_error("where is the trace to go?");
-		print_hint("-o DIR names a new directory");
+		cli_error("where is the trace to go?");
+		cli_hint("-o DIR names a new directory");
 		return STATUS_USAGE;
 	}
 	if (flight && cli_has(arguments, OPTION_MAX_SIZE)) {
-		print_error("--flight keeps its events in memory: --ring says how many, not --max-size");
+		cli_error("--flight keeps its events in memory: --ring says how many, not --max-size");
 		return STATUS_USAGE;
 	}
 	if (arguments->operand_count && cli_has(arguments, OPTION_RULES)) {
-		print_error("rules are given as operands, which are only recorded for, or with --rules, which run "
-			    "meanwhile");
+		cli_error("rules are given as operands, which are only recorded for, or with --rules, which run "
+			  "meanwhile");
 		return STATUS_USAGE;
 	}
 	if (!flight && cli_has(arguments, OPTION_LAST)) {
-		print_error("--last is for snapshots: add --flight");
+		cli_error("--last is for snapshots: add --flight");
 		return STATUS_USAGE;
 	}
 	return cli_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);

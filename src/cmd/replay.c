@@ -101,15 +101,15 @@ static int on_match(void *context, const struct program_match *match)
 static void put_threads(const struct session_totals *totals)
 {
 	if (totals->repeated)
-		print_note("read twice: with %" PRIu32
-			   " rule%s divided by key it could not be said which runs find their "
-			   "pool full",
-			   totals->divided, totals->divided == 1 ? "" : "s");
+		cli_note("read twice: with %" PRIu32
+			 " rule%s divided by key it could not be said which runs find their "
+			 "pool full",
+			 totals->divided, totals->divided == 1 ? "" : "s");
 	else if (totals->divided)
-		print_note("matched in %" PRIu32 " threads, %" PRIu32 " rule%s divided by key", totals->threads,
-			   totals->divided, totals->divided == 1 ? "" : "s");
+		cli_note("matched in %" PRIu32 " threads, %" PRIu32 " rule%s divided by key", totals->threads,
+			 totals->divided, totals->divided == 1 ? "" : "s");
 	else if (totals->threads > 1)
-		print_note("matched in %" PRIu32 " threads", totals->threads);
+		cli_note("matched in %" PRIu32 " threads", totals->threads);
 }
 
 static int find_kinds(const struct cli_arguments *arguments, struct operands *operands)
@@ -119,7 +119,7 @@ static int find_kinds(const struct cli_arguments *arguments, struct operands *op
 	*operands = (struct operands){ .rules = alloc_zero(last + 1, sizeof(const char *)),
 				       .traces = alloc_zero(last + 1, sizeof(const char *)) };
 	if (!operands->rules || !operands->traces) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	for (size_t i = 0; i <= last; i++) {
@@ -138,15 +138,15 @@ static int check_kinds(const struct operands *operands)
 	const char *last = operands->traces[operands->trace_count - 1], *ending = strrchr(last, '.');
 
 	if (library_is_name(last) || (ending && strcmp(ending, ".rule") == 0)) {
-		print_error("nothing to replay: the last argument, %s, is a rule%s", last,
-			    library_is_name(last) ? "" : " file");
-		print_hint("the traces come after the rules");
+		cli_error("nothing to replay: the last argument, %s, is a rule%s", last,
+			  library_is_name(last) ? "" : " file");
+		cli_hint("the traces come after the rules");
 		return STATUS_USAGE;
 	}
 	if (operands->rule_count)
 		return STATUS_FINE;
-	print_error("no rule to look for: %s is a trace", operands->traces[0]);
-	print_hint("rules come before the traces, in files that do not end in .jsonl");
+	cli_error("no rule to look for: %s is a trace", operands->traces[0]);
+	cli_hint("rules come before the traces, in files that do not end in .jsonl");
 	return STATUS_USAGE;
 }
 
@@ -209,7 +209,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 
 	hide_progress(&replay);
 	if (diag)
-		print_diag(diag);
+		cli_print(diag);
 	asterism_diag_free(diag);
 	if (result && result != -EPIPE) {
 		sink_abandon(&replay.sink);

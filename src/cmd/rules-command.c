@@ -161,7 +161,7 @@ static int write_text(const struct library_entry *entry)
 	if (!result)
 		fwrite(text, 1, length, stdout);
 	alloc_free(text);
-	print_diag(diag);
+	cli_print(diag);
 	asterism_diag_free(diag);
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
@@ -189,7 +189,7 @@ static int choose(const struct library *library, const char *pattern, struct cho
 {
 	choice->entries = alloc_zero(library->count + 1, sizeof *choice->entries);
 	if (!choice->entries) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	for (size_t i = 0; i < library->count; i++) {
@@ -211,8 +211,8 @@ static int choose(const struct library *library, const char *pattern, struct cho
 
 static int many(void)
 {
-	print_error("--text writes one rule, and several are meant");
-	print_hint("'asterism rules' lists them; a whole name means one");
+	cli_error("--text writes one rule, and several are meant");
+	cli_hint("'asterism rules' lists them; a whole name means one");
 	return STATUS_USAGE;
 }
 

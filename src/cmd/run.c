@@ -46,7 +46,7 @@ static int check_no_snapshots(const struct cli_arguments *arguments)
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
 		if (!cli_has(arguments, options[i].id))
 			continue;
-		print_error("%s is for snapshots: add --snapshot DIR", options[i].name);
+		cli_error("%s is for snapshots: add --snapshot DIR", options[i].name);
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;
@@ -78,8 +78,8 @@ static void tell_snapshots(struct run *run, const struct session_totals *totals)
 	if (!run->observation.options.tape)
 		return;
 	if (totals->tape.snapshots)
-		print_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots,
-			   totals->tape.snapshots == 1 ? "" : "s", run->tape.path);
+		cli_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots, totals->tape.snapshots == 1 ? "" : "s",
+			 run->tape.path);
 	observe_tell_refused(&totals->tape);
 	run->sink.has_lost |= observe_tell_unwritten(&totals->tape);
 }
@@ -101,7 +101,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	options->context = run;
 	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 
-	print_diag(run->observation.diag);
+	cli_print(run->observation.diag);
 	if (!outcome.began) {
 		sink_abandon(sink);
 	} else {

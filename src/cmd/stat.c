@@ -37,7 +37,7 @@ struct stat_totals {
 
 static int no_memory(void)
 {
-	print_error("out of memory");
+	cli_error("out of memory");
 	return STATUS_USAGE;
 }
 

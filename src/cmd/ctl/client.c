@@ -25,19 +25,19 @@ static int explain(const char *path, int error)
 	switch (error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		print_error("asterismd does not run: nobody listens at %s", path);
-		print_hint("start it (systemctl start asterismd), or name its socket with --socket");
+		cli_error("asterismd does not run: nobody listens at %s", path);
+		cli_hint("start it (systemctl start asterismd), or name its socket with --socket");
 		return STATUS_USAGE;
 	case EACCES:
 	case EPERM:
-		print_error("no permission to use %s", path);
-		print_hint("root may, and the members of the group that asterismd was given with --group");
+		cli_error("no permission to use %s", path);
+		cli_hint("root may, and the members of the group that asterismd was given with --group");
 		return STATUS_KERNEL;
 	case EAGAIN:
-		print_error("asterismd at %s does not answer", path);
+		cli_error("asterismd at %s does not answer", path);
 		return STATUS_USAGE;
 	default:
-		print_error("%s cannot be used: %s", path, strerror(error));
+		cli_error("%s cannot be used: %s", path, strerror(error));
 		return STATUS_USAGE;
 	}
 }
@@ -88,12 +88,12 @@ static int receive(const char *path, int fd, struct text_buffer *line)
 		if (length < 0)
 			return explain(path, errno);
 		if (length == 0) {
-			print_error("asterismd at %s has hung up", path);
+			cli_error("asterismd at %s has hung up", path);
 			return STATUS_USAGE;
 		}
 		text_append_bytes(line, bytes, (size_t)length);
 		if (line->failure) {
-			print_error("the reply is too long");
+			cli_error("the reply is too long");
 			return STATUS_USAGE;
 		}
 	}
@@ -110,7 +110,7 @@ static int read_reply(const char *path, int fd, json_t **reply)
 		*reply = cmd_json_load(line.bytes, line.length, &error);
 		if (!json_is_object(*reply)) {
 			json_decref(*reply);
-			print_error("what listens at %s is not asterismd", path);
+			cli_error("what listens at %s is not asterismd", path);
 			status = STATUS_USAGE;
 		}
 	}
@@ -124,7 +124,7 @@ int ctl_ask(const char *path, json_t *request, const void *body, size_t length, 
 	int fd = -1, status = text ? connect_to(path, request, &fd) : STATUS_USAGE;
 
 	if (!text)
-		print_error("out of memory");
+		cli_error("out of memory");
 	if (!status &&
 	    (!send_all(fd, text, strlen(text)) || !send_all(fd, "\n", 1) || (body && !send_all(fd, body, length))))
 		status = explain(path, errno);

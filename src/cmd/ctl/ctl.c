@@ -66,14 +66,14 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 	int status = library_resolve(&asking->operand, 1, &resolved);
 
 	if (!status && resolved.count != 1) {
-		print_error("a unit is one file: %s is several", asking->operand);
+		cli_error("a unit is one file: %s is several", asking->operand);
 		status = STATUS_USAGE;
 	}
 	if (!status && library_text(resolved.files, RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
 		status = STATUS_USAGE;
 	if (!status)
 		unit_of_file(resolved.files[0].path, name);
-	print_diag(diag);
+	cli_print(diag);
 	asterism_diag_free(diag);
 	library_files_fini(&resolved);
 	return status;
@@ -110,8 +110,8 @@ static int give_ticket(struct asking *asking, json_t *request)
 	errno = 0;
 	ticket = strtoull(asking->operand, &end, 10);
 	if (errno || *end || !isdigit((unsigned char)*asking->operand) || ticket == 0 || ticket > INT64_MAX) {
-		print_error("'%s' is no ticket", asking->operand);
-		print_hint("'%s next' tells the ticket of a question", asking->command);
+		cli_error("'%s' is no ticket", asking->operand);
+		cli_hint("'%s next' tells the ticket of a question", asking->command);
 		return STATUS_USAGE;
 	}
 	json_object_set_new(request, "ticket", json_integer((json_int_t)ticket));
@@ -173,11 +173,11 @@ static const struct operation *find(const char *word)
 		names[i] = operations[i].word;
 	}
 	nearest = diag_nearest(word, names, OPERATIONS);
-	print_error("asterismd cannot be asked to '%s'", word);
+	cli_error("asterismd cannot be asked to '%s'", word);
 	if (nearest)
-		print_hint("did you mean %s?", nearest);
+		cli_hint("did you mean %s?", nearest);
 	else
-		print_hint("'asterism ctl --help' tells what it can be asked");
+		cli_hint("'asterism ctl --help' tells what it can be asked");
 	return NULL;
 }
 
@@ -187,7 +187,7 @@ static int refused(const json_t *reply)
 	const char *word = json_string_value(json_object_get(reply, "error"));
 	const char *message = json_string_value(json_object_get(reply, "message"));
 
-	print_error("%s", message ? message : "asterismd refuses this");
+	cli_error("%s", message ? message : "asterismd refuses this");
 	if (word && strcmp(word, "timeout") == 0)
 		return STATUS_MATCH;
 	return word && strcmp(word, "denied") == 0 ? STATUS_KERNEL : STATUS_USAGE;
@@ -261,10 +261,10 @@ static int run(const struct cli_arguments *arguments)
 	if (!asking.operation)
 		return STATUS_USAGE;
 	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
-		print_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
-								   : "'asterism ctl %s' does not take so many operands",
-			    asking.operation->word);
-		print_hint("'asterism ctl --help' shows how it is used");
+		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
+								 : "'asterism ctl %s' does not take so many operands",
+			  asking.operation->word);
+		cli_hint("'asterism ctl --help' shows how it is used");
 		return STATUS_USAGE;
 	}
 	char *command = command_for(arguments->options[OPTION_SOCKET].text);

@@ -65,12 +65,12 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 	if (sources && inputs->catalogs && inputs->diag)
 		status = open_all(inputs, arguments, sources);
 	else
-		print_error("out of memory");
+		cli_error("out of memory");
 	for (size_t i = 0; sources && status && i < arguments->operand_count; i++)
 		trace_source_free(sources[i]);
 	alloc_free(sources);
 	if (inputs->diag) {
-		print_diag(inputs->diag);
+		cli_print(inputs->diag);
 		asterism_diag_clear(inputs->diag);
 	}
 	if (!status)
@@ -92,7 +92,7 @@ int inputs_next(struct inputs *inputs, struct trace_event *event)
 	int result = signals_came() ? 0 : trace_source_next(inputs->source, event);
 
 	while (result < 0 && result != -EINTR) {
-		print_diag(inputs->diag);
+		cli_print(inputs->diag);
 		asterism_diag_clear(inputs->diag);
 		inputs->errors++;
 		if (result != -EINVAL || inputs->errors == ERRORS_MAX)
@@ -109,7 +109,7 @@ int inputs_status(const struct inputs *inputs)
 	uint64_t lost = inputs->source->lost;
 
 	if (lost)
-		print_warning("%" PRIu64 " event%s lost when this was recorded", lost, lost == 1 ? " was" : "s were");
+		cli_warning("%" PRIu64 " event%s lost when this was recorded", lost, lost == 1 ? " was" : "s were");
 	if (inputs->errors)
 		return STATUS_USAGE;
 	return lost ? STATUS_LOST : STATUS_FINE;

@@ -194,7 +194,7 @@ static int by_name(const void *a, const void *b)
 static int finish(struct library *library, int result)
 {
 	if (result) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	if (library->count)
@@ -209,7 +209,7 @@ static int read_folder(struct library *library, const char *folder)
 	int result = 0;
 
 	if (!directory) {
-		print_error("the shipped rules in %s cannot be read: %m", folder);
+		cli_error("the shipped rules in %s cannot be read: %m", folder);
 		return STATUS_USAGE;
 	}
 	while (!result && (row = readdir(directory))) {
@@ -258,11 +258,11 @@ const struct library_entry *library_get(const struct library *library, const cha
 	if (names)
 		nearest = diag_nearest(name, names, library->count);
 	alloc_free(names);
-	print_error("there is no shipped rule @%s", name);
+	cli_error("there is no shipped rule @%s", name);
 	if (nearest)
-		print_hint("did you mean @%s?", nearest);
+		cli_hint("did you mean @%s?", nearest);
 	else
-		print_hint("'asterism rules' lists them; a file whose name begins with @ is written ./@...");
+		cli_hint("'asterism rules' lists them; a file whose name begins with @ is written ./@...");
 	return NULL;
 }
 
@@ -274,7 +274,7 @@ static int add_file(struct library_files *resolved, const struct session_rules_f
 			return STATUS_FINE;
 	}
 	if (alloc_grow(&resolved->files, &resolved->capacity, resolved->count, sizeof *resolved->files)) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	resolved->files[resolved->count++] = *file;
@@ -319,7 +319,7 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 			status = add_file(resolved, &(struct session_rules_file){ .path = files[i] });
 	}
 	if (!status && resolved->count == 0) {
-		print_error("the library holds no rules that are of use as they are");
+		cli_error("the library holds no rules that are of use as they are");
 		status = STATUS_USAGE;
 	}
 	return status;

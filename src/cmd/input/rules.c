@@ -29,9 +29,9 @@ int cmd_status_of(int result)
 static int tell(struct asterism_diag *diag, int result)
 {
 	if (!diag)
-		print_error("out of memory");
+		cli_error("out of memory");
 	else
-		print_diag(diag);
+		cli_print(diag);
 	asterism_diag_free(diag);
 	return cmd_status_of(result);
 }

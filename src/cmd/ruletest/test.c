@@ -117,9 +117,9 @@ static int find(const struct cli_arguments *arguments, struct finding *finding)
 						 : test_find(&finding->suite, folder, diag);
 	}
 	if (diag)
-		print_diag(diag);
+		cli_print(diag);
 	else
-		print_error("out of memory");
+		cli_error("out of memory");
 	asterism_diag_free(diag);
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
@@ -129,7 +129,7 @@ static void tell_untested(const struct test_suite *suite)
 {
 	for (size_t i = 0; i < suite->folder_count; i++) {
 		if (suite->folders[i]->test_count == 0)
-			print_warning("%s has no tests", suite->folders[i]->name);
+			cli_warning("%s has no tests", suite->folders[i]->name);
 	}
 }
 
@@ -168,11 +168,11 @@ static int run_all(const struct cli_arguments *arguments, const struct test_suit
 		run_each(arguments, suite, &settings, report);
 	cmd_settings_fini(&settings);
 	if (result) {
-		print_error("out of memory");
+		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
 	if (signals_came()) {
-		print_error("stopped before all tests were run");
+		cli_error("stopped before all tests were run");
 		return STATUS_USAGE;
 	}
 	if (report->wrong)
@@ -187,11 +187,11 @@ static int count(const struct cli_arguments *arguments, const struct test_suite 
 	if (report->planned)
 		return STATUS_FINE;
 	if (suite->case_count) {
-		print_error("none of the %zu tests is meant", suite->case_count);
+		cli_error("none of the %zu tests is meant", suite->case_count);
 		return STATUS_USAGE;
 	}
-	print_error("there are no tests in %s", arguments->operands[0]);
-	print_hint("a test is tests/NAME.jsonl or tests/NAME.sh, with tests/NAME.expect, beside the rule");
+	cli_error("there are no tests in %s", arguments->operands[0]);
+	cli_hint("a test is tests/NAME.jsonl or tests/NAME.sh, with tests/NAME.expect, beside the rule");
 	return STATUS_USAGE;
 }
 
@@ -207,7 +207,7 @@ static int run(const struct cli_arguments *arguments)
 	int status;
 
 	if (cli_has(arguments, OPTION_LIVE) && cli_has(arguments, OPTION_NO_LIVE)) {
-		print_error("only one of --live and --no-live can be given");
+		cli_error("only one of --live and --no-live can be given");
 		return STATUS_USAGE;
 	}
 	prepare_environment();

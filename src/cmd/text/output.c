@@ -13,6 +13,6 @@ int cmd_output_open(const struct cli_arguments *arguments, const char *file)
 	int fd = create_file(file, &how, &why);
 
 	if (fd < 0)
-		print_error("%s cannot be written: %s", file, why);
+		cli_error("%s cannot be written: %s", file, why);
 	return fd < 0 ? -1 : fd;
 }

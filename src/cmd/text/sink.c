@@ -35,14 +35,14 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 		return STATUS_USAGE;
 	/* One that was closed when we began stands for reading only. */
 	if ((fcntl(sink->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-		print_error("%s cannot be written: %s", name_of(sink), strerror(EBADF));
+		cli_error("%s cannot be written: %s", name_of(sink), strerror(EBADF));
 		return STATUS_USAGE;
 	}
 	sink->at_once = isatty(sink->fd);
 	if (lines_init(&sink->lines, sink->fd) == 0)
 		return STATUS_FINE;
 	sink_abandon(sink);
-	print_error("out of memory");
+	cli_error("out of memory");
 	return STATUS_USAGE;
 }
 
@@ -54,9 +54,9 @@ static int check(struct sink *sink, int result)
 	if (!result || sink->is_gone)
 		return result;
 	if (!sink->error) {
-		print_error("%s cannot be written: %s", name_of(sink), strerror(-result));
+		cli_error("%s cannot be written: %s", name_of(sink), strerror(-result));
 		if (sink->is_live)
-			print_hint("the session goes on; at its end it is told how many matches are missing there");
+			cli_hint("the session goes on; at its end it is told how many matches are missing there");
 	}
 	sink->error = sink->error ? sink->error : -result;
 	return sink->is_live ? 0 : result;
@@ -91,18 +91,17 @@ static void put_unraised(const struct program_rule_stats *rule, const char *sort
 {
 	if (!rule->unraised)
 		return;
-	print_warning("%s %s did not raise %" PRIu64 " events: what one event raised was more than there is room for",
-		      sort, name, rule->unraised);
+	cli_warning("%s %s did not raise %" PRIu64 " events: what one event raised was more than there is room for",
+		    sort, name, rule->unraised);
 }
 
 static void put_losses(const struct sink *sink, const struct session_totals *totals)
 {
 	if (totals->lost == 0)
 		return;
-	print_warning("%" PRIu64 " events or runs were lost; matches may be missing", totals->lost);
+	cli_warning("%" PRIu64 " events or runs were lost; matches may be missing", totals->lost);
 	if (totals->missing)
-		print_warning("the input lacks %" PRIu64 " events that were lost when it was recorded",
-			      totals->missing);
+		cli_warning("the input lacks %" PRIu64 " events that were lost when it was recorded", totals->missing);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		const struct program_rule_stats *rule = &totals->rules[i];
 		const struct program_rule *image = &sink->program->rules[i];
@@ -112,15 +111,15 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		uint64_t known = rule->pool_exhausted + rule->unraised + totals->missing;
 
 		if (rule->lost > known)
-			print_warning("%s %s lost %" PRIu64 " events or matches: they came faster than they could be "
-				      "taken",
-				      sort, name, rule->lost - known);
+			cli_warning("%s %s lost %" PRIu64 " events or matches: they came faster than they could be "
+				    "taken",
+				    sort, name, rule->lost - known);
 		put_unraised(rule, sort, name);
 		if (rule->pool_exhausted == 0)
 			continue;
-		print_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
-			      rule->pool_exhausted, run, image->pool);
-		print_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
+		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
+			    rule->pool_exhausted, run, image->pool);
+		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
 	}
 }
 
@@ -128,14 +127,13 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (totals->rules[i].unread)
-			print_warning("%s %s did not see %" PRIu64
-				      " event%s: a string could not be read; matches may be "
-				      "missing",
-				      program_sort(&sink->program->rules[i]),
-				      program_text(sink->program, sink->program->rules[i].name),
-				      totals->rules[i].unread, totals->rules[i].unread == 1 ? "" : "s");
+			cli_warning("%s %s did not see %" PRIu64 " event%s: a string could not be read; matches may be "
+				    "missing",
+				    program_sort(&sink->program->rules[i]),
+				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
+				    totals->rules[i].unread == 1 ? "" : "s");
 	if (session_totals_unread(totals))
-		print_hint(
+		cli_hint(
 			"its memory was not there even when the call was over: an address that is none, or memory that "
 			"somebody withholds or takes away; or more than 4,096 calls waited for theirs at a time; "
 			"'asterism record' and 'asterism dump' show the calls");
@@ -146,10 +144,10 @@ static void put_refusals(const struct sink *sink, const struct reactions_refusal
 	for (size_t i = 0; i < refusals->count; i++) {
 		const struct reactions_refusal *refusal = &refusals->items[i];
 
-		print_warning("%s %s: %s was refused %" PRIu64 " time%s: %s",
-			      program_sort(&sink->program->rules[refusal->rule]),
-			      program_text(sink->program, sink->program->rules[refusal->rule].name),
-			      refusal->action->name, refusal->count, refusal->count == 1 ? "" : "s", refusal->why);
+		cli_warning("%s %s: %s was refused %" PRIu64 " time%s: %s",
+			    program_sort(&sink->program->rules[refusal->rule]),
+			    program_text(sink->program, sink->program->rules[refusal->rule].name),
+			    refusal->action->name, refusal->count, refusal->count == 1 ? "" : "s", refusal->why);
 	}
 }
 
@@ -174,8 +172,8 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 		return;
 	if (sink->verbose)
 		return result_write_table(stderr, sink->program, totals);
-	print_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
-		   matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds, totals->lost);
+	cli_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
+		 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds, totals->lost);
 }
 
 /* What the file of a live session lacks. */
@@ -183,17 +181,17 @@ static void put_missing(struct sink *sink, uint64_t matches, bool has_end)
 {
 	sink->has_lost |= matches || !has_end;
 	if (matches)
-		print_warning("%" PRIu64 " match%s could not be written to %s", matches, matches == 1 ? "" : "es",
-			      name_of(sink));
+		cli_warning("%" PRIu64 " match%s could not be written to %s", matches, matches == 1 ? "" : "es",
+			    name_of(sink));
 	if (!has_end)
-		print_warning("the end of %s, with the statistics, could not be written", name_of(sink));
+		cli_warning("the end of %s, with the statistics, could not be written", name_of(sink));
 }
 
 /* Closes the file, which may be when it is found that it could not be written. */
 static void close_file(struct sink *sink)
 {
 	if (sink->file && close(sink->fd)) {
-		print_error("%s cannot be written: %m", sink->file);
+		cli_error("%s cannot be written: %m", sink->file);
 		sink->error = sink->error ? sink->error : EIO;
 		sink->has_lost = true;
 	}
