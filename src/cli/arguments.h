@@ -30,6 +30,9 @@ static inline bool cli_has(const struct cli_arguments *arguments, unsigned optio
 	return arguments->options[option].text != NULL;
 }
 
+/* The command called name, or NULL. */
+const struct cli_command *cli_find_command(const struct cli_program *program, const char *name);
+
 /* Whether a command takes the option of this number. */
 bool cli_takes(const struct cli_program *program, const struct cli_command *command, unsigned option);
 

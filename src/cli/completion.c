@@ -162,29 +162,7 @@ void cli_completion(const struct cli_program *program, FILE *stream)
 	      stream);
 	if (program->commands)
 		put_first_operands(program, stream);
-	fprintf(stream, "\t%s\n}\ncomplete -o filenames -F _%s %s\n",
-		program->complete ? program->complete : CLI_COMPLETE_FILE, program->name, program->name);
-}
-
-static void list_options_of(const struct cli_program *program, const struct cli_command *command, FILE *stream)
-{
-	for (unsigned i = 1; i < program->option_count; i++) {
-		const struct cli_option *option = &program->options[i];
-
-		if (!cli_takes(program, command, i))
-			continue;
-		fprintf(stream, "%s --%s ", command->name ? command->name : "-", option->name);
-		if (option->letter)
-			fprintf(stream, "-%c", option->letter);
-		else
-			putc('-', stream);
-		fprintf(stream, " %s\n", option->value ? option->value : "-");
-	}
-}
-
-void cli_list_options(const struct cli_program *program, FILE *stream)
-{
-	list_options_of(program, program->itself, stream);
-	for (const struct cli_command *const *command = program->commands; command && *command; command++)
-		list_options_of(program, *command, stream);
+	if (program->commands || *program->itself->operands)
+		fprintf(stream, "\t%s\n", program->complete ? program->complete : CLI_COMPLETE_FILE);
+	fprintf(stream, "}\ncomplete -o filenames -F _%s %s\n", program->name, program->name);
 }

@@ -7,7 +7,8 @@
 
 enum { OPTION_COLUMN = 26, TEXT_COLUMNS = 96, LABELLED_BYTES = 512 };
 
-void cli_help_text(const char *text, int indent, FILE *stream)
+/* Fills lines, of which the first may have begun already. */
+static void fill(const char *text, int indent, bool has_begun, FILE *stream)
 {
 	size_t column = 0;
 
@@ -18,7 +19,8 @@ void cli_help_text(const char *text, int indent, FILE *stream)
 			fputc('\n', stream);
 			column = 0;
 		}
-		fprintf(stream, "%*s%.*s", column ? 1 : indent, "", (int)word, text);
+		fprintf(stream, "%*s%.*s", column ? 1 : has_begun ? 0 : indent, "", (int)word, text);
+		has_begun = false;
 		column += word + (column != 0);
 		text += word;
 		if (strncmp(text, "\n\n", 2) == 0) {
@@ -28,6 +30,11 @@ void cli_help_text(const char *text, int indent, FILE *stream)
 		text += strspn(text, " \n");
 	}
 	fputc('\n', stream);
+}
+
+void cli_help_text(const char *text, int indent, FILE *stream)
+{
+	fill(text, indent, false, stream);
 }
 
 void cli_help_option(const struct cli_option *option, FILE *stream)
@@ -59,7 +66,8 @@ void cli_help_entries(const struct cli_section *section, FILE *stream)
 		longest = strlen(entry->term) > longest ? strlen(entry->term) : longest;
 	for (const struct cli_entry *entry = section->entries; entry->term; entry++) {
 		if (!section->labels[0]) {
-			fprintf(stream, "  %-*s  %s\n", (int)longest, entry->term, entry->texts[0]);
+			fprintf(stream, "  %-*s  ", (int)longest, entry->term);
+			fill(entry->texts[0], (int)longest + 4, true, stream);
 			continue;
 		}
 		if (entry != section->entries)

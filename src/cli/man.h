@@ -8,6 +8,12 @@
 
 #include <stdio.h>
 
+/*
+ * Does what a program that writes these pages is asked for: `man`, `man COMMAND`, `completion` or `options`. Returns
+ * whether it was one of them.
+ */
+bool cli_write_page(const struct cli_program *program, int argc, char **argv);
+
 /* The manual page of a command, which may be the program itself. */
 void cli_man(const struct cli_program *program, const struct cli_command *command, FILE *stream);
 

@@ -27,6 +27,15 @@ struct parser {
 	char typed[TYPED_BYTES]; /* the command as it is typed: asterism run, asterismd */
 };
 
+const struct cli_command *cli_find_command(const struct cli_program *program, const char *name)
+{
+	for (const struct cli_command *const *command = program->commands; command && *command; command++) {
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	}
+	return NULL;
+}
+
 static bool has_option(const unsigned *options, size_t most, unsigned option)
 {
 	for (size_t i = 0; i < most && options[i]; i++) {

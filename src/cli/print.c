@@ -21,7 +21,13 @@ static const char *const style_codes[] = {
 	[STYLE_HELP] = "\033[1;32m",  [STYLE_PLACE] = "\033[1m",      [STYLE_MARK] = "\033[1;32m",
 };
 
+static const char *program_name = "asterism";
 static bool coloured, quiet_notes;
+
+void cli_program_name(const char *name)
+{
+	program_name = name;
+}
 
 void cli_color(const char *choice)
 {
@@ -136,14 +142,12 @@ static void put_place(const struct asterism_message *message)
 {
 	char place[32] = "";
 
-	if (!message->file)
-		return styled(STYLE_PLACE, "asterism: ");
-	if (message->line)
+	if (message->file && message->line)
 		snprintf(place, sizeof place, ":%u:%u", message->line, message->column);
-	else if (message->offset)
+	else if (message->file && message->offset)
 		snprintf(place, sizeof place, ": byte %llu", (unsigned long long)message->offset);
 	style_begin(STYLE_PLACE);
-	for (const char *at = message->file; *at;)
+	for (const char *at = message->file ? message->file : program_name; *at;)
 		at += put_character(at);
 	fputs(place, stderr);
 	fputs(": ", stderr);

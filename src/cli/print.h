@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* What messages about no input begin with; without this call asterism. */
+void cli_program_name(const char *name);
+
 /* choice: the value of --color, or NULL for auto. Without this call nothing is coloured. */
 void cli_color(const char *choice);
 

@@ -50,7 +50,7 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 
 static int help_about(int argc, char **argv)
 {
-	const struct cli_command *command = argc > 2 ? command_find(argv[2]) : NULL;
+	const struct cli_command *command = argc > 2 ? cli_find_command(&cmd_program, argv[2]) : NULL;
 
 	if (command)
 		cli_help(&cmd_program, command, stdout);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 		help_program(stderr);
 		return STATUS_USAGE;
 	}
-	command = command_find(argv[1]);
+	command = cli_find_command(&cmd_program, argv[1]);
 	if (command) {
 		status = run_command(command, argc - 2, argv + 2);
 	} else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {

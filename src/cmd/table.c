@@ -6,8 +6,6 @@
 #include "base/diag.h"
 #include "cmd/options/commands.h"
 
-#include <string.h>
-
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
@@ -92,15 +90,6 @@ const struct cli_program cmd_program = {
 };
 
 _Static_assert((int)OPTION_COUNT <= (int)CLI_OPTIONS_MAX, "arguments have room for all options");
-
-const struct cli_command *command_find(const char *name)
-{
-	for (const struct cli_command *const *command = commands; *command; command++) {
-		if (strcmp((*command)->name, name) == 0)
-			return *command;
-	}
-	return NULL;
-}
 
 const char *command_nearest(const char *wanted)
 {

@@ -7,9 +7,6 @@
 /* asterism: its options and commands. */
 extern const struct cli_program cmd_program;
 
-/* The command called name, or NULL. */
-const struct cli_command *command_find(const char *name);
-
 /* The command name nearest to wanted, or NULL. */
 const char *command_nearest(const char *wanted);
 

@@ -3,254 +3,239 @@
 
 #include "daemon/options.h"
 
+#include "base/diag.h"
+#include "cli/arguments.h"
+#include "cli/help.h"
+#include "cli/print.h"
+
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const char help[] =
-	"Usage: asterismd [OPTION...]\n"
-	"\n"
-	"Finds constellations by the rules of a directory, and does what 'asterism ctl' asks for. Runs in the "
-	"foreground.\n"
-	"\n"
-	"      --rules DIR            rules: each *.rule and *.astc is a unit (default: /etc/asterism/rules.d)\n"
-	"      --socket PATH          where 'asterism ctl' finds it (default: /run/asterism.sock)\n"
-	"      --group NAME           members of this group may use the socket, too (default: only root)\n"
-	"      --output WHERE         matches, as JSON lines: a FILE, unix:PATH, or - (default)\n"
-	"      --mode MODE            who may read a FILE of --output that is made, as for chmod (default: 600)\n"
-	"      --metrics ADDRESS:PORT serve metrics for Prometheus over HTTP; 127.0.0.1 where there is no ADDRESS\n"
-	"      --allow-actions        let rules do what changes the system: signals, priorities, ...\n"
-	"      --policy FILE          let rules do what FILE allows, by lines such as 'allow Stop, Continue'\n"
-	"      --pid PID              observe this process and its descendants, nothing else; may be given several "
-	"times\n"
-	"      --scope SCOPE          all (default without --pid), tree (default with it), or pids: the processes of "
-	"--pid\n"
-	"                             without their descendants\n"
-	"      --rate NUMBER          matches of a rule that are handed out per second; others are counted (default: "
-	"1000)\n"
-	"      --units-max NUMBER     units of rules at a time (default: 256)\n"
-	"      --memory-max SIZE      load no more rules above this, the kernel's memory for them included (default: "
-	"512M)\n"
-	"      --cpu-max PERCENT      do less above this share of a processor\n"
-	"      --measure              let the kernel measure its programs: nanoseconds in the metrics\n"
-	"  -h, --help                 show this help and exit\n"
-	"  -V, --version              show the version and exit\n"
-	"\n"
-	"SIGHUP reloads the directory and reopens the output, SIGUSR1 only reopens the output. See asterismd(8).\n";
+#define RULES_DEFAULT  "/etc/asterism/rules.d"
+#define SOCKET_DEFAULT "/run/asterism.sock"
 
-enum {
-	OPT_RULES = 256,
-	OPT_SOCKET,
-	OPT_GROUP,
-	OPT_OUTPUT,
-	OPT_MODE,
-	OPT_METRICS,
-	OPT_ALLOW,
-	OPT_POLICY,
-	OPT_SCOPE,
-	OPT_PID,
-	OPT_RATE,
-	OPT_UNITS,
-	OPT_MEMORY,
-	OPT_CPU,
-	OPT_MEASURE,
+enum { RATE_DEFAULT = 1000, UNITS_DEFAULT = 256, MEMORY_DEFAULT = 512 << 20, USAGE = 1 + 2 };
+
+enum option_id {
+	OPTION_NONE,
+	OPTION_ALLOW_ACTIONS,
+	OPTION_CPU_MAX,
+	OPTION_GROUP,
+	OPTION_HELP,
+	OPTION_MEASURE,
+	OPTION_MEMORY_MAX,
+	OPTION_METRICS,
+	OPTION_MODE,
+	OPTION_OUTPUT,
+	OPTION_PID,
+	OPTION_POLICY,
+	OPTION_RATE,
+	OPTION_RULES,
+	OPTION_SCOPE,
+	OPTION_SOCKET,
+	OPTION_UNITS_MAX,
+	OPTION_VERSION,
+	OPTION_COUNT,
 };
 
-static const struct option rows[] = {
-	{ "rules", required_argument, NULL, OPT_RULES },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "group", required_argument, NULL, OPT_GROUP },
-	{ "output", required_argument, NULL, OPT_OUTPUT },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "metrics", required_argument, NULL, OPT_METRICS },
-	{ "allow-actions", no_argument, NULL, OPT_ALLOW },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "scope", required_argument, NULL, OPT_SCOPE },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "rate", required_argument, NULL, OPT_RATE },
-	{ "units-max", required_argument, NULL, OPT_UNITS },
-	{ "memory-max", required_argument, NULL, OPT_MEMORY },
-	{ "cpu-max", required_argument, NULL, OPT_CPU },
-	{ "measure", no_argument, NULL, OPT_MEASURE },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+/* In the order of enum asterism_scope. */
+static const char *const scopes[] = { "tree", "pids", "all", NULL };
+
+_Static_assert(ASTERISM_SCOPE_TREE == 0 && ASTERISM_SCOPE_PIDS == 1 && ASTERISM_SCOPE_ALL == 2, "scopes are choices");
+_Static_assert((int)OPTION_COUNT <= (int)CLI_OPTIONS_MAX, "arguments have room for all options");
+
+static const struct cli_option rows[OPTION_COUNT] = {
+	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
+				   .help = "let rules do what changes the system, such as signals and priorities",
+				   .more = "Without it, and without --policy, such actions are only reported." },
+	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL, "do less above this share of a processor",
+			     .most = 100000 },
+	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "NAME", NULL,
+			   "members of this group may use the socket, too (default: only root)",
+			   "They may look, wait for results, and load rules that do not change the system.",
+			   .complete = "COMPREPLY=($(compgen -g -- \"$word\"))" },
+	[OPTION_HELP] = { "help", 'h', CLI_ANSWER, .help = "show this help and exit" },
+	[OPTION_MEASURE] = { "measure", 0, CLI_FLAG,
+			     .help = "let the kernel measure its programs: nanoseconds in the metrics" },
+	[OPTION_MEMORY_MAX] = { "memory-max", 0, CLI_SIZE, "SIZE", NULL,
+				"load no more rules above this, the kernel's memory for them included (default: 512M)",
+				.most = UINT64_C(1) << 40 },
+	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS:PORT", NULL,
+			     "serve metrics for Prometheus over HTTP, at /metrics; on 127.0.0.1 without an ADDRESS" },
+	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
+			  "who may read a FILE of --output that is made, as for chmod, such as 640 (default: 600)",
+			  "A file that is there already keeps its mode." },
+	[OPTION_OUTPUT] = { "output", 0, CLI_TEXT, "WHERE", NULL,
+			    "matches, as JSON lines: a FILE, unix:PATH, or - (default) for standard output",
+			    "A file must be root's own, under one name, and no symbolic link.",
+			    .complete = CLI_COMPLETE_FILE },
+	[OPTION_PID] = { "pid", 0, CLI_NUMBER, "PID", NULL,
+			 "observe the process PID and its descendants, nothing else; may be given several times",
+			 .repeats = true, .complete = CLI_COMPLETE_PROCESS },
+	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
+			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
+			    "The file must be root's. Its line clients-define lets clients name catalogs of their own, "
+			    "and so define events; otherwise their rules name installed catalogs only.",
+			    .complete = CLI_COMPLETE_FILE },
+	[OPTION_RATE] = { "rate", 0, CLI_NUMBER, "NUMBER", NULL,
+			  "matches of a rule that are delivered per second; others are counted (default: 1000)",
+			  .most = 1000000000 },
+	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "DIR", NULL,
+			   "rules: each *.rule and *.astc is a unit (default: " RULES_DEFAULT ")",
+			   "Files that others than root can write are refused. Wrong files do not keep others from "
+			   "work.",
+			   .complete = CLI_COMPLETE_FOLDER },
+	[OPTION_SCOPE] = { "scope", 0, CLI_CHOICE, "SCOPE", scopes,
+			   "all (default without --pid), tree (default with it), or pids: the processes of --pid "
+			   "without their descendants" },
+	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
+			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
+			    .complete = CLI_COMPLETE_FILE },
+	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL, "units of rules at a time (default: 256)",
+			       .most = 4096 },
+	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
 };
 
-enum { USAGE = 1 + 2 };
+static const struct cli_section signals = {
+	.title = "SIGNALS",
+	.heading = "Signals",
+	.entries =
+		(const struct cli_entry[]){
+			{ "SIGHUP",
+			  { "reload the directory of rules and reopen the output; units whose files have not changed "
+			    "are not disturbed, and a file that is wrong leaves its unit as it is" } },
+			{ "SIGUSR1", { "reopen the output only, for logrotate(8)" } },
+			{ "SIGTERM", { "end, as SIGINT does" } },
+			{ NULL, { NULL } },
+		},
+};
 
-static int wrong(const char *text, const char *value)
+static const struct cli_section statuses = {
+	.title = "EXIT STATUS",
+	.heading = "Exit status",
+	.entries =
+		(const struct cli_entry[]){
+			{ "0", { "it was told to end" } },
+			{ "1", { "it could not begin or go on" } },
+			{ "2",
+			  { "the command line or a catalog is wrong, the directory cannot be used, or none of its "
+			    "files "
+			    "can be at work" } },
+			{ "4", { "a privilege or a feature of the kernel is missing" } },
+			{ NULL, { NULL } },
+		},
+};
+
+static const struct cli_section files = {
+	.title = "FILES",
+	.entries =
+		(const struct cli_entry[]){
+			{ RULES_DEFAULT, { "the rules" } },
+			{ SOCKET_DEFAULT, { "the control socket" } },
+			{ NULL, { NULL } },
+		},
+};
+
+static const struct cli_command itself = {
+	.summary = "hold rules, and report the constellations that they find",
+	.operands = "",
+	.description =
+		"Loads each *.rule and *.astc file of a directory into the kernel as a unit of rules, writes every "
+		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
+		"to standard error.\n\n"
+		"It needs root, or CAP_BPF and CAP_PERFMON.",
+	.options = { OPTION_RULES, OPTION_SOCKET, OPTION_GROUP, OPTION_OUTPUT, OPTION_MODE, OPTION_METRICS,
+		     OPTION_ALLOW_ACTIONS, OPTION_POLICY, OPTION_PID, OPTION_SCOPE, OPTION_RATE, OPTION_UNITS_MAX,
+		     OPTION_MEMORY_MAX, OPTION_CPU_MAX, OPTION_MEASURE, OPTION_HELP, OPTION_VERSION },
+	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
+};
+
+const struct cli_program daemon_program = {
+	.name = "asterismd",
+	.manual = '8',
+	.options = rows,
+	.option_count = OPTION_COUNT,
+	.itself = &itself,
+	.see_also = (const char *const[]){ "asterism-ctl(1)", "asterism-rules(5)", NULL },
+};
+
+/* What no option can tell alone. */
+static int check(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
-	fprintf(stderr, "asterismd: error: %s '%s'\nhelp: 'asterismd --help' shows how it is used\n", text, value);
-	return USAGE;
-}
+	const struct cli_value *scope = &arguments->options[OPTION_SCOPE], *pids = &arguments->options[OPTION_PID];
 
-/* A number from 1 to most; unit letters K, M and G where is_size. */
-static int read_number(const char *text, bool is_size, uint64_t most, uint64_t *number)
-{
-	static const char letters[] = "KMG";
-	char *end;
-	uint64_t value, factor = 1;
-	const char *letter;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || end == text || *text == '-' || *text == '+' || *text == ' ')
-		return wrong("this is no number:", text);
-	letter = is_size && *end ? strchr(letters, *end) : NULL;
-	if (letter) {
-		factor = UINT64_C(1) << (10 * (letter - letters + 1));
-		end++;
+	if (cli_has(arguments, OPTION_ALLOW_ACTIONS) && cli_has(arguments, OPTION_POLICY)) {
+		diag_add(diag, ASTERISM_ERROR, NULL, "--allow-actions allows everything, --policy what the file says",
+			 "only one of --allow-actions and --policy can be given");
+		return -EINVAL;
 	}
-	if (*end || value == 0 || value > most / factor)
-		return wrong("this number is not possible here:", text);
-	*number = value * factor;
+	if (pids->count > OPTIONS_PIDS_MAX)
+		return diag_error(diag, NULL, -EINVAL, "--pid can be given %d times, not %zu", OPTIONS_PIDS_MAX,
+				  pids->count);
+	if (scope->text && scope->number == ASTERISM_SCOPE_ALL && pids->count)
+		return diag_error(diag, NULL, -EINVAL, "only one of --scope all and --pid can be given");
+	if (scope->text && scope->number != ASTERISM_SCOPE_ALL && !pids->count)
+		return diag_error(diag, NULL, -EINVAL, "--scope %s is for the processes of --pid", scope->text);
 	return 0;
 }
 
-static int read_small(const char *text, uint64_t most, uint32_t *number)
+static const char *text_of(const struct cli_arguments *arguments, enum option_id id, const char *otherwise)
 {
-	uint64_t wide;
-	int status = read_number(text, false, most, &wide);
-
-	if (!status)
-		*number = (uint32_t)wide;
-	return status;
+	return cli_has(arguments, id) ? arguments->options[id].text : otherwise;
 }
 
-static int read_scope(const char *text, struct options *options)
+static uint64_t number_of(const struct cli_arguments *arguments, enum option_id id, uint64_t otherwise)
 {
-	static const char *const names[] = { "tree", "pids", "all" };
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			options->scope = (enum asterism_scope)i;
-			return 0;
-		}
-	}
-	return wrong("--scope is all, tree or pids, not", text);
+	return cli_has(arguments, id) ? arguments->options[id].number : otherwise;
 }
 
-static int read_pid(const char *text, struct options *options)
+static void take(const struct cli_arguments *arguments, struct options *options)
 {
-	uint64_t pid;
-	int status = read_number(text, false, INT_MAX, &pid);
+	const struct cli_value *pids = &arguments->options[OPTION_PID];
 
-	if (status)
-		return status;
-	if (options->pid_count == OPTIONS_PIDS_MAX)
-		return wrong("this is one process too many:", text);
-	options->pids[options->pid_count++] = (pid_t)pid;
-	return 0;
-}
-
-/* The daemon itself can read and write it in any case, and nobody execute it. */
-static int read_mode(const char *text, struct options *options)
-{
-	char *end;
-	unsigned long mode = strtoul(text, &end, 8);
-
-	if (*text < '0' || *text > '7' || *end || (mode & 0600) != 0600 || (mode & ~0666UL))
-		return wrong("this is no mode for a file, such as 640:", text);
-	options->mode = (mode_t)mode;
-	return 0;
-}
-
-static int read_limit(int option, const char *text, struct options *options)
-{
-	switch (option) {
-	case OPT_RATE:
-		return read_small(text, 1000000000, &options->rate);
-	case OPT_UNITS:
-		return read_small(text, 4096, &options->units_max);
-	case OPT_MEMORY:
-		return read_number(text, true, UINT64_C(1) << 40, &options->memory_max_bytes);
-	default:
-		return read_small(text, 100000, &options->cpu_max_percent);
-	}
-}
-
-static int read_one(int option, struct options *options, bool *has_scope)
-{
-	switch (option) {
-	case OPT_RULES:
-		options->rules = optarg;
-		return 0;
-	case OPT_SOCKET:
-		options->socket = optarg;
-		return 0;
-	case OPT_GROUP:
-		options->group = optarg;
-		return 0;
-	case OPT_OUTPUT:
-		options->output = optarg;
-		return 0;
-	case OPT_MODE:
-		return read_mode(optarg, options);
-	case OPT_METRICS:
-		options->metrics = optarg;
-		return 0;
-	case OPT_ALLOW:
-		options->allow_actions = true;
-		return 0;
-	case OPT_POLICY:
-		options->policy = optarg;
-		return 0;
-	case OPT_SCOPE:
-		*has_scope = true;
-		return read_scope(optarg, options);
-	case OPT_PID:
-		return read_pid(optarg, options);
-	case OPT_MEASURE:
-		options->measure = true;
-		return 0;
-	case 'h':
-		fputs(help, stdout);
-		return 1;
-	case 'V':
-		puts("asterismd " ASTERISM_VERSION);
-		return 1;
-	case '?':
-		fputs("help: 'asterismd --help' shows how it is used\n", stderr);
-		return USAGE;
-	default:
-		return read_limit(option, optarg, options);
-	}
-}
-
-static int check(struct options *options, bool has_scope)
-{
-	if (!has_scope)
-		options->scope = options->pid_count ? ASTERISM_SCOPE_TREE : ASTERISM_SCOPE_ALL;
-	if (options->scope == ASTERISM_SCOPE_ALL && options->pid_count)
-		return wrong("--pid does not go with --scope", "all");
-	if (options->scope != ASTERISM_SCOPE_ALL && !options->pid_count)
-		return wrong("--pid is missing for this", "--scope");
-	if (options->policy && options->allow_actions)
-		return wrong("--allow-actions does not go with", "--policy");
-	return 0;
+	*options = (struct options){
+		.rules = text_of(arguments, OPTION_RULES, RULES_DEFAULT),
+		.socket = text_of(arguments, OPTION_SOCKET, SOCKET_DEFAULT),
+		.group = text_of(arguments, OPTION_GROUP, NULL),
+		.output = text_of(arguments, OPTION_OUTPUT, "-"),
+		.mode = (mode_t)number_of(arguments, OPTION_MODE, 0),
+		.metrics = text_of(arguments, OPTION_METRICS, NULL),
+		.allow_actions = cli_has(arguments, OPTION_ALLOW_ACTIONS),
+		.policy = text_of(arguments, OPTION_POLICY, NULL),
+		.scope = (enum asterism_scope)number_of(arguments, OPTION_SCOPE,
+							pids->count ? ASTERISM_SCOPE_TREE : ASTERISM_SCOPE_ALL),
+		.pid_count = pids->count,
+		.memory_max_bytes = number_of(arguments, OPTION_MEMORY_MAX, MEMORY_DEFAULT),
+		.cpu_max_percent = (uint32_t)number_of(arguments, OPTION_CPU_MAX, 0),
+		.rate = (uint32_t)number_of(arguments, OPTION_RATE, RATE_DEFAULT),
+		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
+		.measure = cli_has(arguments, OPTION_MEASURE),
+	};
+	for (size_t i = 0; i < pids->count; i++)
+		options->pids[i] = (pid_t)pids->numbers[i];
 }
 
 int options_read(int argc, char **argv, struct options *options)
 {
-	bool has_scope = false;
-	int option, status;
+	struct cli_arguments arguments = { .program = &daemon_program, .command = daemon_program.itself };
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = cli_parse(&arguments, argc - 1, argv + 1, diag), status = 0;
 
-	*options = (struct options){ .rules = "/etc/asterism/rules.d",
-				     .socket = "/run/asterism.sock",
-				     .output = "-",
-				     .rate = 1000,
-				     .units_max = 256,
-				     .memory_max_bytes = 512 << 20 };
-	while ((option = getopt_long(argc, argv, "hV", rows, NULL)) >= 0) {
-		status = read_one(option, options, &has_scope);
-		if (status)
-			return status;
+	cli_program_name(daemon_program.name);
+	cli_color(NULL);
+	if (!result && cli_has(&arguments, OPTION_HELP)) {
+		cli_help(&daemon_program, daemon_program.itself, stdout);
+		status = 1;
+	} else if (!result && cli_has(&arguments, OPTION_VERSION)) {
+		puts("asterismd " ASTERISM_VERSION);
+		status = 1;
+	} else if (result || check(&arguments, diag)) {
+		cli_print(diag);
+		status = USAGE;
+	} else {
+		take(&arguments, options);
 	}
-	if (optind < argc)
-		return wrong("asterismd takes no", argv[optind]);
-	return check(options, has_scope);
+	cli_arguments_fini(&arguments);
+	asterism_diag_free(diag);
+	return status;
 }

@@ -5,6 +5,7 @@
 /* The command line of asterismd. */
 
 #include "asterism/session.h"
+#include "cli/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,10 @@ struct options {
 	bool measure;
 };
 
-/* Returns 0, or 1 + the status to end with, after saying why. */
+/* asterismd, for its help, manual page and completion. */
+extern const struct cli_program daemon_program;
+
+/* Reads argv, the name of the program first. Returns 0, or 1 + the status to end with, after saying why. */
 int options_read(int argc, char **argv, struct options *options);
 
 #endif

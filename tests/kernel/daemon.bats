@@ -470,7 +470,7 @@ while True:
 
 @test "the command line: what is wrong is said" {
 	run -2 "$asterismd" --scope nowhere
-	[[ $output == *"--scope is all, tree or pids, not 'nowhere'"* ]]
+	[[ $output == *"--scope cannot be 'nowhere'"* ]]
 	run -2 "$asterismd" --pid x
 	run -2 "$asterismd" --memory-max 5Q
 	run -2 "$asterismd" --scope all --pid 1

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RULES_BYTES_MAX = 1 << 24, UNIT_CHARACTERS_MAX = 64, TIMEOUT_MS = 30 * 1000 };
+enum { RULES_BYTES_MAX = 1 << 24, UNIT_CHARACTERS_MAX = 64, WORD_BYTES = 16, TIMEOUT_MS = 30 * 1000 };
 
 struct asking {
 	const struct cli_arguments *arguments;
@@ -29,7 +29,7 @@ struct asking {
 };
 
 struct operation {
-	const char *word, *op; /* as typed, and in the protocol */
+	const char *op; /* in the protocol; as it is typed stands in the rows below */
 	size_t operands_min, operands_max;
 	/* Adds to the request what the operation needs; a status. */
 	int (*prepare)(struct asking *asking, json_t *request);
@@ -148,31 +148,47 @@ static void print_reloaded(const json_t *reply, const char *command)
 	putchar('\n');
 }
 
-static const struct operation operations[] = {
-	{ "ping", "ping", 0, 0, NULL, print_version },
-	{ "load", "load", 1, 2, send_file, print_loaded },
-	{ "unload", "unload", 1, 1, name_unit, NULL },
-	{ "query", "query", 0, 1, name_unit, ctl_print_units },
-	{ "activate", "activate", 1, 1, name_unit, NULL },
-	{ "deactivate", "deactivate", 1, 1, name_unit, NULL },
-	{ "next", "next-result", 0, 1, wait_for, ctl_print_result },
-	{ "continue", "continue", 1, 1, give_ticket, NULL },
-	{ "abort", "abort", 1, 1, give_ticket, NULL },
-	{ "reload", "reload", 0, 0, NULL, print_reloaded },
+enum { PING, LOAD, UNLOAD, QUERY, ACTIVATE, DEACTIVATE, NEXT, CONTINUE, ABORT, RELOAD, OPERATIONS };
+
+static const struct cli_entry rows[OPERATIONS + 1] = {
+	[PING] = { "ping", { "tell whether it runs" } },
+	[LOAD] = { "load FILE [UNIT]", { "send it a file of rules, text or image, as a unit that works at once" } },
+	[UNLOAD] = { "unload UNIT", { "take a unit away" } },
+	[QUERY] = { "query [UNIT]", { "show one or all units: their rules, counts and errors" } },
+	[ACTIVATE] = { "activate UNIT", { "let a unit work again" } },
+	[DEACTIVATE] = { "deactivate UNIT", { "let a unit rest" } },
+	[NEXT] = { "next [UNIT]", { "wait for the next match" } },
+	[CONTINUE] = { "continue TICKET", { "let the process go on that a rule asks about" } },
+	[ABORT] = { "abort TICKET", { "end the process that a rule asks about" } },
+	[RELOAD] = { "reload",
+		     { "read the directory of rules again; units whose files are the same are not disturbed" } },
 };
 
-enum { OPERATIONS = sizeof operations / sizeof *operations };
+static const struct operation operations[OPERATIONS] = {
+	[PING] = { "ping", 0, 0, NULL, print_version },
+	[LOAD] = { "load", 1, 2, send_file, print_loaded },
+	[UNLOAD] = { "unload", 1, 1, name_unit, NULL },
+	[QUERY] = { "query", 0, 1, name_unit, ctl_print_units },
+	[ACTIVATE] = { "activate", 1, 1, name_unit, NULL },
+	[DEACTIVATE] = { "deactivate", 1, 1, name_unit, NULL },
+	[NEXT] = { "next-result", 0, 1, wait_for, ctl_print_result },
+	[CONTINUE] = { "continue", 1, 1, give_ticket, NULL },
+	[ABORT] = { "abort", 1, 1, give_ticket, NULL },
+	[RELOAD] = { "reload", 0, 0, NULL, print_reloaded },
+};
 
 static const struct operation *find(const char *word)
 {
-	const char *names[OPERATIONS], *nearest;
+	char names[OPERATIONS][WORD_BYTES];
+	const char *known[OPERATIONS], *nearest;
 
 	for (size_t i = 0; i < OPERATIONS; i++) {
-		if (strcmp(operations[i].word, word) == 0)
+		snprintf(names[i], sizeof names[i], "%.*s", (int)strcspn(rows[i].term, " "), rows[i].term);
+		if (strcmp(names[i], word) == 0)
 			return &operations[i];
-		names[i] = operations[i].word;
+		known[i] = names[i];
 	}
-	nearest = diag_nearest(word, names, OPERATIONS);
+	nearest = diag_nearest(word, known, OPERATIONS);
 	cli_error("asterismd cannot be asked to '%s'", word);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
@@ -263,7 +279,7 @@ static int run(const struct cli_arguments *arguments)
 	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
 		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
 								 : "'asterism ctl %s' does not take so many operands",
-			  asking.operation->word);
+			  arguments->operands[0]);
 		cli_hint("'asterism ctl --help' shows how it is used");
 		return STATUS_USAGE;
 	}
@@ -287,22 +303,13 @@ static const struct cli_example examples[] = {
 const struct cli_command command_ctl = {
 	.name = "ctl",
 	.summary = "control asterismd, the daemon that holds rules",
-	.operands = "ping | load FILE [UNIT] | unload UNIT | query [UNIT] | activate UNIT | deactivate UNIT | next "
-		    "[UNIT] | "
-		    "continue TICKET | abort TICKET | reload",
+	.operands = "OPERATION [OPERAND...]",
 	.description =
 		"Asks the asterismd that listens at the socket, and shows its reply.\n\n"
-		"'ping' tells whether it runs. 'load' sends it a file of rules, text or image, as a unit that is at "
-		"work at "
-		"once; 'unload' takes a unit away. 'query' shows one or all units: their rules, counts and errors. "
-		"'deactivate' lets a unit rest, 'activate' has it work again. 'next' waits for the next match. Where a "
-		"rule "
-		"asks what becomes of a process, that has a ticket: 'continue' lets the process go on, 'abort' ends "
-		"it. "
-		"'reload' reads the directory of rules again; units whose files are the same are not disturbed.\n\n"
+		"Where a rule asks what becomes of a process, that has a ticket, which 'next' tells.\n\n"
 		"Members of the socket's group may ping, query, wait for results, load rules that do not change the "
-		"system, "
-		"and handle the units that they have loaded. Everything else is root's.",
+		"system, and handle the units that they have loaded. Everything else is root's.",
+	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_FORMAT_EVENTS, OPTION_SOCKET, OPTION_TIMEOUT },
 	.examples = examples,
 	.operands_min = 1,
