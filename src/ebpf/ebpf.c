@@ -463,6 +463,11 @@ int ebpf_feed(struct ebpf *ebpf, const struct event_header *record)
 	return feed_event(ebpf->feed, record);
 }
 
+int ebpf_advance(struct ebpf *ebpf, uint64_t now_ns)
+{
+	return ebpf->feed ? feed_time(ebpf->feed, now_ns) : -EINVAL;
+}
+
 void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats)
 {
 	ebpf_matcher_stats(ebpf->matcher, rule, stats);

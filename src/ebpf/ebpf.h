@@ -73,6 +73,9 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns);
 /* test_run only: runs one event through the generated matchers and hands out its matches. As engine_feed. */
 int ebpf_feed(struct ebpf *ebpf, const struct event_header *record);
 
+/* The same without an event: lets time pass up to now. As engine_advance. */
+int ebpf_advance(struct ebpf *ebpf, uint64_t now_ns);
+
 /* Whether a process is in scope. */
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);
 

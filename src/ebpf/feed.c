@@ -112,14 +112,18 @@ static int run(struct feed *feed, const struct event_header *record, uint32_t ty
 	return matcher_inbox_drain(feed->matcher);
 }
 
+int feed_time(struct feed *feed, uint64_t now_ns)
+{
+	if (now_ns > feed->latest)
+		feed->latest = now_ns;
+	return matcher_sweep_to(feed->matcher, feed->latest);
+}
+
 int feed_event(struct feed *feed, const struct event_header *record)
 {
 	uint32_t type = event_type_of(record);
-	int result;
+	int result = feed_time(feed, record->ts);
 
-	if (record->ts > feed->latest)
-		feed->latest = record->ts;
-	result = matcher_sweep_to(feed->matcher, feed->latest);
 	feed->matcher->sweep.seq = record->seq;
 	if (result || type >= feed->matcher->program->type_count)
 		return result;

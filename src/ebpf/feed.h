@@ -17,4 +17,7 @@ void feed_free(struct feed *feed);
 /* Returns 0, what on_match returned, or -errno. record->type is an index of the program's types, or PROGRAM_NONE. */
 int feed_event(struct feed *feed, const struct event_header *record);
 
+/* Lets time pass without an event. Returns as feed_event. */
+int feed_time(struct feed *feed, uint64_t now_ns);
+
 #endif

@@ -3,64 +3,183 @@
 #define SESSION_EXECUTOR_EXECUTOR_H
 
 /*
- * The rules of a live session at work: the kernel programs of those that run in the kernel and, where there are others,
- * the kernel programs that ship events and the engine that they feed. To the event loop it is one thing with one
- * descriptor.
+ * An executor: rules of a program at work, behind one interface. docs/execution.md says what each of them does with an
+ * event; where rules run, on how many threads and how events reach them is the matter of a kind. What a kind promises
+ * beyond that stands at the head of its file. One executor belongs to one thread at a time, which also is the one that
+ * on_match is called in.
+ *
+ * Another kind is a file with a descriptor and a row in executor.c.
  */
 
+#include "base/diag.h"
 #include "ebpf/ebpf.h"
 #include "ebpf/run-time.h"
-#include "session/load/rules.h"
+#include "event/catalog.h"
+#include "program/load.h"
+#include "program/match.h"
 #include "session/output/totals.h"
 
 #include <errno.h>
 
 struct executor;
 
+/* Where events come from. */
+enum executor_input {
+	EXECUTOR_FED,      /* executor_feed, for rules in user space */
+	EXECUTOR_TEST_RUN, /* executor_feed, for rules in the kernel: for comparing the two */
+	EXECUTOR_LIVE,     /* the running system; rules run in the kernel where they can */
+};
+
 struct executor_options {
-	enum ebpf_scope scope;
-	struct ebpf_recorder *recorder; /* as in ebpf_options */
-	const bool *allowed;            /* likewise */
-	bool anywhere;
-	const bool *elsewhere; /* per rule: somebody else runs it; NULL: nobody does */
-	struct ebpf_stops *stops;
+	const struct program *program; /* must outlive the executor */
+	struct event_catalog *catalog; /* of its types; only where rules run in the kernel */
+	enum executor_input input;
+	const bool *rules; /* per rule: it runs here; must outlive the executor. NULL: all do */
 	program_match_fn *on_match;
 	void *context;
+
+	/* Fed: how many threads may match (0: the calling one), and whether they may share a rule. */
+	uint32_t jobs;
+	bool by_key;        /* then the executor may give up: EXECUTOR_REPEAT */
+	size_t batch_bytes; /* events that threads get together; 0: as many as is good. For tests */
+
+	/* Live: whom, and what may be done to them. As in ebpf_options. */
+	enum ebpf_scope scope;
+	struct ebpf_recorder *recorder;
+	const bool *allowed;
+	bool anywhere;
+	struct ebpf_stops *stops;
 	/*
-	 * How many matches of the kernel's programs, or events for the engine, a poll hands out before it leaves the
-	 * rest to the next one, and returns EXECUTOR_PAUSE. 0: no limit.
+	 * How many matches of the kernel's programs, or events for rules in user space, a poll hands out before it
+	 * leaves the rest to the next one, and returns EXECUTOR_PAUSE. 0: no limit.
 	 */
 	uint32_t batch;
 };
 
-enum { EXECUTOR_PAUSE = -ERESTART };
+/* Results that are no failures. No callback may return them. */
+enum {
+	EXECUTOR_PAUSE = -ERESTART,         /* there is more to hand out at once */
+	EXECUTOR_REPEAT = -ENOTRECOVERABLE, /* all has to be fed again, to an executor without by_key */
+};
 
-/* Loads and attaches. Returns 0, -EINVAL (a rule that must run in the kernel cannot), -EPERM, -EOPNOTSUPP, -ENOMEM. */
-int executor_new(const struct session_rules *rules, const struct executor_options *options, struct asterism_diag *diag,
-		 struct executor **made);
-void executor_free(struct executor *executor);
+/*
+ * What a kind has to bring. Events are handed over or come by themselves: a kind has the operations of one of these
+ * groups, or of both. Of the others lose, tally and run_time may be NULL: there is nothing to do or to tell.
+ */
+struct executor_kind {
+	const char *name;
 
-/* Adds a process to the scope. */
-int executor_add(struct executor *executor, pid_t pid);
+	/*
+	 * Sets the rules to work: loads, attaches, starts. Returns 0 with *made, or without it where the options ask
+	 * for another kind; -EINVAL (a rule that has to cannot run there), -EPERM, -EOPNOTSUPP, -E2BIG (shared actions
+	 * unfold to too much code), -EAGAIN (no threads to be had), -ENOMEM, with a sentence.
+	 */
+	int (*open)(const struct executor_options *options, struct asterism_diag *diag, struct executor **made);
+	void (*free)(struct executor *executor);
 
-bool executor_has(const struct executor *executor, pid_t pid);
+	/*
+	 * Events that are handed over, in order. feed: as engine_feed. lose: events may be missing before the next one;
+	 * who says so counts them. advance: time has passed up to now_ns (exclusive of deadlines at now itself). Return
+	 * 0, what on_match returned, EXECUTOR_REPEAT, -errno.
+	 */
+	int (*feed)(struct executor *executor, const struct event_header *record);
+	int (*lose)(struct executor *executor, uint64_t lost);
+	int (*advance)(struct executor *executor, uint64_t now_ns);
 
-/* Adds what statement has counted in the kernel to buckets. */
-void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets);
+	/*
+	 * Events that come by themselves. add: a process to the scope; has: whether one is in it. fd: polls readable
+	 * when poll has something to do. poll: as ebpf_poll, or EXECUTOR_PAUSE.
+	 */
+	int (*add)(struct executor *executor, pid_t pid);
+	bool (*has)(const struct executor *executor, pid_t pid);
+	int (*fd)(const struct executor *executor);
+	int (*poll)(struct executor *executor, uint64_t *wait_ns);
 
-/* As ebpf_run_time. */
-void executor_run_time(const struct executor *executor, struct ebpf_run_time *time);
+	/* No event after this. What was fed is handed out; for what came by itself there is one more poll. As feed. */
+	int (*finish)(struct executor *executor);
 
-/* Polls readable when executor_poll has something to do. */
-int executor_fd(const struct executor *executor);
+	/*
+	 * Adds to totals what was counted here: events that came by themselves, and everything lost but what lose told.
+	 * The counters of the rules that run here, for which there must be room, it sets, with all that the rule lost.
+	 */
+	void (*count)(const struct executor *executor, struct session_totals *totals);
 
-/* As ebpf_poll, for everything. */
-int executor_poll(struct executor *executor, uint64_t *wait_ns);
+	/* Adds what statement has counted, where that was not a match that was handed out, to buckets. */
+	void (*tally)(const struct executor *executor, uint32_t statement, uint64_t *buckets);
+	/* As ebpf_run_time. */
+	void (*run_time)(const struct executor *executor, struct ebpf_run_time *time);
+};
 
-/* No event after this; what has happened is there for the next executor_poll. */
-void executor_detach(struct executor *executor);
+/* The first member of every executor. */
+struct executor {
+	const struct executor_kind *kind;
+};
 
-/* The counts so far; totals->rules must have room for every rule. */
-void executor_count(const struct executor *executor, struct session_totals *totals);
+/* Of the first kind that takes the options; results as its open, and -EINVAL where none does. */
+int executor_new(const struct executor_options *options, struct asterism_diag *diag, struct executor **made);
+
+static inline void executor_free(struct executor *executor)
+{
+	if (executor)
+		executor->kind->free(executor);
+}
+
+static inline int executor_feed(struct executor *executor, const struct event_header *record)
+{
+	return executor->kind->feed(executor, record);
+}
+
+static inline int executor_lose(struct executor *executor, uint64_t lost)
+{
+	return executor->kind->lose ? executor->kind->lose(executor, lost) : 0;
+}
+
+static inline int executor_advance(struct executor *executor, uint64_t now_ns)
+{
+	return executor->kind->advance(executor, now_ns);
+}
+
+static inline int executor_add(struct executor *executor, pid_t pid)
+{
+	return executor->kind->add(executor, pid);
+}
+
+static inline bool executor_has(const struct executor *executor, pid_t pid)
+{
+	return executor->kind->has(executor, pid);
+}
+
+static inline int executor_fd(const struct executor *executor)
+{
+	return executor->kind->fd(executor);
+}
+
+static inline int executor_poll(struct executor *executor, uint64_t *wait_ns)
+{
+	return executor->kind->poll(executor, wait_ns);
+}
+
+static inline int executor_finish(struct executor *executor)
+{
+	return executor->kind->finish(executor);
+}
+
+static inline void executor_count(const struct executor *executor, struct session_totals *totals)
+{
+	executor->kind->count(executor, totals);
+}
+
+static inline void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
+{
+	if (executor->kind->tally)
+		executor->kind->tally(executor, statement, buckets);
+}
+
+static inline void executor_run_time(const struct executor *executor, struct ebpf_run_time *time)
+{
+	*time = (struct ebpf_run_time){ 0 };
+	if (executor->kind->run_time)
+		executor->kind->run_time(executor, time);
+}
 
 #endif

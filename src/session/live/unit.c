@@ -64,18 +64,21 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 {
 	const struct live_unit_options *options = &unit->options;
 	const struct executor_options how = {
+		.program = session_rules_program(options->rules),
+		.catalog = session_rules_catalog(options->rules),
+		.input = EXECUTOR_LIVE,
+		.rules = veto_other_rules(options->veto),
 		.scope = options->scope,
 		.recorder = recorder,
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,
-		.elsewhere = veto_rules(options->veto),
 		.stops = unit->responses.questions ? questions_stops(unit->responses.questions) : NULL,
 		.on_match = on_match,
 		.context = unit,
 		.batch = options->batch,
 	};
 
-	return executor_new(options->rules, &how, diag, &unit->executor);
+	return executor_new(&how, diag, &unit->executor);
 }
 
 static int ask_fd(const struct live_unit *unit)
@@ -147,23 +150,23 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 {
 	struct questions *questions = unit->responses.questions;
 	uint64_t wait_ns;
-	int results[5] = { 0 };
+	int results[6] = { 0 };
 
 	if (questions)
 		questions_refuse(questions);
 	veto_settle(unit->options.veto);
 	results[0] = veto_poll(unit->options.veto, on_match, unit);
-	executor_detach(unit->executor);
-	results[1] = EXECUTOR_PAUSE;
-	for (int i = 0; i < LAST_BATCHES && results[1] == EXECUTOR_PAUSE; i++)
-		results[1] = executor_poll(unit->executor, &wait_ns);
-	if (results[1] == EXECUTOR_PAUSE)
-		results[1] = 0;
-	results[2] = questions ? questions_close(questions) : 0;
+	results[1] = executor_finish(unit->executor);
+	results[2] = EXECUTOR_PAUSE;
+	for (int i = 0; i < LAST_BATCHES && results[2] == EXECUTOR_PAUSE; i++)
+		results[2] = executor_poll(unit->executor, &wait_ns);
+	if (results[2] == EXECUTOR_PAUSE)
+		results[2] = 0;
+	results[3] = questions ? questions_close(questions) : 0;
 	live_unit_count(unit, totals);
-	results[3] = live_unit_tallies(unit, &totals->tallies);
-	results[4] = reactions_refusals(unit->responses.reactions, &totals->refusals);
-	return first_of(results, 5);
+	results[4] = live_unit_tallies(unit, &totals->tallies);
+	results[5] = reactions_refusals(unit->responses.reactions, &totals->refusals);
+	return first_of(results, 6);
 }
 
 void live_unit_close(struct live_unit *unit)

@@ -8,10 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "ebpf/ebpf.h"
-#include "engine/engine.h"
+#include "session/executor/executor.h"
 #include "session/replay/check.h"
-#include "session/replay/crew.h"
 #include "session/replay/input.h"
 #include "session/replay/want.h"
 
@@ -31,10 +29,8 @@ struct replay {
 	const struct program *program;
 	struct replay_input input;
 	struct replay_want want;
-	bool *absent;          /* per type of the program: its events do not reach the rules */
-	struct engine *engine; /* one of these three */
-	struct crew *crew;
-	struct ebpf *kernel;
+	bool *absent; /* per type of the program: its events do not reach the rules */
+	struct executor *executor;
 	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
@@ -46,40 +42,8 @@ struct replay {
 	uint64_t start_ns, last_ns; /* of the first event, and of the last one met */
 	uint64_t lost;              /* of the source, as far as it has been told */
 	bool passes_over;           /* events of types that no rule knows only let time pass, */
-	uint64_t passed_ns;         /* up to this; the engine hears of it when it matters */
+	uint64_t passed_ns;         /* up to this; the executor hears of it when it matters */
 };
-
-/* Every rule must run in the kernel: results are to be those of the kernel, not of a stand-in. */
-static int check_kernel(const struct program *program, struct asterism_diag *diag)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		char reason[200];
-
-		if (!ebpf_can_run(program, i, reason, sizeof reason))
-			result = diag_error(diag, NULL, -EINVAL, "%s %s cannot run in the kernel: %s",
-					    program_sort(&program->rules[i]),
-					    program_text(program, program->rules[i].name), reason);
-	}
-	return result;
-}
-
-static int open_kernel(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
-{
-	const struct ebpf_options options = {
-		.scope = EBPF_SCOPE_ALL,
-		.test_run = true,
-		.on_match = replay->options->on_match,
-		.context = replay->options->context,
-	};
-	int result = check_kernel(replay->program, diag);
-
-	if (result)
-		return result;
-	result = ebpf_new(replay->program, session_rules_catalog(rules), &options, diag, &replay->kernel);
-	return result == -EINVAL || result == -E2BIG ? -EOPNOTSUPP : result;
-}
 
 static int on_match(void *context, const struct program_match *match)
 {
@@ -95,19 +59,18 @@ static int on_match(void *context, const struct program_match *match)
 
 static int open_executor(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
-	const struct engine_options options = { .on_match = on_match, .context = replay };
-	const struct crew_options crew = {
+	bool in_kernel = replay->options->engine == SESSION_ENGINE_KERNEL;
+	const struct executor_options options = {
+		.program = replay->program,
+		.catalog = session_rules_catalog(rules),
+		.input = in_kernel ? EXECUTOR_TEST_RUN : EXECUTOR_FED,
 		.jobs = replay->options->jobs,
 		.by_key = replay->by_key,
 		.on_match = on_match,
 		.context = replay,
 	};
-	int result;
 
-	if (replay->options->engine == SESSION_ENGINE_KERNEL)
-		return open_kernel(replay, rules, diag);
-	result = crew_new(replay->program, &crew, diag, &replay->crew);
-	return result || replay->crew ? result : engine_new(replay->program, &options, diag, &replay->engine);
+	return executor_new(&options, diag, &replay->executor);
 }
 
 static uint32_t known_type(const struct replay *replay, const struct event_type *type)
@@ -156,37 +119,32 @@ static void begin(struct replay *replay, uint64_t start_ns)
 
 /*
  * Marks the open runs where events may be missing before the one at ts. Runs are opened and completed while a gap
- * lasts, too, so every event in it marks what the events before have opened. (The kernel's matcher knows losses of its
- * own only: there what the input lacks is counted, and not marked.)
+ * lasts, too, so every event in it marks what the events before have opened.
  */
 static int tell_losses(struct replay *replay, uint64_t ts)
 {
 	const struct trace_source *source = replay->input.source;
 	uint64_t news = source->lost - replay->lost;
+	int result;
 
 	if (!news && ts > source->lossy_until_ns)
 		return 0;
 	replay->lost = source->lost;
-	if (replay->engine) {
-		int result = engine_advance(replay->engine, replay->passed_ns);
-
-		if (result)
-			return result;
-		engine_lose(replay->engine, news);
-	}
-	return replay->crew ? crew_lose(replay->crew, news) : 0;
+	result = executor_advance(replay->executor, replay->passed_ns);
+	return result ? result : executor_lose(replay->executor, news);
 }
 
-static int feed_engine(struct replay *replay, struct event_header *record)
+/* Whether the event only lets time pass, which the executor need not hear of now. */
+static bool pass_over(struct replay *replay, struct event_header *record)
 {
 	if (record->type == PROGRAM_NONE && replay->passes_over) {
 		if (record->ts > replay->passed_ns)
 			replay->passed_ns = record->ts;
-		return 0;
+		return true;
 	}
 	if (record->ts < replay->passed_ns && !event_is_late(record))
 		record->ts = replay->passed_ns;
-	return engine_feed(replay->engine, record);
+	return false;
 }
 
 static int feed(struct replay *replay, const struct trace_event *event)
@@ -196,11 +154,9 @@ static int feed(struct replay *replay, const struct trace_event *event)
 	replay->progress.events++;
 	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
 		result = tell_losses(replay, event->record->ts);
-	if (result)
+	if (result || pass_over(replay, event->record))
 		return result;
-	if (replay->engine)
-		return feed_engine(replay, event->record);
-	return replay->crew ? crew_feed(replay->crew, event->record) : ebpf_feed(replay->kernel, event->record);
+	return executor_feed(replay->executor, event->record);
 }
 
 static bool must_stop(struct replay *replay)
@@ -239,20 +195,15 @@ static int feed_all(struct replay *replay)
 	return result == -EINTR ? 0 : result;
 }
 
+/* What the input lacks every rule lacks; it is lost once. */
 static void count(struct replay *replay, struct session_totals *totals)
 {
+	totals->lost = 0;
+	totals->threads = 1;
+	executor_count(replay->executor, totals);
 	totals->events = replay->progress.events;
 	totals->missing = replay->lost;
-	totals->lost = replay->lost;
-	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		if (replay->engine)
-			engine_stats(replay->engine, i, &totals->rules[i]);
-		else if (replay->crew)
-			crew_stats(replay->crew, i, &totals->rules[i]);
-		else
-			ebpf_stats(replay->kernel, i, &totals->rules[i]);
-		totals->lost += totals->rules[i].lost - (replay->kernel ? 0 : replay->lost);
-	}
+	totals->lost += replay->lost;
 }
 
 /* What the input lacks after its last event, too, unless its end was not reached. The first failure counts. */
@@ -262,11 +213,11 @@ static int finish(struct replay *replay, int result)
 
 	if (!result && replay->at_end)
 		result = tell_losses(replay, UINT64_MAX);
-	if (replay->engine && !replay->failed)
-		last = engine_advance(replay->engine, replay->passed_ns);
-	else if (replay->crew)
-		last = crew_finish(replay->crew);
-	return result ? result : last;
+	if (!replay->failed)
+		last = executor_advance(replay->executor, replay->passed_ns);
+	if (!last)
+		last = executor_finish(replay->executor);
+	return result && last != EXECUTOR_REPEAT ? result : last;
 }
 
 static int check_input(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -308,9 +259,7 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 
 static void close_all(struct replay *replay)
 {
-	engine_free(replay->engine);
-	crew_free(replay->crew);
-	ebpf_free(replay->kernel);
+	executor_free(replay->executor);
 	replay_input_close(&replay->input);
 	replay_want_fini(&replay->want);
 	alloc_free(replay->types);
@@ -328,27 +277,20 @@ static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
 			 length_ns / NS_PER_S, length_ns % NS_PER_S, replay->last_ns);
 }
 
-/* Goes through the inputs once. totals->repeated: it has to be done again, without dividing rules. */
+/* Goes through the inputs once. EXECUTOR_REPEAT: it has to be done again, without dividing rules. */
 static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
 		struct session_totals *totals)
 {
 	int result = open_all(replay, rules, diag);
-	struct crew_shape shape = { .workers = 1 };
 
 	if (!result) {
 		uint64_t start_ns = clock_now_ns();
 
 		result = finish(replay, feed_all(replay));
 		totals->elapsed_ns += clock_now_ns() - start_ns;
-		if (replay->crew && crew_gave_up(replay->crew))
-			totals->repeated = true;
-		else
-			count(replay, totals);
+		totals->repeated |= result == EXECUTOR_REPEAT;
+		count(replay, totals);
 		warn_of_end(replay, diag);
-		if (replay->crew)
-			shape = crew_shape(replay->crew);
-		totals->threads = shape.workers;
-		totals->divided = shape.divided > totals->divided ? shape.divided : totals->divided;
 	}
 	close_all(replay);
 	return result;
@@ -378,7 +320,7 @@ int replay_events(const struct session_rules *rules, const struct session_replay
 	replay.by_key = can_be_read_again(options);
 	if (totals->rules)
 		result = pass(&replay, rules, diag, totals);
-	if (totals->repeated) {
+	if (result == EXECUTOR_REPEAT) {
 		/* What the first try said it says again. */
 		diag_forget(diag, messages);
 		replay = (struct replay){ .options = options, .program = replay.program, .untold = replay.told };

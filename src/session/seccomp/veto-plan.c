@@ -137,9 +137,11 @@ static int plan_rules(struct veto_plan *plan, const struct session_rules *rules,
 	const struct program *program = session_rules_program(rules);
 	int result = 0;
 
-	for (uint32_t i = 0; i < program->rule_count && !result; i++)
-		if (veto_plan_concerns(program, i, policy))
+	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
+		plan->others[i] = !veto_plan_concerns(program, i, policy);
+		if (!plan->others[i])
 			result = plan_rule(plan, program, i, reads, diag);
+	}
 	for (uint32_t i = 0; i < program->type_count && !result; i++)
 		if (reads->types[i])
 			result = add_type(plan, rules, i, reads->body, diag);
@@ -195,10 +197,11 @@ int veto_plan_init(struct veto_plan *plan, const struct session_rules *rules, co
 	if (!plan->arena)
 		return diag_no_memory(diag);
 	plan->rules = arena_zero(plan->arena, program->rule_count, sizeof *plan->rules);
+	plan->others = arena_zero(plan->arena, program->rule_count, sizeof *plan->others);
 	plan->types = arena_zero(plan->arena, program->type_count, sizeof *plan->types);
 	reads.types = arena_zero(plan->arena, program->type_count, sizeof *reads.types);
 	reads.body = arena_zero(plan->arena, program->field_count, sizeof *reads.body);
-	if (!plan->rules || !plan->types || !reads.types || !reads.body)
+	if (!plan->rules || !plan->others || !plan->types || !reads.types || !reads.body)
 		return diag_no_memory(diag);
 	result = plan_rules(plan, rules, policy, &reads, diag);
 	if (!result && make_filter(plan))

@@ -13,7 +13,8 @@
 
 struct veto_plan {
 	struct arena *arena;
-	bool *rules; /* per rule of the program: it judges calls */
+	bool *rules;  /* per rule of the program: it judges calls */
+	bool *others; /* per rule: it does not */
 	struct veto_type *types;
 	uint32_t type_count;
 	bool wants_who; /* events need pid and comm, not only matches */

@@ -4,7 +4,7 @@
  * bounded queue; where nobody fetches them they are counted, and the calls go on being judged. What the launched child
  * does until it is the command is no part of what the rules see, but for its execve, which is never refused.
  *
- * The lock guards the queue, the engine and the counts. It is never held while the memory of another process is read,
+ * The lock guards the queue, the executor and the counts. It is never held while the memory of another process is read,
  * which may take as long as that process likes.
  */
 
@@ -12,11 +12,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "engine/engine.h"
 #include "program/calls.h"
 #include "program/found.h"
 #include "program/machine.h"
 #include "program/query.h"
+#include "session/executor/executor.h"
 #include "session/seccomp/held-thread.h"
 #include "session/seccomp/veto-plan.h"
 
@@ -36,7 +36,7 @@ enum { QUEUE_BYTES_MAX = 4 << 20, END_SECONDS = 2, SETTLE_SECONDS = 1 };
 struct veto {
 	const struct program *program;
 	struct veto_plan plan;
-	struct engine *engine;
+	struct executor *executor;
 	pthread_t thread;
 	bool runs;
 	int listener, news_fd, stop_fd;
@@ -77,7 +77,7 @@ static int wanted_error(const struct veto *veto, const struct program_match *mat
 	return react_is_errno(value.i64) ? (int)value.i64 : EPERM;
 }
 
-/* The engine's matches of the call in hand. Bits of match->done are set as if the verdict will come through. */
+/* The matches of the call in hand. Bits of match->done are set as if the verdict will come through. */
 static int on_match(void *context, const struct program_match *match)
 {
 	struct veto *veto = context;
@@ -134,7 +134,7 @@ static void feed(struct veto *veto, const struct veto_type *type, uint64_t now)
 	memcpy(record->comm, veto->who.comm, sizeof record->comm);
 	pthread_mutex_lock(&veto->lock);
 	veto->events++;
-	engine_feed(veto->engine, record);
+	executor_feed(veto->executor, record);
 	pthread_mutex_unlock(&veto->lock);
 }
 
@@ -144,7 +144,7 @@ static void be_blind(struct veto *veto)
 	veto->verdict = EPERM;
 	pthread_mutex_lock(&veto->lock);
 	veto->blind++;
-	engine_lose(veto->engine, 1);
+	executor_lose(veto->executor, 1);
 	pthread_mutex_unlock(&veto->lock);
 }
 
@@ -251,7 +251,9 @@ static int check_scope(const struct veto *veto, bool launches, struct asterism_d
 
 static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 {
-	const struct engine_options engine = { .on_match = on_match, .context = veto, .rules = veto->plan.rules };
+	const struct executor_options executor = {
+		.program = veto->program, .rules = veto->plan.rules, .on_match = on_match, .context = veto
+	};
 	int result = check_scope(veto, launches, diag);
 
 	if (result)
@@ -263,7 +265,7 @@ static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 	veto->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (veto->news_fd < 0 || veto->stop_fd < 0)
 		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
-	return engine_new(veto->program, &engine, diag, &veto->engine);
+	return executor_new(&executor, diag, &veto->executor);
 }
 
 int veto_new(const struct session_rules *rules, const struct session_policy *policy, bool launches,
@@ -331,7 +333,7 @@ void veto_free(struct veto *veto)
 	close_fd(veto->news_fd);
 	close_fd(veto->stop_fd);
 	close_fd(veto->exec_fd);
-	engine_free(veto->engine);
+	executor_free(veto->executor);
 	found_fini(&veto->queue);
 	found_fini(&veto->taken);
 	found_fini(&veto->found);
@@ -344,9 +346,9 @@ void veto_free(struct veto *veto)
 	alloc_free(veto);
 }
 
-const bool *veto_rules(const struct veto *veto)
+const bool *veto_other_rules(const struct veto *veto)
 {
-	return veto ? veto->plan.rules : NULL;
+	return veto ? veto->plan.others : NULL;
 }
 
 const struct sock_fprog *veto_filter(const struct veto *veto)
@@ -422,14 +424,12 @@ void veto_count(struct veto *veto, struct session_totals *totals)
 	if (!veto)
 		return;
 	pthread_mutex_lock(&veto->lock);
+	executor_count(veto->executor, totals);
 	totals->events += veto->events;
 	totals->lost += veto->blind;
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		if (!veto->plan.rules[i])
-			continue;
-		engine_stats(veto->engine, i, &totals->rules[i]);
 		totals->rules[i].lost += veto->untold[i];
-		totals->lost += totals->rules[i].pool_exhausted + veto->untold[i];
+		totals->lost += veto->untold[i];
 	}
 	pthread_mutex_unlock(&veto->lock);
 }

@@ -25,8 +25,8 @@ int veto_new(const struct session_rules *rules, const struct session_policy *pol
 /* Held calls fail with ENOSYS from here on. veto may be NULL, here and below. */
 void veto_free(struct veto *veto);
 
-/* Per rule of the program, whether it runs here; NULL: none does. */
-const bool *veto_rules(const struct veto *veto);
+/* Per rule of the program, whether it runs elsewhere; NULL: all do. */
+const bool *veto_other_rules(const struct veto *veto);
 
 /* What the command is to take upon itself, for launch_prepare; NULL: nothing. */
 const struct sock_fprog *veto_filter(const struct veto *veto);

@@ -2,8 +2,8 @@
 /* Which rules can be divided by a key, by how much of one, and where the events go. */
 
 #include "base/alloc.h"
+#include "session/executor/key.h"
 #include "session/load/rules.h"
-#include "session/replay/key.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -38,12 +38,12 @@ static struct session_rules *read_rule(const char *text)
 static uint32_t parts_of(const char *text)
 {
 	struct session_rules *rules = read_rule(text);
-	struct replay_key key;
+	struct shard_key key;
 	uint32_t count;
 
-	assert_int_equal(replay_key_init(&key, session_rules_program(rules), 0), 0);
+	assert_int_equal(shard_key_init(&key, session_rules_program(rules), 0), 0);
 	count = key.part_count;
-	replay_key_fini(&key);
+	shard_key_fini(&key);
 	session_rules_free(rules);
 	return count;
 }
@@ -117,7 +117,7 @@ static void finds_no_keys(void **state)
 	}
 }
 
-static uint32_t share_of(const struct session_rules *rules, const struct replay_key *key, const char *type,
+static uint32_t share_of(const struct session_rules *rules, const struct shard_key *key, const char *type,
 			 const int64_t fields[2])
 {
 	struct {
@@ -127,17 +127,17 @@ static uint32_t share_of(const struct session_rules *rules, const struct replay_
 	} record = { .header = { .tid = (uint32_t)fields[1] }, .x = fields[0], .y = -fields[0], .s = "text" };
 
 	record.header.type = program_type_find(session_rules_program(rules), type);
-	return replay_key_share(key, &record.header, 4);
+	return shard_key_share(key, &record.header, 4);
 }
 
 static void deals_out_by_the_key_alone(void **state)
 {
 	struct session_rules *rules = read_rule("RULE r PATTERN { [A:a, B:b] } WHERE { a.x == b.tid }");
-	struct replay_key key;
+	struct shard_key key;
 	uint32_t counts[4] = { 0 };
 
 	(void)state;
-	assert_int_equal(replay_key_init(&key, session_rules_program(rules), 0), 0);
+	assert_int_equal(shard_key_init(&key, session_rules_program(rules), 0), 0);
 	for (int64_t i = 0; i < 4000; i++) {
 		uint32_t share = share_of(rules, &key, "A", (int64_t[]){ i, rand() });
 
@@ -150,7 +150,7 @@ static void deals_out_by_the_key_alone(void **state)
 	}
 	for (int i = 0; i < 4; i++)
 		assert_in_range(counts[i], 800, 1200);
-	replay_key_fini(&key);
+	shard_key_fini(&key);
 	session_rules_free(rules);
 }
 
@@ -159,17 +159,17 @@ static void deals_out_unknown_types(void **state)
 {
 	struct session_rules *rules =
 		read_rule("RULE r STRICTPARTITION PATTERN { [A:a, B:b] } WHERE { [tid] } OVER { * }");
-	struct replay_key key;
+	struct shard_key key;
 
 	(void)state;
-	assert_int_equal(replay_key_init(&key, session_rules_program(rules), 0), 0);
+	assert_int_equal(shard_key_init(&key, session_rules_program(rules), 0), 0);
 	for (int64_t i = 0; i < 100; i++) {
 		uint32_t share = share_of(rules, &key, "A", (int64_t[]){ 0, i });
 
 		assert_int_equal(share, share_of(rules, &key, "unknown", (int64_t[]){ 7, i }));
 		assert_int_equal(share, share_of(rules, &key, "D", (int64_t[]){ 7, i }));
 	}
-	replay_key_fini(&key);
+	shard_key_fini(&key);
 	session_rules_free(rules);
 }
 
@@ -181,12 +181,12 @@ static void survives_lack_of_memory(void **state)
 
 	(void)state;
 	for (; result == -ENOMEM; n++) {
-		struct replay_key key;
+		struct shard_key key;
 
 		alloc_fail_at(n);
-		result = replay_key_init(&key, session_rules_program(rules), 0);
+		result = shard_key_init(&key, session_rules_program(rules), 0);
 		alloc_fail_at(0);
-		replay_key_fini(&key);
+		shard_key_fini(&key);
 	}
 	assert_int_equal(result, 0);
 	assert_true(n > 3);

@@ -4,7 +4,7 @@
 
 #include "../engine/machines.h"
 
-#include "session/replay/split.h"
+#include "session/executor/split.h"
 #include "session/replay/want.h"
 
 #include <setjmp.h>
@@ -59,13 +59,13 @@ static void add_copy(struct maker_rule *rule)
 
 static void assert_parts(const struct maker_rule *rule, uint32_t parts)
 {
-	struct replay_key key;
+	struct shard_key key;
 
 	maker_add(m.build, rule);
 	machines_start(&m);
-	assert_int_equal(replay_key_init(&key, m.program, 0), 0);
+	assert_int_equal(shard_key_init(&key, m.program, 0), 0);
 	assert_int_equal(key.part_count, parts);
-	replay_key_fini(&key);
+	shard_key_fini(&key);
 	machines_fini(&m);
 }
 
@@ -100,7 +100,7 @@ static void compare(struct maker_rule *rule)
 {
 	struct engine *whole, *shares[SHARES];
 	struct engine_options options;
-	struct replay_key key;
+	struct shard_key key;
 	char expected[sizeof m.log];
 	uint64_t opened = 0, seed = 5;
 
@@ -108,7 +108,7 @@ static void compare(struct maker_rule *rule)
 	machines_start(&m);
 	whole = m.engine;
 	options = (struct engine_options){ m.on_match, &m, NULL };
-	assert_int_equal(replay_key_init(&key, m.program, 0), 0);
+	assert_int_equal(shard_key_init(&key, m.program, 0), 0);
 	for (int i = 0; i < SHARES; i++)
 		assert_int_equal(engine_new(m.program, &options, NULL, &shares[i]), 0);
 	for (uint64_t i = 0; i < EVENTS; i++) {
@@ -122,7 +122,7 @@ static void compare(struct maker_rule *rule)
 		memcpy(expected, m.log, sizeof expected);
 		m.used = 0;
 		m.log[0] = 0;
-		uint32_t share = replay_key_share(&key, &record.header, SHARES);
+		uint32_t share = shard_key_share(&key, &record.header, SHARES);
 		if (share != PROGRAM_NONE)
 			engine_feed(shares[share], &record.header);
 		machines_assert(&m, expected);
@@ -136,7 +136,7 @@ static void compare(struct maker_rule *rule)
 		engine_free(shares[i]);
 	}
 	assert_int_equal(opened, machines_stats(&m, 0).runs_opened);
-	replay_key_fini(&key);
+	shard_key_fini(&key);
 	machines_fini(&m);
 }
 
@@ -158,7 +158,7 @@ static void nobody_notices(void **state)
 	compare(&rule);
 }
 
-static uint32_t part_of(const struct replay_split *split, uint32_t rule)
+static uint32_t part_of(const struct shard_split *split, uint32_t rule)
 {
 	uint32_t part = 0;
 
@@ -170,7 +170,7 @@ static uint32_t part_of(const struct replay_split *split, uint32_t rule)
 static void timers_and_emissions_bind(void **state)
 {
 	struct maker_rule rules[4];
-	struct replay_split split;
+	struct shard_split split;
 
 	(void)state;
 	machines_init(&m);
@@ -190,11 +190,11 @@ static void timers_and_emissions_bind(void **state)
 	for (int i = 0; i < 4; i++)
 		maker_add(m.build, &rules[i]);
 	machines_start(&m);
-	assert_int_equal(replay_split_init(&split, m.program, &(struct replay_split_options){ .part_max = 10 }), 0);
+	assert_int_equal(shard_split_init(&split, m.program, &(struct shard_split_options){ .part_max = 10 }), 0);
 	assert_int_equal(split.part_count, 2);
 	assert_int_equal(part_of(&split, 0), part_of(&split, 3));
 	assert_int_equal(part_of(&split, 1), part_of(&split, 2));
-	replay_split_fini(&split);
+	shard_split_fini(&split);
 	machines_fini(&m);
 }
 

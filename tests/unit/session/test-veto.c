@@ -370,7 +370,7 @@ static void test_every_allocation_of_a_session_may_fail(void **state)
 		asterism_diag_free(diag);
 	}
 	assert_int_equal(result, 0);
-	assert_true(veto_rules(veto)[1]);
+	assert_false(veto_other_rules(veto)[1]);
 	veto_free(veto);
 	session_rules_free(rules);
 }
@@ -390,7 +390,7 @@ static void test_who_is_to_be_held(void **state)
 	assert_null(veto);
 	assert_int_equal(veto_new(NULL, &all_allowed, false, diag, &veto), 0);
 	assert_null(veto);
-	assert_null(veto_rules(NULL));
+	assert_null(veto_other_rules(NULL));
 	assert_null(veto_filter(NULL));
 	assert_int_equal(veto_fd(NULL), -1);
 	veto_free(NULL);

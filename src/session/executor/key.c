@@ -11,7 +11,7 @@
  * that slot useless as a key, and so does an event that leaves it open.
  */
 
-#include "session/replay/key.h"
+#include "session/executor/key.h"
 
 #include "base/alloc.h"
 #include "program/query.h"
@@ -146,7 +146,7 @@ static bool is_key(struct trial *trial)
 	return transitions_keep(trial);
 }
 
-static void add_part(struct replay_key *key, const struct trial *trial)
+static void add_part(struct shard_key *key, const struct trial *trial)
 {
 	const struct program *program = trial->program;
 	bool is_text = program_slots(program, trial->rule)[trial->slot].kind == PROGRAM_STRING;
@@ -157,7 +157,7 @@ static void add_part(struct replay_key *key, const struct trial *trial)
 		key->concerns[type] = index != FIELD_NONE;
 		if (index == FIELD_NONE)
 			continue;
-		key->parts[type * PROGRAM_KEY_SLOTS_MAX + key->part_count] = (struct replay_key_part){
+		key->parts[type * PROGRAM_KEY_SLOTS_MAX + key->part_count] = (struct shard_key_part){
 			.offset = program->fields[index].offset,
 			.bytes = is_text ? 0 : program->fields[index].bytes,
 		};
@@ -171,12 +171,12 @@ static bool can_be_divided(const struct program_rule *rule)
 	       rule->semantics != PROGRAM_STRICT_SEQUENCE && rule->pool <= UINT32_MAX;
 }
 
-int replay_key_init(struct replay_key *key, const struct program *program, uint32_t rule)
+int shard_key_init(struct shard_key *key, const struct program *program, uint32_t rule)
 {
 	struct trial trial = { .program = program, .rule = &program->rules[rule] };
 	size_t types = (size_t)program->type_count + 1;
 
-	*key = (struct replay_key){ .type_count = program->type_count };
+	*key = (struct shard_key){ .type_count = program->type_count };
 	if (!can_be_divided(trial.rule))
 		return 0;
 	trial.fields = alloc_zero(types, sizeof *trial.fields);
@@ -184,7 +184,7 @@ int replay_key_init(struct replay_key *key, const struct program *program, uint3
 	key->parts = alloc_zero(types * PROGRAM_KEY_SLOTS_MAX, sizeof *key->parts);
 	if (!trial.fields || !key->concerns || !key->parts) {
 		alloc_free(trial.fields);
-		replay_key_fini(key);
+		shard_key_fini(key);
 		return -ENOMEM;
 	}
 	for (; trial.slot < trial.rule->slot_count && key->part_count < PROGRAM_KEY_SLOTS_MAX; trial.slot++) {
@@ -195,11 +195,11 @@ int replay_key_init(struct replay_key *key, const struct program *program, uint3
 	return 0;
 }
 
-void replay_key_fini(struct replay_key *key)
+void shard_key_fini(struct shard_key *key)
 {
 	alloc_free(key->concerns);
 	alloc_free(key->parts);
-	*key = (struct replay_key){ 0 };
+	*key = (struct shard_key){ 0 };
 }
 
 /* The high bits come to depend on all others. */
@@ -229,10 +229,10 @@ static inline uint64_t number_at(const char *from, uint32_t bytes)
 	return half;
 }
 
-uint32_t replay_key_share(const struct replay_key *key, const struct event_header *record, uint32_t share_count)
+uint32_t shard_key_share(const struct shard_key *key, const struct event_header *record, uint32_t share_count)
 {
 	uint32_t of = event_type_of(record), type = of < key->type_count ? of : key->type_count;
-	const struct replay_key_part *part = &key->parts[type * PROGRAM_KEY_SLOTS_MAX], *end = part + key->part_count;
+	const struct shard_key_part *part = &key->parts[type * PROGRAM_KEY_SLOTS_MAX], *end = part + key->part_count;
 	uint64_t hash = 0;
 
 	if (!key->concerns[type])

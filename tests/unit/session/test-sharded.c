@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A crew gives what one engine gives: the same matches in the same order and the same counts, losses included. */
+/* Several threads give what one engine gives: the same matches in the same order and the same counts, losses included.
+ */
 
 #include "base/alloc.h"
-#include "engine/engine.h"
+#include "session/executor/executor.h"
+#include "session/executor/split.h"
 #include "session/load/rules.h"
-#include "session/replay/crew.h"
-#include "session/replay/split.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -88,27 +88,38 @@ static struct session_rules *read_rules(bool over_all)
 	return read_text(rule_text, over_all ? over_text : "");
 }
 
-/* One of the two. */
-struct executor {
-	struct engine *engine;
-	struct crew *crew;
-};
-
-static int feed(const struct executor *executor, const struct event_header *record)
+/* What the rules do on as many threads as options say, with record as its result. */
+static struct executor *open_executor(const struct program *program, const struct executor_options *wanted,
+				      struct record *record)
 {
-	return executor->engine ? engine_feed(executor->engine, record) : crew_feed(executor->crew, record);
+	struct executor_options options = *wanted;
+	struct executor *executor;
+
+	options.program = program;
+	if (record)
+		open_record(record, program);
+	options.on_match = record ? write_match : NULL;
+	options.context = record;
+	assert_int_equal(executor_new(&options, NULL, &executor), 0);
+	assert_string_equal(executor->kind->name, wanted->jobs > 1 ? "sharded" : "user");
+	return executor;
 }
 
-static int lose(const struct executor *executor, uint64_t lost)
+static const struct executor_options one_engine = { .input = EXECUTOR_FED };
+
+/* Free what it returns. */
+static struct session_totals totals_of(const struct executor *executor, const struct program *program)
 {
-	if (executor->crew)
-		return crew_lose(executor->crew, lost);
-	engine_lose(executor->engine, lost);
-	return 0;
+	struct session_totals totals = { .rule_count = program->rule_count };
+
+	totals.rules = alloc_zero(totals.rule_count, sizeof *totals.rules);
+	assert_non_null(totals.rules);
+	executor_count(executor, &totals);
+	return totals;
 }
 
 /* The same stream for the same seed: jumps, late events, unknown types, losses. */
-static int play(const struct executor *executor, const struct program *program, unsigned seed, int events)
+static int play(struct executor *executor, const struct program *program, unsigned seed, int events)
 {
 	static const char *const names[] = { "A", "B", "C", "C", "A", "nothing" };
 	struct {
@@ -129,48 +140,39 @@ static int play(const struct executor *executor, const struct program *program, 
 		record.header.tid = (uint32_t)rand_r(&seed) % 3;
 		record.x = rand_r(&seed) % 4;
 		if (dice % 100 == 50)
-			result = lose(executor, (uint64_t)dice / 100);
+			result = executor_lose(executor, (uint64_t)dice / 100);
 		if (!result)
-			result = feed(executor, &record.header);
+			result = executor_feed(executor, &record.header);
 	}
 	return result;
 }
 
-static void compare_stats(const struct executor *one, const struct executor *many, uint32_t rule)
+static void compare_counts(const struct executor *one, const struct executor *many, const struct program *program)
 {
-	struct program_rule_stats a = { 0 }, b = { 0 };
+	struct session_totals a = totals_of(one, program), b = totals_of(many, program);
 
-	engine_stats(one->engine, rule, &a);
-	crew_stats(many->crew, rule, &b);
-	assert_memory_equal(&a, &b, sizeof a);
+	assert_memory_equal(a.rules, b.rules, a.rule_count * sizeof *a.rules);
+	assert_int_equal(a.lost, b.lost);
+	session_totals_fini(&a);
+	session_totals_fini(&b);
 }
 
-static void compare(const struct program *program, unsigned seed, const struct crew_options *wanted)
+static void compare(const struct program *program, unsigned seed, const struct executor_options *options)
 {
-	struct crew_options options = *wanted;
 	struct record expected, got;
-	struct executor one = { 0 }, many = { 0 };
+	struct executor *one = open_executor(program, &one_engine, &expected);
+	struct executor *many = open_executor(program, options, &got);
 
-	open_record(&expected, program);
-	open_record(&got, program);
-	assert_int_equal(engine_new(program, &(struct engine_options){ .on_match = write_match, .context = &expected },
-				    NULL, &one.engine),
-			 0);
-	options.on_match = write_match;
-	options.context = &got;
-	assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
-	assert_non_null(many.crew);
-	assert_int_equal(play(&one, program, seed, 4000), 0);
-	assert_int_equal(play(&many, program, seed, 4000), 0);
-	assert_int_equal(crew_finish(many.crew), 0);
+	assert_int_equal(play(one, program, seed, 4000), 0);
+	assert_int_equal(play(many, program, seed, 4000), 0);
+	assert_int_equal(executor_finish(many), 0);
 	fclose(expected.stream);
 	fclose(got.stream);
 	assert_true(expected.length > 1000);
 	assert_string_equal(expected.text, got.text);
-	for (uint32_t i = 0; i < program->rule_count; i++)
-		compare_stats(&one, &many, i);
-	engine_free(one.engine);
-	crew_free(many.crew);
+	compare_counts(one, many, program);
+	executor_free(one);
+	executor_free(many);
 	free(expected.text);
 	free(got.text);
 }
@@ -185,7 +187,7 @@ static void is_one_engine(void **state)
 
 		for (unsigned seed = 1; seed <= 12; seed++)
 			compare(session_rules_program(rules), seed,
-				&(struct crew_options){ .jobs = 2 + seed % 4, .batch_bytes = sizes[seed % 3] });
+				&(struct executor_options){ .jobs = 2 + seed % 4, .batch_bytes = sizes[seed % 3] });
 		session_rules_free(rules);
 	}
 }
@@ -213,7 +215,7 @@ static void divides_a_rule(void **state)
 
 		for (unsigned seed = 1; seed <= 9; seed++) {
 			compare(session_rules_program(rules), seed,
-				&(struct crew_options){
+				&(struct executor_options){
 					.jobs = 2 + seed % 3, .by_key = true, .batch_bytes = sizes[seed / 3 % 3] });
 		}
 		session_rules_free(rules);
@@ -231,13 +233,14 @@ static void divides_where_rules_are_few(void **state)
 
 	(void)state;
 	for (uint32_t jobs = 2; jobs <= 8; jobs++) {
-		struct crew_options options = { .jobs = jobs, .by_key = true };
-		struct crew *crew;
+		struct executor_options options = { .jobs = jobs, .by_key = true };
+		struct executor *many = open_executor(program, &options, NULL);
+		struct session_totals totals = totals_of(many, program);
 
-		assert_int_equal(crew_new(program, &options, NULL, &crew), 0);
-		assert_int_equal(crew_shape(crew).workers, jobs);
-		assert_int_equal(crew_shape(crew).divided, jobs < 4 ? 0 : jobs == 4 ? 1 : 2);
-		crew_free(crew);
+		assert_int_equal(totals.threads, jobs);
+		assert_int_equal(totals.divided, jobs < 4 ? 0 : jobs == 4 ? 1 : 2);
+		session_totals_fini(&totals);
+		executor_free(many);
 		compare(program, jobs, &options);
 	}
 	session_rules_free(rules);
@@ -253,35 +256,29 @@ static void gives_up_when_a_pool_is_full(void **state)
 
 	(void)state;
 	for (unsigned seed = 1; seed <= 40; seed++) {
+		const struct executor_options options = { .jobs = 3, .by_key = true, .batch_bytes = 500 };
 		struct record expected, got;
-		struct executor one = { 0 }, many = { 0 };
-		struct program_rule_stats stats;
-		const struct crew_options options = {
-			.jobs = 3, .by_key = true, .batch_bytes = 500, .on_match = write_match, .context = &got
-		};
+		struct executor *one = open_executor(program, &one_engine, &expected);
+		struct executor *many = open_executor(program, &options, &got);
+		struct session_totals totals;
 
-		open_record(&expected, program);
-		open_record(&got, program);
-		assert_int_equal(engine_new(program,
-					    &(struct engine_options){ .on_match = write_match, .context = &expected },
-					    NULL, &one.engine),
-				 0);
-		assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
-		assert_int_equal(play(&one, program, seed, 400), 0);
-		int fed = play(&many, program, seed, 400), result = crew_finish(many.crew);
+		assert_int_equal(play(one, program, seed, 400), 0);
+		int fed = play(many, program, seed, 400), result = executor_finish(many);
 		assert_true(fed == 0 || fed == result);
-		engine_stats(one.engine, 0, &stats);
-		assert_int_equal(crew_gave_up(many.crew), stats.pool_exhausted != 0);
-		assert_int_equal(result, stats.pool_exhausted ? -EAGAIN : 0);
-		given_up += stats.pool_exhausted != 0;
+		totals = totals_of(one, program);
+		bool is_full = totals.rules[0].pool_exhausted != 0;
+
+		assert_int_equal(result, is_full ? EXECUTOR_REPEAT : 0);
+		given_up += is_full;
 		fclose(expected.stream);
 		fclose(got.stream);
 		given += got.length != 0;
 		assert_true(got.length <= expected.length);
 		assert_memory_equal(got.text, expected.text, got.length);
-		assert_true(stats.pool_exhausted || got.length == expected.length);
-		engine_free(one.engine);
-		crew_free(many.crew);
+		assert_true(is_full || got.length == expected.length);
+		session_totals_fini(&totals);
+		executor_free(one);
+		executor_free(many);
 		free(expected.text);
 		free(got.text);
 	}
@@ -294,17 +291,15 @@ static void stops_when_nobody_takes_matches(void **state)
 {
 	struct session_rules *rules = read_rules(false);
 	const struct program *program = session_rules_program(rules);
+	const struct executor_options options = { .jobs = 3, .batch_bytes = 500 };
 	struct record record;
-	struct executor many = { 0 };
-	struct crew_options options = { .jobs = 3, .batch_bytes = 500, .on_match = write_match, .context = &record };
+	struct executor *many = open_executor(program, &options, &record);
 
 	(void)state;
-	open_record(&record, program);
 	record.left = 5;
-	assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
-	assert_int_equal(play(&many, program, 1, 100000), -EPIPE);
-	assert_int_equal(crew_finish(many.crew), -EPIPE);
-	crew_free(many.crew);
+	assert_int_equal(play(many, program, 1, 100000), -EPIPE);
+	assert_int_equal(executor_finish(many), -EPIPE);
+	executor_free(many);
 	fclose(record.stream);
 	free(record.text);
 	session_rules_free(rules);
@@ -315,20 +310,47 @@ static void can_be_freed_at_any_time(void **state)
 {
 	struct session_rules *rules = read_rules(false);
 	const struct program *program = session_rules_program(rules);
-	struct crew_options options = { .jobs = 3, .batch_bytes = 100 };
+	const struct executor_options options = { .jobs = 3, .batch_bytes = 100 };
 
 	(void)state;
 	for (int events = 0; events < 50; events++) {
-		struct executor many = { 0 };
+		struct executor *many = open_executor(program, &options, NULL);
 
-		assert_int_equal(crew_new(program, &options, NULL, &many.crew), 0);
-		assert_int_equal(play(&many, program, 1, events), 0);
-		crew_free(many.crew);
+		assert_int_equal(play(many, program, 1, events), 0);
+		executor_free(many);
 	}
 	session_rules_free(rules);
 }
 
-static uint32_t part_of(const struct replay_split *split, const struct program *program, const char *name)
+/* Time that passes without an event ends runs, and no event after it is earlier. */
+static void time_passes_without_events(void **state)
+{
+	static const uint32_t jobs[] = { 1, 3 };
+	struct session_rules *rules = read_rules(false);
+	const struct program *program = session_rules_program(rules);
+	struct record records[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const struct executor_options options = { .jobs = jobs[i], .batch_bytes = 1 };
+		struct executor *executor = open_executor(program, &options, &records[i]);
+
+		assert_int_equal(play(executor, program, 1, 50), 0);
+		assert_int_equal(executor_advance(executor, 100000), 0);
+		assert_int_equal(play(executor, program, 2, 50), 0);
+		assert_int_equal(executor_advance(executor, 200000), 0);
+		assert_int_equal(executor_finish(executor), 0);
+		executor_free(executor);
+		fclose(records[i].stream);
+	}
+	assert_non_null(strstr(records[0].text, "ts 100000 "));
+	assert_string_equal(records[0].text, records[1].text);
+	free(records[0].text);
+	free(records[1].text);
+	session_rules_free(rules);
+}
+
+static uint32_t part_of(const struct shard_split *split, const struct program *program, const char *name)
 {
 	uint32_t rule = 0, found = UINT32_MAX;
 
@@ -348,49 +370,73 @@ static void keeps_together_what_belongs_together(void **state)
 {
 	struct session_rules *rules = read_rules(true);
 	const struct program *program = session_rules_program(rules);
-	struct replay_split split;
+	struct shard_split split;
 
 	(void)state;
-	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 100 }), 0);
+	assert_int_equal(shard_split_init(&split, program, &(struct shard_split_options){ .part_max = 100 }), 0);
 	assert_int_equal(split.part_count, 6); /* of nine rules */
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
 	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
 	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
-	replay_split_fini(&split);
-	assert_int_equal(replay_split_init(&split, program, &(struct replay_split_options){ .part_max = 1 }), 0);
+	shard_split_fini(&split);
+	assert_int_equal(shard_split_init(&split, program, &(struct shard_split_options){ .part_max = 1 }), 0);
 	assert_int_equal(split.part_count, 1);
-	replay_split_fini(&split);
+	shard_split_fini(&split);
 	session_rules_free(rules);
 }
 
-static void one_job_needs_no_crew(void **state)
+static void one_job_needs_one_engine(void **state)
 {
 	struct session_rules *rules = read_rules(false);
-	struct crew *crew;
 
 	(void)state;
 	for (uint32_t jobs = 0; jobs < 2; jobs++) {
-		assert_int_equal(
-			crew_new(session_rules_program(rules), &(struct crew_options){ .jobs = jobs }, NULL, &crew), 0);
-		assert_null(crew);
+		const struct executor_options options = { .jobs = jobs };
+
+		executor_free(open_executor(session_rules_program(rules), &options, NULL));
 	}
 	session_rules_free(rules);
 }
 
-/* While it is made, when no worker runs yet. */
-static void make_without_memory(struct session_rules *rules, const struct crew_options *options)
+static void what_cannot_be_split_takes_one_engine(void **state)
 {
+	struct session_rules *rules = read_text(types_text, divided_rules[0]);
+	struct executor_options options = { .program = session_rules_program(rules), .jobs = 8 };
+	const bool nothing = false;
+	struct executor *executor;
+
+	(void)state;
+	assert_int_equal(executor_new(&options, NULL, &executor), 0);
+	assert_string_equal(executor->kind->name, "user");
+	executor_free(executor);
+	options.by_key = true;
+	assert_int_equal(executor_new(&options, NULL, &executor), 0);
+	assert_string_equal(executor->kind->name, "sharded");
+	executor_free(executor);
+	options.rules = &nothing;
+	assert_int_equal(executor_new(&options, NULL, &executor), 0);
+	assert_string_equal(executor->kind->name, "user");
+	executor_free(executor);
+	session_rules_free(rules);
+}
+
+/* While it is made, when no worker runs yet. */
+static void make_without_memory(struct session_rules *rules, const struct executor_options *options)
+{
+	struct executor_options made = *options;
 	int result = -ENOMEM;
 	unsigned long n = 1;
 
+	made.program = session_rules_program(rules);
 	for (; result == -ENOMEM; n++) {
-		struct crew *crew;
+		struct executor *executor;
 
 		alloc_fail_at(n);
-		result = crew_new(session_rules_program(rules), options, NULL, &crew);
+		result = executor_new(&made, NULL, &executor);
 		alloc_fail_at(0);
-		crew_free(crew);
+		assert_int_equal(executor != NULL, result == 0);
+		executor_free(executor);
 		assert_true(n < 10000);
 	}
 	assert_int_equal(result, 0);
@@ -401,9 +447,9 @@ static void make_without_memory(struct session_rules *rules, const struct crew_o
 static void survives_lack_of_memory(void **state)
 {
 	(void)state;
-	make_without_memory(read_rules(false), &(struct crew_options){ .jobs = 3 });
+	make_without_memory(read_rules(false), &(struct executor_options){ .jobs = 3 });
 	make_without_memory(read_text(types_text, divided_rules[0]),
-			    &(struct crew_options){ .jobs = 3, .by_key = true });
+			    &(struct executor_options){ .jobs = 3, .by_key = true });
 }
 
 int main(void)
@@ -416,7 +462,9 @@ int main(void)
 		cmocka_unit_test(stops_when_nobody_takes_matches),
 		cmocka_unit_test(can_be_freed_at_any_time),
 		cmocka_unit_test(keeps_together_what_belongs_together),
-		cmocka_unit_test(one_job_needs_no_crew),
+		cmocka_unit_test(time_passes_without_events),
+		cmocka_unit_test(one_job_needs_one_engine),
+		cmocka_unit_test(what_cannot_be_split_takes_one_engine),
 		cmocka_unit_test(survives_lack_of_memory),
 	};
 

@@ -5,7 +5,7 @@
  * opens runs in one share at most; in the others time passes at it, and that happens before.
  */
 
-#include "session/replay/level.h"
+#include "session/executor/level.h"
 
 #include "base/alloc.h"
 

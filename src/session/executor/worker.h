@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef SESSION_REPLAY_WORKER_H
-#define SESSION_REPLAY_WORKER_H
+#ifndef SESSION_EXECUTOR_WORKER_H
+#define SESSION_EXECUTOR_WORKER_H
 
-/* What a worker of a crew does: it has an engine with the rules of one part. */
+/* What a worker of the sharded executor does: it has an engine with the rules of one part. */
 
 #include "engine/engine.h"
-#include "session/replay/batch.h"
+#include "session/executor/batch.h"
 
 #include <pthread.h>
 
 struct worker {
-	struct crew *crew;
+	struct sharded *sharded;
 	const struct program *program;
-	const struct replay_part *part;
+	const struct shard_part *part;
 	const uint32_t *item_bytes; /* per type */
 	uint32_t index;
 	bool expires; /* its runs, as time passes */

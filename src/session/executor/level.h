@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef SESSION_REPLAY_LEVEL_H
-#define SESSION_REPLAY_LEVEL_H
+#ifndef SESSION_EXECUTOR_LEVEL_H
+#define SESSION_EXECUTOR_LEVEL_H
 
 /*
  * How many runs of a divided rule are open at once, all its shares together. Each share keeps a log of its own while it

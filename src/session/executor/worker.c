@@ -5,7 +5,7 @@
  * told how many runs there were at every item.
  */
 
-#include "session/replay/worker.h"
+#include "session/executor/worker.h"
 
 int worker_match(void *context, const struct program_match *match)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how much room a batch has. */
 
-#include "session/replay/batch.h"
+#include "session/executor/batch.h"
 
 #include "base/alloc.h"
 
@@ -10,7 +10,7 @@
 /* A batch that is not full yet may still get the time, the largest event and the time again. */
 #define MARGIN (EVENT_RECORD_BYTES_MAX + 2 * sizeof(struct event_header))
 
-int batch_init(struct batch *batch, const struct replay_split *split, size_t bytes)
+int batch_init(struct batch *batch, const struct shard_split *split, size_t bytes)
 {
 	size_t room = bytes + MARGIN, count = room / sizeof(struct event_header) + 1;
 	int result = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef SESSION_REPLAY_BATCH_H
-#define SESSION_REPLAY_BATCH_H
+#ifndef SESSION_EXECUTOR_BATCH_H
+#define SESSION_EXECUTOR_BATCH_H
 
 /*
- * The batches that go to and fro between the owner of a crew and its workers. A batch's items belong to the owner until
- * it is published, and then are read only; what a worker finds in it belongs to that worker until the batch is done,
- * then to the owner. The crew sees to it that both changes of hands happen under its lock.
+ * The batches that go to and fro between the owner of a sharded executor and its workers. A batch's items belong to the
+ * owner until it is published, and then are read only; what a worker finds in it belongs to that worker until the batch
+ * is done, then to the owner. The executor sees to it that both changes of hands happen under its lock.
  */
 
 #include "event/type.h"
 #include "program/found.h"
-#include "session/replay/level.h"
-#include "session/replay/split.h"
+#include "session/executor/level.h"
+#include "session/executor/split.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ struct batch {
  * Room for items of so many bytes, and when it is not full yet for the time, an event and the time again beyond. The
  * workers are those of split. Free with batch_fini either way. Returns 0, -ENOMEM.
  */
-int batch_init(struct batch *batch, const struct replay_split *split, size_t bytes);
+int batch_init(struct batch *batch, const struct shard_split *split, size_t bytes);
 void batch_fini(struct batch *batch, uint32_t worker_count);
 
 /* Makes it ready to be filled again. */

@@ -7,7 +7,7 @@
  * Where there are fewer such groups than parts wanted, rules that are alone in their group are divided by their key.
  */
 
-#include "session/replay/split.h"
+#include "session/executor/split.h"
 
 #include "base/alloc.h"
 #include "program/emissions.h"
@@ -84,7 +84,7 @@ static uint32_t lightest(const uint64_t *weights, uint32_t count)
 }
 
 /* Each group goes, in the order of the program, to the part that has the least to do. */
-static void deal(const struct program *program, const uint32_t *roots, uint64_t *weights, struct replay_split *split)
+static void deal(const struct program *program, const uint32_t *roots, uint64_t *weights, struct shard_split *split)
 {
 	uint32_t count = program->rule_count;
 
@@ -103,7 +103,7 @@ static void deal(const struct program *program, const uint32_t *roots, uint64_t 
 	}
 }
 
-static uint32_t rules_of(const struct replay_split *split, uint32_t part)
+static uint32_t rules_of(const struct shard_split *split, uint32_t part)
 {
 	uint32_t count = 0;
 
@@ -113,7 +113,7 @@ static uint32_t rules_of(const struct replay_split *split, uint32_t part)
 }
 
 /* Finds the keys by which parts, each of which is one group, can be divided. */
-static int find_keys(struct replay_split *split, const struct program *program)
+static int find_keys(struct shard_split *split, const struct program *program)
 {
 	int result = 0;
 
@@ -121,19 +121,19 @@ static int find_keys(struct replay_split *split, const struct program *program)
 		uint32_t rule = split->parts[i].rule;
 
 		if (rules_of(split, i) == 1)
-			result = replay_key_init(&split->keys[rule], program, rule);
+			result = shard_key_init(&split->keys[rule], program, rule);
 	}
 	return result;
 }
 
 /* The part whose shares are the largest and can be made smaller, or PROGRAM_NONE. */
-static uint32_t heaviest(const struct replay_split *split, const uint64_t *weights, uint32_t count)
+static uint32_t heaviest(const struct shard_split *split, const uint64_t *weights, uint32_t count)
 {
 	uint32_t found = PROGRAM_NONE;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct replay_part *part = &split->parts[i],
-					 *best = &split->parts[found == PROGRAM_NONE ? i : found];
+		const struct shard_part *part = &split->parts[i],
+					*best = &split->parts[found == PROGRAM_NONE ? i : found];
 
 		if (!split->keys[part->rule].part_count)
 			continue;
@@ -144,13 +144,13 @@ static uint32_t heaviest(const struct replay_split *split, const uint64_t *weigh
 }
 
 /* Makes the part's shares, from one to share_count, parts of their own; the new ones come last. */
-static void divide(struct replay_split *split, uint32_t part)
+static void divide(struct shard_split *split, uint32_t part)
 {
-	struct replay_part *first = &split->parts[part];
+	struct shard_part *first = &split->parts[part];
 
 	first->key = &split->keys[first->rule];
 	for (uint32_t share = 1; share < first->share_count; share++) {
-		struct replay_part *added = &split->parts[split->part_count++];
+		struct shard_part *added = &split->parts[split->part_count++];
 		bool *rules = added->rules;
 
 		*added = *first;
@@ -161,7 +161,7 @@ static void divide(struct replay_split *split, uint32_t part)
 }
 
 /* Divides the parts, each of which is one group, until there are as many as wanted or nothing can be divided. */
-static int divide_all(struct replay_split *split, const struct program *program, const uint64_t *weights)
+static int divide_all(struct shard_split *split, const struct program *program, const uint64_t *weights)
 {
 	uint32_t whole = split->part_count, part;
 	int result = find_keys(split, program);
@@ -179,7 +179,7 @@ static int divide_all(struct replay_split *split, const struct program *program,
 	return result;
 }
 
-static int make_parts(struct replay_split *split)
+static int make_parts(struct shard_split *split)
 {
 	split->parts = alloc_zero(split->part_room, sizeof *split->parts);
 	split->keys = alloc_zero(split->rule_count, sizeof *split->keys);
@@ -194,7 +194,7 @@ static int make_parts(struct replay_split *split)
 	return 0;
 }
 
-static int split_groups(struct replay_split *split, const struct program *program, const uint32_t *roots)
+static int split_groups(struct shard_split *split, const struct program *program, const uint32_t *roots)
 {
 	uint64_t *weights = alloc_zero(split->part_count, sizeof *weights);
 	int result = weights ? make_parts(split) : -ENOMEM;
@@ -212,13 +212,13 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-int replay_split_init(struct replay_split *split, const struct program *program,
-		      const struct replay_split_options *options)
+int shard_split_init(struct shard_split *split, const struct program *program,
+		     const struct shard_split_options *options)
 {
 	uint32_t *roots = alloc_zero(program->rule_count, sizeof *roots), groups = 0, wanted;
 	int result;
 
-	*split = (struct replay_split){ .rule_count = program->rule_count };
+	*split = (struct shard_split){ .rule_count = program->rule_count };
 	if (!roots)
 		return -ENOMEM;
 	join_rules(program, roots);
@@ -232,13 +232,13 @@ int replay_split_init(struct replay_split *split, const struct program *program,
 	return result;
 }
 
-void replay_split_fini(struct replay_split *split)
+void shard_split_fini(struct shard_split *split)
 {
 	for (uint32_t i = 0; split->parts && i < split->part_room; i++)
 		alloc_free(split->parts[i].rules);
 	for (uint32_t i = 0; split->keys && i < split->rule_count; i++)
-		replay_key_fini(&split->keys[i]);
+		shard_key_fini(&split->keys[i]);
 	alloc_free(split->parts);
 	alloc_free(split->keys);
-	*split = (struct replay_split){ 0 };
+	*split = (struct shard_split){ 0 };
 }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The rules of a live session: in the kernel those that can, the others in user space, fed with the events that the
+ * kernel's programs ship for them. Matches of the one come in order, and matches of the other; an event reaches the
+ * rules in user space when it is polled, and for what is due while nothing comes they look at the clock some fifty
+ * times a second. Where all rules run in the kernel this makes an executor of that kind, and nothing of this is true.
+ */
+
+#include "session/executor/kinds.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "session/executor/place.h"
+#include "session/load/order.h"
+#include "session/load/rules.h"
+
+#include <errno.h>
+
+/* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes.
+ */
+enum { GRACE_NS = 50 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
+
+struct mixed {
+	struct executor executor; /* first */
+	const struct program *program;
+	struct executor *kernel, *user; /* user: NULL where all run in the kernel */
+	bool *in_kernel, *in_user;      /* per rule: runs there; some may run in neither */
+};
+
+static int mixed_add(struct executor *executor, pid_t pid)
+{
+	return executor_add(((struct mixed *)executor)->kernel, pid);
+}
+
+static bool mixed_has(const struct executor *executor, pid_t pid)
+{
+	return executor_has(((const struct mixed *)executor)->kernel, pid);
+}
+
+static int mixed_fd(const struct executor *executor)
+{
+	return executor_fd(((const struct mixed *)executor)->kernel);
+}
+
+static int mixed_poll(struct executor *executor, uint64_t *wait_ns)
+{
+	struct mixed *mixed = (struct mixed *)executor;
+	uint64_t before = clock_now_ns();
+	int result = executor_poll(mixed->kernel, wait_ns);
+
+	if (result)
+		return result;
+	if (*wait_ns > TICK_NS)
+		*wait_ns = TICK_NS;
+	return executor_advance(mixed->user, before - GRACE_NS);
+}
+
+static int mixed_finish(struct executor *executor)
+{
+	return executor_finish(((struct mixed *)executor)->kernel);
+}
+
+static void mixed_count(const struct executor *executor, struct session_totals *totals)
+{
+	const struct mixed *mixed = (const struct mixed *)executor;
+
+	executor_count(mixed->kernel, totals);
+	executor_count(mixed->user, totals);
+}
+
+static void mixed_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
+{
+	executor_tally(((const struct mixed *)executor)->kernel, statement, buckets);
+}
+
+static void mixed_run_time(const struct executor *executor, struct ebpf_run_time *time)
+{
+	executor_run_time(((const struct mixed *)executor)->kernel, time);
+}
+
+static void mixed_free(struct executor *executor)
+{
+	struct mixed *mixed = (struct mixed *)executor;
+
+	executor_free(mixed->kernel);
+	executor_free(mixed->user);
+	alloc_free(mixed->in_kernel);
+	alloc_free(mixed->in_user);
+	alloc_free(mixed);
+}
+
+static int place_rule(struct mixed *mixed, uint32_t rule, struct asterism_diag *diag)
+{
+	const struct program *program = mixed->program;
+	const char *name = program_text(program, program->rules[rule].name);
+	struct session_placement placement;
+
+	session_place_watching(program, rule, &placement);
+	mixed->in_user[rule] = placement.place == SESSION_USER;
+	mixed->in_kernel[rule] = !mixed->in_user[rule];
+	if (placement.place == SESSION_NOWHERE)
+		return diag_error(diag, NULL, -EINVAL, "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
+				  placement.reason);
+	if (placement.place == SESSION_USER)
+		diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s %s runs in user space: %s",
+			 program_sort(&program->rules[rule]), name, placement.reason);
+	return 0;
+}
+
+static int place_rules(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < mixed->program->rule_count; i++) {
+		int error = session_check_raised(mixed->program, options->catalog, i, diag);
+
+		if (options->rules && !options->rules[i])
+			continue;
+		if (place_rule(mixed, i, diag))
+			error = -EINVAL;
+		if (!error)
+			error = session_tell_order(mixed->program, options->catalog, i, diag);
+		if (error)
+			result = error;
+	}
+	return result;
+}
+
+/* Events that the kernel ships go to the rules in user space. */
+static int on_event(void *context, const struct event_header *record)
+{
+	return executor_feed(((struct mixed *)context)->user, record);
+}
+
+static void on_lost(void *context, uint64_t lost)
+{
+	executor_lose(((struct mixed *)context)->user, lost);
+}
+
+static int make_user(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+{
+	struct executor_options user = *options;
+	bool is_needed = false;
+
+	user.input = EXECUTOR_FED;
+	user.rules = mixed->in_user;
+	executor_free(mixed->user);
+	mixed->user = NULL;
+	for (uint32_t i = 0; i < mixed->program->rule_count; i++)
+		is_needed |= mixed->in_user[i];
+	return is_needed ? executor_user.open(&user, diag, &mixed->user) : 0;
+}
+
+static int make_kernel(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+{
+	const struct kernel_stream nobody = { .context = NULL };
+	const struct kernel_stream stream = { .on_event = on_event, .on_lost = on_lost, .context = mixed };
+	struct executor_options kernel = *options;
+
+	kernel.rules = mixed->in_kernel;
+	return kernel_open(&kernel, mixed->user ? &stream : &nobody, diag, &mixed->kernel);
+}
+
+static bool is_connected(const struct mixed *mixed, uint32_t rule)
+{
+	return mixed->in_kernel[rule] && ebpf_emit_connects(mixed->program, rule);
+}
+
+/* Takes the rules that EMIT connects out of the kernel. False where there are none, or one must not leave it. */
+static bool fall_back(struct mixed *mixed, struct asterism_diag *diag)
+{
+	const struct program *program = mixed->program;
+	uint32_t connected = 0;
+
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (is_connected(mixed, i) && program->rules[i].mode == PROGRAM_SYNCHRONOUS)
+			return false;
+		connected += is_connected(mixed, i);
+	}
+	for (uint32_t i = 0; i < program->rule_count && connected; i++) {
+		if (!is_connected(mixed, i))
+			continue;
+		mixed->in_user[i] = true;
+		mixed->in_kernel[i] = false;
+		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
+			 "%s %s runs in user space: with the rules that EMIT connects it with it is too much for one "
+			 "program of this kernel",
+			 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
+	}
+	return connected > 0;
+}
+
+/*
+ * What follows from an event by EMIT is one program, and only the kernel tells whether that is too large. The attempt
+ * after which there may be another one is silent.
+ */
+static int make_both(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+{
+	bool connected = false;
+	int result = make_user(mixed, options, diag);
+
+	for (uint32_t i = 0; i < mixed->program->rule_count; i++)
+		connected |= is_connected(mixed, i);
+	if (result || !connected)
+		return result ? result : make_kernel(mixed, options, diag);
+	result = make_kernel(mixed, options, NULL);
+	if (!result)
+		return 0;
+	if (result == -E2BIG && fall_back(mixed, diag)) {
+		result = make_user(mixed, options, diag);
+		if (result)
+			return result;
+	}
+	return make_kernel(mixed, options, diag);
+}
+
+/* What is made of it: both, or where nothing runs in user space, the kernel's alone. */
+static struct executor *take(struct mixed *mixed)
+{
+	struct executor *kernel = mixed->kernel;
+
+	if (mixed->user)
+		return &mixed->executor;
+	mixed->kernel = NULL;
+	mixed_free(&mixed->executor);
+	return kernel;
+}
+
+static int mixed_open(const struct executor_options *options, struct asterism_diag *diag, struct executor **made)
+{
+	uint32_t rule_count = options->program->rule_count;
+	struct mixed *mixed;
+	int result;
+
+	if (options->input != EXECUTOR_LIVE)
+		return 0;
+	mixed = alloc_zero(1, sizeof *mixed);
+	if (!mixed)
+		return diag_no_memory(diag);
+	mixed->executor.kind = &executor_mixed;
+	mixed->program = options->program;
+	mixed->in_kernel = alloc_zero(rule_count, sizeof *mixed->in_kernel);
+	mixed->in_user = alloc_zero(rule_count, sizeof *mixed->in_user);
+	result = mixed->in_kernel && mixed->in_user ? place_rules(mixed, options, diag) : diag_no_memory(diag);
+	if (!result)
+		result = kernel_error(make_both(mixed, options, diag));
+	if (result)
+		mixed_free(&mixed->executor);
+	else
+		*made = take(mixed);
+	return result;
+}
+
+const struct executor_kind executor_mixed = {
+	.name = "mixed",
+	.open = mixed_open,
+	.free = mixed_free,
+	.add = mixed_add,
+	.has = mixed_has,
+	.fd = mixed_fd,
+	.poll = mixed_poll,
+	.finish = mixed_finish,
+	.count = mixed_count,
+	.tally = mixed_tally,
+	.run_time = mixed_run_time,
+};

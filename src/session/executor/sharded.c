@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rules in user space on several processors: each worker thread has an engine with a part of the rules, or one rule and
+ * a share of its keys, and all of them get the same batches of events. What comes out is what one engine with all rules
+ * gives: the same matches in the same order, the same counts; a match comes some thousand events later. All calls of
+ * on_match are made by the owner's thread. One job, or rules that cannot be split, are not for this kind.
+ *
+ * One thing the shares of a rule cannot do: find out which run has no place when the pool of them all is full. Then it
+ * gives up (EXECUTOR_REPEAT) before it hands out a match that may be wrong; what has been handed out until then is
+ * right.
+ *
+ * The owner fills batches, which stand in a ring; every worker takes every batch, one after the other. A batch that all
+ * are done with is done: its matches, kept per worker in the order of that worker's engine, are handed out in the order
+ * of their places. So a worker is ahead of another by no more than the ring, and memory is bounded by it.
+ *
+ * The owner, who has just read an event, says which share of a divided rule it is in, so that the workers of the others
+ * need not touch it. Inputs are read and decoded once, however many workers there are. The workers note how many runs
+ * they have; when a batch is done that tells how many there were at once in all shares, and whether one engine would
+ * have had to refuse one.
+ */
+
+#include "session/executor/kinds.h"
+
+#include "base/alloc.h"
+#include "program/reads.h"
+#include "session/executor/divided.h"
+#include "session/executor/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+enum {
+	BATCHES = 4,
+	BATCH_BYTES = 1 << 20,
+};
+
+struct sharded {
+	struct executor executor; /* first */
+	/* Of the owner alone, and of every event. */
+	struct batch *filling;
+	uint64_t now;         /* the latest time told */
+	uint64_t told;        /* the latest time that an item has */
+	uint32_t *item_bytes; /* per type: how much of a record is looked at */
+	bool *doubtful;       /* per field of the program: a string that some rule looks at, and that may be unread */
+	uint32_t type_count;
+	bool over_all; /* some rule sees types that the program does not know */
+	int failed;    /* sticks: nothing more is handed out */
+	struct divided *divided;
+	uint32_t divided_count;
+
+	const struct program *program;
+	struct executor_options options;
+	struct shard_split split;
+	struct worker **workers;
+	uint32_t worker_count;
+	struct batch batches[BATCHES];
+	struct found_reader *readers; /* per worker */
+	struct found_room room;
+	uint64_t lost;        /* told to every worker */
+	uint64_t delivered;   /* batches whose matches were handed out */
+	pthread_mutex_t lock; /* of what follows, and of batches' left */
+	pthread_cond_t publish, done;
+	uint64_t published;
+	bool ends;
+};
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+	struct sharded *sharded = worker->sharded;
+
+	pthread_mutex_lock(&sharded->lock);
+	for (uint64_t next = 0;; next++) {
+		struct batch *batch = &sharded->batches[next % BATCHES];
+
+		while (sharded->published == next && !sharded->ends)
+			pthread_cond_wait(&sharded->publish, &sharded->lock);
+		if (sharded->published == next)
+			break;
+		pthread_mutex_unlock(&sharded->lock);
+		worker_do(worker, batch);
+		pthread_mutex_lock(&sharded->lock);
+		if (--batch->left == 0)
+			pthread_cond_signal(&sharded->done);
+	}
+	pthread_mutex_unlock(&sharded->lock);
+	return NULL;
+}
+
+static bool is_before(struct found_place a, struct found_place b)
+{
+	return a.item != b.item ? a.item < b.item : a.turn < b.turn;
+}
+
+/* The worker with the earliest match left, or worker_count. No two have matches of one place. */
+static uint32_t earliest(const struct sharded *sharded)
+{
+	uint32_t found = sharded->worker_count;
+	struct found_place place, best = { 0 };
+
+	for (uint32_t i = 0; i < sharded->worker_count; i++) {
+		if (found_peek(&sharded->readers[i], &place) &&
+		    (found == sharded->worker_count || is_before(place, best))) {
+			found = i;
+			best = place;
+		}
+	}
+	return found;
+}
+
+/* Hands out the matches of a batch that is done. A worker that failed has given those before. */
+static int hand_out(struct sharded *sharded, struct batch *batch)
+{
+	int result = 0;
+	uint32_t worker;
+
+	for (uint32_t i = 0; i < sharded->worker_count; i++)
+		sharded->readers[i] = (struct found_reader){ .list = &batch->turns[i].found };
+	while (!result && (worker = earliest(sharded)) < sharded->worker_count) {
+		struct program_match match;
+
+		result = found_take(&sharded->readers[worker], &sharded->room, &match);
+		if (!result && sharded->options.on_match)
+			result = sharded->options.on_match(sharded->options.context, &match);
+	}
+	for (uint32_t i = 0; i < sharded->worker_count; i++) {
+		if (!result && batch->turns[i].failed)
+			result = batch->turns[i].failed;
+	}
+	return result;
+}
+
+/* Whether the batch is what one engine gives. The logs of a worker that failed are not whole. */
+static int check(struct sharded *sharded, const struct batch *batch)
+{
+	bool gave_up = false;
+
+	for (uint32_t i = 0; sharded->divided_count && i < sharded->worker_count; i++) {
+		if (batch->turns[i].failed)
+			return batch->turns[i].failed;
+	}
+	for (uint32_t i = 0; i < sharded->divided_count; i++) {
+		struct divided *divided = &sharded->divided[i];
+
+		if (!divided_add(divided, batch, sharded->program->rules[divided->rule].pool))
+			gave_up = true;
+	}
+	return gave_up ? EXECUTOR_REPEAT : 0;
+}
+
+/* Waits for the oldest batch that is out and takes it back. */
+static void take_back(struct sharded *sharded)
+{
+	struct batch *batch = &sharded->batches[sharded->delivered++ % BATCHES];
+
+	pthread_mutex_lock(&sharded->lock);
+	while (batch->left)
+		pthread_cond_wait(&sharded->done, &sharded->lock);
+	pthread_mutex_unlock(&sharded->lock);
+	if (!sharded->failed)
+		sharded->failed = check(sharded, batch);
+	if (!sharded->failed)
+		sharded->failed = hand_out(sharded, batch);
+	batch_empty(batch, sharded->worker_count);
+}
+
+/* Without waiting. */
+static bool oldest_is_done(struct sharded *sharded)
+{
+	bool done;
+
+	pthread_mutex_lock(&sharded->lock);
+	done = sharded->delivered < sharded->published && !sharded->batches[sharded->delivered % BATCHES].left;
+	pthread_mutex_unlock(&sharded->lock);
+	return done;
+}
+
+/* Gives an event to the share that its key falls into, of every divided rule. */
+static inline void give_event(struct sharded *sharded, const struct event_header *item, struct batch_item added)
+{
+	for (uint32_t i = 0; i < sharded->divided_count; i++) {
+		const struct divided *divided = &sharded->divided[i];
+		uint32_t share = shard_key_share(divided->key, item, divided->share_count);
+
+		if (share != PROGRAM_NONE)
+			batch_give(sharded->filling, divided->workers[share], added);
+	}
+}
+
+static void give_all(struct sharded *sharded, struct batch_item added)
+{
+	for (uint32_t i = 0; i < sharded->worker_count; i++) {
+		if (sharded->split.parts[i].share_count > 1)
+			batch_give(sharded->filling, i, added);
+	}
+}
+
+static void tell_all(struct sharded *sharded, const struct event_header *item)
+{
+	give_all(sharded, batch_add(sharded->filling, item, sizeof *item, sharded->now));
+}
+
+/* Sees to it that time passes for the rules, even where no event concerned them. */
+static void add_time(struct sharded *sharded)
+{
+	if (sharded->told >= sharded->now)
+		return;
+	tell_all(sharded, &(struct event_header){ .ts = sharded->now, .type = ITEM_TIME });
+	sharded->told = sharded->now;
+}
+
+/* Gives the batch being filled away; the next one is free then. */
+static void publish(struct sharded *sharded)
+{
+	add_time(sharded);
+	if (sharded->filling->used == 0)
+		return;
+	pthread_mutex_lock(&sharded->lock);
+	sharded->filling->left = sharded->worker_count;
+	sharded->published++;
+	pthread_cond_broadcast(&sharded->publish);
+	pthread_mutex_unlock(&sharded->lock);
+	sharded->filling = &sharded->batches[sharded->published % BATCHES];
+	if (sharded->published - sharded->delivered == BATCHES)
+		take_back(sharded);
+	while (oldest_is_done(sharded))
+		take_back(sharded);
+}
+
+static int publish_full(struct sharded *sharded)
+{
+	if (sharded->filling->used >= sharded->options.batch_bytes)
+		publish(sharded);
+	return sharded->failed;
+}
+
+static bool has_unread(const struct sharded *sharded, const struct event_header *record, uint32_t type)
+{
+	const struct program_type *row = &sharded->program->types[type];
+
+	for (uint32_t i = row->first_field; i < row->first_field + row->field_count; i++) {
+		const struct program_field *field = &sharded->program->fields[i];
+
+		if (sharded->doubtful[i] && event_string_is_unread(record, field->offset, field->bytes))
+			return true;
+	}
+	return false;
+}
+
+static int sharded_feed(struct executor *executor, const struct event_header *record)
+{
+	struct sharded *sharded = (struct sharded *)executor;
+	uint32_t type = event_type_of(record);
+	bool is_known = type < sharded->type_count;
+	struct batch_item added;
+	struct event_header *item;
+
+	if (record->ts > sharded->now)
+		sharded->now = record->ts;
+	if (!is_known && !sharded->over_all)
+		return sharded->failed;
+	added = batch_add(sharded->filling, record, is_known ? sharded->item_bytes[type] : sizeof *record,
+			  sharded->now);
+	item = (struct event_header *)(sharded->filling->items + added.offset);
+	if (sharded->divided_count && is_known && has_unread(sharded, item, type)) {
+		/* It marks the runs of all shares, but is seen by one. */
+		sharded->failed = sharded->failed ? sharded->failed : EXECUTOR_REPEAT;
+		return sharded->failed;
+	}
+	if (!event_is_late(record))
+		item->ts = sharded->now; /* as an engine that had seen all events would take it */
+	if (!is_known)
+		item->type = PROGRAM_NONE;
+	give_event(sharded, record, added);
+	sharded->told = sharded->now;
+	return publish_full(sharded);
+}
+
+static int sharded_advance(struct executor *executor, uint64_t now_ns)
+{
+	struct sharded *sharded = (struct sharded *)executor;
+
+	if (now_ns > sharded->now)
+		sharded->now = now_ns;
+	return sharded->failed;
+}
+
+static int sharded_lose(struct executor *executor, uint64_t lost)
+{
+	struct sharded *sharded = (struct sharded *)executor;
+
+	/* Runs whose time was up before the loss are not concerned. */
+	add_time(sharded);
+	tell_all(sharded, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
+	sharded->lost += lost;
+	return publish_full(sharded);
+}
+
+static int sharded_finish(struct executor *executor)
+{
+	struct sharded *sharded = (struct sharded *)executor;
+
+	publish(sharded);
+	while (sharded->delivered < sharded->published)
+		take_back(sharded);
+	return sharded->failed;
+}
+
+static void add_stats(struct program_rule_stats *stats, const struct program_rule_stats *more)
+{
+	stats->matches += more->matches;
+	stats->runs_opened += more->runs_opened;
+	stats->runs_live_max += more->runs_live_max;
+	stats->pool_exhausted += more->pool_exhausted;
+	stats->unraised += more->unraised;
+	stats->lost += more->lost;
+	stats->divisions_by_zero += more->divisions_by_zero;
+	stats->unread += more->unread;
+}
+
+static void rule_stats(const struct sharded *sharded, uint32_t rule, struct program_rule_stats *stats)
+{
+	*stats = (struct program_rule_stats){ 0 };
+	for (uint32_t i = 0; i < sharded->worker_count; i++) {
+		struct program_rule_stats part;
+
+		if (!sharded->workers[i]->part->rules[rule])
+			continue;
+		engine_stats(sharded->workers[i]->engine, rule, &part);
+		add_stats(stats, &part);
+	}
+	for (uint32_t i = 0; i < sharded->divided_count; i++) {
+		if (sharded->divided[i].rule != rule)
+			continue;
+		stats->lost -= (sharded->divided[i].share_count - 1) * sharded->lost;
+		stats->runs_live_max = sharded->divided[i].sum.max;
+	}
+}
+
+static void sharded_count(const struct executor *executor, struct session_totals *totals)
+{
+	const struct sharded *sharded = (const struct sharded *)executor;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		rule_stats(sharded, i, &totals->rules[i]);
+		totals->lost += totals->rules[i].lost - sharded->lost;
+	}
+	totals->threads = sharded->worker_count;
+	if (sharded->divided_count > totals->divided)
+		totals->divided = sharded->divided_count;
+}
+
+/* For the moment: that some rule looks at the field. */
+static void read_field(void *context, uint32_t field, enum program_read what_for)
+{
+	(void)what_for;
+	((struct sharded *)context)->doubtful[field] = true;
+}
+
+/* Of each record, up to the last field that some rule looks at. */
+static int find_bytes(struct sharded *sharded)
+{
+	const struct program *program = sharded->program;
+
+	sharded->item_bytes = alloc_zero(program->type_count, sizeof *sharded->item_bytes);
+	sharded->doubtful = alloc_zero(program->field_count, sizeof *sharded->doubtful);
+	if (!sharded->item_bytes || !sharded->doubtful)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		program_each_read(program, i, PROGRAM_NONE, read_field, sharded);
+	for (uint32_t i = 0; i < program->type_count; i++) {
+		const struct program_type *type = &program->types[i];
+		uint32_t end = sizeof(struct event_header);
+
+		for (uint32_t j = type->first_field; j < type->first_field + type->field_count; j++) {
+			uint32_t field_end = program->fields[j].offset + program->fields[j].bytes;
+
+			if (sharded->doubtful[j] && field_end > end)
+				end = field_end;
+			sharded->doubtful[j] &= program->fields[j].value == EVENT_STRING;
+		}
+		sharded->item_bytes[i] = (end + 7) / 8 * 8;
+	}
+	return 0;
+}
+
+static int make_divided(struct sharded *sharded)
+{
+	int result = 0;
+
+	sharded->divided = alloc_zero(sharded->program->rule_count, sizeof *sharded->divided);
+	if (!sharded->divided)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
+		const struct shard_part *part = &sharded->split.parts[i];
+
+		if (part->share_count > 1 && part->share == 0)
+			result = divided_init(&sharded->divided[sharded->divided_count++], &sharded->split, i);
+	}
+	return result;
+}
+
+static int make_parts(struct sharded *sharded)
+{
+	int result = find_bytes(sharded);
+
+	sharded->readers = alloc_zero(sharded->worker_count, sizeof *sharded->readers);
+	sharded->workers = alloc_zero(sharded->worker_count, sizeof(struct worker *));
+	if (!sharded->readers || !sharded->workers)
+		result = -ENOMEM;
+	for (int i = 0; i < BATCHES && !result; i++)
+		result = batch_init(&sharded->batches[i], &sharded->split, sharded->options.batch_bytes);
+	return result ? result : make_divided(sharded);
+}
+
+static int make_worker(struct sharded *sharded, uint32_t index, struct asterism_diag *diag)
+{
+	struct worker *worker = alloc_zero(1, sizeof *worker);
+	const struct engine_options options = {
+		.on_match = worker_match,
+		.context = worker,
+		.rules = sharded->split.parts[index].rules,
+	};
+
+	if (!worker)
+		return diag_no_memory(diag);
+	sharded->workers[index] = worker;
+	worker->sharded = sharded;
+	worker->program = sharded->program;
+	worker->part = &sharded->split.parts[index];
+	worker->item_bytes = sharded->item_bytes;
+	worker->index = index;
+	worker->expires = sharded->program->rules[worker->part->rule].within_ns != 0;
+	return engine_new(sharded->program, &options, diag, &worker->engine);
+}
+
+static int make_workers(struct sharded *sharded, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < sharded->worker_count && !result; i++)
+		result = make_worker(sharded, i, diag);
+	return result;
+}
+
+/* Signals are the owner's: they interrupt its reading. */
+static int start_workers(struct sharded *sharded, struct asterism_diag *diag)
+{
+	sigset_t all, before;
+	int result = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
+		result = pthread_create(&sharded->workers[i]->thread, NULL, work, sharded->workers[i]);
+		sharded->workers[i]->started = result == 0;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result ? diag_error(diag, NULL, -EAGAIN, "no threads to be had: %s", strerror(result)) : 0;
+}
+
+static int init(struct sharded *sharded, struct asterism_diag *diag)
+{
+	const struct shard_split_options split = { sharded->options.jobs, sharded->options.by_key };
+	int result;
+
+	pthread_mutex_init(&sharded->lock, NULL);
+	pthread_cond_init(&sharded->publish, NULL);
+	pthread_cond_init(&sharded->done, NULL);
+	result = shard_split_init(&sharded->split, sharded->program, &split);
+	sharded->worker_count = sharded->split.part_count;
+	if (!result)
+		result = make_parts(sharded);
+	if (result)
+		return diag_no_memory(diag);
+	for (uint32_t i = 0; i < sharded->program->rule_count; i++)
+		sharded->over_all |= sharded->program->rules[i].flags & PROGRAM_RULE_OVER_ALL;
+	if (sharded->worker_count < 2)
+		return 0;
+	result = make_workers(sharded, diag);
+	return result ? result : start_workers(sharded, diag);
+}
+
+static void free_worker(struct worker *worker)
+{
+	if (!worker)
+		return;
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+	engine_free(worker->engine);
+	alloc_free(worker);
+}
+
+static void sharded_free(struct executor *executor)
+{
+	struct sharded *sharded = (struct sharded *)executor;
+
+	pthread_mutex_lock(&sharded->lock);
+	sharded->ends = true;
+	pthread_cond_broadcast(&sharded->publish);
+	pthread_mutex_unlock(&sharded->lock);
+	for (uint32_t i = 0; sharded->workers && i < sharded->worker_count; i++)
+		free_worker(sharded->workers[i]);
+	for (int i = 0; i < BATCHES; i++)
+		batch_fini(&sharded->batches[i], sharded->worker_count);
+	for (uint32_t i = 0; i < sharded->divided_count; i++)
+		divided_fini(&sharded->divided[i]);
+	alloc_free(sharded->divided);
+	alloc_free(sharded->item_bytes);
+	alloc_free(sharded->doubtful);
+	alloc_free(sharded->room.bytes);
+	alloc_free(sharded->readers);
+	alloc_free(sharded->workers);
+	shard_split_fini(&sharded->split);
+	pthread_cond_destroy(&sharded->done);
+	pthread_cond_destroy(&sharded->publish);
+	pthread_mutex_destroy(&sharded->lock);
+	alloc_free(sharded);
+}
+
+/* Rules that are not all of the program could be split, too, but nobody wants that. */
+static int sharded_open(const struct executor_options *options, struct asterism_diag *diag, struct executor **made)
+{
+	struct sharded *sharded;
+	int result;
+
+	if (options->input != EXECUTOR_FED || options->jobs < 2 || options->rules)
+		return 0;
+	sharded = alloc_zero(1, sizeof *sharded);
+	if (!sharded)
+		return diag_no_memory(diag);
+	sharded->executor.kind = &executor_sharded;
+	sharded->program = options->program;
+	sharded->type_count = options->program->type_count;
+	sharded->filling = &sharded->batches[0];
+	sharded->options = *options;
+	if (!sharded->options.batch_bytes)
+		sharded->options.batch_bytes = BATCH_BYTES;
+	result = init(sharded, diag);
+	if (result || sharded->worker_count < 2)
+		sharded_free(&sharded->executor);
+	else
+		*made = &sharded->executor;
+	return result;
+}
+
+const struct executor_kind executor_sharded = {
+	.name = "sharded",
+	.open = sharded_open,
+	.free = sharded_free,
+	.feed = sharded_feed,
+	.lose = sharded_lose,
+	.advance = sharded_advance,
+	.finish = sharded_finish,
+	.count = sharded_count,
+};
