@@ -210,13 +210,6 @@ const struct event_type *event_catalog_known(const struct event_catalog *catalog
 	return NULL;
 }
 
-const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name)
-{
-	const struct event_type *known = event_catalog_known(catalog, name);
-
-	return known ? known : event_tracefs_find(catalog, name);
-}
-
 const struct event_type *event_catalog_get(const struct event_catalog *catalog, size_t index)
 {
 	return index < catalog->type_count ? catalog->types[index] : NULL;

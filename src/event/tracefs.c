@@ -251,3 +251,10 @@ int event_catalog_add_tracefs(struct event_catalog *catalog)
 	closedir(folder);
 	return total;
 }
+
+const struct event_type *event_catalog_find(struct event_catalog *catalog, const char *name)
+{
+	const struct event_type *known = event_catalog_known(catalog, name);
+
+	return known ? known : event_tracefs_find(catalog, name);
+}

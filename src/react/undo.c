@@ -3,8 +3,8 @@
 
 #include "react/undo.h"
 
-#include "react/priority.h"
 #include "base/proc.h"
+#include "react/priority.h"
 
 #include <errno.h>
 #include <linux/sched/types.h>

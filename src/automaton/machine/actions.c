@@ -8,16 +8,6 @@
 
 #include <errno.h>
 
-void machine_set(struct machine_build *build, struct program_transition *out, uint32_t slot, uint32_t node)
-{
-	struct program_action action = { .op = PROGRAM_SET, .slot = slot, .node = node };
-	uint32_t index = program_build_add(build->base.unit->out, PROGRAM_ACTIONS, &action, 1);
-
-	if (!out->action_count)
-		out->first_action = index;
-	out->action_count++;
-}
-
 static void set_key(struct machine_build *build, const struct machine_row *row, const struct event_field **fields,
 		    struct program_transition *out)
 {

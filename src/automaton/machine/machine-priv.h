@@ -68,7 +68,8 @@ uint32_t machine_key_field(struct machine_build *build, uint32_t key, const stru
 /* What is left of node's value in an integer as narrow as variable. */
 uint32_t machine_narrow(struct machine_build *build, const struct lang_variable *variable, uint32_t node);
 
-/* machine/timers.c: the times after which something happens in a state; 0: there is no more. */
+/* Whether a timed transition holds in a state; the times after which something happens in it, 0: there is no more. */
+bool machine_applies(const struct lang_transition *transition, uint32_t state);
 uint64_t machine_after(const struct machine_build *build, uint32_t state, uint64_t beyond);
 bool machine_has_several(const struct machine_build *build, uint32_t state);
 uint32_t machine_due(struct machine_build *build, uint64_t after_ns);

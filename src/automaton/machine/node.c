@@ -153,3 +153,13 @@ uint32_t machine_narrow(struct machine_build *build, const struct lang_variable 
 	node = node_op(&build->base, PROGRAM_OP_SHR, PROGRAM_I64, node, machine_word(build, 64 - bits));
 	return machine_convert(build, kind, node);
 }
+
+void machine_set(struct machine_build *build, struct program_transition *out, uint32_t slot, uint32_t node)
+{
+	struct program_action action = { .op = PROGRAM_SET, .slot = slot, .node = node };
+	uint32_t index = program_build_add(build->base.unit->out, PROGRAM_ACTIONS, &action, 1);
+
+	if (!out->action_count)
+		out->first_action = index;
+	out->action_count++;
+}

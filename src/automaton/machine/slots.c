@@ -104,3 +104,29 @@ void machine_slots(struct machine_build *build)
 		trail_slots(build);
 	build->first_capture = (uint32_t)build->base.slot_count;
 }
+
+bool machine_applies(const struct lang_transition *transition, uint32_t state)
+{
+	return !transition->type && (transition->state == state || machine_is_outside(transition));
+}
+
+uint64_t machine_after(const struct machine_build *build, uint32_t state, uint64_t beyond)
+{
+	uint64_t next = 0;
+
+	for (uint32_t i = 0; i < build->machine->transition_count; i++) {
+		const struct lang_transition *transition = &build->machine->transitions[i];
+
+		if (machine_applies(transition, state) && transition->after_ns > beyond &&
+		    (!next || transition->after_ns < next))
+			next = transition->after_ns;
+	}
+	return next;
+}
+
+bool machine_has_several(const struct machine_build *build, uint32_t state)
+{
+	uint64_t first = machine_after(build, state, 0);
+
+	return first && machine_after(build, state, first);
+}

@@ -8,32 +8,6 @@
 
 #include "base/text.h"
 
-static bool applies(const struct lang_transition *transition, uint32_t state)
-{
-	return !transition->type && (transition->state == state || machine_is_outside(transition));
-}
-
-uint64_t machine_after(const struct machine_build *build, uint32_t state, uint64_t beyond)
-{
-	uint64_t next = 0;
-
-	for (uint32_t i = 0; i < build->machine->transition_count; i++) {
-		const struct lang_transition *transition = &build->machine->transitions[i];
-
-		if (applies(transition, state) && transition->after_ns > beyond &&
-		    (!next || transition->after_ns < next))
-			next = transition->after_ns;
-	}
-	return next;
-}
-
-bool machine_has_several(const struct machine_build *build, uint32_t state)
-{
-	uint64_t first = machine_after(build, state, 0);
-
-	return first && machine_after(build, state, first);
-}
-
 static uint32_t now(struct machine_build *build)
 {
 	return machine_convert(build, PROGRAM_U64, machine_header(build, 0));
@@ -80,7 +54,7 @@ static bool always_holds(const struct machine_build *build, uint32_t state, uint
 	for (uint32_t i = 0; i < build->machine->transition_count; i++) {
 		const struct lang_transition *transition = &build->machine->transitions[i];
 
-		if (applies(transition, state) && transition->after_ns == after_ns && !transition->guard)
+		if (machine_applies(transition, state) && transition->after_ns == after_ns && !transition->guard)
 			return true;
 	}
 	return false;

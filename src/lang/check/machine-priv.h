@@ -7,6 +7,9 @@
 #include "lang/check/check-priv.h"
 #include "lang/syntax/syntax-machine.h"
 
+/* In the table of a scope's names, variables are numbered from here; below are keys. */
+enum { LANG_FIRST_VARIABLE = LANG_KEYS_MAX + 1 };
+
 /* What names stand for in the expression at hand. */
 struct lang_scope {
 	struct lang_machine *machine;

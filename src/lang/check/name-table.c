@@ -4,8 +4,8 @@
 #include "lang/check/names-priv.h"
 
 #include "base/diag.h"
-#include "base/hash.h"
 #include "base/hash-table.h"
+#include "base/hash.h"
 
 #include <string.h>
 

@@ -3,15 +3,6 @@
 
 #include "lang/check/check-priv.h"
 
-void *lang_keep(struct lang_check *c, size_t count, size_t size)
-{
-	void *memory = arena_zero(c->arena, count, size);
-
-	if (!memory)
-		lang_no_memory(c->report);
-	return memory;
-}
-
 static void add_over(struct lang_check *c, struct lang_names *names, const struct event_type *type)
 {
 	if (lang_names_add(names, type->name, c->rule->over_count) == LANG_NO_NAME)

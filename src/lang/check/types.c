@@ -312,3 +312,12 @@ struct lang_expr *lang_type_assign(struct lang_check *c, struct lang_expr *expr,
 	}
 	return convert(c, expr, kind);
 }
+
+void *lang_keep(struct lang_check *c, size_t count, size_t size)
+{
+	void *memory = arena_zero(c->arena, count, size);
+
+	if (!memory)
+		lang_no_memory(c->report);
+	return memory;
+}

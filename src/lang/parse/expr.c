@@ -137,12 +137,6 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	return finish(p, expr, &expr->place);
 }
 
-bool lang_is_operator_word(const struct lang_token *token)
-{
-	return lang_token_is(token, "AND") || lang_token_is(token, "OR") || lang_token_is(token, "IN") ||
-	       lang_token_is(token, "LIKE") || lang_token_is(token, "NOT") || lang_token_is(token, "AS");
-}
-
 static struct lang_syntax_expr *parse_parentheses(struct lang_parser *p)
 {
 	struct diag_place first = p->token.place;

@@ -172,13 +172,6 @@ static void parse_modifier(struct lang_parser *p, struct lang_syntax_rule *rule,
 	lang_skip_to_modifier(p);
 }
 
-bool lang_is_statement_word(const struct lang_token *token)
-{
-	return lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") ||
-	       lang_token_is(token, "ASYNCHRONOUS") || lang_token_is(token, "EVENT") ||
-	       lang_token_is(token, "EVENTS") || lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM");
-}
-
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	lang_accept_end(p);

@@ -208,31 +208,12 @@ const struct lang_param *lang_params_find(const struct lang_params *params, cons
 	return param;
 }
 
-static const struct lang_param *find_token(const struct lang_parser *p, const struct lang_token *token)
-{
-	const char *bytes = lang_token_bytes(token);
-	size_t length = token->place.length;
-
-	if (token->kind != LANG_TOKEN_WORD || lang_is_local(p, bytes, length))
-		return NULL;
-	for (const struct lang_param *at = p->params ? p->params->first : NULL; at; at = at->next) {
-		if (strncmp(at->name, bytes, length) == 0 && at->name[length] == 0)
-			return at;
-	}
-	return NULL;
-}
-
-bool lang_is_param(const struct lang_parser *p, const struct lang_token *token)
-{
-	return find_token(p, token) != NULL;
-}
-
 void lang_substitute(struct lang_parser *p)
 {
 	const struct lang_param *param = NULL;
 
 	if (p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET)
-		param = find_token(p, &p->token);
+		param = lang_params_find_token(p, &p->token);
 	if (!param)
 		return;
 	struct diag_place place = p->token.place;

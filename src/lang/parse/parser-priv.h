@@ -11,6 +11,7 @@
 #include "lang/syntax/lex-priv.h"
 #include "lang/syntax/syntax-priv.h"
 
+struct lang_param;
 struct lang_parser {
 	struct lang_report *report;
 	struct arena *scratch; /* for nodes */
@@ -94,9 +95,14 @@ bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed);
 
 /* PATTERN or a word for semantics: what follows the name of a rule. */
 bool lang_is_rule_keyword(const struct lang_token *token);
+bool lang_is_semantics(const struct lang_token *token, enum lang_semantics *semantics);
+enum { LANG_SEMANTICS_COUNT = 4 };
 
 /* Where a constant may stand: a word that names a parameter, and nothing further, becomes the parameter's value. */
 void lang_substitute(struct lang_parser *p);
+
+/* The parameter that the token names, which no key or variable hides; NULL: none. */
+const struct lang_param *lang_params_find_token(const struct lang_parser *p, const struct lang_token *token);
 bool lang_is_param(const struct lang_parser *p, const struct lang_token *token);
 
 /* The parameter that the token's word is near to, as a hint, or NULL. */

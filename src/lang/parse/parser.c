@@ -155,42 +155,6 @@ struct diag_place lang_place_to_end(const struct lang_parser *p, const struct di
 	return place;
 }
 
-bool lang_at_statement(const struct lang_parser *p)
-{
-	const struct lang_token *token = &p->token, *ahead = &p->ahead;
-	bool named = ahead->kind == LANG_TOKEN_WORD;
-
-	if (token->kind == LANG_TOKEN_END)
-		return true;
-	if (token->kind != LANG_TOKEN_WORD || (p->machine && lang_is_operator_word(ahead)))
-		return false;
-	if (lang_token_is(token, "SYNCHRONOUS") || lang_token_is(token, "ASYNCHRONOUS"))
-		return lang_token_is(ahead, "RULE");
-	if (lang_token_is(token, "EVENTS"))
-		return ahead->kind == LANG_TOKEN_STRING;
-	return named && (lang_token_is(token, "RULE") || lang_token_is(token, "EVENT") ||
-			 lang_token_is(token, "MACHINE") || lang_token_is(token, "PARAM"));
-}
-
-bool lang_at_modifier(const struct lang_parser *p)
-{
-	const struct lang_token *token = &p->token, *ahead = &p->ahead;
-
-	if (p->machine)
-		return lang_at_machine_part(p);
-	if (token->kind != LANG_TOKEN_WORD)
-		return false;
-	if (lang_token_is(token, "WHERE") || lang_token_is(token, "DO") || lang_token_is(token, "OVER"))
-		return ahead->kind == LANG_TOKEN_LBRACE;
-	if (lang_token_is(token, "RETURN"))
-		return ahead->kind == LANG_TOKEN_LBRACE || lang_token_is(ahead, "SEQUENCE");
-	if (lang_token_is(token, "WITHIN") || lang_token_is(token, "POOL"))
-		return ahead->kind == LANG_TOKEN_INTEGER || ahead->kind == LANG_TOKEN_REAL || lang_is_param(p, ahead);
-	if (lang_token_is(token, "AFTER"))
-		return lang_token_is(ahead, "MATCH");
-	return lang_token_is(token, "ON") && lang_token_is(ahead, "LOSS");
-}
-
 void lang_skip_to_statement(struct lang_parser *p)
 {
 	while (!lang_at_statement(p))

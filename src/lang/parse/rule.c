@@ -3,31 +3,6 @@
 
 #include "lang/parse/parser-priv.h"
 
-struct named_value {
-	const char *name;
-	int value;
-};
-
-static const struct named_value semantics_words[] = {
-	{ "STRICTSEQUENCE", LANG_STRICT_SEQUENCE },
-	{ "STRICTPARTITION", LANG_STRICT_PARTITION },
-	{ "SKIPTILLNEXT", LANG_SKIP_TILL_NEXT },
-	{ "SKIPTILLANY", LANG_SKIP_TILL_ANY },
-};
-
-enum { SEMANTICS_COUNT = sizeof semantics_words / sizeof *semantics_words };
-
-static bool is_semantics(const struct lang_token *token, enum lang_semantics *semantics)
-{
-	for (size_t i = 0; i < SEMANTICS_COUNT; i++) {
-		if (lang_token_is(token, semantics_words[i].name)) {
-			*semantics = (enum lang_semantics)semantics_words[i].value;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool parse_semantics(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	static const char *const words[] = { "STRICTSEQUENCE", "STRICTPARTITION", "SKIPTILLNEXT", "SKIPTILLANY",
@@ -35,11 +10,11 @@ static bool parse_semantics(struct lang_parser *p, struct lang_syntax_rule *rule
 
 	rule->semantics = LANG_SKIP_TILL_NEXT;
 	rule->semantics_place = rule->name.place;
-	if (is_semantics(&p->token, &rule->semantics)) {
+	if (lang_is_semantics(&p->token, &rule->semantics)) {
 		rule->semantics_place = p->token.place;
 		lang_advance(p);
 	} else if (p->token.kind == LANG_TOKEN_WORD && lang_token_is(&p->ahead, "PATTERN")) {
-		lang_error(p->report, &p->token.place, lang_nearest_word(p, words, SEMANTICS_COUNT),
+		lang_error(p->report, &p->token.place, lang_nearest_word(p, words, LANG_SEMANTICS_COUNT),
 			   "'%.*s' is not one of STRICTSEQUENCE, STRICTPARTITION, SKIPTILLNEXT, SKIPTILLANY",
 			   (int)p->token.place.length, lang_token_bytes(&p->token));
 		lang_advance(p);
@@ -70,13 +45,6 @@ static void parse_pattern(struct lang_parser *p, struct lang_syntax_rule *rule)
 		return;
 	}
 	lang_skip_braces(p, level);
-}
-
-bool lang_is_rule_keyword(const struct lang_token *token)
-{
-	enum lang_semantics semantics;
-
-	return lang_token_is(token, "PATTERN") || is_semantics(token, &semantics);
 }
 
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)

@@ -9,11 +9,6 @@
 
 #include "event/type.h"
 
-bool check_is_machine(const struct check *check, uint32_t rule)
-{
-	return check->program->rules[rule].semantics == PROGRAM_MACHINE;
-}
-
 static const struct program_class *class_of(const struct check *check, uint32_t rule)
 {
 	return program_classes(check->program, &check->program->rules[rule]);

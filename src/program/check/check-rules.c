@@ -10,7 +10,6 @@ enum {
 	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL |
 		     PROGRAM_RULE_SILENT,
 	ELEMENT_FLAGS = PROGRAM_ELEMENT_ARRAY | PROGRAM_ELEMENT_NEGATED,
-	CONTEXT_SLOTS = 4, /* cpu, pid, tid, comm */
 };
 
 #define POOL_MAX (UINT64_C(1) << 24)
@@ -146,23 +145,6 @@ static int check_slots(struct check *check, struct check_item item, const struct
 				return check_fail(check, slot_item, "another slot has its bytes, too");
 			used[word] = true;
 		}
-	}
-	return 0;
-}
-
-int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule)
-{
-	if (rule->slot_count < CONTEXT_SLOTS || rule->context_slot > rule->slot_count - CONTEXT_SLOTS)
-		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
-				  rule->context_slot + CONTEXT_SLOTS - 1);
-	for (uint32_t i = 0; i < CONTEXT_SLOTS; i++) {
-		const struct program_slot *slot = &program_slots(check->program, rule)[rule->context_slot + i];
-		bool text = i == CONTEXT_SLOTS - 1;
-
-		if (text ? slot->kind != PROGRAM_STRING || slot->bytes != EVENT_COMM_BYTES
-			 : slot->kind != PROGRAM_I64 && slot->kind != PROGRAM_U64)
-			return check_fail(check, item, "context slot %u is not of the right kind",
-					  rule->context_slot + i);
 	}
 	return 0;
 }

@@ -5,10 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "event/type.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CONTEXT_SLOTS = 4 }; /* cpu, pid, tid, comm */
 
 /* What begins at a byte of STRINGS. Each is also all that stands above it. */
 enum text_grade { NO_TEXT, ANY_TEXT, LABEL_TEXT, NAME_TEXT };
@@ -131,4 +135,21 @@ int check_unique(struct check *check, enum program_section_id section)
 	}
 	alloc_free(named);
 	return result;
+}
+
+int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->slot_count < CONTEXT_SLOTS || rule->context_slot > rule->slot_count - CONTEXT_SLOTS)
+		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
+				  rule->context_slot + CONTEXT_SLOTS - 1);
+	for (uint32_t i = 0; i < CONTEXT_SLOTS; i++) {
+		const struct program_slot *slot = &program_slots(check->program, rule)[rule->context_slot + i];
+		bool text = i == CONTEXT_SLOTS - 1;
+
+		if (text ? slot->kind != PROGRAM_STRING || slot->bytes != EVENT_COMM_BYTES
+			 : slot->kind != PROGRAM_I64 && slot->kind != PROGRAM_U64)
+			return check_fail(check, item, "context slot %u is not of the right kind",
+					  rule->context_slot + i);
+	}
+	return 0;
 }

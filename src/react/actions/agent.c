@@ -99,70 +99,10 @@ struct undo *react_agent_undo(const struct react_agent *agent)
 	return agent->undo;
 }
 
-int agent_refuse(struct react_call *call, int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(call->why, sizeof call->why, format, args);
-	va_end(args);
-	return error;
-}
-
-int agent_refuse_too_often(struct react_agent *agent, struct react_call *call, const char *format, ...)
-{
-	struct react_limit *limit = &agent->limits[call->statement];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(limit->why, sizeof limit->why, format, args);
-	va_end(args);
-	limit->refused++;
-	return agent_refuse(call, -EAGAIN, "%s", limit->why);
-}
-
 uint64_t react_agent_refused(const struct react_agent *agent, uint32_t statement, const char **why)
 {
 	*why = agent->limits[statement].why;
 	return agent->limits[statement].refused;
-}
-
-int64_t agent_integer(const struct react_call *call, uint32_t index, int64_t fallback)
-{
-	return index < call->arg_count ? call->args[index].i64 : fallback;
-}
-
-int agent_target(struct react_agent *agent, struct react_call *call, uint32_t index, struct react_target *target)
-{
-	const struct react_value *value = &call->args[index];
-
-	if (agent->options.foreign_ids)
-		return agent_refuse(call, -EOPNOTSUPP,
-				    "asterism is in a pid namespace, and ids of events are not its own");
-	pid_t id = value->i64 > 0 && value->i64 <= INT32_MAX ? (pid_t)value->i64 : 0;
-	pid_t pid = id ? proc_process_of(id) : 0;
-
-	if (!pid)
-		return agent_refuse(call, -ESRCH, "there is no process or thread %lld", (long long)value->i64);
-	if (pid == 1)
-		return agent_refuse(call, -EPERM, "process 1 is never acted upon");
-	if (pid == getpid())
-		return agent_refuse(call, -EPERM, "asterism does not act upon itself");
-	if (!agent->options.anywhere && !agent->options.in_scope(agent->options.context, pid))
-		return agent_refuse(call, -EPERM, "process %d is out of scope", pid);
-	*target = (struct react_target){ .pid = pid, .tid = value->naming == REACT_BY_TID ? id : 0, .id = id };
-	return 0;
-}
-
-int agent_remember(struct react_agent *agent, struct react_call *call, const struct undo_change *change)
-{
-	int result = undo_add(agent->undo, change);
-
-	if (result == -ENOSPC)
-		return agent_refuse(call, result, "%d changes are to be undone already", UNDO_ENTRIES);
-	if (result == -ESRCH)
-		return agent_refuse(call, result, "process or thread %d is gone", change->id);
-	return result < 0 ? agent_refuse(call, result, "%s", strerror(-result)) : result;
 }
 
 static int send(struct react_call *call, const struct react_target *target, int signal)

@@ -4,8 +4,8 @@
 #include "session/live/seed.h"
 
 #include "base/alloc.h"
-#include "ebpf/kernel/own-probe.h"
 #include "base/proc.h"
+#include "ebpf/kernel/own-probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

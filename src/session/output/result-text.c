@@ -34,13 +34,6 @@ static void put_time(FILE *stream, uint64_t ts)
 	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
 }
 
-int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
-{
-	if (pid == tid)
-		return fprintf(stream, "[%" PRIu32 "]", pid);
-	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
-}
-
 /* "comm[pid/tid]  cpu n", aligned. */
 static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 {

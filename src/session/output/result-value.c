@@ -86,3 +86,10 @@ void result_put_node(FILE *stream, const struct program *program, const struct p
 	else
 		result_put_value(stream, &value);
 }
+
+int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
+{
+	if (pid == tid)
+		return fprintf(stream, "[%" PRIu32 "]", pid);
+	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
+}

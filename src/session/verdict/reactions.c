@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "base/proc.h"
 #include "program/calls.h"
 #include "program/machine.h"
 #include "program/query.h"
-#include "base/proc.h"
 #include "session/output/frames.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "react/actions/agent.h"
 #include "base/proc.h"
+#include "react/actions/agent.h"
 
 #include <errno.h>
 #include <linux/sched.h>

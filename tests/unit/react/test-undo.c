@@ -3,9 +3,9 @@
 
 #include "react/undo.h"
 
+#include "base/proc.h"
 #include "child.h"
 #include "react/priority.h"
-#include "base/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
