@@ -6,6 +6,8 @@
 
 #include "automaton/rule/rule-priv.h"
 
+#include "base/circle.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,17 +17,12 @@ struct emission {
 	const struct diag_place *place;
 };
 
-enum visit { UNSEEN, OPEN, DONE };
-
 /* Vertices: the unit's rules, then its machines. */
 struct cycle_search {
 	struct unit_build *unit;
 	struct emission *emissions; /* in the order of their vertices */
 	size_t *first;              /* per vertex, and one more */
 	size_t emission_count, emission_capacity;
-	uint8_t *visits;
-	uint32_t *trail;
-	uint32_t depth;
 	int error;
 };
 
@@ -106,66 +103,61 @@ static bool uses(const struct cycle_search *search, uint32_t vertex, const struc
 	return false;
 }
 
-static int report(struct cycle_search *search, uint32_t vertex, const struct emission *emission)
+/* Edges are numbered by the vertex's emissions and, of each, by all vertices. */
+static uint32_t follow(void *context, uint32_t vertex, uint64_t *edge)
 {
-	char path[512] = "";
-	uint32_t i = 0;
+	const struct cycle_search *search = context;
+	uint32_t count = vertex_count(search);
 
-	while (search->trail[i] != vertex)
-		i++;
-	for (; i < search->depth; i++) {
-		size_t used = strlen(path);
+	while (*edge < (search->first[vertex + 1] - search->first[vertex]) * count) {
+		size_t emission = search->first[vertex] + *edge / count;
+		uint32_t next = (uint32_t)((*edge)++ % count);
 
-		snprintf(path + used, sizeof path - used, "%s -> ", name_of(search, search->trail[i]));
+		if (uses(search, next, search->emissions[emission].type))
+			return next;
 	}
-	return diag_error(search->unit->diag, emission->place, -EINVAL, "EMIT feeds itself: %s%s", path,
-			  name_of(search, vertex));
+	return CIRCLE_END;
 }
 
-/* Depth-first. */
-static int visit(struct cycle_search *search, uint32_t vertex)
+static int report(const struct cycle_search *search, const struct circle *circle)
 {
-	int err = 0;
+	char path[512] = "";
+	size_t last = search->first[circle->vertices[circle->count - 1]];
+	const struct emission *emission = &search->emissions[last + (circle->edge - 1) / vertex_count(search)];
 
-	search->visits[vertex] = OPEN;
-	search->trail[search->depth++] = vertex;
-	for (size_t i = search->first[vertex]; i < search->first[vertex + 1] && !err; i++) {
-		const struct emission *emission = &search->emissions[i];
+	for (uint32_t i = 0; i < circle->count; i++) {
+		size_t used = strlen(path);
 
-		for (uint32_t j = 0; j < vertex_count(search) && !err; j++) {
-			if (!uses(search, j, emission->type))
-				continue;
-			if (search->visits[j] == OPEN)
-				err = report(search, j, emission);
-			else if (search->visits[j] == UNSEEN)
-				err = visit(search, j);
-		}
+		snprintf(path + used, sizeof path - used, "%s -> ", name_of(search, circle->vertices[i]));
 	}
-	search->depth--;
-	search->visits[vertex] = DONE;
-	return err;
+	return diag_error(search->unit->diag, emission->place, -EINVAL, "EMIT feeds itself: %s%s", path,
+			  name_of(search, circle->vertices[0]));
+}
+
+static int find(struct cycle_search *search)
+{
+	const struct circle_graph graph = { vertex_count(search), follow, search };
+	struct circle circle;
+	int result;
+
+	collect_all(search);
+	result = search->error ? search->error : circle_find(&graph, &circle);
+	if (result <= 0)
+		return result;
+	result = report(search, &circle);
+	alloc_free(circle.vertices);
+	return result;
 }
 
 int unit_check_cycles(struct unit_build *unit)
 {
 	struct cycle_search search = { .unit = unit };
-	uint32_t count = vertex_count(&search);
-	int err = -ENOMEM;
+	int result = -ENOMEM;
 
-	search.first = alloc_zero((size_t)count + 1, sizeof *search.first);
-	search.visits = alloc_zero(count, sizeof *search.visits);
-	search.trail = alloc_zero(count + 1, sizeof *search.trail);
-	if (search.first && search.visits && search.trail) {
-		collect_all(&search);
-		err = search.error;
-	}
-	for (uint32_t i = 0; i < count && !err; i++) {
-		if (search.visits[i] == UNSEEN)
-			err = visit(&search, i);
-	}
+	search.first = alloc_zero((size_t)vertex_count(&search) + 1, sizeof *search.first);
+	if (search.first)
+		result = find(&search);
 	alloc_free(search.emissions);
 	alloc_free(search.first);
-	alloc_free(search.visits);
-	alloc_free(search.trail);
-	return err;
+	return result;
 }

@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides that emitting comes to an end. An event type leads to the rules that an event of it carries on (not those
- * where it only ends or forbids), a rule to the types it emits; a way around these is refused. Depth-first search
- * with its own stack, as an image may hold a chain of any length.
+ * where it only ends or forbids), a rule to the types it emits; a way around these is refused.
  */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"
 
 #include "base/alloc.h"
+#include "base/circle.h"
 #include "base/text.h"
 
 #include <errno.h>
 
-enum colour { UNSEEN, OPEN, DONE };
-
-struct step {
-	uint32_t vertex; /* types first, then rules */
-	uint32_t next;   /* edge to follow next */
-};
-
+/* Its vertices are the types, then the rules. */
 struct graph {
 	struct check *check;
 	uint32_t *first; /* per type, and one more: where its rules begin in rules */
 	uint32_t *rules;
-	uint8_t *colours;
-	struct step *stack;
-	uint32_t depth;
 };
 
 static bool carries_on(const struct program_transition *transition)
@@ -64,12 +55,10 @@ static void each_edge(struct graph *graph, bool fill)
 static int make_graph(struct graph *graph)
 {
 	const struct program *program = graph->check->program;
-	uint32_t types = program->type_count, vertices = types + program->rule_count;
+	uint32_t types = program->type_count;
 
 	graph->first = alloc_zero((size_t)types + 1, sizeof *graph->first);
-	graph->colours = alloc_zero(vertices, sizeof *graph->colours);
-	graph->stack = alloc_zero(vertices, sizeof *graph->stack);
-	if (!graph->first || !graph->colours || !graph->stack)
+	if (!graph->first)
 		return -ENOMEM;
 	each_edge(graph, false);
 	for (uint32_t i = 0; i < types; i++)
@@ -81,32 +70,25 @@ static int make_graph(struct graph *graph)
 	return 0;
 }
 
-static void push(struct graph *graph, uint32_t vertex)
+static uint32_t follow(void *context, uint32_t vertex, uint64_t *edge)
 {
-	const struct program *program = graph->check->program;
-	uint32_t types = program->type_count;
-	uint32_t next = vertex < types ? graph->first[vertex] : program->rules[vertex - types].first_statement;
-
-	graph->colours[vertex] = OPEN;
-	graph->stack[graph->depth++] = (struct step){ vertex, next };
-}
-
-/* The vertex that the next edge of step leads to, or PROGRAM_NONE after the last one. */
-static uint32_t follow(const struct graph *graph, struct step *step)
-{
+	const struct graph *graph = context;
 	const struct program *program = graph->check->program;
 	uint32_t types = program->type_count;
 
-	if (step->vertex < types)
-		return step->next < graph->first[step->vertex + 1] ? types + graph->rules[step->next++] : PROGRAM_NONE;
-	const struct program_rule *rule = &program->rules[step->vertex - types];
-	while (step->next < rule->first_statement + rule->statement_count) {
-		uint32_t type = program->statements[step->next++].type;
+	if (vertex < types) {
+		uint32_t first = graph->first[vertex];
+
+		return *edge < graph->first[vertex + 1] - first ? types + graph->rules[first + (*edge)++] : CIRCLE_END;
+	}
+	const struct program_rule *rule = &program->rules[vertex - types];
+	while (*edge < rule->statement_count) {
+		uint32_t type = program->statements[rule->first_statement + (*edge)++].type;
 
 		if (type != PROGRAM_NONE)
 			return type;
 	}
-	return PROGRAM_NONE;
+	return CIRCLE_END;
 }
 
 static void name_vertex(struct text_buffer *text, const struct program *program, uint32_t vertex)
@@ -117,59 +99,38 @@ static void name_vertex(struct text_buffer *text, const struct program *program,
 	text_printf(text, "%s%s", type ? "" : "rule ", program_text(program, name));
 }
 
-/* The stack from vertex on is the circle. */
-static int report(struct graph *graph, uint32_t vertex)
+static int report(const struct graph *graph, const struct circle *circle)
 {
 	const struct program *program = graph->check->program;
+	uint32_t types = program->type_count, last = circle->vertices[circle->count - 1];
 	struct text_buffer text;
 	char way[600];
-	uint32_t from = graph->depth;
 
 	text_init_fixed(&text, way, sizeof way);
-	while (graph->stack[from - 1].vertex != vertex)
-		from--;
-	for (uint32_t i = from - 1; i < graph->depth; i++) {
-		name_vertex(&text, program, graph->stack[i].vertex);
+	for (uint32_t i = 0; i < circle->count; i++) {
+		name_vertex(&text, program, circle->vertices[i]);
 		text_append(&text, " -> ");
 	}
-	name_vertex(&text, program, vertex);
-	/* A circle has a rule in it: it is the last vertex or the one that vertex is reached from. */
-	uint32_t last = graph->stack[graph->depth - 1].vertex;
-	uint32_t rule = (last < program->type_count ? vertex : last) - program->type_count;
+	name_vertex(&text, program, circle->vertices[0]);
+	/* Types and rules take turns on it: where the last vertex is no rule, the first one is. */
+	uint32_t rule = (last < types ? circle->vertices[0] : last) - types;
 	return check_fail(graph->check, (struct check_item){ PROGRAM_RULES, rule }, "EMIT goes in a circle: %s", way);
-}
-
-static int search(struct graph *graph, uint32_t start)
-{
-	push(graph, start);
-	while (graph->depth) {
-		struct step *top = &graph->stack[graph->depth - 1];
-		uint32_t next = follow(graph, top);
-
-		if (next == PROGRAM_NONE) {
-			graph->colours[top->vertex] = DONE;
-			graph->depth--;
-		} else if (graph->colours[next] == OPEN) {
-			return report(graph, next);
-		} else if (graph->colours[next] == UNSEEN) {
-			push(graph, next);
-		}
-	}
-	return 0;
 }
 
 int check_emissions(struct check *check)
 {
+	const struct program *program = check->program;
 	struct graph graph = { .check = check };
+	struct circle circle = { 0 };
 	int result = make_graph(&graph);
 
-	for (uint32_t i = 0; i < check->program->type_count && !result; i++) {
-		if (graph.colours[i] == UNSEEN)
-			result = search(&graph, i);
-	}
+	if (!result)
+		result = circle_find(&(struct circle_graph){ program->type_count + program->rule_count, follow, &graph },
+				     &circle);
+	if (result > 0)
+		result = report(&graph, &circle);
+	alloc_free(circle.vertices);
 	alloc_free(graph.first);
 	alloc_free(graph.rules);
-	alloc_free(graph.colours);
-	alloc_free(graph.stack);
 	return result;
 }
