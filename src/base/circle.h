@@ -15,8 +15,8 @@
 struct circle_graph {
 	uint32_t vertex_count;
 	/*
-	 * The vertex that the next edge from vertex leads to, or CIRCLE_END after the last one. *edge is 0 at first, and
-	 * else what the call before has left there; it goes up.
+	 * The vertex that the next edge from vertex leads to, or CIRCLE_END after the last one. *edge is 0 at first,
+	 * and else what the call before has left there; it goes up.
 	 */
 	uint32_t (*follow)(void *context, uint32_t vertex, uint64_t *edge);
 	void *context;

@@ -386,10 +386,6 @@ int engine_dispatch_build(struct engine *engine)
 	}
 	if (!result)
 		result = engine_code_link(&engine->code);
-	for (uint32_t i = 0; i < count && !result; i++) {
-		engine_condition_link(&engine->code, &transitions[i].fit);
-		engine_effect_link(&engine->code, &transitions[i].effect);
-	}
 	if (!result)
 		result = build_table(&builder);
 	alloc_free(builder.drafts);

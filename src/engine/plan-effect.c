@@ -298,6 +298,5 @@ void engine_effect_plan(const struct engine_planner *planner, const struct progr
 	if (rest.hold != PROGRAM_NONE && engine_range_find(planner, rest.hold, &planned->hold))
 		rest.hold = PROGRAM_NONE;
 	if (rest.count || rest.hold != PROGRAM_NONE)
-		planned->rest = engine_code_pointer(
-			engine_compile_effect(planner->code, planner->program, planner->rule, &rest));
+		planned->rest = 1 + engine_compile_effect(planner->code, planner->program, planner->rule, &rest);
 }

@@ -40,7 +40,7 @@ struct engine_copy {
 
 struct engine_condition {
 	struct engine_range range;
-	const struct engine_op *rest; /* asked then; NULL: nothing */
+	uint32_t rest; /* code that is asked then, by its index from 1 on; 0: nothing */
 };
 
 /* Slots that are moved to higher places, which may overlap. */
@@ -52,9 +52,9 @@ struct engine_effect {
 	struct engine_block block; /* moved first; then */
 	const struct engine_copy *copies;
 	uint32_t copy_count;
-	bool fills;                   /* the copies leave no byte of the slots as it was */
-	const struct engine_op *rest; /* other actions, hold; NULL: nothing */
-	struct engine_range hold;     /* asked at last */
+	bool fills;               /* the copies leave no byte of the slots as it was */
+	uint32_t rest;            /* code of other actions and of hold, likewise */
+	struct engine_range hold; /* asked at last */
 };
 
 static inline uint64_t engine_word_at(const char *from)
@@ -125,17 +125,11 @@ extern const struct engine_range engine_everything;
 /* Fills range if node, of kind BOOL, is a comparison that one can be. */
 bool engine_range_find(const struct engine_planner *planner, uint32_t node, struct engine_range *range);
 
-/* Code is known by its index until it is linked, so the indices (plus one) stand in for the pointers. */
-const struct engine_op *engine_code_pointer(uint32_t index);
-
 /*
- * Plans a condition (node or PROGRAM_NONE), a transition's actions and hold. Until engine_condition_link and
- * engine_effect_link, which are for when the code is linked, rest is no pointer. Failures stick in code->failed.
+ * Plans a condition (node or PROGRAM_NONE), a transition's actions and hold. Failures stick in code->failed.
  */
 void engine_condition_plan(const struct engine_planner *planner, uint32_t node, struct engine_condition *planned);
 void engine_effect_plan(const struct engine_planner *planner, const struct program_transition *transition,
 			struct engine_effect *planned);
-void engine_condition_link(const struct engine_code *code, struct engine_condition *planned);
-void engine_effect_link(const struct engine_code *code, struct engine_effect *planned);
 
 #endif

@@ -166,16 +166,6 @@ bool engine_range_find(const struct engine_planner *planner, uint32_t index, str
 	return true;
 }
 
-const struct engine_op *engine_code_pointer(uint32_t index)
-{
-	return (const struct engine_op *)((uintptr_t)index + 1);
-}
-
-static const struct engine_op *link(const struct engine_code *code, const struct engine_op *rest)
-{
-	return rest ? &code->ops[(uintptr_t)rest - 1] : NULL;
-}
-
 void engine_condition_plan(const struct engine_planner *planner, uint32_t node, struct engine_condition *planned)
 {
 	uint32_t first = node;
@@ -188,16 +178,6 @@ void engine_condition_plan(const struct engine_planner *planner, uint32_t node, 
 	if (!engine_range_find(planner, first, &planned->range))
 		first = PROGRAM_NONE;
 	if (first != node)
-		planned->rest = engine_code_pointer(
-			engine_compile_condition(planner->code, planner->program, planner->rule, node, first));
-}
-
-void engine_condition_link(const struct engine_code *code, struct engine_condition *planned)
-{
-	planned->rest = link(code, planned->rest);
-}
-
-void engine_effect_link(const struct engine_code *code, struct engine_effect *planned)
-{
-	planned->rest = link(code, planned->rest);
+		planned->rest =
+			1 + engine_compile_condition(planner->code, planner->program, planner->rule, node, first);
 }

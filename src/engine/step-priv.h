@@ -19,15 +19,15 @@ struct engine_step {
 	const struct engine_group *known;
 };
 
-static inline bool engine_step_code_holds(const struct engine_step *step, const struct engine_op *code,
-					  const char *slots)
+/* rest: as in a plan, and there is something. */
+static inline bool engine_step_rest_holds(const struct engine_step *step, uint32_t rest, const char *slots)
 {
 	struct engine_frame *frame = &step->engine->frame;
 
 	frame->base[ENGINE_BASE_RECORD] = (char *)step->event->record; /* read only */
 	frame->base[ENGINE_BASE_SLOTS] = (char *)slots;
 	frame->divisions = &step->rule->stats.divisions_by_zero;
-	return engine_code_holds(code, frame);
+	return engine_code_holds(&step->engine->code.ops[rest - 1], frame);
 }
 
 static inline bool engine_step_fits(const struct engine_step *step, const struct engine_transition *transition,
@@ -36,7 +36,7 @@ static inline bool engine_step_fits(const struct engine_step *step, const struct
 	const struct engine_condition *fit = &transition->fit;
 
 	return engine_range_holds(&fit->range, (const char *)step->event->record, slots) &&
-	       (!fit->rest || engine_step_code_holds(step, fit->rest, slots));
+	       (!fit->rest || engine_step_rest_holds(step, fit->rest, slots));
 }
 
 /* The first of count transitions that fits, judged on slots; or NULL. */
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) uint32_t engine_step_take(struct en
 	const char *record = (const char *)step->event->record;
 
 	engine_copies_do(effect, record, run->slots);
-	if (effect->rest && !engine_step_code_holds(step, effect->rest, run->slots))
+	if (effect->rest && !engine_step_rest_holds(step, effect->rest, run->slots))
 		return PROGRAM_TARGET_END;
 	if (!engine_range_holds(&effect->hold, record, run->slots))
 		return PROGRAM_TARGET_END;

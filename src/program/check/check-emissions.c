@@ -125,8 +125,8 @@ int check_emissions(struct check *check)
 	int result = make_graph(&graph);
 
 	if (!result)
-		result = circle_find(&(struct circle_graph){ program->type_count + program->rule_count, follow, &graph },
-				     &circle);
+		result = circle_find(
+			&(struct circle_graph){ program->type_count + program->rule_count, follow, &graph }, &circle);
 	if (result > 0)
 		result = report(&graph, &circle);
 	alloc_free(circle.vertices);
