@@ -358,7 +358,7 @@ static int build_table(struct builder *builder)
 	for (size_t i = 0; i < builder->draft_count; i++) {
 		struct engine_dispatch *row = &table[builder->drafts[i].type];
 
-		((struct engine_entry *)row->entries)[row->count++] = builder->drafts[i].entry;
+		row->entries[row->count++] = builder->drafts[i].entry;
 	}
 	engine->dispatch = table;
 	if (engine_unread_build(engine, table))

@@ -102,7 +102,7 @@ struct engine_dispatch {
 	bool selects;                       /* there is more than entries */
 	uint32_t doubt_count;               /* unread.c: strings that may be unread */
 	const struct engine_doubts *doubts; /* NULL where there are none */
-	const struct engine_entry *entries; /* in image order; without those that select.c has taken over */
+	struct engine_entry *entries;       /* in image order; without those that select.c has taken over */
 	uint32_t count;
 	uint32_t selector_count;
 	struct engine_selector *selectors; /* select.c: rules by a constant; */

@@ -19,7 +19,7 @@ enum { ENTRIES_MIN = 4 };
 /* The entries under one constant, in image order. */
 struct bucket {
 	uint64_t word;
-	const struct engine_entry *entries;
+	struct engine_entry *entries;
 	uint32_t count;
 };
 
@@ -149,7 +149,7 @@ static int fill(struct arena *arena, struct engine_selector *selector, const str
 		if (is_on(&entries[i], &selector->guard)) {
 			struct bucket *bucket = bucket_of(selector, entries[i].guard.word);
 
-			*(struct engine_entry *)bucket->entries++ = entries[i];
+			*bucket->entries++ = entries[i];
 		}
 	}
 	for (size_t i = 0; i < selector->by_word.count; i++)
@@ -165,7 +165,7 @@ static bool only_waits(const struct engine_entry *entry)
 /* Keeps only the entries that nobody has taken over. */
 static void keep_others(struct engine_dispatch *row)
 {
-	struct engine_entry *entries = (struct engine_entry *)row->entries;
+	struct engine_entry *entries = row->entries;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < row->count; i++) {

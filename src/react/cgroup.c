@@ -56,7 +56,7 @@ static bool has_option(const char *options, const char *wanted)
 }
 
 /* One line of mountinfo: whether it mounts the hierarchy; then where, and from which cgroup on. */
-static bool is_mount(char *line, bool is_v1, const char **point, const char **root)
+static bool is_mount(char *line, bool is_v1, char **point, char **root)
 {
 	char *rest = strstr(line, " - ");
 
@@ -97,12 +97,13 @@ static int find_folder(struct cgroup *cgroup)
 	if (!file)
 		return -errno;
 	while (result == -ENOENT && fgets(line, sizeof line, file)) {
-		const char *point, *root, *rest;
+		char *point, *root;
+		const char *rest;
 
 		if (!is_mount(line, cgroup->is_v1, &point, &root))
 			continue;
-		unescape((char *)point);
-		unescape((char *)root);
+		unescape(point);
+		unescape(root);
 		rest = below(cgroup->path, root);
 		if (!rest)
 			continue;

@@ -20,7 +20,7 @@ void pattern_unbind(const struct pattern_node *node, uint64_t *set)
 /* Lets the sets of from flow along edge; from NULL is the start. Returns true if the target's sets changed. */
 static bool flow(const struct pattern *pattern, const struct position *from, const struct edge *edge, uint64_t *room)
 {
-	struct position *to = edge->target;
+	struct position *to = &pattern->positions[edge->target->id];
 	uint32_t words = pattern->set_words;
 	uint64_t *may = room, *must = room + words;
 	bool changed = !to->reached;

@@ -26,7 +26,7 @@ static int out_of(struct rule_build *build, const struct state *state, uint32_t 
 		return -ENOMEM;
 	round->node = position->node;
 	edges->items[edges->count++] = (struct edge){
-		.target = (struct position *)position,
+		.target = position,
 		.path.steps = round,
 	};
 	return 0;

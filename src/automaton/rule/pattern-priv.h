@@ -78,7 +78,7 @@ struct path {
 };
 
 struct edge {
-	struct position *target; /* NULL: the pattern is complete */
+	const struct position *target; /* NULL: the pattern is complete */
 	struct path path;
 	bool overflow;  /* the event that is one too many for a repeat: the run ends */
 	uint32_t group; /* edges of one group cannot be told apart by their event type; 0: none */

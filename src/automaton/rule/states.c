@@ -206,22 +206,25 @@ static struct landing *land(struct rule_build *build, const struct merged_edge *
 	*open = *landing;
 	open->state.open = true;
 	land_complete(build, merged, landing);
-	const struct count_test *closes = test_before(build, &merged->edge, &last, &never);
+	struct count_test *closes = test_before(build, &merged->edge, &last, &never);
 	if (never)
 		return open;
 	if (closes) {
 		struct landing *inner = landing->otherwise;
 
-		((struct count_test *)closes)->next = landing->tests;
+		closes->next = landing->tests;
 		landing->tests = closes;
 		landing->otherwise = open;
 		/* Closed but not complete for an outer count: told apart by the closing test alone. */
 		if (inner) {
-			inner->tests = arena_zero(build->arena, 1, sizeof *inner->tests);
-			if (inner->tests)
-				*(struct count_test *)inner->tests = (struct count_test){ .node = closes->node,
-											  .op = closes->op,
-											  .value = closes->value };
+			struct count_test *again = arena_zero(build->arena, 1, sizeof *again);
+
+			if (!again) {
+				rule_fail(build, -ENOMEM);
+				return NULL;
+			}
+			*again = (struct count_test){ .node = closes->node, .op = closes->op, .value = closes->value };
+			inner->tests = again;
 			inner->otherwise = open;
 			landing->otherwise = inner;
 		}
