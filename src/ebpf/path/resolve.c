@@ -91,7 +91,10 @@ static int find_argument(struct source_binding *binding, const char *name, uint3
 	return 0;
 }
 
-/* The verifier lets numbers be loaded, and pointers to void, to integers and to what it can describe. */
+/*
+ * The verifier lets numbers be loaded, and pointers to void, to integers and to what it can describe; before 6.12 none
+ * to a void that is const.
+ */
 static bool needs_helper(const struct btf_kernel *btf, uint32_t type)
 {
 	const struct btf_type *bare = btf_kernel_bare(btf, &type);
@@ -99,9 +102,10 @@ static bool needs_helper(const struct btf_kernel *btf, uint32_t type)
 	if (!bare || BTF_INFO_KIND(bare->info) != BTF_KIND_PTR)
 		return false;
 	type = bare->type;
+	if (!type)
+		return false;
 	bare = btf_kernel_bare(btf, &type);
 	switch (bare ? BTF_INFO_KIND(bare->info) : BTF_KIND_UNKN) {
-	case BTF_KIND_UNKN:
 	case BTF_KIND_INT:
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
@@ -302,9 +306,4 @@ bool source_same(const struct source_node *a, const struct source_node *b)
 	/* Resolving starts from a zeroed access, so padding does not differ. */
 	return a->is_current == b->is_current && a->argument == b->argument &&
 	       memcmp(&a->access, &b->access, sizeof a->access) == 0;
-}
-
-bool source_same_condition(const struct source_condition *a, const struct source_condition *b)
-{
-	return a->compare == b->compare && a->value == b->value && source_same(a->path, b->path);
 }

@@ -48,10 +48,8 @@ struct source_unit {
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;
-	const struct source_condition *native; /* tells calls of 32-bit code from others; NULL: there are none */
-	bool counts_others;                    /* those are counted here */
-	bool awaits;                           /* some entry does */
-	struct source_await *await;            /* then, once it is needed */
+	bool awaits;                /* some entry does */
+	struct source_await *await; /* then, once it is needed */
 	struct source_entry *entries;
 	size_t entry_count, entry_capacity;
 };
@@ -97,9 +95,6 @@ bool source_may_interrupt(const struct event_type *type);
  * at least. Returns 0, -ENOMEM.
  */
 int source_may_be_unread(const struct event_type *type, bool *may);
-
-/* Whether events of type are system calls, so that those of 32-bit code are missing among them. */
-bool source_is_of_calls(const struct event_type *type);
 
 /* Whether events of type tell of the kernel's own locks, those that our programs wait for included. */
 bool source_is_of_locks(const struct event_type *type);
