@@ -6,6 +6,7 @@ usage: verdict-kill.py ASTERISM ASKED [ROUNDS]
 
 Starts targets that are asked about all the time, and kills asterism at a random moment of its start, its work or its
 end, or its keeper, or those who answer. After each round every target must go on, no keeper and no program be left.
+How long a start takes here is measured first. ASTERISM_TEST_PATIENCE multiplies how long is waited for anything.
 """
 
 import ctypes
@@ -22,6 +23,7 @@ import time
 THREADS_MAX, THREAD_BYTES, HEAD_BYTES = 16, 64, 8
 TARGETS = 3
 SYS_BPF, PROG_GET_FD_BY_ID = 321, 13
+PATIENCE = int(os.environ.get("ASTERISM_TEST_PATIENCE", "1"))
 RULE = """SYNCHRONOUS RULE ask PATTERN { sys_exit_getpid:b } RETURN { b.ret AS r } DO { CALL Ask(%s) }
 """
 STOP = """RULE stop PATTERN { sys_exit_getpid:b } RETURN { b.ret AS r } DO { CALL Stop(#PID) }
@@ -69,8 +71,8 @@ def keepers_of(pid):
     return [int(child) for child in children if read(f"/proc/{child}/comm").strip() == "asterism-keep"]
 
 
-def wait_until(condition, seconds=5):
-    end = time.monotonic() + seconds
+def wait_until(condition):
+    end = time.monotonic() + 5 * PATIENCE
     while not condition():
         if time.monotonic() > end:
             return False
@@ -108,6 +110,7 @@ class Check:
         self.checks = 0
         self.answer = self.write("answer", "#!/bin/sh\nexit 0\n")
         self.rule = self.write("ask.rule", RULE % "300ms")
+        self.start_seconds = self.measure_start()
 
     def write(self, name, text):
         path = os.path.join(self.folder.name, name)
@@ -125,6 +128,23 @@ class Check:
         asking = ["--ask", self.answer] if ask else []
         return subprocess.Popen([self.asterism, "run", "-q", "--allow-actions", *asking, *more, rule or self.rule, *pids],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stopped(self):
+        return [target for target in self.targets if state_of(target.process.pid) == "T"]
+
+    def wait_for_work(self, process):
+        """Until it has asked about somebody. What is asked about is stopped."""
+        if not wait_until(lambda: keepers_of(process.pid) and self.stopped()):
+            self.fail("nobody is asked about")
+
+    def measure_start(self):
+        begin = time.monotonic()
+        process = self.start()
+        self.wait_for_work(process)
+        seconds = time.monotonic() - begin
+        process.terminate()
+        process.wait()
+        return seconds
 
     def check_end(self, what, programs, keepers):
         self.checks += 1
@@ -154,7 +174,7 @@ class Check:
 
     def in_shutdown(self, delay):
         process = self.start()
-        time.sleep(0.15)
+        self.wait_for_work(process)
         programs, keepers = programs_of(process.pid), keepers_of(process.pid)
         process.terminate()
         time.sleep(delay)
@@ -162,12 +182,17 @@ class Check:
         process.wait()
         self.check_end(f"killed {delay * 1e3:.1f} ms after SIGTERM", programs, keepers)
 
+    def freeze(self, process):
+        """It stands still, and all targets with it: their next call is asked about."""
+        self.wait_for_work(process)
+        process.send_signal(signal.SIGSTOP)
+        if not wait_until(lambda: len(self.stopped()) == TARGETS):
+            self.fail("somebody is not asked about")
+
     def frozen(self, what):
         """Killed while it does nothing: with matches in the ring, and with answerers at work."""
         process = self.start()
-        time.sleep(0.15)
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(0.05)
+        self.freeze(process)
         programs, keepers = programs_of(process.pid), keepers_of(process.pid)
         process.kill()
         process.wait()
@@ -176,15 +201,13 @@ class Check:
     def both(self):
         """What nobody can make good: the keeper and asterism are killed together. Shows that a test here can fail."""
         process = self.start()
-        time.sleep(0.15)
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(0.05)
+        self.freeze(process)
         for keeper in keepers_of(process.pid):
             os.kill(keeper, signal.SIGKILL)
         process.kill()
         process.wait()
         time.sleep(0.2)
-        stopped = [target for target in self.targets if state_of(target.process.pid) == "T"]
+        stopped = self.stopped()
         for target in stopped:
             os.kill(target.process.pid, signal.SIGCONT)
         if not stopped:
@@ -192,7 +215,7 @@ class Check:
 
     def kill_keeper(self, times):
         process = self.start()
-        time.sleep(0.15)
+        self.wait_for_work(process)
         seen = set()
         for _ in range(times):
             if not wait_until(lambda: keepers_of(process.pid)):
@@ -219,7 +242,7 @@ def answerers(check):
         check.answer = check.write(name, text)
         check.rule = check.write("ask.rule", RULE % '40ms, "CONTINUE"')
         process = check.start()
-        time.sleep(0.2)
+        check.wait_for_work(process)
         for target in check.targets:
             if not target.goes_on():
                 check.fail(f"an answerer that is {name} holds a target")
@@ -242,16 +265,16 @@ def main():
     stop = check.write("stop.rule", STOP)
     try:
         for i in range(rounds):
-            delay = rng.uniform(0, 0.15)
+            delay = rng.uniform(0, 2 * check.start_seconds)
             check.kill_at(f"killed after {delay * 1e3:.1f} ms", delay, ask=i % 3 != 0)
         for i in range(rounds // 6):
-            check.in_shutdown(rng.uniform(0, 0.04))
+            check.in_shutdown(rng.uniform(0, check.start_seconds / 2))
         for i in range(rounds // 6):
-            delay = rng.uniform(0, 0.15)
+            delay = rng.uniform(0, 2 * check.start_seconds)
             check.kill_at(f"Stop, killed after {delay * 1e3:.1f} ms", delay, ask=False, rule=stop)
         for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            check.kill_at(f"ended by {how.name}", 0.2, how)
-            check.kill_at(f"Stop, ended by {how.name}", 0.2, how, ask=False, rule=stop)
+            check.kill_at(f"ended by {how.name}", 2 * check.start_seconds, how)
+            check.kill_at(f"Stop, ended by {how.name}", 2 * check.start_seconds, how, ask=False, rule=stop)
         for i in range(rounds // 12):
             check.frozen("killed with matches in the ring")
         check.both()
