@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 int check_failures;
+char harness_skipped[256];
 
 void check_failed(const char *file, int line, const char *text)
 {
@@ -307,4 +308,57 @@ size_t harness_descriptors(void)
 	if (folder)
 		closedir(folder);
 	return count;
+}
+
+bool harness_offers(const struct harness *harness, const char *name)
+{
+	const struct event_type *type = event_catalog_find(harness->catalog, name);
+	char reason[sizeof harness_skipped];
+
+	if (source_available(harness->btf, type, 0, reason, sizeof reason) > 0)
+		return true;
+	memcpy(harness_skipped, reason, sizeof reason);
+	return false;
+}
+
+void harness_check_header(const struct outcome *outcome, const struct event_header *record)
+{
+	CHECK(record->ts >= outcome->begin_ns && record->ts <= outcome->end_ns);
+	CHECK_EQUAL(record->pid, outcome->child);
+	CHECK_EQUAL(record->tid, outcome->child);
+	CHECK(record->cpu < (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	CHECK_TEXT(record->comm, "planted");
+}
+
+void harness_check_order(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->count; i++) {
+		const struct event_header *record = (const void *)outcome->records[i];
+
+		CHECK_EQUAL(record->seq, i + 1);
+	}
+	CHECK_EQUAL(outcome->lost, 0);
+	CHECK_EQUAL(outcome->events, outcome->count);
+}
+
+int harness_main(int argc, char **argv, const struct harness_test *tests, size_t count)
+{
+	struct harness harness;
+	int result = harness_init(&harness, argc > 1 ? argv[1] : "catalogs/linux.events");
+
+	if (result)
+		return result;
+	harness.cautious = argc > 2 && strcmp(argv[2], "cautious") == 0;
+	for (size_t i = 0; i < count; i++) {
+		int before = check_failures;
+
+		if (argc > 2 && !harness.cautious && strcmp(argv[2], tests[i].name) != 0)
+			continue;
+		*harness_skipped = '\0';
+		tests[i].run(&harness);
+		printf("%s - %s%s%s\n", check_failures > before ? "not ok" : "ok", tests[i].name,
+		       *harness_skipped ? " # SKIP " : "", harness_skipped);
+	}
+	harness_fini(&harness);
+	return check_failures ? 1 : 0;
 }

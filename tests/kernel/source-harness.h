@@ -49,6 +49,23 @@ struct outcome {
 int harness_init(struct harness *harness, const char *catalog);
 void harness_fini(struct harness *harness);
 
+/*
+ * Runs the tests over the catalog that the first argument names: all, or the one of the name that the second is;
+ * "cautious": all with the other form of programs, which read by helper calls only. Gives the status of the process.
+ */
+struct harness_test {
+	const char *name;
+	void (*run)(const struct harness *harness);
+};
+
+int harness_main(int argc, char **argv, const struct harness_test *tests, size_t count);
+
+/* Why the test at hand could not be run; "" if it was. */
+extern char harness_skipped[256];
+
+/* Whether the kernel has the event; if not, the test is skipped with the reason. */
+bool harness_offers(const struct harness *harness, const char *name);
+
 /* Ends the process with a message where the machinery itself fails. */
 void harness_run(const struct harness *harness, const struct plan *plan, struct outcome *outcome);
 void outcome_fini(struct outcome *outcome);
@@ -66,6 +83,10 @@ size_t record_count(const struct outcome *outcome, const char *name);
 /* The value of a field. An unknown one ends the process. */
 uint64_t field_number(const struct outcome *outcome, const struct event_header *record, const char *name);
 const char *field_text(const struct outcome *outcome, const struct event_header *record, const char *name);
+
+/* The header of an event that the child raised by itself; that no event is missing. */
+void harness_check_header(const struct outcome *outcome, const struct event_header *record);
+void harness_check_order(const struct outcome *outcome);
 
 /* A system call, with five arguments, for plants that must do exactly this one. */
 long plant_call(long number, const long *args);

@@ -3,11 +3,9 @@
 
 #include "source-harness.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,27 +20,6 @@
 
 #define NUMBER(name) field_number(&outcome, record, name)
 #define TEXT(name)   field_text(&outcome, record, name)
-
-/* The header of every event that the child raises by itself. */
-static void check_header(const struct outcome *outcome, const struct event_header *record)
-{
-	CHECK(record->ts >= outcome->begin_ns && record->ts <= outcome->end_ns);
-	CHECK_EQUAL(record->pid, outcome->child);
-	CHECK_EQUAL(record->tid, outcome->child);
-	CHECK(record->cpu < (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	CHECK_TEXT(record->comm, "planted");
-}
-
-static void check_order(const struct outcome *outcome)
-{
-	for (size_t i = 0; i < outcome->count; i++) {
-		const struct event_header *record = (const void *)outcome->records[i];
-
-		CHECK_EQUAL(record->seq, i + 1);
-	}
-	CHECK_EQUAL(outcome->lost, 0);
-	CHECK_EQUAL(outcome->events, outcome->count);
-}
 
 /* ---- openat: strings from user memory, and the system call tree */
 
@@ -64,12 +39,12 @@ static void test_open(const struct harness *harness)
 
 	harness_run(harness, &(struct plan){ .types = { "sys_enter_openat", "sys_exit_openat" }, .plant = plant_open },
 		    &outcome);
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	CHECK_EQUAL(record_count(&outcome, "sys_enter_openat"), 3);
 	CHECK_EQUAL(record_count(&outcome, "sys_exit_openat"), 3);
 	const struct event_header *record = record_get(&outcome, "sys_enter_openat", 0);
 
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("dfd"), (int64_t)AT_FDCWD);
 	CHECK_TEXT(TEXT("filename"), open_path);
 	CHECK_EQUAL(NUMBER("flags"), O_RDWR | O_CREAT);
@@ -77,7 +52,7 @@ static void test_open(const struct harness *harness)
 	for (size_t i = sizeof open_path; i < 256; i++)
 		CHECK_EQUAL(TEXT("filename")[i], 0);
 	record = record_get(&outcome, "sys_exit_openat", 0);
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("ret"), (int64_t)-ENOENT);
 	CHECK(record->ts > record_get(&outcome, "sys_enter_openat", 0)->ts);
 	record = record_get(&outcome, "sys_enter_openat", 1);
@@ -112,11 +87,11 @@ static void test_calls(const struct harness *harness)
 		    &(struct plan){ .types = { "sys_enter", "sys_exit", "sys_enter_getppid", "sys_enter_getpid" },
 				    .plant = plant_calls },
 		    &outcome);
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	for (size_t i = 0; i < outcome.count; i++) {
 		const struct event_header *record = (const void *)outcome.records[i];
 
-		check_header(&outcome, record);
+		harness_check_header(&outcome, record);
 		if (record->type == 2) {
 			const struct event_header *general = (const void *)outcome.records[i - 1];
 
@@ -174,16 +149,16 @@ static void test_family(const struct harness *harness)
 	pid_t grandchild = (pid_t)outcome.told->numbers[0];
 	const struct event_header *record = record_get(&outcome, "sched_process_fork", 0);
 
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	CHECK_EQUAL(record_count(&outcome, "sched_process_fork"), 1);
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("parent_pid"), outcome.child);
 	CHECK_TEXT(TEXT("parent_comm"), "planted");
 	CHECK_EQUAL(NUMBER("child_pid"), grandchild);
 	CHECK_EQUAL(NUMBER("child_tgid"), grandchild);
 	CHECK_TEXT(TEXT("child_comm"), "planted");
 	record = record_get(&outcome, "task_newtask", 0);
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("target_tid"), grandchild);
 	CHECK_TEXT(TEXT("target_comm"), "planted");
 	record = record_get(&outcome, "sys_enter_execve", 0);
@@ -206,7 +181,7 @@ static void test_family(const struct harness *harness)
 	CHECK_EQUAL(NUMBER("prio"), 120 + getpriority(PRIO_PROCESS, 0));
 	CHECK_EQUAL(NUMBER("group_dead"), 1);
 	record = record_get(&outcome, "sched_process_exit", 1);
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	outcome_fini(&outcome);
 }
 
@@ -267,7 +242,7 @@ static void test_ping_pong(const struct harness *harness)
 		    &outcome);
 	pid_t parent = outcome.child, child = (pid_t)outcome.told->numbers[0];
 
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	for (size_t i = 0; i < outcome.count; i++) {
 		const struct event_header *record = (const void *)outcome.records[i];
 		bool ours = (pid_t)record->pid == parent || (pid_t)record->pid == child;
@@ -329,12 +304,12 @@ static void test_futex(const struct harness *harness)
 	const struct event_header *record = record_get(&outcome, "futex_wait", 0);
 	uint64_t begin = record->ts;
 
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	CHECK_EQUAL(record_count(&outcome, "futex_wait"), 2);
 	CHECK_EQUAL(record_count(&outcome, "futex_wait_end"), 2);
 	CHECK_EQUAL(record_count(&outcome, "futex_wake"), 1);
 	CHECK_EQUAL(record_count(&outcome, "sys_exit_futex"), 3);
-	check_header(&outcome, record);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("uaddr"), outcome.told->numbers[0]);
 	CHECK_EQUAL(NUMBER("op"), FUTEX_WAIT_PRIVATE);
 	CHECK_EQUAL(NUMBER("val"), 7);
@@ -373,11 +348,11 @@ static void test_faults(const struct harness *harness)
 	harness_run(harness, &(struct plan){ .types = { "page_fault_user" }, .plant = plant_faults }, &outcome);
 	uint64_t start = outcome.told->numbers[0];
 
-	check_order(&outcome);
+	harness_check_order(&outcome);
 	for (size_t i = 0; i < outcome.count; i++) {
 		const struct event_header *record = (const void *)outcome.records[i];
 
-		check_header(&outcome, record);
+		harness_check_header(&outcome, record);
 		if (NUMBER("address") < start || NUMBER("address") >= start + PAGES * page)
 			continue;
 		CHECK_EQUAL(NUMBER("address"), start + next * page);
@@ -412,8 +387,8 @@ static void test_sleep(const struct harness *harness)
 	uint64_t begin = record->ts;
 	size_t found = 0;
 
-	check_order(&outcome);
-	check_header(&outcome, record);
+	harness_check_order(&outcome);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("which_clock"), CLOCK_MONOTONIC);
 	CHECK_EQUAL(NUMBER("rqtp"), outcome.told->numbers[0]);
 	record = record_get(&outcome, "sys_exit_clock_nanosleep", 0);
@@ -426,107 +401,6 @@ static void test_sleep(const struct harness *harness)
 		found += soft >= begin + 20000000 && soft < begin + 40000000 && NUMBER("expires") - soft == 50000;
 	}
 	CHECK_EQUAL(found, 1);
-	outcome_fini(&outcome);
-}
-
-/* ---- members of unions, bytes swapped */
-
-static void plant_connection(struct told *told)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof address;
-	int server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (bind(server, (void *)&address, length) || listen(server, 1) ||
-	    getsockname(server, (void *)&address, &length) || connect(client, (void *)&address, length))
-		_exit(6);
-	told->numbers[0] = ntohs(address.sin_port);
-	getsockname(client, (void *)&address, &length);
-	told->numbers[1] = ntohs(address.sin_port);
-	close(accept(server, NULL, NULL));
-	close(client);
-	close(server);
-}
-
-static void test_connection(const struct harness *harness)
-{
-	struct outcome outcome;
-	const struct event_header *record;
-	size_t client = 0, server = 0, listening = 0;
-
-	harness_run(harness, &(struct plan){ .types = { "inet_sock_set_state" }, .plant = plant_connection }, &outcome);
-	uint64_t port = outcome.told->numbers[0], own = outcome.told->numbers[1];
-
-	check_order(&outcome);
-	for (size_t i = 0; (record = record_get(&outcome, "inet_sock_set_state", i)); i++) {
-		CHECK_EQUAL(record->pid, outcome.child);
-		CHECK_EQUAL(NUMBER("family"), AF_INET);
-		CHECK_EQUAL(NUMBER("protocol"), IPPROTO_TCP);
-		CHECK(NUMBER("skaddr") >> 63);
-		if (NUMBER("newstate") == 10) {
-			CHECK_EQUAL(NUMBER("saddr"), INADDR_LOOPBACK);
-			listening++;
-		}
-		if (NUMBER("newstate") != 1)
-			continue;
-		CHECK_EQUAL(NUMBER("saddr"), INADDR_LOOPBACK);
-		CHECK_EQUAL(NUMBER("daddr"), INADDR_LOOPBACK);
-		client += NUMBER("sport") == own && NUMBER("dport") == port && NUMBER("oldstate") == 2;
-		server += NUMBER("sport") == port && NUMBER("dport") == own && NUMBER("oldstate") == 3;
-	}
-	CHECK_EQUAL(listening, 1);
-	CHECK_EQUAL(client, 1);
-	CHECK_EQUAL(server, 1);
-	outcome_fini(&outcome);
-}
-
-/* ---- long chains of pointers */
-
-static void plant_file(struct told *told)
-{
-	char path[] = "/tmp/asterism-source-XXXXXX";
-	int file = mkstemp(path);
-	struct stat status;
-
-	if (file < 0 || fstat(file, &status))
-		_exit(7);
-	told->numbers[0] = status.st_ino;
-	told->numbers[1] = (uint64_t)status.st_dev >> 8 << 20 | (status.st_dev & 0xff);
-	told->numbers[2] = (uint64_t)write(file, path, 11);
-	told->numbers[3] = (uint64_t)file;
-	fsync(file);
-	close(file);
-	unlink(path);
-}
-
-static void test_file(const struct harness *harness)
-{
-	struct outcome outcome;
-
-	harness_run(harness,
-		    &(struct plan){ .types = { "ext4_sync_file_enter", "sys_enter_write", "sys_exit_write",
-					       "block_rq_issue", "block_bio_queue" },
-				    .plant = plant_file },
-		    &outcome);
-	const struct event_header *record = record_get(&outcome, "sys_enter_write", 0);
-
-	check_order(&outcome);
-	check_header(&outcome, record);
-	CHECK_EQUAL(NUMBER("fd"), outcome.told->numbers[3]);
-	CHECK_EQUAL(NUMBER("count"), 11);
-	record = record_get(&outcome, "sys_exit_write", 0);
-	CHECK_EQUAL(NUMBER("ret"), 11);
-	record = record_get(&outcome, "ext4_sync_file_enter", 0);
-	if (!record) {
-		printf("# no ext4 under /tmp: its events are not tested\n");
-	} else {
-		CHECK_EQUAL(NUMBER("ino"), outcome.told->numbers[0]);
-		CHECK_EQUAL(NUMBER("dev"), outcome.told->numbers[1]);
-		CHECK_EQUAL(NUMBER("datasync"), 0);
-	}
-	record = record_get(&outcome, "block_bio_queue", 0);
-	if (record)
-		CHECK(NUMBER("nr_sector") > 0);
 	outcome_fini(&outcome);
 }
 
@@ -553,8 +427,8 @@ static void test_signals(const struct harness *harness)
 	harness_run(harness, &(struct plan){ .types = { "signal_generate" }, .plant = plant_signals }, &outcome);
 	const struct event_header *record = record_get(&outcome, "signal_generate", 0);
 
-	check_order(&outcome);
-	check_header(&outcome, record);
+	harness_check_order(&outcome);
+	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("sig"), SIGUSR1);
 	CHECK_EQUAL(NUMBER("target_pid"), outcome.child);
 	CHECK_EQUAL(NUMBER("code"), 0);
@@ -567,30 +441,11 @@ static void test_signals(const struct harness *harness)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(const struct harness *harness);
-	} tests[] = {
-		{ "open", test_open },           { "calls", test_calls },           { "family", test_family },
-		{ "ping-pong", test_ping_pong }, { "futex", test_futex },           { "faults", test_faults },
-		{ "sleep", test_sleep },         { "connection", test_connection }, { "file", test_file },
-		{ "signals", test_signals },
+	static const struct harness_test tests[] = {
+		{ "open", test_open },           { "calls", test_calls },     { "family", test_family },
+		{ "ping-pong", test_ping_pong }, { "futex", test_futex },     { "faults", test_faults },
+		{ "sleep", test_sleep },         { "signals", test_signals },
 	};
-	struct harness harness;
-	int result = harness_init(&harness, argc > 1 ? argv[1] : "catalogs/linux.events");
 
-	if (result)
-		return result;
-	/* The other form of all programs: reading by helper calls only. */
-	harness.cautious = argc > 2 && strcmp(argv[2], "cautious") == 0;
-	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-		int before = check_failures;
-
-		if (argc > 2 && !harness.cautious && strcmp(argv[2], tests[i].name) != 0)
-			continue;
-		tests[i].run(&harness);
-		printf("%s - %s\n", check_failures > before ? "not ok" : "ok", tests[i].name);
-	}
-	harness_fini(&harness);
-	return check_failures ? 1 : 0;
+	return harness_main(argc, argv, tests, sizeof tests / sizeof *tests);
 }
