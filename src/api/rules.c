@@ -5,6 +5,7 @@
 
 #include "api/sized.h"
 #include "base/alloc.h"
+#include "ebpf/memory/layout.h"
 #include "program/calls.h"
 
 #include <errno.h>

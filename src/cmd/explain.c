@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ebpf/ebpf.h"
+#include "ebpf/memory/layout.h"
 #include "engine/engine.h"
 #include "program/calls.h"
 #include "program/explain/explain.h"

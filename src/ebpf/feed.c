@@ -4,6 +4,7 @@
 #include "ebpf/feed.h"
 
 #include "base/alloc.h"
+#include "ebpf/kernel/load.h"
 #include "ebpf/matcher/matcher-priv.h"
 
 #include <bpf/bpf.h>
@@ -28,7 +29,7 @@ static int load_part(struct feed *feed, uint32_t type, uint32_t part, struct ast
 
 	if (!as)
 		return diag_no_memory(diag);
-	ebpf_load_value(as, R6, matcher->maps[matcher->feed.map].fd, matcher->feed.off);
+	ebpf_load_value(as, R6, matcher->memory.maps[matcher->memory.feed.map].fd, matcher->memory.feed.off);
 	ebpf_matcher_emit(matcher, as, type, part);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
@@ -93,7 +94,7 @@ void feed_free(struct feed *feed)
 static int run(struct feed *feed, const struct event_header *record, uint32_t type)
 {
 	const struct program *program = feed->matcher->program;
-	struct event_header *copy = matcher_at(feed->matcher, &feed->matcher->feed);
+	struct event_header *copy = memory_at(&feed->matcher->memory, &feed->matcher->memory.feed);
 
 	if (program->types[type].record_bytes > EVENT_RECORD_BYTES_MAX)
 		return -EINVAL;

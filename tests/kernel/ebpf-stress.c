@@ -219,16 +219,16 @@ static bool mark(uint8_t *seen, uint64_t used, uint32_t run, const char *where)
 	return true;
 }
 
-static const struct matcher_run *run_at(const struct stress *stress, const struct matcher_rule *rule, uint32_t run)
+static const struct matcher_run *run_at(const struct stress *stress, const struct memory_rule *rule, uint32_t run)
 {
-	return (const struct matcher_run *)((uint8_t *)matcher_at(stress->matcher, &rule->runs) +
+	return (const struct matcher_run *)((uint8_t *)memory_at(&stress->matcher->memory, &rule->runs) +
 					    (size_t)run * rule->stride);
 }
 
-static uint64_t check_chain(const struct stress *stress, const struct matcher_rule *rule, uint32_t bucket,
-			    uint8_t *seen, uint64_t used)
+static uint64_t check_chain(const struct stress *stress, const struct memory_rule *rule, uint32_t bucket, uint8_t *seen,
+			    uint64_t used)
 {
-	const struct matcher_bucket *buckets = matcher_at(stress->matcher, &rule->buckets);
+	const struct matcher_bucket *buckets = memory_at(&stress->matcher->memory, &rule->buckets);
 	uint32_t before = 0, run = buckets[bucket].head;
 	uint64_t count = 0;
 
@@ -248,18 +248,19 @@ static uint64_t check_chain(const struct stress *stress, const struct matcher_ru
 
 static void check_rule(const struct stress *stress, uint32_t index)
 {
-	const struct matcher_rule *rule = &stress->matcher->rules[index];
-	const struct matcher_control *control = matcher_at(stress->matcher, &rule->control);
-	const struct matcher_cpu *cpus = matcher_at(stress->matcher, &rule->cpus);
+	const struct plan_rule *rule = &stress->matcher->plan->rules[index];
+	const struct memory_rule *at = &stress->matcher->memory.rules[index];
+	const struct matcher_control *control = memory_at(&stress->matcher->memory, &at->control);
+	const struct matcher_cpu *cpus = memory_at(&stress->matcher->memory, &at->cpus);
 	uint64_t linked = 0, free_places = 0, used = control->used;
 	uint8_t *seen = alloc_zero(rule->rule->pool + 1, 1);
 
 	CHECK(used <= rule->rule->pool, "more places used than there are");
 	for (uint32_t bucket = 0; bucket < 1u << rule->bucket_bits; bucket++)
-		linked += check_chain(stress, rule, bucket, seen, used);
-	for (uint32_t cpu = 0; cpu < stress->matcher->cpu_count; cpu++) {
+		linked += check_chain(stress, at, bucket, seen, used);
+	for (uint32_t cpu = 0; cpu < stress->matcher->memory.cpu_count; cpu++) {
 		for (uint32_t run = cpus[cpu].free; run && mark(seen, used, run, "free places"); free_places++)
-			run = run_at(stress, rule, run)->next;
+			run = run_at(stress, at, run)->next;
 		free_places += cpus[cpu].kept && mark(seen, used, cpus[cpu].kept, "kept places");
 	}
 	CHECK(linked + free_places == used, "rule %s: %llu linked, %llu free, %llu used",
@@ -268,7 +269,7 @@ static void check_rule(const struct stress *stress, uint32_t index)
 	printf("%s: %llu linked, %llu free, %llu opened, %llu matches, %llu refused, %llu lost\n",
 	       program_text(stress->program, rule->rule->name), (unsigned long long)linked,
 	       (unsigned long long)free_places,
-	       (unsigned long long)(cpus[0].opened + (stress->matcher->cpu_count > 1 ? cpus[1].opened : 0)),
+	       (unsigned long long)(cpus[0].opened + (stress->matcher->memory.cpu_count > 1 ? cpus[1].opened : 0)),
 	       (unsigned long long)control->matches, (unsigned long long)control->refused,
 	       (unsigned long long)control->lost);
 	CHECK(cpus[0].opened > 0, "the rule never opened a run");
@@ -299,7 +300,8 @@ static void run(struct stress *stress, bool lock_out)
 	usleep(100000); /* whoever was still in a program is done */
 	ebpf_matcher_poll(stress->matcher, 0, &wait);
 	for (uint32_t i = 0; i < stress->program->rule_count; i++) {
-		const struct matcher_control *control = matcher_at(stress->matcher, &stress->matcher->rules[i].control);
+		const struct matcher_control *control =
+			memory_at(&stress->matcher->memory, &stress->matcher->memory.rules[i].control);
 
 		check_rule(stress, i);
 		counted += control->matches;

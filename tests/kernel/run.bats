@@ -222,6 +222,16 @@ programs_of() {
 	[[ $stderr == *"rule story is SYNCHRONOUS but cannot run in the kernel: "* ]]
 }
 
+@test "a rule for user space among rules that one number tells apart" {
+	for i in 1 2 3 4 5; do
+		echo "RULE r$i PATTERN { sys_enter:a } WHERE { a.id == $((9000 + i)) }"
+	done >many.rule
+	sed -i '3s/.*/RULE r3 PATTERN { sys_enter:a } WHERE { a.id == 231, a.id > 0.5 }/' many.rule # exit_group
+	run --separate-stderr -0 "$ASTERISM" run -f json many.rule -- true
+	[[ $stderr == "asterism: note: rule r3 runs in user space: "* ]]
+	[ "$(grep -c '"match":"r3"' <<<"$output")" = 1 ]
+}
+
 @test "the events of a match in the kernel have no ordinal, and none is told" {
 	printf 'SYNCHRONOUS RULE calls PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } RETURN SEQUENCE\n' >calls.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json calls.rule -- true

@@ -8,9 +8,11 @@
  * place, or, where interrupts are off, from an interrupt of this processor as soon as they are on.
  */
 
+#include "ebpf/codegen/acts.h"
 #include "ebpf/codegen/machine.h"
 #include "ebpf/codegen/note.h"
-#include "ebpf/matcher/stack-table.h"
+#include "ebpf/memory/stack-table.h"
+#include "ebpf/source/scope.h"
 
 #include "program/calls.h"
 
@@ -29,85 +31,18 @@ static bool stops(const struct react_action *action)
 	return action->primitive == REACT_HOLD || (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
 }
 
-static bool is_done_here(const struct emit *emit, uint32_t index)
-{
-	const struct ebpf_acts *acts = emit->matcher->options.acts;
-	const struct react_action *action = action_of(emit, index);
-
-	if (!acts || !acts->allowed[index] || !action)
-		return false;
-	if (stops(action) && !acts->stops_fd)
-		return false;
-	/* The sweep runs in our own process: nobody is there to be met. */
-	if (action->primitive == REACT_HOLD || action->primitive == REACT_STACK)
-		return !emit->is_sweep;
-	if (!matcher_can_act(emit->program, emit->matcher->nodes, index))
-		return false;
-	return action->primitive == REACT_SEND_SIGNAL ? !emit->is_sweep : action->primitive != REACT_NOT_IN_KERNEL;
-}
-
-bool emit_acts(const struct emit *emit)
-{
-	for (uint32_t i = 0; i < emit->rule->statement_count; i++)
-		if (is_done_here(emit, emit->rule->first_statement + i))
-			return true;
-	return false;
-}
-
-bool emit_tells(const struct emit *emit)
-{
-	if (emit_is_machine(emit))
-		return true;
-	for (uint32_t i = 0; i < emit->rule->statement_count; i++)
-		if (!is_done_here(emit, emit->rule->first_statement + i))
-			return true;
-	return !program_only_tallies(emit->program, emit->rule);
-}
-
-uint64_t emit_acts_alone(const struct emit *emit)
-{
-	uint64_t mask = 0;
-
-	if (emit_is_machine(emit)) /* each notice has statements of its own */
-		return 0;
-	for (uint32_t i = 0; i < emit->rule->statement_count; i++) {
-		uint32_t index = emit->rule->first_statement + i;
-		const struct react_action *action = action_of(emit, index);
-
-		if (!action || action->synchronous)
-			return 0;
-		if (!action->changes_system)
-			continue;
-		if (!is_done_here(emit, index))
-			return 0;
-		mask |= UINT64_C(1) << i;
-	}
-	return mask;
-}
-
-bool ebpf_matcher_waits(struct ebpf_matcher *matcher)
-{
-	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
-		const struct emit emit = matcher_emit_of(matcher, NULL, i, PROGRAM_NONE);
-
-		if (emit.place->here && emit_acts_alone(&emit))
-			return true;
-	}
-	return false;
-}
-
 /* The process in register id may be signalled, or else this leaves for no. Overwrites r0, r1. */
 static void check_process(struct emit *emit, uint8_t id, uint32_t no)
 {
-	const struct ebpf_matcher *matcher = emit->matcher;
+	const struct scope *scope = emit->context->scope;
 
 	ebpf_jump_if_imm(emit->as, BPF_JEQ, id, 1, no);
-	if (!matcher->scope) /* the code is only being measured */
+	if (!scope) /* the code is only being measured */
 		return;
-	if (matcher->options.acts->anywhere)
-		scope_emit_own(matcher->scope, emit->as, id, no);
+	if (emit->context->acts->anywhere)
+		scope_emit_own(scope, emit->as, id, no);
 	else
-		scope_emit_test(matcher->scope, emit->as, id, no);
+		scope_emit_test(scope, emit->as, id, no);
 }
 
 /* A signal that was not sent has stopped nobody. r0 = r6 = what sending it returned. */
@@ -117,7 +52,7 @@ static void end_signal(struct emit *emit, int16_t note)
 	uint32_t sent = ebpf_label(as);
 
 	ebpf_jump_if_imm(as, BPF_JEQ, R6, 0, sent);
-	if (emit->matcher->options.acts->stops_fd)
+	if (emit->context->acts->stops_fd)
 		emit_note_back(emit, note);
 	ebpf_bind(as, sent);
 	ebpf_mov(as, R0, R6);
@@ -134,7 +69,7 @@ static void signal_current(struct emit *emit, int16_t note, uint32_t no)
 	uint32_t whole = ebpf_label(as), sent = ebpf_label(as), both = ebpf_label(as);
 
 	check_process(emit, R9, no);
-	if (emit->matcher->options.acts->stops_fd)
+	if (emit->context->acts->stops_fd)
 		emit_note(emit, R9, note, no);
 	ebpf_mov(as, R1, R7);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, SIGSTOP, both);
@@ -159,7 +94,7 @@ static void signal_current(struct emit *emit, int16_t note, uint32_t no)
 /* To the thread r6, or its process. */
 static void signal_other(struct emit *emit, int16_t note, uint32_t no)
 {
-	const struct ebpf_acts *acts = emit->matcher->options.acts;
+	const struct ebpf_acts *acts = emit->context->acts;
 	struct ebpf_asm *as = emit->as;
 	uint32_t release = ebpf_label(as), send = ebpf_label(as);
 
@@ -218,7 +153,7 @@ static uint32_t function_signal(struct emit *emit)
 	ebpf_bind(as, current);
 	signal_current(emit, note, no);
 	ebpf_bind(as, other);
-	if (emit->matcher->options.acts->send_signal_task)
+	if (emit->context->acts->send_signal_task)
 		signal_other(emit, note, no);
 	ebpf_bind(as, no);
 	ebpf_mov_imm(as, R0, 1);
@@ -250,7 +185,7 @@ static void emit_bit_length(struct ebpf_asm *as)
 static uint32_t function_tally(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	const struct ebpf_matcher *matcher = emit->matcher;
+	const struct memory *memory = emit->context->memory;
 	uint32_t function;
 
 	if (ebpf_asm_find(as, "tally", &function))
@@ -267,12 +202,12 @@ static uint32_t function_tally(struct emit *emit)
 	emit_bit_length(as);
 	ebpf_bind(as, small);
 	ebpf_alu(as, BPF_ADD, R6, R0);
-	ebpf_jump_if_imm(as, BPF_JGE, R6, (int32_t)(matcher->tally_stride / 8), none);
+	ebpf_jump_if_imm(as, BPF_JGE, R6, (int32_t)(memory->tally_stride / 8), none);
 	ebpf_alu_imm(as, BPF_LSH, R6, 3);
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
-	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)matcher->cpu_count, none);
-	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)matcher->tally_stride);
-	ebpf_load_value(as, R1, matcher->maps[matcher->tallies.map].fd, matcher->tallies.off);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)memory->cpu_count, none);
+	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)memory->tally_stride);
+	ebpf_load_value(as, R1, memory->maps[memory->tallies.map].fd, memory->tallies.off);
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_alu(as, BPF_ADD, R1, R6);
 	ebpf_mov_imm(as, R2, 1);
@@ -344,7 +279,7 @@ static void do_tally(struct emit *emit, uint32_t index, const struct program_sta
 			ebpf_bind(as, fits);
 		}
 	}
-	ebpf_mov_imm(as, R1, emit->matcher->tally_offsets[index] / 8);
+	ebpf_mov_imm(as, R1, emit->context->memory->tally_offsets[index] / 8);
 	ebpf_call_function(as, function_tally(emit));
 }
 
@@ -378,7 +313,7 @@ void emit_act(struct emit *emit, int16_t done)
 		const struct program_statement *statement = &emit->program->statements[index];
 		uint32_t mark = ebpf_stack_mark(as);
 
-		if (!is_done_here(emit, index))
+		if (!(emit->acts->done >> i & 1))
 			continue;
 		ebpf_note(as, "rule %s: %s", program_text(emit->program, emit->rule->name),
 			  action_of(emit, index)->name);

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how SKIPTILLANY takes both ways: a copy of the run goes on, the original waits for another such event. */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define MATCH(member) offsetof(struct matcher_match, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
-
-/* Whether the transition makes a copy that waits on. */
-bool emit_copies(const struct emit *emit, const struct program_transition *transition)
-{
-	return emit->rule->semantics == PROGRAM_SKIP_TILL_ANY &&
-	       !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE)) && emit_lives_on(transition);
-}
+#include "ebpf/codegen/codegen.h"
 
 /* The slots of what src has at from go to r8, at to. */
 static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)
 {
-	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->place->area_bytes / 8 };
+	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->plan->area_bytes / 8 };
 
 	ebpf_lower_copy(emit->as, &words);
 }
@@ -56,7 +45,7 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 	struct ebpf_words head = { R8, R7, 0, 0, sizeof(struct matcher_run) / 8 };
 	uint32_t back = ebpf_label(as);
 
-	emit_aside(emit, R8);
+	emit_scratch(emit, R8);
 	ebpf_lower_copy(as, &head);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	emit_frame_point(as, FRAME(aside), R7);
@@ -111,7 +100,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		fill_head(emit, transition);
 		return;
 	}
-	emit_aside(emit, R8);
+	emit_scratch(emit, R8);
 	emit_frame_point(as, FRAME(aside), R8);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
@@ -132,7 +121,7 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
 	emit_count_opened(emit, done);
 	emit_frame_put(emit->as, FRAME(ordinal), R2);
-	if (transition->target == PROGRAM_TARGET_MATCH && emit_acts(emit))
+	if (transition->target == PROGRAM_TARGET_MATCH && emit->acts->done)
 		copy_to_acting(emit, transition, done);
 	else if (transition->target == PROGRAM_TARGET_MATCH)
 		copy_to_match(emit, transition, done);

@@ -11,77 +11,23 @@
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
 
-#include "base/alloc.h"
-
-#include <errno.h>
-#include <string.h>
-
 #define QUEUE(member)  offsetof(struct matcher_queue, member)
 #define NODE(member)   offsetof(struct matcher_raised, member)
-#define MATCH(member)  offsetof(struct matcher_match, member)
 #define ORIGIN(member) offsetof(struct matcher_origin, member)
-#define FRAME(member)  offsetof(struct matcher_frame, member)
 
 enum { MATCH_OFF = sizeof(struct matcher_raised) };
 
 bool emit_raises(const struct emit *emit)
 {
-	return emit->derived && emit->place->raises;
+	return emit->derived && emit->plan->raises;
 }
 
 /* What a match takes in the ring, or in a node. */
-uint32_t emit_derived_match_bytes(const struct emit *emit)
+uint32_t emit_derived_match_bytes(const struct plan_rule *rule)
 {
-	uint32_t bytes = (uint32_t)sizeof(struct matcher_match) + emit->place->area_bytes;
+	uint32_t bytes = (uint32_t)sizeof(struct matcher_match) + rule->area_bytes;
 
-	return bytes + (emit->place->raised ? (uint32_t)sizeof(struct matcher_origin) : 0);
-}
-
-/* The types that rule raises here, one after the other; PROGRAM_NONE at the end. */
-static uint32_t raised_type(const struct ebpf_matcher *matcher, uint32_t rule, uint32_t statement)
-{
-	const struct program_rule *row = &matcher->program->rules[rule];
-	uint32_t type = program_statements(matcher->program, row)[statement].type;
-
-	return type != PROGRAM_NONE && matcher->types[type].raised ? type : PROGRAM_NONE;
-}
-
-/* Marks a rule that raises, and those that what it raises reaches. Depth: at most MATCHER_COMPANY_MAX. */
-static void reach(struct ebpf_matcher *matcher, uint32_t rule, struct emit_derived *derived)
-{
-	const struct program *program = matcher->program;
-
-	if (derived->rules[rule] || !matcher->rules[rule].raises)
-		return;
-	derived->rules[rule] = true;
-	for (uint32_t i = 0; i < program->rules[rule].statement_count; i++) {
-		uint32_t type = raised_type(matcher, rule, i);
-
-		if (type == PROGRAM_NONE || derived->type_places[type] != PROGRAM_NONE)
-			continue;
-		derived->type_places[type] = 0;
-		for (uint32_t other = 0; other < program->rule_count; other++)
-			if (matcher_wants(matcher, other, type))
-				reach(matcher, other, derived);
-	}
-}
-
-/* One place per event that a rule raises, and one per type. */
-static void number_places(struct ebpf_matcher *matcher, struct emit_derived *derived)
-{
-	const struct program *program = matcher->program;
-	uint32_t next = 1;
-
-	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
-		derived->rule_places[rule] = next;
-		for (uint32_t i = 0; i < program->rules[rule].statement_count && derived->rules[rule]; i++)
-			next += raised_type(matcher, rule, i) != PROGRAM_NONE;
-	}
-	for (uint32_t type = 0; type < program->type_count; type++) {
-		if (derived->type_places[type] != PROGRAM_NONE)
-			derived->type_places[type] = next++;
-	}
-	derived->place_count = next - 1;
+	return bytes + (rule->raised ? (uint32_t)sizeof(struct matcher_origin) : 0);
 }
 
 static uint32_t most(uint32_t a, uint32_t b)
@@ -90,21 +36,19 @@ static uint32_t most(uint32_t a, uint32_t b)
 }
 
 /* How large nodes are and how many there are. */
-static void measure(struct ebpf_matcher *matcher, struct emit_derived *derived)
+static void measure(const struct emit_context *context, struct emit_derived *derived)
 {
-	const struct program *program = matcher->program;
-	uint32_t match_bytes = 0, record_bytes = 0, aside_bytes = 0;
+	const struct program *program = context->plan->program;
+	uint32_t match_bytes = 0, record_bytes = 0, scratch_bytes = 0;
 
 	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
-		struct emit emit = matcher_emit_of(matcher, NULL, rule, PROGRAM_NONE);
-
-		if (derived->rules[rule])
-			match_bytes = most(match_bytes, emit_derived_match_bytes(&emit));
-		if (matcher->rules[rule].raised)
-			aside_bytes = most(aside_bytes, matcher->rules[rule].stride);
+		if (derived->cascade.rules[rule])
+			match_bytes = most(match_bytes, emit_derived_match_bytes(&context->plan->rules[rule]));
+		if (context->plan->rules[rule].raised)
+			scratch_bytes = most(scratch_bytes, context->memory->rules[rule].stride);
 	}
 	for (uint32_t type = 0; type < program->type_count; type++)
-		if (derived->type_places[type] != PROGRAM_NONE)
+		if (derived->cascade.type_places[type] != PROGRAM_NONE)
 			record_bytes = most(record_bytes, program->types[type].record_bytes);
 	derived->record_off = MATCH_OFF + match_bytes;
 	derived->bytes = derived->record_off + record_bytes;
@@ -112,60 +56,31 @@ static void measure(struct ebpf_matcher *matcher, struct emit_derived *derived)
 	if (derived->count > MATCHER_RAISED_MAX)
 		derived->count = MATCHER_RAISED_MAX;
 	derived->count = most(derived->count, MATCHER_RAISED_LEAST);
-	derived->aside_off = (uint32_t)sizeof(struct matcher_queue) + (derived->count + 1) * derived->bytes;
-	derived->cpu_bytes =
-		(derived->aside_off + aside_bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+	derived->scratch_off = (uint32_t)sizeof(struct matcher_queue) + (derived->count + 1) * derived->bytes;
+	derived->cpu_bytes = (derived->scratch_off + scratch_bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE *
+			     MATCHER_CACHE_LINE;
+}
+
+int emit_derived_find(const struct emit_context *context, uint32_t type, const struct plan_part *part,
+		      struct emit_derived *derived)
+{
+	int found;
+
+	*derived = (struct emit_derived){ .map = -1 };
+	found = plan_cascade(context->plan, type, part, &derived->cascade);
+	if (found > 0)
+		measure(context, derived);
+	return found;
 }
 
 void emit_derived_fini(struct emit_derived *derived)
 {
-	alloc_free(derived->rules);
-	alloc_free(derived->rule_places);
-	alloc_free(derived->type_places);
-	*derived = (struct emit_derived){ 0 };
+	plan_cascade_fini(&derived->cascade);
 }
 
-/* Whether rule may raise something at an event of type, or at a deadline. */
-static bool begins(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
+int emit_derived_map(const struct emit_context *context, struct emit_derived *derived)
 {
-	if (!matcher->rules[rule].raises)
-		return false;
-	if (type == PROGRAM_NONE)
-		return matcher->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
-	return matcher_wants(matcher, rule, type);
-}
-
-int emit_derived_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
-		      struct emit_derived *derived)
-{
-	const struct program *program = matcher->program;
-
-	*derived = (struct emit_derived){ .map = -1 };
-	for (uint32_t rule = part->first; rule < part->end; rule++) {
-		if (!begins(matcher, rule, type))
-			continue;
-		if (!derived->rules) {
-			derived->rules = alloc_zero(program->rule_count, sizeof *derived->rules);
-			derived->rule_places = alloc_zero(program->rule_count, sizeof *derived->rule_places);
-			derived->type_places = alloc_zero(program->type_count, sizeof *derived->type_places);
-			if (!derived->rules || !derived->rule_places || !derived->type_places) {
-				emit_derived_fini(derived);
-				return -ENOMEM;
-			}
-			memset(derived->type_places, 0xff, program->type_count * sizeof *derived->type_places);
-		}
-		reach(matcher, rule, derived);
-	}
-	if (!derived->rules)
-		return 0;
-	number_places(matcher, derived);
-	measure(matcher, derived);
-	return 1;
-}
-
-int emit_derived_map(struct ebpf_matcher *matcher, struct emit_derived *derived)
-{
-	derived->map = matcher_make_queue(matcher, (uint64_t)derived->cpu_bytes * matcher->cpu_count);
+	derived->map = memory_make_queue(context->memory, (uint64_t)derived->cpu_bytes * context->memory->cpu_count);
 	return derived->map < 0 ? derived->map : 0;
 }
 
@@ -185,7 +100,7 @@ void emit_derived_queue(struct emit *emit, uint32_t unknown)
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
-	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emit->matcher->cpu_count, unknown);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emit->context->memory->cpu_count, unknown);
 	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emit->derived->cpu_bytes);
 	ebpf_load_value(as, R8, emit->derived->map, 0);
 	ebpf_alu(as, BPF_ADD, R8, R0);
@@ -245,10 +160,10 @@ void emit_derived_discard(struct emit *emit)
 void emit_derived_origin(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	int32_t at = (int32_t)(sizeof(struct matcher_match) + emit->place->area_bytes);
+	int32_t at = (int32_t)(sizeof(struct matcher_match) + emit->plan->area_bytes);
 	struct ebpf_words words = { R8, R1, at, NODE(origin), sizeof(struct matcher_origin) / 8 };
 
-	if (!emit->place->raised)
+	if (!emit->plan->raised)
 		return;
 	if (!emit->is_derived) {
 		ebpf_store_imm(as, BPF_W, R8, at + (int32_t)ORIGIN(level), 0);
@@ -279,48 +194,33 @@ static void fill_origin(struct emit *emit)
 	ebpf_store(as, BPF_DW, R3, NODE(origin.made), R0);
 	ebpf_load(as, BPF_W, R0, R8, MATCH(ordinal));
 	ebpf_store(as, BPF_W, R3, NODE(origin.ordinal), R0);
-	ebpf_store_imm(as, BPF_W, R3, NODE(origin.rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_W, R3, NODE(origin.rule), (int32_t)emit->plan->index);
 	ebpf_store_imm(as, BPF_W, R3, NODE(origin.level), 1);
 }
 
 /* Or else time has passed. */
 static bool is_event(const struct emit *emit)
 {
-	return emit->type != PROGRAM_NONE && emit->type != PROGRAM_TIMER;
+	return emit->event->type != PROGRAM_NONE && emit->event->type != PROGRAM_TIMER;
 }
 
 /* The seq of the event that completes the match. */
 static void fill_seq(struct emit *emit)
 {
-	const struct matcher_region *work = &emit->matcher->sweep.work;
+	const struct memory_region *work = &emit->context->memory->work;
 	struct ebpf_asm *as = emit->as;
 
-	if (emit->matcher->options.live) {
+	if (emit->context->plan->live) {
 		ebpf_store_imm(as, BPF_DW, R3, NODE(seq), 0);
 		return;
 	}
 	if (is_event(emit)) {
 		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, seq));
 	} else {
-		ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
+		ebpf_load_value(as, R1, emit->context->memory->maps[work->map].fd, work->off);
 		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, seq));
 	}
 	ebpf_store(as, BPF_DW, R3, NODE(seq), R0);
-}
-
-/* Whether the matches of one event are found in the order in which their runs were opened: no run went to another
- * chain, and one chain is walked. */
-static bool finds_in_order(const struct emit *emit)
-{
-	if (!is_event(emit) || emit_is_machine(emit))
-		return true; /* one at a time */
-	for (uint32_t type = 0; type < emit->program->type_count; type++) {
-		struct emit other = matcher_emit_of(emit->matcher, NULL, emit->place->index, type);
-
-		if (program_rule_sees(emit->program, emit->rule, type) && emit_has_moves(&other))
-			return false;
-	}
-	return emit_walk_count(emit) <= 1;
 }
 
 /* Leaves for later if the match in `node` comes after the one in `other`. Overwrites r0, r1. */
@@ -418,14 +318,14 @@ static void tell(struct emit *emit)
 	struct emit of_match = *emit;
 	uint32_t told = ebpf_label(as), done = ebpf_label(as);
 
-	if (emit_has_silence(emit)) {
+	if (emit->plan->silences) {
 		emit_set_slots(&of_match, R8, sizeof(struct matcher_match));
 		emit_if_silent(&of_match, done);
 	}
-	ebpf_load_map(as, R1, emit->matcher->ring_fd);
+	ebpf_load_map(as, R1, emit->context->memory->ring_fd);
 	ebpf_mov(as, R2, R8);
-	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit));
-	ebpf_mov_imm(as, R4, emit->matcher->options.silent ? BPF_RB_NO_WAKEUP : 0);
+	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit->plan));
+	ebpf_mov_imm(as, R4, emit->context->silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
 	emit_count(emit, offsetof(struct matcher_control, lost), 1);
@@ -445,7 +345,7 @@ void emit_derived_submit(struct emit *emit)
 	ebpf_note(as, "rule %s: tell and raise", program_text(emit->program, emit->rule->name));
 	tell(emit);
 	load_node(emit);
-	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->rule_places[emit->place->index]);
+	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->cascade.rule_places[emit->plan->index]);
 	ebpf_store_imm(as, BPF_W, R3, NODE(next), 0);
 	fill_origin(emit);
 	fill_seq(emit);
@@ -455,7 +355,7 @@ void emit_derived_submit(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, first);
 	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, first);
 	emit_derived_node(emit, R4, R2, R1);
-	if (!finds_in_order(emit))
+	if (!emit->event->in_order)
 		jump_if_later(emit, R4, R3, out_of_order);
 	ebpf_store(as, BPF_W, R4, NODE(next), R5);
 	ebpf_jump(as, done);
@@ -465,14 +365,44 @@ void emit_derived_submit(struct emit *emit)
 	ebpf_store(as, BPF_W, R2, QUEUE(last), R5);
 	ebpf_jump(as, end);
 	ebpf_bind(as, out_of_order);
-	if (!finds_in_order(emit))
+	if (!emit->event->in_order)
 		insert(emit);
 	ebpf_bind(as, end);
 }
 
-/* dst = this CPU's room aside for rules at raised events. */
-void emit_derived_aside(struct emit *emit, uint8_t dst)
+void emit_derived_take_over(struct emit *emit, uint32_t none)
 {
-	ebpf_load(emit->as, BPF_DW, dst, R9, FRAME(queue));
-	ebpf_alu_imm(emit->as, BPF_ADD, dst, (int32_t)emit->derived->aside_off);
+	struct ebpf_asm *as = emit->as;
+	uint32_t first = ebpf_label(as), taken = ebpf_label(as);
+
+	ebpf_load(as, BPF_W, R1, R8, QUEUE(first));
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+	ebpf_load(as, BPF_W, R0, R8, QUEUE(pending));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, first);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(end));
+	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, none);
+	emit_derived_node(emit, R3, R8, R2);
+	ebpf_store(as, BPF_W, R3, NODE(next), R1);
+	ebpf_jump(as, taken);
+	ebpf_bind(as, first);
+	ebpf_store(as, BPF_W, R8, QUEUE(pending), R1);
+	ebpf_bind(as, taken);
+	ebpf_load(as, BPF_W, R2, R8, QUEUE(last));
+	ebpf_store(as, BPF_W, R8, QUEUE(end), R2);
+	ebpf_store_imm(as, BPF_DW, R8, QUEUE(first), 0);
+}
+
+void emit_derived_later(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done = ebpf_label(as), none = ebpf_label(as);
+
+	ebpf_note(as, "rule %s: did it raise anything", program_text(emit->program, emit->rule->name));
+	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
+	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
+	emit_derived_take_over(emit, none);
+	emit_frame_set(as, FRAME(raised), 1);
+	ebpf_bind(as, none);
+	emit_frame_forget(as, FRAME(queue));
+	ebpf_bind(as, done);
 }

@@ -20,15 +20,13 @@
 
 #define QUEUE(member)  offsetof(struct matcher_queue, member)
 #define NODE(member)   offsetof(struct matcher_raised, member)
-#define MATCH(member)  offsetof(struct matcher_match, member)
 #define ORIGIN(member) offsetof(struct matcher_origin, member)
-#define HEADER(member) offsetof(struct event_header, member)
-#define FRAME(member)  offsetof(struct matcher_frame, member)
 
 enum { MATCH_OFF = sizeof(struct matcher_raised) };
 
 struct drain {
-	struct ebpf_matcher *matcher;
+	const struct emit_context *context;
+	const struct plan *plan;
 	struct ebpf_asm *as;
 	struct emit_derived *derived;
 	uint32_t lock;
@@ -37,14 +35,16 @@ struct drain {
 	uint32_t again, stop, release;
 };
 
-static struct emit emit_of(const struct drain *drain, uint32_t rule, uint32_t type)
+/* For what the rule does at the raised event, or to raise its own. */
+static struct emit emit_for(const struct drain *drain, const struct plan_event *event)
 {
-	struct emit emit = matcher_emit_of(drain->matcher, drain->as, rule, type);
+	struct emit emit = emit_of(drain->context, drain->as, event);
 
 	emit.functions.lock = drain->lock;
 	emit.irq_flags = drain->irq_flags;
 	emit.derived = drain->derived;
 	emit.is_derived = true;
+	emit.derived_scratch = drain->derived->scratch_off;
 	return emit;
 }
 
@@ -62,30 +62,6 @@ static void dispatch(const struct drain *drain, uint32_t first, uint32_t end)
 	dispatch(drain, first, half);
 	ebpf_bind(drain->as, upper);
 	dispatch(drain, half, end);
-}
-
-/* What the rule at work raised, with the queue in r8, is pending behind everything else. Leaves for none; overwrites
- * r0-r4. */
-static void take_over(struct emit *emit, uint32_t none)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t first = ebpf_label(as), taken = ebpf_label(as);
-
-	ebpf_load(as, BPF_W, R1, R8, QUEUE(first));
-	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-	ebpf_load(as, BPF_W, R0, R8, QUEUE(pending));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, first);
-	ebpf_load(as, BPF_W, R2, R8, QUEUE(end));
-	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, none);
-	emit_derived_node(emit, R3, R8, R2);
-	ebpf_store(as, BPF_W, R3, NODE(next), R1);
-	ebpf_jump(as, taken);
-	ebpf_bind(as, first);
-	ebpf_store(as, BPF_W, R8, QUEUE(pending), R1);
-	ebpf_bind(as, taken);
-	ebpf_load(as, BPF_W, R2, R8, QUEUE(last));
-	ebpf_store(as, BPF_W, R8, QUEUE(end), R2);
-	ebpf_store_imm(as, BPF_DW, R8, QUEUE(first), 0);
 }
 
 /* r1 narrowed to what a field of this type holds. */
@@ -162,23 +138,20 @@ static void make_record(struct emit *emit, const struct program_statement *state
 /* The events of a match of the rule are raised one by one. */
 static void emit_matched(struct drain *drain, uint32_t rule)
 {
-	struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
+	struct emit emit = emit_for(drain, &drain->plan->rules[rule].deadline);
 	struct ebpf_asm *as = drain->as;
-	uint32_t place = drain->derived->rule_places[rule];
+	uint32_t place = drain->derived->cascade.rule_places[rule];
 	const struct program_statement *statement = program_statements(emit.program, emit.rule);
 
 	ebpf_bind(as, drain->places[place]);
 	for (uint32_t i = 0, left = emit.rule->statement_count; i < left; i++, statement++) {
 		bool is_last = true;
 
-		if (!program_is_emission(statement) || !drain->matcher->types[statement->type].raised)
+		if (plan_raised_type(drain->plan, statement) == PROGRAM_NONE)
 			continue;
-		for (uint32_t j = i + 1; j < left; j++) {
-			uint32_t type = statement[j - i].type;
-
-			is_last &= type == PROGRAM_NONE || !drain->matcher->types[type].raised;
-		}
-		if (place != drain->derived->rule_places[rule])
+		for (uint32_t j = i + 1; j < left; j++)
+			is_last &= plan_raised_type(drain->plan, &statement[j - i]) == PROGRAM_NONE;
+		if (place != drain->derived->cascade.rule_places[rule])
 			ebpf_bind(as, drain->places[place]);
 		place++;
 		if (emit_is_machine(&emit)) {
@@ -187,7 +160,7 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 		}
 		make_record(&emit, statement);
 		ebpf_store_imm(as, BPF_W, R7, NODE(then), is_last ? 0 : (int32_t)place);
-		ebpf_jump(as, drain->places[drain->derived->type_places[statement->type]]);
+		ebpf_jump(as, drain->places[drain->derived->cascade.type_places[statement->type]]);
 	}
 }
 
@@ -204,21 +177,21 @@ static void load_record(struct drain *drain)
 /* All rules that take the type, at its event in the node. */
 static void emit_arrived(struct drain *drain, uint32_t type)
 {
+	const struct plan_part all = { .first = 0, .end = drain->plan->program->rule_count };
+	const struct plan_event *event;
 	struct ebpf_asm *as = drain->as;
 
-	ebpf_bind(as, drain->places[drain->derived->type_places[type]]);
+	ebpf_bind(as, drain->places[drain->derived->cascade.type_places[type]]);
 	load_record(drain);
-	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count && !ebpf_asm_error(as); rule++) {
-		struct emit emit = emit_of(drain, rule, type);
+	for (uint32_t i = 0; (event = plan_next(drain->plan, type, &all, &i)) && !ebpf_asm_error(as);) {
+		struct emit emit = emit_for(drain, event);
 
-		if (!matcher_wants(drain->matcher, rule, type))
-			continue;
 		emit_rule(&emit);
 		if (emit_raises(&emit)) {
 			uint32_t none = ebpf_label(as);
 
 			ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
-			take_over(&emit, none);
+			emit_derived_take_over(&emit, none);
 			ebpf_bind(as, none);
 		}
 	}
@@ -236,11 +209,11 @@ static void emit_flood(struct drain *drain)
 {
 	struct ebpf_asm *as = drain->as;
 
-	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count; rule++) {
-		struct emit emit = emit_of(drain, rule, PROGRAM_NONE);
+	for (uint32_t rule = 0; rule < drain->plan->program->rule_count; rule++) {
+		struct emit emit = emit_for(drain, &drain->plan->rules[rule].deadline);
 		uint32_t next = ebpf_label(as);
 
-		if (!drain->derived->rules[rule])
+		if (!drain->derived->cascade.rules[rule])
 			continue;
 		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)MATCH(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)rule, next);
@@ -274,7 +247,7 @@ static void emit_ends(struct drain *drain)
 /* bpf_loop's callback (turn, frame). */
 static void emit_turn(struct drain *drain)
 {
-	struct emit emit = emit_of(drain, 0, PROGRAM_NONE);
+	struct emit emit = emit_for(drain, &drain->plan->rules[0].deadline);
 	struct ebpf_asm *as = drain->as;
 	uint32_t flood = ebpf_label(as);
 
@@ -289,62 +262,48 @@ static void emit_turn(struct drain *drain)
 	emit_frame_point(as, FRAME(node), R7);
 	ebpf_jump_if_imm(as, BPF_JGE, R5, MATCHER_TURNS_MAX, flood);
 	ebpf_load(as, BPF_W, R0, R7, NODE(place));
-	dispatch(drain, 1, drain->derived->place_count + 1);
-	for (uint32_t rule = 0; rule < drain->matcher->program->rule_count; rule++)
-		if (drain->derived->rules[rule])
+	dispatch(drain, 1, drain->derived->cascade.place_count + 1);
+	for (uint32_t rule = 0; rule < drain->plan->program->rule_count; rule++)
+		if (drain->derived->cascade.rules[rule])
 			emit_matched(drain, rule);
-	for (uint32_t type = 0; type < drain->matcher->program->type_count; type++)
-		if (drain->derived->type_places[type] != PROGRAM_NONE)
+	for (uint32_t type = 0; type < drain->plan->program->type_count; type++)
+		if (drain->derived->cascade.type_places[type] != PROGRAM_NONE)
 			emit_arrived(drain, type);
 	ebpf_bind(as, flood);
 	emit_flood(drain);
 	emit_ends(drain);
 }
 
-static bool locks_out_interrupts(const struct ebpf_matcher *matcher)
+static bool locks_out_interrupts(const struct plan *plan)
 {
-	for (uint32_t rule = 0; rule < matcher->program->rule_count; rule++)
-		if (matcher->rules[rule].raised && matcher->rules[rule].locks_out_interrupts)
+	for (uint32_t rule = 0; rule < plan->program->rule_count; rule++)
+		if (plan->rules[rule].raised && plan->rules[rule].locks_out_interrupts)
 			return true;
 	return false;
 }
 
-void emit_drain_function(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct emit_derived *derived, uint32_t lock)
+void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived,
+			 uint32_t lock)
 {
-	struct drain drain = { .matcher = matcher, .as = as, .derived = derived, .lock = lock };
+	struct drain drain = { .context = context, .plan = context->plan, .as = as, .derived = derived, .lock = lock };
 
-	drain.places = alloc_zero(derived->place_count + 1, sizeof *drain.places);
+	drain.places = alloc_zero(derived->cascade.place_count + 1, sizeof *drain.places);
 	if (!drain.places) {
 		ebpf_asm_fail(as, -ENOMEM);
 		return;
 	}
 	derived->drain = ebpf_asm_function(as, "raised");
 	ebpf_asm_enter(as, derived->drain);
-	for (uint32_t i = 1; i <= derived->place_count; i++)
+	for (uint32_t i = 1; i <= derived->cascade.place_count; i++)
 		drain.places[i] = ebpf_label(as);
 	drain.again = ebpf_label(as);
 	drain.stop = ebpf_label(as);
 	drain.release = ebpf_label(as);
-	if (locks_out_interrupts(matcher))
+	if (locks_out_interrupts(drain.plan))
 		drain.irq_flags = ebpf_stack_take(as, 8);
 	emit_turn(&drain);
 	ebpf_asm_leave(as);
 	alloc_free(drain.places);
-}
-
-void emit_drain_later(struct emit *emit)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as), none = ebpf_label(as);
-
-	ebpf_note(as, "rule %s: did it raise anything", program_text(emit->program, emit->rule->name));
-	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
-	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
-	take_over(emit, none);
-	emit_frame_set(as, FRAME(raised), 1);
-	ebpf_bind(as, none);
-	emit_frame_forget(as, FRAME(queue));
-	ebpf_bind(as, done);
 }
 
 void emit_drain(struct emit *emit)

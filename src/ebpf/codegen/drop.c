@@ -5,40 +5,10 @@
  * may have spoiled, runs that were open then end when they are next met, by an event or the sweep.
  */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define RUN(member)     offsetof(struct matcher_run, member)
-#define CONTROL(member) offsetof(struct matcher_control, member)
-#define FRAME(member)   offsetof(struct matcher_frame, member)
-
-/* Leaves for stale if the run in r7 was open at a loss, and its rule discards such runs. Overwrites r1, r2. */
-void emit_if_stale(struct emit *emit, uint32_t stale)
-{
-	if (emit->rule->loss != PROGRAM_DISCARD)
-		return;
-	emit_control(emit, R1);
-	ebpf_load(emit->as, BPF_W, R1, R1, CONTROL(epoch));
-	ebpf_load(emit->as, BPF_W, R2, R7, RUN(epoch));
-	ebpf_jump_if(emit->as, BPF_JNE, R1, R2, stale);
-}
-
-/* Given what is said in r0: marks the run in r7 and leaves for marked, unless it is to end. Overwrites r1. */
-void emit_mark_if(struct emit *emit, uint32_t marked)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t ends = ebpf_label(as);
-
-	ebpf_jump_if_imm(as, BPF_JNE, R0, MATCHER_MARKS, ends);
-	emit_control(emit, R1);
-	ebpf_load(as, BPF_W, R1, R1, CONTROL(epoch));
-	ebpf_alu_imm(as, BPF_SUB, R1, 1);
-	ebpf_store(as, BPF_W, R7, RUN(epoch), R1);
-	ebpf_jump(as, marked);
-	ebpf_bind(as, ends);
-}
+#include "ebpf/codegen/codegen.h"
 
 /* Every run of the event's key ends, or is marked. */
-static uint32_t function_drop(struct emit *emit, const struct emit_walk *walk)
+static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = ebpf_asm_function(as, "drop");
@@ -64,7 +34,7 @@ static uint32_t function_drop(struct emit *emit, const struct emit_walk *walk)
 /* The runs of the event's key that are still in the chain. One class, as keys are those of the joins. */
 void emit_drop(struct emit *emit)
 {
-	struct emit_walk walk = { .group = 0, .key = emit_key_of(emit, 0) };
+	struct plan_walk walk = { .group = 0, .key = emit->event->key };
 	uint32_t done = ebpf_label(emit->as);
 
 	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(matched));

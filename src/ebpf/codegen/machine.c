@@ -10,26 +10,10 @@
 
 #include "ebpf/codegen/machine.h"
 
-#define BUCKET(member) offsetof(struct matcher_bucket, member)
-#define FRAME(member)  offsetof(struct matcher_frame, member)
-
 enum { LOOP_TURNS_MAX = 1 << 23 };
 
-const struct program_key *emit_machine_key(const struct emit *emit)
-{
-	return program_key_for(emit->program, &program_classes(emit->program, emit->rule)[0], emit->type);
-}
-
-bool emit_names_part(const struct emit *emit)
-{
-	const struct program_class *class = &program_classes(emit->program, emit->rule)[0];
-	const struct program_key *key = emit_machine_key(emit);
-
-	return key && program_key_given(emit->program, class, key) != program_class_whole(class);
-}
-
 /* bpf_loop's callback (turn, frame), for the chain in which the instance of the event's key would be. */
-static uint32_t function_instance(struct emit *emit, const struct emit_walk *walk)
+static uint32_t function_instance(struct emit *emit, const struct plan_walk *walk)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = ebpf_asm_function(as, "instance");
@@ -68,31 +52,6 @@ static uint32_t function_instance(struct emit *emit, const struct emit_walk *wal
 	return function;
 }
 
-/* What became of the instance in r7, number in the frame's current, that a transition was taken by. */
-void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void (*fill)(struct emit *emit))
-{
-	struct ebpf_asm *as = emit->as;
-	const char *name = program_text(emit->program, emit->rule->name);
-	uint32_t no_timer = ebpf_label(as);
-
-	ebpf_bind(as, exits->match);
-	ebpf_note(as, "machine %s: tell and end", name);
-	emit_match_run(emit, fill);
-	ebpf_bind(as, exits->end);
-	ebpf_note(as, "machine %s: the instance ends", name);
-	emit_remove_run(emit);
-	emit_frame_set(as, FRAME(current), 0);
-	ebpf_jump(as, exits->stay);
-	ebpf_bind(as, exits->tell);
-	ebpf_note(as, "machine %s: tell", name);
-	if (emit->type == PROGRAM_TIMER)
-		emit_clear_timer(emit);
-	emit_match_run(emit, fill);
-	ebpf_bind(as, exits->timed);
-	emit_note_timer(emit, no_timer);
-	ebpf_bind(as, no_timer);
-}
-
 /* Leaves for none unless one of the transitions that end all instances of a part of the key fits. */
 static void look_at_end(struct emit *emit, uint32_t none)
 {
@@ -127,7 +86,7 @@ static void next_chain(struct emit *emit, uint32_t done)
 	ebpf_store(as, BPF_W, R2, BUCKET(moves), R1);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
 	ebpf_alu(as, BPF_ADD, R1, R0);
-	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
+	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R1);
 	emit_frame_point(as, FRAME(bucket), R8);
 	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
@@ -135,7 +94,7 @@ static void next_chain(struct emit *emit, uint32_t done)
 }
 
 /* bpf_loop's callback (turn, frame): one chain's begin, or one run, of the stripe. */
-static uint32_t function_end_part(struct emit *emit, const struct emit_walk *walk)
+static uint32_t function_end_part(struct emit *emit, const struct plan_walk *walk)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = ebpf_asm_function(as, "end_part");
@@ -161,8 +120,8 @@ static uint32_t function_end_part(struct emit *emit, const struct emit_walk *wal
 static void end_part(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	struct emit_walk walk = { .group = 0, .key = emit_machine_key(emit) };
-	uint64_t turns = emit->rule->pool + (UINT64_C(2) << emit->place->inner_bits);
+	struct plan_walk walk = { .group = 0, .key = emit->event->key };
+	uint64_t turns = emit->rule->pool + (UINT64_C(2) << emit->plan->inner_bits);
 	uint32_t none = ebpf_label(as), busy = ebpf_label(as);
 
 	emit_header_late(emit);
@@ -176,7 +135,7 @@ static void end_part(struct emit *emit)
 	emit_frame_point(as, FRAME(lock), R8);
 	emit_lock_held(emit, busy);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(lock));
-	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->place->inner_bits);
+	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->plan->inner_bits);
 	ebpf_mov_imm(as, R1, turns < LOOP_TURNS_MAX ? turns : LOOP_TURNS_MAX);
 	ebpf_load_function(as, R2, function_end_part(emit, &walk));
 	ebpf_mov(as, R3, R9);
@@ -192,20 +151,17 @@ static void end_part(struct emit *emit)
 static void step_or_open(struct emit *emit, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
-	struct emit_walk walk;
 	uint32_t found = ebpf_label(as), empty = ebpf_label(as);
-	bool copies = emit_inherits(emit);
 
-	emit->is_late_once = emit->is_alone;
 	emit_frame_set(as, FRAME(found), 0);
-	if (copies)
+	if (emit->event->copies)
 		emit_frame_set(as, FRAME(copied), 0);
 	emit_hold(emit, done);
-	if (emit_find_walks(emit, &walk)) {
+	if (emit->event->walk_count) {
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
 		ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, empty);
-		emit_loop_chain(emit, function_instance(emit, &walk));
+		emit_loop_chain(emit, function_instance(emit, &emit->event->walks[0]));
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(found));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, found);
 		ebpf_bind(as, empty);
@@ -213,7 +169,7 @@ static void step_or_open(struct emit *emit, uint32_t done)
 	emit_open(emit);
 	ebpf_bind(as, found);
 	emit_let_go(emit);
-	if (copies)
+	if (emit->event->copies)
 		emit_inherit(emit);
 }
 
@@ -221,12 +177,12 @@ void emit_machine(struct emit *emit)
 {
 	uint32_t done = ebpf_label(emit->as);
 
-	emit->holds = emit->place->has_runs;
+	emit->holds = emit->event->holds;
 	emit_functions_new(emit);
 	ebpf_note(emit->as, "machine %s", program_text(emit->program, emit->rule->name));
 	if (!emit->holds)
 		emit_open(emit); /* which keeps nothing */
-	else if (emit_names_part(emit))
+	else if (emit->event->names_part)
 		end_part(emit);
 	else
 		step_or_open(emit, done);

@@ -4,10 +4,6 @@
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
 
-#define MATCH(member)   offsetof(struct matcher_match, member)
-#define CONTROL(member) offsetof(struct matcher_control, member)
-#define HEADER(member)  offsetof(struct event_header, member)
-
 void emit_match_reserve(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
@@ -17,8 +13,8 @@ void emit_match_reserve(struct emit *emit, uint32_t none)
 		emit_derived_reserve(emit, none);
 		return;
 	}
-	ebpf_load_map(as, R1, emit->matcher->ring_fd);
-	ebpf_mov_imm(as, R2, emit_derived_match_bytes(emit));
+	ebpf_load_map(as, R1, emit->context->memory->ring_fd);
+	ebpf_mov_imm(as, R2, emit_derived_match_bytes(emit->plan));
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_reserve);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, there);
@@ -35,7 +31,7 @@ void emit_match_fill(struct emit *emit)
 	struct ebpf_words comm = { R8, R6, MATCH(comm), HEADER(comm), EVENT_COMM_BYTES / 8 };
 
 	emit_header_match(emit);
-	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->plan->index);
 	ebpf_store_imm(as, BPF_DW, R8, MATCH(done), 0);
 	if (emit->is_derived) { /* as the match that raised the event */
 		ebpf_load(as, BPF_DW, R1, R9, offsetof(struct matcher_frame, node));
@@ -69,11 +65,11 @@ static void mark_matched(struct emit *emit)
 static void load_flags(struct emit *emit, int16_t done)
 {
 	struct ebpf_asm *as = emit->as;
-	uint64_t mask = done ? emit_acts_alone(emit) : 0;
+	uint64_t mask = done ? emit->acts->alone : 0;
 	uint32_t wait = ebpf_label(as);
 
-	ebpf_mov_imm(as, R2, emit->matcher->options.silent || mask ? BPF_RB_NO_WAKEUP : 0);
-	if (emit->matcher->options.silent || !mask)
+	ebpf_mov_imm(as, R2, emit->context->silent || mask ? BPF_RB_NO_WAKEUP : 0);
+	if (emit->context->silent || !mask)
 		return;
 	ebpf_mov_imm(as, R1, mask);
 	ebpf_load(as, BPF_DW, R0, R10, done);
@@ -157,7 +153,7 @@ static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t don
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
-				    emit->place->area_bytes / 8 };
+				    emit->plan->area_bytes / 8 };
 
 	emit_match_reserve(emit, none);
 	fill(emit);
@@ -183,13 +179,13 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 		emit_tainted(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, none);
 	}
-	if (emit_has_silence(emit) && !emit_raises(emit))
+	if (emit->plan->silences && !emit_raises(emit))
 		emit_if_silent(emit, none);
-	if (emit_acts(emit)) {
+	if (emit->acts->done) {
 		done = ebpf_stack_take(as, 8);
 		emit_act(emit, done);
 	}
-	if (emit_tells(emit))
+	if (emit->acts->tells)
 		tell(emit, fill, done, none);
 	else
 		count_quietly(emit);

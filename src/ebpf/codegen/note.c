@@ -6,6 +6,8 @@
 
 #include "ebpf/codegen/note.h"
 
+#include "ebpf/codegen/acts.h"
+
 #include "react/stops.h"
 
 #include <stddef.h>
@@ -30,7 +32,7 @@ static void slot_address(const struct emit *emit, uint8_t process)
 	ebpf_alu(as, BPF_ADD, R3, R2);
 	ebpf_alu_imm(as, BPF_AND, R3, REACT_STOP_SLOTS - 1);
 	ebpf_alu_imm(as, BPF_LSH, R3, SLOT_SHIFT);
-	ebpf_load_value(as, R5, emit->matcher->options.acts->stops_fd, TABLE(slots));
+	ebpf_load_value(as, R5, emit->context->acts->stops_fd, TABLE(slots));
 	ebpf_alu(as, BPF_ADD, R5, R3);
 }
 
@@ -62,7 +64,7 @@ void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as), again = ebpf_label(as), got = ebpf_label(as);
-	int fd = emit->matcher->options.acts->stops_fd;
+	int fd = emit->context->acts->stops_fd;
 
 	ebpf_load(as, BPF_DW, R1, R10, note);
 	ebpf_store_imm(as, BPF_DW, R10, note, 0); /* or old verifiers see a number there that is no address */

@@ -4,7 +4,7 @@
 
 /* How generated code notes whom it stops, in the table of react/stops.h. Everything here overwrites r0-r5. */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/codegen/codegen.h"
 
 /* What is noted, as a number that is never 0: a Stop, or a question with what is sent if nobody answers (0: nothing).
  */

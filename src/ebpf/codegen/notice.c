@@ -8,14 +8,6 @@ static bool is_silent(const struct emit *emit, uint32_t notice)
 	return program_notice(emit->program, emit->rule, notice)->flags & PROGRAM_NOTICE_SILENT;
 }
 
-bool emit_has_silence(const struct emit *emit)
-{
-	for (uint32_t i = 0; emit_is_machine(emit) && i < emit->rule->notice_count; i++)
-		if (is_silent(emit, i + 1))
-			return true;
-	return false;
-}
-
 /* r1 = the number of the notice, from 1. */
 static void load_notice(struct emit *emit)
 {

@@ -7,16 +7,11 @@
 
 #include "ebpf/codegen/machine.h"
 
-#define RUN(member)     offsetof(struct matcher_run, member)
-#define MATCH(member)   offsetof(struct matcher_match, member)
-#define CONTROL(member) offsetof(struct matcher_control, member)
-#define FRAME(member)   offsetof(struct matcher_frame, member)
-
 /* Whether the first thing that happens to the slot is that it is set from the event alone. */
 static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
 {
 	const struct program_action *action = program_actions(emit->program, transition);
-	const struct ebpf_node_info *nodes = emit->matcher->nodes;
+	const struct ebpf_node_info *nodes = emit->context->plan->nodes;
 
 	for (uint32_t i = 0; i < transition->action_count; i++, action++) {
 		if (nodes[action->node].reads_slots)
@@ -46,13 +41,6 @@ static void clear_slots(struct emit *emit, const struct program_transition *tran
 		if (!skip)
 			ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, emit->lower.slots_off + (int32_t)at, 0);
 	}
-}
-
-void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
-{
-	emit->lower.slots = base;
-	emit->lower.slots_off = (int32_t)off;
-	emit->lower.slots_zero = false;
 }
 
 /* The slots of a fresh run, in what looks like a run at base. */
@@ -105,7 +93,7 @@ static void open_acting(struct emit *emit, const struct program_transition *tran
 		emit_count_opened(emit, done);
 		ebpf_mov(as, R8, R2);
 	}
-	emit_aside(emit, R7);
+	emit_scratch(emit, R7);
 	ebpf_store(as, BPF_W, R7, RUN(ordinal), R8);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
@@ -142,20 +130,11 @@ static void link_opened(struct emit *emit, uint32_t state)
 {
 	struct ebpf_asm *as = emit->as;
 
-	if (emit_links_late(emit)) {
+	if (emit->event->links_late) {
 		emit_frame_put(as, FRAME(opened), R8);
 		return;
 	}
 	emit_link(emit, emit_group(emit, state));
-}
-
-/* Lets the run number r8 in r7 wait in its bucket. */
-void emit_link(struct emit *emit, uint32_t group)
-{
-	emit_hash_run(emit, group);
-	ebpf_mov(emit->as, R2, R1);
-	ebpf_mov(emit->as, R1, R8);
-	ebpf_call_function(emit->as, emit->functions.link);
 }
 
 /* A machine's new instance, number r8 in r7: what its first transition tells, and when its timer goes off. */
@@ -177,12 +156,12 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
-				   emit->place->area_bytes / 8 };
+				   emit->plan->area_bytes / 8 };
 
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
-		emit_aside(emit, R8);
+		emit_scratch(emit, R8);
 		emit_frame_point(as, FRAME(aside), R8);
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
@@ -219,7 +198,7 @@ void emit_open(struct emit *emit)
 			ebpf_jump(as, done);
 		else if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit, done);
-		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit_acts(emit) || emit_is_machine(emit)))
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit->acts->done || emit_is_machine(emit)))
 			open_acting(emit, &transitions[i], done);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
 			open_match(emit, &transitions[i], done);
@@ -243,7 +222,7 @@ void emit_look_at_openings(struct emit *emit, uint32_t some)
 		emit->lower.slots_zero = true;
 		emit_note_transition(emit, 0, &transitions[i], "fit", fit);
 		if (fit == PROGRAM_NONE ||
-		    !emit->matcher->nodes[fit].divides) /* or else zeros would be counted twice */
+		    !emit->context->plan->nodes[fit].divides) /* or else zeros would be counted twice */
 			emit_condition(emit, fit, next);
 		ebpf_jump(emit->as, some);
 		ebpf_bind(emit->as, next);

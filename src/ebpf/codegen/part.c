@@ -1,209 +1,160 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the code for one event type is made of: the frame, then the rules, those with guards behind a tree. */
+/*
+ * Decides what the code for one event type is made of: the frame, then the rules. Of those that can only be opened by
+ * the event, and only if one of its fields has a certain value, a binary tree over these values finds the few that it
+ * concerns. So a hundred rules about different system calls cost little more than one.
+ */
 
-#include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/part.h"
-#include "program/reads.h"
+#include "ebpf/plan/guards.h"
 
-bool matcher_wants(struct ebpf_matcher *matcher, uint32_t rule, uint32_t type)
-{
-	struct emit emit = matcher_emit_of(matcher, NULL, rule, type);
-
-	return emit.place->here && program_rule_sees(matcher->program, emit.rule, type) && emit_rule_wants(&emit);
-}
-
-/* What is left to be fetched. */
-static struct matcher_header header_of(const struct emit_parts *parts)
-{
-	struct matcher_header header = parts->part->header;
-
-	if (parts->matcher->knows_who) {
-		header.late &= (uint8_t)~MATCHER_HEADER_WHO;
-		header.match &= (uint8_t)~MATCHER_HEADER_WHO;
-	}
-	return header;
-}
-
-void emit_one_rule(struct emit_parts *parts, uint32_t rule)
-{
-	struct emit emit = matcher_emit_of(parts->matcher, parts->as, rule, parts->type);
-
-	emit.functions = parts->functions;
-	emit.header = header_of(parts);
-	emit.irq_flags = parts->irq_flags;
-	emit.is_alone = parts->wanting == 1;
-	emit.derived = parts->derived;
-	emit_rule(&emit);
-	if (emit_raises(&emit))
-		emit_drain_later(&emit);
-}
-
-static uint32_t count_wanting(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part)
-{
-	uint32_t count = 0;
-
-	for (uint32_t rule = part->first; rule < part->end; rule++)
-		count += matcher_wants(matcher, rule, type);
-	return count;
-}
-
-static bool locks_out_interrupts(const struct ebpf_matcher *matcher, const struct matcher_part *part)
+static bool locks_out_interrupts(const struct plan *plan, const struct plan_part *part)
 {
 	for (uint32_t rule = part->first; rule < part->end; rule++)
-		if (matcher->rules[rule].locks_out_interrupts)
+		if (plan->rules[rule].locks_out_interrupts)
 			return true;
 	return false;
 }
 
-/* Notes what rule looks at in events of type that may be unread. Returns whether there is anything. */
-static bool find_doubtful(const struct ebpf_matcher *matcher, uint32_t rule, uint32_t type, bool *doubtful)
+/* The tree over events [first, end); r1 holds the field. What concerns nobody leaves for out. */
+static void emit_tree(struct emit_parts *parts, const struct plan_guards *guards, uint32_t first, uint32_t end,
+		      uint32_t out)
 {
-	const struct program_type *row = &matcher->program->types[type];
-	bool reads[EVENT_FIELDS_MAX] = { false }, any = false;
-
-	program_rule_reads(matcher->program, rule, type, reads);
-	for (uint32_t i = 0; i < row->field_count; i++) {
-		const bool *may_be_unread = matcher->options.may_be_unread;
-		bool may = may_be_unread ? may_be_unread[row->first_field + i]
-					 : program_fields(matcher->program, row)[i].value == EVENT_STRING;
-
-		if (!reads[i] || !may)
-			continue;
-		doubtful[i] = any = true;
-	}
-	return any;
-}
-
-static void emit_count_unread(struct emit_parts *parts, uint32_t rule)
-{
-	struct emit emit = matcher_emit_of(parts->matcher, parts->as, rule, parts->type);
-
-	ebpf_note(parts->as, "unread for %s", program_text(emit.program, emit.rule->name));
-	emit_count(&emit, offsetof(struct matcher_control, unread), 1);
-	ebpf_atomic_add(parts->as, R1, offsetof(struct matcher_control, epoch), R2);
-}
-
-/* Leaves for unread if one of the doubtful strings of the event is. Returns how many there are. */
-static uint32_t emit_look_at(struct emit_parts *parts, const bool *doubtful, uint32_t unread)
-{
-	const struct program *program = parts->matcher->program;
-	const struct program_type *type = &program->types[parts->type];
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct program_field *field = &program_fields(program, type)[i];
-
-		if (!doubtful[i] || field->value != EVENT_STRING)
-			continue;
-		ebpf_note(parts->as, "is %s unread?", program_text(program, field->name));
-		ebpf_load(parts->as, BPF_B, R1, R6, (int32_t)(field->offset + field->bytes - 1));
-		ebpf_jump_if_imm(parts->as, BPF_JNE, R1, 0, unread);
-		count++;
-	}
-	return count;
-}
-
-/* Leaves for unread if the event lacks what some rule looks at. Returns how many strings that may be. */
-static uint32_t emit_look_for_unread(struct emit_parts *parts, uint32_t unread)
-{
-	bool doubtful[EVENT_FIELDS_MAX] = { false };
-
-	for (uint32_t rule = parts->part->first; rule < parts->part->end; rule++)
-		if (matcher_wants(parts->matcher, rule, parts->type))
-			find_doubtful(parts->matcher, rule, parts->type, doubtful);
-	return emit_look_at(parts, doubtful, unread);
-}
-
-/*
- * What becomes of an event in which one of so many strings is unread: a rule that looks at it does not see the event,
- * and its open runs are marked; the others see it.
- */
-static void emit_unread(struct emit_parts *parts, uint32_t strings)
-{
+	const struct plan_event *const *events = guards->events;
 	struct ebpf_asm *as = parts->as;
+	uint32_t middle = first + (end - first) / 2, upper;
 
-	for (uint32_t rule = parts->part->first; rule < parts->part->end && !ebpf_asm_error(as); rule++) {
-		bool doubtful[EVENT_FIELDS_MAX] = { false };
-		uint32_t unread = ebpf_label(as), next = ebpf_label(as), looks_at;
-
-		if (!matcher_wants(parts->matcher, rule, parts->type))
-			continue;
-		find_doubtful(parts->matcher, rule, parts->type, doubtful);
-		looks_at = emit_look_at(parts, doubtful, unread);
-		if (!looks_at || strings > 1)
-			emit_one_rule(parts, rule);
-		ebpf_jump(as, next);
-		ebpf_bind(as, unread);
-		if (looks_at)
-			emit_count_unread(parts, rule);
-		ebpf_bind(as, next);
+	while (middle > first && events[middle - 1]->guard.value == events[middle]->guard.value)
+		middle--;
+	if (middle == first)
+		while (middle < end && events[middle]->guard.value == events[first]->guard.value)
+			middle++;
+	if (middle == end) {
+		ebpf_jump_if_imm(as, BPF_JNE, R1, events[first]->guard.value, out);
+		for (uint32_t i = first; i < end; i++)
+			emit_one_rule(parts, events[i]);
+		ebpf_jump(as, out);
+		return;
 	}
+	upper = ebpf_label(as);
+	ebpf_jump_if_imm(as, BPF_JSGE, R1, events[middle]->guard.value, upper);
+	emit_tree(parts, guards, first, middle, out);
+	ebpf_bind(as, upper);
+	emit_tree(parts, guards, middle, end, out);
 }
 
-void ebpf_matcher_emit_unread(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,
-			      bool for_all)
+static void emit_guarded(struct emit_parts *parts, const struct plan_guards *guards)
 {
-	struct emit_parts parts = {
-		.matcher = matcher, .as = as, .type = type, .part = &matcher->types[type].parts[part]
-	};
-	bool doubtful[EVENT_FIELDS_MAX];
+	const struct program *program = parts->plan->program;
+	const struct program_field *field;
+	uint32_t out = ebpf_label(parts->as);
 
-	for (uint32_t rule = parts.part->first; rule < parts.part->end; rule++)
-		if (matcher_wants(matcher, rule, type) && (for_all || find_doubtful(matcher, rule, type, doubtful)))
-			emit_count_unread(&parts, rule);
+	if (guards->count) {
+		field = &program->fields[guards->events[0]->guard.field];
+		ebpf_note(parts->as, "which of %u rules does %s concern?", guards->count,
+			  program_text(program, field->name));
+		ebpf_load(parts->as, ebpf_width(field->bytes), R1, R6, (int32_t)field->offset);
+		emit_tree(parts, guards, 0, guards->count, out);
+	}
+	ebpf_bind(parts->as, out);
+}
+
+/* The rules, those that guards keep out behind their tree. */
+static void emit_rules(struct emit_parts *parts)
+{
+	const struct plan_event *event;
+	struct plan_guards guards;
+	int error = plan_guards(parts->plan, parts->type, parts->part, &guards);
+
+	if (error)
+		ebpf_asm_fail(parts->as, error);
+	emit_guarded(parts, &guards);
+	for (uint32_t i = 0; (event = plan_next(parts->plan, parts->type, parts->part, &i));)
+		if (!plan_guards_has(&guards, event) && !ebpf_asm_error(parts->as))
+			emit_one_rule(parts, event);
+	plan_guards_fini(&guards);
 }
 
 /* When all rules have dealt with the event. */
 static void drain(const struct emit_parts *parts)
 {
-	struct emit emit = matcher_emit_of(parts->matcher, parts->as, parts->part->first, parts->type);
+	struct emit emit = emit_of(parts->context, parts->as, &parts->plan->rules[parts->part->first].deadline);
 
 	emit.derived = parts->derived;
 	emit_drain(&emit);
 }
 
-void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part,
-	       struct emit_derived *derived)
+static void emit_frame(struct emit_parts *parts, struct emit_derived *derived)
 {
-	struct emit_parts parts = { .matcher = matcher, .as = as, .type = type, .part = part, .derived = derived };
-	struct emit_guards guards;
-	uint32_t mark = ebpf_stack_mark(as), unread = ebpf_label(as), done = ebpf_label(as);
-	int16_t frame =
-		ebpf_stack_take(as, derived ? sizeof(struct matcher_frame) : offsetof(struct matcher_frame, raised));
-	int error = emit_guards_find(matcher, type, part, &guards);
+	struct ebpf_asm *as = parts->as;
+	int16_t frame = ebpf_stack_take(as, derived ? sizeof(struct matcher_frame) : FRAME(raised));
 
-	if (error)
-		ebpf_asm_fail(as, error);
-	if (locks_out_interrupts(matcher, part))
-		parts.irq_flags = ebpf_stack_take(as, 8);
-	parts.functions.lock = emit_function_lock(as);
-	parts.wanting = count_wanting(matcher, type, part);
+	if (locks_out_interrupts(parts->plan, parts->part))
+		parts->irq_flags = ebpf_stack_take(as, 8);
+	parts->functions.lock = emit_function_lock(as);
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	emit_frame_begin(matcher, as);
-	emit_frame_point(as, offsetof(struct matcher_frame, record), R6);
-	if (derived) {
-		emit_drain_function(matcher, as, derived, parts.functions.lock);
-		emit_frame_set(as, offsetof(struct matcher_frame, raised), 0);
-		emit_frame_forget(as, offsetof(struct matcher_frame, queue));
-	}
-	struct matcher_header header = header_of(&parts);
+	emit_frame_begin(parts->context->memory, as);
+	emit_frame_point(as, FRAME(record), R6);
+	if (!derived)
+		return;
+	emit_drain_function(parts->context, as, derived, parts->functions.lock);
+	emit_frame_set(as, FRAME(raised), 0);
+	emit_frame_forget(as, FRAME(queue));
+}
 
-	emit_header_begin(as, &header, &parts.functions);
-	uint32_t strings = emit_look_for_unread(&parts, unread);
+static void emit_all(struct emit_parts *parts, struct emit_derived *derived)
+{
+	struct ebpf_asm *as = parts->as;
+	uint32_t mark = ebpf_stack_mark(as), unread = ebpf_label(as), done = ebpf_label(as), strings;
 
-	emit_guards(&parts, &guards);
-	for (uint32_t rule = part->first; rule < part->end && !ebpf_asm_error(as); rule++)
-		if (matcher_wants(matcher, rule, type) && !emit_guards_has(&guards, rule))
-			emit_one_rule(&parts, rule);
+	emit_frame(parts, derived);
+	emit_header_begin(as, &parts->header, &parts->functions);
+	strings = emit_look_for_unread(parts, unread);
+	emit_rules(parts);
 	if (strings) {
 		ebpf_jump(as, done);
 		ebpf_bind(as, unread);
-		emit_unread(&parts, strings);
+		emit_unread(parts, strings);
 	}
 	ebpf_bind(as, done);
 	if (derived)
-		drain(&parts);
-	emit_guards_fini(&guards);
+		drain(parts);
 	ebpf_stack_release(as, mark);
+}
+
+/* What is left to be fetched. */
+static struct plan_header header_of(const struct emit_context *context, const struct plan_part *part)
+{
+	struct plan_header header = part->header;
+
+	if (context->knows_who) {
+		header.late &= (uint8_t)~PLAN_HEADER_WHO;
+		header.match &= (uint8_t)~PLAN_HEADER_WHO;
+	}
+	return header;
+}
+
+void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part,
+	       bool keeps)
+{
+	struct emit_derived derived;
+	int found = emit_derived_find(context, type, part, &derived), error = found < 0 ? found : 0;
+	struct emit_parts parts = {
+		.context = context,
+		.plan = context->plan,
+		.as = as,
+		.type = type,
+		.part = part,
+		.header = header_of(context, part),
+		.derived = found > 0 ? &derived : NULL,
+		.wanting = plan_wanting(context->plan, type, part),
+	};
+
+	if (found > 0 && keeps)
+		error = emit_derived_map(context, &derived);
+	if (error)
+		ebpf_asm_fail(as, error);
+	emit_all(&parts, found > 0 ? &derived : NULL);
+	emit_derived_fini(&derived);
 }

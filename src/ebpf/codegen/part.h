@@ -2,43 +2,49 @@
 #ifndef EBPF_CODEGEN_PART_H
 #define EBPF_CODEGEN_PART_H
 
-/* The code for one event type: all its rules, or a part of them. */
+/* The code for one event type, all its rules or a part of them; and that for deadlines. */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/codegen/derived.h"
 
-/* emit-part: the code of a part, under way. */
+/* The code of a part, under way. */
 struct emit_parts {
-	struct ebpf_matcher *matcher;
+	const struct emit_context *context;
+	const struct plan *plan;
 	struct ebpf_asm *as;
 	uint32_t type;
-	const struct matcher_part *part;
+	const struct plan_part *part;
+	struct plan_header header; /* what is left to be fetched */
 	struct emit_functions functions;
 	int16_t irq_flags;
 	const struct emit_derived *derived;
 	uint32_t wanting; /* rules that want the type */
 };
 
-/* derived: NULL where nothing is raised. */
-void emit_part(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, const struct matcher_part *part,
-	       struct emit_derived *derived);
-void emit_one_rule(struct emit_parts *parts, uint32_t rule);
+/*
+ * part: the code for type. keeps: the map of what is raised is made, and stays; else the code is only measured. Errors
+ * stick to as.
+ */
+void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part,
+	       bool keeps);
 
-/* emit-guards: rules that are only concerned if a field has one value, sorted by it. */
-struct emit_guarded {
-	uint32_t field;
-	int32_t value;
-	uint32_t rule;
-};
+/*
+ * unread: code for an event that the rules of the part cannot be shown, because what they look at could not be read: it
+ * is unread for each that looks at anything that may be, or for all.
+ */
+void emit_part_unread(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
+		      const struct plan_part *part, bool for_all);
+/* Leaves for unread if the event lacks what some rule looks at. Returns how many strings that may be. */
+uint32_t emit_look_for_unread(struct emit_parts *parts, uint32_t unread);
+/*
+ * What becomes of an event in which one of so many strings is unread: a rule that looks at it does not see the event,
+ * and its open runs are marked; the others see it.
+ */
+void emit_unread(struct emit_parts *parts, uint32_t strings);
 
-struct emit_guards {
-	struct emit_guarded *items;
-	uint32_t count;
-};
+/* rule: all that the event's rule does, and what it raises is kept for later. */
+void emit_one_rule(struct emit_parts *parts, const struct plan_event *event);
 
-int emit_guards_find(struct ebpf_matcher *matcher, uint32_t type, const struct matcher_part *part,
-		     struct emit_guards *guards);
-void emit_guards_fini(struct emit_guards *guards);
-bool emit_guards_has(const struct emit_guards *guards, uint32_t rule);
-void emit_guards(struct emit_parts *parts, const struct emit_guards *guards);
+/* sweep: the code for runs whose time may be up. Errors stick to as. */
+void emit_sweep(const struct emit_context *context, struct ebpf_asm *as);
 
 #endif

@@ -2,21 +2,7 @@
 /* Decides the order in which a rule deals with an event. */
 
 #include "ebpf/codegen/machine.h"
-
-#define FRAME(member) offsetof(struct matcher_frame, member)
-
-static bool has_openings(const struct emit *emit)
-{
-	uint32_t count;
-
-	emit_transitions(emit, 0, &count);
-	return count > 0;
-}
-
-bool emit_rule_wants(const struct emit *emit)
-{
-	return has_openings(emit) || emit_walk_count(emit);
-}
+#include "ebpf/codegen/part.h"
 
 /* The members of the frame that this rule goes by. */
 static void begin_frame(struct emit *emit)
@@ -24,9 +10,9 @@ static void begin_frame(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_note(as, "rule %s", program_text(emit->program, emit->rule->name));
-	if (emit_has_moves(emit))
+	if (emit->event->moves)
 		emit_frame_set(as, FRAME(moved), 0);
-	if (emit_links_late(emit))
+	if (emit->event->links_late)
 		emit_frame_set(as, FRAME(opened), 0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
 		emit_frame_set(as, FRAME(matched), 0);
@@ -46,20 +32,32 @@ void emit_rule(struct emit *emit)
 		return;
 	}
 	done = ebpf_label(emit->as);
-	emit->holds = emit_needs_hold(emit);
+	emit->holds = emit->event->holds;
 	emit_functions_new(emit);
-	emit->is_late_once = emit->is_alone && (emit->holds || (!(emit->rule->flags & PROGRAM_RULE_DROP) &&
-								emit_walk_count(emit) + has_openings(emit) <= 1));
 	begin_frame(emit);
 	if (emit->holds)
 		emit_hold(emit, done);
 	emit_walks(emit);
-	if (has_openings(emit))
+	if (emit->event->opens)
 		emit_open(emit);
-	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->place->has_runs)
+	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->plan->has_runs)
 		emit_drop(emit);
 	emit_settle(emit);
 	if (emit->holds)
 		emit_let_go(emit);
 	ebpf_bind(emit->as, done);
+}
+
+void emit_one_rule(struct emit_parts *parts, const struct plan_event *event)
+{
+	struct emit emit = emit_of(parts->context, parts->as, event);
+
+	emit.functions = parts->functions;
+	emit.header = parts->header;
+	emit.irq_flags = parts->irq_flags;
+	emit.fetches_once = parts->wanting == 1 && event->once;
+	emit.derived = parts->derived;
+	emit_rule(&emit);
+	if (emit_raises(&emit))
+		emit_derived_later(&emit);
 }

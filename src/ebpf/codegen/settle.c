@@ -4,20 +4,7 @@
  * none is stepped twice and no two buckets are ever locked at once.
  */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
-
-/*
- * Whether the opened run is linked after everything else: when others of its key may be dropped first, or when copies
- * must come before it, since SKIPTILLANY steps runs in the order of their chain.
- */
-bool emit_links_late(const struct emit *emit)
-{
-	return emit->rule->flags & PROGRAM_RULE_DROP ||
-	       (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY && emit_has_moves(emit));
-}
+#include "ebpf/codegen/codegen.h"
 
 /*
  * Adds a run, which is in no chain, to those to be linked; its number is in the frame's member. Its address is in
@@ -57,10 +44,10 @@ static void link_by_group(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as);
 
-	for (uint32_t group = 0; group < emit->place->group_count; group++) {
+	for (uint32_t group = 0; group < emit->plan->group_count; group++) {
 		uint32_t next = ebpf_label(as);
 
-		if (group + 1 < emit->place->group_count) {
+		if (group + 1 < emit->plan->group_count) {
 			ebpf_load(as, BPF_H, R1, R7, RUN(group));
 			ebpf_jump_if_imm(as, BPF_JNE, R1, (int32_t)group, next);
 		}
@@ -139,8 +126,8 @@ static void settle_opened(struct emit *emit)
 
 void emit_settle(struct emit *emit)
 {
-	if (emit_has_moves(emit))
+	if (emit->event->moves)
 		settle_moved(emit);
-	if (emit_links_late(emit) && emit->place->has_runs)
+	if (emit->event->links_late && emit->plan->has_runs)
 		settle_opened(emit);
 }

@@ -8,23 +8,16 @@
 
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
+#include "ebpf/codegen/part.h"
 
-#define RUN(member)     offsetof(struct matcher_run, member)
-#define MATCH(member)   offsetof(struct matcher_match, member)
-#define FRAME(member)   offsetof(struct matcher_frame, member)
 #define WORK(member)    offsetof(struct matcher_work, member)
 #define OVERDUE(member) offsetof(struct matcher_overdue, member)
 
 enum { CONTEXT_NUMBERS = 3 };
 
-static bool expires(const struct matcher_rule *rule)
+static void load_work(const struct memory *memory, struct ebpf_asm *as, uint8_t dst)
 {
-	return matcher_is_swept(rule);
-}
-
-static void load_work(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint8_t dst)
-{
-	ebpf_load_value(as, dst, matcher->maps[matcher->sweep.work.map].fd, matcher->sweep.work.off);
+	ebpf_load_value(as, dst, memory->maps[memory->work.map].fd, memory->work.off);
 }
 
 /* r1 = r7's deadline; overwrites r0. */
@@ -51,7 +44,7 @@ static void fill_context(struct emit *emit)
 	ebpf_lower_copy(as, &comm);
 	load_deadline(emit);
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R1);
-	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->place->index);
+	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->plan->index);
 	ebpf_store_imm(as, BPF_H, R8, MATCH(at_deadline), 1);
 	ebpf_store_imm(as, BPF_DW, R8, MATCH(done), 0);
 }
@@ -137,7 +130,7 @@ static void lock_run(struct emit *emit, uint32_t out)
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
-	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->place->bucket_bits) - 1));
+	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_frame_put(as, FRAME(next), R1);
 	if (emit_is_machine(emit)) {
 		emit_lock_at(emit);
@@ -190,7 +183,7 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
 	emit_frame_put(as, FRAME(current), R0);
 	emit_if_stale(emit, stale);
-	if (emit->place->timed) {
+	if (emit->plan->timed) {
 		ebpf_mov_imm(as, R1, 0);
 		ebpf_mov(as, R2, R9);
 		ebpf_call_function(as, emit_function_timer(emit));
@@ -202,7 +195,7 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
 	if (emit_raises(emit)) {
-		emit_drain_later(emit);
+		emit_derived_later(emit);
 		emit_drain(emit);
 	}
 	ebpf_jump(as, out);
@@ -230,14 +223,14 @@ static void expire_run(struct emit *emit, uint32_t out)
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
 	if (emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE) {
-		emit_drain_later(emit);
+		emit_derived_later(emit);
 		emit_drain(emit);
 	}
 	ebpf_jump(as, out);
 }
 
 /* bpf_loop's callback (turn, frame): one item of the list. */
-static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t lock,
+static uint32_t function_expire(const struct emit_context *context, struct ebpf_asm *as, uint32_t lock,
 				const struct emit_derived *derived)
 {
 	uint32_t function = ebpf_asm_function(as, "expire");
@@ -248,17 +241,15 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 
 	ebpf_mov(as, R9, R2);
 	ebpf_jump_if_imm(as, BPF_JGE, R1, MATCHER_WORK_MAX, out);
-	load_work(matcher, as, R6);
+	load_work(context->memory, as, R6);
 	ebpf_alu_imm(as, BPF_MUL, R1, sizeof(struct matcher_overdue));
 	ebpf_alu(as, BPF_ADD, R6, R1);
 	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
-	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
-		struct emit emit = matcher_emit_of(matcher, as, i, PROGRAM_NONE);
-
-		emit.is_sweep = true;
+	for (uint32_t i = 0; i < context->plan->program->rule_count; i++) {
+		struct emit emit = emit_of(context, as, &context->plan->rules[i].deadline);
 		uint32_t next = ebpf_label(as);
 
-		if (!expires(emit.place))
+		if (!emit.plan->swept)
 			continue;
 		emit.functions.lock = lock;
 		emit.irq_flags = irq_flags;
@@ -278,24 +269,24 @@ static uint32_t function_expire(struct ebpf_matcher *matcher, struct ebpf_asm *a
 	return function;
 }
 
-static void emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct emit_derived *derived)
+static void emit_all(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
 {
 	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame));
 	uint32_t lock = emit_function_lock(as);
 
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	emit_frame_begin(matcher, as);
+	emit_frame_begin(context->memory, as);
 	if (derived) {
-		emit_drain_function(matcher, as, derived, lock);
+		emit_drain_function(context, as, derived, lock);
 		emit_frame_set(as, FRAME(raised), 0);
 		emit_frame_forget(as, FRAME(queue));
 	}
-	load_work(matcher, as, R8);
+	load_work(context->memory, as, R8);
 	ebpf_load(as, BPF_DW, R0, R8, WORK(now));
 	emit_frame_put(as, FRAME(now), R0);
 	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
-	ebpf_load_function(as, R2, function_expire(matcher, as, lock, derived));
+	ebpf_load_function(as, R2, function_expire(context, as, lock, derived));
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
@@ -303,16 +294,16 @@ static void emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as, struct
 	ebpf_exit(as);
 }
 
-void matcher_emit_sweep(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
 {
-	struct matcher_part all = { .first = 0, .end = matcher->program->rule_count };
+	const struct plan_part all = { .first = 0, .end = context->plan->program->rule_count };
 	struct emit_derived derived;
-	int found = emit_derived_find(matcher, PROGRAM_NONE, &all, &derived), error = 0;
+	int found = emit_derived_find(context, PROGRAM_NONE, &all, &derived), error = found < 0 ? found : 0;
 
 	if (found > 0)
-		error = emit_derived_map(matcher, &derived);
-	if (found < 0 || error)
-		ebpf_asm_fail(as, found < 0 ? found : error);
-	emit_sweep(matcher, as, found > 0 ? &derived : NULL);
+		error = emit_derived_map(context, &derived);
+	if (error)
+		ebpf_asm_fail(as, error);
+	emit_all(context, as, found > 0 ? &derived : NULL);
 	emit_derived_fini(&derived);
 }

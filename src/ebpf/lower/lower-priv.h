@@ -21,6 +21,11 @@ static inline const struct program_node *lower_node(const struct ebpf_lower *low
 	return &lower->program->nodes[node];
 }
 
+static inline bool lower_is_leaf(const struct program_node *node)
+{
+	return node->op == PROGRAM_OP_CONST || node->op == PROGRAM_OP_FIELD || node->op == PROGRAM_OP_SLOT;
+}
+
 /* Whether node is a constant that an instruction can hold, and the constant. */
 bool lower_immediate(const struct ebpf_lower *lower, uint32_t node, int32_t *imm);
 

@@ -101,13 +101,6 @@ static void compare_memory(struct ebpf_asm *as, const struct text *a, const stru
 	}
 }
 
-bool ebpf_lower_has_pattern(const char *pattern)
-{
-	const char *star = strchr(pattern, '*');
-
-	return !star || strspn(star, "*") == strlen(star);
-}
-
 /* Both are constants: settled here. */
 static bool constants_agree(const struct text *a, const struct text *b, bool whole)
 {

@@ -7,68 +7,9 @@
 
 #include "ebpf/lower/lower-priv.h"
 
-#include "base/alloc.h"
 #include "program/query.h"
 
 #include <errno.h>
-
-static bool is_leaf(const struct program_node *node)
-{
-	return node->op == PROGRAM_OP_CONST || node->op == PROGRAM_OP_FIELD || node->op == PROGRAM_OP_SLOT;
-}
-
-static bool is_text_leaf(const struct program_node *node)
-{
-	return node->kind == PROGRAM_STRING;
-}
-
-static bool has_one_operand(const struct program_node *node)
-{
-	return node->op == PROGRAM_OP_CONVERT || node->op == PROGRAM_OP_LNOT;
-}
-
-/* Floats may be carried, not computed with: BPF has no instructions for them. */
-static bool can_lower(const struct program *program, const struct program_node *node)
-{
-	if (is_leaf(node) || is_text_leaf(node))
-		return true;
-	if (node->kind == PROGRAM_F64 || program->nodes[node->a].kind == PROGRAM_F64)
-		return false;
-	if (node->op == PROGRAM_OP_LIKE)
-		return ebpf_lower_has_pattern(program_text(program, program->nodes[node->b].a));
-	return true;
-}
-
-static struct ebpf_node_info node_info(const struct program *program, const struct ebpf_node_info *infos,
-				       const struct program_node *node)
-{
-	struct ebpf_node_info info = { .need = 1,
-				       .in_kernel = can_lower(program, node),
-				       .reads_slots = node->op == PROGRAM_OP_SLOT };
-
-	if (is_leaf(node) || is_text_leaf(node))
-		return info;
-	const struct ebpf_node_info *a = &infos[node->a], *b = has_one_operand(node) ? a : &infos[node->b];
-
-	info.need = a->need > b->need ? a->need : b->need;
-	if (a != b && a->need == b->need && !is_leaf(&program->nodes[node->a]) && !is_leaf(&program->nodes[node->b]))
-		info.need++;
-	info.divides = a->divides || b->divides || node->op == PROGRAM_OP_DIV || node->op == PROGRAM_OP_MOD;
-	info.has_pattern = a->has_pattern || b->has_pattern || node->op == PROGRAM_OP_LIKE;
-	info.reads_slots = a->reads_slots || b->reads_slots;
-	info.in_kernel = info.in_kernel && a->in_kernel && b->in_kernel;
-	return info;
-}
-
-struct ebpf_node_info *ebpf_node_info_new(const struct program *program)
-{
-	uint32_t count = program->header->sections[PROGRAM_NODES].count;
-	struct ebpf_node_info *infos = alloc_zero(count, sizeof *infos);
-
-	for (uint32_t i = 0; infos && i < count; i++)
-		infos[i] = node_info(program, infos, &program->nodes[i]);
-	return infos;
-}
 
 bool lower_immediate(const struct ebpf_lower *lower, uint32_t node, int32_t *imm)
 {
@@ -125,12 +66,12 @@ void lower_pair(struct ebpf_lower *lower, const struct program_node *node, uint3
 {
 	const struct program_node *a = lower_node(lower, node->a), *b = lower_node(lower, node->b);
 
-	if (is_leaf(b)) {
+	if (lower_is_leaf(b)) {
 		lower_value(lower, node->a, k);
 		load_leaf(lower, b, R0);
 		registers[0] = lower_register(k);
 		registers[1] = R0;
-	} else if (is_leaf(a)) {
+	} else if (lower_is_leaf(a)) {
 		lower_value(lower, node->b, k);
 		load_leaf(lower, a, R0);
 		registers[0] = R0;
@@ -256,7 +197,7 @@ void lower_value(struct ebpf_lower *lower, uint32_t index, uint32_t k)
 
 	if (!lower->info[index].in_kernel)
 		ebpf_asm_fail(lower->as, -EOPNOTSUPP);
-	else if (is_leaf(node))
+	else if (lower_is_leaf(node))
 		load_leaf(lower, node, lower_register(k));
 	else if (node->op == PROGRAM_OP_CONVERT) /* between integers, or from truth: the bits stay */
 		lower_value(lower, node->a, k);

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/kernel/consumer.h"
-#include "ebpf/matcher/stack-table.h"
+#include "ebpf/memory/stack-table.h"
 #include "program/machine.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static const struct matcher_match *match_at(const struct matcher_inbox *inbox, u
 static int keep(void *context, void *data, size_t size)
 {
 	struct matcher_inbox *inbox = context;
-	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + MATCHER_HISTORY_BYTES_MAX +
+	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + PLAN_HISTORY_BYTES_MAX +
 			    sizeof(struct matcher_origin);
 
 	memcpy(inbox->bytes + inbox->used, data, size);
@@ -41,7 +41,7 @@ static int keep(void *context, void *data, size_t size)
 /* Of a match at an event from outside, its own place. */
 static struct matcher_origin origin_of(const struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
-	const struct matcher_rule *rule = &matcher->rules[match->rule];
+	const struct plan_rule *rule = &matcher->plan->rules[match->rule];
 	struct matcher_origin origin = { .level = 0 };
 
 	if (rule->raised)
@@ -88,7 +88,7 @@ static int compare(const void *left, const void *right, void *context)
 /* The events that the run kept, behind its slots. */
 static uint32_t find_events(struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
-	const struct matcher_rule *rule = &matcher->rules[match->rule];
+	const struct plan_rule *rule = &matcher->plan->rules[match->rule];
 	const uint8_t *at = (const uint8_t *)(match + 1) + rule->rule->slot_bytes;
 	uint64_t count = 0;
 
@@ -111,7 +111,7 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 {
 	struct program_match told = {
 		.rule = match->rule,
-		.notice = program_notice_of(matcher->program, matcher->rules[match->rule].rule, match + 1),
+		.notice = program_notice_of(matcher->program, &matcher->program->rules[match->rule], match + 1),
 		.tainted = match->tainted != 0,
 		.ts = match->ts,
 		.cpu = match->cpu,
@@ -121,7 +121,7 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 		.slots = match + 1,
 		.done = match->done & UINT32_MAX,
 		.stack = matcher->inbox.frames,
-		.stack_count = matcher_stack_read(matcher, match, matcher->inbox.frames),
+		.stack_count = memory_stack_read(&matcher->memory, match, matcher->inbox.frames),
 		.events = matcher->inbox.events,
 		.event_count = find_events(matcher, match),
 	};
@@ -172,7 +172,7 @@ int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	inbox->items = alloc_zero(inbox->item_capacity, sizeof *inbox->items);
 	if (!inbox->bytes || !inbox->items)
 		return diag_no_memory(diag);
-	int result = consumer_new(matcher->ring_fd, inbox->capacity, keep, inbox, &inbox->ring);
+	int result = consumer_new(matcher->memory.ring_fd, inbox->capacity, keep, inbox, &inbox->ring);
 
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);

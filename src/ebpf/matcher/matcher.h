@@ -19,6 +19,7 @@
 
 #include "base/diag.h"
 #include "ebpf/asm/asm.h"
+#include "ebpf/codegen/acts.h"
 #include "ebpf/kernel/feature.h"
 #include "ebpf/source/needs.h"
 #include "event/type.h"
@@ -29,16 +30,6 @@
 
 struct ebpf_matcher;
 struct scope;
-
-/* What the programs may do at a match. */
-struct ebpf_acts {
-	const bool *allowed; /* per statement of the program */
-	bool anywhere;       /* to processes out of scope, too */
-	/* BTF ids of kernel functions; 0: missing, then only the current process can be met */
-	int32_t task_from_pid, task_release, send_signal_task;
-	uint32_t tgid_offset; /* of struct task_struct's member */
-	int stops_fd;         /* of the map in which stops are noted; 0: nobody is stopped */
-};
 
 struct ebpf_matcher_options {
 	const bool *excluded;          /* per rule, or NULL: none */
@@ -91,7 +82,7 @@ void ebpf_matcher_emit_unread(struct ebpf_matcher *matcher, struct ebpf_asm *as,
 
 /* Whether some matches, of rules that leave nothing to be done, wait until ebpf_matcher_poll is called: none wakes us.
  */
-bool ebpf_matcher_waits(struct ebpf_matcher *matcher);
+bool ebpf_matcher_waits(const struct ebpf_matcher *matcher);
 
 /* Readable when ebpf_matcher_poll has matches to hand out. */
 int ebpf_matcher_fd(const struct ebpf_matcher *matcher);

@@ -8,6 +8,8 @@
 #include "ebpf/matcher/matcher-priv.h"
 
 #include "base/alloc.h"
+#include "ebpf/codegen/part.h"
+#include "ebpf/kernel/load.h"
 #include "program/query.h"
 
 #include <bpf/bpf.h>
@@ -39,8 +41,7 @@ static uint64_t later(uint64_t time, uint64_t by)
 	return time > UINT64_MAX - by ? UINT64_MAX : time + by;
 }
 
-static uint64_t deadline_of(const struct matcher_rule *rule, const struct program *program,
-			    const struct matcher_run *run)
+static uint64_t deadline_of(const struct plan_rule *rule, const struct program *program, const struct matcher_run *run)
 {
 	const struct program_slot *timer;
 	const uint64_t *at;
@@ -57,12 +58,12 @@ static uint64_t deadline_of(const struct matcher_rule *rule, const struct progra
 }
 
 /* When a timer of rule may be due, as far as is known; `forget` when all instances are about to be looked at. */
-static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct matcher_rule *rule, bool forget)
+static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct plan_rule *rule, bool forget)
 {
-	struct matcher_cpu *cpus = matcher_at(matcher, &rule->cpus);
+	struct matcher_cpu *cpus = memory_at(&matcher->memory, &matcher->memory.rules[rule->index].cpus);
 	uint64_t first = UINT64_MAX;
 
-	for (uint32_t i = 0; i < matcher->cpu_count; i++) {
+	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++) {
 		uint64_t due = forget ? __atomic_exchange_n(&cpus[i].due, 0, __ATOMIC_SEQ_CST)
 				      : __atomic_load_n(&cpus[i].due, __ATOMIC_RELAXED);
 
@@ -73,26 +74,28 @@ static uint64_t first_timer(const struct ebpf_matcher *matcher, const struct mat
 }
 
 /* Losses so far, where they end runs. */
-static uint64_t epoch_of(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+static uint64_t epoch_of(const struct ebpf_matcher *matcher, const struct plan_rule *rule)
 {
-	const struct matcher_control *control = matcher_at(matcher, &rule->control);
+	const struct matcher_control *control =
+		memory_at(&matcher->memory, &matcher->memory.rules[rule->index].control);
 
 	return rule->rule->loss == PROGRAM_DISCARD ? __atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE) : 0;
 }
 
 /* Until then nothing of rule can be overdue, as far as is known. */
-static uint64_t next_look(const struct ebpf_matcher *matcher, const struct matcher_rule *rule)
+static uint64_t next_look(const struct ebpf_matcher *matcher, const struct plan_rule *rule)
 {
-	if (epoch_of(matcher, rule) != rule->swept_epoch)
+	const struct matcher_watch *watch = &matcher->sweep.watches[rule->index];
+
+	if (epoch_of(matcher, rule) != watch->swept_epoch)
 		return 0;
 	uint64_t timer = rule->timed ? first_timer(matcher, rule, false) : UINT64_MAX;
 
-	return timer < rule->look_again ? timer : rule->look_again;
+	return timer < watch->look_again ? timer : watch->look_again;
 }
 
 /* Whether nothing happens to the run when its time is up but that it ends: what is raised at that time comes before. */
-static bool only_ends(const struct ebpf_matcher *matcher, const struct matcher_rule *rule,
-		      const struct matcher_run *run)
+static bool only_ends(const struct ebpf_matcher *matcher, const struct plan_rule *rule, const struct matcher_run *run)
 {
 	uint16_t state = __atomic_load_n(&run->state, __ATOMIC_RELAXED);
 
@@ -101,31 +104,33 @@ static bool only_ends(const struct ebpf_matcher *matcher, const struct matcher_r
 }
 
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
-static int look(struct ebpf_matcher *matcher, struct matcher_rule *rule, uint64_t now)
+static int look(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint64_t now)
 {
 	struct matcher_sweep *sweep = &matcher->sweep;
-	const struct matcher_control *control = matcher_at(matcher, &rule->control);
-	const uint8_t *runs = matcher_at(matcher, &rule->runs);
+	struct matcher_watch *watch = &sweep->watches[rule->index];
+	const struct memory_rule *at = &matcher->memory.rules[rule->index];
+	const struct matcher_control *control = memory_at(&matcher->memory, &at->control);
+	const uint8_t *runs = memory_at(&matcher->memory, &at->runs);
 	uint64_t used;
 
-	rule->look_again = rule->timed || !rule->rule->within_ns ? UINT64_MAX : later(now, rule->rule->within_ns);
-	rule->swept_epoch = epoch_of(matcher, rule);
+	watch->look_again = rule->timed || !rule->rule->within_ns ? UINT64_MAX : later(now, rule->rule->within_ns);
+	watch->swept_epoch = epoch_of(matcher, rule);
 	if (rule->timed)
 		first_timer(matcher, rule, true);
 	used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE);
 	if (used > rule->rule->pool)
 		used = rule->rule->pool;
 	for (uint64_t i = 1; i <= used; i++) {
-		const struct matcher_run *run = (const struct matcher_run *)(runs + i * rule->stride);
+		const struct matcher_run *run = (const struct matcher_run *)(runs + i * at->stride);
 		uint64_t deadline = deadline_of(rule, matcher->program, run);
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
 			continue;
-		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)rule->swept_epoch)
+		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)watch->swept_epoch)
 			deadline = 0; /* its time is up at once */
 		if (deadline >= now) {
-			if (deadline < rule->look_again)
-				rule->look_again = deadline;
+			if (deadline < watch->look_again)
+				watch->look_again = deadline;
 			continue;
 		}
 		if (alloc_grow(&sweep->due, &sweep->due_capacity, sweep->due_count, sizeof *sweep->due))
@@ -152,7 +157,7 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 
 	*look_again = false;
 	for (; count < sweep->due_count && sweep->due[count].deadline <= limit; count++) {
-		const struct matcher_rule *rule = &matcher->rules[sweep->due[count].rule];
+		const struct plan_rule *rule = &matcher->plan->rules[sweep->due[count].rule];
 		/* A timer may be followed by another one of its instance. Where events are fed, their order counts. */
 		bool at_once = rule->timed && !matcher->options.live;
 
@@ -177,7 +182,7 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 static int expire(struct ebpf_matcher *matcher, uint64_t now)
 {
 	struct matcher_sweep *sweep = &matcher->sweep;
-	struct matcher_work *work = matcher_at(matcher, &sweep->work);
+	struct matcher_work *work = memory_at(&matcher->memory, &matcher->memory.work);
 
 	for (size_t done = 0; done < sweep->due_count; done += work->count) {
 		size_t left = sweep->due_count - done;
@@ -207,9 +212,9 @@ static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
 
 	sweep->due_count = 0;
 	for (uint32_t i = 0; i < matcher->program->rule_count && sweep->fd >= 0; i++) {
-		struct matcher_rule *rule = &matcher->rules[i];
+		const struct plan_rule *rule = &matcher->plan->rules[i];
 
-		if (!matcher_is_swept(rule) || (next_look(matcher, rule) >= now && !all))
+		if (!rule->swept || (next_look(matcher, rule) >= now && !all))
 			continue;
 		int result = look(matcher, rule, now);
 
@@ -235,7 +240,7 @@ int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now)
 	} while (!result && sweep->again && !matcher->options.live);
 	/* Who stopped it may come back: what is overdue still must not wait for a whole WITHIN. */
 	for (uint32_t i = 0; i < matcher->program->rule_count && result; i++)
-		matcher->rules[i].look_again = 0;
+		matcher->sweep.watches[i].look_again = 0;
 	return result;
 }
 
@@ -245,9 +250,9 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 	uint64_t next = matcher->sweep.again ? 0 : UINT64_MAX;
 
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
-		const struct matcher_rule *rule = &matcher->rules[i];
+		const struct plan_rule *rule = &matcher->plan->rules[i];
 
-		if (matcher_is_swept(rule) && next_look(matcher, rule) < next)
+		if (rule->swept && next_look(matcher, rule) < next)
 			next = next_look(matcher, rule);
 	}
 	return next;
@@ -256,7 +261,7 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 static bool any_timed(const struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
-		if (matcher->rules[i].timed)
+		if (matcher->plan->rules[i].timed)
 			return true;
 	return false;
 }
@@ -280,7 +285,7 @@ int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *w
 static bool any_expires(const struct ebpf_matcher *matcher)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
-		if (matcher_is_swept(&matcher->rules[i]))
+		if (matcher->plan->rules[i].swept)
 			return true;
 	return false;
 }
@@ -292,12 +297,15 @@ int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 					     .features = matcher->options.features };
 	struct ebpf_asm *as;
 
+	matcher->sweep.watches = alloc_zero(matcher->program->rule_count, sizeof *matcher->sweep.watches);
+	if (!matcher->sweep.watches)
+		return diag_no_memory(diag);
 	if (!any_expires(matcher))
 		return 0;
 	as = ebpf_asm_new();
 	if (!as)
 		return diag_no_memory(diag);
-	matcher_emit_sweep(matcher, as);
+	emit_sweep(&matcher->code, as);
 	matcher->sweep.fd = ebpf_load_program(as, &options, diag);
 	ebpf_asm_free(as);
 	return matcher->sweep.fd < 0 ? matcher->sweep.fd : 0;
@@ -307,5 +315,6 @@ void matcher_sweep_close(struct ebpf_matcher *matcher)
 {
 	if (matcher->sweep.fd >= 0)
 		close(matcher->sweep.fd);
+	alloc_free(matcher->sweep.watches);
 	alloc_free(matcher->sweep.due);
 }

@@ -8,18 +8,14 @@
  * the lock holds 1 + CPU where such programs exist. Giving up is a counted loss, never a stall.
  */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/memory/emit.h"
 
 enum { SPIN_TURNS = 1 << 20, LOCKED_BY_SOMEBODY = INT32_MAX };
-
-#define RUN(member)    offsetof(struct matcher_run, member)
-#define BUCKET(member) offsetof(struct matcher_bucket, member)
-#define FRAME(member)  offsetof(struct matcher_frame, member)
 
 /* Calls bpf_local_irq_save or bpf_local_irq_restore. Overwrites r0-r5. */
 static void toggle_interrupts(struct emit *emit, int32_t function)
 {
-	if (!emit->place->locks_out_interrupts)
+	if (!emit->plan->locks_out_interrupts)
 		return;
 	ebpf_mov(emit->as, R1, R10);
 	ebpf_alu_imm(emit->as, BPF_ADD, R1, emit->irq_flags);
@@ -35,7 +31,7 @@ void emit_unlock(struct emit *emit, uint8_t bucket)
 	ebpf_mov_imm(emit->as, R0, 0);
 	ebpf_emit(emit->as, insn_atomic(BPF_W, BPF_XCHG, bucket, BUCKET(lock), R0));
 #endif
-	toggle_interrupts(emit, emit->matcher->options.irq_restore);
+	toggle_interrupts(emit, emit->context->irq_restore);
 }
 
 /* Takes the run in r7 out of the chain of the locked bucket. Overwrites r0-r4. */
@@ -129,10 +125,10 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy)
 {
 	struct ebpf_asm *as = emit->as;
-	bool by_cpu = emit->place->interrupted && !emit->place->locks_out_interrupts;
+	bool by_cpu = emit->plan->interrupted && !emit->plan->locks_out_interrupts;
 	uint32_t locked = ebpf_label(as);
 
-	toggle_interrupts(emit, emit->matcher->options.irq_save);
+	toggle_interrupts(emit, emit->context->irq_save);
 	if (!by_cpu) {
 		ebpf_mov_imm(as, R0, 0);
 		ebpf_mov_imm(as, R1, LOCKED_BY_SOMEBODY);
@@ -142,7 +138,7 @@ void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy)
 	ebpf_mov(as, R1, bucket);
 	ebpf_call_function(as, emit->functions.lock);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, locked);
-	toggle_interrupts(emit, emit->matcher->options.irq_restore);
+	toggle_interrupts(emit, emit->context->irq_restore);
 	ebpf_jump(as, busy);
 	ebpf_bind(as, locked);
 }
@@ -173,7 +169,7 @@ static void append(struct emit *emit, uint32_t bad)
  */
 uint32_t emit_function_of_numbers(struct emit *emit, const char *name, uint32_t numbers)
 {
-	if (emit->place->locks_out_interrupts)
+	if (emit->plan->locks_out_interrupts)
 		return ebpf_asm_function(emit->as, name);
 	return ebpf_asm_global(emit->as, name, numbers);
 }
@@ -187,14 +183,14 @@ uint32_t emit_function_link(struct emit *emit)
 	uint32_t busy = ebpf_label(as), bad = ebpf_label(as), none = ebpf_label(as);
 	int16_t outer_flags = emit->irq_flags;
 
-	if (emit->place->locks_out_interrupts && !emit->holds)
+	if (emit->plan->locks_out_interrupts && !emit->holds)
 		emit->irq_flags = ebpf_stack_take(as, 8);
 	ebpf_note(as, "let the run wait in its bucket");
 	ebpf_mov(as, R7, R1);
 	ebpf_mov(as, R9, R2);
 	emit_check_index(emit, R7, none);
 	emit_run_address(emit, R6, R7);
-	ebpf_alu_imm(as, BPF_AND, R9, (int32_t)((1u << emit->place->bucket_bits) - 1));
+	ebpf_alu_imm(as, BPF_AND, R9, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R9);
 	if (!emit->holds)
 		emit_lock(emit, R8, busy);

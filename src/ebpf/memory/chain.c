@@ -4,10 +4,7 @@
  * frame tells where it stands. The run of a turn may leave the chain, as the next one was noted before.
  */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define RUN(member)   offsetof(struct matcher_run, member)
-#define FRAME(member) offsetof(struct matcher_frame, member)
+#include "ebpf/memory/emit.h"
 
 enum { LOOP_TURNS_MAX = 1 << 23 };
 
@@ -45,9 +42,9 @@ void emit_remove_run(struct emit *emit)
 }
 
 /* Leaves for other unless the run in r7 has the event's key. */
-void emit_check_key(struct emit *emit, const struct emit_walk *walk, uint32_t other)
+void emit_check_key(struct emit *emit, const struct plan_walk *walk, uint32_t other)
 {
-	if (emit->place->group_count > 1) {
+	if (emit->plan->group_count > 1) {
 		ebpf_load(emit->as, BPF_H, R1, R7, RUN(group));
 		ebpf_jump_if_imm(emit->as, BPF_JNE, R1, (int32_t)walk->group, other);
 	}
@@ -101,4 +98,13 @@ void emit_loop_chain(struct emit *emit, uint32_t function)
 	ebpf_bind(as, busy);
 	emit_lose(emit);
 	ebpf_bind(as, done);
+}
+
+/* Lets the run number r8 in r7 wait in its bucket. */
+void emit_link(struct emit *emit, uint32_t group)
+{
+	emit_hash_run(emit, group);
+	ebpf_mov(emit->as, R2, R1);
+	ebpf_mov(emit->as, R1, R8);
+	ebpf_call_function(emit->as, emit->functions.link);
 }

@@ -4,20 +4,17 @@
  * atomics where no program can interrupt another one of the rule.
  */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define CONTROL(member) offsetof(struct matcher_control, member)
-#define CPU(member)     offsetof(struct matcher_cpu, member)
+#include "ebpf/memory/emit.h"
 
 /* dst = the address of byte 0 of region. */
-static void load_region(struct emit *emit, uint8_t dst, const struct matcher_region *region)
+static void load_region(struct emit *emit, uint8_t dst, const struct memory_region *region)
 {
-	ebpf_load_value(emit->as, dst, emit->matcher->maps[region->map].fd, region->off);
+	ebpf_load_value(emit->as, dst, emit->context->memory->maps[region->map].fd, region->off);
 }
 
 void emit_control(struct emit *emit, uint8_t dst)
 {
-	load_region(emit, dst, &emit->place->control);
+	load_region(emit, dst, &emit->at->control);
 }
 
 /* dst = the line of the CPU in index, which is below their count. */
@@ -27,7 +24,7 @@ void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index)
 
 	ebpf_mov(emit->as, R0, index);
 	ebpf_alu_imm(emit->as, BPF_LSH, R0, 6);
-	load_region(emit, dst, &emit->place->cpus);
+	load_region(emit, dst, &emit->at->cpus);
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 
@@ -35,7 +32,7 @@ void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index)
 void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown)
 {
 	ebpf_call(emit->as, BPF_FUNC_get_smp_processor_id);
-	ebpf_jump_if_imm(emit->as, BPF_JGE, R0, (int32_t)emit->matcher->cpu_count, unknown);
+	ebpf_jump_if_imm(emit->as, BPF_JGE, R0, (int32_t)emit->context->memory->cpu_count, unknown);
 	emit_line_of(emit, dst, R0);
 }
 
@@ -43,8 +40,8 @@ void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown)
 void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index)
 {
 	ebpf_mov(emit->as, dst, index);
-	ebpf_alu_imm(emit->as, BPF_MUL, dst, (int32_t)emit->place->stride);
-	load_region(emit, R0, &emit->place->runs);
+	ebpf_alu_imm(emit->as, BPF_MUL, dst, (int32_t)emit->at->stride);
+	load_region(emit, R0, &emit->at->runs);
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 
@@ -55,7 +52,7 @@ void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index)
 
 	ebpf_mov(emit->as, dst, index);
 	ebpf_alu_imm(emit->as, BPF_LSH, dst, 4);
-	load_region(emit, R0, &emit->place->buckets);
+	load_region(emit, R0, &emit->at->buckets);
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 
@@ -95,7 +92,7 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 	uint32_t unknown = ebpf_label(as), known = ebpf_label(as);
 
 	emit_cpu_line(emit, R1, unknown);
-	if (!emit->place->interrupted) {
+	if (!emit->plan->interrupted) {
 		ebpf_load(as, BPF_DW, R2, R1, CPU(opened));
 		ebpf_mov(as, R3, R2);
 		ebpf_alu_imm(as, BPF_ADD, R3, 1);
@@ -114,14 +111,14 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 /* r0 = when a run is made, for putting runs in order. Overwrites r1. */
 void emit_now(struct emit *emit)
 {
-	const struct matcher_region *work = &emit->matcher->sweep.work;
+	const struct memory_region *work = &emit->context->memory->work;
 	struct ebpf_asm *as = emit->as;
 
-	if (emit->matcher->options.live) {
+	if (emit->context->plan->live) {
 		ebpf_load(as, BPF_DW, R0, R6, offsetof(struct event_header, ts));
 		return;
 	}
-	ebpf_load_value(as, R1, emit->matcher->maps[work->map].fd, work->off);
+	ebpf_load_value(as, R1, emit->context->memory->maps[work->map].fd, work->off);
 	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, made));
 	ebpf_alu_imm(as, BPF_ADD, R0, 1);
 	ebpf_store(as, BPF_DW, R1, offsetof(struct matcher_work, made), R0);

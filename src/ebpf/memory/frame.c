@@ -16,13 +16,12 @@
  * code that runs after the functions that may set it.
  */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/memory/frame.h"
+#include "ebpf/memory/layout.h"
 
-#define FRAME(member) offsetof(struct matcher_frame, member)
-
-void emit_frame_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+void emit_frame_begin(const struct memory *memory, struct ebpf_asm *as)
 {
-	ebpf_load_value(as, R0, matcher->maps[matcher->zero.map].fd, matcher->zero.off);
+	ebpf_load_value(as, R0, memory->maps[memory->zero.map].fd, memory->zero.off);
 	ebpf_load(as, BPF_DW, R0, R0, 0);
 	ebpf_store(as, BPF_DW, R9, FRAME(zero), R0);
 }

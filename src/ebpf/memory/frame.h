@@ -6,6 +6,8 @@
 
 #include "ebpf/asm/asm.h"
 
+#include <stddef.h>
+
 /*
  * On main's stack, 8 bytes per member; pointers are the kernel's. Written by the functions below only, for the reason
  * told in memory/frame.c.
@@ -42,10 +44,13 @@ struct matcher_frame {
 /* In matched: nothing (0); they end, since one of them matched; they depend on one that found no place. */
 enum { MATCHER_DROPS = 1, MATCHER_MARKS };
 
-struct ebpf_matcher;
+/* A member of the frame, from r9. */
+#define FRAME(member) offsetof(struct matcher_frame, member)
 
-/* emit-frame: r9 is a new frame. Overwrites r0. */
-void emit_frame_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as);
+struct memory;
+
+/* r9 is a new frame. Overwrites r0. */
+void emit_frame_begin(const struct memory *memory, struct ebpf_asm *as);
 /* The number at member (its offset) is that in src; overwrites r0, or r1 where src is r0. It is a constant: r0. */
 void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src);
 void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number);

@@ -5,7 +5,7 @@
  * wider than the slots of the other: numbers are extended to 64 bits, texts hashed up to the first word that is zero.
  */
 
-#include "ebpf/codegen/machine.h"
+#include "ebpf/memory/emit.h"
 
 static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15;
 
@@ -82,8 +82,8 @@ static void hash_piece(struct ebpf_asm *as, const struct piece *piece)
 /* r1 = its upper bits, the bucket's number. */
 static void fold(struct emit *emit)
 {
-	if (emit->place->bucket_bits)
-		ebpf_alu_imm(emit->as, BPF_RSH, R1, 64 - (int32_t)emit->place->bucket_bits);
+	if (emit->plan->bucket_bits)
+		ebpf_alu_imm(emit->as, BPF_RSH, R1, 64 - (int32_t)emit->plan->bucket_bits);
 	else
 		ebpf_mov_imm(emit->as, R1, 0);
 }
@@ -97,10 +97,10 @@ static void hash_pieces(struct emit *emit, uint32_t group, const struct piece *p
 {
 	struct ebpf_asm *as = emit->as;
 
-	if (count == 0 || emit->place->bucket_bits == 0) {
+	if (count == 0 || emit->plan->bucket_bits == 0) {
 		uint64_t hash = (uint64_t)(group + 1) * MULTIPLIER;
 
-		ebpf_mov_imm(as, R1, emit->place->bucket_bits ? hash >> (64 - emit->place->bucket_bits) : 0);
+		ebpf_mov_imm(as, R1, emit->plan->bucket_bits ? hash >> (64 - emit->plan->bucket_bits) : 0);
 		return;
 	}
 	ebpf_mov_imm(as, R2, MULTIPLIER);
@@ -123,18 +123,18 @@ static void hash_pieces(struct emit *emit, uint32_t group, const struct piece *p
 static void hash_stripe(struct emit *emit, const struct piece *pieces, uint32_t count)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t outer = emit->place->bucket_bits - emit->place->inner_bits;
+	uint32_t outer = emit->plan->bucket_bits - emit->plan->inner_bits;
 
 	ebpf_mov_imm(as, R1, 0);
-	if (!emit->place->stripe_slots || outer == 0)
+	if (!emit->plan->stripe_slots || outer == 0)
 		return;
 	ebpf_mov_imm(as, R2, MULTIPLIER);
 	for (uint32_t i = 0; i < count; i++)
-		if (emit->place->stripe_slots >> i & 1)
+		if (emit->plan->stripe_slots >> i & 1)
 			hash_piece(as, &pieces[i]);
 	ebpf_alu(as, BPF_MUL, R1, R2);
 	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)outer);
-	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->place->inner_bits);
+	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->plan->inner_bits);
 }
 
 /* Within the stripe the whole key chooses. Overwrites r3, too. */
@@ -142,12 +142,12 @@ static void hash_key(struct emit *emit, uint32_t group, const struct piece *piec
 {
 	struct ebpf_asm *as = emit->as;
 
-	if (!emit->place->stripe_slots) {
+	if (!emit->plan->stripe_slots) {
 		hash_pieces(emit, group, pieces, count);
 		return;
 	}
 	hash_stripe(emit, pieces, count);
-	if (!emit->place->inner_bits)
+	if (!emit->plan->inner_bits)
 		return;
 	ebpf_mov(as, R3, R1);
 	ebpf_mov_imm(as, R1, 1);
@@ -155,11 +155,11 @@ static void hash_key(struct emit *emit, uint32_t group, const struct piece *piec
 	for (uint32_t i = 0; i < count; i++)
 		hash_piece(as, &pieces[i]);
 	ebpf_alu(as, BPF_MUL, R1, R2);
-	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)emit->place->inner_bits);
+	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)emit->plan->inner_bits);
 	ebpf_alu(as, BPF_ADD, R1, R3); /* no bit is in both; of an OR verifiers before 6.10 know nothing */
 }
 
-void emit_hash_event(struct emit *emit, const struct emit_walk *walk)
+void emit_hash_event(struct emit *emit, const struct plan_walk *walk)
 {
 	uint32_t count = slot_count(emit, walk->group);
 	struct piece pieces[PROGRAM_KEY_SLOTS_MAX];
@@ -169,13 +169,13 @@ void emit_hash_event(struct emit *emit, const struct emit_walk *walk)
 	hash_key(emit, walk->group, pieces, count);
 }
 
-void emit_hash_stripe(struct emit *emit, const struct emit_walk *walk)
+void emit_hash_stripe(struct emit *emit, const struct plan_walk *walk)
 {
 	uint32_t count = slot_count(emit, walk->group);
 	struct piece pieces[PROGRAM_KEY_SLOTS_MAX];
 
 	for (uint32_t i = 0; i < count; i++)
-		if (emit->place->stripe_slots >> i & 1)
+		if (emit->plan->stripe_slots >> i & 1)
 			pieces[i] = piece_of_event(emit, walk->key, i);
 	hash_stripe(emit, pieces, count);
 }
@@ -207,7 +207,7 @@ static void compare_piece(struct ebpf_asm *as, const struct piece *run, const st
 	}
 }
 
-void emit_compare_key(struct emit *emit, const struct emit_walk *walk, uint32_t differ)
+void emit_compare_key(struct emit *emit, const struct plan_walk *walk, uint32_t differ)
 {
 	uint32_t count = slot_count(emit, walk->group);
 

@@ -4,10 +4,7 @@
  * needed to find out that an event does not matter waits until it does; and who raised it may wait for a match.
  */
 
-#include "ebpf/codegen/emit-priv.h"
-
-#define HEADER(member) offsetof(struct event_header, member)
-#define FRAME(member)  offsetof(struct matcher_frame, member)
+#include "ebpf/memory/emit.h"
 
 enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4 };
 
@@ -53,7 +50,7 @@ static uint32_t function_fetch(struct ebpf_asm *as, const char *name, uint8_t fi
 	return function;
 }
 
-void emit_header_begin(struct ebpf_asm *as, const struct matcher_header *header, struct emit_functions *functions)
+void emit_header_begin(struct ebpf_asm *as, const struct plan_header *header, struct emit_functions *functions)
 {
 	functions->late = function_fetch(as, "header", header->late);
 	functions->match = function_fetch(as, "header_of_match", header->match);
@@ -69,7 +66,7 @@ void emit_header_late(struct emit *emit)
 
 	if (!emit->header.late || emit->has_late)
 		return;
-	if (emit->is_late_once) {
+	if (emit->fetches_once) {
 		fetch(as, emit->header.late);
 		return;
 	}

@@ -7,17 +7,12 @@
  * so that zeroed memory says "none" everywhere and needs no preparation.
  */
 
+#include "ebpf/plan/plan.h"
 #include "event/type.h"
 
 #include <stdint.h>
 
-enum {
-	MATCHER_CACHE_LINE = 64,
-	MATCHER_MAPS_MAX = 48,
-	MATCHER_HISTORY_MAX = 16,            /* events that a run keeps for RETURN SEQUENCE */
-	MATCHER_HISTORY_BYTES_MAX = 2048,    /* ... and their size */
-	MATCHER_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
-};
+enum { MATCHER_CACHE_LINE = 64 };
 
 /*
  * A run. It waits in the chain of one bucket (bucket != 0), or belongs to the program that holds it, or is free
@@ -144,6 +139,7 @@ _Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code"
 _Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
+_Static_assert(sizeof(struct matcher_kept) == PLAN_KEPT_BYTES, "shared with generated code");
 _Static_assert(sizeof(struct matcher_origin) == 24, "shared with generated code");
 _Static_assert(sizeof(struct matcher_raised) == 48, "shared with generated code");
 _Static_assert(sizeof(struct matcher_queue) == MATCHER_CACHE_LINE, "shared with generated code");

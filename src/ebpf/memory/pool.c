@@ -11,14 +11,9 @@
  * matter when they are full by one place per CPU early.
  */
 
-#include "ebpf/codegen/machine.h"
+#include "ebpf/memory/emit.h"
 
-enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256, KEPT_SHARE = 64 };
-
-#define RUN(member)     offsetof(struct matcher_run, member)
-#define CONTROL(member) offsetof(struct matcher_control, member)
-#define CPU(member)     offsetof(struct matcher_cpu, member)
-#define FRAME(member)   offsetof(struct matcher_frame, member)
+enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256 };
 
 /* r4 = the word {r5, tag of r0 + 1}. */
 static void next_word(struct ebpf_asm *as)
@@ -88,7 +83,7 @@ static void take_unused(struct emit *emit, uint32_t full)
 static void steal(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t again = ebpf_label(as), next = ebpf_label(as), cpus = emit->matcher->cpu_count;
+	uint32_t again = ebpf_label(as), next = ebpf_label(as), cpus = emit->context->memory->cpu_count;
 
 	ebpf_mov_imm(as, R7, 0);
 	ebpf_bind(as, again);
@@ -165,13 +160,6 @@ static uint32_t function_release(struct emit *emit)
 	return function;
 }
 
-/* Whether CPUs keep a place each. Fed events see the pool that the rule asks for, to the last place. */
-static bool keeps_places(const struct emit *emit)
-{
-	return emit->matcher->options.live && !emit->place->interrupted &&
-	       emit->rule->pool / KEPT_SHARE >= emit->matcher->cpu_count;
-}
-
 /*
  * A run that the pool has no place for. Others depend on it only where its match might have dropped them: these, all of
  * its key, are marked when all walks are done, or dropped where the rule discards them.
@@ -201,7 +189,7 @@ void emit_take(struct emit *emit, uint32_t none)
 	uint32_t slow = ebpf_label(as), full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
 
 	emit_cpu_line(emit, R1, slow);
-	if (keeps_places(emit)) {
+	if (emit->at->keeps_one) {
 		uint32_t none_kept = ebpf_label(as);
 
 		ebpf_load(as, BPF_W, R8, R1, CPU(kept));
@@ -248,7 +236,7 @@ void emit_release(struct emit *emit, size_t number)
 
 	emit_cpu_line(emit, R1, slow);
 	ebpf_load(as, BPF_DW, R5, R9, (int32_t)number);
-	if (keeps_places(emit)) {
+	if (emit->at->keeps_one) {
 		uint32_t has_one = ebpf_label(as);
 
 		ebpf_load(as, BPF_W, R0, R1, CPU(kept));

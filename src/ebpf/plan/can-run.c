@@ -4,8 +4,9 @@
 #include "ebpf/plan/can-run.h"
 
 #include "base/alloc.h"
-#include "ebpf/matcher/matcher-priv.h"
+#include "ebpf/plan/plan-priv.h"
 #include "program/calls.h"
+#include "program/emissions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static bool judge_emission(struct judge *judge, const struct program_statement *
 static int comes_back(const struct program *program, uint32_t rule)
 {
 	struct program_reached fed;
-	int result = program_reach(program, rule, PROGRAM_DOWNSTREAM, MATCHER_COMPANY_MAX, &fed);
+	int result = program_reach(program, rule, PROGRAM_DOWNSTREAM, PLAN_COMPANY_MAX, &fed);
 
 	for (uint32_t i = 0; i < fed.count && !result; i++)
 		result = fed.rules[i] == rule;
@@ -128,9 +129,9 @@ static bool judge_drop(struct judge *judge)
 static bool judge_rule(struct judge *judge)
 {
 	const struct program_rule *rule = judge->rule;
-	struct matcher_history history;
+	struct plan_history history;
 
-	judge->error = matcher_history(judge->program, rule, &history);
+	judge->error = plan_history(judge->program, rule, &history);
 	if (judge->error)
 		return no(judge, judge->error == -ENOMEM ? "memory is short"
 							 : "it returns a SEQUENCE of more than a few events");
@@ -138,7 +139,7 @@ static bool judge_rule(struct judge *judge)
 		return no(judge, "OVER { * } under strict semantics would need every event of the kernel");
 	if (rule->pool > POOL_MAX)
 		return no(judge, "its POOL is larger than 8388608");
-	if (rule->state_count > MATCHER_STATES_MAX || rule->class_count > INT16_MAX)
+	if (rule->state_count > PLAN_STATES_MAX || rule->class_count > INT16_MAX)
 		return no(judge, "its automaton is too large");
 	return judge_transitions(judge) && judge_statements(judge) && judge_drop(judge);
 }
@@ -153,15 +154,15 @@ static int judge_one(const struct program *program, const struct ebpf_node_info 
 }
 
 /* Events that rules raise do not go from user space to the kernel or back. */
-int matcher_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		    size_t size)
+int plan_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
+		 size_t size)
 {
 	struct program_reached company;
 	char why[REASON_BYTES];
-	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, MATCHER_COMPANY_MAX, &company), can = result == 0;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, &company), can = result == 0;
 
 	if (result == -E2BIG)
-		snprintf(reason, size, "EMIT connects it with more than %d rules and machines", MATCHER_COMPANY_MAX);
+		snprintf(reason, size, "EMIT connects it with more than %d rules and machines", PLAN_COMPANY_MAX);
 	else if (result)
 		snprintf(reason, size, "memory is short");
 	else
@@ -181,7 +182,7 @@ int matcher_can_run(const struct program *program, const struct ebpf_node_info *
 bool ebpf_emit_connects(const struct program *program, uint32_t rule)
 {
 	struct program_reached company;
-	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, MATCHER_COMPANY_MAX, &company);
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, &company);
 
 	alloc_free(company.rules);
 	return result || company.count;
@@ -196,12 +197,12 @@ int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, siz
 		snprintf(reason, size, "memory is short");
 		return 0;
 	}
-	can = matcher_can_run(program, nodes, rule, reason, size);
+	can = plan_can_run(program, nodes, rule, reason, size);
 	alloc_free(nodes);
 	return can > 0;
 }
 
-bool matcher_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement)
+bool plan_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement)
 {
 	const struct program_statement *row = &program->statements[statement];
 	const struct react_action *action = program_call(program, row);
@@ -221,7 +222,7 @@ bool matcher_can_act(const struct program *program, const struct ebpf_node_info 
 bool ebpf_can_act(const struct program *program, uint32_t statement)
 {
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
-	bool can = nodes && matcher_can_act(program, nodes, statement);
+	bool can = nodes && plan_can_act(program, nodes, statement);
 
 	alloc_free(nodes);
 	return can;

@@ -18,7 +18,4 @@ bool ebpf_emit_connects(const struct program *program, uint32_t rule);
 /* Whether the kernel's programs can do the call of a statement at a match; they may not reach its target, even so. */
 bool ebpf_can_act(const struct program *program, uint32_t statement);
 
-/* Bytes of kernel memory that rule's pool and index take. */
-uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
-
 #endif

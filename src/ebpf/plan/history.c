@@ -4,14 +4,11 @@
  * many records as a way through the automaton can collect, so there must be a bound.
  */
 
-#include "ebpf/matcher/matcher-priv.h"
-
-#include "base/alloc.h"
-#include "program/query.h"
+#include "ebpf/plan/plan-priv.h"
 
 #include <errno.h>
 
-enum { BYTES_MAX = MATCHER_HISTORY_BYTES_MAX, UNREACHED = -1 };
+enum { UNREACHED = -1 };
 
 static bool is_kept(const struct program_transition *transition)
 {
@@ -59,7 +56,7 @@ static bool follow(const struct program *program, const struct program_rule *rul
 	return changed;
 }
 
-/* The most records that a run can hold; more than MATCHER_HISTORY_MAX where there is no bound or a high one. -ENOMEM.
+/* The most records that a run can hold; more than PLAN_HISTORY_MAX where there is no bound or a high one. -ENOMEM.
  */
 static int longest(const struct program *program, const struct program_rule *rule)
 {
@@ -70,7 +67,7 @@ static int longest(const struct program *program, const struct program_rule *rul
 		return -ENOMEM;
 	for (uint32_t i = 1; i < rule->state_count; i++)
 		known[i] = UNREACHED;
-	while (changed && most <= MATCHER_HISTORY_MAX) {
+	while (changed && most <= PLAN_HISTORY_MAX) {
 		changed = false;
 		for (uint32_t i = 0; i < rule->state_count; i++)
 			if (known[i] != UNREACHED && follow(program, rule, i, known, &most))
@@ -80,18 +77,18 @@ static int longest(const struct program *program, const struct program_rule *rul
 	return most;
 }
 
-int matcher_history(const struct program *program, const struct program_rule *rule, struct matcher_history *history)
+int plan_history(const struct program *program, const struct program_rule *rule, struct plan_history *history)
 {
 	int most;
 
-	*history = (struct matcher_history){ 0 };
+	*history = (struct plan_history){ 0 };
 	if (!(rule->flags & PROGRAM_RULE_SEQUENCE))
 		return 0;
 	most = longest(program, rule);
 	if (most < 0)
 		return most;
-	history->entry_bytes = (uint32_t)sizeof(struct matcher_kept) + (largest_record(program, rule) + 7) / 8 * 8;
-	if (most > MATCHER_HISTORY_MAX || (uint32_t)most * history->entry_bytes > BYTES_MAX)
+	history->entry_bytes = PLAN_KEPT_BYTES + (largest_record(program, rule) + 7) / 8 * 8;
+	if (most > PLAN_HISTORY_MAX || (uint32_t)most * history->entry_bytes > PLAN_HISTORY_BYTES_MAX)
 		return -E2BIG;
 	history->entries = (uint32_t)most;
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/ebpf.h"
+#include "ebpf/memory/layout.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef EBPF_MATCHER_STACK_TABLE_H
-#define EBPF_MATCHER_STACK_TABLE_H
+#ifndef EBPF_MEMORY_STACK_TABLE_H
+#define EBPF_MEMORY_STACK_TABLE_H
 
 /*
  * Where generated code leaves the stacks of matches until this process has the match: a ring of entries that is written
@@ -8,7 +8,8 @@
  * comes too late notices.
  */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/memory/layout.h"
+#include "program/match.h"
 
 enum {
 	STACK_ENTRIES = 4096,        /* a power of two */
@@ -29,14 +30,8 @@ struct stack_entry {
 
 _Static_assert(sizeof(struct stack_entry) == STACK_ENTRY_BYTES, "shared with generated code");
 
-/* Bytes of the table; 0: no statement takes stacks. */
-uint64_t matcher_stack_bytes(const struct ebpf_matcher *matcher);
-
-/* r0 = the number of the stack of the current thread, 0: there is none. Overwrites r1-r5. */
-void emit_stack(struct emit *emit);
-
 /* The frames of the stack of match go to frames. Returns how many; 0: none was taken, or it is not there any more. */
-uint32_t matcher_stack_read(const struct ebpf_matcher *matcher, const struct matcher_match *match,
-			    uint64_t frames[PROGRAM_FRAMES_MAX]);
+uint32_t memory_stack_read(const struct memory *memory, const struct matcher_match *match,
+			   uint64_t frames[PROGRAM_FRAMES_MAX]);
 
 #endif

@@ -5,7 +5,10 @@
  * releases what it has written to the acquiring load of the reader, who looks at the number before and after.
  */
 
-#include "ebpf/matcher/stack-table.h"
+#include "ebpf/memory/stack-table.h"
+
+#include "ebpf/memory/emit.h"
+#include "ebpf/memory/layout-priv.h"
 
 #include "program/calls.h"
 
@@ -13,12 +16,12 @@
 
 #define ENTRY(member) offsetof(struct stack_entry, member)
 
-uint64_t matcher_stack_bytes(const struct ebpf_matcher *matcher)
+uint64_t memory_stack_bytes(const struct plan *plan)
 {
-	uint32_t count = matcher->program->header->sections[PROGRAM_STATEMENTS].count;
+	uint32_t count = plan->program->header->sections[PROGRAM_STATEMENTS].count;
 
-	for (uint32_t i = 0; i < count && matcher->options.acts; i++) {
-		const struct react_action *action = program_call(matcher->program, &matcher->program->statements[i]);
+	for (uint32_t i = 0; i < count && plan->acts; i++) {
+		const struct react_action *action = program_call(plan->program, &plan->program->statements[i]);
 
 		if (action && action->primitive == REACT_STACK)
 			return STACK_TABLE_HEAD_BYTES + (uint64_t)STACK_ENTRIES * STACK_ENTRY_BYTES;
@@ -29,8 +32,8 @@ uint64_t matcher_stack_bytes(const struct ebpf_matcher *matcher)
 /* r6 = a new number, r8 = the address of its entry. Leaves for no with number 0. */
 static void choose_entry(const struct emit *emit, uint32_t no)
 {
-	const struct matcher_region *table = &emit->matcher->stacks;
-	int fd = emit->matcher->maps[table->map].fd;
+	const struct memory_region *table = &emit->context->memory->stacks;
+	int fd = emit->context->memory->maps[table->map].fd;
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_load_value(as, R1, fd, table->off);
@@ -99,15 +102,15 @@ void emit_stack(struct emit *emit)
 	ebpf_call_function(emit->as, function_stack(emit));
 }
 
-uint32_t matcher_stack_read(const struct ebpf_matcher *matcher, const struct matcher_match *match,
-			    uint64_t frames[PROGRAM_FRAMES_MAX])
+uint32_t memory_stack_read(const struct memory *memory, const struct matcher_match *match,
+			   uint64_t frames[PROGRAM_FRAMES_MAX])
 {
 	uint64_t number = match->done >> STACK_DONE_SHIFT, bytes;
 	const struct stack_entry *entry;
 
 	if (!number)
 		return 0;
-	entry = (const struct stack_entry *)((const uint8_t *)matcher_at(matcher, &matcher->stacks) +
+	entry = (const struct stack_entry *)((const uint8_t *)memory_at(memory, &memory->stacks) +
 					     STACK_TABLE_HEAD_BYTES) +
 		number % STACK_ENTRIES;
 	if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how an event is kept with the run that it becomes part of: a copy of its record behind the slots. */
 
-#include "ebpf/codegen/emit-priv.h"
+#include "ebpf/memory/emit.h"
 
 #define KEPT(member) offsetof(struct matcher_kept, member)
 
@@ -14,7 +14,7 @@ static int32_t history_off(const struct emit *emit)
 /* A fresh run has no events. */
 void emit_history_begin(struct emit *emit)
 {
-	if (emit->place->history.entries)
+	if (emit->plan->history.entries)
 		ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, history_off(emit), 0);
 }
 
@@ -25,11 +25,11 @@ static void new_entry(struct emit *emit, uint32_t full)
 	uint8_t base = emit->lower.slots;
 
 	ebpf_load(as, BPF_DW, R1, base, history_off(emit));
-	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)emit->place->history.entries, full);
+	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)emit->plan->history.entries, full);
 	ebpf_mov(as, R0, R1);
 	ebpf_alu_imm(as, BPF_ADD, R0, 1);
 	ebpf_store(as, BPF_DW, base, history_off(emit), R0);
-	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)emit->place->history.entry_bytes);
+	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)emit->plan->history.entry_bytes);
 	ebpf_mov(as, R2, base);
 	ebpf_alu(as, BPF_ADD, R2, R1);
 }
@@ -41,7 +41,7 @@ void emit_history_append(struct emit *emit, const struct program_transition *tra
 	uint32_t full = ebpf_label(as);
 	int32_t entry = history_off(emit) + 8, record = entry + (int32_t)sizeof(struct matcher_kept);
 
-	if (!emit->place->history.entries || transition->element == PROGRAM_NONE ||
+	if (!emit->plan->history.entries || transition->element == PROGRAM_NONE ||
 	    transition->target == PROGRAM_TARGET_END)
 		return;
 	struct ebpf_words words = { R2, R6, record, 0, emit->program->types[transition->type].record_bytes / 8 };
@@ -49,7 +49,7 @@ void emit_history_append(struct emit *emit, const struct program_transition *tra
 	ebpf_note(as, "rule %s: keep the event", program_text(emit->program, emit->rule->name));
 	new_entry(emit, full);
 	ebpf_store_imm(as, BPF_DW, R2, entry + (int32_t)KEPT(element), (int32_t)transition->element);
-	if (emit->matcher->options.live) /* nobody numbers live events */
+	if (emit->context->plan->live) /* nobody numbers live events */
 		ebpf_store_imm(as, BPF_DW, R6, offsetof(struct event_header, seq), 0);
 	ebpf_lower_copy(as, &words);
 	ebpf_bind(as, full);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a transition's conditions and actions are evaluated; a division by zero is counted. */
+
+#include "ebpf/codegen/codegen.h"
+
+#include "program/eval.h"
+
+enum { CONDITION_SHOWN_BYTES = 160 };
+
+static const char *state_name(const struct emit *emit, uint32_t target, char *buffer, size_t size)
+{
+	if (target == PROGRAM_TARGET_END)
+		return "end";
+	if (target == PROGRAM_TARGET_MATCH)
+		return "match";
+	snprintf(buffer, size, "state %u", target);
+	(void)emit;
+	return buffer;
+}
+
+/* What the verifier's log and bpftool show from here on. */
+void emit_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			  const char *part, uint32_t node)
+{
+	char condition[CONDITION_SHOWN_BYTES] = "", target[24];
+	const struct program *program = emit->program;
+
+	if (node != PROGRAM_NONE)
+		program_print_node(program, emit->rule, node, condition, sizeof condition);
+	ebpf_note(emit->as, "rule %s: state %u, on %s -> %s: %s %s", program_text(program, emit->rule->name), state,
+		  transition->type == PROGRAM_TIMER ? "AFTER"
+						    : program_text(program, program->types[transition->type].name),
+		  state_name(emit, transition->target, target, sizeof target), part, condition);
+}
+
+/* Leaves for if_false unless node holds; a division by zero counts and makes it false. */
+void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
+{
+	struct ebpf_asm *as = emit->as;
+
+	if (node == PROGRAM_NONE)
+		return;
+	if (!emit->context->plan->nodes[node].divides) {
+		ebpf_lower_branch(&emit->lower, node, false, if_false);
+		return;
+	}
+	uint32_t holds = ebpf_label(as);
+
+	emit->lower.on_zero = ebpf_label(as);
+	ebpf_lower_branch(&emit->lower, node, false, if_false);
+	ebpf_jump(as, holds);
+	ebpf_bind(as, emit->lower.on_zero);
+	emit_count(emit, offsetof(struct matcher_control, divisions), 1);
+	ebpf_jump(as, if_false);
+	ebpf_bind(as, holds);
+}
+
+/* A division by zero in an action leaves the slot as it is, and is counted. */
+void emit_actions(struct emit *emit, const struct program_transition *transition)
+{
+	const struct program_action *actions = program_actions(emit->program, transition);
+
+	for (uint32_t i = 0; i < transition->action_count; i++) {
+		uint32_t done = ebpf_label(emit->as);
+
+		emit->lower.on_zero = ebpf_label(emit->as);
+		ebpf_lower_action(&emit->lower, &actions[i]);
+		if (emit->context->plan->nodes[actions[i].node].divides) {
+			ebpf_jump(emit->as, done);
+			ebpf_bind(emit->as, emit->lower.on_zero);
+			emit_count(emit, offsetof(struct matcher_control, divisions), 1);
+		}
+		ebpf_bind(emit->as, done);
+	}
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which expressions can be lowered, and what lowering them takes. */
+
+#include "ebpf/lower/lower-priv.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+static bool is_text_leaf(const struct program_node *node)
+{
+	return node->kind == PROGRAM_STRING;
+}
+
+static bool has_one_operand(const struct program_node *node)
+{
+	return node->op == PROGRAM_OP_CONVERT || node->op == PROGRAM_OP_LNOT;
+}
+
+bool ebpf_lower_has_pattern(const char *pattern)
+{
+	const char *star = strchr(pattern, '*');
+
+	return !star || strspn(star, "*") == strlen(star);
+}
+
+/* Floats may be carried, not computed with: BPF has no instructions for them. */
+static bool can_lower(const struct program *program, const struct program_node *node)
+{
+	if (lower_is_leaf(node) || is_text_leaf(node))
+		return true;
+	if (node->kind == PROGRAM_F64 || program->nodes[node->a].kind == PROGRAM_F64)
+		return false;
+	if (node->op == PROGRAM_OP_LIKE)
+		return ebpf_lower_has_pattern(program_text(program, program->nodes[node->b].a));
+	return true;
+}
+
+static struct ebpf_node_info node_info(const struct program *program, const struct ebpf_node_info *infos,
+				       const struct program_node *node)
+{
+	struct ebpf_node_info info = { .need = 1,
+				       .in_kernel = can_lower(program, node),
+				       .reads_slots = node->op == PROGRAM_OP_SLOT };
+
+	if (lower_is_leaf(node) || is_text_leaf(node))
+		return info;
+	const struct ebpf_node_info *a = &infos[node->a], *b = has_one_operand(node) ? a : &infos[node->b];
+
+	info.need = a->need > b->need ? a->need : b->need;
+	if (a != b && a->need == b->need && !lower_is_leaf(&program->nodes[node->a]) &&
+	    !lower_is_leaf(&program->nodes[node->b]))
+		info.need++;
+	info.divides = a->divides || b->divides || node->op == PROGRAM_OP_DIV || node->op == PROGRAM_OP_MOD;
+	info.has_pattern = a->has_pattern || b->has_pattern || node->op == PROGRAM_OP_LIKE;
+	info.reads_slots = a->reads_slots || b->reads_slots;
+	info.in_kernel = info.in_kernel && a->in_kernel && b->in_kernel;
+	return info;
+}
+
+struct ebpf_node_info *ebpf_node_info_new(const struct program *program)
+{
+	uint32_t count = program->header->sections[PROGRAM_NODES].count;
+	struct ebpf_node_info *infos = alloc_zero(count, sizeof *infos);
+
+	for (uint32_t i = 0; infos && i < count; i++)
+		infos[i] = node_info(program, infos, &program->nodes[i]);
+	return infos;
+}

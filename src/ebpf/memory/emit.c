@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what an emitter knows when it begins: the slots are those of the run in r7. */
+
+#include "ebpf/memory/emit.h"
+
+struct emit emit_of(const struct emit_context *context, struct ebpf_asm *as, const struct plan_event *event)
+{
+	const struct plan *plan = context->plan;
+	const struct program_rule *rule = &plan->program->rules[event->rule];
+
+	return (struct emit){
+		.context = context,
+		.as = as,
+		.program = plan->program,
+		.rule = rule,
+		.plan = &plan->rules[event->rule],
+		.event = event,
+		.acts = event->type == PROGRAM_NONE ? &plan->rules[event->rule].at_deadline
+						    : &plan->rules[event->rule].at_event,
+		.at = &context->memory->rules[event->rule],
+		.lower = { .as = as,
+			   .program = plan->program,
+			   .rule = rule,
+			   .info = plan->nodes,
+			   .slots = R7,
+			   .slots_off = sizeof(struct matcher_run) },
+	};
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_MEMORY_EMIT_H
+#define EBPF_MEMORY_EMIT_H
+
+/*
+ * The emitter: code for one rule and one event type, under way, and what it does to memory. It decides how runs,
+ * chains, locks, counters and the frame are read and changed by generated code; what is done when is for ebpf/codegen.
+ *
+ * It may touch: the plan and the layout, which it only reads, and the assembler. Registers throughout: r6 record, r7
+ * run (or whatever holds the slots), r8 scratch between calls, r9 frame (struct matcher_frame) on main's stack.
+ */
+
+#include "ebpf/lower/lower.h"
+#include "ebpf/memory/frame.h"
+#include "ebpf/memory/layout.h"
+#include "program/query.h"
+
+#include <stddef.h>
+
+/* Members of what lies in memory, from its address. */
+#define RUN(member)     offsetof(struct matcher_run, member)
+#define BUCKET(member)  offsetof(struct matcher_bucket, member)
+#define CONTROL(member) offsetof(struct matcher_control, member)
+#define CPU(member)     offsetof(struct matcher_cpu, member)
+#define MATCH(member)   offsetof(struct matcher_match, member)
+#define HEADER(member)  offsetof(struct event_header, member)
+
+struct ebpf_acts;
+struct scope;
+
+/* What all code of a matcher is generated from. */
+struct emit_context {
+	const struct plan *plan;
+	struct memory *memory;
+	const struct ebpf_acts *acts;  /* codegen/acts.h; NULL: nothing is done */
+	int32_t irq_save, irq_restore; /* BTF ids of bpf_local_irq_save/restore; 0: missing */
+	bool silent;                   /* a match does not wake this process */
+	/* Where the code goes: what actions ask before they touch a process, and whether the record has who it was. */
+	const struct scope *scope;
+	bool knows_who;
+};
+
+/* Functions that a rule's code calls; made when the rule is begun. */
+struct emit_functions {
+	uint32_t lock;        /* (bucket): 0, or 1 when it could not be had */
+	uint32_t take;        /* (): a free run; 0: the pool is full; more than the pool: too much contention */
+	uint32_t release;     /* (number) */
+	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
+	uint32_t link;        /* (number, bucket number): appends to the chain, or gives the run back */
+};
+
+struct emit {
+	const struct emit_context *context;
+	struct ebpf_asm *as;
+	const struct program *program;
+	const struct program_rule *rule;
+	const struct plan_rule *plan;
+	const struct plan_event *event;
+	const struct plan_acts *acts; /* what is done at a match */
+	const struct memory_rule *at; /* where the rule's runs, buckets and counters are */
+	struct ebpf_lower lower;
+	struct emit_functions functions;
+	struct plan_header header;
+	int16_t irq_flags; /* room on the stack of the current function for the interrupt state */
+	bool fetches_once; /* control passes at most once where the late part of the header is fetched */
+	bool has_late;     /* it has been fetched before what follows */
+	bool holds;        /* what it touches is locked all the time */
+	bool is_derived;   /* the event was raised by a rule; then, where scratch lies behind this CPU's queue */
+	uint32_t derived_scratch;
+	const struct emit_derived *derived; /* codegen/derived.h; NULL: nothing is raised here */
+};
+
+/* Ready to generate code for what the event does to its rule. */
+struct emit emit_of(const struct emit_context *context, struct ebpf_asm *as, const struct plan_event *event);
+
+/* The transitions of the rule's state on the event's type: the first of *count. */
+static inline const struct program_transition *emit_transitions(const struct emit *emit, uint32_t state,
+								uint32_t *count)
+{
+	return program_transitions_on(emit->program, &program_states(emit->program, emit->rule)[state],
+				      emit->event->type, count);
+}
+
+/* The class whose slots are the keys of group. */
+static inline const struct program_class *emit_class_of(const struct emit *emit, uint32_t group)
+{
+	return &program_classes(emit->program, emit->rule)[emit->plan->groups[group].class];
+}
+
+/* The group that runs in state wait in. */
+static inline uint32_t emit_group(const struct emit *emit, uint32_t state)
+{
+	return emit->plan->group_of[program_states(emit->program, emit->rule)[state].class];
+}
+
+static inline bool emit_is_machine(const struct emit *emit)
+{
+	return plan_is_machine(emit->plan);
+}
+
+/* The slots are those at off from register base from here on. */
+static inline void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
+{
+	emit->lower.slots = base;
+	emit->lower.slots_off = (int32_t)off;
+	emit->lower.slots_zero = false;
+}
+
+/* counters: addresses and counters. */
+void emit_control(struct emit *emit, uint8_t dst);
+void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown);
+void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index);
+void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
+void emit_count(struct emit *emit, size_t counter, int32_t by);
+void emit_count_opened(struct emit *emit, uint32_t none);
+void emit_lose(struct emit *emit);
+/* The same where what is lost is an event that the rule raises. */
+void emit_lose_raised(struct emit *emit);
+void emit_now(struct emit *emit);
+
+/* bucket: locks and chains. */
+uint32_t emit_function_lock(struct ebpf_asm *as);
+uint32_t emit_function_link(struct emit *emit);
+/* A function of the rule that takes numbers and returns one. */
+uint32_t emit_function_of_numbers(struct emit *emit, const char *name, uint32_t numbers);
+void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy);
+void emit_unlock(struct emit *emit, uint8_t bucket);
+void emit_unlink(struct emit *emit);
+
+/*
+ * held: the lock that an event holds to its end. r8 = what is locked; bucket number r1 becomes the frame's, with its
+ * lock, r8 = its address; locking where the bucket is known, the frame's; giving back. Overwrites r0-r5, r8.
+ */
+void emit_load_held(struct emit *emit);
+void emit_lock_at(struct emit *emit);
+void emit_lock_held(struct emit *emit, uint32_t busy);
+void emit_let_go(struct emit *emit);
+
+/* pool: places for runs; r8 = a place for what may turn out not to be wanted, 0: there is none; the loss of one. */
+void emit_functions_new(struct emit *emit);
+void emit_take(struct emit *emit, uint32_t none);
+void emit_take_ahead(struct emit *emit);
+void emit_refuse(struct emit *emit);
+void emit_release(struct emit *emit, size_t number);
+
+/* header */
+void emit_header_begin(struct ebpf_asm *as, const struct plan_header *header, struct emit_functions *functions);
+void emit_header_late(struct emit *emit);
+void emit_header_match(struct emit *emit);
+
+/* chain */
+void emit_fetch_run(struct emit *emit, uint32_t end);
+void emit_turn_end(struct emit *emit, uint32_t end);
+void emit_remove_run(struct emit *emit);
+void emit_check_key(struct emit *emit, const struct plan_walk *walk, uint32_t other);
+void emit_loop_turns(struct emit *emit);
+void emit_loop_chain(struct emit *emit, uint32_t function);
+/* Lets the run number r8 in r7 wait in its bucket. */
+void emit_link(struct emit *emit, uint32_t group);
+
+/*
+ * hash: r1 = the bucket of an event's key (record in r6), of a run's (slots in r7), given its group; the first one of
+ * the stripe of an event that names a part of the key.
+ */
+void emit_hash_event(struct emit *emit, const struct plan_walk *walk);
+void emit_hash_run(struct emit *emit, uint32_t group);
+void emit_hash_stripe(struct emit *emit, const struct plan_walk *walk);
+/* Leaves for differ unless the run in r7 has the event's key. */
+void emit_compare_key(struct emit *emit, const struct plan_walk *walk, uint32_t differ);
+/* Leaves for differ unless the runs in r7 and r6 have the same key. */
+void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ);
+
+/* history: RETURN SEQUENCE, over the slots in use. */
+void emit_history_begin(struct emit *emit);
+void emit_history_append(struct emit *emit, const struct program_transition *transition);
+
+/* stack-table: r0 = the number of the stack of the current thread, 0: there is none. Overwrites r1-r5. */
+void emit_stack(struct emit *emit);
+
+/*
+ * loss: leaves for stale if a loss has spoiled the run in r7; given what is said in r0, marks it and leaves for marked,
+ * unless it is to end.
+ */
+void emit_if_stale(struct emit *emit, uint32_t stale);
+void emit_mark_if(struct emit *emit, uint32_t marked);
+
+/* scratch: dst = room for the slots of a run that may end before it is one, laid out like a run. */
+void emit_scratch(struct emit *emit, uint8_t dst);
+
+#endif

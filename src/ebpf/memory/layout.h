@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_MEMORY_LAYOUT_H
+#define EBPF_MEMORY_LAYOUT_H
+
+/*
+ * Decides where everything lies that generated code and this process share: runs, buckets and counters of all rules,
+ * tallies, stacks and the lists of the sweep. As few array maps as possible hold it, whose only value is addressed
+ * directly; all are mapped into this process. What lies there is told in memory.h; what is needed, in the plan.
+ */
+
+#include "base/diag.h"
+#include "ebpf/memory/memory.h"
+#include "ebpf/plan/plan.h"
+
+#include <stddef.h>
+
+enum { MEMORY_MAPS_MAX = 48 };
+
+/* A piece of the value of a map. */
+struct memory_region {
+	uint32_t map; /* index in maps */
+	uint32_t off;
+};
+
+struct memory_map {
+	int fd;
+	uint64_t bytes;
+	uint8_t *memory; /* mapped into this process */
+};
+
+/* What is one rule's. */
+struct memory_rule {
+	uint32_t stride; /* bytes of a run */
+	bool keeps_one;  /* each CPU keeps a free place for itself: memory/pool.c */
+	struct memory_region control, cpus, runs, buckets, scratch;
+};
+
+struct memory {
+	const struct plan *plan;
+	uint32_t cpu_count;
+	struct memory_rule *rules; /* per rule of the program */
+	struct memory_map maps[MEMORY_MAPS_MAX];
+	uint32_t map_count;
+	bool asked_large_values, large_values;
+	int ring_fd; /* of matches */
+	int *queues; /* maps of raised events, one for each program and part in it */
+	size_t queue_count, queue_capacity;
+	struct memory_region zero;    /* bytes that stay 0: memory/frame.c */
+	struct memory_region work;    /* the list of the sweep */
+	struct memory_region feed;    /* the record of a test run */
+	struct memory_region stacks;  /* stack-table.h */
+	struct memory_region tallies; /* for every CPU tally_stride bytes, in them those of a statement at its offset */
+	uint32_t tally_stride, *tally_offsets;
+};
+
+/* Settles where everything is, then makes the maps that hold it, and the ring. memory is zeroed before. Returns 0 or an
+ * -errno with a message; memory_fini in any case. */
+int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_bytes, struct asterism_diag *diag);
+void memory_fini(struct memory *memory);
+
+/* Room for the raised events of one program: the descriptor of its map, which memory keeps, or -errno. */
+int memory_make_queue(struct memory *memory, uint64_t bytes);
+
+/* Adds what statement (of the program), a Count or Histogram, has counted to buckets (REACT_BUCKETS of them). */
+void memory_tally(const struct memory *memory, uint32_t statement, uint64_t *buckets);
+
+/* Bytes of kernel memory that rule's pool and index take. */
+uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
+
+static inline void *memory_at(const struct memory *memory, const struct memory_region *region)
+{
+	return memory->maps[region->map].memory + region->off;
+}
+
+#endif

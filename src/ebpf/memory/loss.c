@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what becomes of open runs that a loss may have spoiled: a run that found no place marks those that its match
+ * might have ended, and where a rule discards what a loss may have spoiled, runs that were open then end when they are
+ * next met, by an event or the sweep.
+ */
+
+#include "ebpf/memory/emit.h"
+
+/* Leaves for stale if the run in r7 was open at a loss, and its rule discards such runs. Overwrites r1, r2. */
+void emit_if_stale(struct emit *emit, uint32_t stale)
+{
+	if (emit->rule->loss != PROGRAM_DISCARD)
+		return;
+	emit_control(emit, R1);
+	ebpf_load(emit->as, BPF_W, R1, R1, CONTROL(epoch));
+	ebpf_load(emit->as, BPF_W, R2, R7, RUN(epoch));
+	ebpf_jump_if(emit->as, BPF_JNE, R1, R2, stale);
+}
+
+/* Given what is said in r0: marks the run in r7 and leaves for marked, unless it is to end. Overwrites r1. */
+void emit_mark_if(struct emit *emit, uint32_t marked)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t ends = ebpf_label(as);
+
+	ebpf_jump_if_imm(as, BPF_JNE, R0, MATCHER_MARKS, ends);
+	emit_control(emit, R1);
+	ebpf_load(as, BPF_W, R1, R1, CONTROL(epoch));
+	ebpf_alu_imm(as, BPF_SUB, R1, 1);
+	ebpf_store(as, BPF_W, R7, RUN(epoch), R1);
+	ebpf_jump(as, marked);
+	ebpf_bind(as, ends);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what one program must deal with after an event: rules that raise events, those that take these, and so on. */
+
+#include "ebpf/plan/cascade.h"
+
+#include "base/alloc.h"
+#include "program/query.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The type that a statement of rule raises, or NONE. */
+static uint32_t raised_type(const struct plan *plan, uint32_t rule, uint32_t statement)
+{
+	return plan_raised_type(plan, &program_statements(plan->program, &plan->program->rules[rule])[statement]);
+}
+
+/* Marks a rule that raises, and those that what it raises reaches. Depth: at most PLAN_COMPANY_MAX. */
+static void reach(const struct plan *plan, uint32_t rule, struct plan_cascade *cascade)
+{
+	const struct program *program = plan->program;
+
+	if (cascade->rules[rule] || !plan->rules[rule].raises)
+		return;
+	cascade->rules[rule] = true;
+	for (uint32_t i = 0; i < program->rules[rule].statement_count; i++) {
+		uint32_t type = raised_type(plan, rule, i);
+
+		if (type == PROGRAM_NONE || cascade->type_places[type] != PROGRAM_NONE)
+			continue;
+		cascade->type_places[type] = 0;
+		for (uint32_t j = 0; j < plan->types[type].event_count; j++)
+			if (plan->types[type].events[j].wants)
+				reach(plan, plan->types[type].events[j].rule, cascade);
+	}
+}
+
+/* One place per event that a rule raises, and one per type. */
+static void number_places(const struct plan *plan, struct plan_cascade *cascade)
+{
+	const struct program *program = plan->program;
+	uint32_t next = 1;
+
+	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
+		cascade->rule_places[rule] = next;
+		for (uint32_t i = 0; i < program->rules[rule].statement_count && cascade->rules[rule]; i++)
+			next += raised_type(plan, rule, i) != PROGRAM_NONE;
+	}
+	for (uint32_t type = 0; type < program->type_count; type++) {
+		if (cascade->type_places[type] != PROGRAM_NONE)
+			cascade->type_places[type] = next++;
+	}
+	cascade->place_count = next - 1;
+}
+
+/* Whether rule may raise something at an event of type, or at a deadline. */
+static bool begins(const struct plan *plan, uint32_t rule, uint32_t type)
+{
+	const struct plan_event *event;
+
+	if (!plan->rules[rule].raises)
+		return false;
+	if (type == PROGRAM_NONE)
+		return plan->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
+	event = plan_event(plan, rule, type);
+	return event && event->wants;
+}
+
+static int init(const struct plan *plan, struct plan_cascade *cascade)
+{
+	const struct program *program = plan->program;
+
+	cascade->rules = alloc_zero(program->rule_count, sizeof *cascade->rules);
+	cascade->rule_places = alloc_zero(program->rule_count, sizeof *cascade->rule_places);
+	cascade->type_places = alloc_zero(program->type_count, sizeof *cascade->type_places);
+	if (!cascade->rules || !cascade->rule_places || !cascade->type_places)
+		return -ENOMEM;
+	memset(cascade->type_places, 0xff, program->type_count * sizeof *cascade->type_places);
+	return 0;
+}
+
+int plan_cascade(const struct plan *plan, uint32_t type, const struct plan_part *part, struct plan_cascade *cascade)
+{
+	*cascade = (struct plan_cascade){ .rules = NULL };
+	for (uint32_t rule = part->first; rule < part->end; rule++) {
+		if (!begins(plan, rule, type))
+			continue;
+		if (!cascade->rules && init(plan, cascade)) {
+			plan_cascade_fini(cascade);
+			return -ENOMEM;
+		}
+		reach(plan, rule, cascade);
+	}
+	if (!cascade->rules)
+		return 0;
+	number_places(plan, cascade);
+	return 1;
+}
+
+void plan_cascade_fini(struct plan_cascade *cascade)
+{
+	alloc_free(cascade->rules);
+	alloc_free(cascade->rule_places);
+	alloc_free(cascade->type_places);
+	*cascade = (struct plan_cascade){ .rules = NULL };
+}
