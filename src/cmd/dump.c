@@ -219,7 +219,7 @@ const struct cli_command command_dump = {
 	.description =
 		"Shows the events of all traces, merged by time. A trace is a directory that 'asterism record' has "
 		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\n"
-		"A line of text tells when the event was, on which processor, the name of the thread, its process and "
+		"A line of text has the time of the event, the processor, the name of the thread, its process and "
 		"thread, the event and its fields. With -v its ordinal comes first. In JSON an event is one object per "
 		"line, as 'asterism replay' reads it. Where events were lost when the trace was recorded, a line of "
 		"text says so, and a warning and the exit status in the end.\n\n"

@@ -84,14 +84,14 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism features", "Tells what works in this kernel, and how." },
+	{ "asterism features", "Shows what works in this kernel, and how." },
 	{ "asterism features -f json", "The same for programs." },
 	{ NULL, NULL },
 };
 
 const struct cli_command command_features = {
 	.name = "features",
-	.summary = "tell what this kernel offers, and what is different without the rest",
+	.summary = "show what this kernel offers, and what is different without the rest",
 	.operands = "",
 	.operands_min = 0,
 	.operands_max = 0,
@@ -100,7 +100,7 @@ const struct cli_command command_features = {
 		"version says. Each line is a feature, whether the kernel has it, and what asterism does with it or, "
 		"where it is missing, what is different (with the first Linux that has it).\n\n"
 		"With -f json one object: kernel, runs (whether rules and recordings run in it at all), and features, "
-		"objects with feature, has (null: could not be told, mostly for want of privilege), required, purpose, "
+		"objects with feature, has (null: unknown, mostly for lack of privilege), required, purpose, "
 		"without and since.\n\n"
 		"Needs the privileges that loading programs needs. The status is 4 where rules and recordings cannot "
 		"run in this kernel or with these privileges.",

@@ -8,20 +8,19 @@ static const struct cli_entry failures[] = {
 	  { "yes, to the end of what is observed",
 	    "at once; at the end how many matches are missing. Writing is tried again; what is there are whole matches",
 	    "3" } },
-	{ "whoever reads the matches is gone (a closed pipe), and a rule may act or something is recorded",
+	{ "the reader of the matches is gone (a closed pipe), and a rule may act or something is recorded",
 	  { "yes, to the end of what is observed", "nothing", "that of the command" } },
-	{ "whoever reads the matches is gone, no rule may act and nothing is recorded",
+	{ "the reader of the matches is gone, no rule may act and nothing is recorded",
 	  { "no: the session ends, the command goes on", "nothing", "that of the command" } },
 	{ "the trace of record cannot be written",
 	  { "yes, to the end of what is observed",
-	    "at once; at the end how many events and marks of matches are missing. Writing is tried again; the gap is "
-	    "in "
-	    "the trace, at its place",
+	    "at once; at the end how many events and annotations of matches are missing. Writing is tried again; the "
+	    "gap is in the trace, where it happened",
 	    "3" } },
 	{ "a snapshot cannot be written",
 	  { "yes, to the end of what is observed", "at once; at the end how many are not whole", "3" } },
 	{ "events come faster than a ring or a pool can take them, or one event raises more than there is room for",
-	  { "yes; runs are marked as ON LOSS says", "at the end, per rule, how many and what helps", "3" } },
+	  { "yes; open runs are treated as ON LOSS says", "at the end, per rule, how many and what helps", "3" } },
 	{ "asterism cannot wait for events, take them or see to its actions, and a rule may act or something is "
 	  "recorded",
 	  { "yes, to the end of what is observed; it is tried again", "at once", "2, or 4 where the kernel refuses" } },
@@ -30,7 +29,7 @@ static const struct cli_entry failures[] = {
 	{ "a session cannot begin: no privilege, no room for the trace, a rule that the kernel refuses",
 	  { "no: the command is not started", "at once", "2 or 4" } },
 	{ "asterism is killed (kill -9)",
-	  { "no: what was in the kernel is gone within a second, whoever was stopped goes on, held system calls fail",
+	  { "no: what was in the kernel is gone within a second, stopped processes go on, held system calls fail",
 	    "nothing; what was written can be read", "137" } },
 	{ "the output of asterismd cannot be written",
 	  { "yes", "in its log; its metrics say how many matches are missing. Writing is tried again",
@@ -43,13 +42,13 @@ static const struct cli_entry failures[] = {
 const struct cli_section help_failures = {
 	.title = "FAILURES",
 	.heading = "When something fails",
-	.labels = { "rules on", "told", "exit status" },
+	.labels = { "rules on", "reported", "exit status" },
 	.entries = failures,
 };
 
 void help_failures_page(FILE *stream)
 {
-	fputs("| what fails | are rules still on | what is told | exit status |\n|---|---|---|---|\n", stream);
+	fputs("| what fails | are rules still on | what is reported | exit status |\n|---|---|---|---|\n", stream);
 	for (const struct cli_entry *row = failures; row->term; row++)
 		fprintf(stream, "| %s | %s | %s | %s |\n", row->term, row->texts[0], row->texts[1], row->texts[2]);
 }

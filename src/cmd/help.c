@@ -19,7 +19,7 @@ void help_program(FILE *stream)
 		cli_help_option(&cmd_program.options[*option], stream);
 	cli_help_section(cmd_program.statuses, stream);
 	fputs("\nWhere a rule FILE is taken, @NAME is a shipped rule: 'asterism rules' lists them.\n"
-	      "'asterism COMMAND --help' tells more; the language is described in asterism-rules(5),\n"
+	      "'asterism COMMAND --help' has more; the language is described in asterism-rules(5),\n"
 	      "what rules can do at a match by 'asterism help actions', what becomes of a session where\n"
 	      "something fails by 'asterism help failures'.\n",
 	      stream);

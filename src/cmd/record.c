@@ -97,11 +97,12 @@ static void tell_losses(const struct tape_totals *totals)
 	if (totals->unwritten)
 		cli_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->unmarked)
-		cli_warning("%" PRIu64 " matches are not marked in the trace: they could not be written, or came "
-			    "faster than that",
-			    totals->unmarked);
+		cli_warning(
+			"%" PRIu64
+			" matches are not annotated in the trace: they could not be written, or came faster than that",
+			totals->unmarked);
 	if (totals->dropped)
-		cli_warning("%" PRIu64 " events were lost: they found no place in the ring", totals->dropped);
+		cli_warning("%" PRIu64 " events were lost: there was no room in the ring", totals->dropped);
 	if (totals->unread)
 		cli_warning("%" PRIu64 " events are missing: a number, or what decides whether they happened, lies in "
 			    "memory that could not be read",
@@ -305,12 +306,14 @@ const struct cli_command command_record = {
 		"do babeltrace2 and others. Without -e it holds the life of processes and threads, switches and "
 		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
 		"what -e "
-		"adds), and the rules run meanwhile: their matches are reported, and marked in the trace.\n\n"
+		"adds), and the rules run meanwhile: their matches are reported, and the trace is annotated with "
+		"them.\n\n"
 		"With --layout lttng events and fields have the names of LTTng's kernel tracer, which Trace Compass's "
 		"kernel analyses know. Every system call then is an event of its own name, and the trace begins with a "
 		"dump of the threads that are observed.\n\n"
-		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, told at the "
-		"end, and noted in the trace at its place; the exit status is then 3. If the disk is full or asterism "
+		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, reported at "
+		"the end, and noted in the trace where it happened; the exit status is then 3. If the disk is full or "
+		"asterism "
 		"is "
 		"killed, what was written until then can be read: all but the last second at most. SIGUSR1 has "
 		"everything written at once (with --flight: a snapshot).\n\n"

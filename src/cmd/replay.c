@@ -274,10 +274,10 @@ const struct cli_command command_replay = {
 		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
 		"the first "
 		"of these times and ends before the second.\n\n"
-		"Rules are shared out among threads, and where there are fewer rules than threads, so are the events "
-		"of a rule whose every event carries its key, such as [tid]. Matches, their order and the counts do "
-		"not depend on it; -v tells of it. It may cost reading the input twice: when the pool of such a rule "
-		"is full.",
+		"Rules are distributed over a pool of worker threads; where there are fewer rules than threads, a rule "
+		"whose every event carries its key, such as [tid], is divided into shards. Matches, their order and "
+		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
+		"such a rule is full.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
 		     OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,

@@ -249,7 +249,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command command_rules = {
 	.name = "rules",
-	.summary = "list the shipped rules and tell about one",
+	.summary = "list the shipped rules or describe one",
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =

@@ -172,16 +172,15 @@ const struct cli_command command_run = {
 		"the last "
 		"line holds the statistics.\n\n"
 		"With --snapshot events are also kept in memory, the newest replacing the oldest (-e says which: "
-		"by default those that the rules name and what tells of processes, switches, system calls and "
-		"faults). At a match they are written as a trace with the match marked in it, in a directory of its "
-		"own; "
+		"by default those that the rules name and those about processes, switches, system calls and faults). "
+		"At a match they are written as a trace, annotated with the match, in a directory of its own; "
 		"SIGUSR1 does the same at any time. 'asterism dump' shows it.\n\n"
-		"At a match a rule's DO { CALL ... } is done: in the kernel before whoever completed the match goes "
-		"on, where that is possible, else by asterism; 'asterism help actions' lists what there is. Actions "
+		"At a match a rule's DO { CALL ... } is done: where possible in the kernel, before the thread that "
+		"completed the match goes on, else by asterism; 'asterism help actions' lists what there is. Actions "
 		"that change the system are only reported, unless --allow-actions, or the file of --policy, lets "
-		"them happen. They never meet process 1, asterism itself or, unless the policy says outside-scope, a "
-		"process that is not observed. Whoever was stopped or frozen goes on when the session ends, and "
-		"boosted priorities are what they were.",
+		"them happen. They never affect process 1, asterism itself or, unless the policy says outside-scope, a "
+		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
+		"priorities are restored.",
 	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
 		     OPTION_FORMAT, OPTION_LAST, OPTION_MODE, OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
 		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE,

@@ -253,18 +253,18 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism stat trace", "Tells which events the trace holds, and how many of each." },
+	{ "asterism stat trace", "Shows which events the trace holds, and how many of each." },
 	{ "asterism stat -p 1234 --from 2s --to 3s trace", "The same of one process within one second." },
 	{ NULL, NULL },
 };
 
 const struct cli_command command_stat = {
 	.name = "stat",
-	.summary = "tell what a trace consists of",
+	.summary = "show what a trace consists of",
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =
-		"Counts the events of all traces (what a trace is, asterism-dump(1) tells): how many there are of each "
+		"Counts the events of all traces (asterism-dump(1) says what a trace is): how many there are of each "
 		"type, the bytes that they take, their shares of both and their mean size; how many were lost when the "
 		"trace was recorded; and their rate over time.\n\n"
 		"The bytes are those of the events, without the headers of packets. In inputs of other formats than "

@@ -116,7 +116,8 @@ static const struct unit_metric {
 	  offsetof(struct asterism_rules_stats, kernel_ns) },
 	{ "asterism_unit_kernel_runs_total", "counter", "Runs of the unit's programs; 0 without --measure.", 1,
 	  offsetof(struct asterism_rules_stats, kernel_runs) },
-	{ "asterism_unit_asks_lost_total", "counter", "Questions that got the default answer without being told.", 1,
+	{ "asterism_unit_asks_lost_total", "counter",
+	  "Verdict requests that got the default answer without being delivered.", 1,
 	  offsetof(struct asterism_rules_stats, asks_lost) },
 };
 

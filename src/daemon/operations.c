@@ -52,8 +52,8 @@ static bool find_own_unit(struct operation *operation)
 	if (!find_unit(operation))
 		return false;
 	if (!is_own(operation))
-		client_refuse(operation->client, "denied",
-			      "the unit %s belongs to somebody else: only root may do this", operation->unit->name);
+		client_refuse(operation->client, "denied", "the unit %s belongs to another user: only root may do this",
+			      operation->unit->name);
 	return is_own(operation);
 }
 

@@ -115,7 +115,7 @@ static const struct cli_section statuses = {
 	.heading = "Exit status",
 	.entries =
 		(const struct cli_entry[]){
-			{ "0", { "it was told to end" } },
+			{ "0", { "it ended at a signal" } },
 			{ "1", { "it could not begin or go on" } },
 			{ "2",
 			  { "the command line or a catalog is wrong, the directory cannot be used, or none of its "

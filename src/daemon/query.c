@@ -66,9 +66,8 @@ static void tell_error(const struct unit *unit, uid_t user, struct text_buffer *
 	if (!unit->error[0])
 		text_append(reply, "null");
 	else
-		text_json(reply, unit->is_file && user
-					 ? "only root is told what is wrong; it is in the log of the daemon"
-					 : unit->error);
+		text_json(reply, unit->is_file && user ? "only root sees what is wrong; it is in the log of the daemon"
+						       : unit->error);
 }
 
 static void tell_unit(const struct unit *unit, uid_t user, struct text_buffer *reply)

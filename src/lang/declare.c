@@ -10,9 +10,8 @@ static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *it
 {
 	static const char *const hints[] = {
 		[EVENT_FILES_ALL] = "catalogs are looked for beside the rule file and among the installed ones",
-		[EVENT_FILES_OWN] =
-			"a catalog is an installed one, or, by its whole path, a file of your own that nobody "
-			"else can write",
+		[EVENT_FILES_OWN] = "a catalog is an installed one, or, by its whole path, a file of your own that no "
+				    "one else can write",
 		[EVENT_FILES_NONE] = "only installed catalogs can be named here, by their names without a folder",
 	};
 	int result = event_catalog_read(c->catalog, folder, item->name.text, c->report->diag);

@@ -75,5 +75,5 @@ client.close()' 3>&- &
 	run --separate-stderr -0 "$ASTERISM" ctl --socket "odd place/it's" next u
 	[[ ${lines[1]} == *"'asterism ctl --socket 'odd place/it'\\''s' abort 9'" ]]
 	run --separate-stderr -2 "$ASTERISM" ctl --socket ctl.sock continue nine
-	[[ $stderr == *"'asterism ctl --socket ctl.sock next' tells the ticket of a question"* ]]
+	[[ $stderr == *"'asterism ctl --socket ctl.sock next' shows the ticket of a verdict request"* ]]
 }

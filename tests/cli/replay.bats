@@ -90,7 +90,7 @@ setup() {
 	[ -z "$output" ]
 	[[ $stderr == *"0 matches, 1 event"* ]]
 	run -0 "$ASTERISM" explain step.rule
-	[[ $output == *"is counted, but nobody is told"* ]]
+	[[ $output == *"is counted, but not reported"* ]]
 	run -2 "$ASTERISM" check - <<<'EVENT A { x: i64 } RULE r PATTERN { A:a } RETURN NOTHING RETURN { a.x }'
 }
 

@@ -125,7 +125,7 @@ refused() {
 	start --group nogroup
 	[[ $(ctl -f json query wrong.rule) == *"SECRETWORD"* ]]
 	run -0 nobody -f json query
-	[[ $output == *'"error":"only root is told what is wrong; it is in the log of the daemon"'* ]]
+	[[ $output == *'"error":"only root sees what is wrong; it is in the log of the daemon"'* ]]
 	[[ $output != *SECRETWORD* ]]
 	run --separate-stderr -4 nobody activate wrong.rule
 	[[ $stderr != *SECRETWORD* ]]

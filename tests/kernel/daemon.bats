@@ -151,7 +151,7 @@ await_waiting() {
 	[ "$(asked 'sorted(u)')" = "['pair.rule', 'two']" ]
 	for word in unload deactivate activate; do
 		run --separate-stderr -4 nobody $word pair.rule
-		[ "$stderr" = "asterism: error: the unit pair.rule belongs to somebody else: only root may do this" ]
+		[ "$stderr" = "asterism: error: the unit pair.rule belongs to another user: only root may do this" ]
 	done
 	run --separate-stderr -4 nobody reload
 	run --separate-stderr -4 nobody continue 1
@@ -369,7 +369,7 @@ assert memory < 1024, (memory, said)'
 	wait_for are_gone $ids
 	[ -S ctl.sock ]
 	run --separate-stderr -2 ctl ping
-	[[ $stderr == "asterism: error: asterismd does not run: nobody listens at ctl.sock"* ]]
+	[[ $stderr == "asterism: error: asterismd does not run: no process listens at ctl.sock"* ]]
 	start
 	ctl ping
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet"

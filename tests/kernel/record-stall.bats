@@ -23,7 +23,7 @@ told_events() {
 }
 
 told_unmarked() {
-	sed -n 's/^asterism: warning: \([0-9]*\) matches are not marked in the trace.*/\1/p' said
+	sed -n 's/^asterism: warning: \([0-9]*\) matches are not annotated in the trace.*/\1/p' said
 }
 
 told_lost() {
@@ -120,7 +120,7 @@ found() {
 	: >two.go
 	wait $session || status=$?
 	[ "$status" = 3 ]
-	unmarked=$(sed -n 's/^asterism: warning: \([0-9]*\) matches are not marked in the trace: .*/\1/p' said)
+	unmarked=$(sed -n 's/^asterism: warning: \([0-9]*\) matches are not annotated in the trace: .*/\1/p' said)
 	[ "$unmarked" -gt 0 ]
 	[ $(($(count disk/trace match) + unmarked)) = 20001 ]
 	[ "$(count disk/trace sys_enter_getpgid)" = 20001 ]

@@ -149,7 +149,7 @@ is_statistics() {
 	[ -c /dev/full ] || skip "there is no /dev/full"
 	run --separate-stderr -3 "$ASTERISM" run -f json -o /dev/full each.rule -- sh -c 'sleep 0.2; : >ran'
 	[ "${stderr_lines[0]}" = "asterism: error: /dev/full cannot be written: No space left on device" ]
-	[ "${stderr_lines[1]}" = "help: the session goes on; at its end it is told how many matches are missing there" ]
+	[ "${stderr_lines[1]}" = "help: the session goes on; at its end it reports how many matches are missing there" ]
 	[[ ${stderr_lines[2]} == "asterism: warning: "*" matches could not be written to /dev/full" ]]
 	[ "${stderr_lines[3]}" = "asterism: warning: the end of /dev/full, with the statistics, could not be written" ]
 	[ ${#stderr_lines[@]} = 4 ]

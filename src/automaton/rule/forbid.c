@@ -381,11 +381,11 @@ bool forbid_edge(struct rule_build *build, const struct state *state, const stru
 		if (forbidden == PROGRAM_NONE && !always)
 			continue;
 		if (merged->target_count > 1) {
-			diag_error(
-				build->unit->diag, &merged->targets[i]->spec->place, 0,
-				"alternatives that begin with the same events cannot be told apart here: '%s' is also "
-				"forbidden to one of them",
-				draft->type->name);
+			diag_error(build->unit->diag, &merged->targets[i]->spec->place, 0,
+				   "alternatives that begin with the same events cannot be distinguished here: '%s' is "
+				   "also "
+				   "forbidden to one of them",
+				   draft->type->name);
 			rule_fail(build, -EINVAL);
 			return false;
 		}

@@ -25,7 +25,7 @@ static int explain(const char *path, int error)
 	switch (error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		cli_error("asterismd does not run: nobody listens at %s", path);
+		cli_error("asterismd does not run: no process listens at %s", path);
 		cli_hint("start it (systemctl start asterismd), or name its socket with --socket");
 		return STATUS_USAGE;
 	case EACCES:

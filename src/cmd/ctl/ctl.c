@@ -111,7 +111,7 @@ static int give_ticket(struct asking *asking, json_t *request)
 	ticket = strtoull(asking->operand, &end, 10);
 	if (errno || *end || !isdigit((unsigned char)*asking->operand) || ticket == 0 || ticket > INT64_MAX) {
 		cli_error("'%s' is no ticket", asking->operand);
-		cli_hint("'%s next' tells the ticket of a question", asking->command);
+		cli_hint("'%s next' shows the ticket of a verdict request", asking->command);
 		return STATUS_USAGE;
 	}
 	json_object_set_new(request, "ticket", json_integer((json_int_t)ticket));
@@ -151,15 +151,15 @@ static void print_reloaded(const json_t *reply, const char *command)
 enum { PING, LOAD, UNLOAD, QUERY, ACTIVATE, DEACTIVATE, NEXT, CONTINUE, ABORT, RELOAD, OPERATIONS };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
-	[PING] = { "ping", { "tell whether it runs" } },
+	[PING] = { "ping", { "check whether it runs" } },
 	[LOAD] = { "load FILE [UNIT]", { "send it a file of rules, text or image, as a unit that works at once" } },
 	[UNLOAD] = { "unload UNIT", { "take a unit away" } },
 	[QUERY] = { "query [UNIT]", { "show one or all units: their rules, counts and errors" } },
 	[ACTIVATE] = { "activate UNIT", { "let a unit work again" } },
 	[DEACTIVATE] = { "deactivate UNIT", { "let a unit rest" } },
 	[NEXT] = { "next [UNIT]", { "wait for the next match" } },
-	[CONTINUE] = { "continue TICKET", { "let the process go on that a rule asks about" } },
-	[ABORT] = { "abort TICKET", { "end the process that a rule asks about" } },
+	[CONTINUE] = { "continue TICKET", { "answer a verdict request: the process goes on" } },
+	[ABORT] = { "abort TICKET", { "answer a verdict request: the process gets its signal" } },
 	[RELOAD] = { "reload",
 		     { "read the directory of rules again; units whose files are the same are not disturbed" } },
 };
@@ -193,7 +193,7 @@ static const struct operation *find(const char *word)
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else
-		cli_hint("'asterism ctl --help' tells what it can be asked");
+		cli_hint("'asterism ctl --help' lists what it can be asked");
 	return NULL;
 }
 
@@ -306,7 +306,7 @@ const struct cli_command command_ctl = {
 	.operands = "OPERATION [OPERAND...]",
 	.description =
 		"Asks the asterismd that listens at the socket, and shows its reply.\n\n"
-		"Where a rule asks what becomes of a process, that has a ticket, which 'next' tells.\n\n"
+		"A rule that asks for a verdict on a process makes a request with a ticket; 'next' shows it.\n\n"
 		"Members of the socket's group may ping, query, wait for results, load rules that do not change the "
 		"system, and handle the units that they have loaded. Everything else is root's.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },

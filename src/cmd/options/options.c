@@ -19,7 +19,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
 				   .help = "let rules do what changes the system, such as signals and priorities" },
 	[OPTION_ASK] = { "ask", 0, CLI_TEXT, "CMD", NULL,
-			 "run CMD, without a shell, for every question of a rule: 0 is CONTINUE, 1 is ABORT" },
+			 "run CMD, without a shell, for every verdict request of a rule: 0 is CONTINUE, 1 is ABORT" },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
 			     "take event types from FILE, too, besides those of Linux", .complete = CLI_COMPLETE_FILE },
 	[OPTION_COLOR] = { "color", 0, CLI_CHOICE, "WHEN", color_choices,
@@ -94,7 +94,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
 			  "memory for events on their way, per processor (default: 4M)" },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "FILE", NULL,
-			   "record what the rules in FILE look at, run them meanwhile, and mark their matches; "
+			   "record what the rules in FILE look at, run them meanwhile, and annotate the trace with "
+			   "their matches; "
 			   "may be given several times",
 			   .repeats = true, .complete = "_asterism_operands" },
 	[OPTION_SET] = { "set", 0, CLI_TEXT, "NAME=VALUE", NULL,

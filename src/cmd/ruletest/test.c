@@ -252,7 +252,7 @@ const struct cli_command command_test = {
 		"with "
 		"status 77. A program that runs over --timeout is killed with all that it has started.\n\n"
 		"The exit status is 0 when no test failed, 1 when one did, 2 when a rule, a test or the command "
-		"line is wrong. Everything about these files is told in docs/rule-tests.md of the documentation.",
+		"line is wrong. docs/rule-tests.md of the documentation describes these files.",
 	.options = { OPTION_ENGINE, OPTION_TEST_FORMAT, OPTION_LIVE, OPTION_NO_LIVE, OPTION_QUIET, OPTION_SET,
 		     OPTION_TESTS, OPTION_LIMIT, OPTION_VERBOSE },
 	.examples = examples,

@@ -56,7 +56,7 @@ static int check(struct sink *sink, int result)
 	if (!sink->error) {
 		cli_error("%s cannot be written: %s", name_of(sink), strerror(-result));
 		if (sink->is_live)
-			cli_hint("the session goes on; at its end it is told how many matches are missing there");
+			cli_hint("the session goes on; at its end it reports how many matches are missing there");
 	}
 	sink->error = sink->error ? sink->error : -result;
 	return sink->is_live ? 0 : result;
@@ -133,10 +133,9 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
 				    totals->rules[i].unread == 1 ? "" : "s");
 	if (session_totals_unread(totals))
-		cli_hint(
-			"its memory was not there even when the call was over: an address that is none, or memory that "
-			"somebody withholds or takes away; or more than 4,096 calls waited for theirs at a time; "
-			"'asterism record' and 'asterism dump' show the calls");
+		cli_hint("its memory was not there even when the call was over: an invalid address, or memory that "
+			 "another process withholds or unmaps; or more than 4,096 calls waited for theirs at a time; "
+			 "'asterism record' and 'asterism dump' show the calls");
 }
 
 static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)

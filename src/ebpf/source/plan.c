@@ -97,7 +97,7 @@ static int find_tracepoint(struct draft *draft)
 	if (result == -ENOENT)
 		snprintf(binding->reason, binding->size, "the kernel has no tracepoint %s", draft->source->tracepoint);
 	else if (result)
-		snprintf(binding->reason, binding->size, "tracefs does not tell of %s: %s", draft->source->tracepoint,
+		snprintf(binding->reason, binding->size, "tracefs does not describe %s: %s", draft->source->tracepoint,
 			 strerror(-result));
 	return result;
 }

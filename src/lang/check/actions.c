@@ -158,10 +158,10 @@ static void check_synchronous(struct lang_check *c, const struct lang_syntax_sta
 		return;
 	}
 	if (c->rule->mode != LANG_SYNCHRONOUS)
-		lang_error(
-			c->report, &syntax->name.place, "write SYNCHRONOUS before RULE",
-			"'%s' needs a SYNCHRONOUS rule: only the kernel can stop whoever completes the match in time",
-			syntax->name.text);
+		lang_error(c->report, &syntax->name.place, "write SYNCHRONOUS before RULE",
+			   "'%s' needs a SYNCHRONOUS rule: only the kernel can stop the process that completes the "
+			   "match in time",
+			   syntax->name.text);
 	for (const struct lang_statement *other = c->rule->statements; other < statement; other++)
 		if (other->action == statement->action)
 			lang_error(c->report, &syntax->name.place, NULL, "'%s' stands twice in one rule", name);

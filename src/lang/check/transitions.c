@@ -25,7 +25,7 @@ static void check_target(struct lang_check *c, const struct lang_names *states,
 /* Copies are made beside what happens to the original, which alone is told. */
 static void check_copy(struct lang_check *c, const struct lang_transition *transition)
 {
-	static const char hint[] = "let the original tell it, by another transition for the event";
+	static const char hint[] = "let the original report it, by another transition for the event";
 	const struct lang_machine *machine = c->scope->machine;
 	const struct lang_block *block = &transition->block;
 

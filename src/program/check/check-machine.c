@@ -114,13 +114,13 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 	if (transition->flags & ~(uint32_t)(PROGRAM_TELL | PROGRAM_ARM) && transition->flags != PROGRAM_COPY)
 		return check_fail(check, item, "its flags %#x are not possible", transition->flags);
 	if (transition->flags && leaves)
-		return check_fail(check, item, "it tells or copies and leads to no state");
+		return check_fail(check, item, "it reports or copies and leads to no state");
 	if (transition->flags & PROGRAM_ARM && (opens || !(check->program->rules[rule].flags & PROGRAM_RULE_TIMER)))
 		return check_fail(check, item, "it arms a timer that is not there");
 	if (transition->flags & PROGRAM_COPY && (opens || transition->type == PROGRAM_TIMER))
 		return check_fail(check, item, "there is nothing to copy, or nothing that asks for it");
 	if (tells && !check->program->rules[rule].notice_count)
-		return check_fail(check, item, "it tells something, its machine has nothing to tell");
+		return check_fail(check, item, "it reports something, its machine has nothing to report");
 	if (transition->hold != PROGRAM_NONE || transition->element != PROGRAM_NONE)
 		return check_fail(check, item, "a machine's transition holds always and is no element");
 	return 0;
@@ -210,7 +210,7 @@ int check_machine_actions(struct check *check, struct check_item item, uint32_t 
 	if (opens && places != (UINT32_C(1) << class_of(check, rule)->slot_count) - 1)
 		return check_fail(check, item, "it does not set the whole key");
 	if (tells && !numbered)
-		return check_fail(check, item, "it tells something and does not say what");
+		return check_fail(check, item, "it reports something and does not say what");
 	return 0;
 }
 

@@ -271,7 +271,7 @@ static void print_results(const struct explain *explain)
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		text_append(out, "    returns its events\n");
 	if (rule->flags & PROGRAM_RULE_SILENT)
-		text_append(out, "    is counted, but nobody is told\n");
+		text_append(out, "    is counted, but not reported\n");
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *value = &program_returns(program, rule)[i];
 

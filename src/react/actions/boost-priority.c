@@ -93,10 +93,10 @@ const struct react_action react_boost_priority = {
 	.name = "BoostThreadPriority",
 	REACT_PARAMS(params),
 	.summary = "sets the priority of a thread for a time (100ms), then back to what it was before",
-	.guarantee =
-		"Set by asterism as soon as it hears of the match; whoever completed it may have gone on. A second "
-		"boost prolongs the first. Threads and processes that the thread makes meanwhile do not inherit "
-		"it. Undone when the time is over, or when the session ends, however it ends.",
+	.guarantee = "Set by asterism as soon as it hears of the match; the thread that completed it may have gone on. "
+		     "A second "
+		     "boost prolongs the first. Threads and processes that the thread makes meanwhile do not inherit "
+		     "it. Undone when the time is over, or when the session ends, however it ends.",
 	.changes_system = true,
 	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,

@@ -13,7 +13,7 @@ const struct react_action react_continue = {
 	.aliases = { "ResumeThread" },
 	REACT_PARAMS(params),
 	.summary = "lets the process of the target go on",
-	.guarantee = "The process goes on at once, whoever stopped it.",
+	.guarantee = "The process goes on at once, whatever stopped it.",
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.signal = SIGCONT,

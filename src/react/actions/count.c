@@ -21,9 +21,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_count = {
 	.name = "Count",
 	REACT_PARAMS(params),
-	.summary = "adds one to a counter, which is told at the end",
-	.guarantee = "Counted in the kernel, per processor; a rule that does nothing else and returns nothing tells no "
-		     "matches one by one.",
+	.summary = "adds one to a counter, which is reported at the end",
+	.guarantee = "Counted in the kernel, per processor; the matches of a rule that does nothing else and returns "
+		     "nothing are not reported one by one.",
 	.primitive = REACT_COUNT,
 	.perform = perform,
 };

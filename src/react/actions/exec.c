@@ -210,10 +210,10 @@ const struct react_action react_exec = {
 	.name = "Exec",
 	REACT_PARAMS(params),
 	.summary = "runs a command with the values as arguments, without a shell",
-	.guarantee =
-		"Started by asterism as soon as it hears of the match; whoever completed it may have gone on. Of a "
-		"statement at most 8 run at a time, and at most 10 begin within a second: the rest is refused and "
-		"counted.",
+	.guarantee = "Started by asterism as soon as it hears of the match; the thread that completed it may have gone "
+		     "on. Of a "
+		     "statement at most 8 run at a time, and at most 10 begin within a second: the rest is refused and "
+		     "counted.",
 	.changes_system = true,
 	.per_second = REACT_RUNS_PER_SECOND,
 	.perform = perform,

@@ -109,9 +109,8 @@ const char *react_late_guarantee(const struct react_action *action)
 {
 	if (action->primitive != REACT_SEND_SIGNAL)
 		return action->guarantee;
-	return action->is_undone
-		       ? "sent as soon as it hears of the match; whoever completed it may have gone on, or have "
-			 "ended. Undone when the session ends, however it ends."
-		       : "sent as soon as it hears of the match; whoever completed it may have gone on, or have "
-			 "ended.";
+	return action->is_undone ? "sent as soon as it hears of the match; the thread that completed it may have gone "
+				   "on, or have ended. Undone when the session ends, however it ends."
+				 : "sent as soon as it hears of the match; the thread that completed it may have gone "
+				   "on, or have ended.";
 }

@@ -81,7 +81,8 @@ const struct react_action react_freeze = {
 	.name = "Freeze",
 	REACT_PARAMS(params),
 	.summary = "freezes the cgroup of a process, with everything in it",
-	.guarantee = "Asked for by asterism as soon as it hears of the match; whoever completed it may have gone on. "
+	.guarantee = "Asked for by asterism as soon as it hears of the match; the thread that completed it may have "
+		     "gone on. "
 		     "Undone when the session ends, however it ends. Refused for a root cgroup and for one that holds "
 		     "process 1, asterism or a process out of scope.",
 	.changes_system = true,

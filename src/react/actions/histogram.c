@@ -27,9 +27,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_histogram = {
 	.name = "Histogram",
 	REACT_PARAMS(params),
-	.summary = "counts a value in a histogram of powers of two, which is told at the end",
-	.guarantee = "Counted in the kernel, per processor; a rule that does nothing else and returns nothing tells no "
-		     "matches one by one.",
+	.summary = "counts a value in a histogram of powers of two, which is reported at the end",
+	.guarantee = "Counted in the kernel, per processor; the matches of a rule that does nothing else and returns "
+		     "nothing are not reported one by one.",
 	.primitive = REACT_HISTOGRAM,
 	.perform = perform,
 };

@@ -19,7 +19,7 @@ const struct react_action react_message = {
 	.name = "Message",
 	.aliases = { "DbgMessage" },
 	REACT_PARAMS(params),
-	.summary = "tells a text with the match; {} in it are replaced by the values in order",
-	.guarantee = "Told by asterism, in the order of matches.",
+	.summary = "reports a text with the match; {} in it are replaced by the values in order",
+	.guarantee = "Reported by asterism, in the order of matches.",
 	.perform = perform,
 };

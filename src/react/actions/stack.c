@@ -16,9 +16,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_stack = {
 	.name = "Stack",
-	.summary = "tells the functions that the thread which completed the match is in, innermost first",
+	.summary = "reports the functions that the thread which completed the match is in, innermost first",
 	.guarantee =
-		"Taken in the kernel at the match, of the thread in user mode, by frame pointers: whoever calls a "
+		"Taken in the kernel at the match, of the thread in user mode, by frame pointers: the caller of a "
 		"function compiled without them is left out, or the stack ends there. At most 32. Not where the rule "
 		"runs in user space, where time completes the match, or in a replay.",
 	.primitive = REACT_STACK,

@@ -27,7 +27,7 @@ const struct react_action react_thaw = {
 	.name = "Thaw",
 	REACT_PARAMS(params),
 	.summary = "lets the frozen cgroup of a process go on",
-	.guarantee = "Done by asterism as soon as it hears of the match, whoever froze it.",
+	.guarantee = "Done by asterism as soon as it hears of the match, whatever froze it.",
 	.changes_system = true,
 	.perform = perform,
 };

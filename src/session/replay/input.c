@@ -38,7 +38,7 @@ static int open_one(struct opening *opening, const char *file)
 	else if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
 		diag_add(opening->diag, ASTERISM_NOTE, NULL, NULL,
 			 "%s does not say which events it was asked to hold: whether one did not happen or was not "
-			 "recorded nobody knows",
+			 "recorded is unknown",
 			 file);
 	if (result)
 		return result;

@@ -79,7 +79,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 	if (program_emits(program, rule))
 		return refuse(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
-		return refuse(diag, program, rule, "it asks for 'cpu', which a held call does not tell");
+		return refuse(diag, program, rule, "it asks for 'cpu', which a held call does not carry");
 	return 0;
 }
 

@@ -67,7 +67,7 @@ static void note_nobody(struct questions *questions, const struct responses_opti
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (may_ask(questions, &program->rules[i], i))
 			diag_add(questions->diag, ASTERISM_NOTE, NULL, "--ask CMD asks a command",
-				 "%s %s asks, but there is nobody to answer: what it says is done by default",
+				 "%s %s asks, but no one answers: its default is done",
 				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 }
 

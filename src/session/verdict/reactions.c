@@ -175,7 +175,7 @@ static void tell_stop(struct reactions *reactions, const struct react_call *call
 		 freezes ? ")" : "'", call->action->is_undone ? " or the end of this session" : "");
 	if (reactions->stops_told == STOPS_TOLD_MAX)
 		diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
-			 "further processes that are stopped are not told one by one");
+			 "further processes that are stopped are not reported one by one");
 }
 
 /* Does one call, or says why not. */

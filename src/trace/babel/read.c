@@ -193,7 +193,7 @@ static int study_class(struct babel *babel, struct babel_class *class)
 	if (result == -ENOMEM)
 		return diag_no_memory(babel->diag);
 	if (result)
-		return complain(babel, result, "an event's type cannot be told from others of its name");
+		return complain(babel, result, "an event's type cannot be distinguished from others of its name");
 	result = number_type(babel, class->type, &class->number);
 	if (result)
 		return result;

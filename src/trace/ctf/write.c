@@ -448,7 +448,7 @@ static int put_aside(struct ctf_writer *writer, const struct aside *aside)
 	uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, ts);
 
 	if (ts > INT64_MAX)
-		return diag_error(writer->diag, NULL, -EINVAL, "no match can be marked at a time beyond 2^63 ns");
+		return diag_error(writer->diag, NULL, -EINVAL, "no match can be annotated at a time beyond 2^63 ns");
 	memcpy(at, &word, sizeof word);
 	at += sizeof word;
 	memcpy(at, &aside->context, sizeof aside->context);

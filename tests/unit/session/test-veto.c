@@ -186,9 +186,9 @@ static void test_what_a_call_does_not_tell(void **state)
 		"EVENT four { x: i64 }\nFROM raw_syscalls:sys_exit { x = ret }\n"
 		"EVENT five { x: i64 }\nFROM raw_syscalls:sys_enter { x = be16(syscall_arg(0)) }\n";
 	static const char *const cases[][2] = {
-		{ "one", "a held call does not tell 'x'" },   { "two", "a held call does not tell whether it is one" },
-		{ "three", "a held call does not tell 'x'" }, { "four", "it is not the beginning of a system call" },
-		{ "five", "a held call does not tell 'x'" },
+		{ "one", "a held call does not carry 'x'" },   { "two", "a held call does not show whether it is one" },
+		{ "three", "a held call does not carry 'x'" }, { "four", "it is not the beginning of a system call" },
+		{ "five", "a held call does not carry 'x'" },
 	};
 	struct asterism_diag *diag = asterism_diag_new();
 
@@ -323,7 +323,7 @@ static void test_the_processor_is_not_told(void **state)
 		assert_int_equal(veto_plan_init(&plan, rules, &all_allowed, diag), -EINVAL);
 		assert_string_equal(
 			asterism_diag_get(diag, 0)->text,
-			"rule r cannot refuse system calls: it asks for 'cpu', which a held call does not tell");
+			"rule r cannot refuse system calls: it asks for 'cpu', which a held call does not carry");
 		veto_plan_fini(&plan);
 		session_rules_free(rules);
 		asterism_diag_free(diag);
