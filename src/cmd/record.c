@@ -110,6 +110,11 @@ static void tell_losses(const struct tape_totals *totals)
 	if (totals->missed)
 		cli_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
 			    totals->missed);
+	if (totals->calls_32bit)
+		cli_warning("%" PRIu64 " system call%s of 32-bit code (i386 programs, int 0x80) %s not in the trace: "
+			    "they raise no event",
+			    totals->calls_32bit, totals->calls_32bit == 1 ? "" : "s",
+			    totals->calls_32bit == 1 ? "is" : "are");
 }
 
 static void tell_totals(struct record *record, const struct session_totals *totals)
@@ -138,7 +143,9 @@ static int finish(struct record *record, const struct cli_arguments *arguments, 
 	observe_tell_end(&record->observation, outcome);
 	tell_totals(record, totals);
 	if (!record->rules)
-		return totals->lost || record->sink.has_lost ? STATUS_LOST : outcome->command_status;
+		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals)
+			       ? STATUS_LOST
+			       : outcome->command_status;
 	sink_close(&record->sink, totals);
 	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }

@@ -54,6 +54,9 @@ static const struct rule_metric {
 	{ "asterism_unread_total", "counter",
 	  "Events that the rule did not see because a string in them could not be read.",
 	  offsetof(struct asterism_rule_info, unread) },
+	{ "asterism_calls_32bit_total", "counter",
+	  "System calls of 32-bit code, which are no events, while the rule looked for system calls.",
+	  offsetof(struct asterism_rule_info, calls_32bit) },
 	{ "asterism_divisions_by_zero_total", "counter", "Conditions that divided by zero, and were false.",
 	  offsetof(struct asterism_rule_info, divisions_by_zero) },
 };

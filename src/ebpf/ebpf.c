@@ -447,6 +447,8 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 			record_missed(ebpf->recorder, lost);
 		ebpf->told += lost;
 	}
+	if (ebpf->recorder)
+		record_calls_32bit(ebpf->recorder, source_set_calls_32bit(ebpf->sources));
 	result = ebpf_matcher_poll(ebpf->matcher, clock_now_ns() - grace_ns, &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
@@ -476,6 +478,17 @@ void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stat
 uint64_t ebpf_events(const struct ebpf *ebpf)
 {
 	return ebpf->sources ? source_set_events(ebpf->sources) : ebpf->fed;
+}
+
+uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule)
+{
+	const struct program *program = ebpf->program;
+
+	for (uint32_t type = 0; ebpf->sources && type < program->type_count; type++)
+		if (ebpf->types[type] && source_is_of_calls(ebpf->types[type]) &&
+		    program_rule_sees(program, &program->rules[rule], type))
+			return source_set_calls_32bit(ebpf->sources);
+	return 0;
 }
 
 /* What every rule was told of counts once; what a rule lost by itself - matches without room in the ring - as it is. */

@@ -86,6 +86,9 @@ void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets);
 void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats);
 uint64_t ebpf_events(const struct ebpf *ebpf);
 
+/* System calls of 32-bit code in scope, where rule looks for system calls; they are no events. */
+uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule);
+
 /* Events and matches that the kernel did not hand to us (recursion, ring full), all rules together; no refused runs. */
 uint64_t ebpf_lost(const struct ebpf *ebpf);
 

@@ -235,6 +235,23 @@ static int compat(char **args)
 	return 0;
 }
 
+/* compat_open PATH COUNT: opens it as 32-bit code does, so often; the name has an address of 32 bits. */
+static int compat_open(char **args)
+{
+	char *name = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	long result = 0;
+
+	check(name == MAP_FAILED, "mmap");
+	snprintf(name, PAGE, "%s", args[0]);
+	for (long left = strtol(args[1], NULL, 10); left > 0; left--)
+		__asm__ volatile("int $0x80"
+				 : "=a"(result)
+				 : "a"(5), "b"(name), "c"(O_RDONLY), "d"(0)
+				 : "memory", "r8", "r9", "r10", "r11");
+	say(result < 0 ? (int)-result : 0);
+	return 0;
+}
+
 /* x32: getpid in the x32 ABI. */
 static int x32(char **args)
 {
@@ -280,10 +297,13 @@ static const struct {
 	int (*run)(char **args);
 	int args;
 } scenarios[] = {
-	{ "calls", calls, 0 },     { "thread", thread, 0 }, { "fork", forks, 0 },    { "exec", execs, 0 },
-	{ "spawn", spawn, 0 },     { "storm", storm, 2 },   { "storms", storms, 2 }, { "alarms", alarmed, 2 },
-	{ "forever", forever, 1 }, { "compat", compat, 0 }, { "x32", x32, 0 },       { "edges", edges, 1 },
-	{ "stall", stall, 0 },
+	{ "calls", calls, 0 },     { "thread", thread, 0 },
+	{ "fork", forks, 0 },      { "exec", execs, 0 },
+	{ "spawn", spawn, 0 },     { "storm", storm, 2 },
+	{ "storms", storms, 2 },   { "alarms", alarmed, 2 },
+	{ "forever", forever, 1 }, { "compat", compat, 0 },
+	{ "x32", x32, 0 },         { "edges", edges, 1 },
+	{ "stall", stall, 0 },     { "compat_open", compat_open, 2 },
 };
 
 int main(int argc, char **argv)

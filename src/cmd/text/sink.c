@@ -138,6 +138,20 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 			 "'asterism record' and 'asterism dump' show the calls");
 }
 
+static void put_calls_32bit(const struct sink *sink, const struct session_totals *totals)
+{
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (totals->rules[i].calls_32bit)
+			cli_warning("%s %s did not see %" PRIu64
+				    " system call%s of 32-bit code: they raise no event; matches may be missing",
+				    program_sort(&sink->program->rules[i]),
+				    program_text(sink->program, sink->program->rules[i].name),
+				    totals->rules[i].calls_32bit, totals->rules[i].calls_32bit == 1 ? "" : "s");
+	if (session_totals_calls_32bit(totals))
+		cli_hint("i386 programs make such calls, and any program can (int 0x80); a rule with CALL Veto() ends "
+			 "a program that does, and a kernel with ia32_emulation=0 has none");
+}
+
 static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++) {
@@ -218,6 +232,7 @@ int sink_close(struct sink *sink, const struct session_totals *totals)
 	close_file(sink);
 	put_losses(sink, totals);
 	put_unread(sink, totals);
+	put_calls_32bit(sink, totals);
 	put_refusals(sink, &totals->refusals);
 	return sink->error && !sink->is_live ? STATUS_USAGE : STATUS_FINE;
 }
@@ -237,5 +252,7 @@ int sink_status(const struct sink *sink, const struct cli_arguments *arguments, 
 {
 	if ((sink->matches || matches_of(sink, totals)) && cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
-	return totals->lost || sink->has_lost || session_totals_unread(totals) ? STATUS_LOST : otherwise;
+	return totals->lost || sink->has_lost || session_totals_unread(totals) || session_totals_calls_32bit(totals)
+		       ? STATUS_LOST
+		       : otherwise;
 }

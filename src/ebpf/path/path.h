@@ -63,5 +63,6 @@ uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right);
 
 /* True when both resolved paths give the same value at the same event. */
 bool source_same(const struct source_node *a, const struct source_node *b);
+bool source_same_condition(const struct source_condition *a, const struct source_condition *b);
 
 #endif

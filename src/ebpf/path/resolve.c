@@ -307,3 +307,8 @@ bool source_same(const struct source_node *a, const struct source_node *b)
 	return a->is_current == b->is_current && a->argument == b->argument &&
 	       memcmp(&a->access, &b->access, sizeof a->access) == 0;
 }
+
+bool source_same_condition(const struct source_condition *a, const struct source_condition *b)
+{
+	return a->compare == b->compare && a->value == b->value && source_same(a->path, b->path);
+}

@@ -37,13 +37,14 @@ struct record_form {
 	uint16_t id;
 };
 
-/* For the host of a guest: what it wants, the code for that, and what the host has found to be missed. */
+/* For the host of a guest: what it wants, the code for that, and what the host has found to be missing. */
 const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count);
 void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
 		 const struct scope *scope);
 void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		   const struct source_style *style, const struct scope *scope);
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed);
+void record_calls_32bit(struct ebpf_recorder *recorder, uint64_t calls); /* in all so far */
 
 /* The units that telling more of an event takes (EVENT_PACKED_ID_LATE). */
 enum { RECORD_LATE_UNITS = 1 + sizeof(struct event_packed_late) / RING_UNIT_BYTES };

@@ -30,7 +30,7 @@ struct ebpf_recorder {
 	struct record_code code;
 	struct arena *arena;
 	struct source_set *sources;
-	uint64_t missed;
+	uint64_t missed, calls_32bit;
 };
 
 void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
@@ -214,6 +214,8 @@ int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uin
 	int result = recorder->sources ? source_set_poll(recorder->sources, missed_now, wait_ns) : 0;
 
 	recorder->missed += *missed_now;
+	if (recorder->sources)
+		record_calls_32bit(recorder, source_set_calls_32bit(recorder->sources));
 	return result;
 }
 
@@ -226,6 +228,13 @@ const struct source_want *record_wants(const struct ebpf_recorder *recorder, siz
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed)
 {
 	recorder->missed += missed;
+}
+
+void record_calls_32bit(struct ebpf_recorder *recorder, uint64_t calls)
+{
+	for (size_t i = 0; i < recorder->count && calls != recorder->calls_32bit; i++)
+		if (source_is_of_calls(recorder->wants[i].type))
+			recorder->calls_32bit = calls;
 }
 
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder)
@@ -263,6 +272,11 @@ uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder)
 	for (uint32_t cpu = 0; cpu < recorder->rings.cpu_count; cpu++)
 		unread += ring_unread(&recorder->views[cpu]);
 	return unread;
+}
+
+uint64_t ebpf_recorder_calls_32bit(const struct ebpf_recorder *recorder)
+{
+	return recorder->calls_32bit;
 }
 
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder)

@@ -81,6 +81,9 @@ uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder); /* only the
 /* Firings missed so far, as far as polls have found out. */
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder);
 
+/* System calls of 32-bit code so far, as far as polls have found out, where system calls are recorded: not these. */
+uint64_t ebpf_recorder_calls_32bit(const struct ebpf_recorder *recorder);
+
 /* For tests and -v: as in source/set.h. */
 size_t ebpf_recorder_programs(const struct ebpf_recorder *recorder);
 

@@ -14,16 +14,11 @@
 
 enum { TREE_MIN = 2 }; /* entries; fewer are asked one by one */
 
-static bool same_condition(const struct source_condition *a, const struct source_condition *b)
-{
-	return a->compare == b->compare && a->value == b->value && source_same(a->path, b->path);
-}
-
 /* The number of the entry's condition that is wanted, or -1. */
 static int find_condition(const struct source_entry *entry, const struct source_condition *wanted)
 {
 	for (uint32_t i = 0; i < entry->when.count; i++) {
-		if (same_condition(&entry->when.items[i], wanted))
+		if (source_same_condition(&entry->when.items[i], wanted))
 			return (int)i;
 	}
 	return -1;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Header fields, as event_header_fields. */
-enum { COUNTER_BYTES = 8, PACKED_TAIL_BYTES = 8 };
+enum { COUNTER_BYTES = sizeof(struct source_counters), PACKED_TAIL_BYTES = 8 };
 
 enum {
 	TS = 1 << 0,
@@ -43,6 +43,8 @@ struct emission {
 	bool is_mixed; /* some entries are packed, others are not */
 	bool has_records;
 	struct source_await_slots awaited; /* late */
+	bool counts_others;
+	uint32_t other; /* where the call is one of 32-bit code */
 	uint32_t out;
 };
 
@@ -102,18 +104,6 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 	return !moves && bytes <= most ? 0 : (bytes + 7) / 8 * 8;
 }
 
-/* reg = this CPU's part of the unit's memory; goes to label should there be none. r0 is lost. */
-static void emit_memory(struct emission *emission, uint8_t reg, uint32_t label)
-{
-	struct ebpf_asm *as = emission->as;
-
-	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
-	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emission->options->cpu_count, label);
-	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emission->options->stride);
-	ebpf_load_value(as, reg, emission->options->memory_map, 0);
-	ebpf_alu(as, BPF_ADD, reg, R0);
-}
-
 /* Whether some body reads the clock itself: where ts is 0, or because it is packed and others may use its ts. */
 static bool has_late_ts(const struct source_unit *unit)
 {
@@ -131,7 +121,7 @@ static void emit_record_place(struct emission *emission)
 	struct ebpf_asm *as = emission->as;
 
 	if (emission->scratch) {
-		emit_memory(emission, SOURCE_REG_RECORD, emission->out);
+		source_emit_memory(as, &emission->options->memory, SOURCE_REG_RECORD, emission->out);
 		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, COUNTER_BYTES);
 		return;
 	}
@@ -139,18 +129,18 @@ static void emit_record_place(struct emission *emission)
 	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, emission->record);
 }
 
-static void emit_count(struct emission *emission)
+/* r6 = the records' place. */
+static void emit_count(struct emission *emission, size_t counter)
 {
 	struct ebpf_asm *as = emission->as;
 	uint32_t uncounted = ebpf_label(as);
-	uint8_t reg = emission->scratch ? SOURCE_REG_RECORD : R1;
-	int32_t offset = emission->scratch ? -COUNTER_BYTES : 0;
 
-	if (!emission->scratch)
-		emit_memory(emission, reg, uncounted);
-	ebpf_load(as, BPF_DW, R0, reg, offset);
-	ebpf_alu_imm(as, BPF_ADD, R0, 1);
-	ebpf_store(as, BPF_DW, reg, offset, R0);
+	if (emission->scratch) {
+		source_emit_count(as, SOURCE_REG_RECORD, (int32_t)counter - COUNTER_BYTES);
+		return;
+	}
+	source_emit_memory(as, &emission->options->memory, R1, uncounted);
+	source_emit_count(as, R1, (int32_t)counter);
 	ebpf_bind(as, uncounted);
 }
 
@@ -374,7 +364,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	if (!entry->want->packed)
 		emit_record(emission, entry, &reading);
 	if (entry->want->counted)
-		emit_count(emission);
+		emit_count(emission, offsetof(struct source_counters, events));
 	emit_body(emission, entry, &reading);
 	if (entry->await || source_asks_user(entry) || has_user_number(entry)) {
 		ebpf_jump(as, next);
@@ -435,8 +425,11 @@ static void emit_dispatch(struct emission *emission, const struct dispatch *disp
 	bool sure = false;
 
 	for (uint32_t i = 0; i < dispatch->shared_count; i++) {
+		bool is_native =
+			emission->counts_others && source_same_condition(&dispatch->shared[i], emission->unit->native);
+
 		ebpf_note(as, "what all types here have in common");
-		source_emit_condition(as, style, &dispatch->shared[i], emission->out);
+		source_emit_condition(as, style, &dispatch->shared[i], is_native ? emission->other : emission->out);
 	}
 	for (size_t i = 0; i < dispatch->line_count; i++) {
 		bool wants = header_needs(dispatch->line[i].entry) & TS;
@@ -546,7 +539,7 @@ static void emit_prefetch(struct emission *emission)
 
 	emission->style = options->style;
 	emit_scope(emission);
-	source_prefetch_emit(emission->as, emission->unit, &emission->style, options->memory_map, COUNTER_BYTES);
+	source_prefetch_emit(emission->as, emission->unit, &emission->style, options->memory.map, COUNTER_BYTES);
 	ebpf_bind(emission->as, emission->out);
 	ebpf_mov_imm(emission->as, R0, 0);
 	ebpf_exit(emission->as);
@@ -561,6 +554,8 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.scratch = source_scratch_bytes(unit),
 		.has_late_ts = has_late_ts(unit),
 		.is_mixed = is_mixed(unit),
+		.counts_others = unit->counts_others && !options->late,
+		.other = ebpf_label(as),
 		.out = ebpf_label(as),
 	};
 	struct dispatch *dispatch;
@@ -585,6 +580,11 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		emission.record = ebpf_stack_take(as, extent);
 	emit_begin(&emission, quiet);
 	emit_dispatch(&emission, dispatch);
+	if (emission.counts_others) {
+		ebpf_jump(as, emission.out);
+		ebpf_bind(as, emission.other);
+		emit_count(&emission, offsetof(struct source_counters, calls_32bit));
+	}
 	ebpf_bind(as, emission.out);
 	if (options->late)
 		source_await_emit_forget(options->await, as, &emission.awaited);

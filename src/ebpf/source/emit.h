@@ -19,6 +19,7 @@
 
 #include "ebpf/path/value.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/counter.h"
 #include "ebpf/source/prefetch.h"
 #include "ebpf/source/scope.h"
 
@@ -41,13 +42,7 @@ struct source_emit_options {
 	const struct source_await *await; /* of a unit that awaits */
 	bool late;                        /* the program is where awaited calls are given back */
 	bool prefetches;                  /* source/prefetch.h: instead of everything but the scope test */
-	/*
-	 * The unit's own memory: an array map of one value, in it for every CPU stride bytes: a counter of events, then
-	 * source_scratch_bytes for the record.
-	 */
-	int memory_map;
-	uint32_t stride;
-	uint32_t cpu_count;
+	struct source_memory memory;      /* per CPU struct source_counters, then source_scratch_bytes for the record */
 };
 
 /* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. Where a string's

@@ -209,18 +209,21 @@ static int add_implied_condition(struct draft *draft)
 		result = source_resolve_integer(&binding, implied.items[0].path);
 	if (result)
 		return result == -ENOMEM ? result : 0; /* a kernel without such a flag runs no such programs */
-	for (uint32_t i = 0; i < when->count; i++) {
-		if (source_same(when->items[i].path, implied.items[0].path))
-			return 0;
-	}
 	struct source_condition *items = arena_zero(binding.arena, when->count + 1, sizeof *items);
+	uint32_t count = 0;
 
 	if (!items)
 		return -ENOMEM;
-	items[0] = implied.items[0];
-	if (when->count)
-		memcpy(items + 1, when->items, when->count * sizeof *items);
-	*when = (struct source_conditions){ .items = items, .count = when->count + 1 };
+	/* First, also where it stands already: a call of no wanted number is to be counted, too. */
+	items[count++] = implied.items[0];
+	for (uint32_t i = 0; i < when->count; i++) {
+		if (!source_same(when->items[i].path, items[0].path))
+			items[count++] = when->items[i];
+		else if (!source_same_condition(&when->items[i], &items[0]))
+			return 0; /* it asks for calls of 32-bit code itself */
+	}
+	*when = (struct source_conditions){ .items = items, .count = count };
+	draft->unit.native = items;
 	return 0;
 }
 
@@ -262,8 +265,7 @@ static struct source_unit *unit_for(struct source_plan *plan, const struct sourc
 static bool same_conditions(const struct source_conditions *a, const struct source_conditions *b)
 {
 	for (uint32_t i = 0; i < a->count && i < b->count; i++)
-		if (a->items[i].compare != b->items[i].compare || a->items[i].value != b->items[i].value ||
-		    !source_same(a->items[i].path, b->items[i].path))
+		if (!source_same_condition(&a->items[i], &b->items[i]))
 			return false;
 	return a->count == b->count;
 }
@@ -370,6 +372,22 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 	return 0;
 }
 
+/* Each call of 32-bit code counts once: where calls begin, or, if nobody looks there, where they end. */
+static void choose_counting(struct source_plan *plan)
+{
+	struct source_unit *chosen = NULL;
+
+	for (size_t i = 0; i < plan->unit_count; i++) {
+		struct source_unit *unit = &plan->units[i];
+		bool begins = strcmp(unit->tracepoint, "raw_syscalls:sys_enter") == 0;
+
+		if (unit->native && (!chosen || (begins && strcmp(chosen->tracepoint, unit->tracepoint) != 0)))
+			chosen = unit;
+	}
+	if (chosen)
+		chosen->counts_others = true;
+}
+
 int source_plan_new(const struct btf_kernel *btf, const struct source_want *wants, size_t count,
 		    struct asterism_diag *diag, struct source_plan **made)
 {
@@ -386,6 +404,7 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 		result = diag_no_memory(diag);
 	for (size_t i = 0; i < plan->unit_count && !result; i++)
 		source_await_plan(&plan->units[i]);
+	choose_counting(plan);
 	if (result)
 		source_plan_free(plan);
 	else
@@ -415,6 +434,7 @@ int source_plan_split(struct source_plan *plan, size_t index)
 
 	half.entries = NULL;
 	half.await = NULL;
+	half.counts_others = false;
 	half.entry_count = half.entry_capacity = 0;
 	for (size_t i = keep; i < unit->entry_count; i++) {
 		if (add_entry(&half, &unit->entries[i])) {
@@ -484,6 +504,14 @@ int source_may_be_unread(const struct event_type *type, bool *may)
 	}
 	arena_free(arena);
 	return result < 0 ? result : 0;
+}
+
+bool source_is_of_calls(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->source_count; i++)
+		if (source_implied_when(type->sources[i].tracepoint))
+			return true;
+	return false;
 }
 
 bool source_is_of_locks(const struct event_type *type)

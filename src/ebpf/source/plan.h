@@ -48,8 +48,10 @@ struct source_unit {
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;
-	bool awaits;                /* some entry does */
-	struct source_await *await; /* then, once it is needed */
+	const struct source_condition *native; /* tells calls of 32-bit code from others; NULL: there are none */
+	bool counts_others;                    /* those are counted here */
+	bool awaits;                           /* some entry does */
+	struct source_await *await;            /* then, once it is needed */
 	struct source_entry *entries;
 	size_t entry_count, entry_capacity;
 };
@@ -95,6 +97,9 @@ bool source_may_interrupt(const struct event_type *type);
  * at least. Returns 0, -ENOMEM.
  */
 int source_may_be_unread(const struct event_type *type, bool *may);
+
+/* Whether events of type are system calls, so that those of 32-bit code are missing among them. */
+bool source_is_of_calls(const struct event_type *type);
 
 /* Whether events of type tell of the kernel's own locks, those that our programs wait for included. */
 bool source_is_of_locks(const struct event_type *type);

@@ -14,12 +14,13 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = 8 };
+enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters) };
 
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 100 * 1000 * 1000;
@@ -132,9 +133,7 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 		.await = unit->await,
 		.late = program->late,
 		.prefetches = program->prefetches,
-		.memory_map = program->memory,
-		.stride = program->stride,
-		.cpu_count = set->cpu_count,
+		.memory = { program->memory, program->stride, set->cpu_count },
 	};
 	struct ebpf_load_options load = {
 		.name = colon ? colon + 1 : program->tracepoint,
@@ -535,21 +534,32 @@ int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait
 	return result;
 }
 
-uint64_t source_set_events(const struct source_set *set)
+/* The sum of one of struct source_counters. */
+static uint64_t sum(const struct source_set *set, size_t counter)
 {
-	uint64_t events = 0;
+	uint64_t count = 0;
 
 	for (size_t i = 0; i < set->program_count; i++) {
 		const struct loaded *program = &set->programs[i];
 
 		for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
-			const uint64_t *count =
-				(const void *)((const char *)program->page + (size_t)cpu * program->stride);
+			const char *counters = (const char *)program->page + (size_t)cpu * program->stride;
 
-			events += __atomic_load_n(count, __ATOMIC_RELAXED);
+			count +=
+				__atomic_load_n((const uint64_t *)(const void *)(counters + counter), __ATOMIC_RELAXED);
 		}
 	}
-	return events;
+	return count;
+}
+
+uint64_t source_set_events(const struct source_set *set)
+{
+	return sum(set, offsetof(struct source_counters, events));
+}
+
+uint64_t source_set_calls_32bit(const struct source_set *set)
+{
+	return sum(set, offsetof(struct source_counters, calls_32bit));
 }
 
 uint64_t source_set_lost(const struct source_set *set)

@@ -62,6 +62,9 @@ int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait
 /* Events in scope so far, over all wants that are counted. */
 uint64_t source_set_events(const struct source_set *set);
 
+/* System calls of 32-bit code in scope so far, none of which is an event. */
+uint64_t source_set_calls_32bit(const struct source_set *set);
+
 /* Firings missed and records dropped so far, as far as polls have found out. */
 uint64_t source_set_lost(const struct source_set *set);
 

@@ -107,6 +107,8 @@ static void kernel_count(const struct executor *executor, struct session_totals 
 		ebpf_stats(kernel->ebpf, i, &totals->rules[i]);
 		totals->lost += totals->rules[i].pool_exhausted;
 	}
+	for (uint32_t i = 0; i < totals->rule_count; i++) /* also of rules for which events are only shipped */
+		totals->rules[i].calls_32bit = ebpf_calls_32bit(kernel->ebpf, i);
 }
 
 static void kernel_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)

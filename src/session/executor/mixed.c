@@ -64,8 +64,8 @@ static void mixed_count(const struct executor *executor, struct session_totals *
 {
 	const struct mixed *mixed = (const struct mixed *)executor;
 
-	executor_count(mixed->kernel, totals);
 	executor_count(mixed->user, totals);
+	executor_count(mixed->kernel, totals); /* it knows more of the user's rules */
 }
 
 static void mixed_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)

@@ -189,6 +189,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
 		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
 	if (stats->unread)
 		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
+	if (stats->calls_32bit)
+		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
 	putc('}', stream);
 }
 

@@ -12,6 +12,16 @@ uint64_t session_totals_unread(const struct session_totals *totals)
 	return unread;
 }
 
+uint64_t session_totals_calls_32bit(const struct session_totals *totals)
+{
+	uint64_t calls = totals->tape.calls_32bit;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (totals->rules[i].calls_32bit > calls)
+			calls = totals->rules[i].calls_32bit; /* the same ones for each */
+	return calls;
+}
+
 void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);

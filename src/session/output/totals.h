@@ -44,6 +44,9 @@ struct session_totals {
 /* Events that rules did not see because something in them could not be read, all rules together. */
 uint64_t session_totals_unread(const struct session_totals *totals);
 
+/* System calls of 32-bit code, where a rule looked for system calls or they were recorded. */
+uint64_t session_totals_calls_32bit(const struct session_totals *totals);
+
 void session_totals_fini(struct session_totals *totals);
 
 #endif

@@ -311,6 +311,7 @@ void tape_count(const struct tape *tape, struct tape_totals *totals)
 	totals->unread = ebpf_recorder_unread(tape->recorder);
 	totals->dropped = ebpf_recorder_dropped(tape->recorder) - totals->unread;
 	totals->missed = ebpf_recorder_missed(tape->recorder);
+	totals->calls_32bit = ebpf_recorder_calls_32bit(tape->recorder);
 	totals->unmarked += tape->unmarked;
 	totals->snapshots_cut += tape->unmade;
 	if (tape->options.flight)

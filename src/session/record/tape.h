@@ -46,6 +46,7 @@ struct tape_totals {
 	uint64_t dropped;     /* found no place in a ring */
 	uint64_t unread;      /* a number, or whether they happened, lies in memory that could not be read */
 	uint64_t missed;      /* the kernel did not run our program */
+	uint64_t calls_32bit; /* of 32-bit code while system calls were recorded: none is an event */
 	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
 	uint64_t unmarked;    /* matches without a mark, as the disk took too long or was full */
 	uint64_t unclosed;    /* traces of which nobody knows whether the disk has what was written last */
