@@ -4,17 +4,13 @@
  * as before Linux 6.10: in the kernel, over shipped events and in a recording. Both ways must tell the same.
  */
 
-#include "ebpf/ebpf.h"
+#include "live-rules.h"
 
 #include "engine/engine.h"
-#include "session/load/rules.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SKIPPED = 77, RULES = 4, CALLS = 5 };
@@ -73,69 +69,24 @@ static void on_lost(void *context, uint64_t lost)
 	((struct test *)context)->lost += lost;
 }
 
-static void print_diag(const struct asterism_diag *diag)
-{
-	const struct asterism_message *message;
-
-	for (size_t i = 0; (message = asterism_diag_get(diag, i)); i++)
-		printf("# %s\n", message->text);
-}
-
 /* The rules for one call. */
 static int read_rules(size_t index, struct session_rules **rules, struct asterism_diag *diag)
 {
 	char all[sizeof text + 256];
 
-	char path[] = "/tmp/asterism-rules-XXXXXX";
-	const char *files[] = { path };
-	int fd = mkstemp(path);
-
 	snprintf(all, sizeof all, text, calls[index].is_at ? "execveat" : "execve", calls[index].name);
-
-	if (fd < 0 || write(fd, all, strlen(all)) < 0)
-		return -EIO;
-	close(fd);
-	int result = session_rules_read(files, 1, diag, rules);
-
-	unlink(path);
-	return result;
+	return live_rules_read(all, diag, rules);
 }
 
-static pid_t start(const char *program, const char *call, int *gate)
+static pid_t start(const char *program, const char *call, struct gate *gate)
 {
-	int ends[2];
-	char byte;
-	pid_t pid;
+	pid_t pid = gate_fork(gate);
 
-	if (pipe(ends) || (pid = fork()) < 0)
-		exit(1);
-	if (pid == 0) {
-		close(ends[1]);
-		if (read(ends[0], &byte, 1) == 1)
-			execl(program, program, call, (char *)NULL);
-		_exit(3);
-	}
-	close(ends[0]);
-	*gate = ends[1];
-	return pid;
-}
-
-static int observe(struct ebpf *ebpf, struct test *test, int gate)
-{
-	struct pollfd ready = { .fd = ebpf_fd(ebpf), .events = POLLIN };
-	uint64_t wait_ns;
-	int result = ebpf_scope_add(ebpf, test->child), after = 0, status = 0;
-
-	if (!result && write(gate, "x", 1) != 1)
-		result = -EIO;
-	close(gate);
-	while (!result && after < 3) {
-		if (after || waitpid(test->child, &status, WNOHANG) == test->child)
-			after++;
-		poll(&ready, 1, 5);
-		result = ebpf_poll(ebpf, &wait_ns);
-	}
-	return result ? result : status ? -ECHILD : 0;
+	if (pid)
+		return pid;
+	gate_wait(gate);
+	execl(program, program, call, (char *)NULL);
+	_exit(3);
 }
 
 static int report(const struct ebpf *ebpf, const struct test *test, const char *call)
@@ -178,7 +129,8 @@ static int try_call(size_t index, const char *program, bool past)
 		.past_exec = past,
 	};
 	struct ebpf *ebpf = NULL;
-	int gate, result = read_rules(index, &rules, diag);
+	struct gate gate;
+	int status = 0, result = read_rules(index, &rules, diag);
 
 	if (!result)
 		result = engine_new(session_rules_program(rules), &engine, diag, &test.engine);
@@ -186,12 +138,16 @@ static int try_call(size_t index, const char *program, bool past)
 		result = ebpf_new(session_rules_program(rules), session_rules_catalog(rules), &options, diag, &ebpf);
 	test.child = start(program, calls[index].call, &gate);
 	if (!result)
-		result = observe(ebpf, &test, gate);
+		result = live_rules_watch(ebpf, test.child, &gate, &status);
+	else
+		gate_close(&gate);
+	if (!result && status)
+		result = -ECHILD;
 	if (result)
 		printf("not ok - %s: %s\n", calls[index].call, strerror(-result));
 	else
 		result = report(ebpf, &test, calls[index].call);
-	print_diag(diag);
+	live_rules_remark(diag);
 	ebpf_free(ebpf);
 	engine_free(test.engine);
 	session_rules_free(rules);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/recorder/record.h"
+#include "gate.h"
 #include "source-harness.h"
 
 #include <errno.h>
@@ -83,21 +84,16 @@ static void check_alone(const struct all *all)
 	}
 }
 
-static pid_t start(int gate[2])
+static pid_t start(struct gate *gate)
 {
 	static const char script[] = "for i in 1 2 3 4 5; do ls -lR /proc/self/ /etc >/dev/null 2>&1; (sleep 0.01) & "
 				     "cat /proc/cpuinfo | grep -c model >/dev/null; wait; done";
-	char byte;
-	pid_t pid;
+	pid_t pid = gate_fork(gate);
 
-	if (pipe(gate) < 0 || (pid = fork()) < 0)
-		exit(1);
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(gate[1]);
-	if (read(gate[0], &byte, 1) == 1)
-		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+	gate_wait(gate);
+	execl("/bin/sh", "sh", "-c", script, (char *)NULL);
 	_exit(3);
 }
 
@@ -168,9 +164,10 @@ static void check_together(const struct all *all)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	uint64_t missed, wait_ns, events;
-	int gate[2], status;
+	struct gate gate;
+	int status;
 	size_t seen = 0;
-	pid_t pid = start(gate);
+	pid_t pid = start(&gate);
 	struct ebpf_recorder *recorder = make(all, 0, all->count, diag);
 
 	CHECK(recorder);
@@ -178,7 +175,7 @@ static void check_together(const struct all *all)
 		exit(1);
 	CHECK_EQUAL(ebpf_recorder_add(recorder, pid), 0);
 	CHECK_EQUAL(ebpf_recorder_attach(recorder, diag), 0);
-	CHECK_EQUAL(write(gate[1], "x", 1), 1);
+	CHECK_EQUAL(gate_open(&gate), 0);
 	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	CHECK_EQUAL(ebpf_recorder_poll(recorder, &missed, &wait_ns), 0);
@@ -195,7 +192,7 @@ static void check_together(const struct all *all)
 	CHECK(seen > 40);
 	ebpf_recorder_free(recorder);
 	asterism_diag_free(diag);
-	close(gate[1]);
+	gate_close(&gate);
 }
 
 static void check_faults(const struct all *all)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/recorder/record.h"
+#include "gate.h"
 #include "source-harness.h"
 
 #include <errno.h>
@@ -149,23 +150,15 @@ static struct ebpf_recorder *make_recorder(const struct harness *harness, struct
 	return recorder;
 }
 
-/* A child that waits for a byte, then does what is planted, on one processor. */
-static pid_t start(int gate[2])
+/* A child that waits, then does what is planted, on one processor. */
+static pid_t start(struct gate *gate)
 {
-	char byte;
-	pid_t pid;
+	pid_t pid = gate_fork(gate);
 
-	if (pipe(gate) < 0 || (pid = fork()) < 0)
-		harness_give_up("fork", -errno, NULL);
-	if (pid > 0) {
-		close(gate[0]);
+	if (pid)
 		return pid;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "planted");
-	close(gate[1]);
-	if (read(gate[0], &byte, 1) != 1)
-		_exit(3);
+	gate_wait(gate);
 	recording->plant();
 	_exit(0);
 }
@@ -202,11 +195,12 @@ static void record(const struct harness *harness, const struct recording *chosen
 {
 	struct outcome outcome = { 0 };
 	struct reading *readings;
-	int gate[2], status;
+	struct gate gate;
+	int status;
 
 	recording = chosen;
 	outcome.told = mmap(NULL, 2 * sizeof *outcome.told, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	outcome.child = start(gate);
+	outcome.child = start(&gate);
 	struct ebpf_recorder *recorder = make_recorder(harness, &outcome);
 
 	readings = alloc_zero(ebpf_recorder_cpu_count(recorder), sizeof *readings);
@@ -214,7 +208,7 @@ static void record(const struct harness *harness, const struct recording *chosen
 
 	if (result)
 		harness_give_up("scope", result, NULL);
-	if (write(gate[1], "x", 1) != 1)
+	if (gate_open(&gate))
 		harness_give_up("gate", -errno, NULL);
 	while (waitpid(outcome.child, &status, WNOHANG) == 0) {
 		if (!recording->is_late)
@@ -226,7 +220,7 @@ static void record(const struct harness *harness, const struct recording *chosen
 	recording->check(&outcome);
 	ebpf_recorder_free(recorder);
 	alloc_free(readings);
-	close(gate[1]);
+	gate_close(&gate);
 	outcome_fini(&outcome);
 }
 

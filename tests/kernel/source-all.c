@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "ebpf/source/set.h"
 #include "event/catalog.h"
+#include "live-rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,14 +32,6 @@ static double now_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static void print_diag(const struct asterism_diag *diag)
-{
-	const struct asterism_message *message;
-
-	for (size_t i = 0; (message = asterism_diag_get(diag, i)); i++)
-		printf("#   %s\n", message->text);
-}
-
 static bool cautious; /* the form of programs that is used where the verifier refuses the usual one */
 
 static int load(const struct source_want *wants, size_t count, const struct btf_kernel *btf,
@@ -57,7 +50,7 @@ static int load(const struct source_want *wants, size_t count, const struct btf_
 	int result = source_set_new(&options, diag, set);
 
 	if (result)
-		print_diag(diag);
+		live_rules_remark(diag);
 	asterism_diag_free(diag);
 	return result;
 }
@@ -140,12 +133,12 @@ int main(int argc, char **argv)
 
 		if (result) {
 			printf("not ok - %s: %s\n", argv[i], strerror(-result));
-			print_diag(diag);
+			live_rules_remark(diag);
 			return 1;
 		}
 	}
 	if (ebpf_features_probe(&features) || btf_kernel_open(diag, &btf)) {
-		print_diag(diag);
+		live_rules_remark(diag);
 		return 1;
 	}
 	for (const struct event_type *type; (type = event_catalog_get(catalog, count)); count++)

@@ -4,18 +4,13 @@
  * in user space. Both must find what a process did, and nothing else.
  */
 
-#include "ebpf/ebpf.h"
+#include "live-rules.h"
 
 #include "engine/engine.h"
-#include "session/load/rules.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROUNDS = 200, SKIPPED = 77, RULES = 2 };
@@ -66,67 +61,18 @@ static void on_lost(void *context, uint64_t lost)
 	engine_lose(test->engine, lost);
 }
 
-static void print_diag(const struct asterism_diag *diag)
+static pid_t start(struct gate *gate)
 {
-	const struct asterism_message *message;
+	pid_t pid = gate_fork(gate);
 
-	for (size_t i = 0; (message = asterism_diag_get(diag, i)); i++)
-		printf("# %s\n", message->text);
-}
-
-static int read_rules(struct session_rules **rules, struct asterism_diag *diag)
-{
-	char path[] = "/tmp/asterism-rules-XXXXXX";
-	const char *files[] = { path };
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, text, sizeof text - 1) != sizeof text - 1)
-		return -EIO;
-	close(fd);
-	int result = session_rules_read(files, 1, diag, rules);
-
-	unlink(path);
-	return result;
-}
-
-static pid_t start(int *gate)
-{
-	int ends[2];
-	char byte;
-	pid_t pid;
-
-	if (pipe(ends) || (pid = fork()) < 0)
-		exit(1);
-	if (pid == 0) {
-		close(ends[1]);
-		if (read(ends[0], &byte, 1) != 1)
-			_exit(3);
-		for (int i = 0; i < ROUNDS; i++) {
-			syscall(SYS_getppid);
-			syscall(SYS_getuid);
-		}
-		_exit(0);
+	if (pid)
+		return pid;
+	gate_wait(gate);
+	for (int i = 0; i < ROUNDS; i++) {
+		syscall(SYS_getppid);
+		syscall(SYS_getuid);
 	}
-	close(ends[0]);
-	*gate = ends[1];
-	return pid;
-}
-
-static int observe(struct ebpf *ebpf, struct test *test, int gate)
-{
-	struct pollfd ready = { .fd = ebpf_fd(ebpf), .events = POLLIN };
-	uint64_t wait_ns;
-	int result = ebpf_scope_add(ebpf, test->child), after = 0, status;
-
-	if (!result && write(gate, "x", 1) != 1)
-		result = -EIO;
-	while (!result && after < 3) {
-		if (after || waitpid(test->child, &status, WNOHANG) == test->child)
-			after++;
-		poll(&ready, 1, 5);
-		result = ebpf_poll(ebpf, &wait_ns);
-	}
-	return result;
+	_exit(0);
 }
 
 static int report(const struct ebpf *ebpf, const struct test *test)
@@ -161,13 +107,14 @@ int main(void)
 		.context = &test,
 		.event_context = &test,
 	};
-	int gate;
+	struct gate gate;
+	int status;
 
 	if (geteuid() != 0) {
 		printf("skipped: loading programs needs root\n");
 		return SKIPPED;
 	}
-	int result = read_rules(&rules, diag);
+	int result = live_rules_read(text, diag, &rules);
 
 	if (!result)
 		result = engine_new(session_rules_program(rules),
@@ -177,12 +124,14 @@ int main(void)
 		result = ebpf_new(session_rules_program(rules), session_rules_catalog(rules), &options, diag, &ebpf);
 	test.child = start(&gate);
 	if (!result)
-		result = observe(ebpf, &test, gate);
+		result = live_rules_watch(ebpf, test.child, &gate, &status);
+	else
+		gate_close(&gate);
 	if (result)
 		printf("not ok - %s\n", strerror(-result));
 	else
 		result = report(ebpf, &test);
-	print_diag(diag);
+	live_rules_remark(diag);
 	ebpf_free(ebpf);
 	engine_free(test.engine);
 	session_rules_free(rules);

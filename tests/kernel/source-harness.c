@@ -2,6 +2,7 @@
 #include "source-harness.h"
 
 #include "base/alloc.h"
+#include "gate.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -93,26 +94,19 @@ void harness_fini(struct harness *harness)
 	event_catalog_free(harness->catalog);
 }
 
-/* A child that waits until a byte comes over the pipe, then does what is planted. */
-static pid_t start(const struct plan *plan, const char *name, int gate[2], struct told *told)
+/* A child that waits, then does what is planted. */
+static pid_t start(const struct plan *plan, const char *name, struct gate *gate, struct told *told)
 {
-	char byte;
-	pid_t pid;
+	pid_t pid = gate_fork(gate);
 
-	if (pipe(gate) < 0 || (pid = fork()) < 0)
-		harness_give_up("fork", -errno, NULL);
-	if (pid > 0) {
-		close(gate[0]);
+	if (pid) {
 		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
 			usleep(100);
 		return pid;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
-	close(gate[1]);
 	__atomic_store_n(&told->ready, true, __ATOMIC_RELEASE);
-	if (read(gate[0], &byte, 1) != 1)
-		_exit(3);
+	gate_wait(gate);
 	plan->plant(told);
 	_exit(0);
 }
@@ -146,14 +140,14 @@ static void drain(struct source_set *set)
 }
 
 /* Opens the gates and reads events until both children are done. */
-static void observe(const struct plan *plan, struct source_set *set, struct outcome *outcome, const int gates[2])
+static void observe(const struct plan *plan, struct source_set *set, struct outcome *outcome, struct gate gates[2])
 {
 	struct pollfd ready = { .fd = source_set_fd(set), .events = POLLIN };
 	int status, left = 2;
 
 	outcome->begin_ns = now_ns();
 	for (int i = 0; i < 2; i++) {
-		if (write(gates[i], "x", 1) != 1)
+		if (gate_open(&gates[i]))
 			harness_give_up("gate", -errno, NULL);
 	}
 	while (left > 0) {
@@ -214,14 +208,14 @@ void harness_run(const struct harness *harness, const struct plan *plan, struct 
 {
 	struct source_want wants[TYPES_MAX];
 	struct source_set *set;
-	int child_gate[2], other_gate[2];
+	struct gate gates[2];
 	struct told *told = mmap(NULL, 2 * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*outcome = (struct outcome){ .told = told };
 	if (told == MAP_FAILED)
 		harness_give_up("mmap", -errno, NULL);
-	outcome->child = start(plan, "planted", child_gate, told);
-	outcome->other = start(plan, "bystander", other_gate, told + 1);
+	outcome->child = start(plan, "planted", &gates[0], told);
+	outcome->other = start(plan, "bystander", &gates[1], told + 1);
 	make_set(harness, plan, outcome, wants, &set);
 	if (plan->scope != EBPF_SCOPE_ALL) {
 		int result = source_set_add(set, outcome->child);
@@ -229,11 +223,11 @@ void harness_run(const struct harness *harness, const struct plan *plan, struct 
 		if (result)
 			harness_give_up("scope", result, NULL);
 	}
-	observe(plan, set, outcome, (const int[]){ child_gate[1], other_gate[1] });
+	observe(plan, set, outcome, gates);
 	outcome->events = source_set_events(set);
 	source_set_free(set);
-	close(child_gate[1]);
-	close(other_gate[1]);
+	gate_close(&gates[0]);
+	gate_close(&gates[1]);
 }
 
 void outcome_fini(struct outcome *outcome)

@@ -8,6 +8,7 @@
 
 #include "asked.h"
 #include "base/clock.h"
+#include "live-rules.h"
 #include "program/calls.h"
 #include "session/session.h"
 
@@ -127,18 +128,9 @@ static int on_match(void *context, const struct program_match *match)
 
 static struct session_rules *compile(const char *text, struct asterism_diag *diag)
 {
-	char path[] = "/tmp/verdict-XXXXXX";
-	int fd = mkstemp(path);
-	FILE *stream = fdopen(fd, "w");
-	const char *const files[] = { path };
 	struct session_rules *rules = NULL;
 
-	fputs(text, stream);
-	fclose(stream);
-	if (session_rules_read(files, 1, diag, &rules))
-		rules = NULL;
-	unlink(path);
-	return rules;
+	return live_rules_read(text, diag, &rules) ? NULL : rules;
 }
 
 /* Observes the target with so many threads and calls each. Returns its status as a shell has it. */
