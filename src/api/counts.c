@@ -62,5 +62,5 @@ void api_rules_finish(struct asterism_rules *rules)
 	add_totals(&past, &rules->past);
 	rules->now = past;
 	rules->now.tallies = (struct react_tallies){ 0 };
-	rules->now.refusals = (struct reactions_refusals){ 0 };
+	rules->now.refusals = (struct session_refusals){ 0 };
 }

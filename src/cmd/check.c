@@ -230,7 +230,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_check = {
+const struct cli_command cmd_check = {
 	.name = "check",
 	.summary = "check rule files and explain what is wrong in them",
 	.operands = "FILE...",

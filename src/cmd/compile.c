@@ -99,7 +99,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_compile = {
+const struct cli_command cmd_compile = {
 	.name = "compile",
 	.summary = "compile rule files to a program image (.astc) or a C header",
 	.operands = "FILE... -o FILE | --header FILE...",

@@ -211,7 +211,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_dump = {
+const struct cli_command cmd_dump = {
 	.name = "dump",
 	.summary = "show recorded events",
 	.operands = "TRACE...",

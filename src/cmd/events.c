@@ -180,7 +180,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_events = {
+const struct cli_command cmd_events = {
 	.name = "events",
 	.summary = "list event types with their fields and what this kernel offers",
 	.operands = "[PATTERN]",

@@ -117,7 +117,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_explain = {
+const struct cli_command cmd_explain = {
 	.name = "explain",
 	.summary = "show the automaton of rules and where they run",
 	.operands = "FILE...",

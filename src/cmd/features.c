@@ -89,7 +89,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_features = {
+const struct cli_command cmd_features = {
 	.name = "features",
 	.summary = "show what this kernel offers, and what is different without the rest",
 	.operands = "",

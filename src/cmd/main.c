@@ -18,7 +18,7 @@
 
 static int unknown_command(const char *name)
 {
-	const char *nearest = command_nearest(name);
+	const char *nearest = cmd_nearest(name);
 
 	cli_error(name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
 	if (nearest)

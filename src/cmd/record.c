@@ -298,7 +298,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_record = {
+const struct cli_command cmd_record = {
 	.name = "record",
 	.summary = "write events of the running system to a trace",
 	.operands = "-o DIR [RULE...] [-- CMD [ARG...] | -p PID... | -a]",

@@ -255,7 +255,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_replay = {
+const struct cli_command cmd_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
 	.operands = "RULE... TRACE...",

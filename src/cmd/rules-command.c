@@ -247,7 +247,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_rules = {
+const struct cli_command cmd_rules = {
 	.name = "rules",
 	.summary = "list the shipped rules or describe one",
 	.operands = "[PATTERN]",

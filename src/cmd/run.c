@@ -151,7 +151,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_run = {
+const struct cli_command cmd_run = {
 	.name = "run",
 	.summary = "find constellations in the running system, inside its kernel",
 	.operands = "FILE... [-- CMD [ARG...] | -p PID... | -a]",

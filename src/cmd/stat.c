@@ -258,7 +258,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_stat = {
+const struct cli_command cmd_stat = {
 	.name = "stat",
 	.summary = "show what a trace consists of",
 	.operands = "TRACE...",

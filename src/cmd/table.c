@@ -9,9 +9,8 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
-	&command_run,     &command_record, &command_replay,   &command_check, &command_compile,
-	&command_explain, &command_events, &command_rules,    &command_test,  &command_dump,
-	&command_stat,    &command_ctl,    &command_features, NULL,
+	&cmd_run,   &cmd_record, &cmd_replay, &cmd_check, &cmd_compile, &cmd_explain,  &cmd_events,
+	&cmd_rules, &cmd_test,   &cmd_dump,   &cmd_stat,  &cmd_ctl,     &cmd_features, NULL,
 };
 
 static const struct cli_section statuses = {
@@ -91,7 +90,7 @@ const struct cli_program cmd_program = {
 
 _Static_assert((int)OPTION_COUNT <= (int)CLI_OPTIONS_MAX, "arguments have room for all options");
 
-const char *command_nearest(const char *wanted)
+const char *cmd_nearest(const char *wanted)
 {
 	const char *names[COMMANDS_SHOWN_MAX];
 	size_t count = 0;

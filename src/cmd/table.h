@@ -8,6 +8,6 @@
 extern const struct cli_program cmd_program;
 
 /* The command name nearest to wanted, or NULL. */
-const char *command_nearest(const char *wanted);
+const char *cmd_nearest(const char *wanted);
 
 #endif

@@ -300,7 +300,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_ctl = {
+const struct cli_command cmd_ctl = {
 	.name = "ctl",
 	.summary = "control asterismd, the daemon that holds rules",
 	.operands = "OPERATION [OPERAND...]",

@@ -6,18 +6,18 @@
 
 #include "cmd/options/options.h"
 
-extern const struct cli_command command_check;
-extern const struct cli_command command_compile;
-extern const struct cli_command command_ctl;
-extern const struct cli_command command_dump;
-extern const struct cli_command command_events;
-extern const struct cli_command command_explain;
-extern const struct cli_command command_features;
-extern const struct cli_command command_record;
-extern const struct cli_command command_replay;
-extern const struct cli_command command_run;
-extern const struct cli_command command_rules;
-extern const struct cli_command command_stat;
-extern const struct cli_command command_test;
+extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_compile;
+extern const struct cli_command cmd_ctl;
+extern const struct cli_command cmd_dump;
+extern const struct cli_command cmd_events;
+extern const struct cli_command cmd_explain;
+extern const struct cli_command cmd_features;
+extern const struct cli_command cmd_record;
+extern const struct cli_command cmd_replay;
+extern const struct cli_command cmd_run;
+extern const struct cli_command cmd_rules;
+extern const struct cli_command cmd_stat;
+extern const struct cli_command cmd_test;
 
 #endif

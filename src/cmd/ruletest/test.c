@@ -232,7 +232,7 @@ static const struct cli_example examples[] = {
 	{ NULL, NULL },
 };
 
-const struct cli_command command_test = {
+const struct cli_command cmd_test = {
 	.name = "test",
 	.summary = "run the tests that rules have",
 	.operands = "DIR|@NAME...",

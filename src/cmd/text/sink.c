@@ -152,10 +152,10 @@ static void put_calls_32bit(const struct sink *sink, const struct session_totals
 			 "a program that does, and a kernel with ia32_emulation=0 has none");
 }
 
-static void put_refusals(const struct sink *sink, const struct reactions_refusals *refusals)
+static void put_refusals(const struct sink *sink, const struct session_refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++) {
-		const struct reactions_refusal *refusal = &refusals->items[i];
+		const struct session_refusal *refusal = &refusals->items[i];
 
 		cli_warning("%s %s: %s was refused %" PRIu64 " time%s: %s",
 			    program_sort(&sink->program->rules[refusal->rule]),

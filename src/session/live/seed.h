@@ -9,7 +9,7 @@
  */
 
 #include "program/load.h"
-#include "session/record/select.h"
+#include "session/record/selection.h"
 
 #include <stdbool.h>
 

@@ -194,10 +194,10 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
 	putc('}', stream);
 }
 
-static void put_refusals(FILE *stream, const struct program *program, const struct reactions_refusals *refusals)
+static void put_refusals(FILE *stream, const struct program *program, const struct session_refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++) {
-		const struct reactions_refusal *refusal = &refusals->items[i];
+		const struct session_refusal *refusal = &refusals->items[i];
 
 		fputs(i ? ",{\"rule\":" : ",\"refused\":[{\"rule\":", stream);
 		result_put_string(stream, program_text(program, program->rules[refusal->rule].name));

@@ -26,12 +26,12 @@ void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);
 	react_tallies_fini(&totals->tallies);
-	reactions_refusals_fini(&totals->refusals);
+	session_refusals_fini(&totals->refusals);
 	*totals = (struct session_totals){ 0 };
 }
 
-void reactions_refusals_fini(struct reactions_refusals *refusals)
+void session_refusals_fini(struct session_refusals *refusals)
 {
 	alloc_free(refusals->items);
-	*refusals = (struct reactions_refusals){ 0 };
+	*refusals = (struct session_refusals){ 0 };
 }

@@ -9,19 +9,19 @@
 #include "session/record/tape.h"
 
 /* What was refused because it was asked for too often. */
-struct reactions_refusal {
+struct session_refusal {
 	uint32_t rule;
 	const struct react_action *action;
 	uint64_t count;
 	char why[48]; /* the last time */
 };
 
-struct reactions_refusals {
-	struct reactions_refusal *items;
+struct session_refusals {
+	struct session_refusal *items;
 	size_t count, capacity;
 };
 
-void reactions_refusals_fini(struct reactions_refusals *refusals);
+void session_refusals_fini(struct session_refusals *refusals);
 
 /* What a session counted. */
 struct session_totals {
@@ -38,7 +38,7 @@ struct session_totals {
 	struct react_tallies tallies; /* counters and histograms of the rules */
 	uint64_t stops_refused;       /* processes that were not stopped: too many are */
 	uint64_t asks_lost;           /* questions that got their default answer without being told */
-	struct reactions_refusals refusals;
+	struct session_refusals refusals;
 };
 
 /* Events that rules did not see because something in them could not be read, all rules together. */

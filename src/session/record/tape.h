@@ -17,7 +17,7 @@
  */
 
 #include "ebpf/ebpf.h"
-#include "session/record/select.h"
+#include "session/record/selection.h"
 
 #include <sys/types.h>
 

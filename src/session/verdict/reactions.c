@@ -327,7 +327,7 @@ int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void
 	return result;
 }
 
-static int add_refusal(struct reactions_refusals *refusals, const struct reactions_refusal *refusal)
+static int add_refusal(struct session_refusals *refusals, const struct session_refusal *refusal)
 {
 	if (alloc_grow(&refusals->items, &refusals->capacity, refusals->count, sizeof *refusals->items))
 		return -ENOMEM;
@@ -335,7 +335,7 @@ static int add_refusal(struct reactions_refusals *refusals, const struct reactio
 	return 0;
 }
 
-int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals)
+int reactions_refusals(const struct reactions *reactions, struct session_refusals *refusals)
 {
 	const struct program *program = reactions->program;
 
@@ -344,7 +344,7 @@ int reactions_refusals(const struct reactions *reactions, struct reactions_refus
 
 		for (uint32_t j = 0; j < rule->statement_count; j++) {
 			uint32_t statement = rule->first_statement + j;
-			struct reactions_refusal refusal = { .rule = i, .action = reactions->actions[statement] };
+			struct session_refusal refusal = { .rule = i, .action = reactions->actions[statement] };
 			const char *why;
 
 			refusal.count = react_agent_refused(reactions->agent, statement, &why);

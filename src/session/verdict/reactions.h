@@ -59,6 +59,6 @@ int reactions_tallies(struct reactions *reactions, reactions_tally_fn *add, void
 		      struct react_tallies *tallies);
 
 /* Adds what was refused. Returns 0 or -ENOMEM. */
-int reactions_refusals(const struct reactions *reactions, struct reactions_refusals *refusals);
+int reactions_refusals(const struct reactions *reactions, struct session_refusals *refusals);
 
 #endif

@@ -122,7 +122,7 @@ static void refusals_are_told(void **state)
 	static const struct session_policy policy = { .allows_all = true };
 	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody } };
-	struct reactions_refusals refusals = { 0 };
+	struct session_refusals refusals = { 0 };
 	uint64_t refused = 0;
 	struct rig rig = { 0 };
 
@@ -141,7 +141,7 @@ static void refusals_are_told(void **state)
 	assert_string_equal(refusals.items[0].action->name, "Exec");
 	assert_int_equal(refusals.items[0].count, refused);
 	assert_string_equal(refusals.items[0].why, "more than 10 a second");
-	reactions_refusals_fini(&refusals);
+	session_refusals_fini(&refusals);
 	reactions_free(rig.reactions);
 	program_free(program);
 }

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "session/load/rules.h"
-#include "session/record/select.h"
+#include "session/record/selection.h"
 
 #include <errno.h>
 #include <setjmp.h>

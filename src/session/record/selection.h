@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef SESSION_RECORD_SELECT_H
-#define SESSION_RECORD_SELECT_H
+#ifndef SESSION_RECORD_SELECTION_H
+#define SESSION_RECORD_SELECTION_H
 
 /* Which events a recording holds, and which of their fields. */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what the user's words about events to record mean. */
 
-#include "session/record/select.h"
+#include "session/record/selection.h"
 
 #include "base/alloc.h"
 #include "ebpf/kernel/btf-kernel.h"
