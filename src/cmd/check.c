@@ -47,18 +47,17 @@ static const char *const place_words[] = {
 };
 
 /* A probe at a function that its file does not have is a mistake, and no matter of the machine. */
-static int check_probe(const struct checking *checking, const struct event_type *type,
-		       const struct event_source *source)
+static int check_probe(const struct checking *checking, const struct event_type *type, const struct event_hook *hook)
 {
-	const struct diag_source file = { .file = source->file };
+	const struct diag_source file = { .file = hook->file };
 	char reason[REASON_BYTES] = "";
 	struct attach_place found;
 
-	if (!attach_is_probe(source->tracepoint) ||
-	    attach_probe_find(source->tracepoint, checking->arena, &found,
+	if (!attach_is_probe(hook->tracepoint) ||
+	    attach_probe_find(hook->tracepoint, checking->arena, &found,
 			      &(struct attach_reason){ reason, sizeof reason }) != -ESRCH)
 		return 0;
-	return diag_error(checking->diag, &(struct diag_place){ .source = &file, .line = source->line, .column = 1 },
+	return diag_error(checking->diag, &(struct diag_place){ .source = &file, .line = hook->line, .column = 1 },
 			  -EINVAL, "nothing raises %s: %s", type->name, reason);
 }
 
@@ -67,16 +66,16 @@ static int check_type(const struct checking *checking, const struct event_type *
 	char reason[REASON_BYTES] = "", first[REASON_BYTES] = "the kernel has no readable type information (BTF)";
 	int result = 0;
 
-	for (uint32_t i = 0; checking->btf && i < type->source_count; i++) {
+	for (uint32_t i = 0; checking->btf && i < type->hook_count; i++) {
 		if (source_available(checking->btf, type, i, reason, sizeof reason) != 0)
 			return 0;
 		if (i == 0)
 			snprintf(first, sizeof first, "%s", reason);
 	}
-	for (uint32_t i = 0; i < type->source_count && !result; i++)
-		result = check_probe(checking, type, &type->sources[i]);
+	for (uint32_t i = 0; i < type->hook_count && !result; i++)
+		result = check_probe(checking, type, &type->hooks[i]);
 	judged->is_wrong = result != 0;
-	if (!result && type->source_count)
+	if (!result && type->hook_count)
 		judged->missing = arena_format(checking->arena, "%s: %s", type->name, first);
 	return result;
 }

@@ -133,7 +133,7 @@ static void show_time(struct dump *dump, uint64_t ts, char time[TIME_BYTES])
 	*put_digits(at, shown % 1000000000, 9, '0') = 0;
 }
 
-static void show(struct dump *dump, const struct trace_event *event)
+static void show(struct dump *dump, const struct event *event)
 {
 	uint64_t lost = dump->inputs.source->lost - dump->lost;
 	char time[TIME_BYTES];
@@ -156,12 +156,12 @@ static void show(struct dump *dump, const struct trace_event *event)
 
 static int show_all(struct dump *dump)
 {
-	struct trace_want want = filter_want(&dump->filter);
+	struct event_want want = filter_want(&dump->filter);
 	enum filter_verdict verdict = FILTER_SHOW;
-	struct trace_event event;
+	struct event event;
 	int status;
 
-	trace_source_want(dump->inputs.source, &want);
+	event_source_want(dump->inputs.source, &want);
 	while (verdict != FILTER_END && !dump->error && inputs_next(&dump->inputs, &event)) {
 		verdict = filter_judge(&dump->filter, &event);
 		if (verdict == FILTER_SHOW)

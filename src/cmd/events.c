@@ -52,16 +52,16 @@ static void put_fields(const struct event_type *type)
 	}
 }
 
-/* Whether the kernel whose types btf holds (NULL: they cannot be read) raises the type through its source. */
-static void put_source(const struct event_type *type, uint32_t index, const struct btf_kernel *btf)
+/* Whether the kernel whose types btf holds (NULL: they cannot be read) raises the type at this hook. */
+static void put_hook(const struct event_type *type, uint32_t index, const struct btf_kernel *btf)
 {
-	const struct event_source *source = &type->sources[index];
+	const struct event_hook *hook = &type->hooks[index];
 	char reason[256] = "";
 	int available = btf ? source_available(btf, type, index, reason, sizeof reason) : -EOPNOTSUPP;
 
-	put_named("    from ", source->tracepoint);
-	if (source->when)
-		put_named(" when ", source->when);
+	put_named("    from ", hook->tracepoint);
+	if (hook->when)
+		put_named(" when ", hook->when);
 	if (available == 0)
 		put_named(": not on this kernel: ", reason);
 	else if (available < 0)
@@ -88,10 +88,10 @@ static void put_type(const struct event_type *type, const char *from, bool verbo
 	putchar('\n');
 	if (!verbose)
 		return;
-	if (type->source_count == 0)
+	if (type->hook_count == 0)
 		puts("    no kernel raises it");
-	for (uint32_t i = 0; i < type->source_count; i++)
-		put_source(type, i, btf);
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		put_hook(type, i, btf);
 	put_fields(type);
 }
 

@@ -42,7 +42,7 @@ static int no_memory(void)
 }
 
 /* Types of one name are one row, from whichever trace they are. */
-static int find_row(struct stat_totals *totals, const struct trace_event *event, struct row **row)
+static int find_row(struct stat_totals *totals, const struct event *event, struct row **row)
 {
 	uint32_t number = event->record->type;
 	size_t at = 0;
@@ -96,13 +96,13 @@ static bool wants_no_field(void *context, const struct event_type *type, uint32_
 
 static int count_all(struct stat_totals *totals)
 {
-	struct trace_want want = filter_want(&totals->filter);
+	struct event_want want = filter_want(&totals->filter);
 	enum filter_verdict verdict = FILTER_SHOW;
-	struct trace_event event;
+	struct event event;
 	int status = STATUS_FINE;
 
 	want.wants_field = wants_no_field;
-	trace_source_want(totals->inputs.source, &want);
+	event_source_want(totals->inputs.source, &want);
 	while (!status && verdict != FILTER_END && inputs_next(&totals->inputs, &event)) {
 		struct row *row;
 

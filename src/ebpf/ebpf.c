@@ -82,7 +82,7 @@ static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, 
 
 static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
 {
-	if (ebpf->types[type] && !ebpf->types[type]->source_count)
+	if (ebpf->types[type] && !ebpf->types[type]->hook_count)
 		return false; /* only rules raise it */
 	return options->on_event && wanted(ebpf, options, type, true);
 }
@@ -206,7 +206,7 @@ static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, str
 			};
 			ebpf->ships = true;
 		}
-		if (parts && !ebpf->types[type]->source_count)
+		if (parts && !ebpf->types[type]->hook_count)
 			continue; /* only rules raise it */
 		for (uint32_t part = 0; part < parts; part++) {
 			struct ebpf_needs *needs = &ebpf->needs[ebpf->want_count];

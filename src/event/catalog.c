@@ -118,8 +118,8 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	type->name = spec->name;
 	type->doc = spec->doc;
 	type->origin = spec->origin;
-	type->sources = spec->sources;
-	type->source_count = spec->source_count;
+	type->hooks = spec->hooks;
+	type->hook_count = spec->hook_count;
 	result = lay_out(catalog, spec, type);
 	if (result)
 		return result;
@@ -157,27 +157,27 @@ static int copy_fields(struct event_catalog *catalog, struct event_type_spec *sp
 
 static int copy_sources(struct event_catalog *catalog, struct event_type_spec *spec)
 {
-	struct event_source *sources = arena_zero(catalog->arena, spec->source_count, sizeof *sources);
+	struct event_hook *hooks = arena_zero(catalog->arena, spec->hook_count, sizeof *hooks);
 	int failed = 0;
 
-	if (!sources)
+	if (!hooks)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < spec->source_count; i++) {
-		const struct event_source *from = &spec->sources[i];
+	for (uint32_t i = 0; i < spec->hook_count; i++) {
+		const struct event_hook *from = &spec->hooks[i];
 		const char **paths = arena_zero(catalog->arena, spec->field_count, sizeof *paths);
 
 		if (!paths)
 			return -ENOMEM;
 		for (uint32_t j = 0; j < spec->field_count; j++)
 			paths[j] = copy_text(catalog, from->paths[j], &failed);
-		sources[i] = (struct event_source){
+		hooks[i] = (struct event_hook){
 			.tracepoint = copy_text(catalog, from->tracepoint, &failed),
 			.when = copy_text(catalog, from->when, &failed),
 			.scope = copy_text(catalog, from->scope, &failed),
 			.paths = paths,
 		};
 	}
-	spec->sources = sources;
+	spec->hooks = hooks;
 	return failed;
 }
 

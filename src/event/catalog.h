@@ -63,8 +63,8 @@ struct event_type_spec {
 	uint32_t field_count;
 	enum event_origin origin;
 	const char *doc;
-	const struct event_source *sources;
-	uint32_t source_count;
+	const struct event_hook *hooks;
+	uint32_t hook_count;
 };
 
 /*

@@ -19,8 +19,8 @@ struct parser {
 	const char *folder; /* of the file, NULL: none */
 	struct event_type_spec type;
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
-	struct event_source *sources;
-	size_t source_count, source_capacity;
+	struct event_hook *hooks;
+	size_t hook_count, hook_capacity;
 };
 
 static int no_memory(struct parser *parser)
@@ -202,7 +202,7 @@ static int scan_assignment(struct parser *parser, const char **paths, uint32_t n
 	return paths[index] ? 0 : -ENOMEM;
 }
 
-static int scan_assignments(struct parser *parser, struct event_source *source, struct event_span tracepoint)
+static int scan_assignments(struct parser *parser, struct event_hook *hook, struct event_span tracepoint)
 {
 	struct event_scan *scan = &parser->scan;
 	const char **paths = arena_zero(scan->arena, parser->type.field_count, sizeof *paths);
@@ -210,7 +210,7 @@ static int scan_assignments(struct parser *parser, struct event_source *source, 
 
 	if (!paths)
 		return no_memory(parser);
-	source->paths = paths;
+	hook->paths = paths;
 	if (!event_scan_char(scan, '{'))
 		return event_scan_expected(scan, "'{'");
 	while (!event_scan_char(scan, '}')) {
@@ -284,10 +284,10 @@ static int scan_probe(struct parser *parser, struct event_span *span, const char
 	return 1;
 }
 
-static int scan_source(struct parser *parser)
+static int scan_hook(struct parser *parser)
 {
 	struct event_span tracepoint, extra;
-	struct event_source *source;
+	struct event_hook *hook;
 	const char *probe = NULL;
 	int result = scan_probe(parser, &tracepoint, &probe);
 
@@ -295,51 +295,51 @@ static int scan_source(struct parser *parser)
 		result = scan_tracepoint(parser, &tracepoint);
 	if (result < 0)
 		return result;
-	if (alloc_grow(&parser->sources, &parser->source_capacity, parser->source_count, sizeof *source))
+	if (alloc_grow(&parser->hooks, &parser->hook_capacity, parser->hook_count, sizeof *hook))
 		return no_memory(parser);
-	source = &parser->sources[parser->source_count++];
-	*source = (struct event_source){ .tracepoint = probe ? probe : copy_span(parser, tracepoint) };
-	if (!source->tracepoint)
+	hook = &parser->hooks[parser->hook_count++];
+	*hook = (struct event_hook){ .tracepoint = probe ? probe : copy_span(parser, tracepoint) };
+	if (!hook->tracepoint)
 		return -ENOMEM;
 	parser->scan.in_probe = probe;
 	if (probe) {
 		const char *file = parser->scan.source->file;
 
-		source->file = arena_text(parser->scan.arena, file, strlen(file));
-		source->line = event_scan_line(&parser->scan, tracepoint);
-		if (!source->file)
+		hook->file = arena_text(parser->scan.arena, file, strlen(file));
+		hook->line = event_scan_line(&parser->scan, tracepoint);
+		if (!hook->file)
 			return no_memory(parser);
 	}
 	if (event_scan_keyword(&parser->scan, "WHEN")) {
 		result = event_path_scan_when(&parser->scan, &extra);
 		if (result)
 			return result;
-		if (!(source->when = copy_span(parser, extra)))
+		if (!(hook->when = copy_span(parser, extra)))
 			return -ENOMEM;
 	}
 	if (event_scan_keyword(&parser->scan, "SCOPE")) {
 		result = event_path_scan_scope(&parser->scan, &extra);
 		if (result)
 			return result;
-		if (!(source->scope = copy_span(parser, extra)))
+		if (!(hook->scope = copy_span(parser, extra)))
 			return -ENOMEM;
 	}
-	return scan_assignments(parser, source, tracepoint);
+	return scan_assignments(parser, hook, tracepoint);
 }
 
-/* The vector of sources is the parser's own and is used again; the type gets a copy. */
+/* The vector of hooks is the parser's own and is used again; the type gets a copy. */
 static int keep_type(struct parser *parser, struct event_span name)
 {
-	struct event_source *sources = arena_zero(parser->scan.arena, parser->source_count, sizeof *sources);
+	struct event_hook *hooks = arena_zero(parser->scan.arena, parser->hook_count, sizeof *hooks);
 	const struct event_type *added;
 	int result;
 
-	if (!sources)
+	if (!hooks)
 		return no_memory(parser);
-	if (parser->source_count)
-		memcpy(sources, parser->sources, parser->source_count * sizeof *sources);
-	parser->type.sources = sources;
-	parser->type.source_count = (uint32_t)parser->source_count;
+	if (parser->hook_count)
+		memcpy(hooks, parser->hooks, parser->hook_count * sizeof *hooks);
+	parser->type.hooks = hooks;
+	parser->type.hook_count = (uint32_t)parser->hook_count;
 	result = event_catalog_insert(parser->catalog, &parser->type, &added);
 	if (result == -EEXIST)
 		return event_scan_error(&parser->scan, name, NULL, "event '%s' is declared already, with other fields",
@@ -356,7 +356,7 @@ static int scan_event(struct parser *parser)
 	int result;
 
 	parser->type = (struct event_type_spec){ .fields = parser->fields, .origin = EVENT_CATALOG };
-	parser->source_count = 0;
+	parser->hook_count = 0;
 	if (!name.length)
 		return event_scan_expected(&parser->scan, "the event's name");
 	if (!(parser->type.name = copy_span(parser, name)))
@@ -364,7 +364,7 @@ static int scan_event(struct parser *parser)
 	if ((result = scan_optional_text(parser, &parser->type.doc)) || (result = scan_fields(parser)))
 		return result;
 	while (event_scan_keyword(&parser->scan, "FROM")) {
-		if ((result = scan_source(parser)))
+		if ((result = scan_hook(parser)))
 			return result;
 	}
 	return keep_type(parser, name);
@@ -452,7 +452,7 @@ int event_catalog_parse_in(struct event_catalog *catalog, const struct diag_sour
 	parser->folder = folder;
 	event_scan_init(&parser->scan, source, diag, catalog->arena);
 	result = scan_all(parser);
-	alloc_free(parser->sources);
+	alloc_free(parser->hooks);
 	alloc_free(parser);
 	return result;
 }

@@ -3,26 +3,19 @@
 #define EVENT_SOURCE_H
 
 /*
- * A source of recorded events: a format behind one interface. Every source numbers the event types that it meets, from
- * 0 in the order of their first event, and puts this number into record->type. So whoever reads maps each type once,
- * when its number is first seen, and then by a table. One source belongs to one thread at a time.
+ * A source of events: a format, or several inputs made one, behind one interface. Every source numbers the event types
+ * that it meets, from 0 in the order of their first event, and puts this number into record->type. So whoever reads
+ * maps each type once, when its number is first seen, and then by a table. One source belongs to one thread at a time.
  */
 
-#include "event/type.h"
+#include "event/event.h"
 
 #include <stdbool.h>
 
-struct trace_event {
-	struct event_header *record;   /* the reader may change it; valid until the next event is asked for */
-	const struct event_type *type; /* what record->type stands for, of the catalog that the source was given */
-	uint32_t bytes;                /* that the event takes in the input; 0: unknown */
-	uint64_t completed_ns;         /* the event is late (event/type.h), and came at this time; 0: it is not */
-};
-
-struct trace_source;
+struct event_source;
 
 /* Which events a reader is after. Asked once per type. */
-struct trace_want {
+struct event_want {
 	bool (*wants)(void *context, const struct event_type *type);
 	/*
 	 * Whether the reader speaks of this type by its name. Only then is it given what is another view of an event of
@@ -36,31 +29,31 @@ struct trace_want {
 };
 
 /* In place of a field: no matter which. */
-#define TRACE_NO_FIELD UINT32_MAX
+#define EVENT_NO_FIELD UINT32_MAX
 
 /* What a format has to bring. */
-struct trace_source_kind {
+struct event_source_kind {
 	const char *name;
 	/*
 	 * Fills event and returns 1; 0 at the end; -EINVAL (the input is wrong, the diag says where), -ENOMEM, -EINTR
 	 * (a signal came while it waited for input; it may be asked again), -errno.
 	 */
-	int (*next)(struct trace_source *source, struct trace_event *event);
-	void (*free)(struct trace_source *source);
+	int (*next)(struct event_source *source, struct event *event);
+	void (*free)(struct event_source *source);
 	/* How many bytes of the input have been read. */
-	uint64_t (*position)(const struct trace_source *source);
+	uint64_t (*position)(const struct event_source *source);
 	/*
 	 * Before the first event: only events of wanted types need to be decoded. The others are given as well, so that
 	 * time and ordinals are those of the input, but of their record only ts, seq and type are set. Fields that
 	 * are not wanted may hold anything. Copies *want.
 	 * NULL: the format decodes everything.
 	 */
-	void (*want)(struct trace_source *source, const struct trace_want *want);
+	void (*want)(struct event_source *source, const struct event_want *want);
 	/*
 	 * Before anything is asked of it: whether the input was to hold the events of type, and field (by its number)
 	 * of them. NULL: the format does not tell, and they may be there.
 	 */
-	bool (*holds)(struct trace_source *source, const struct event_type *type, uint32_t field);
+	bool (*holds)(struct event_source *source, const struct event_type *type, uint32_t field);
 };
 
 /*
@@ -69,36 +62,36 @@ struct trace_source_kind {
  * the event with which it is told. So there may be a gap before an event if lost has grown since the one before, or if
  * it is not after lossy_until_ns.
  */
-struct trace_source {
-	const struct trace_source_kind *kind;
+struct event_source {
+	const struct event_source_kind *kind;
 	uint64_t lost;           /* events known to be missing; 1 for each piece of unknown size */
 	uint64_t lossy_until_ns; /* 0: nothing is known to be missing */
 	uint64_t bytes_total;    /* of the input; 0: unknown */
 	uint64_t wall_ns;        /* what added to a time gives CLOCK_REALTIME; 0: unknown */
 };
 
-static inline int trace_source_next(struct trace_source *source, struct trace_event *event)
+static inline int event_source_next(struct event_source *source, struct event *event)
 {
 	return source->kind->next(source, event);
 }
 
-static inline uint64_t trace_source_position(const struct trace_source *source)
+static inline uint64_t event_source_position(const struct event_source *source)
 {
 	return source->kind->position(source);
 }
 
-static inline void trace_source_want(struct trace_source *source, const struct trace_want *want)
+static inline void event_source_want(struct event_source *source, const struct event_want *want)
 {
 	if (source->kind->want)
 		source->kind->want(source, want);
 }
 
-static inline bool trace_source_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+static inline bool event_source_holds(struct event_source *source, const struct event_type *type, uint32_t field)
 {
 	return !source->kind->holds || source->kind->holds(source, type, field);
 }
 
-static inline void trace_source_free(struct trace_source *source)
+static inline void event_source_free(struct event_source *source)
 {
 	if (source)
 		source->kind->free(source);

@@ -69,7 +69,7 @@ static ssize_t read_format(struct event_catalog *catalog, const struct tracepoin
 static int insert(struct event_catalog *catalog, const struct tracepoint *point, struct event_format *format,
 		  const struct event_type **added)
 {
-	struct event_source source = {
+	struct event_hook hook = {
 		.tracepoint = arena_format(catalog->arena, "%s:%s", point->system, point->name),
 		.paths = format->paths,
 	};
@@ -79,11 +79,11 @@ static int insert(struct event_catalog *catalog, const struct tracepoint *point,
 		.fields = format->fields,
 		.field_count = format->count,
 		.origin = EVENT_TRACEFS,
-		.sources = &source,
-		.source_count = 1,
+		.hooks = &hook,
+		.hook_count = 1,
 	};
 
-	if (!source.tracepoint || !spec.name)
+	if (!hook.tracepoint || !spec.name)
 		return -ENOMEM;
 	return event_catalog_add(catalog, &spec, added);
 }
@@ -111,10 +111,10 @@ static int add_tracepoint(struct event_catalog *catalog, const struct tracepoint
 static const struct event_type *covering(const struct event_catalog *catalog, const struct tracepoint *point)
 {
 	const char *candidates[] = { point->name, NULL };
-	char long_name[2 * NAME_BYTES + 2], source[2 * NAME_BYTES + 2];
+	char long_name[2 * NAME_BYTES + 2], hook[2 * NAME_BYTES + 2];
 
 	snprintf(long_name, sizeof long_name, "%s__%s", point->system, point->name);
-	snprintf(source, sizeof source, "%s:%s", point->system, point->name);
+	snprintf(hook, sizeof hook, "%s:%s", point->system, point->name);
 	candidates[1] = long_name;
 	for (size_t i = 0; i < 2; i++) {
 		const struct event_type *type = event_catalog_known(catalog, candidates[i]);
@@ -123,8 +123,8 @@ static const struct event_type *covering(const struct event_catalog *catalog, co
 			continue;
 		if (!strcmp(point->system, "syscalls"))
 			return type;
-		for (uint32_t j = 0; j < type->source_count; j++) {
-			if (!strcmp(type->sources[j].tracepoint, source))
+		for (uint32_t j = 0; j < type->hook_count; j++) {
+			if (!strcmp(type->hooks[j].tracepoint, hook))
 				return type;
 		}
 	}

@@ -96,8 +96,8 @@ uint64_t event_value_narrow(enum event_value value, uint64_t word)
 
 bool event_type_is_call(const struct event_type *type)
 {
-	for (uint32_t i = 0; i < type->source_count; i++)
-		if (strcmp(type->sources[i].tracepoint, "raw_syscalls:sys_enter") != 0)
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		if (strcmp(type->hooks[i].tracepoint, "raw_syscalls:sys_enter") != 0)
 			return false;
-	return type->source_count > 0;
+	return type->hook_count > 0;
 }

@@ -91,10 +91,10 @@ enum event_origin {
 };
 
 /*
- * One way a live kernel raises events of a type: a tracepoint, and how its raw arguments become fields. All texts are
- * in the notation of docs/formats/catalog.md.
+ * One place where a live kernel raises events of a type: a tracepoint, and how its raw arguments become fields. All
+ * texts are in the notation of docs/formats/catalog.md.
  */
-struct event_source {
+struct event_hook {
 	const char *tracepoint; /* "system:name"; "uprobe:file:function", "uretprobe:file:function" */
 	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
 	const char *scope;      /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
@@ -109,9 +109,9 @@ struct event_type {
 	uint32_t field_count;
 	uint32_t record_bytes;
 	enum event_origin origin;
-	const char *doc;                    /* or NULL */
-	const struct event_source *sources; /* none: no kernel raises it */
-	uint32_t source_count;
+	const char *doc;                /* or NULL */
+	const struct event_hook *hooks; /* none: no kernel raises it */
+	uint32_t hook_count;
 };
 
 /* Whether the record carries EVENT_LATE. UINT32_MAX stands for a type that nobody knows. */

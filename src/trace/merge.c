@@ -13,15 +13,15 @@
 #include <errno.h>
 
 struct input {
-	struct trace_source *source;
-	struct trace_event event; /* in hand */
-	uint32_t *numbers;        /* per type number of the source: the merged one + 1; 0: not known yet */
+	struct event_source *source;
+	struct event event; /* in hand */
+	uint32_t *numbers;  /* per type number of the source: the merged one + 1; 0: not known yet */
 	size_t number_count, number_capacity;
 	uint64_t lost; /* of the source, as far as it has been told */
 };
 
 struct merge {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	struct asterism_diag *diag;
 	struct input *inputs;
 	size_t input_count;
@@ -68,7 +68,7 @@ static void push(struct merge *merge, struct input *input)
  */
 static void take_state(struct merge *merge, struct input *input)
 {
-	const struct trace_source *source = input->source;
+	const struct event_source *source = input->source;
 
 	if (!merge->source.wall_ns)
 		merge->source.wall_ns = source->wall_ns;
@@ -81,7 +81,7 @@ static void take_state(struct merge *merge, struct input *input)
 /* As next of a source, into the input's hand. */
 static int take_event(struct merge *merge, struct input *input)
 {
-	int result = trace_source_next(input->source, &input->event);
+	int result = event_source_next(input->source, &input->event);
 
 	if (result >= 0)
 		take_state(merge, input);
@@ -156,7 +156,7 @@ static int renumber(struct merge *merge, struct input *input)
 	return 0;
 }
 
-static int merge_next(struct trace_source *source, struct trace_event *event)
+static int merge_next(struct event_source *source, struct event *event)
 {
 	struct merge *merge = (struct merge *)source;
 	int result = start(merge);
@@ -177,33 +177,33 @@ static int merge_next(struct trace_source *source, struct trace_event *event)
 	return 1;
 }
 
-static uint64_t merge_position(const struct trace_source *source)
+static uint64_t merge_position(const struct event_source *source)
 {
 	const struct merge *merge = (const struct merge *)source;
 	uint64_t position = 0;
 
 	for (size_t i = 0; i < merge->input_count; i++)
-		position += trace_source_position(merge->inputs[i].source);
+		position += event_source_position(merge->inputs[i].source);
 	return position;
 }
 
-static void merge_want(struct trace_source *source, const struct trace_want *want)
+static void merge_want(struct event_source *source, const struct event_want *want)
 {
 	struct merge *merge = (struct merge *)source;
-	struct trace_want all = *want;
+	struct event_want all = *want;
 
 	/* What an input left out could not be counted here: nobody could tell before which event of another it was. */
 	all.drops = want->drops && merge->input_count == 1;
 	for (size_t i = 0; i < merge->input_count; i++)
-		trace_source_want(merge->inputs[i].source, &all);
+		event_source_want(merge->inputs[i].source, &all);
 }
 
-static bool merge_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+static bool merge_holds(struct event_source *source, const struct event_type *type, uint32_t field)
 {
 	struct merge *merge = (struct merge *)source;
 
 	for (size_t i = 0; i < merge->input_count; i++) {
-		if (trace_source_holds(merge->inputs[i].source, type, field))
+		if (event_source_holds(merge->inputs[i].source, type, field))
 			return true;
 	}
 	return false;
@@ -219,16 +219,16 @@ static void release(struct merge *merge)
 	alloc_free(merge);
 }
 
-static void merge_free(struct trace_source *source)
+static void merge_free(struct event_source *source)
 {
 	struct merge *merge = (struct merge *)source;
 
 	for (size_t i = 0; i < merge->input_count; i++)
-		trace_source_free(merge->inputs[i].source);
+		event_source_free(merge->inputs[i].source);
 	release(merge);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "several inputs",
 	.next = merge_next,
 	.free = merge_free,
@@ -237,8 +237,8 @@ static const struct trace_source_kind kind = {
 	.holds = merge_holds,
 };
 
-int trace_merge_new(struct trace_source *const *sources, size_t count, struct asterism_diag *diag,
-		    struct trace_source **made)
+int trace_merge_new(struct event_source *const *sources, size_t count, struct asterism_diag *diag,
+		    struct event_source **made)
 {
 	struct merge *merge = alloc_zero(1, sizeof *merge);
 

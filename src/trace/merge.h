@@ -19,7 +19,7 @@
  * Takes the sources, on success only: they are freed with the merged one. count >= 1; the array stays the caller's.
  * Returns 0, -ENOMEM.
  */
-int trace_merge_new(struct trace_source *const *sources, size_t count, struct asterism_diag *diag,
-		    struct trace_source **made);
+int trace_merge_new(struct event_source *const *sources, size_t count, struct asterism_diag *diag,
+		    struct event_source **made);
 
 #endif

@@ -27,7 +27,7 @@ static int say(struct asterism_diag *diag, const char *path, const char *text)
 }
 
 static int open_lines(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
-		      struct trace_source **made)
+		      struct event_source **made)
 {
 	const char *name = is_standard_input(path) ? "<stdin>" : path;
 	int fd = is_standard_input(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC), result;
@@ -50,7 +50,7 @@ static int open_lines(const char *path, struct event_catalog *catalog, struct as
 	return 0;
 }
 
-int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct trace_source **made)
+int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct event_source **made)
 {
 	struct stat status;
 

@@ -13,6 +13,6 @@
  * catalog and diag are borrowed until the source is freed. Returns 0, -EINVAL (there is no such thing, or it is wrong),
  * -EOPNOTSUPP (a foreign trace that this build cannot read), -ENOMEM, -errno, with a sentence.
  */
-int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct trace_source **made);
+int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct event_source **made);
 
 #endif

@@ -20,7 +20,7 @@ static void expect(bool holds)
 		abort();
 }
 
-static void check_source(const struct event_type *type, const struct event_source *source, struct arena *arena)
+static void check_source(const struct event_type *type, const struct event_hook *source, struct arena *arena)
 {
 	char reason[256] = "";
 	struct source_node *node;
@@ -54,8 +54,8 @@ static void check_type(struct event_catalog *catalog, const struct event_type *t
 		end = field->offset + field->bytes;
 	}
 	expect(end <= type->record_bytes);
-	for (uint32_t i = 0; i < type->source_count; i++)
-		check_source(type, &type->sources[i], arena);
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		check_source(type, &type->hooks[i], arena);
 	arena_free(arena);
 }
 

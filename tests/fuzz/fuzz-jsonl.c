@@ -70,15 +70,15 @@ static struct reading read_all(const uint8_t *data, size_t size, bool relaxed)
 {
 	struct reading read = { 0 };
 	struct asterism_diag *diag = asterism_diag_new();
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 	uint64_t ts = 0;
 	int result;
 
 	expect(trace_jsonl_new(file_of(data, size), "fuzz", the_catalog(), diag, &source) == 0);
 	if (relaxed)
 		trace_jsonl_relax(source);
-	while ((result = trace_source_next(source, &event)) != 0) {
+	while ((result = event_source_next(source, &event)) != 0) {
 		if (result < 0) {
 			expect(result == -EINVAL);
 			check_error(diag, ++read.errors);
@@ -90,8 +90,8 @@ static struct reading read_all(const uint8_t *data, size_t size, bool relaxed)
 		expect(event.record->ts <= INT64_MAX);
 	}
 	expect(asterism_diag_count(diag, ASTERISM_NOTE) == read.errors);
-	expect(trace_source_position(source) == size);
-	trace_source_free(source);
+	expect(event_source_position(source) == size);
+	event_source_free(source);
 	asterism_diag_free(diag);
 	return read;
 }

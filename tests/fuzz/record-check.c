@@ -44,7 +44,7 @@ static bool is_text(const char *text, size_t capacity)
 	return length < capacity;
 }
 
-void record_check(const struct trace_event *event)
+void record_check(const struct event *event)
 {
 	const char *record = (const char *)event->record;
 

@@ -5,6 +5,6 @@
 #include "event/source.h"
 
 /* Aborts unless the record keeps every promise of event/type.h, whatever bytes it was made of. */
-void record_check(const struct trace_event *event);
+void record_check(const struct event *event);
 
 #endif

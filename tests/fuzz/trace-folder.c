@@ -77,13 +77,13 @@ int trace_folder_read(void)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct event_catalog *catalog = event_catalog_new();
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 	uint64_t events = 0, ts = 0, errors = 0;
 	int opened = trace_ctf_new(trace_folder(), catalog, diag, &source), result;
 
 	expect((opened != 0) == (asterism_diag_count(diag, ASTERISM_NOTE) == 1));
-	while (!opened && (result = trace_source_next(source, &event)) != 0) {
+	while (!opened && (result = event_source_next(source, &event)) != 0) {
 		if (result < 0) {
 			expect(result == -EINVAL && asterism_diag_count(diag, ASTERISM_NOTE) == ++errors);
 			continue;
@@ -95,7 +95,7 @@ int trace_folder_read(void)
 	}
 	expect(errors <= 1);
 	if (!opened)
-		trace_source_free(source);
+		event_source_free(source);
 	event_catalog_free(catalog);
 	asterism_diag_free(diag);
 	return opened;

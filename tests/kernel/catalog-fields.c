@@ -219,7 +219,7 @@ static void plant_everything(struct told *told)
 
 static bool has_tracepoint(const struct event_type *type, char *path, size_t size)
 {
-	const char *tracepoint = type->source_count == 1 ? type->sources[0].tracepoint : "";
+	const char *tracepoint = type->hook_count == 1 ? type->hooks[0].tracepoint : "";
 	const char *colon = strchr(tracepoint, ':');
 
 	if (!colon || strcmp(colon + 1, type->name))
@@ -235,8 +235,8 @@ static bool add_twin(struct event_catalog *catalog, const struct event_type *typ
 	static char text[1 << 16];
 	struct event_format *format = calloc(1, sizeof *format);
 	char path[256], name[128];
-	struct event_source source = { .paths = format->paths };
-	struct event_type_spec spec = { .name = name, .fields = format->fields, .sources = &source, .source_count = 1 };
+	struct event_hook source = { .paths = format->paths };
+	struct event_type_spec spec = { .name = name, .fields = format->fields, .hooks = &source, .hook_count = 1 };
 	const struct event_type *added;
 	bool done = false;
 	FILE *file = has_tracepoint(type, path, sizeof path) ? fopen(path, "r") : NULL;
@@ -246,7 +246,7 @@ static bool add_twin(struct event_catalog *catalog, const struct event_type *typ
 
 		fclose(file);
 		snprintf(name, sizeof name, "twin_%s", type->name);
-		source.tracepoint = type->sources[0].tracepoint;
+		source.tracepoint = type->hooks[0].tracepoint;
 		done = event_format_read(catalog->arena, text, length, format) == 0;
 		spec.field_count = format->count;
 		done = done && event_catalog_add(catalog, &spec, &added) == 0;

@@ -184,18 +184,18 @@ struct executors {
 
 static int feed_all(struct test *test, const struct executors *executors)
 {
-	struct trace_source *source = NULL;
-	struct trace_event event;
+	struct event_source *source = NULL;
+	struct event event;
 	int fd = open(test->events, O_RDONLY | O_CLOEXEC), result;
 
 	result = fd < 0 ? -errno : trace_jsonl_new(fd, test->events, test->catalog, test->diag, &source);
-	while (!result && (result = trace_source_next(source, &event)) == 1) {
+	while (!result && (result = event_source_next(source, &event)) == 1) {
 		event.record->type = program_type_find(test->program, event.type->name);
 		result = engine_feed(executors->engine, event.record);
 		if (!result)
 			result = ebpf_feed(executors->kernel, event.record);
 	}
-	trace_source_free(source);
+	event_source_free(source);
 	if (fd >= 0)
 		close(fd);
 	return result;

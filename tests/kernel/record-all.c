@@ -38,7 +38,7 @@ static void find_types(struct all *all, const struct harness *harness)
 		const struct event_type *type = event_catalog_get(harness->catalog, i);
 		bool available = false;
 
-		for (uint32_t j = 0; j < type->source_count && !available; j++)
+		for (uint32_t j = 0; j < type->hook_count && !available; j++)
 			available = source_available(harness->btf, type, j, reason, sizeof reason) > 0;
 		if (!available || alloc_grow(&all->types, &capacity, all->count, sizeof *all->types))
 			continue;

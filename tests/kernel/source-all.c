@@ -63,11 +63,11 @@ static int check_type(const struct event_type *type, const struct btf_kernel *bt
 	char reason[256];
 	int available = 0;
 
-	for (uint32_t i = 0; i < type->source_count; i++) {
+	for (uint32_t i = 0; i < type->hook_count; i++) {
 		int result = source_available(btf, type, i, reason, sizeof reason);
 
 		if (result <= 0)
-			printf("# %s, source %u of %u: %s\n", type->name, i + 1, type->source_count, reason);
+			printf("# %s, source %u of %u: %s\n", type->name, i + 1, type->hook_count, reason);
 		available += result > 0;
 	}
 	if (!available) {
@@ -96,7 +96,7 @@ static int check_together(struct event_catalog *catalog, size_t count, const str
 		const struct event_type *type = event_catalog_get(catalog, i);
 		bool available = false;
 
-		for (uint32_t j = 0; j < type->source_count; j++)
+		for (uint32_t j = 0; j < type->hook_count; j++)
 			available = available || source_available(btf, type, j, reason, sizeof reason) > 0;
 		if (available)
 			wants[wanted++] = (struct source_want){ .type = type, .index = (uint32_t)i, .counted = true };

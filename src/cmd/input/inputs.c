@@ -36,7 +36,7 @@ static int open_catalog(const char *path, const char *added, struct asterism_dia
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
-static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct trace_source **sources)
+static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
 {
 	for (size_t i = 0; i < arguments->operand_count; i++) {
 		const char *path = arguments->operands[i], *added = arguments->options[OPTION_CATALOG].text;
@@ -57,7 +57,7 @@ static int open_all(struct inputs *inputs, const struct cli_arguments *arguments
 
 int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 {
-	struct trace_source **sources = alloc_zero(arguments->operand_count, sizeof(struct trace_source *));
+	struct event_source **sources = alloc_zero(arguments->operand_count, sizeof(struct event_source *));
 	int status = STATUS_USAGE;
 
 	*inputs = (struct inputs){ .diag = asterism_diag_new() };
@@ -67,7 +67,7 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 	else
 		cli_error("out of memory");
 	for (size_t i = 0; sources && status && i < arguments->operand_count; i++)
-		trace_source_free(sources[i]);
+		event_source_free(sources[i]);
 	alloc_free(sources);
 	if (inputs->diag) {
 		cli_print(inputs->diag);
@@ -80,16 +80,16 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 
 void inputs_close(struct inputs *inputs)
 {
-	trace_source_free(inputs->source);
+	event_source_free(inputs->source);
 	for (size_t i = 0; i < inputs->count; i++)
 		event_catalog_free(inputs->catalogs[i]);
 	alloc_free(inputs->catalogs);
 	asterism_diag_free(inputs->diag);
 }
 
-int inputs_next(struct inputs *inputs, struct trace_event *event)
+int inputs_next(struct inputs *inputs, struct event *event)
 {
-	int result = signals_came() ? 0 : trace_source_next(inputs->source, event);
+	int result = signals_came() ? 0 : event_source_next(inputs->source, event);
 
 	while (result < 0 && result != -EINTR) {
 		cli_print(inputs->diag);
@@ -99,7 +99,7 @@ int inputs_next(struct inputs *inputs, struct trace_event *event)
 			inputs->failure = result;
 		if (inputs->failure || signals_came())
 			return 0;
-		result = trace_source_next(inputs->source, event);
+		result = event_source_next(inputs->source, event);
 	}
 	return result > 0;
 }

@@ -12,7 +12,7 @@
 #include "event/source.h"
 
 struct inputs {
-	struct trace_source *source;
+	struct event_source *source;
 	struct event_catalog **catalogs; /* one per input */
 	size_t count;
 	struct asterism_diag *diag;
@@ -29,7 +29,7 @@ void inputs_close(struct inputs *inputs);
  * The next event: 1; 0 at the end or after a signal. What is wrong with an input is printed; what can be read behind it
  * comes all the same.
  */
-int inputs_next(struct inputs *inputs, struct trace_event *event);
+int inputs_next(struct inputs *inputs, struct event *event);
 
 /* The status of a command that has read its inputs, STATUS_FINE otherwise; says what the inputs lack. */
 int inputs_status(const struct inputs *inputs);

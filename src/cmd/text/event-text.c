@@ -130,7 +130,7 @@ static void put_value(struct pen *pen, const struct event_field *field, const st
 }
 
 /* Makes room for the event's line in text, which grows. Returns false where there is none. */
-static bool begin(struct text_buffer *text, const struct trace_event *event, struct pen *pen)
+static bool begin(struct text_buffer *text, const struct event *event, struct pen *pen)
 {
 	const struct event_type *type = event->type;
 	size_t bytes = HEADER_BYTES + strlen(type->name) * ESCAPED_BYTES;
@@ -156,7 +156,7 @@ static void put_member(struct pen *pen, const char *name, uint64_t number)
 	put_unsigned(pen, number);
 }
 
-void event_text_json(struct text_buffer *text, const struct trace_event *event)
+void event_text_json(struct text_buffer *text, const struct event *event)
 {
 	const struct event_header *header = event->record;
 	struct pen pen;
@@ -211,7 +211,7 @@ static void put_right(struct pen *pen, uint32_t number, unsigned width)
 	put_unsigned(pen, number);
 }
 
-void event_text_line(struct text_buffer *text, const struct trace_event *event, const char *time)
+void event_text_line(struct text_buffer *text, const struct event *event, const char *time)
 {
 	const struct event_header *header = event->record;
 	struct pen pen;

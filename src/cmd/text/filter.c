@@ -155,12 +155,12 @@ static bool wants(void *context, const struct event_type *type)
 	return is_wanted;
 }
 
-struct trace_want filter_want(struct filter *filter)
+struct event_want filter_want(struct filter *filter)
 {
-	return (struct trace_want){ .wants = wants, .context = filter };
+	return (struct event_want){ .wants = wants, .context = filter };
 }
 
-static bool has_type(struct filter *filter, const struct trace_event *event)
+static bool has_type(struct filter *filter, const struct event *event)
 {
 	uint32_t number = event->record->type;
 
@@ -193,7 +193,7 @@ static void begin(struct filter *filter, uint64_t ts)
 		filter->to_ns = UINT64_MAX;
 }
 
-enum filter_verdict filter_judge(struct filter *filter, const struct trace_event *event)
+enum filter_verdict filter_judge(struct filter *filter, const struct event *event)
 {
 	const struct event_header *header = event->record;
 

@@ -42,10 +42,10 @@ int filter_open(struct filter *filter, const struct cli_arguments *arguments);
 void filter_close(struct filter *filter);
 
 /* What to tell the source; it borrows the filter. */
-struct trace_want filter_want(struct filter *filter);
+struct event_want filter_want(struct filter *filter);
 
 /* Every event of the inputs must be asked about, as the first is where relative times begin. */
-enum filter_verdict filter_judge(struct filter *filter, const struct trace_event *event);
+enum filter_verdict filter_judge(struct filter *filter, const struct event *event);
 
 /* Complains of type names that no event type had. */
 int filter_check_names(const struct filter *filter);

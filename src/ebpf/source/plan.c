@@ -30,7 +30,7 @@ static bool uses_record(const struct source_node *node)
 struct draft {
 	struct source_binding binding;
 	const struct event_type *type;
-	const struct event_source *source;
+	const struct event_hook *source;
 	const struct source_want *want;
 	struct source_entry entry;
 	struct source_unit unit; /* without entries */
@@ -44,7 +44,7 @@ static bool is_needed(const struct source_want *want, uint32_t field)
 static int parse(struct draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
-	const struct event_source *source = draft->source;
+	const struct event_hook *source = draft->source;
 	int result =
 		source_parse_when(source->when, binding->arena, &draft->entry.when, binding->reason, binding->size);
 
@@ -345,8 +345,8 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 	char reason[REASON_BYTES], first[REASON_BYTES] = "";
 	uint32_t served = 0;
 
-	for (uint32_t i = 0; i < type->source_count; i++) {
-		struct draft draft = { .type = type, .source = &type->sources[i] };
+	for (uint32_t i = 0; i < type->hook_count; i++) {
+		struct draft draft = { .type = type, .source = &type->hooks[i] };
 
 		draft.binding.reason = reason;
 		draft.binding.size = sizeof reason;
@@ -363,7 +363,7 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 		if (result && !*first)
 			snprintf(first, sizeof first, "%s", reason);
 	}
-	if (type->source_count == 0)
+	if (type->hook_count == 0)
 		return diag_error(diag, NULL, -EOPNOTSUPP,
 				  "no kernel raises the event %s: its declaration has no source", type->name);
 	if (served == 0)
@@ -450,7 +450,7 @@ int source_plan_split(struct source_plan *plan, size_t index)
 int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
 		     size_t size)
 {
-	struct draft draft = { .type = type, .source = &type->sources[source] };
+	struct draft draft = { .type = type, .source = &type->hooks[source] };
 	struct arena *arena = arena_new();
 
 	if (!arena)
@@ -496,9 +496,9 @@ int source_may_be_unread(const struct event_type *type, bool *may)
 	struct arena *arena = arena_new();
 	int result = arena ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < type->source_count && result >= 0; i++) {
+	for (uint32_t i = 0; i < type->hook_count && result >= 0; i++) {
 		for (uint32_t j = 0; j < type->field_count && result >= 0; j++) {
-			result = text_reads_user(type->sources[i].paths[j], arena);
+			result = text_reads_user(type->hooks[i].paths[j], arena);
 			may[j] = may[j] || result > 0;
 		}
 	}
@@ -508,16 +508,16 @@ int source_may_be_unread(const struct event_type *type, bool *may)
 
 bool source_is_of_calls(const struct event_type *type)
 {
-	for (uint32_t i = 0; i < type->source_count; i++)
-		if (source_implied_when(type->sources[i].tracepoint))
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		if (source_implied_when(type->hooks[i].tracepoint))
 			return true;
 	return false;
 }
 
 bool source_is_of_locks(const struct event_type *type)
 {
-	for (uint32_t i = 0; i < type->source_count; i++)
-		if (!strncmp(type->sources[i].tracepoint, "lock:", strlen("lock:")))
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		if (!strncmp(type->hooks[i].tracepoint, "lock:", strlen("lock:")))
 			return true;
 	return false;
 }
@@ -531,11 +531,11 @@ bool source_may_interrupt(const struct event_type *type)
 		"task:task_newtask",        "task:task_rename",         "exceptions:page_fault_user",
 	};
 
-	for (uint32_t i = 0; i < type->source_count; i++) {
-		bool found = attach_is_probe(type->sources[i].tracepoint); /* met in user mode */
+	for (uint32_t i = 0; i < type->hook_count; i++) {
+		bool found = attach_is_probe(type->hooks[i].tracepoint); /* met in user mode */
 
 		for (size_t j = 0; j < sizeof calm / sizeof *calm && !found; j++)
-			found = strcmp(type->sources[i].tracepoint, calm[j]) == 0;
+			found = strcmp(type->hooks[i].tracepoint, calm[j]) == 0;
 		if (!found)
 			return true;
 	}

@@ -21,12 +21,12 @@ struct known {
 };
 
 struct derive {
-	struct trace_source source; /* first */
-	struct trace_source *inner;
+	struct event_source source; /* first */
+	struct event_source *inner;
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
 	struct derive_plan plan;
-	struct trace_want outer; /* what the reader wants */
+	struct event_want outer; /* what the reader wants */
 	struct derive_calls calls;
 	struct known *known; /* by the inner number */
 	size_t known_count, known_capacity;
@@ -58,7 +58,7 @@ static const struct derive_base *base_of(const struct derive *derive, const stru
 	return NULL;
 }
 
-static int know(struct derive *derive, const struct trace_event *event, struct known **known)
+static int know(struct derive *derive, const struct event *event, struct known **known)
 {
 	size_t number = event->record->type;
 
@@ -75,7 +75,7 @@ static int know(struct derive *derive, const struct trace_event *event, struct k
 
 static void take_losses(struct derive *derive)
 {
-	const struct trace_source *inner = derive->inner;
+	const struct event_source *inner = derive->inner;
 
 	if (inner->lost != derive->inner_lost)
 		derive_calls_forget(&derive->calls);
@@ -120,7 +120,7 @@ static const uint64_t *end_call(struct derive *derive, const struct derive_base 
 }
 
 /* Prepares for what follows from the event. */
-static int keep(struct derive *derive, const struct derive_base *base, const struct trace_event *event)
+static int keep(struct derive *derive, const struct derive_base *base, const struct event *event)
 {
 	derive->base = base;
 	derive->next = 0;
@@ -176,7 +176,7 @@ static enum verdict fill(struct derive *derive, const struct derivation *item)
 	return IS_ONE;
 }
 
-static int give(struct derive *derive, struct derivation *item, struct trace_event *event)
+static int give(struct derive *derive, struct derivation *item, struct event *event)
 {
 	struct event_header *header = &derive->made.header;
 
@@ -185,7 +185,7 @@ static int give(struct derive *derive, struct derivation *item, struct trace_eve
 	*header = derive->kept.header;
 	header->seq = ++derive->seq;
 	header->type = item->number;
-	*event = (struct trace_event){ header, item->type, 0 };
+	*event = (struct event){ header, item->type, 0 };
 	return 1;
 }
 
@@ -209,7 +209,7 @@ static void lose(struct derive *derive)
 }
 
 /* The next event that follows from the one kept. 0: there is none. */
-static int follow(struct derive *derive, struct trace_event *event)
+static int follow(struct derive *derive, struct event *event)
 {
 	while (derive->next < derive->plan.count) {
 		struct derivation *item = &derive->plan.items[derive->next++];
@@ -226,7 +226,7 @@ static int follow(struct derive *derive, struct trace_event *event)
 	return 0;
 }
 
-static int derive_next(struct trace_source *source, struct trace_event *event)
+static int derive_next(struct event_source *source, struct event *event)
 {
 	struct derive *derive = (struct derive *)source;
 	struct known *known = NULL;
@@ -236,7 +236,7 @@ static int derive_next(struct trace_source *source, struct trace_event *event)
 		result = follow(derive, event);
 	if (result)
 		return result;
-	result = trace_source_next(derive->inner, event);
+	result = event_source_next(derive->inner, event);
 	take_losses(derive);
 	if (result == 0)
 		tell_unknown(derive);
@@ -267,15 +267,15 @@ static bool wants(void *context, const struct event_type *type)
 static bool wants_field(void *context, const struct event_type *type, uint32_t field)
 {
 	const struct derive *derive = context;
-	const struct trace_want *outer = &derive->outer;
+	const struct event_want *outer = &derive->outer;
 
 	return is_used(derive, type) || !outer->wants_field || outer->wants_field(outer->context, type, field);
 }
 
-static void derive_want(struct trace_source *source, const struct trace_want *want)
+static void derive_want(struct event_source *source, const struct event_want *want)
 {
 	struct derive *derive = (struct derive *)source;
-	struct trace_want inner = *want;
+	struct event_want inner = *want;
 
 	derive->outer = *want;
 	if (derive_plan_make(&derive->plan, derive->catalog, want))
@@ -284,20 +284,20 @@ static void derive_want(struct trace_source *source, const struct trace_want *wa
 	inner.wants_field = wants_field;
 	inner.context = derive;
 	inner.drops = want->drops && !derive->plan.count;
-	trace_source_want(derive->inner, derive->plan.count ? &inner : want);
+	event_source_want(derive->inner, derive->plan.count ? &inner : want);
 }
 
-static bool derive_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+static bool derive_holds(struct event_source *source, const struct event_type *type, uint32_t field)
 {
 	struct derive *derive = (struct derive *)source;
 
-	return trace_source_holds(derive->inner, type, TRACE_NO_FIELD) ? trace_source_holds(derive->inner, type, field)
+	return event_source_holds(derive->inner, type, EVENT_NO_FIELD) ? event_source_holds(derive->inner, type, field)
 								       : derive_plan_holds(&derive->plan, type, field);
 }
 
-static uint64_t derive_position(const struct trace_source *source)
+static uint64_t derive_position(const struct event_source *source)
 {
-	return trace_source_position(((const struct derive *)source)->inner);
+	return event_source_position(((const struct derive *)source)->inner);
 }
 
 static void release(struct derive *derive)
@@ -308,15 +308,15 @@ static void release(struct derive *derive)
 	alloc_free(derive);
 }
 
-static void derive_free(struct trace_source *source)
+static void derive_free(struct event_source *source)
 {
 	struct derive *derive = (struct derive *)source;
 
-	trace_source_free(derive->inner);
+	event_source_free(derive->inner);
 	release(derive);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "derived events",
 	.next = derive_next,
 	.free = derive_free,
@@ -325,15 +325,15 @@ static const struct trace_source_kind kind = {
 	.holds = derive_holds,
 };
 
-int derive_new(struct trace_source *inner, struct event_catalog *catalog, struct asterism_diag *diag,
-	       struct trace_source **made)
+int derive_new(struct event_source *inner, struct event_catalog *catalog, struct asterism_diag *diag,
+	       struct event_source **made)
 {
 	struct derive *derive = alloc_zero(1, sizeof *derive);
 
 	if (!derive)
 		return diag_no_memory(diag);
 	derive->source =
-		(struct trace_source){ .kind = &kind, .bytes_total = inner->bytes_total, .wall_ns = inner->wall_ns };
+		(struct event_source){ .kind = &kind, .bytes_total = inner->bytes_total, .wall_ns = inner->wall_ns };
 	derive->inner = inner;
 	derive->catalog = catalog;
 	derive->diag = diag;

@@ -20,7 +20,7 @@
  * Takes inner on success, which must know what it holds; nothing was asked of it yet. catalog and diag are borrowed.
  * Returns 0, -ENOMEM.
  */
-int derive_new(struct trace_source *inner, struct event_catalog *catalog, struct asterism_diag *diag,
-	       struct trace_source **made);
+int derive_new(struct event_source *inner, struct event_catalog *catalog, struct asterism_diag *diag,
+	       struct event_source **made);
 
 #endif

@@ -13,7 +13,7 @@
 /* A recorded type with one source: what its fields are, in the notation of catalogs. */
 struct derive_base {
 	const struct event_type *type;
-	const struct event_source *source;
+	const struct event_hook *source;
 	struct event_path_conditions when; /* holds for every event of it */
 	struct event_path **paths;         /* per field; NULL: not recorded */
 };

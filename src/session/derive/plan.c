@@ -37,7 +37,7 @@ static int parse_path(struct derive_plan *plan, const char *text, struct event_p
 }
 
 /* The conditions of a source, with the one that holds for its tracepoint whether the catalog says so or not. */
-static int parse_when(struct derive_plan *plan, const struct event_source *source, struct event_path_conditions *when)
+static int parse_when(struct derive_plan *plan, const struct event_hook *source, struct event_path_conditions *when)
 {
 	struct event_path_conditions implied = { 0 };
 	char reason[REASON_BYTES];
@@ -59,9 +59,9 @@ static int parse_when(struct derive_plan *plan, const struct event_source *sourc
 	return 0;
 }
 
-static int add_base(struct derive_plan *plan, struct trace_source *inner, const struct event_type *type)
+static int add_base(struct derive_plan *plan, struct event_source *inner, const struct event_type *type)
 {
-	struct derive_base base = { .type = type, .source = type->sources };
+	struct derive_base base = { .type = type, .source = type->hooks };
 	int result;
 
 	base.paths = arena_zero(plan->arena, type->field_count, sizeof *base.paths);
@@ -71,14 +71,14 @@ static int add_base(struct derive_plan *plan, struct trace_source *inner, const 
 	if (result)
 		return result == -ENOMEM ? result : 0;
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
-		if (base.source->paths[i] && trace_source_holds(inner, type, i))
+		if (base.source->paths[i] && event_source_holds(inner, type, i))
 			result = parse_path(plan, base.source->paths[i], &base.paths[i]);
 	}
 	plan->bases[plan->base_count++] = base;
 	return result;
 }
 
-int derive_plan_init(struct derive_plan *plan, struct trace_source *inner, const struct event_catalog *catalog)
+int derive_plan_init(struct derive_plan *plan, struct event_source *inner, const struct event_catalog *catalog)
 {
 	const struct event_type *type;
 	int result;
@@ -90,7 +90,7 @@ int derive_plan_init(struct derive_plan *plan, struct trace_source *inner, const
 	if (!result)
 		result = parse_path(plan, "regs->orig_ax", &plan->exit_number);
 	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
-		if (type->source_count == 1 && trace_source_holds(inner, type, TRACE_NO_FIELD))
+		if (type->hook_count == 1 && event_source_holds(inner, type, EVENT_NO_FIELD))
 			result = add_base(plan, inner, type);
 	}
 	return result;
@@ -110,7 +110,7 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /* Whether an event of base was recorded wherever source raises one. */
-static bool covers(const struct derive_base *base, const struct event_source *source,
+static bool covers(const struct derive_base *base, const struct event_hook *source,
 		   const struct event_path_conditions *when)
 {
 	const struct derive_base judged = { .when = *when };
@@ -140,13 +140,13 @@ static const struct derive_base *entry_of(const struct derive_plan *plan, const 
 
 /* What somebody wants to know of a type. */
 struct demand {
-	const struct trace_want *want; /* NULL: only the field, if it is one */
+	const struct event_want *want; /* NULL: only the field, if it is one */
 	uint32_t field;
 };
 
 static bool is_wanted(const struct demand *demand, const struct event_type *type, uint32_t field)
 {
-	const struct trace_want *want = demand->want;
+	const struct event_want *want = demand->want;
 
 	if (!want)
 		return field == demand->field;
@@ -156,7 +156,7 @@ static bool is_wanted(const struct demand *demand, const struct event_type *type
 /* A derivation on its way: what of the type's sources it stands for, and what its paths may speak of. */
 struct draft {
 	struct derive_plan *plan;
-	const struct event_source *source;
+	const struct event_hook *source;
 	const struct demand *demand;
 	struct event_path_conditions when;
 	struct derive_scope scope;
@@ -235,10 +235,10 @@ static int derive_source(struct draft *draft, const struct event_type *type)
 static int derive_type(struct derive_plan *plan, const struct event_type *type, const struct demand *demand, bool add)
 {
 	size_t before = plan->count;
-	int result = type->source_count ? 0 : -ENOENT;
+	int result = type->hook_count ? 0 : -ENOENT;
 
-	for (uint32_t i = 0; i < type->source_count && !result; i++) {
-		struct draft draft = { .plan = plan, .source = &type->sources[i], .demand = demand };
+	for (uint32_t i = 0; i < type->hook_count && !result; i++) {
+		struct draft draft = { .plan = plan, .source = &type->hooks[i], .demand = demand };
 
 		result = derive_source(&draft, type);
 		if (result || !add)
@@ -262,7 +262,7 @@ static bool is_base(const struct derive_plan *plan, const struct event_type *typ
 	return false;
 }
 
-int derive_plan_make(struct derive_plan *plan, const struct event_catalog *catalog, const struct trace_want *want)
+int derive_plan_make(struct derive_plan *plan, const struct event_catalog *catalog, const struct event_want *want)
 {
 	const struct demand demand = { .want = want };
 	const struct event_type *type;

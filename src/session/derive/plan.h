@@ -35,13 +35,13 @@ struct derive_plan {
 };
 
 /* The recorded types of inner. derive_plan_fini either way. Returns 0, -ENOMEM. */
-int derive_plan_init(struct derive_plan *plan, struct trace_source *inner, const struct event_catalog *catalog);
+int derive_plan_init(struct derive_plan *plan, struct event_source *inner, const struct event_catalog *catalog);
 void derive_plan_fini(struct derive_plan *plan);
 
 /* Plans every type that want names and that was not recorded. Returns 0, -ENOMEM. */
-int derive_plan_make(struct derive_plan *plan, const struct event_catalog *catalog, const struct trace_want *want);
+int derive_plan_make(struct derive_plan *plan, const struct event_catalog *catalog, const struct event_want *want);
 
-/* Whether events of type follow, and with them the field; TRACE_NO_FIELD: the events alone. */
+/* Whether events of type follow, and with them the field; EVENT_NO_FIELD: the events alone. */
 bool derive_plan_holds(struct derive_plan *plan, const struct event_type *type, uint32_t field);
 
 /* Whether events of base are the beginnings, the ends, of system calls. */

@@ -27,8 +27,8 @@ static int may_wait(const struct program *program, struct event_catalog *catalog
 
 	if (!type)
 		return 0;
-	for (uint32_t i = 0; i < type->source_count; i++)
-		begins |= strcmp(type->sources[i].tracepoint, "raw_syscalls:sys_enter") == 0;
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		begins |= strcmp(type->hooks[i].tracepoint, "raw_syscalls:sys_enter") == 0;
 	if (!begins)
 		return 0;
 	if (source_may_be_unread(type, may))
@@ -45,8 +45,8 @@ static bool comes_within(const struct event_type *type)
 {
 	static const char *const never[] = { "raw_syscalls:", "sched:sched_process_", "task:" };
 
-	for (uint32_t i = 0; type && i < type->source_count; i++) {
-		const char *tracepoint = type->sources[i].tracepoint;
+	for (uint32_t i = 0; type && i < type->hook_count; i++) {
+		const char *tracepoint = type->hooks[i].tracepoint;
 		bool is_outside = attach_is_probe(tracepoint); /* in user mode */
 
 		for (size_t j = 0; j < sizeof never / sizeof *never; j++)

@@ -146,7 +146,7 @@ static bool is_lacking(const struct btf_kernel *btf, const struct event_type *ty
 	bool lacking = btf != NULL;
 	char reason[256];
 
-	for (uint32_t i = 0; lacking && i < type->source_count; i++)
+	for (uint32_t i = 0; lacking && i < type->hook_count; i++)
 		lacking = source_available(btf, type, i, reason, sizeof reason) == 0;
 	return lacking;
 }
@@ -161,7 +161,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 	int result = btf_kernel_open(NULL, &btf) == -ENOMEM ? diag_no_memory(diag) : 0;
 
 	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
-		if (!type->source_count || fnmatch(pattern, type->name, 0) != 0)
+		if (!type->hook_count || fnmatch(pattern, type->name, 0) != 0)
 			continue;
 		found = true;
 		if (is_lacking(btf, type))
@@ -204,7 +204,7 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 			 "there is no event called '%s'", name);
 		return -EINVAL;
 	}
-	if (!type->source_count)
+	if (!type->hook_count)
 		return diag_error(diag, NULL, -EINVAL, "no kernel raises %s", name);
 	return add_type(selection, type, fields, diag);
 }
@@ -282,7 +282,7 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 		usual += *usual == ',';
 		snprintf(name, sizeof name, "%.*s", (int)item.length, item.start);
 		type = event_catalog_find(catalog, name);
-		if (type && type->source_count && !is_lacking(btf, type))
+		if (type && type->hook_count && !is_lacking(btf, type))
 			result = add_type(selection, type, NULL, diag);
 	}
 	btf_kernel_close(btf);
@@ -299,7 +299,7 @@ int selection_add_program(struct selection *selection, struct event_catalog *cat
 		const struct event_type *type =
 			event_catalog_find(catalog, program_text(program, program->types[i].name));
 
-		if (!type || !type->source_count)
+		if (!type || !type->hook_count)
 			continue;
 		taken = true;
 		result = add_type(selection, type, NULL, diag);

@@ -27,14 +27,14 @@ struct judging {
 
 static bool is_missing_field(const struct replay_check *check, const struct event_type *type, uint32_t field)
 {
-	const struct trace_want want = replay_want_of(check->want);
+	const struct event_want want = replay_want_of(check->want);
 
-	return want.wants_field(want.context, type, field) && !trace_source_holds(check->source, type, field);
+	return want.wants_field(want.context, type, field) && !event_source_holds(check->source, type, field);
 }
 
 static bool is_absent(const struct replay_check *check, const struct event_type *type)
 {
-	if (!type || !trace_source_holds(check->source, type, TRACE_NO_FIELD))
+	if (!type || !event_source_holds(check->source, type, EVENT_NO_FIELD))
 		return true;
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		if (is_missing_field(check, type, i))
@@ -165,7 +165,7 @@ static void put_missing(const struct judging *judging, uint32_t index, struct te
 
 	text_append(text, text->length ? ", " : "");
 	text_append(text, program_text(judging->program, judging->program->types[index].name));
-	if (!type || !trace_source_holds(check->source, type, TRACE_NO_FIELD))
+	if (!type || !event_source_holds(check->source, type, EVENT_NO_FIELD))
 		return;
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		if (!is_missing_field(check, type, i))

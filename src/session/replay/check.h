@@ -11,7 +11,7 @@
 struct replay_check {
 	const struct program *program;
 	struct event_catalog *catalog;
-	struct trace_source *source;
+	struct event_source *source;
 	struct replay_want *want;
 	const char *remedy; /* how to record what is missing, for people; NULL: nobody knows */
 };

@@ -18,14 +18,14 @@ struct opening {
 	struct replay_input *input;
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
-	struct trace_source **sources;
+	struct event_source **sources;
 	size_t source_count;
 	bool sized; /* every input so far says how long it is */
 };
 
 static int open_one(struct opening *opening, const char *file)
 {
-	struct trace_source **source = &opening->sources[opening->source_count];
+	struct event_source **source = &opening->sources[opening->source_count];
 	int result = trace_open(file, opening->catalog, opening->diag, source);
 	struct stat status;
 
@@ -51,7 +51,7 @@ static int open_all(struct opening *opening, const char *const *files, size_t co
 {
 	int result = 0;
 
-	opening->sources = alloc_zero(count, sizeof(struct trace_source *));
+	opening->sources = alloc_zero(count, sizeof(struct event_source *));
 	if (!opening->sources)
 		return diag_no_memory(opening->diag);
 	for (size_t i = 0; i < count && !result; i++)
@@ -72,7 +72,7 @@ int replay_input_open(const char *const *files, size_t count, struct event_catal
 	else if (!result)
 		result = trace_merge_new(opening.sources, count, diag, &input->source);
 	for (size_t i = 0; i < opening.source_count && result; i++)
-		trace_source_free(opening.sources[i]);
+		event_source_free(opening.sources[i]);
 	if (!opening.sized)
 		input->bytes_total = 0;
 	alloc_free(opening.sources);
@@ -86,6 +86,6 @@ void replay_input_relax(struct replay_input *input)
 
 void replay_input_close(struct replay_input *input)
 {
-	trace_source_free(input->source);
+	event_source_free(input->source);
 	*input = (struct replay_input){ 0 };
 }

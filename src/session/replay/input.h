@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct replay_input {
-	struct trace_source *source;
+	struct event_source *source;
 	uint64_t bytes_total; /* 0: unknown */
 };
 

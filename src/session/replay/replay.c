@@ -81,7 +81,7 @@ static uint32_t known_type(const struct replay *replay, const struct event_type 
 }
 
 /* Gives the event the type index that the program knows it by. */
-static int translate(struct replay *replay, const struct trace_event *event)
+static int translate(struct replay *replay, const struct event *event)
 {
 	size_t number = event->record->type;
 
@@ -123,7 +123,7 @@ static void begin(struct replay *replay, uint64_t start_ns)
  */
 static int tell_losses(struct replay *replay, uint64_t ts)
 {
-	const struct trace_source *source = replay->input.source;
+	const struct event_source *source = replay->input.source;
 	uint64_t news = source->lost - replay->lost;
 	int result;
 
@@ -147,7 +147,7 @@ static bool pass_over(struct replay *replay, struct event_header *record)
 	return false;
 }
 
-static int feed(struct replay *replay, const struct trace_event *event)
+static int feed(struct replay *replay, const struct event *event)
 {
 	int result = translate(replay, event);
 
@@ -164,7 +164,7 @@ static bool must_stop(struct replay *replay)
 	const struct session_replay_options *options = replay->options;
 
 	if (options->on_progress) {
-		replay->progress.bytes_read = trace_source_position(replay->input.source);
+		replay->progress.bytes_read = event_source_position(replay->input.source);
 		options->on_progress(options->context, &replay->progress);
 	}
 	return options->stop && *options->stop;
@@ -172,10 +172,10 @@ static bool must_stop(struct replay *replay)
 
 static int feed_all(struct replay *replay)
 {
-	struct trace_event event;
+	struct event event;
 	int result;
 
-	for (uint64_t count = 1; (result = trace_source_next(replay->input.source, &event)) > 0; count++) {
+	for (uint64_t count = 1; (result = event_source_next(replay->input.source, &event)) > 0; count++) {
 		if (!replay->begun)
 			begin(replay, event.record->ts);
 		replay->last_ns = event.record->ts;
@@ -252,8 +252,8 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 		return result;
 	/* What comes as it happens is told as it happens, also that time is up. */
 	replay->passes_over = replay->input.bytes_total && !replay->want.sees_all;
-	const struct trace_want want = replay_want_of(&replay->want);
-	trace_source_want(replay->input.source, &want);
+	const struct event_want want = replay_want_of(&replay->want);
+	event_source_want(replay->input.source, &want);
 	return open_executor(replay, rules, diag);
 }
 

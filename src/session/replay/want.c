@@ -62,7 +62,7 @@ static bool wants_field(void *context, const struct event_type *type, uint32_t f
 	       want->fields[want->program->types[index].first_field + field];
 }
 
-struct trace_want replay_want_of(struct replay_want *want)
+struct event_want replay_want_of(struct replay_want *want)
 {
-	return (struct trace_want){ .wants = wants, .names = names, .wants_field = wants_field, .context = want };
+	return (struct event_want){ .wants = wants, .names = names, .wants_field = wants_field, .context = want };
 }

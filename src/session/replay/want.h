@@ -18,6 +18,6 @@ int replay_want_init(struct replay_want *want, const struct program *program);
 void replay_want_fini(struct replay_want *want);
 
 /* Borrows want. */
-struct trace_want replay_want_of(struct replay_want *want);
+struct event_want replay_want_of(struct replay_want *want);
 
 #endif

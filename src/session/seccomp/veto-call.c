@@ -90,9 +90,9 @@ static int read_field(const struct reading *reading, const char *text, uint32_t 
 	return 0;
 }
 
-static int read_source(const struct reading *reading, const struct event_source *source, struct veto_source *made)
+static int read_hook(const struct reading *reading, const struct event_hook *hook, struct veto_source *made)
 {
-	int result = event_path_parse_when(source->when, reading->arena, &made->when, reading->reason, reading->size);
+	int result = event_path_parse_when(hook->when, reading->arena, &made->when, reading->reason, reading->size);
 
 	for (uint32_t i = 0; i < made->when.count && !result; i++) {
 		if (is_told(made->when.items[i].path))
@@ -105,7 +105,7 @@ static int read_source(const struct reading *reading, const struct event_source 
 		return -ENOMEM;
 	for (uint32_t i = 0; i < reading->type->field_count && !result; i++)
 		if (reading->wanted[i])
-			result = read_field(reading, source->paths[i], i, &made->fields[i]);
+			result = read_field(reading, hook->paths[i], i, &made->fields[i]);
 	return result;
 }
 
@@ -118,16 +118,16 @@ int veto_type_init(struct veto_type *made, const struct veto_wish *wish, struct 
 	*made = (struct veto_type){ .name = type->name,
 				    .record_bytes = type->record_bytes,
 				    .field_count = type->field_count,
-				    .source_count = type->source_count };
-	made->sources = arena_zero(arena, type->source_count, sizeof *made->sources);
+				    .source_count = type->hook_count };
+	made->sources = arena_zero(arena, type->hook_count, sizeof *made->sources);
 	if (!made->sources)
 		return -ENOMEM;
 	if (!event_type_is_call(type)) {
 		snprintf(reason, size, "it is not the beginning of a system call");
 		return -EINVAL;
 	}
-	for (uint32_t i = 0; i < type->source_count && !result; i++)
-		result = read_source(&reading, &type->sources[i], &made->sources[i]);
+	for (uint32_t i = 0; i < type->hook_count && !result; i++)
+		result = read_hook(&reading, &type->hooks[i], &made->sources[i]);
 	return result;
 }
 

@@ -23,7 +23,7 @@ struct babel_request {
 #define BABEL_SYMBOL "trace_babel_module_open"
 
 /* The one symbol of the module. Returns as trace_babel_new. */
-typedef int babel_open_fn(const struct babel_request *request, struct trace_source **made);
+typedef int babel_open_fn(const struct babel_request *request, struct event_source **made);
 babel_open_fn trace_babel_module_open;
 
 #endif

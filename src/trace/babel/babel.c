@@ -141,7 +141,7 @@ __attribute__((noreturn)) static void read_apart(int fd, const struct babel_requ
 	_exit(0);
 }
 
-static int start(const struct babel_request *request, struct trace_source **made)
+static int start(const struct babel_request *request, struct event_source **made)
 {
 	struct babel_listen_options options = {
 		.name = request->name,
@@ -166,7 +166,7 @@ static int start(const struct babel_request *request, struct trace_source **made
 }
 
 int trace_babel_new(const char *folder, struct event_catalog *catalog, struct asterism_diag *diag,
-		    struct trace_source **made)
+		    struct event_source **made)
 {
 	struct search search = { .enough = FOLDERS_MAX };
 	struct babel_request request = { .name = folder, .catalog = catalog, .diag = diag };

@@ -22,7 +22,7 @@
  * without libbabeltrace2, or the module is not there), -ENOMEM; the diag says why.
  */
 int trace_babel_new(const char *folder, struct event_catalog *catalog, struct asterism_diag *diag,
-		    struct trace_source **made);
+		    struct event_source **made);
 
 /* Whether folder, or a folder below it, holds a file called metadata. */
 bool trace_babel_is_trace(const char *folder);

@@ -358,7 +358,7 @@ int babel_class_init(struct babel_class *class, const struct lttng_map *map, str
  */
 static bool find_call_number(const struct event_type *type, uint64_t *number)
 {
-	const char *when = type->source_count ? type->sources[0].when : NULL;
+	const char *when = type->hook_count ? type->hooks[0].when : NULL;
 	const char *equals = when ? strstr(when, " == ") : NULL;
 
 	if (!equals || (strncmp(when, "id ", 3) != 0 && strncmp(when, "regs->orig_ax ", 14) != 0))

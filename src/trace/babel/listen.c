@@ -19,7 +19,7 @@
 enum { IN_BYTES = 1 << 18 };
 
 struct listener {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	char *name;
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
@@ -27,7 +27,7 @@ struct listener {
 	pid_t pid;
 	char *in;
 	size_t start, end;
-	struct trace_want want;
+	struct event_want want;
 	const struct event_type **types; /* by number */
 	bool *wanted;
 	size_t type_count, type_capacity, wanted_capacity;
@@ -153,14 +153,14 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	return 0;
 }
 
-static int take_event(struct listener *listener, char *body, size_t bytes, struct trace_event *event)
+static int take_event(struct listener *listener, char *body, size_t bytes, struct event *event)
 {
 	struct event_header *header = (struct event_header *)body;
 
 	if (bytes < sizeof *header || header->type >= listener->type_count ||
 	    bytes < (listener->wanted[header->type] ? listener->types[header->type]->record_bytes : sizeof *header))
 		return complain_end(listener);
-	*event = (struct trace_event){ header, listener->types[header->type] };
+	*event = (struct event){ header, listener->types[header->type] };
 	return 1;
 }
 
@@ -189,7 +189,7 @@ static int take_state(struct listener *listener, const char *body, size_t bytes)
 }
 
 /* 1 with an event; 0: something else was said, see ended; negative: failed. */
-static int take_message(struct listener *listener, const struct wire_head *head, char *body, struct trace_event *event)
+static int take_message(struct listener *listener, const struct wire_head *head, char *body, struct event *event)
 {
 	switch (head->kind) {
 	case WIRE_OPENED:
@@ -212,7 +212,7 @@ static int take_message(struct listener *listener, const struct wire_head *head,
 }
 
 /* The next message: results as take_message. After a failure there is no more. */
-static int listen_once(struct listener *listener, struct trace_event *event)
+static int listen_once(struct listener *listener, struct event *event)
 {
 	struct wire_head head;
 	int result = fetch(listener, sizeof head);
@@ -239,7 +239,7 @@ static int listen_once(struct listener *listener, struct trace_event *event)
 	return result;
 }
 
-static int listener_next(struct trace_source *source, struct trace_event *event)
+static int listener_next(struct event_source *source, struct event *event)
 {
 	struct listener *listener = (struct listener *)source;
 	int result = 0;
@@ -250,18 +250,18 @@ static int listener_next(struct trace_source *source, struct trace_event *event)
 }
 
 /* The library does not say how far it has come. */
-static uint64_t listener_position(const struct trace_source *source)
+static uint64_t listener_position(const struct event_source *source)
 {
 	(void)source;
 	return 0;
 }
 
-static void listener_want(struct trace_source *source, const struct trace_want *want)
+static void listener_want(struct event_source *source, const struct event_want *want)
 {
 	((struct listener *)source)->want = *want;
 }
 
-static void listener_free(struct trace_source *source)
+static void listener_free(struct event_source *source)
 {
 	struct listener *listener = (struct listener *)source;
 
@@ -276,7 +276,7 @@ static void listener_free(struct trace_source *source)
 	alloc_free(listener);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "CTF",
 	.next = listener_next,
 	.free = listener_free,
@@ -292,10 +292,10 @@ static void end_process(const struct babel_listen_options *options)
 	}
 }
 
-int babel_listen(const struct babel_listen_options *options, struct trace_source **made)
+int babel_listen(const struct babel_listen_options *options, struct event_source **made)
 {
 	struct listener *listener = alloc_zero(1, sizeof *listener);
-	struct trace_event event;
+	struct event event;
 	int result = 0;
 
 	if (!listener) {

@@ -20,6 +20,6 @@ struct babel_listen_options {
 	struct asterism_diag *diag;
 };
 
-int babel_listen(const struct babel_listen_options *options, struct trace_source **made);
+int babel_listen(const struct babel_listen_options *options, struct event_source **made);
 
 #endif

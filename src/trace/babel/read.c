@@ -23,12 +23,12 @@
 enum { FIRST_PLACES = 64, ERROR_BYTES = 600 };
 
 struct babel {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	char *name;
 	struct event_catalog *catalog;
 	struct lttng_map *map;
 	struct asterism_diag *diag;
-	struct trace_want want;
+	struct event_want want;
 	bt_graph *graph;
 	bt_message_array_const messages; /* ours to release from next on */
 	uint64_t message_count, next;
@@ -271,7 +271,7 @@ static bool has_clock(const bt_stream *stream)
 	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != NULL;
 }
 
-static int give(struct babel *babel, const struct babel_class *class, const bt_event *event, struct trace_event *given)
+static int give(struct babel *babel, const struct babel_class *class, const bt_event *event, struct event *given)
 {
 	if (class->wanted) {
 		memset(babel->record.bytes, 0, class->type->record_bytes);
@@ -283,12 +283,12 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
 	babel->record.header.type = class->number;
-	*given = (struct trace_event){ &babel->record.header, class->type };
+	*given = (struct event){ &babel->record.header, class->type };
 	return 1;
 }
 
 /* A call that is wanted as itself and as any call is two events; otherwise it is one. */
-static int take_event(struct babel *babel, const bt_message *message, struct trace_event *given)
+static int take_event(struct babel *babel, const bt_message *message, struct event *given)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct babel_class *class;
@@ -311,7 +311,7 @@ static int take_event(struct babel *babel, const bt_message *message, struct tra
 	return 1;
 }
 
-static int take_again(struct babel *babel, struct trace_event *given)
+static int take_again(struct babel *babel, struct event *given)
 {
 	const bt_message *message = babel->again;
 	const bt_event *event = bt_message_event_borrow_event_const(message);
@@ -363,7 +363,7 @@ static void take_discarded_packets(struct babel *babel, const bt_message *messag
 }
 
 /* 1 with an event, 0 with none. */
-static int take_message(struct babel *babel, const bt_message *message, struct trace_event *event)
+static int take_message(struct babel *babel, const bt_message *message, struct event *event)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
@@ -379,7 +379,7 @@ static int take_message(struct babel *babel, const bt_message *message, struct t
 	}
 }
 
-static int babel_next(struct trace_source *source, struct trace_event *event)
+static int babel_next(struct event_source *source, struct event *event)
 {
 	struct babel *babel = (struct babel *)source;
 	int result = 0;
@@ -403,18 +403,18 @@ static int babel_next(struct trace_source *source, struct trace_event *event)
 }
 
 /* The library does not say how far it has come. */
-static uint64_t babel_position(const struct trace_source *source)
+static uint64_t babel_position(const struct event_source *source)
 {
 	(void)source;
 	return 0;
 }
 
-static void babel_want(struct trace_source *source, const struct trace_want *want)
+static void babel_want(struct event_source *source, const struct event_want *want)
 {
 	((struct babel *)source)->want = *want;
 }
 
-static void babel_free(struct trace_source *source)
+static void babel_free(struct event_source *source)
 {
 	struct babel *babel = (struct babel *)source;
 
@@ -436,7 +436,7 @@ static void babel_free(struct trace_source *source)
 	alloc_free(babel);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "CTF",
 	.next = babel_next,
 	.free = babel_free,
@@ -524,7 +524,7 @@ static int make_graph(struct babel *babel, const struct babel_request *request)
 }
 
 __attribute__((visibility("default"))) int trace_babel_module_open(const struct babel_request *request,
-								   struct trace_source **made)
+								   struct event_source **made)
 {
 	struct babel *babel = alloc_zero(1, sizeof *babel);
 	int result = 0;

@@ -123,7 +123,7 @@ static bool names(void *context, const struct event_type *type)
 	return ask(context, type) & WIRE_NAMED;
 }
 
-static void say_state(struct server *server, const struct trace_source *source)
+static void say_state(struct server *server, const struct event_source *source)
 {
 	struct wire_state state = { source->lost, source->lossy_until_ns, source->wall_ns };
 
@@ -133,13 +133,13 @@ static void say_state(struct server *server, const struct trace_source *source)
 	say(server, WIRE_STATE, &state, sizeof state);
 }
 
-static void tell_all(struct server *server, struct trace_source *source, struct asterism_diag *diag)
+static void tell_all(struct server *server, struct event_source *source, struct asterism_diag *diag)
 {
-	struct trace_event event;
+	struct event event;
 	int result = 1;
 
-	trace_source_want(source, &(struct trace_want){ .wants = wants, .names = names, .context = server });
-	while (!server->gone && (result = trace_source_next(source, &event)) > 0) {
+	event_source_want(source, &(struct event_want){ .wants = wants, .names = names, .context = server });
+	while (!server->gone && (result = event_source_next(source, &event)) > 0) {
 		bool wanted =
 			event.record->type < server->type_count && (server->answers[event.record->type] & WIRE_WANTED);
 
@@ -175,7 +175,7 @@ void babel_serve(int fd, const struct babel_request *asked)
 {
 	struct server server = { .fd = fd, .out = alloc_zero(OUT_BYTES, 1) };
 	struct babel_request request = *asked;
-	struct trace_source *source;
+	struct event_source *source;
 	babel_open_fn *open_fn;
 	int result;
 

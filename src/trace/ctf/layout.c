@@ -213,7 +213,7 @@ static int read_number(const struct calls *calls, const struct event_type *type,
 	int result = event_path_parse(calls->number, arena, &number, reason, sizeof reason);
 
 	if (!result)
-		result = event_path_parse_when(type->sources[0].when, arena, &when, reason, sizeof reason);
+		result = event_path_parse_when(type->hooks[0].when, arena, &when, reason, sizeof reason);
 	if (result || !when.count)
 		return result == -ENOMEM ? result : 0;
 	if (event_path_same(when.items[0].path, number) && when.items[0].compare == SOURCE_EQ &&
@@ -228,7 +228,7 @@ static int read_arguments(const struct event_type *type, struct arena *arena, st
 	char reason[REASON_BYTES];
 
 	for (uint32_t i = type->field_count; i-- > 0;) {
-		const char *text = type->sources[0].paths[i];
+		const char *text = type->hooks[0].paths[i];
 		struct event_path *path;
 		int result = text ? event_path_parse(text, arena, &path, reason, sizeof reason) : -EINVAL;
 
@@ -248,7 +248,7 @@ static int read_call(const struct calls *calls, const struct event_type *type, s
 
 	*call = (struct call){ .number = -1 };
 	if (type->origin != EVENT_CATALOG || strncmp(type->name, calls->prefix, strlen(calls->prefix)) != 0 ||
-	    !type->source_count)
+	    !type->hook_count)
 		return 0;
 	arena = arena_new();
 	result = arena ? read_number(calls, type, arena, call) : -ENOMEM;

@@ -19,7 +19,7 @@
 enum { AHEAD_BYTES = 2048 };
 
 struct ctf {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	const char *path;
 	struct asterism_diag *diag;
 	int folder;
@@ -244,7 +244,7 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
 }
 
-static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct trace_event *event)
+static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct event *event)
 {
 	struct ctf_class *class = stream->event_class;
 	struct event_header *header = &ctf->record.header;
@@ -255,7 +255,7 @@ static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct 
 	header->ts = stream->ts;
 	header->seq = ctf->seq;
 	header->type = class->number;
-	*event = (struct trace_event){ header, class->type, ctf->event_bytes, 0 };
+	*event = (struct event){ header, class->type, ctf->event_bytes, 0 };
 	if (stream->has_late && stream->late.entered && stream->late.entered < stream->ts) {
 		header->ts = stream->late.entered;
 		event->completed_ns = stream->ts;
@@ -277,7 +277,7 @@ __attribute__((noinline)) static int take_first(struct ctf *ctf)
 	return ctf->is_given;
 }
 
-static int ctf_next(struct trace_source *source, struct trace_event *event)
+static int ctf_next(struct event_source *source, struct event *event)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
@@ -294,7 +294,7 @@ static int ctf_next(struct trace_source *source, struct trace_event *event)
 	}
 }
 
-static void drop_fields(struct ctf_class *class, const struct trace_want *want)
+static void drop_fields(struct ctf_class *class, const struct event_want *want)
 {
 	bool wanted[EVENT_FIELDS_MAX] = { false };
 	uint32_t wanted_count = 0, kept;
@@ -310,7 +310,7 @@ static void drop_fields(struct ctf_class *class, const struct trace_want *want)
 	class->is_partial = kept < wanted_count;
 }
 
-static void ctf_want(struct trace_source *source, const struct trace_want *want)
+static void ctf_want(struct event_source *source, const struct event_want *want)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
@@ -337,20 +337,20 @@ static bool has_field(const struct event_packed *layout, uint32_t field)
 	return false;
 }
 
-static bool ctf_holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+static bool ctf_holds(struct event_source *source, const struct event_type *type, uint32_t field)
 {
 	const struct ctf *ctf = (const struct ctf *)source;
 
 	for (size_t i = 0; i < ctf->types.count; i++) {
 		const struct ctf_class *class = &ctf->types.all[i];
 
-		if (class->type == type && (field == TRACE_NO_FIELD || has_field(&class->layout, field)))
+		if (class->type == type && (field == EVENT_NO_FIELD || has_field(&class->layout, field)))
 			return true;
 	}
 	return false;
 }
 
-static uint64_t ctf_position(const struct trace_source *source)
+static uint64_t ctf_position(const struct event_source *source)
 {
 	const struct ctf *ctf = (const struct ctf *)source;
 	uint64_t position = 0;
@@ -360,7 +360,7 @@ static uint64_t ctf_position(const struct trace_source *source)
 	return position;
 }
 
-static void ctf_free(struct trace_source *source)
+static void ctf_free(struct event_source *source)
 {
 	struct ctf *ctf = (struct ctf *)source;
 
@@ -375,7 +375,7 @@ static void ctf_free(struct trace_source *source)
 	alloc_free(ctf);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "trace",
 	.next = ctf_next,
 	.free = ctf_free,
@@ -439,7 +439,7 @@ static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
 }
 
 int trace_ctf_new(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
-		  struct trace_source **made)
+		  struct event_source **made)
 {
 	struct ctf *ctf = alloc_zero(1, sizeof *ctf);
 	int result;

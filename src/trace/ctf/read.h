@@ -26,6 +26,6 @@ bool trace_ctf_is_own(const char *path);
  * NULL. Returns 0; -EINVAL (the metadata is wrong or a type does not fit), -ENOMEM, -errno, with a sentence.
  */
 int trace_ctf_new(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
-		  struct trace_source **made);
+		  struct event_source **made);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct jsonl {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
 	const char *name;
@@ -135,7 +135,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_places *places, ui
 	return complain(jsonl);
 }
 
-static int make_event(struct jsonl *jsonl, struct trace_event *event)
+static int make_event(struct jsonl *jsonl, struct event *event)
 {
 	struct jsonl_places places;
 	struct jsonl_type type;
@@ -160,13 +160,12 @@ static int make_event(struct jsonl *jsonl, struct trace_event *event)
 		return result;
 	jsonl->record.header.seq = ++jsonl->seq;
 	jsonl->record.header.type = type.index;
-	*event = (struct trace_event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1,
-				       completed_ns };
+	*event = (struct event){ &jsonl->record.header, type.type, (uint32_t)jsonl->line.length + 1, completed_ns };
 	return 1;
 }
 
 /* 1 with an event, 0 for an empty line. */
-static int read_line(struct jsonl *jsonl, struct trace_event *event)
+static int read_line(struct jsonl *jsonl, struct event *event)
 {
 	struct json_error error;
 	int result;
@@ -203,7 +202,7 @@ static int complain_line(struct jsonl *jsonl, int result)
 	return report(jsonl, &(struct json_piece){ 0 }, result, text, NULL);
 }
 
-static int jsonl_next(struct trace_source *source, struct trace_event *event)
+static int jsonl_next(struct event_source *source, struct event *event)
 {
 	struct jsonl *jsonl = (struct jsonl *)source;
 	int result;
@@ -219,12 +218,12 @@ static int jsonl_next(struct trace_source *source, struct trace_event *event)
 	return result;
 }
 
-static uint64_t jsonl_position(const struct trace_source *source)
+static uint64_t jsonl_position(const struct event_source *source)
 {
 	return ((const struct jsonl *)source)->lines.offset;
 }
 
-static void jsonl_free(struct trace_source *source)
+static void jsonl_free(struct event_source *source)
 {
 	struct jsonl *jsonl = (struct jsonl *)source;
 
@@ -236,26 +235,26 @@ static void jsonl_free(struct trace_source *source)
 	alloc_free(jsonl);
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "JSON lines",
 	.next = jsonl_next,
 	.free = jsonl_free,
 	.position = jsonl_position,
 };
 
-void trace_jsonl_relax(struct trace_source *source)
+void trace_jsonl_relax(struct event_source *source)
 {
 	if (source->kind == &kind)
 		((struct jsonl *)source)->relaxed = true;
 }
 
-void trace_jsonl_own(struct trace_source *source)
+void trace_jsonl_own(struct event_source *source)
 {
 	((struct jsonl *)source)->owns_fd = true;
 }
 
 int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
-		    struct trace_source **made)
+		    struct event_source **made)
 {
 	struct jsonl *jsonl = alloc_zero(1, sizeof *jsonl);
 

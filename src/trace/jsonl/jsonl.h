@@ -19,15 +19,15 @@ enum { TRACE_JSONL_LINE_BYTES_MAX = 1 << 20 };
  * borrowed until the source is freed; diag may be NULL. Returns 0, -ENOMEM.
  */
 int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, struct asterism_diag *diag,
-		    struct trace_source **made);
+		    struct event_source **made);
 
 /*
  * Reads as tests are written, from the next line on: fields that are not given are 0 or empty, lines that begin with #
  * are left out. A source that does not read JSON lines stays as it is.
  */
-void trace_jsonl_relax(struct trace_source *source);
+void trace_jsonl_relax(struct event_source *source);
 
 /* Makes the source close its descriptor when it is freed. */
-void trace_jsonl_own(struct trace_source *source);
+void trace_jsonl_own(struct event_source *source);
 
 #endif

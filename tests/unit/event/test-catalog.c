@@ -55,7 +55,7 @@ static void all_texts_are_copied(void **state)
 	char tracepoint[] = "a:b", when[] = "id == 1", scope[] = "p->tgid", path[] = "p->x";
 	const char *paths[] = { path };
 	const struct event_field_spec fields[] = { { field, EVENT_I64, 0, unit, doc } };
-	const struct event_source source = { tracepoint, when, scope, paths };
+	const struct event_hook source = { tracepoint, when, scope, paths };
 	const struct event_type_spec spec = { name, fields, 1, EVENT_CATALOG, about, &source, 1 };
 	struct event_catalog *catalog = event_catalog_new();
 	const struct event_type *type;
@@ -70,10 +70,10 @@ static void all_texts_are_copied(void **state)
 	assert_string_equal(type->fields[0].unit, "ns");
 	assert_string_equal(type->fields[0].doc, "about x");
 	assert_int_equal(type->origin, EVENT_CATALOG);
-	assert_string_equal(type->sources[0].tracepoint, "a:b");
-	assert_string_equal(type->sources[0].when, "id == 1");
-	assert_string_equal(type->sources[0].scope, "p->tgid");
-	assert_string_equal(type->sources[0].paths[0], "p->x");
+	assert_string_equal(type->hooks[0].tracepoint, "a:b");
+	assert_string_equal(type->hooks[0].when, "id == 1");
+	assert_string_equal(type->hooks[0].scope, "p->tgid");
+	assert_string_equal(type->hooks[0].paths[0], "p->x");
 	event_catalog_free(catalog);
 }
 
@@ -189,7 +189,7 @@ static void lack_of_memory_leaves_the_set_intact(void **state)
 {
 	const char *paths[] = { "p->x" };
 	const struct event_field_spec fields[] = { { "x", EVENT_I64, 0, "ns", "doc" } };
-	const struct event_source source = { "a:b", "id == 1", "p->tgid", paths };
+	const struct event_hook source = { "a:b", "id == 1", "p->tgid", paths };
 	const struct event_type_spec spec = { "no_such_e", fields, 1, EVENT_CATALOG, "doc", &source, 1 };
 	bool failed = true;
 

@@ -48,11 +48,11 @@ static void check_whole(struct event_catalog *catalog)
 			assert_in_range(type->fields[f].value, EVENT_U8, EVENT_STRING);
 			assert_true(type->fields[f].offset % 8 == 0);
 			assert_true(type->fields[f].offset + type->fields[f].bytes <= type->record_bytes);
-			for (uint32_t s = 0; s < type->source_count; s++)
-				assert_true(strlen(type->sources[s].paths[f]) > 0);
+			for (uint32_t s = 0; s < type->hook_count; s++)
+				assert_true(strlen(type->hooks[s].paths[f]) > 0);
 		}
-		for (uint32_t s = 0; s < type->source_count; s++)
-			check_place(type->sources[s].tracepoint);
+		for (uint32_t s = 0; s < type->hook_count; s++)
+			check_place(type->hooks[s].tracepoint);
 	}
 }
 

@@ -42,7 +42,7 @@ static void check(struct event_catalog *catalog, const struct wanted *wanted)
 		strcat(fields, event_value_name(type->fields[i].value));
 	}
 	assert_string_equal(fields, wanted->fields);
-	assert_true(type->source_count > 0);
+	assert_true(type->hook_count > 0);
 }
 
 static const struct wanted of_linux[] = {

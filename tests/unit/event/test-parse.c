@@ -54,20 +54,20 @@ static void a_catalog_is_read(void **state)
 	assert_int_equal(type->fields[1].bytes, 16);
 	assert_string_equal(type->fields[2].unit, "ns");
 	assert_int_equal(type->fields[3].bytes, EVENT_STRING_BYTES);
-	assert_int_equal(type->source_count, 2);
-	assert_string_equal(type->sources[0].tracepoint, "sched:sched_switch");
-	assert_null(type->sources[0].when);
-	assert_string_equal(type->sources[0].scope, "next->tgid, prev -> tgid");
+	assert_int_equal(type->hook_count, 2);
+	assert_string_equal(type->hooks[0].tracepoint, "sched:sched_switch");
+	assert_null(type->hooks[0].when);
+	assert_string_equal(type->hooks[0].scope, "next->tgid, prev -> tgid");
 	/* Paths are in the order of the fields, whatever their order in the text. */
-	assert_string_equal(type->sources[0].paths[0], "prev->pid");
-	assert_string_equal(type->sources[0].paths[1], "prev->comm");
-	assert_string_equal(type->sources[0].paths[2], "(preempt * 0x10) | ((x ? y->z[3].w) == -1)");
-	assert_string_equal(type->sources[0].paths[3], "ustr(syscall_arg(1))");
-	assert_string_equal(type->sources[1].when, "id == 257 AND (x & 1) != -0x10 and y<3");
-	assert_null(type->sources[1].scope);
+	assert_string_equal(type->hooks[0].paths[0], "prev->pid");
+	assert_string_equal(type->hooks[0].paths[1], "prev->comm");
+	assert_string_equal(type->hooks[0].paths[2], "(preempt * 0x10) | ((x ? y->z[3].w) == -1)");
+	assert_string_equal(type->hooks[0].paths[3], "ustr(syscall_arg(1))");
+	assert_string_equal(type->hooks[1].when, "id == 257 AND (x & 1) != -0x10 and y<3");
+	assert_null(type->hooks[1].scope);
 	assert_string_equal(event_catalog_get(catalog, 1)->name, "nothing");
-	assert_int_equal(event_catalog_get(catalog, 1)->source_count, 0);
-	assert_string_equal(event_catalog_get(catalog, 2)->sources[0].paths[0], "arg0");
+	assert_int_equal(event_catalog_get(catalog, 1)->hook_count, 0);
+	assert_string_equal(event_catalog_get(catalog, 2)->hooks[0].paths[0], "arg0");
 	assert_null(event_catalog_get(catalog, 3));
 	/* The same again is fine. */
 	assert_int_equal(parse(catalog, example, diag), 0);

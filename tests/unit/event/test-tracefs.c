@@ -222,8 +222,8 @@ static void all_three_ways_to_name_a_tracepoint(void **state)
 
 	assert_string_equal(two->name, "two");
 	assert_int_equal(two->origin, EVENT_TRACEFS);
-	assert_int_equal(two->source_count, 1);
-	assert_string_equal(two->sources[0].tracepoint, "sched:two");
+	assert_int_equal(two->hook_count, 1);
+	assert_string_equal(two->hooks[0].tracepoint, "sched:two");
 	assert_ptr_equal(event_catalog_find(f->catalog, "sched:two"), two);
 	assert_ptr_equal(event_catalog_find(f->catalog, "sched__two"), two);
 	assert_null(event_catalog_get(f->catalog, 1));

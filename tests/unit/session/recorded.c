@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static int next(struct trace_source *source, struct trace_event *event)
+static int next(struct event_source *source, struct event *event)
 {
 	struct recorded *recorded = (struct recorded *)source;
 	size_t at = recorded->next;
@@ -18,16 +18,16 @@ static int next(struct trace_source *source, struct trace_event *event)
 		return 0;
 	recorded->next++;
 	recorded->source.lost += recorded->events[at].lost_before;
-	*event = (struct trace_event){ &recorded->events[at].record.header, recorded->events[at].type, 0 };
+	*event = (struct event){ &recorded->events[at].record.header, recorded->events[at].type, 0 };
 	return 1;
 }
 
-static uint64_t position(const struct trace_source *source)
+static uint64_t position(const struct event_source *source)
 {
 	return ((const struct recorded *)source)->next;
 }
 
-static void release(struct trace_source *source)
+static void release(struct event_source *source)
 {
 	(void)source;
 }
@@ -40,14 +40,14 @@ static bool names(const char *item, size_t length, const struct event_type *type
 
 	if (length < name || strncmp(item, type->name, name) != 0 || (length > name && item[name] != ':'))
 		return false;
-	if (length == name || field == TRACE_NO_FIELD)
+	if (length == name || field == EVENT_NO_FIELD)
 		return true;
 	snprintf(text, sizeof text, "+%.*s+", (int)(length - name - 1), item + name + 1);
 	snprintf(wanted, sizeof wanted, "+%s+", type->fields[field].name);
 	return strstr(text, wanted) != NULL;
 }
 
-static bool holds(struct trace_source *source, const struct event_type *type, uint32_t field)
+static bool holds(struct event_source *source, const struct event_type *type, uint32_t field)
 {
 	const char *at = ((const struct recorded *)source)->held;
 
@@ -61,7 +61,7 @@ static bool holds(struct trace_source *source, const struct event_type *type, ui
 	return false;
 }
 
-static const struct trace_source_kind kind = {
+static const struct event_source_kind kind = {
 	.name = "memory", .next = next, .free = release, .position = position, .holds = holds
 };
 

@@ -10,7 +10,7 @@
 enum { RECORDED_MAX = 32 };
 
 struct recorded {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	struct event_catalog *catalog;
 	const char *held; /* "TYPE TYPE:FIELD+FIELD", as record's -e has it */
 	struct {

@@ -43,7 +43,7 @@ static const char *said(const char *text, const char *held, int *result, char *a
 	bool missing[32] = { false };
 	struct recorded recorded;
 	struct replay_want want;
-	struct trace_source *source;
+	struct event_source *source;
 
 	recorded_init(&recorded, session_rules_catalog(rules), held);
 	assert_int_equal(derive_new(&recorded.source, session_rules_catalog(rules), NULL, &source), 0);
@@ -62,7 +62,7 @@ static const char *said(const char *text, const char *held, int *result, char *a
 			strcat(strcat(absent, program_text(program, program->types[i].name)), " ");
 	}
 	replay_want_fini(&want);
-	trace_source_free(source);
+	event_source_free(source);
 	asterism_diag_free(diag);
 	session_rules_free(rules);
 	return all;

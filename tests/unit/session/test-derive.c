@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void put_event(struct text_buffer *text, const struct trace_event *event, const struct wish *wish)
+static void put_event(struct text_buffer *text, const struct event *event, const struct wish *wish)
 {
 	text_printf(text, "%s@%llu#%llu/%u", event->type->name, (unsigned long long)event->record->ts,
 		    (unsigned long long)event->record->seq, event->record->tid);
@@ -81,15 +81,15 @@ static void put_event(struct text_buffer *text, const struct trace_event *event,
 /* The events of the wanted types that a reader gets, a line each, and how many are lost. */
 static void assert_given(struct recorded *recorded, struct wish wish, const char *expected)
 {
-	const struct trace_want want = { .wants = wants, .names = wants, .wants_field = wants_field, .context = &wish };
-	struct trace_source *source = NULL;
+	const struct event_want want = { .wants = wants, .names = wants, .wants_field = wants_field, .context = &wish };
+	struct event_source *source = NULL;
 	struct text_buffer text = { 0 };
-	struct trace_event event;
+	struct event event;
 	char *given;
 
 	assert_int_equal(derive_new(&recorded->source, recorded->catalog, NULL, &source), 0);
-	trace_source_want(source, &want);
-	while (trace_source_next(source, &event) > 0) {
+	event_source_want(source, &want);
+	while (event_source_next(source, &event) > 0) {
 		if (wants(&wish, event.type))
 			put_event(&text, &event, &wish);
 		memset((char *)event.record + 48, 0xff, event.type->record_bytes - 48); /* it is the reader's */
@@ -98,15 +98,15 @@ static void assert_given(struct recorded *recorded, struct wish wish, const char
 	assert_int_equal(text_take(&text, &given), 0);
 	assert_string_equal(given, expected);
 	alloc_free(given);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static bool holds(struct event_catalog *catalog, const char *held, const char *type, const char *field)
 {
 	const struct event_type *found = event_catalog_find(catalog, type);
-	uint32_t index = TRACE_NO_FIELD;
+	uint32_t index = EVENT_NO_FIELD;
 	struct recorded recorded;
-	struct trace_source *source;
+	struct event_source *source;
 	bool result;
 
 	assert_non_null(found);
@@ -114,11 +114,11 @@ static bool holds(struct event_catalog *catalog, const char *held, const char *t
 		if (!strcmp(found->fields[i].name, field))
 			index = i;
 	}
-	assert_true(!field || index != TRACE_NO_FIELD);
+	assert_true(!field || index != EVENT_NO_FIELD);
 	recorded_init(&recorded, catalog, held);
 	assert_int_equal(derive_new(&recorded.source, catalog, NULL, &source), 0);
-	result = trace_source_holds(source, found, index);
-	trace_source_free(source);
+	result = event_source_holds(source, found, index);
+	event_source_free(source);
 	return result;
 }
 
@@ -274,26 +274,26 @@ static void many_threads(void **state)
 {
 	struct recorded recorded;
 	struct wish wish = { "descriptor_closed", NULL };
-	const struct trace_want want = { wants, wants, wants_field, &wish, false };
-	struct trace_source *source;
-	struct trace_event event;
+	const struct event_want want = { wants, wants, wants_field, &wish, false };
+	struct event_source *source;
+	struct event event;
 	unsigned given = 0;
 
 	recorded_init(&recorded, *state, RAW);
 	enter(&recorded, 1, 3, 4, 0);
 	leave(&recorded, 1, 3, 0);
 	assert_int_equal(derive_new(&recorded.source, *state, NULL, &source), 0);
-	trace_source_want(source, &want);
+	event_source_want(source, &want);
 	for (unsigned round = 0; round < 5000; round++) {
 		recorded.next = 0;
 		recorded.events[0].record.header.tid = recorded.events[1].record.header.tid = round * 7 + 1;
 		recorded.events[0].record.header.type = 0;
 		recorded.events[1].record.header.type = 1;
-		while (trace_source_next(source, &event) > 0)
+		while (event_source_next(source, &event) > 0)
 			given += wants(&wish, event.type);
 	}
 	assert_int_equal(given, 5000);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 int main(void)

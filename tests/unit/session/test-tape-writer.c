@@ -85,14 +85,14 @@ static bool put_mark(struct tape_thread *thread, uint64_t ts)
 
 static void read_trace(struct tape_rig *tape, uint64_t *ticks, uint64_t *marks, uint64_t *lost)
 {
-	struct trace_source *source = rig_open_reader(tape->trace);
-	struct trace_event event;
+	struct event_source *source = rig_open_reader(tape->trace);
+	struct event event;
 
 	*ticks = *marks = 0;
-	while (trace_source_next(source, &event) == 1)
+	while (event_source_next(source, &event) == 1)
 		++*(strcmp(event.type->name, "tick") ? marks : ticks);
 	*lost = source->lost;
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static void what_comes_meanwhile_is_written_or_counted(void **state)

@@ -33,7 +33,7 @@ static const char *wanted_by(const char *rule)
 	assert_int_equal(session_rules_read(&name, 1, NULL, &rules), 0);
 	unlink(file);
 	assert_int_equal(replay_want_init(&want, session_rules_program(rules)), 0);
-	const struct trace_want asked = replay_want_of(&want);
+	const struct event_want asked = replay_want_of(&want);
 
 	text[0] = 0;
 	for (unsigned i = 0; i < 3; i++) {

@@ -107,9 +107,9 @@ void rig_flush(struct rig *rig, unsigned cpu)
 	assert_int_equal(packets_flush(rig->cpus[cpu]), 0);
 }
 
-struct trace_source *rig_open_reader(struct rig *rig)
+struct event_source *rig_open_reader(struct rig *rig)
 {
-	struct trace_source *source = NULL;
+	struct event_source *source = NULL;
 	int result = trace_ctf_new(rig->path, rig->catalog, rig->diag, &source);
 
 	if (result)
@@ -118,7 +118,7 @@ struct trace_source *rig_open_reader(struct rig *rig)
 	return source;
 }
 
-uint64_t rig_word(const struct trace_event *event, const char *name)
+uint64_t rig_word(const struct event *event, const char *name)
 {
 	const struct event_field *field = event_field_find(event->type, name);
 	uint64_t value = 0;

@@ -26,7 +26,7 @@ void rig_remove(const char *path);
 
 void rig_open_writer(struct rig *rig);
 void rig_close_writer(struct rig *rig);
-struct trace_source *rig_open_reader(struct rig *rig);
+struct event_source *rig_open_reader(struct rig *rig);
 
 void rig_add_tick(struct rig *rig, unsigned cpu, uint64_t ts, uint64_t n);
 void rig_add_text(struct rig *rig, unsigned cpu, uint64_t ts, const char *text, int64_t i);
@@ -36,6 +36,6 @@ void rig_flush(struct rig *rig, unsigned cpu);
 void rig_write_small(struct rig *rig);
 
 /* The number in the field called name. */
-uint64_t rig_word(const struct trace_event *event, const char *name);
+uint64_t rig_word(const struct event *event, const char *name);
 
 #endif

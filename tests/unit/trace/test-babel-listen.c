@@ -57,7 +57,7 @@ static struct words make_words(void)
 struct listening {
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
-	struct trace_source *source;
+	struct event_source *source;
 	int result; /* of opening */
 };
 
@@ -93,7 +93,7 @@ static void listen_to(struct listening *listening, const struct words *words)
 
 static void stop_listening(struct listening *listening)
 {
-	trace_source_free(listening->source);
+	event_source_free(listening->source);
 	asterism_diag_free(listening->diag);
 	event_catalog_free(listening->catalog);
 }
@@ -101,11 +101,11 @@ static void stop_listening(struct listening *listening)
 /* Reads to the end or the failure; what comes out must be sound. */
 static int read_all(struct listening *listening, int *events)
 {
-	struct trace_event event;
+	struct event event;
 	int result = listening->result;
 
 	*events = 0;
-	while (!result && (result = trace_source_next(listening->source, &event)) > 0) {
+	while (!result && (result = event_source_next(listening->source, &event)) > 0) {
 		char last;
 
 		assert_non_null(event.type);
@@ -122,24 +122,24 @@ static void understands(void **state)
 {
 	struct words words = make_words();
 	struct listening listening;
-	struct trace_event event;
+	struct event event;
 
 	(void)state;
 	listen_to(&listening, &words);
 	assert_int_equal(listening.result, 0);
-	assert_int_equal(trace_source_next(listening.source, &event), 1);
+	assert_int_equal(event_source_next(listening.source, &event), 1);
 	assert_string_equal(event.type->name, "thing");
 	assert_ptr_equal(event.type, event_catalog_find(listening.catalog, "thing"));
 	assert_int_equal(event.record->ts, 10);
 	assert_int_equal(((const uint64_t *)(event.record + 1))[0], 7);
 	assert_int_equal(listening.source->lost, 0);
-	assert_int_equal(trace_source_next(listening.source, &event), 1);
+	assert_int_equal(event_source_next(listening.source, &event), 1);
 	assert_int_equal(event.record->ts, 20);
 	assert_int_equal(listening.source->lost, 3);
 	assert_int_equal(listening.source->lossy_until_ns, 15);
 	assert_int_equal(listening.source->wall_ns, 1000);
-	assert_int_equal(trace_source_next(listening.source, &event), 0);
-	assert_int_equal(trace_source_next(listening.source, &event), 0);
+	assert_int_equal(event_source_next(listening.source, &event), 0);
+	assert_int_equal(event_source_next(listening.source, &event), 0);
 	stop_listening(&listening);
 }
 

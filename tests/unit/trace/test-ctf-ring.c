@@ -26,8 +26,8 @@ static void what_a_ring_has_held_is_read_or_lost(void **state)
 	struct rig *rig = *state;
 	struct ring ring = { .sub_units = SUB_UNITS, .sub_count = SUB_COUNT };
 	struct ring_cursor cursor = { 0 };
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 	uint64_t read = 0, next = 0, lost = 0;
 
 	ring.control = calloc(1, ring_control_bytes(SUB_COUNT));
@@ -48,7 +48,7 @@ static void what_a_ring_has_held_is_read_or_lost(void **state)
 	free(ring.data);
 
 	source = rig_open_reader(rig);
-	while (trace_source_next(source, &event) == 1) {
+	while (event_source_next(source, &event) == 1) {
 		uint64_t n = rig_word(&event, "n");
 
 		/* What is missing has been told by now. */
@@ -61,7 +61,7 @@ static void what_a_ring_has_held_is_read_or_lost(void **state)
 	}
 	assert_true(source->lost > 0 && read > EVENTS / 2);
 	assert_int_equal(read + source->lost, EVENTS);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 int main(void)

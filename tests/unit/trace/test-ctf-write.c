@@ -18,8 +18,8 @@ static void the_limit_keeps_the_newest(void **state)
 {
 	struct rig *rig = *state;
 	struct ctf_writer_totals totals;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 	uint64_t next[2] = { 0, 0 };
 	int result;
 
@@ -41,7 +41,7 @@ static void the_limit_keeps_the_newest(void **state)
 	assert_true(totals.deleted_bytes > 1000000);
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);
-	while ((result = trace_source_next(source, &event)) == 1) {
+	while ((result = event_source_next(source, &event)) == 1) {
 		uint64_t n = rig_word(&event, "n");
 		unsigned cpu = event.record->cpu;
 
@@ -51,7 +51,7 @@ static void the_limit_keeps_the_newest(void **state)
 	assert_int_equal(result, 0);
 	assert_int_equal(source->lost, 0);
 	assert_int_equal(next[1], 100000);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static void a_directory_with_files_is_left_alone(void **state)
@@ -67,7 +67,7 @@ static void a_directory_with_files_is_left_alone(void **state)
 	asterism_diag_clear(rig->diag);
 	assert_int_equal(ctf_writer_new("/dev/null", &rig->options, rig->diag, &writer), -ENOTDIR);
 	assert_int_equal(ctf_writer_new("/dev/null/x", &rig->options, rig->diag, &writer), -ENOTDIR);
-	trace_source_free(rig_open_reader(rig));
+	event_source_free(rig_open_reader(rig));
 }
 
 /* A file that may not grow stands for a disk that is full. */
@@ -75,8 +75,8 @@ static void a_full_disk_leaves_whole_packets(void **state)
 {
 	struct rig *rig = *state;
 	struct rlimit old, limit;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 	uint64_t count = 0;
 	int result = 0;
 
@@ -97,11 +97,11 @@ static void a_full_disk_leaves_whole_packets(void **state)
 	assert_non_null(strstr(asterism_diag_get(rig->diag, 0)->file, "/trace/stream_0"));
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);
-	while ((result = trace_source_next(source, &event)) == 1)
+	while ((result = event_source_next(source, &event)) == 1)
 		count++;
 	assert_int_equal(result, 0);
 	assert_true(count > 4000);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static int put_packet(struct rig *rig, const uint64_t *words, size_t count)

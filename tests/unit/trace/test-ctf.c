@@ -28,8 +28,8 @@ static void what_is_written_is_read(void **state)
 		{ 103, 0, 9, 9, "text", "fifteen letters", 5 }, { 103, 1, 7, 9, "tick", "maker", 4 },
 	};
 	struct rig *rig = *state;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 
 	rig_write_small(rig);
 	source = rig_open_reader(rig);
@@ -37,7 +37,7 @@ static void what_is_written_is_read(void **state)
 	for (unsigned i = 0; i < 6; i++) {
 		bool is_tick = !strcmp(expected[i].type, "tick");
 
-		assert_int_equal(trace_source_next(source, &event), 1);
+		assert_int_equal(event_source_next(source, &event), 1);
 		assert_ptr_equal(event.type, rig->events[!is_tick].type);
 		assert_int_equal(event.record->type, !is_tick);
 		assert_int_equal(event.record->seq, i + 1);
@@ -52,11 +52,11 @@ static void what_is_written_is_read(void **state)
 		else
 			assert_string_equal((const char *)event.record + 48, i == 1 ? "one" : "");
 	}
-	assert_int_equal(trace_source_next(source, &event), 0);
-	assert_int_equal(trace_source_next(source, &event), 0);
+	assert_int_equal(event_source_next(source, &event), 0);
+	assert_int_equal(event_source_next(source, &event), 0);
 	assert_int_equal(source->lost, 0);
-	assert_int_equal(trace_source_position(source), source->bytes_total);
-	trace_source_free(source);
+	assert_int_equal(event_source_position(source), source->bytes_total);
+	event_source_free(source);
 }
 
 /* Of text only i was recorded, and who reads it knows neither tick nor that i is not all. */
@@ -66,23 +66,23 @@ static void types_are_the_readers_own(void **state)
 	struct rig *rig = *state;
 	bool recorded[] = { false, true };
 	struct event_catalog *catalog = event_catalog_new();
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 
 	rig->events[1].recorded = recorded;
 	rig_write_small(rig);
 	assert_int_equal(event_catalog_parse(catalog, "others", others, strlen(others), NULL), 0);
 	assert_int_equal(trace_ctf_new(rig->path, catalog, rig->diag, &source), 0);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_string_equal(event.type->name, "tick");
 	assert_int_equal(event.type->origin, EVENT_DECLARED);
 	assert_int_equal(event.type->field_count, 2);
 	assert_int_equal(event.type->fields[1].value, EVENT_BOOL);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(rig_word(&event, "i"), (uint64_t)-1);
 	assert_string_equal((const char *)event.record + event_field_find(event.type, "s")->offset, "");
 	assert_int_equal(rig_word(&event, "z"), 0);
-	trace_source_free(source);
+	event_source_free(source);
 	event_catalog_free(catalog);
 }
 
@@ -91,7 +91,7 @@ static void a_type_that_does_not_fit_is_refused(void **state)
 	static const char others[] = "EVENT text { s: string, i: u32 }\n";
 	struct rig *rig = *state;
 	struct event_catalog *catalog = event_catalog_new();
-	struct trace_source *source;
+	struct event_source *source;
 
 	rig_write_small(rig);
 	assert_int_equal(event_catalog_parse(catalog, "others", others, strlen(others), NULL), 0);
@@ -111,28 +111,28 @@ static bool wants_text(void *context, const struct event_type *type)
 static void ordinals_count_what_is_dropped(void **state)
 {
 	struct rig *rig = *state;
-	struct trace_want want = { .wants = wants_text, .drops = true };
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_want want = { .wants = wants_text, .drops = true };
+	struct event_source *source;
+	struct event event;
 
 	rig_write_small(rig);
 	source = rig_open_reader(rig);
-	trace_source_want(source, &want);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	event_source_want(source, &want);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->seq, 2);
 	assert_int_equal(event.record->type, 0);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->seq, 5);
-	assert_int_equal(trace_source_next(source, &event), 0);
-	trace_source_free(source);
+	assert_int_equal(event_source_next(source, &event), 0);
+	event_source_free(source);
 	source = rig_open_reader(rig);
 	want.drops = false;
-	trace_source_want(source, &want);
+	event_source_want(source, &want);
 	for (unsigned i = 1; i <= 6; i++) {
-		assert_int_equal(trace_source_next(source, &event), 1);
+		assert_int_equal(event_source_next(source, &event), 1);
 		assert_int_equal(event.record->seq, i);
 	}
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static bool wants_field_s(void *context, const struct event_type *type, uint32_t field)
@@ -144,15 +144,15 @@ static bool wants_field_s(void *context, const struct event_type *type, uint32_t
 static void fields_that_nobody_wants_are_left_alone(void **state)
 {
 	struct rig *rig = *state;
-	struct trace_want want = { .wants = wants_text, .wants_field = wants_field_s };
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_want want = { .wants = wants_text, .wants_field = wants_field_s };
+	struct event_source *source;
+	struct event event;
 	unsigned seen = 0;
 
 	rig_write_small(rig);
 	source = rig_open_reader(rig);
-	trace_source_want(source, &want);
-	while (trace_source_next(source, &event) == 1) {
+	event_source_want(source, &want);
+	while (event_source_next(source, &event) == 1) {
 		uint64_t i = 4711;
 
 		if (strcmp(event.type->name, "text") != 0)
@@ -166,14 +166,14 @@ static void fields_that_nobody_wants_are_left_alone(void **state)
 		seen++;
 	}
 	assert_int_equal(seen, 2);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static void losses_are_told_where_the_gap_may_begin(void **state)
 {
 	struct rig *rig = *state;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 
 	rig_open_writer(rig);
 	packets_lose(rig->cpus[0], 3); /* before the first event */
@@ -191,29 +191,29 @@ static void losses_are_told_where_the_gap_may_begin(void **state)
 	rig_close_writer(rig);
 
 	source = rig_open_reader(rig);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(source->lost, 3);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->ts, 101);
 	assert_int_equal(source->lost, 7);
 	assert_int_equal(source->lossy_until_ns, 103);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(source->lost, 7);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->ts, 103);
 	assert_int_equal(source->lost, 12);
-	assert_int_equal(trace_source_next(source, &event), 0);
+	assert_int_equal(event_source_next(source, &event), 0);
 	assert_int_equal(source->lost, 12);
 	assert_int_equal(source->lossy_until_ns, 105);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static void matches_are_marked(void **state)
 {
 	const struct ctf_match match = { 101, 1, 7, 9, "maker", "slow", "n=2", true };
 	struct rig *rig = *state;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 
 	rig_open_writer(rig);
 	rig_add_tick(rig, 1, 101, 2);
@@ -223,8 +223,8 @@ static void matches_are_marked(void **state)
 	assert_int_equal(ctf_writer_match(rig->writer, &match), 0);
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);
-	assert_int_equal(trace_source_next(source, &event), 1);
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_string_equal(event.type->name, "match");
 	assert_int_equal(event.record->ts, 101);
 	assert_int_equal(event.record->cpu, 1);
@@ -233,9 +233,9 @@ static void matches_are_marked(void **state)
 	assert_int_equal(rig_word(&event, "tainted"), 1);
 	assert_string_equal((const char *)event.record + event_field_find(event.type, "rule")->offset, "slow");
 	assert_string_equal((const char *)event.record + event_field_find(event.type, "values")->offset, "n=2");
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->ts, 102);
-	trace_source_free(source);
+	event_source_free(source);
 }
 
 static void a_match_told_late_does_not_turn_time_back(void **state)
@@ -243,8 +243,8 @@ static void a_match_told_late_does_not_turn_time_back(void **state)
 	const struct ctf_match matches[] = { { 105, 1, 7, 9, "maker", "slow", "", false },
 					     { 101, 1, 7, 9, "maker", "late", "", false } };
 	struct rig *rig = *state;
-	struct trace_source *source;
-	struct trace_event event;
+	struct event_source *source;
+	struct event event;
 
 	rig_open_writer(rig);
 	for (size_t i = 0; i < 2; i++)
@@ -252,24 +252,24 @@ static void a_match_told_late_does_not_turn_time_back(void **state)
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(trace_source_next(source, &event), 1);
+		assert_int_equal(event_source_next(source, &event), 1);
 		assert_int_equal(event.record->ts, 105);
 	}
-	assert_int_equal(trace_source_next(source, &event), 0);
-	trace_source_free(source);
+	assert_int_equal(event_source_next(source, &event), 0);
+	event_source_free(source);
 }
 
 /* Reads to the end; errors are of the file. Returns how many events there were, or -1 after an error. */
 static int read_through(struct rig *rig, int *errors)
 {
-	struct trace_source *source = rig_open_reader(rig);
-	struct trace_event event;
+	struct event_source *source = rig_open_reader(rig);
+	struct event event;
 	uint64_t ts = 0;
 	int result, count = 0;
 
 	*errors = 0;
 	asterism_diag_clear(rig->diag);
-	while ((result = trace_source_next(source, &event)) != 0) {
+	while ((result = event_source_next(source, &event)) != 0) {
 		if (result < 0) {
 			assert_int_equal(result, -EINVAL);
 			assert_non_null(strstr(asterism_diag_get(rig->diag, (size_t)*errors)->file, "/trace/stream_"));
@@ -280,7 +280,7 @@ static int read_through(struct rig *rig, int *errors)
 		ts = event.record->ts;
 		count++;
 	}
-	trace_source_free(source);
+	event_source_free(source);
 	return count;
 }
 
@@ -363,7 +363,7 @@ static void metadata_is_refused_with_its_place(void **state)
 	struct rig *rig = *state;
 	char path[256], text[16384] = { 0 };
 	struct event_catalog *catalog;
-	struct trace_source *source;
+	struct event_source *source;
 	FILE *file;
 
 	rig_write_small(rig);
@@ -389,13 +389,13 @@ static void metadata_is_refused_with_its_place(void **state)
 		fflush(file);
 	}
 	fclose(file);
-	trace_source_free(rig_open_reader(rig));
+	event_source_free(rig_open_reader(rig));
 }
 
 static void memory_may_run_out_anywhere(void **state)
 {
 	struct rig *rig = *state;
-	struct trace_source *source;
+	struct event_source *source;
 	int result = -ENOMEM;
 
 	rig_write_small(rig);
@@ -407,7 +407,7 @@ static void memory_may_run_out_anywhere(void **state)
 		result = trace_ctf_new(rig->path, catalog, rig->diag, &source);
 		alloc_fail_at(0);
 		if (!result)
-			trace_source_free(source);
+			event_source_free(source);
 		event_catalog_free(catalog);
 	}
 	assert_int_equal(result, 0);

@@ -24,7 +24,7 @@ static const char types[] =
 struct reading {
 	struct event_catalog *catalog;
 	struct asterism_diag *diag;
-	struct trace_source *source;
+	struct event_source *source;
 	int fd;
 };
 
@@ -49,13 +49,13 @@ static void open_reading(struct reading *reading, int fd)
 
 static void close_reading(struct reading *reading)
 {
-	trace_source_free(reading->source);
+	event_source_free(reading->source);
 	event_catalog_free(reading->catalog);
 	asterism_diag_free(reading->diag);
 	close(reading->fd);
 }
 
-static uint64_t word(const struct trace_event *event, const char *name)
+static uint64_t word(const struct event *event, const char *name)
 {
 	const struct event_field *field = event_field_find(event->type, name);
 	uint64_t value = 0;
@@ -78,12 +78,12 @@ static void reads_every_type(void **state)
 		"\"u8\":0,\"u16\":0,\"u32\":0,\"u64\":0,\"i8\":127,\"i16\":0,\"i32\":0,\"i64\":-0,"
 		"\"f\":7,\"b\":false,\"t\":0,\"p\":0,\"s\":\"\",\"ts\":9223372036854775807}";
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 	double real;
 
 	(void)state;
 	open_reading(&reading, file_of(text, strlen(text)));
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_string_equal(event.type->name, "A");
 	assert_int_equal(event.record->type, 0);
 	assert_int_equal(event.record->ts, 100);
@@ -93,7 +93,7 @@ static void reads_every_type(void **state)
 	assert_int_equal(event.record->tid, 3);
 	assert_string_equal(event.record->comm, "cp");
 	assert_int_equal(word(&event, "x"), INT64_MIN);
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_string_equal(event.type->name, "all");
 	assert_int_equal(event.record->type, 1);
 	assert_int_equal(event.record->seq, 2);
@@ -113,12 +113,12 @@ static void reads_every_type(void **state)
 	/* 1 + 2 + 4 bytes fit the seven of the capacity, what follows is cut. */
 	assert_string_equal((const char *)event.record + event_field_find(event.type, "s")->offset,
 			    "a\xc3\xa9\xf0\x9f\x98\x80");
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_int_equal(event.record->type, 1);
 	assert_int_equal(word(&event, "i64"), 0);
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
-	assert_int_equal(trace_source_position(reading.source), strlen(text));
+	assert_int_equal(event_source_next(reading.source, &event), 0);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
+	assert_int_equal(event_source_position(reading.source), strlen(text));
 	assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 0);
 	close_reading(&reading);
 }
@@ -195,11 +195,11 @@ static void tells_what_is_wrong(void **state)
 		char text[1024];
 		int length = snprintf(text, sizeof text, "%s%s%s", first, wrong->line, last);
 		struct reading reading;
-		struct trace_event event;
+		struct event event;
 
 		open_reading(&reading, file_of(text, (size_t)length));
-		assert_int_equal(trace_source_next(reading.source, &event), 1);
-		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_int_equal(event_source_next(reading.source, &event), 1);
+		assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
 		assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 1);
 		const struct asterism_message *message = asterism_diag_get(reading.diag, 0);
 		assert_string_equal(message->text, wrong->text);
@@ -214,9 +214,9 @@ static void tells_what_is_wrong(void **state)
 			assert_string_equal(message->hint, wrong->hint);
 		else
 			assert_null(message->hint);
-		assert_int_equal(trace_source_next(reading.source, &event), 1);
+		assert_int_equal(event_source_next(reading.source, &event), 1);
 		assert_int_equal(event.record->seq, 2);
-		assert_int_equal(trace_source_next(reading.source, &event), 0);
+		assert_int_equal(event_source_next(reading.source, &event), 0);
 		close_reading(&reading);
 	}
 }
@@ -250,10 +250,10 @@ static void keeps_to_ranges(void **state)
 		int length =
 			snprintf(text, sizeof text, "{\"event\":\"all\",\"%s\":%s}", beyond[i].field, beyond[i].value);
 		struct reading reading;
-		struct trace_event event;
+		struct event event;
 
 		open_reading(&reading, file_of(text, (size_t)length));
-		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
 		assert_non_null(strstr(asterism_diag_get(reading.diag, 0)->text, "does not fit"));
 		close_reading(&reading);
 	}
@@ -276,7 +276,7 @@ static void limits_lines(void **state)
 	size_t most = TRACE_JSONL_LINE_BYTES_MAX;
 	static const char right[] = "{\"event\":\"A\",\"x\":3}\n";
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 	int fd = memfd_create("events", 0);
 	char *fits = long_line(most), *one_more = long_line(most + 1), *many_more = long_line(4 * most);
 
@@ -288,17 +288,17 @@ static void limits_lines(void **state)
 	assert_int_equal(write(fd, many_more, 4 * most), (ssize_t)(4 * most));
 	lseek(fd, 0, SEEK_SET);
 	open_reading(&reading, fd);
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	for (unsigned line = 2; line <= 3; line++) {
-		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
 		const struct asterism_message *message = asterism_diag_get(reading.diag, line - 2);
 		assert_string_equal(message->text, "the line is longer than 1 MiB");
 		assert_int_equal(message->line, line);
 	}
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_int_equal(word(&event, "x"), 3);
-	assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
 	close_reading(&reading);
 	free(fits);
 	free(one_more);
@@ -311,7 +311,7 @@ static void reads_pipes(void **state)
 	static const char text[] = "{\"event\":\"A\",\"x\":1}\n{\"event\":\"A\",\"x\":2}";
 	int ends[2];
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
@@ -327,10 +327,10 @@ static void reads_pipes(void **state)
 	close(ends[1]);
 	open_reading(&reading, ends[0]);
 	for (uint64_t x = 1; x <= 2; x++) {
-		assert_int_equal(trace_source_next(reading.source, &event), 1);
+		assert_int_equal(event_source_next(reading.source, &event), 1);
 		assert_int_equal(word(&event, "x"), x);
 	}
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
 	close_reading(&reading);
 }
 
@@ -346,7 +346,7 @@ static void lets_signals_interrupt(void **state)
 	struct sigaction action = { .sa_handler = on_alarm };
 	int ends[2];
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
@@ -354,27 +354,27 @@ static void lets_signals_interrupt(void **state)
 	sigaction(SIGALRM, &action, NULL);
 	assert_int_equal(write(ends[1], text, 5), 5);
 	ualarm(20000, 0);
-	assert_int_equal(trace_source_next(reading.source, &event), -EINTR);
+	assert_int_equal(event_source_next(reading.source, &event), -EINTR);
 	assert_int_equal(asterism_diag_count(reading.diag, ASTERISM_NOTE), 0);
 	assert_int_equal(write(ends[1], text + 5, strlen(text) - 5), (ssize_t)strlen(text) - 5);
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_int_equal(word(&event, "x"), 1);
 	close(ends[1]);
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
 	close_reading(&reading);
 }
 
 static void tells_read_errors(void **state)
 {
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 	int ends[2];
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	close(ends[0]);
 	open_reading(&reading, ends[1]); /* the end that cannot be read */
-	assert_int_equal(trace_source_next(reading.source, &event), -EBADF);
+	assert_int_equal(event_source_next(reading.source, &event), -EBADF);
 	assert_string_equal(asterism_diag_get(reading.diag, 0)->text, "reading stopped: Bad file descriptor");
 	close_reading(&reading);
 }
@@ -388,7 +388,7 @@ static void stands_failing_allocations(void **state)
 	(void)state;
 	for (unsigned long n = 1; n < 60; n++) {
 		struct reading reading = { .diag = asterism_diag_new(), .catalog = event_catalog_new() };
-		struct trace_event event;
+		struct event event;
 		int result;
 
 		reading.fd = file_of(text, strlen(text));
@@ -396,7 +396,7 @@ static void stands_failing_allocations(void **state)
 		alloc_fail_at(n);
 		result = trace_jsonl_new(reading.fd, "in", reading.catalog, reading.diag, &reading.source);
 		for (int i = 0; !result && i < 3; i++) {
-			int got = trace_source_next(reading.source, &event);
+			int got = event_source_next(reading.source, &event);
 
 			assert_true(got == -ENOMEM || got == (i < 2 ? -EINVAL : 1));
 		}
@@ -417,27 +417,27 @@ static void relaxed_takes_what_tests_write(void **state)
 				   "{\"event\":\"A\",\"ts\":4}\n"
 				   "#";
 	struct reading reading;
-	struct trace_event event;
+	struct event event;
 
 	(void)state;
 	open_reading(&reading, file_of(text, strlen(text)));
 	trace_jsonl_relax(reading.source);
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_int_equal(word(&event, "u8"), 7);
 	assert_int_equal(word(&event, "u64"), 0);
 	assert_int_equal(word(&event, "f"), 0);
-	assert_int_equal(trace_source_next(reading.source, &event), 1);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
 	assert_int_equal(event.record->ts, 5);
 	assert_int_equal(word(&event, "x"), 0);
 	/* What is wrong stays wrong: an unknown field, no JSON, time that goes back. */
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
-	assert_int_equal(trace_source_next(reading.source, &event), 0);
+		assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
 	close_reading(&reading);
 	/* Without, the same lines are not taken. */
 	open_reading(&reading, file_of(text, strlen(text)));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(trace_source_next(reading.source, &event), -EINVAL);
+		assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
 	close_reading(&reading);
 }
 

@@ -23,15 +23,15 @@ struct step {
 
 /* A source that plays steps. */
 struct player {
-	struct trace_source source; /* first */
+	struct event_source source; /* first */
 	const struct step *steps;
 	size_t at;
 	struct event_header record;
 	int *freed;
-	struct trace_want want;
+	struct event_want want;
 };
 
-static int player_next(struct trace_source *source, struct trace_event *event)
+static int player_next(struct event_source *source, struct event *event)
 {
 	struct player *player = (struct player *)source;
 	const struct step *step = &player->steps[player->at];
@@ -44,27 +44,27 @@ static int player_next(struct trace_source *source, struct trace_event *event)
 	}
 	player->at++;
 	player->record = (struct event_header){ .ts = step->ts, .seq = player->at, .type = step->number };
-	*event = (struct trace_event){ &player->record, step->type };
+	*event = (struct event){ &player->record, step->type };
 	return 1;
 }
 
-static uint64_t player_position(const struct trace_source *source)
+static uint64_t player_position(const struct event_source *source)
 {
 	return ((const struct player *)source)->at;
 }
 
-static void player_want(struct trace_source *source, const struct trace_want *want)
+static void player_want(struct event_source *source, const struct event_want *want)
 {
 	((struct player *)source)->want = *want;
 }
 
-static void player_free(struct trace_source *source)
+static void player_free(struct event_source *source)
 {
 	++*((struct player *)source)->freed;
 	free(source);
 }
 
-static const struct trace_source_kind player_kind = {
+static const struct event_source_kind player_kind = {
 	.name = "player",
 	.next = player_next,
 	.free = player_free,
@@ -74,7 +74,7 @@ static const struct trace_source_kind player_kind = {
 
 static int freed;
 
-static struct trace_source *play(const struct step *steps)
+static struct event_source *play(const struct step *steps)
 {
 	struct player *player = calloc(1, sizeof *player);
 
@@ -85,34 +85,34 @@ static struct trace_source *play(const struct step *steps)
 	return &player->source;
 }
 
-static struct trace_source *merge(struct trace_source *const *sources, size_t count)
+static struct event_source *merge(struct event_source *const *sources, size_t count)
 {
-	struct trace_source *made;
+	struct event_source *made;
 
 	freed = 0;
 	assert_int_equal(trace_merge_new(sources, count, NULL, &made), 0);
 	return made;
 }
 
-static void expect(struct trace_source *source, uint64_t seq, uint64_t ts, const struct event_type *type,
+static void expect(struct event_source *source, uint64_t seq, uint64_t ts, const struct event_type *type,
 		   uint32_t number)
 {
-	struct trace_event event;
+	struct event event;
 
-	assert_int_equal(trace_source_next(source, &event), 1);
+	assert_int_equal(event_source_next(source, &event), 1);
 	assert_int_equal(event.record->ts, ts);
 	assert_int_equal(event.record->seq, seq);
 	assert_ptr_equal(event.type, type);
 	assert_int_equal(event.record->type, number);
 }
 
-static void expect_end(struct trace_source *source, int inputs)
+static void expect_end(struct event_source *source, int inputs)
 {
-	struct trace_event event;
+	struct event event;
 
-	assert_int_equal(trace_source_next(source, &event), 0);
-	assert_int_equal(trace_source_next(source, &event), 0);
-	trace_source_free(source);
+	assert_int_equal(event_source_next(source, &event), 0);
+	assert_int_equal(event_source_next(source, &event), 0);
+	event_source_free(source);
 	assert_int_equal(freed, inputs);
 }
 
@@ -121,8 +121,8 @@ static void orders_by_time_then_by_input(void **state)
 	static const struct step one[] = { { 10, &type_a, 0 }, { 20, &type_b, 1 }, { 20, &type_a, 0 }, { 0 } };
 	static const struct step two[] = { { 5, &type_c, 0 }, { 20, &type_a, 1 }, { 30, &type_b, 2 }, { 0 } };
 	static const struct step none[] = { { 0 } };
-	struct trace_source *sources[] = { play(one), play(none), play(two) };
-	struct trace_source *merged = merge(sources, 3);
+	struct event_source *sources[] = { play(one), play(none), play(two) };
+	struct event_source *merged = merge(sources, 3);
 
 	(void)state;
 	expect(merged, 1, 5, &type_c, 0);
@@ -130,7 +130,7 @@ static void orders_by_time_then_by_input(void **state)
 	expect(merged, 3, 20, &type_b, 2);
 	expect(merged, 4, 20, &type_a, 1);
 	expect(merged, 5, 20, &type_a, 1);
-	assert_int_equal(trace_source_position(merged), 5);
+	assert_int_equal(event_source_position(merged), 5);
 	expect(merged, 6, 30, &type_b, 2);
 	expect_end(merged, 3);
 }
@@ -139,10 +139,10 @@ static void many_inputs(void **state)
 {
 	enum { INPUTS = 37, EVENTS = 50 };
 	static struct step steps[INPUTS][EVENTS + 1];
-	struct trace_source *sources[INPUTS];
+	struct event_source *sources[INPUTS];
 	uint64_t last = 0;
 	uint32_t last_input = 0;
-	struct trace_event event;
+	struct event event;
 
 	(void)state;
 	srand(1);
@@ -155,11 +155,11 @@ static void many_inputs(void **state)
 		}
 		sources[i] = play(steps[i]);
 	}
-	struct trace_source *merged = merge(sources, INPUTS);
+	struct event_source *merged = merge(sources, INPUTS);
 	for (uint64_t seq = 1; seq <= (uint64_t)INPUTS * EVENTS; seq++) {
 		uint32_t input = 0;
 
-		assert_int_equal(trace_source_next(merged, &event), 1);
+		assert_int_equal(event_source_next(merged, &event), 1);
 		assert_int_equal(event.record->seq, seq);
 		while (event.record != &((struct player *)sources[input])->record)
 			input++;
@@ -174,8 +174,8 @@ static void late_events_come_at_once(void **state)
 {
 	static const struct step one[] = { { 10, &type_a, 0 }, { 3, &type_a, 0 }, { 0 } };
 	static const struct step two[] = { { 11, &type_a, 0 }, { 0 } };
-	struct trace_source *sources[] = { play(one), play(two) };
-	struct trace_source *merged = merge(sources, 2);
+	struct event_source *sources[] = { play(one), play(two) };
+	struct event_source *merged = merge(sources, 2);
 
 	(void)state;
 	expect(merged, 1, 10, &type_a, 0);
@@ -191,14 +191,14 @@ static void passes_errors_on(void **state)
 		{ .result = -EINTR }, { 10, &type_a, 0 }, { .result = -EINVAL }, { 20, &type_a, 0 }, { 0 }
 	};
 	static const struct step two[] = { { 15, &type_b, 0 }, { 0 } };
-	struct trace_source *sources[] = { play(one), play(two) };
-	struct trace_source *merged = merge(sources, 2);
-	struct trace_event event;
+	struct event_source *sources[] = { play(one), play(two) };
+	struct event_source *merged = merge(sources, 2);
+	struct event event;
 
 	(void)state;
-	assert_int_equal(trace_source_next(merged, &event), -EINTR);
+	assert_int_equal(event_source_next(merged, &event), -EINTR);
 	expect(merged, 1, 10, &type_a, 0);
-	assert_int_equal(trace_source_next(merged, &event), -EINVAL);
+	assert_int_equal(event_source_next(merged, &event), -EINVAL);
 	expect(merged, 2, 15, &type_b, 1);
 	expect(merged, 3, 20, &type_a, 0);
 	expect_end(merged, 2);
@@ -212,8 +212,8 @@ static void adds_losses(void **state)
 	static const struct step two[] = { { 20, &type_a, 0, .lost = 2, .lossy_until_ns = 19 },
 					   { 30, &type_a, 0 },
 					   { 0 } };
-	struct trace_source *sources[] = { play(one), play(two) };
-	struct trace_source *merged = merge(sources, 2);
+	struct event_source *sources[] = { play(one), play(two) };
+	struct event_source *merged = merge(sources, 2);
 
 	(void)state;
 	expect(merged, 1, 10, &type_a, 0);
@@ -224,8 +224,8 @@ static void adds_losses(void **state)
 	expect(merged, 3, 30, &type_a, 0);
 	expect(merged, 4, 40, &type_a, 0);
 	assert_int_equal(merged->lost, 7);
-	struct trace_event event;
-	assert_int_equal(trace_source_next(merged, &event), 0);
+	struct event event;
+	assert_int_equal(event_source_next(merged, &event), 0);
 	assert_int_equal(merged->lost, 8);
 	assert_int_equal(merged->lossy_until_ns, 45);
 	expect_end(merged, 2);
@@ -234,12 +234,12 @@ static void adds_losses(void **state)
 static void hands_wants_on(void **state)
 {
 	static const struct step none[] = { { 0 } };
-	struct trace_source *sources[] = { play(none), play(none) };
-	struct trace_source *merged = merge(sources, 2);
-	struct trace_want want = { .context = &merged, .drops = true };
+	struct event_source *sources[] = { play(none), play(none) };
+	struct event_source *merged = merge(sources, 2);
+	struct event_want want = { .context = &merged, .drops = true };
 
 	(void)state;
-	trace_source_want(merged, &want);
+	event_source_want(merged, &want);
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_equal(((struct player *)sources[i])->want.context, &merged);
 		assert_false(((struct player *)sources[i])->want.drops); /* ordinals count the events of all */
@@ -247,20 +247,20 @@ static void hands_wants_on(void **state)
 	expect_end(merged, 2);
 }
 
-static int read_all(struct trace_source *const *sources)
+static int read_all(struct event_source *const *sources)
 {
-	struct trace_source *merged;
-	struct trace_event event;
+	struct event_source *merged;
+	struct event event;
 	int result = trace_merge_new(sources, 2, NULL, &merged);
 
 	if (result) {
-		trace_source_free(sources[0]);
-		trace_source_free(sources[1]);
+		event_source_free(sources[0]);
+		event_source_free(sources[1]);
 		return result;
 	}
-	while ((result = trace_source_next(merged, &event)) > 0) {
+	while ((result = event_source_next(merged, &event)) > 0) {
 	}
-	trace_source_free(merged);
+	event_source_free(merged);
 	return result;
 }
 
@@ -271,7 +271,7 @@ static void survives_lack_of_memory(void **state)
 
 	(void)state;
 	for (unsigned long n = 1; result == -ENOMEM; n++) {
-		struct trace_source *sources[] = { play(one), play(one) };
+		struct event_source *sources[] = { play(one), play(one) };
 
 		freed = 0;
 		alloc_fail_at(n);
