@@ -127,8 +127,8 @@ struct asterism_rule_info {
 	uint64_t lost;              /* everything lost for this rule */
 	uint64_t divisions_by_zero; /* in conditions, which were then false, and in assignments, not done */
 	uint64_t kernel_bytes;      /* memory that its runs take in the kernel, while the unit is active */
-	uint64_t unread;            /* events that it did not see because a string in them could not be read */
-	uint64_t calls_32bit;       /* system calls of 32-bit code while it looked for system calls: none is an event */
+	uint64_t unread;      /* events that it did not see, or not whole: a string could not be read, or was cut */
+	uint64_t calls_32bit; /* system calls of 32-bit code while it looked for system calls: none is an event */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */

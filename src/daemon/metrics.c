@@ -52,7 +52,7 @@ static const struct rule_metric {
 	{ "asterism_lost_total", "counter", "Events and runs lost for the rule.",
 	  offsetof(struct asterism_rule_info, lost) },
 	{ "asterism_unread_total", "counter",
-	  "Events that the rule did not see because a string in them could not be read.",
+	  "Events that the rule did not see, or not whole: a string could not be read, or was cut.",
 	  offsetof(struct asterism_rule_info, unread) },
 	{ "asterism_calls_32bit_total", "counter",
 	  "System calls of 32-bit code, which are no events, while the rule looked for system calls.",

@@ -230,7 +230,7 @@ static inline void begin(struct move *move, struct engine *engine, struct engine
 	move->step.engine = engine;
 	move->step.rule = rule;
 	move->step.event = event;
-	move->step.epoch = rule->epoch;
+	move->step.epoch = rule->epoch + rule->doubts;
 	move->step.marks_all = false;
 	move->machine = rule->machine;
 	move->fired = 0;

@@ -119,6 +119,7 @@ struct engine_rule {
 	uint64_t live;       /* parked runs */
 	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
 	uint64_t epoch;
+	bool doubts; /* the event that it deals with is not known whole: what comes of it is marked */
 	struct engine_runs runs;
 	struct engine_index by_key;
 	struct engine_timers timers;

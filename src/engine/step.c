@@ -368,7 +368,7 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 	step.rule = rule;
 	step.event = event;
 	step.limit = engine->ordinal;
-	step.epoch = rule->epoch;
+	step.epoch = rule->epoch + rule->doubts;
 	step.matched = NULL;
 	step.tail = &step.matched;
 	step.refused = NULL;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what becomes of an event in which a string is unread: a rule that looks at it does not see the event, which
- * is counted, and its open runs are marked as after a loss. All other rules see it. That is rare, so what is asked of
- * every event is one byte for each string that some rule looks at.
+ * is counted, and its open runs are marked as after a loss. All other rules see it. A rule that asks how a string ends
+ * sees an event in which it may have been cut as far as it goes; that is counted, too, and what comes of it is marked,
+ * with the runs that might have been concerned. All this is rare, so what is asked of every event is one byte for each
+ * string that some rule looks at, and another where one asks how it ends.
  */
 
 #include "engine/engine-priv.h"
@@ -12,23 +14,34 @@
 #include <errno.h>
 #include <string.h>
 
-/* Notes which strings of type rules that run here look at. */
-static void find_read(const struct engine *engine, const struct engine_dispatch *row, uint32_t type, bool *reads)
+/* Notes which strings of type rules that run here look at, and of which they ask how they end. */
+static void find_read(const struct engine *engine, const struct engine_dispatch *row, uint32_t type, bool *reads,
+		      bool *ends)
 {
-	for (uint32_t i = 0; i < row->count; i++)
+	for (uint32_t i = 0; i < row->count; i++) {
 		program_rule_reads(engine->program, row->entries[i].rule->index, type, reads);
+		program_rule_ends(engine->program, row->entries[i].rule->index, type, ends);
+	}
+}
+
+/* Whether the field is a string that can be cut. */
+static bool can_be_cut(const struct program_field *field)
+{
+	return field->value == EVENT_STRING && field->bytes > EVENT_COMM_BYTES;
 }
 
 static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_t type)
 {
 	const struct program_type *image = &engine->program->types[type];
 	const struct program_field *fields = program_fields(engine->program, image);
-	bool reads[EVENT_FIELDS_MAX] = { false };
+	bool reads[EVENT_FIELDS_MAX] = { false }, ends[EVENT_FIELDS_MAX] = { false };
 	struct engine_doubts *doubts;
 
-	find_read(engine, row, type, reads);
-	for (uint32_t i = 0; i < image->field_count; i++)
+	find_read(engine, row, type, reads, ends);
+	for (uint32_t i = 0; i < image->field_count; i++) {
 		row->doubt_count += reads[i] && fields[i].value == EVENT_STRING;
+		row->doubt_count += ends[i] && can_be_cut(&fields[i]);
+	}
 	if (!row->doubt_count)
 		return 0;
 	doubts = arena_zero(engine->arena, 1, sizeof *doubts);
@@ -36,9 +49,12 @@ static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_
 	if (!doubts || !(doubts->ends = arena_zero(engine->arena, row->doubt_count, sizeof *doubts->ends)) ||
 	    !(doubts->entries = arena_zero(engine->arena, row->count, sizeof *doubts->entries)))
 		return -ENOMEM;
-	for (uint32_t i = 0, at = 0; i < image->field_count; i++)
+	for (uint32_t i = 0, at = 0; i < image->field_count; i++) {
 		if (reads[i] && fields[i].value == EVENT_STRING)
 			doubts->ends[at++] = fields[i].offset + fields[i].bytes - 1;
+		if (ends[i] && can_be_cut(&fields[i]))
+			doubts->ends[at++] = fields[i].offset + fields[i].bytes - 2;
+	}
 	memcpy(doubts->entries, row->entries, row->count * sizeof *doubts->entries);
 	doubts->entry_count = row->count;
 	return 0;
@@ -53,21 +69,29 @@ int engine_unread_build(struct engine *engine, struct engine_dispatch *rows)
 	return result;
 }
 
-static bool looks_at_unread(const struct engine *engine, const struct engine_rule *rule,
-			    const struct event_header *record)
+/* How much of an event a rule knows. */
+enum known { KNOWN_WHOLE, KNOWN_IN_PART, UNREAD };
+
+static enum known known_of(const struct engine *engine, const struct engine_rule *rule,
+			   const struct event_header *record)
 {
+	enum known known = KNOWN_WHOLE;
 	const struct program_type *type = &engine->program->types[record->type];
-	bool reads[EVENT_FIELDS_MAX] = { false };
+	bool reads[EVENT_FIELDS_MAX] = { false }, ends[EVENT_FIELDS_MAX] = { false };
 
 	program_rule_reads(engine->program, rule->index, record->type, reads);
+	program_rule_ends(engine->program, rule->index, record->type, ends);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct program_field *field = &program_fields(engine->program, type)[i];
 
-		if (reads[i] && field->value == EVENT_STRING &&
-		    event_string_is_unread(record, field->offset, field->bytes))
-			return true;
+		if (field->value != EVENT_STRING)
+			continue;
+		if (reads[i] && event_string_is_unread(record, field->offset, field->bytes))
+			return UNREAD;
+		if (ends[i] && event_string_is_full(record, field->offset, field->bytes))
+			known = KNOWN_IN_PART;
 	}
-	return false;
+	return known;
 }
 
 static void count(struct engine_rule *rule)
@@ -95,11 +119,13 @@ void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row
 {
 	for (uint32_t i = 0; i < row->doubts->entry_count && !engine->failed; i++) {
 		const struct engine_entry *entry = &row->doubts->entries[i];
+		enum known known = known_of(engine, entry->rule, event->record);
 
-		if (looks_at_unread(engine, entry->rule, event->record)) {
-			count(entry->rule);
-		} else {
+		entry->rule->doubts = known == KNOWN_IN_PART;
+		if (known != UNREAD)
 			engine_pass_one(engine, entry, event);
-		}
+		entry->rule->doubts = false;
+		if (known != KNOWN_WHOLE)
+			count(entry->rule);
 	}
 }

@@ -138,7 +138,16 @@ static inline bool event_string_is_unread(const struct event_header *record, uin
 	return ((const char *)record)[offset + bytes - 1] != 0;
 }
 
-/* Makes it so. */
+/*
+ * Whether the string fills its field: it may have been longer. Not so in fields that hold no more than the name of a
+ * thread: the kernel has no longer ones.
+ */
+static inline bool event_string_is_full(const struct event_header *record, uint32_t offset, uint32_t bytes)
+{
+	return bytes > EVENT_COMM_BYTES && !memchr((const char *)record + offset, 0, bytes - 1);
+}
+
+/* Makes the string unread. */
 static inline void event_string_set_unread(struct event_header *record, uint32_t offset, uint32_t bytes)
 {
 	memset((char *)record + offset, 0, bytes - 1);

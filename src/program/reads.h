@@ -27,6 +27,7 @@ enum program_read {
 	PROGRAM_READ_TO_FIND, /* to find out whether the event concerns the rule: keys, conditions of the start state */
 	PROGRAM_READ_TO_STEP, /* for what it does to a run: other conditions, and actions */
 	PROGRAM_READ_TO_KEEP, /* the event is kept as it is; of all its fields */
+	PROGRAM_READ_TO_END,  /* program_each_end: how the string ends */
 };
 
 typedef void program_read_fn(void *context, uint32_t field, enum program_read what_for);
@@ -38,8 +39,17 @@ typedef void program_read_fn(void *context, uint32_t field, enum program_read wh
 void program_each_read(const struct program *program, uint32_t rule, uint32_t type, program_read_fn *see,
 		       void *context);
 
+/*
+ * Calls see for those of these fields that a LIKE asks for more than how they begin, with what one is stored in as
+ * well: the answer is open where the string was cut to its field.
+ */
+void program_each_end(const struct program *program, uint32_t rule, uint32_t type, program_read_fn *see, void *context);
+
 /* Sets reads[i] for every body field i of type that rule looks at, and leaves the others, as many as type has, alone.
  */
 void program_rule_reads(const struct program *program, uint32_t rule, uint32_t type, bool *reads);
+
+/* The same of program_each_end. */
+void program_rule_ends(const struct program *program, uint32_t rule, uint32_t type, bool *ends);
 
 #endif

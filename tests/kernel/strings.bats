@@ -43,6 +43,23 @@ setup() {
 	[[ ${lines[0]} == *"\"file\":\"$long\""* ]]
 }
 
+@test "a rule that asks how a string ends says where that was cut off" {
+	echo 'RULE ends PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "/nowhere/*/x" }
+		RULE other PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "/nowhere/*", NOT o.filename LIKE "*/x" }
+		RULE begins PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "/nowhere/*" }' >ends.rule
+	short=/nowhere/$(printf '%0243d' 0)/x
+	run --separate-stderr -0 "$ASTERISM" run -f json ends.rule -- "$untouched" whole open "$short"
+	[[ ${lines[-1]} =~ '"ends":{"matches":1,' && ${lines[-1]} != *unread* ]]
+	# One that fills the field just so cannot be told from one that was cut.
+	for end in '%0244d ends' '%0900d other'; do
+		run --separate-stderr -3 "$ASTERISM" run -f json ends.rule -- "$untouched" whole open "/nowhere/$(printf "${end% *}" 0)/x"
+		[[ $output == *"\"match\":\"${end#* }\""*'"tainted":true'* ]]
+		[[ ${lines[-1]} =~ '"other":{'[^}]*'"unread":1}' && ${lines[-1]} =~ '"ends":{'[^}]*'"unread":1}' ]]
+		[[ ${lines[-1]} =~ '"begins":{"matches":1,'[^}]*'"lost":0}' ]]
+		[[ $stderr == *"rule ends did not see 1 event whole"* ]]
+	done
+}
+
 @test "a call that another one follows is neither lost nor told twice" {
 	run --separate-stderr -0 "$ASTERISM" run -f json opens.rule -- \
 		sh -c '"$1" whole open /nowhere/1; "$1" touched open /nowhere/2; "$1" across open /nowhere/3' sh "$untouched"
@@ -81,7 +98,7 @@ setup() {
 		[[ ${lines[-1]} =~ '"empty":{"matches":0,'[^}]*'"unread":1}' ]]
 		[[ ${lines[-1]} =~ '"other":{"matches":'[0-9]+,[^}]*'"unread":1}' ]]
 		[[ ! ${lines[-1]} =~ '"blind":{'[^}]*unread ]]
-		[[ $stderr == *"rule empty did not see 1 event: a string could not be read; matches may be missing"* ]]
+		[[ $stderr == *"rule empty did not see 1 event whole: a string could not be read, or only how it begins; matches may be missing"* ]]
 		blind=$(grep -c '"match":"blind"' <<<"$output")
 		[ "$blind" = $(($(grep -c '"match":"other"' <<<"$output") + 1)) ]
 	done

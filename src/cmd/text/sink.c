@@ -127,7 +127,8 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (totals->rules[i].unread)
-			cli_warning("%s %s did not see %" PRIu64 " event%s: a string could not be read; matches may be "
+			cli_warning("%s %s did not see %" PRIu64
+				    " event%s whole: a string could not be read, or only how it begins; matches may be "
 				    "missing",
 				    program_sort(&sink->program->rules[i]),
 				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
@@ -135,7 +136,8 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 	if (session_totals_unread(totals))
 		cli_hint("its memory was not there even when the call was over: an invalid address, or memory that "
 			 "another process withholds or unmaps; or more than 4,096 calls waited for theirs at a time; "
-			 "'asterism record' and 'asterism dump' show the calls");
+			 "or it fills its field, and the rule asks how it ends; 'asterism record' and 'asterism dump' "
+			 "show the calls");
 }
 
 static void put_calls_32bit(const struct sink *sink, const struct session_totals *totals)

@@ -43,6 +43,7 @@ struct sharded {
 	uint64_t told;        /* the latest time that an item has */
 	uint32_t *item_bytes; /* per type: how much of a record is looked at */
 	bool *doubtful;       /* per field of the program: a string that some rule looks at, and that may be unread */
+	bool *asks_end;       /* of these, the ones of which a rule asks how they end: they may be cut */
 	uint32_t type_count;
 	bool over_all; /* some rule sees types that the program does not know */
 	int failed;    /* sticks: nothing more is handed out */
@@ -244,6 +245,8 @@ static bool has_unread(const struct sharded *sharded, const struct event_header 
 
 		if (sharded->doubtful[i] && event_string_is_unread(record, field->offset, field->bytes))
 			return true;
+		if (sharded->asks_end[i] && event_string_is_full(record, field->offset, field->bytes))
+			return true;
 	}
 	return false;
 }
@@ -358,6 +361,12 @@ static void read_field(void *context, uint32_t field, enum program_read what_for
 	((struct sharded *)context)->doubtful[field] = true;
 }
 
+static void read_end(void *context, uint32_t field, enum program_read what_for)
+{
+	(void)what_for;
+	((struct sharded *)context)->asks_end[field] = true;
+}
+
 /* Of each record, up to the last field that some rule looks at. */
 static int find_bytes(struct sharded *sharded)
 {
@@ -365,10 +374,13 @@ static int find_bytes(struct sharded *sharded)
 
 	sharded->item_bytes = alloc_zero(program->type_count, sizeof *sharded->item_bytes);
 	sharded->doubtful = alloc_zero(program->field_count, sizeof *sharded->doubtful);
-	if (!sharded->item_bytes || !sharded->doubtful)
+	sharded->asks_end = alloc_zero(program->field_count, sizeof *sharded->asks_end);
+	if (!sharded->item_bytes || !sharded->doubtful || !sharded->asks_end)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < program->rule_count; i++)
+	for (uint32_t i = 0; i < program->rule_count; i++) {
 		program_each_read(program, i, PROGRAM_NONE, read_field, sharded);
+		program_each_end(program, i, PROGRAM_NONE, read_end, sharded);
+	}
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const struct program_type *type = &program->types[i];
 		uint32_t end = sizeof(struct event_header);
@@ -379,6 +391,7 @@ static int find_bytes(struct sharded *sharded)
 			if (sharded->doubtful[j] && field_end > end)
 				end = field_end;
 			sharded->doubtful[j] &= program->fields[j].value == EVENT_STRING;
+			sharded->asks_end[j] &= program->fields[j].value == EVENT_STRING;
 		}
 		sharded->item_bytes[i] = (end + 7) / 8 * 8;
 	}
@@ -509,6 +522,7 @@ static void sharded_free(struct executor *executor)
 	alloc_free(sharded->divided);
 	alloc_free(sharded->item_bytes);
 	alloc_free(sharded->doubtful);
+	alloc_free(sharded->asks_end);
 	alloc_free(sharded->room.bytes);
 	alloc_free(sharded->readers);
 	alloc_free(sharded->workers);

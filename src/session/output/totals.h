@@ -41,7 +41,7 @@ struct session_totals {
 	struct session_refusals refusals;
 };
 
-/* Events that rules did not see because something in them could not be read, all rules together. */
+/* Events that rules did not see, or not whole, as something in them could not be read; all rules together. */
 uint64_t session_totals_unread(const struct session_totals *totals);
 
 /* System calls of 32-bit code, where a rule looked for system calls or they were recorded. */
