@@ -102,7 +102,7 @@ static uint32_t free_slot(struct machine_build *build, const struct machine_tell
 			return i;
 	}
 	return machine_slot(build, kind, bytes,
-			    arena_format(build->base.arena, "told %u",
+			    arena_format(build->base.arena, "captured %u",
 					 (unsigned)build->base.slot_count - build->first_capture + 1));
 }
 
