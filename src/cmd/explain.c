@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ebpf/ebpf.h"
+#include "ebpf/live-plan.h"
 #include "ebpf/memory/layout.h"
 #include "engine/engine.h"
 #include "program/calls.h"
@@ -16,6 +17,7 @@
 #include "program/query.h"
 #include "session/seccomp/veto-plan.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static const char *const place_words[] = {
@@ -83,23 +85,58 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	explain(program, rule, &facts, out);
 }
 
+static void explain_automata(const struct program *program, explain_fn *explain, struct text_buffer *out)
+{
+	for (uint32_t i = 0; i < program->rule_count; i++) {
+		if (i > 0 && explain == program_explain_text)
+			text_append(out, "\n");
+		explain_rule(program, i, explain, out);
+	}
+}
+
+/* What a live session decides of its code. */
+static void explain_plan(const struct session_rules *rules, bool as_json, struct text_buffer *out)
+{
+	const struct program *program = session_rules_program(rules);
+	bool *excluded = alloc_zero(program->rule_count, sizeof *excluded);
+	struct session_placement placement;
+	struct plan *plan = NULL;
+
+	for (uint32_t i = 0; i < program->rule_count && excluded; i++) {
+		session_place(program, i, &placement);
+		excluded[i] = placement.place != SESSION_KERNEL;
+	}
+	if (!excluded || ebpf_live_plan(program, session_rules_catalog(rules), excluded, &plan))
+		out->failure = -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count && plan; i++) {
+		if (i > 0 && !as_json)
+			text_append(out, "\n");
+		(as_json ? plan_explain_json : plan_explain_text)(plan, i, out);
+	}
+	plan_free(plan);
+	alloc_free(excluded);
+}
+
 static int run(const struct cli_arguments *arguments)
 {
 	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
+	bool plans = arguments->options[OPTION_PLAN].number != 0;
 	struct session_rules *rules;
 	struct text_buffer out = { 0 };
 	char *text = NULL;
-	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
+	int status;
 
+	if (plans && explain == program_explain_dot) {
+		cli_error("a plan is no drawing: --plan goes with -f text and -f json");
+		return STATUS_USAGE;
+	}
+	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
-	const struct program *program = session_rules_program(rules);
-
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		if (i > 0 && explain == program_explain_text)
-			text_append(&out, "\n");
-		explain_rule(program, i, explain, &out);
-	}
+	if (plans)
+		explain_plan(rules, explain == program_explain_json, &out);
+	else
+		explain_automata(session_rules_program(rules), explain, &out);
 	if (text_take(&out, &text)) {
 		cli_error("out of memory");
 		status = STATUS_USAGE;
@@ -114,6 +151,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism explain slow-syscall.rule", "Says how the rule matches, where it runs and what it costs." },
 	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
+	{ "asterism explain --plan slow-syscall.rule", "Says what its code does at each event, and what it locks." },
 	{ NULL, NULL },
 };
 
@@ -127,8 +165,13 @@ const struct cli_command cmd_explain = {
 		"wait in each state, whether the rule will run in the kernel or in user space and why, and how much "
 		"memory its "
 		"pool takes.\n\n"
-		"With -f dot there is one graph per rule for Graphviz, with -f json one object per rule and line.",
-	.options = { OPTION_GRAPH_FORMAT, OPTION_QUIET, OPTION_SET },
+		"With -f dot there is one graph per rule for Graphviz, with -f json one object per rule and line.\n\n"
+		"With --plan, what is decided before any code for the kernel is made: how runs are kept and locked, "
+		"what "
+		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
+		"fields it "
+		"takes, and when. All actions are taken to be allowed.",
+	.options = { OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.run = run,

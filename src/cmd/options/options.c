@@ -78,6 +78,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			 .repeats = true, .complete = CLI_COMPLETE_PROCESS },
 	[OPTION_PIDS] = { "pid", 'p', CLI_LIST, "PID,...", NULL, "only events of these processes",
 			  .complete = CLI_COMPLETE_PROCESS },
+	[OPTION_PLAN] = { "plan", 0, CLI_FLAG,
+			  .help = "show what is decided of the code for the kernel, instead of the automaton" },
 	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
 			    .complete = CLI_COMPLETE_FILE },

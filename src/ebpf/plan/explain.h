@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_PLAN_EXPLAIN_H
+#define EBPF_PLAN_EXPLAIN_H
+
+/*
+ * A rule's part of a plan: as text for people, as one JSON object on one line for programs. Both append to a text;
+ * whether that went well, text_take tells. Of a rule that does not run in the kernel there is nothing but that.
+ */
+
+#include "base/text.h"
+#include "ebpf/plan/plan.h"
+
+void plan_explain_text(const struct plan *plan, uint32_t rule, struct text_buffer *out);
+void plan_explain_json(const struct plan *plan, uint32_t rule, struct text_buffer *out);
+
+#endif
