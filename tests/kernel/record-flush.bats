@@ -86,19 +86,31 @@ for i in range(40):
 	done
 }
 
+# Whether the process has got as far as to decide what becomes of SIGUSR1, SIGUSR2 and SIGALRM.
+has_decided() {
+	local name mask all=0
+	while read -r name mask; do
+		case $name in Sig[BIC]*:) all=$((all | 0x$mask)) ;; esac
+	done <"/proc/$1/status"
+	(((all & 0x2a00) == 0x2a00))
+}
+
 @test "SIGUSR1, SIGUSR2 and SIGALRM do not end a recording, whenever they come" {
-	"$ASTERISM" record -q -o t -- sleep 2 3>&- &
+	"$ASTERISM" record -q -o t -- sh -c 'until [ -e enough ]; do sleep 0.05; done' 3>&- &
 	recorder=$!
+	wait_for has_decided "$recorder"
 	for _ in $(seq 15); do
-		sleep 0.1
 		kill -USR1 "$recorder"
 		kill -USR2 "$recorder"
 		kill -ALRM "$recorder"
+		sleep 0.1
 	done
+	touch enough
 	wait "$recorder"
-	[ "$(count t sched_process_exit)" = 1 ]
+	[ "$(count t sched_process_exit)" -ge 1 ]
 	"$ASTERISM" record -q -o box --flight -- sleep 1 3>&- &
 	recorder=$!
+	wait_for has_decided "$recorder"
 	sleep 0.7
 	kill -USR2 "$recorder"
 	kill -USR1 "$recorder"
@@ -110,7 +122,7 @@ for i in range(40):
 @test "signals without end while a session loads only make it slower" {
 	"$ASTERISM" record -q -o t -- sleep 0.2 3>&- &
 	recorder=$!
-	sleep 0.1 # from here on they are harmless
+	wait_for has_decided "$recorder"
 	python3 -SEc 'import os, signal, sys
 for _ in range(1000000):
     os.kill(int(sys.argv[1]), signal.SIGUSR2)' "$recorder" 2>/dev/null 3>&- &
