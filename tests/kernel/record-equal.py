@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rules in the kernel while it is recorded, and the same rules over the recording, find the same.
 
-usage: record-equal.py ASTERISM PLANT [ROUNDS]
+usage: record-equal.py [--again N] ASTERISM PLANT [ROUNDS]
+
+Lost events are a failure. With --again, which is for emulated machines, where interrupts meet the long programs of a
+processor, all is done again so many times, with a third of the rounds; after that what differs is no evidence and is
+left out, but must still have been told as lost.
 
 Where a rule finds nothing since its window is too short for a machine so slow, all begins again with longer ones.
 
 Ends with `N passed, N failed, N skipped`: one case per rule, and one for the recording itself.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -16,7 +21,7 @@ import sys
 import tempfile
 
 CALLS = {"pid": 39, "uid": 102, "gid": 104, "ppid": 110, "openat": 257, "close": 3}
-SLOWER = (1, 10, 100)
+SLOWEST = 100  # times as long as written may windows be
 
 # Keys are threads, or what one thread causes in another: events of one key on two processors in the same microsecond are
 # handled in some order, which need not be that of their times. So the idle threads, all called 0, are left out.
@@ -58,7 +63,7 @@ RULE faults PATTERN { page_fault_user[>20]:p } WHERE { [tid] } WITHIN 1s AFTER M
 RULE quiet PATTERN { [sys_enter:a, ~sys_enter:n] } WHERE { [tid], a.id == 35, n.id == %(pid)d } WITHIN %(sleep)dus
 RETURN { a.tid AS who }
 """
-NOTHING = "it found nothing"
+NOTHING, LOSSES = "it found nothing", "the recording"
 
 
 def rules(slower):
@@ -86,9 +91,9 @@ def read(path):
 
 def compare(live, replayed, live_stats, trace_stats):
     """What is wrong, per case."""
-    wrong = {"the recording": None}
+    wrong = {LOSSES: None}
     if live_stats["lost"] or trace_stats["lost"]:
-        wrong["the recording"] = f"events were lost: {live_stats['lost']} live, {trace_stats['lost']} in the trace"
+        wrong[LOSSES] = f"events were lost: {live_stats['lost']} live, {trace_stats['lost']} in the trace"
     for rule in live_stats["rules"]:
         mine, other = live.get(rule, []), replayed.get(rule, [])
         wrong[rule] = None
@@ -117,28 +122,45 @@ def observe(asterism, plant, rounds, text):
     return compare(live, replayed, live_stats, trace_stats), seen
 
 
+def settle(options):
+    """(what is wrong per case, what was seen) once windows are long enough and nothing is lost, or it has to do."""
+    slower, rounds, again = 1, options.rounds, options.again
+    while True:
+        wrong, seen = observe(options.asterism, options.plant, rounds, rules(slower))
+        if wrong is None:
+            return wrong, seen
+        print(f"{seen}, {rounds} rounds, windows {slower} times as long as written", flush=True)
+        if NOTHING in wrong.values() and slower < SLOWEST:
+            slower *= 10
+        elif wrong[LOSSES] and again:
+            print(f"  {wrong[LOSSES]}", flush=True)
+            again, rounds = again - 1, rounds // 3
+        else:
+            return wrong, seen
+
+
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 60000
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].splitlines()[0])
+    parser.add_argument("--again", type=int, default=0)
+    parser.add_argument("asterism")
+    parser.add_argument("plant")
+    parser.add_argument("rounds", type=int, nargs="?", default=60000)
+    options = parser.parse_args()
     if os.geteuid() != 0:
         print("recording needs root")
         print("0 passed, 0 failed, 14 skipped")
         return 0
-    for slower in SLOWER:
-        wrong, seen = observe(sys.argv[1], sys.argv[2], rounds, rules(slower))
-        if wrong is None:
-            print(f"FAILED: {seen}")
-            print("0 passed, 1 failed, 0 skipped")
-            return 1
-        print(f"{seen}, windows {slower} times as long as written")
-        if set(wrong.values()) != {None, NOTHING}:
-            break
-    for name, what in wrong.items():
-        if what:
-            print(f"FAILED {name}: {what}")
-    failed = sum(what is not None for what in wrong.values())
-    print(f"{len(wrong) - failed} passed, {failed} failed, 0 skipped")
+    wrong, seen = settle(options)
+    if wrong is None:
+        print(f"FAILED: {seen}")
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
+    excused = bool(options.again and wrong[LOSSES])
+    bad = {name: what for name, what in wrong.items() if what}
+    for name, what in bad.items():
+        print(f"{'skipped' if excused and what != NOTHING else 'FAILED'} {name}: {what}")
+    failed = sum(not excused or what == NOTHING for what in bad.values())
+    print(f"{len(wrong) - len(bad)} passed, {failed} failed, {len(bad) - failed} skipped")
     return 1 if failed else 0
 
 
