@@ -2,6 +2,7 @@
 #include "source-harness.h"
 
 #include "base/alloc.h"
+#include "event/tracefs-priv.h"
 #include "gate.h"
 
 #include <dirent.h>
@@ -302,6 +303,43 @@ size_t harness_descriptors(void)
 	if (folder)
 		closedir(folder);
 	return count;
+}
+
+static bool has_tracepoint(const struct event_type *type, char *path, size_t size)
+{
+	const char *tracepoint = type->hook_count == 1 ? type->hooks[0].tracepoint : "";
+	const char *colon = strchr(tracepoint, ':');
+
+	if (!colon || strcmp(colon + 1, type->name))
+		return false;
+	snprintf(path, size, "/sys/kernel/tracing/events/%.*s/%s/format", (int)(colon - tracepoint), tracepoint,
+		 colon + 1);
+	return access(path, R_OK) == 0;
+}
+
+bool harness_add_twin(struct event_catalog *catalog, const struct event_type *type)
+{
+	static char text[1 << 16];
+	struct event_format *format = calloc(1, sizeof *format);
+	char path[256], name[128];
+	struct event_hook source = { .paths = format->paths };
+	struct event_type_spec spec = { .name = name, .fields = format->fields, .hooks = &source, .hook_count = 1 };
+	const struct event_type *added;
+	bool done = false;
+	FILE *file = has_tracepoint(type, path, sizeof path) ? fopen(path, "r") : NULL;
+
+	if (file) {
+		size_t length = fread(text, 1, sizeof text, file);
+
+		fclose(file);
+		snprintf(name, sizeof name, "twin_%s", type->name);
+		source.tracepoint = type->hooks[0].tracepoint;
+		done = event_format_read(catalog->arena, text, length, format) == 0;
+		spec.field_count = format->count;
+		done = done && event_catalog_add(catalog, &spec, &added) == 0;
+	}
+	free(format);
+	return done;
 }
 
 bool harness_offers(const struct harness *harness, const char *name)

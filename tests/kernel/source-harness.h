@@ -66,6 +66,12 @@ extern char harness_skipped[256];
 /* Whether the kernel has the event; if not, the test is skipped with the reason. */
 bool harness_offers(const struct harness *harness, const char *name);
 
+/*
+ * Adds the type that reads the classic record of type's tracepoint, under the name twin_*. False where type does not
+ * stand for one.
+ */
+bool harness_add_twin(struct event_catalog *catalog, const struct event_type *type);
+
 /* Ends the process with a message where the machinery itself fails. */
 void harness_run(const struct harness *harness, const struct plan *plan, struct outcome *outcome);
 void outcome_fini(struct outcome *outcome);

@@ -381,6 +381,11 @@ void ebpf_load_value(struct ebpf_asm *as, uint8_t dst, int fd, uint32_t off)
 	emit_wide(as, dst, BPF_PSEUDO_MAP_VALUE, (uint32_t)fd | (uint64_t)off << 32);
 }
 
+void ebpf_load_variable(struct ebpf_asm *as, uint8_t dst, uint32_t btf_id)
+{
+	emit_wide(as, dst, BPF_PSEUDO_BTF_ID, btf_id);
+}
+
 void ebpf_load_function(struct ebpf_asm *as, uint8_t dst, uint32_t function)
 {
 	struct bpf_insn insn = { .code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = dst, .src_reg = BPF_PSEUDO_FUNC };

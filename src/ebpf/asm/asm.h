@@ -96,9 +96,13 @@ void ebpf_exit(struct ebpf_asm *as);
 /* How callbacks of bpf_loop end: here with 0 (go on), at label one with 1 (enough). */
 void ebpf_return_0_or_1(struct ebpf_asm *as, uint32_t one);
 
-/* dst = a map; the address of byte off in the only value of an array map; a function, for bpf_loop. */
+/*
+ * dst = a map; the address of byte off in the only value of an array map; a variable of the kernel by its id in vmlinux
+ * BTF; a function, for bpf_loop.
+ */
 void ebpf_load_map(struct ebpf_asm *as, uint8_t dst, int fd);
 void ebpf_load_value(struct ebpf_asm *as, uint8_t dst, int fd, uint32_t off);
+void ebpf_load_variable(struct ebpf_asm *as, uint8_t dst, uint32_t btf_id);
 void ebpf_load_function(struct ebpf_asm *as, uint8_t dst, uint32_t function);
 
 /* The finished program; texts are borrowed from the assembler. */

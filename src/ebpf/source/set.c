@@ -11,6 +11,7 @@
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/kernel/load.h"
+#include "ebpf/source/watch.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -36,9 +37,10 @@ struct loaded {
 	void *page; /* memory, mapped */
 	uint32_t stride;
 	size_t bytes;
-	int64_t misses; /* -1: the kernel does not count */
-	bool late;      /* awaited calls are given back here, */
-	bool past;      /* after their memory has gone */
+	struct watch *watch; /* who counts what the kernel does not; may be NULL */
+	int64_t misses;      /* -1: the kernel does not count */
+	bool late;           /* awaited calls are given back here, */
+	bool past;           /* after their memory has gone */
 	bool prefetches;
 };
 
@@ -159,6 +161,7 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 
 static void close_program(struct loaded *program)
 {
+	watch_free(program->watch);
 	if (program->page)
 		munmap(program->page, program->bytes);
 	if (program->program >= 0)
@@ -209,6 +212,8 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		result = load_once(set, unit, &program, true, diag);
 	else if (result == -EPERM)
 		result = load_once(set, unit, &program, false, diag);
+	if (!result && unit->classic && !unit->place.path)
+		result = watch_new(unit->tracepoint, set->options.btf, set->options.features, diag, &program.watch);
 	return keep(set, &program, result);
 }
 
@@ -411,6 +416,8 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 /* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
 void source_set_detach(struct source_set *set)
 {
+	for (size_t i = 0; i < set->program_count; i++)
+		watch_detach(set->programs[i].watch);
 	for (size_t i = 0; i < set->link_count; i++)
 		if (!set->links[i].is_probe)
 			close(set->links[i].fd);
@@ -452,9 +459,10 @@ static int attach(struct source_set *set, const struct loaded *program, const st
 		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
 	else
 		fd = attach_raw(program->program, program->tracepoint, diag);
-	if (fd >= 0)
-		set->links[set->link_count++] = (struct link){ fd, spot->place.path };
-	return fd < 0 ? fd : 0;
+	if (fd < 0)
+		return fd;
+	set->links[set->link_count++] = (struct link){ fd, spot->place.path };
+	return program->watch ? watch_attach(program->watch, diag) : 0;
 }
 
 static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
@@ -510,8 +518,10 @@ static uint64_t new_misses(struct source_set *set)
 
 	for (size_t i = 0; i < set->program_count; i++) {
 		struct loaded *program = &set->programs[i];
-		int64_t misses = program->misses < 0 ? -1 : attach_misses(program->program);
+		int64_t misses = program->watch ? watch_misses(program->watch) : -1;
 
+		if (misses < 0 && program->misses >= 0)
+			misses = attach_misses(program->program);
 		if (misses > program->misses)
 			more += (uint64_t)(misses - program->misses);
 		program->misses = misses;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which firings the kernel leaves out: those where the counter of what is at work on this CPU is not 0. */
+
+#include "ebpf/source/watch.h"
+
+#include "base/alloc.h"
+#include "ebpf/kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char at_work[] = "bpf_prog_active"; /* of each CPU, an int */
+
+struct watch {
+	const char *name;
+	int memory, program, link;
+	bool is_blind;
+	uint64_t *count;
+};
+
+static void emit(struct ebpf_asm *as, uint32_t variable, int memory)
+{
+	uint32_t end = ebpf_label(as);
+
+	ebpf_note(as, "is a firing left out for other programs");
+	ebpf_load_variable(as, R1, variable);
+	ebpf_call(as, BPF_FUNC_this_cpu_ptr);
+	ebpf_load(as, BPF_W, R0, R0, 0);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
+	ebpf_load_value(as, R1, memory, 0);
+	ebpf_mov_imm(as, R2, 1);
+	ebpf_atomic_add(as, R1, 0, R2);
+	ebpf_bind(as, end);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+}
+
+static int load(struct watch *watch, uint32_t variable, const struct ebpf_features *features,
+		struct asterism_diag *diag)
+{
+	const struct ebpf_load_options options = {
+		.name = watch->name, .file = watch->name, .type = BPF_PROG_TYPE_RAW_TRACEPOINT, .features = features
+	};
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return diag_no_memory(diag);
+	emit(as, variable, watch->memory);
+	watch->program = ebpf_load_program(as, &options, NULL);
+	ebpf_asm_free(as);
+	return watch->program < 0 ? watch->program : 0;
+}
+
+static int make_memory(struct watch *watch, struct asterism_diag *diag)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+
+	watch->memory = bpf_map_create(BPF_MAP_TYPE_ARRAY, "watch", 4, sizeof *watch->count, 1, &options);
+	if (watch->memory < 0)
+		return diag_error(diag, NULL, watch->memory, "memory for a program cannot be had: %s",
+				  strerror(-watch->memory));
+	void *page = mmap(NULL, sizeof *watch->count, PROT_READ, MAP_SHARED, watch->memory, 0);
+
+	if (page == MAP_FAILED)
+		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+	watch->count = page;
+	return 0;
+}
+
+int watch_new(const char *tracepoint, const struct btf_kernel *btf, const struct ebpf_features *features,
+	      struct asterism_diag *diag, struct watch **made)
+{
+	uint32_t variable = btf_kernel_find(btf, BTF_KIND_VAR, at_work);
+	struct watch *watch = variable ? alloc_zero(1, sizeof *watch) : NULL;
+
+	*made = NULL;
+	if (!watch)
+		return variable ? diag_no_memory(diag) : 0;
+	*watch = (struct watch){ .name = strchr(tracepoint, ':') + 1, .memory = -1, .program = -1, .link = -1 };
+	int result = make_memory(watch, diag);
+
+	if (!result)
+		result = load(watch, variable, features, diag);
+	if (result)
+		watch_free(watch);
+	else
+		*made = watch;
+	return result == -EINVAL ? 0 : result; /* its symbols do not have the variable */
+}
+
+void watch_free(struct watch *watch)
+{
+	if (!watch)
+		return;
+	watch_detach(watch);
+	if (watch->count)
+		munmap(watch->count, sizeof *watch->count);
+	if (watch->program >= 0)
+		close(watch->program);
+	if (watch->memory >= 0)
+		close(watch->memory);
+	alloc_free(watch);
+}
+
+int watch_attach(struct watch *watch, struct asterism_diag *diag)
+{
+	watch->link = bpf_raw_tracepoint_open(watch->name, watch->program);
+	watch->is_blind = watch->link == -ENOENT;
+	if (watch->link >= 0 || watch->is_blind)
+		return 0;
+	return diag_error(diag, NULL, watch->link, "nothing can be attached to the raw tracepoint %s: %s", watch->name,
+			  strerror(-watch->link));
+}
+
+void watch_detach(struct watch *watch)
+{
+	if (watch && watch->link >= 0)
+		close(watch->link);
+	if (watch)
+		watch->link = -1;
+}
+
+int64_t watch_misses(const struct watch *watch)
+{
+	return watch->is_blind ? -1 : (int64_t)__atomic_load_n(watch->count, __ATOMIC_RELAXED);
+}
