@@ -8,10 +8,11 @@
 #include "event/path-priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ERRORS_MAX = 20, INCLUDES_MAX = 16 };
+enum { ERRORS_MAX = 20, INCLUDES_MAX = 16, CALL_ARGUMENTS_MAX = 6 };
 
 struct parser {
 	struct event_scan scan;
@@ -350,13 +351,18 @@ static int keep_type(struct parser *parser, struct event_span name)
 	return result ? no_memory(parser) : 0;
 }
 
+static void begin_type(struct parser *parser)
+{
+	parser->type = (struct event_type_spec){ .fields = parser->fields, .origin = EVENT_CATALOG };
+	parser->hook_count = 0;
+}
+
 static int scan_event(struct parser *parser)
 {
 	struct event_span name = event_scan_name(&parser->scan);
 	int result;
 
-	parser->type = (struct event_type_spec){ .fields = parser->fields, .origin = EVENT_CATALOG };
-	parser->hook_count = 0;
+	begin_type(parser);
 	if (!name.length)
 		return event_scan_expected(&parser->scan, "the event's name");
 	if (!(parser->type.name = copy_span(parser, name)))
@@ -368,6 +374,75 @@ static int scan_event(struct parser *parser)
 			return result;
 	}
 	return keep_type(parser, name);
+}
+
+/* The type that is begun gets its name, and its hook: raw_syscalls:BOUND where the number is this, of a native call.
+ */
+static int finish_call(struct parser *parser, struct event_span name, const char *bound, const char *number,
+		       const char *const *paths)
+{
+	struct arena *arena = parser->scan.arena;
+	struct event_hook hook = { .paths = paths };
+
+	parser->type.name = arena_format(arena, "%s_%.*s", bound, (int)name.length, name.start);
+	hook.tracepoint = arena_format(arena, "raw_syscalls:%s", bound);
+	hook.when = arena_format(arena, "%s AND (current->thread_info.status & 2) == 0", number);
+	if (!parser->type.name || !hook.tracepoint || !hook.when ||
+	    alloc_grow(&parser->hooks, &parser->hook_capacity, parser->hook_count, sizeof hook))
+		return no_memory(parser);
+	parser->hooks[parser->hook_count++] = hook;
+	return keep_type(parser, name);
+}
+
+static int keep_enter(struct parser *parser, struct event_span name, uint64_t number)
+{
+	static const char *const values[] = { "syscall_arg(0)", "syscall_arg(1)", "syscall_arg(2)",
+					      "syscall_arg(3)", "syscall_arg(4)", "syscall_arg(5)" };
+	static const char *const texts[] = { "ustr(syscall_arg(0))", "ustr(syscall_arg(1))", "ustr(syscall_arg(2))",
+					     "ustr(syscall_arg(3))", "ustr(syscall_arg(4))", "ustr(syscall_arg(5))" };
+	const char *when = arena_format(parser->scan.arena, "id == %" PRIu64, number);
+	const char **paths = arena_zero(parser->scan.arena, parser->type.field_count, sizeof *paths);
+
+	if (!paths || !when)
+		return no_memory(parser);
+	for (uint32_t i = 0; i < parser->type.field_count; i++)
+		paths[i] = parser->fields[i].value == EVENT_STRING ? texts[i] : values[i];
+	return finish_call(parser, name, "sys_enter", when, paths);
+}
+
+static int keep_exit(struct parser *parser, struct event_span name, uint64_t number)
+{
+	static const char *const ret[] = { "ret" };
+	const char *when = arena_format(parser->scan.arena, "regs->orig_ax == %" PRIu64, number);
+
+	if (!when)
+		return no_memory(parser);
+	begin_type(parser);
+	parser->fields[0] = (struct event_field_spec){ .name = ret[0], .value = EVENT_I64 };
+	parser->type.field_count = 1;
+	return finish_call(parser, name, "sys_exit", when, ret);
+}
+
+/* Where a system call begins, with its arguments in their order, and where it ends. */
+static int scan_call(struct parser *parser)
+{
+	struct event_scan *scan = &parser->scan;
+	uint64_t number = 0;
+	int result = event_scan_integer(scan, &number);
+
+	if (result <= 0)
+		return result ? result : event_scan_expected(scan, "the call's number");
+	struct event_span name = event_scan_name(scan);
+
+	if (!name.length)
+		return event_scan_expected(scan, "the call's name");
+	begin_type(parser);
+	result = scan_fields(parser);
+	if (!result && parser->type.field_count > CALL_ARGUMENTS_MAX)
+		return event_scan_error(scan, name, NULL, "a system call has at most %d arguments", CALL_ARGUMENTS_MAX);
+	if (!result)
+		result = keep_enter(parser, name, number);
+	return result ? result : keep_exit(parser, name, number);
 }
 
 static int scan_include(struct parser *parser)
@@ -395,14 +470,17 @@ static int scan_include(struct parser *parser)
 	return result;
 }
 
-/* Moves on to the next paragraph: a line that begins with EVENT or EVENTS. At least one byte is passed over. */
+/* Moves on to the next paragraph: a line that begins with EVENT, EVENTS or SYSCALL. At least one byte is passed over.
+ */
 static void skip_paragraph(struct event_scan *scan)
 {
 	while (scan->at < scan->end) {
 		const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
 
 		scan->at = newline ? newline + 1 : scan->end;
-		if (scan->end - scan->at >= 5 && !memcmp(scan->at, "EVENT", 5))
+		size_t left = (size_t)(scan->end - scan->at);
+
+		if ((left >= 5 && !memcmp(scan->at, "EVENT", 5)) || (left >= 7 && !memcmp(scan->at, "SYSCALL", 7)))
 			return;
 	}
 }
@@ -413,7 +491,9 @@ static int scan_paragraph(struct parser *parser)
 		return scan_event(parser);
 	if (event_scan_keyword(&parser->scan, "EVENTS"))
 		return scan_include(parser);
-	return event_scan_expected(&parser->scan, "EVENT, EVENTS or FROM");
+	if (event_scan_keyword(&parser->scan, "SYSCALL"))
+		return scan_call(parser);
+	return event_scan_expected(&parser->scan, "EVENT, EVENTS, SYSCALL or FROM");
 }
 
 static int scan_all(struct parser *parser)

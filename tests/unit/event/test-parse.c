@@ -84,9 +84,9 @@ static const struct {
 	uint32_t line, column;
 	const char *message;
 } refused[] = {
-	{ "x", 1, 1, "expected EVENT, EVENTS or FROM, found 'x'" },
-	{ "FROM a:b {}", 1, 1, "expected EVENT, EVENTS or FROM, found 'FROM'" },
-	{ "\n  \001", 2, 3, "expected EVENT, EVENTS or FROM, found the byte 0x01" },
+	{ "x", 1, 1, "expected EVENT, EVENTS, SYSCALL or FROM, found 'x'" },
+	{ "FROM a:b {}", 1, 1, "expected EVENT, EVENTS, SYSCALL or FROM, found 'FROM'" },
+	{ "\n  \001", 2, 3, "expected EVENT, EVENTS, SYSCALL or FROM, found the byte 0x01" },
 	{ "EVENT", 1, 6, "expected the event's name, found the end of the file" },
 	{ "EVENT 3", 1, 7, "expected the event's name, found '3'" },
 	{ "EVENT e", 1, 8, "expected '{', found the end of the file" },
@@ -151,6 +151,16 @@ static const struct {
 	{ "EVENT e {} FROM a:b SCOPE {}", 1, 27, "expected a path, found '{'" },
 	{ "EVENT e {} FROM a:b SCOPE kstr(x) {}", 1, 27, "a process id is a number, not a string" },
 	{ "EVENT e {} FROM a:b SCOPE a,b,c,d,e,f,g,h,i {}", 1, 43, "a SCOPE has at most 8 paths" },
+	{ "SYSCALL", 1, 8, "expected the call's number, found the end of the file" },
+	{ "SYSCALL x", 1, 9, "expected the call's number, found 'x'" },
+	{ "SYSCALL 7 {", 1, 11, "expected the call's name, found '{'" },
+	{ "SYSCALL 7 x", 1, 12, "expected '{', found the end of the file" },
+	{ "SYSCALL 7 x { pid: i32 }", 1, 15, "every event has the header field 'pid' already" },
+	{ "SYSCALL 7 x { a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8 }", 1, 11,
+	  "a system call has at most 6 arguments" },
+	{ "SYSCALL 7 x { a: u8 } SYSCALL 7 x { b: u8 }", 1, 33,
+	  "event 'sys_enter_x' is declared already, with other fields" },
+	{ "SYSCALL 7 x {} FROM a:b {}", 1, 16, "expected EVENT, EVENTS, SYSCALL or FROM, found 'FROM'" },
 	{ "EVENT e { a: string[4096], b: string[4096] }", 1, 7, "a record of 'e' would exceed 8192 bytes" },
 	{ "EVENT e {}\nEVENT e { x: u8 }", 2, 7, "event 'e' is declared already, with other fields" },
 	{ "EVENTS e", 1, 8, "expected the name of a catalog in quotes, found 'e'" },
@@ -174,6 +184,49 @@ static void complaints_name_the_place(void **state)
 		asterism_diag_free(diag);
 		event_catalog_free(catalog);
 	}
+}
+
+/* What a row for a system call stands for, and the same in full. */
+static void a_call_is_two_types(void **state)
+{
+	static const char
+		row[] = "EVENT before { x }\nSYSCALL 0x101 openat { dfd: i32, filename: string, buf: string[32] }\n"
+			"syscall 0 none {}",
+		full[] = "EVENT sys_enter_openat { dfd: i32, filename: string, buf: string[32] }\n"
+			 "FROM raw_syscalls:sys_enter WHEN id == 257 AND (current->thread_info.status & 2) == 0 {"
+			 "dfd = syscall_arg(0), filename = ustr(syscall_arg(1)), buf = ustr(syscall_arg(2)) }\n"
+			 "EVENT sys_exit_openat { ret: i64 } FROM raw_syscalls:sys_exit "
+			 "WHEN regs->orig_ax == 257 AND (current->thread_info.status & 2) == 0 { ret = ret }\n"
+			 "EVENT sys_enter_none {} FROM raw_syscalls:sys_enter "
+			 "WHEN id == 0 AND (current->thread_info.status & 2) == 0 {}\n"
+			 "EVENT sys_exit_none { ret: i64 } FROM raw_syscalls:sys_exit "
+			 "WHEN regs->orig_ax == 0 AND (current->thread_info.status & 2) == 0 { ret = ret }\n";
+	struct event_catalog *rows = event_catalog_new(), *fulls = event_catalog_new();
+	struct asterism_diag *diag = asterism_diag_new();
+	const struct event_type *type, *same;
+
+	(void)state;
+	assert_int_equal(parse(rows, row, diag), -EINVAL); /* the first paragraph, and no other */
+	assert_int_equal(asterism_diag_count(diag, ASTERISM_ERROR), 1);
+	assert_int_equal(parse(fulls, full, diag), 0);
+	for (size_t i = 0; (type = event_catalog_get(rows, i)) && (same = event_catalog_get(fulls, i)); i++) {
+		assert_string_equal(type->name, same->name);
+		assert_int_equal(type->field_count, same->field_count);
+		assert_int_equal(type->record_bytes, same->record_bytes);
+		assert_int_equal(type->hook_count, 1);
+		assert_string_equal(type->hooks[0].tracepoint, same->hooks[0].tracepoint);
+		assert_string_equal(type->hooks[0].when, same->hooks[0].when);
+		for (uint32_t j = 0; j < type->field_count; j++) {
+			assert_string_equal(type->fields[j].name, same->fields[j].name);
+			assert_int_equal(type->fields[j].value, same->fields[j].value);
+			assert_string_equal(type->hooks[0].paths[j], same->hooks[0].paths[j]);
+		}
+	}
+	assert_non_null(event_catalog_get(rows, 3));
+	assert_null(event_catalog_get(rows, 4));
+	event_catalog_free(rows);
+	event_catalog_free(fulls);
+	asterism_diag_free(diag);
 }
 
 static void hints_offer_near_names(void **state)
@@ -270,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_catalog_is_read),
 		cmocka_unit_test(complaints_name_the_place),
+		cmocka_unit_test(a_call_is_two_types),
 		cmocka_unit_test(hints_offer_near_names),
 		cmocka_unit_test(an_error_leaves_its_paragraph_out_and_no_other),
 		cmocka_unit_test(many_errors_are_cut_short),
