@@ -5,35 +5,40 @@
 #include "cmd/input/inputs.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
-#include "cmd/text/event-text.h"
 #include "cmd/text/filter.h"
 #include "cmd/text/output.h"
 #include "cmd/text/signals.h"
+#include "trace/sink/sink.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { OUTPUT_BYTES = 1 << 16, TIME_BYTES = 64 };
-
-enum time_form { TIME_START, TIME_WALL, TIME_CLOCK };
 
 struct dump {
 	struct inputs inputs;
 	struct filter filter;
-	struct text_buffer text;
+	struct event_sink *sink;
 	const char *file; /* NULL: standard output */
 	int fd;
 	int error; /* errno of the first failure to write */
-	bool is_json, is_verbose, at_once;
-	enum time_form form;
-	uint64_t lost;   /* as far as it has been told */
-	uint64_t second; /* whose date this is */
-	char date[32];
 };
+
+static int open_sink(struct dump *dump, const struct cli_arguments *arguments)
+{
+	const char *chosen = arguments->options[OPTION_FORMAT_EVENTS].text, *format = chosen ? chosen : "text";
+	const struct event_sink_options options = {
+		.fd = dump->fd,
+		.at_once = isatty(dump->fd),
+		.stop = dump->inputs.stop,
+		.time = (enum event_sink_time)arguments->options[OPTION_TIMES].number,
+		.ordinals = cli_has(arguments, OPTION_VERBOSE),
+	};
+	int result = trace_sink_open(format, &options, &dump->sink);
+
+	if (result)
+		cli_error("events cannot be written as %s: %s", format, strerror(-result));
+	return result ? STATUS_USAGE : STATUS_FINE;
+}
 
 static int open_output(struct dump *dump, const struct cli_arguments *arguments)
 {
@@ -46,112 +51,26 @@ static int open_output(struct dump *dump, const struct cli_arguments *arguments)
 		if (dump->fd < 0)
 			return STATUS_USAGE;
 	}
-	dump->at_once = isatty(dump->fd);
-	return STATUS_FINE;
+	return open_sink(dump, arguments);
 }
 
-/* Says why the output cannot be written, unless its reader has just gone away. */
-static void fail_output(struct dump *dump, int error)
+/* Says why the output cannot be written, once and unless its reader has just gone away. */
+static void check_output(struct dump *dump, int result)
 {
-	dump->error = error;
-	if (error != EPIPE)
-		cli_error("%s cannot be written: %s", dump->file ? dump->file : "standard output", strerror(error));
-}
-
-static void flush(struct dump *dump)
-{
-	size_t done = 0;
-
-	if (dump->text.failure && !dump->error)
-		fail_output(dump, -dump->text.failure);
-	while (done < dump->text.length && !dump->error) {
-		ssize_t wrote = write(dump->fd, dump->text.bytes + done, dump->text.length - done);
-
-		if (wrote >= 0)
-			done += (size_t)wrote;
-		else if (errno != EINTR || signals_came())
-			fail_output(dump, errno == EINTR ? EPIPE : errno); /* who stops us does not wait for a reader */
-	}
-	dump->text.length = 0;
+	if (!result || dump->error)
+		return;
+	dump->error = -result;
+	if (result != -EPIPE)
+		cli_error("%s cannot be written: %s", dump->file ? dump->file : "standard output", strerror(-result));
 }
 
 static void close_output(struct dump *dump)
 {
-	flush(dump);
-	if (dump->file && dump->fd >= 0 && close(dump->fd) && !dump->error)
-		fail_output(dump, errno);
-	text_fini(&dump->text);
-}
-
-/* number, right in a column of width; returns behind it. */
-static char *put_digits(char *at, uint64_t number, size_t width, char fill)
-{
-	char digits[20];
-	size_t first = sizeof digits;
-
-	do {
-		digits[--first] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	for (size_t count = sizeof digits - first; count < width; count++)
-		*at++ = fill;
-	memcpy(at, digits + first, sizeof digits - first);
-	return at + (sizeof digits - first);
-}
-
-/* The date of the second, which is the last one's for most events. */
-static const char *date_of(struct dump *dump, uint64_t second)
-{
-	time_t seconds = (time_t)second;
-	struct tm date;
-
-	if (second != dump->second || !*dump->date) {
-		dump->second = second;
-		if (!gmtime_r(&seconds, &date) || !strftime(dump->date, sizeof dump->date, "%Y-%m-%d %H:%M:%S", &date))
-			strcpy(dump->date, "?");
-	}
-	return dump->date;
-}
-
-/* Seconds since the start or the date, with all their digits. Inputs without wall-clock time count from the start. */
-static void show_time(struct dump *dump, uint64_t ts, char time[TIME_BYTES])
-{
-	uint64_t wall_ns = dump->inputs.source->wall_ns, shown = ts - dump->filter.start_ns;
-	char *at = time;
-
-	if (dump->form == TIME_CLOCK) {
-		*put_digits(at, ts, 0, ' ') = 0;
-		return;
-	}
-	if (dump->form == TIME_WALL && wall_ns) {
-		shown = ts + wall_ns;
-		at = stpcpy(at, date_of(dump, shown / 1000000000));
-	} else {
-		at = put_digits(at, shown / 1000000000, 5, ' ');
-	}
-	*at++ = '.';
-	*put_digits(at, shown % 1000000000, 9, '0') = 0;
-}
-
-static void show(struct dump *dump, const struct event *event)
-{
-	uint64_t lost = dump->inputs.source->lost - dump->lost;
-	char time[TIME_BYTES];
-
-	if (dump->is_json) {
-		event_text_json(&dump->text, event);
-	} else {
-		if (lost)
-			text_printf(&dump->text, "--- %" PRIu64 " event%s lost from here on ---\n", lost,
-				    lost == 1 ? " was" : "s were");
-		if (dump->is_verbose)
-			text_printf(&dump->text, "%10" PRIu64 " ", event->record->seq);
-		show_time(dump, event->record->ts, time);
-		event_text_line(&dump->text, event, time);
-	}
-	dump->lost += lost;
-	if (dump->at_once || dump->text.length >= OUTPUT_BYTES)
-		flush(dump);
+	if (dump->sink)
+		check_output(dump, event_sink_flush(dump->sink));
+	event_sink_free(dump->sink);
+	if (dump->file && dump->fd >= 0 && close(dump->fd))
+		check_output(dump, -errno);
 }
 
 static int show_all(struct dump *dump)
@@ -165,9 +84,10 @@ static int show_all(struct dump *dump)
 	while (verdict != FILTER_END && !dump->error && inputs_next(&dump->inputs, &event)) {
 		verdict = filter_judge(&dump->filter, &event);
 		if (verdict == FILTER_SHOW)
-			show(dump, &event);
+			check_output(dump,
+				     event_sink_put(dump->sink, dump->inputs.source, dump->filter.start_ns, &event));
 	}
-	flush(dump);
+	check_output(dump, event_sink_flush(dump->sink));
 	if (dump->error == EPIPE)
 		return STATUS_FINE;
 	status = inputs_status(&dump->inputs);
@@ -181,12 +101,7 @@ static int show_all(struct dump *dump)
 
 static int run(const struct cli_arguments *arguments)
 {
-	struct dump dump = {
-		.is_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1,
-		.is_verbose = cli_has(arguments, OPTION_VERBOSE),
-		.form = (enum time_form)arguments->options[OPTION_TIMES].number,
-		.fd = -1,
-	};
+	struct dump dump = { .fd = -1 };
 	int status = filter_open(&dump.filter, arguments);
 
 	if (!status)

@@ -74,7 +74,7 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 		asterism_diag_clear(inputs->diag);
 	}
 	if (!status)
-		signals_take();
+		inputs->stop = signals_take();
 	return status;
 }
 

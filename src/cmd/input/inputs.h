@@ -11,13 +11,16 @@
 #include "event/catalog.h"
 #include "event/source.h"
 
+#include <signal.h>
+
 struct inputs {
 	struct event_source *source;
 	struct event_catalog **catalogs; /* one per input */
 	size_t count;
 	struct asterism_diag *diag;
 	size_t errors;
-	int failure; /* that ended the reading */
+	int failure;                       /* that ended the reading */
+	const volatile sig_atomic_t *stop; /* a signal asked for the end */
 };
 
 /* Opens the operands and takes signals. Returns STATUS_FINE, or the status to end with after saying why. inputs_close

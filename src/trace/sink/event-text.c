@@ -4,7 +4,7 @@
  * that its type can give, and what is written into it is not checked again.
  */
 
-#include "cmd/text/event-text.h"
+#include "trace/sink/event-text.h"
 
 #include <math.h>
 #include <stdio.h>

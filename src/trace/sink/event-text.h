@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef CMD_TEXT_EVENT_TEXT_H
-#define CMD_TEXT_EVENT_TEXT_H
+#ifndef TRACE_SINK_EVENT_TEXT_H
+#define TRACE_SINK_EVENT_TEXT_H
 
 /* How an event is written. Texts are growing ones; failures stick to them. time is less than 100 bytes. */
 
 #include "base/text.h"
-#include "event/source.h"
+#include "event/event.h"
 
 /* One line: a JSON object as docs/language.md tells ("Events as JSON lines"), which replay reads back. */
 void event_text_json(struct text_buffer *text, const struct event *event);
