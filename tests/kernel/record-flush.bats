@@ -86,15 +86,6 @@ for i in range(40):
 	done
 }
 
-# Whether the process has got as far as to decide what becomes of SIGUSR1, SIGUSR2 and SIGALRM.
-has_decided() {
-	local name mask all=0
-	while read -r name mask; do
-		case $name in Sig[BIC]*:) all=$((all | 0x$mask)) ;; esac
-	done <"/proc/$1/status"
-	(((all & 0x2a00) == 0x2a00))
-}
-
 @test "SIGUSR1, SIGUSR2 and SIGALRM do not end a recording, whenever they come" {
 	"$ASTERISM" record -q -o t -- sh -c 'until [ -e enough ]; do sleep 0.05; done' 3>&- &
 	recorder=$!

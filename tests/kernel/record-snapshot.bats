@@ -152,6 +152,7 @@ numbers() {
 	"$ASTERISM" run -q -o out --snapshot box --ring 512K -e 'sys_enter,sys_exit' one.rule -- \
 		sh -c '"$0" flood 20000000 & "$0" flood 20000000 & sh await.sh end; kill %1 %2 2>/dev/null; kill $!' "$plant" 3>&- &
 	session=$!
+	wait_for has_decided $session
 	sleep 0.5
 	kill -USR1 $session
 	wait_for [ -e box/signal-2/metadata ] || wait_for [ -e box/signal-1/metadata ]

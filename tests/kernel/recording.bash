@@ -21,3 +21,12 @@ print(said[sys.argv[1]] if sys.argv[1] in ("events", "lost") else types.get(sys.
 }
 
 load ../wait
+
+# Whether the process has got as far as to decide what becomes of SIGUSR1, SIGUSR2 and SIGALRM.
+has_decided() {
+	local name mask all=0
+	while read -r name mask; do
+		case $name in Sig[BIC]*:) all=$((all | 0x$mask)) ;; esac
+	done <"/proc/$1/status"
+	(((all & 0x2a00) == 0x2a00))
+}
