@@ -210,11 +210,12 @@ static void emit_flood(struct drain *drain)
 	struct ebpf_asm *as = drain->as;
 
 	for (uint32_t rule = 0; rule < drain->plan->program->rule_count; rule++) {
-		struct emit emit = emit_for(drain, &drain->plan->rules[rule].deadline);
 		uint32_t next = ebpf_label(as);
+		struct emit emit;
 
 		if (!drain->derived->cascade.rules[rule])
 			continue;
+		emit = emit_for(drain, &drain->plan->rules[rule].deadline);
 		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)MATCH(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)rule, next);
 		emit_lose_raised(&emit);

@@ -153,30 +153,58 @@ static int judge_one(const struct program *program, const struct ebpf_node_info 
 	return judge.error == -ENOMEM ? -ENOMEM : can;
 }
 
-/* Events that rules raise do not go from user space to the kernel or back. */
-int plan_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		 size_t size)
+/*
+ * Judges rule with all that EMIT connects it with, which company lists (alloc_free its rules): events that rules raise
+ * do not go from user space to the kernel or back, so all of them have one answer.
+ */
+static int judge_company(const struct judge *judge, uint32_t rule, struct program_reached *company)
 {
-	struct program_reached company;
+	const struct program *program = judge->program;
 	char why[REASON_BYTES];
-	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, &company), can = result == 0;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, company), can = result == 0;
 
 	if (result == -E2BIG)
-		snprintf(reason, size, "EMIT connects it with more than %d rules and machines", PLAN_COMPANY_MAX);
+		snprintf(judge->reason, judge->size, "EMIT connects it with more than %d rules and machines",
+			 PLAN_COMPANY_MAX);
 	else if (result)
-		snprintf(reason, size, "memory is short");
+		snprintf(judge->reason, judge->size, "memory is short");
 	else
-		can = judge_one(program, nodes, rule, reason, size);
-	for (uint32_t i = 0; can > 0 && i < company.count; i++) {
-		const struct program_rule *other = &program->rules[company.rules[i]];
+		can = judge_one(program, judge->nodes, rule, judge->reason, judge->size);
+	for (uint32_t i = 0; can > 0 && i < company->count; i++) {
+		const struct program_rule *other = &program->rules[company->rules[i]];
 
-		can = judge_one(program, nodes, company.rules[i], why, sizeof why);
+		if (company->rules[i] == rule)
+			continue;
+		can = judge_one(program, judge->nodes, company->rules[i], why, sizeof why);
 		if (can <= 0)
-			snprintf(reason, size, "EMIT connects it with %s %s, which cannot: %s", program_sort(other),
-				 program_text(program, other->name), why);
+			snprintf(judge->reason, judge->size, "EMIT connects it with %s %s, which cannot: %s",
+				 program_sort(other), program_text(program, other->name), why);
 	}
-	alloc_free(company.rules);
 	return result == -ENOMEM ? -ENOMEM : can;
+}
+
+int plan_choose(const struct program *program, const struct ebpf_node_info *nodes, bool *can_run)
+{
+	char reason[REASON_BYTES * 2];
+	const struct judge judge = { .program = program, .nodes = nodes, .reason = reason, .size = sizeof reason };
+	bool *judged = alloc_zero(program->rule_count, sizeof *judged);
+	int can = judged ? 0 : -ENOMEM;
+
+	for (uint32_t rule = 0; rule < program->rule_count && can >= 0; rule++) {
+		struct program_reached company;
+
+		if (judged[rule])
+			continue;
+		can = judge_company(&judge, rule, &company);
+		can_run[rule] = can > 0;
+		for (uint32_t i = 0; i < company.count; i++) {
+			judged[company.rules[i]] = true;
+			can_run[company.rules[i]] = can > 0;
+		}
+		alloc_free(company.rules);
+	}
+	alloc_free(judged);
+	return can < 0 ? can : 0;
 }
 
 bool ebpf_emit_connects(const struct program *program, uint32_t rule)
@@ -191,13 +219,16 @@ bool ebpf_emit_connects(const struct program *program, uint32_t rule)
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)
 {
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
+	const struct judge judge = { .program = program, .nodes = nodes, .reason = reason, .size = size };
+	struct program_reached company;
 	int can;
 
 	if (!nodes) {
 		snprintf(reason, size, "memory is short");
 		return 0;
 	}
-	can = plan_can_run(program, nodes, rule, reason, size);
+	can = judge_company(&judge, rule, &company);
+	alloc_free(company.rules);
 	alloc_free(nodes);
 	return can > 0;
 }

@@ -21,9 +21,8 @@ struct plan_draft {
 	struct plan_transition *transitions;
 };
 
-/* can-run: 1, 0 with the reason, -ENOMEM. */
-int plan_can_run(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		 size_t size);
+/* can-run: as ebpf_can_run, for all rules at once. 0, -ENOMEM. */
+int plan_choose(const struct program *program, const struct ebpf_node_info *nodes, bool *can_run);
 
 /* can-run: as ebpf_can_act. */
 bool plan_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement);

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-enum { REASON_BYTES = 200 };
-
 /* Whether a program that holds a lock of this rule could be interrupted by one that wants it. */
 static bool can_be_interrupted(const struct plan_draft *draft, const struct program_rule *rule)
 {
@@ -22,24 +20,22 @@ static bool can_be_interrupted(const struct plan_draft *draft, const struct prog
 static int choose_rules(struct plan_draft *draft)
 {
 	const struct program *program = draft->program;
-	char reason[REASON_BYTES];
+	bool *can_run = arena_zero(draft->plan->arena, program->rule_count, sizeof *can_run);
+	int error = can_run ? plan_choose(program, draft->nodes, can_run) : -ENOMEM;
 
-	for (uint32_t i = 0; i < program->rule_count; i++) {
+	for (uint32_t i = 0; i < program->rule_count && !error; i++) {
 		bool excluded = draft->options->excluded && draft->options->excluded[i];
-		int can = excluded ? 0 : plan_can_run(program, draft->nodes, i, reason, sizeof reason);
 
-		if (can < 0)
-			return can;
 		draft->rules[i] = (struct plan_rule){
 			.rule = &program->rules[i],
 			.index = i,
-			.here = can > 0,
+			.here = can_run[i] && !excluded,
 			.interrupted = can_be_interrupted(draft, &program->rules[i]),
 			.timer = { .rule = i, .type = PROGRAM_TIMER, .in_order = true },
 			.deadline = { .rule = i, .type = PROGRAM_NONE, .in_order = true },
 		};
 	}
-	return 0;
+	return error;
 }
 
 static bool has_silence(const struct program *program, const struct plan_rule *rule)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "ebpf/plan/can-run.h"
 #include "ebpf/plan/cascade.h"
 #include "ebpf/plan/guards.h"
 #include "ebpf/plan/plan.h"
@@ -296,6 +297,22 @@ static void interrupts_are_passed_on(void **state)
 	fini(&planned);
 }
 
+/* By the plan for all at once as one by one: what EMIT connects runs in one place. */
+static void connected_rules_are_judged_together(void **state)
+{
+	struct planned planned;
+	char reason[200];
+	(void)state;
+
+	plan_of(&planned, "RULE one PATTERN { A: a } DO { EMIT B(x = a.x) }\nRULE two PATTERN { [B, B] }\n"
+			  "RULE three PATTERN { [B, B] } POOL 16777216\nRULE four PATTERN { [C, C] }");
+	for (uint32_t i = 0; i < planned.rules.program->rule_count; i++) {
+		assert_int_equal(planned.plan->rules[i].here, i == 3);
+		assert_int_equal(ebpf_can_run(planned.rules.program, i, reason, sizeof reason), i == 3);
+	}
+	fini(&planned);
+}
+
 static void memory_that_is_short_leaves_no_plan(void **state)
 {
 	const struct plan_options options = { .live = true };
@@ -329,6 +346,7 @@ int main(void)
 		cmocka_unit_test(what_is_raised_is_followed),
 		cmocka_unit_test(acts_are_those_that_are_allowed),
 		cmocka_unit_test(interrupts_are_passed_on),
+		cmocka_unit_test(connected_rules_are_judged_together),
 		cmocka_unit_test(memory_that_is_short_leaves_no_plan),
 	};
 
