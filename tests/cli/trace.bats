@@ -253,3 +253,30 @@ same_events() {
 	run --separate-stderr -0 babeltrace2 t
 	[ "$(grep -vc ' context: ' <<<"$output")" = "$(wc -l <shown.jsonl)" ]
 }
+
+@test "a folder of traces is none: the traces in it are named" {
+	echo 'EVENT call { nr: i32 } RULE r PATTERN { call:c }' >r.rule
+	mkdir -p pair/b
+	"$make_trace" -n 10 pair/b/deep
+	"$make_trace" -n 10 pair/a
+	for command in "replay r.rule pair" "dump pair" "stat pair" "replay r.rule pair/"; do
+		run --separate-stderr -2 "$ASTERISM" $command
+		[ -z "$output" ]
+		[ "${stderr_lines[0]}" = "${command##* }: error: this is a folder with 2 traces of asterism, not a trace: pair/a, pair/b/deep" ]
+		[ "${stderr_lines[1]}" = "help: name the traces themselves, such as 'asterism replay RULE pair/a pair/b/deep' or 'asterism dump pair/a'" ]
+	done
+	for name in c d e; do
+		"$make_trace" -n 10 pair/$name
+	done
+	run --separate-stderr -2 "$ASTERISM" dump pair
+	[ "${stderr_lines[0]}" = "pair: error: this is a folder with 5 traces of asterism, not a trace: pair/a, pair/b/deep, pair/c, ..." ]
+	rm -r pair/[b-e]
+	run --separate-stderr -2 "$ASTERISM" dump pair
+	[ "${stderr_lines[0]}" = "pair: error: this is a folder with a trace of asterism, not a trace: pair/a" ]
+	[ "${stderr_lines[1]}" = "help: name the trace itself, such as 'asterism replay RULE pair/a' or 'asterism dump pair/a'" ]
+	# Ours is not read by another reader because a foreign one lies beside it.
+	mkdir pair/foreign
+	echo '/* CTF 1.8 */' >pair/foreign/metadata
+	run --separate-stderr -2 "$ASTERISM" dump pair
+	[[ ${stderr_lines[0]} == *"folder with a trace of asterism"*": pair/a" ]]
+}

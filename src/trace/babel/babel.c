@@ -4,14 +4,17 @@
 #include "trace/babel/babel-priv.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "trace/babel/listen.h"
 #include "trace/babel/wire.h"
+#include "trace/ctf/read.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -20,6 +23,9 @@
 
 /* LTTng keeps sessions three folders deep; anything much deeper is not a trace but a file system. */
 enum { DEPTH_MAX = 6, FOLDERS_MAX = 4096, PATH_BYTES = 4096 };
+
+/* So many traces are named where a folder has many. */
+enum { NAMED_MAX = 3 };
 
 struct search {
 	char **folders;
@@ -48,7 +54,8 @@ static int visit_below(struct search *search, const char *folder, DIR *directory
 	while (!result && search->count < search->enough && (entry = readdir(directory))) {
 		char path[PATH_BYTES];
 		struct stat status;
-		int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+		int length = snprintf(path, sizeof path, "%s%s%s", folder, slash, entry->d_name);
 
 		/* Links are not followed: they may lead in circles. */
 		if (entry->d_name[0] == '.' || length < 0 || (size_t)length >= sizeof path || lstat(path, &status) ||
@@ -122,6 +129,68 @@ static void tell_closed(const struct search *search, struct asterism_diag *diag)
 		 "this directory cannot be read: %s", strerror(search->error));
 }
 
+static int compare_names(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The first few of these traces, with what is between any two of them. */
+static void put_first(struct text_buffer *text, char *const *traces, size_t count, const char *between)
+{
+	for (size_t i = 0; i < count && i < NAMED_MAX; i++)
+		text_printf(text, "%s%s", i ? between : "", traces[i]);
+	if (count > NAMED_MAX)
+		text_printf(text, "%s...", between);
+}
+
+static int complain_own(const struct search *own, const char *folder, struct asterism_diag *diag)
+{
+	struct diag_source source = { .file = folder };
+	struct text_buffer list = { 0 }, names = { 0 };
+	char *listed = NULL, *hint = NULL;
+	bool several = own->count > 1;
+	int result;
+
+	put_first(&list, own->folders, own->count, ", ");
+	text_printf(&names, "name the trace%s, such as 'asterism replay RULE ", several ? "s themselves" : " itself");
+	put_first(&names, own->folders, own->count, " ");
+	text_printf(&names, "' or 'asterism dump %s'", own->folders[0]);
+	result = text_take(&list, &listed) | text_take(&names, &hint);
+	if (result)
+		diag_no_memory(diag);
+	else if (several)
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source }, hint,
+			 "this is a folder with %zu traces of asterism, not a trace: %s", own->count, listed);
+	else
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source }, hint,
+			 "this is a folder with a trace of asterism, not a trace: %s", listed);
+	alloc_free(listed);
+	alloc_free(hint);
+	return result ? -ENOMEM : -EINVAL;
+}
+
+/*
+ * Traces of ours have a reader of their own: this one would find their events, but nobody's, and take the times of
+ * several sessions for those of one.
+ */
+static int refuse_own(const struct search *search, const char *folder, struct asterism_diag *diag)
+{
+	struct search own = { .folders = alloc_zero(search->count + 1, sizeof(char *)) };
+	int result = 0;
+
+	if (!own.folders)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < search->count; i++) {
+		if (trace_ctf_is_own(search->folders[i]))
+			own.folders[own.count++] = search->folders[i];
+	}
+	qsort(own.folders, own.count, sizeof(char *), compare_names);
+	if (own.count)
+		result = complain_own(&own, folder, diag);
+	alloc_free(own.folders);
+	return result;
+}
+
 /* The reading process keeps nothing of ours open, says nothing on our terminal, and goes when we go. */
 __attribute__((noreturn)) static void read_apart(int fd, const struct babel_request *request, pid_t parent)
 {
@@ -180,6 +249,8 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 		result = -search.error;
 	else if (search.count == 0)
 		result = complain(diag, folder, -EINVAL, "this directory is no trace: there is no metadata in it");
+	else
+		result = refuse_own(&search, folder, diag);
 	request.folders = (const char *const *)search.folders;
 	request.folder_count = search.count;
 	if (!result)

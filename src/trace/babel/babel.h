@@ -18,7 +18,8 @@
 /*
  * Opens the trace, or all traces below folder, merged by time. Event types that neither the map nor the catalog knows
  * are added to the catalog when their first event comes. catalog and diag are borrowed until the source is freed; name
- * is what messages call the trace. Returns 0; -EINVAL (not a trace, or broken), -EOPNOTSUPP (asterism was built
+ * is what messages call the trace. Returns 0; -EINVAL (not a trace, or broken, or a
+ * trace of asterism is among those below folder), -EOPNOTSUPP (asterism was built
  * without libbabeltrace2, or the module is not there), -ENOMEM; the diag says why.
  */
 int trace_babel_new(const char *folder, struct event_catalog *catalog, struct asterism_diag *diag,
