@@ -5,7 +5,19 @@
 /*
  * The kernel executor: generates BPF programs from a program image, loads and attaches them, and hands out the
  * matches they find. Nothing is pinned: when the process goes, however it goes, everything in the kernel goes.
- * One session belongs to one thread at a time. docs/execution.md says what happens at an event.
+ * One session belongs to one thread at a time. docs/execution.md says what happens at an event. Its folders, from the
+ * bottom:
+ *
+ *   asm       instructions of one program, its labels and calls
+ *   kernel    what the running kernel is like (types, features) and how programs get into it
+ *   path      what a catalog's path reads, and the code that reads it
+ *   source    which programs make which event records, whom they observe, and what they cannot read
+ *   lower     expressions and actions of the image as instructions
+ *   plan      what the code of a rule does at an event: found once, before any code
+ *   memory    where runs, keys and counters lie, and the code that changes them
+ *   codegen   the code that steps a rule at an event
+ *   matcher   the programs of all rules, their maps, what comes out of them
+ *   recorder  programs that write events into rings
  */
 
 #include "base/diag.h"

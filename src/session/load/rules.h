@@ -2,7 +2,11 @@
 #ifndef SESSION_LOAD_RULES_H
 #define SESSION_LOAD_RULES_H
 
-/* Rules made ready to run: read from files, checked, compiled to an image, and the image validated. */
+/*
+ * Rules made ready to run: read from files, checked, compiled to an image, and the image validated. Loading decides which
+ * texts make one unit, what each rule may do to the system (policy.h), and what a kernel does not raise. It may touch
+ * files and catalogs, and the compiler; nothing is attached and no event is seen.
+ */
 
 #include "base/diag.h"
 #include "event/catalog.h"
