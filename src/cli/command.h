@@ -44,7 +44,8 @@ struct cli_command {
 	const struct cli_example *examples;        /* ended by one without a line; or NULL */
 	const char *const *see_also;               /* pages such as "asterism(1)", ended by NULL; NULL: the program's */
 	size_t operands_min, operands_max;         /* max 0: as many as there are */
-	bool launches;                             /* what follows `--` is a command to launch, not operands */
+	unsigned instead; /* the option of which each value may stand for an operand; 0: none */
+	bool launches;    /* what follows `--` is a command to launch, not operands */
 	int (*run)(const struct cli_arguments *arguments);
 };
 

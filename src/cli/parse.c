@@ -259,7 +259,7 @@ static int check_operands(struct parser *parser)
 
 	for (size_t i = 0; i < count; i++)
 		from_stdin += strcmp(arguments->operands[i], "-") == 0;
-	if (count < command->operands_min)
+	if (count + (command->instead ? arguments->options[command->instead].count : 0) < command->operands_min)
 		return usage_error(parser, "'%s' needs %s", parser->typed, command->operands);
 	if (count && !*command->operands)
 		return usage_error(parser, "'%s' takes no operands, not '%s'", parser->typed, arguments->operands[0]);

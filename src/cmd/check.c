@@ -232,7 +232,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_check = {
 	.name = "check",
 	.summary = "check rule files and explain what is wrong in them",
-	.operands = "FILE...",
+	.operands = "{FILE | -r TEXT}...",
 	.description =
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
 		"running anything. Errors are shown with their place, the line and what would be right; several per "
@@ -241,8 +241,9 @@ const struct cli_command cmd_check = {
 		"machine is a warning: events that its kernel does not raise. A probe at a function that its file "
 		"does not have, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
 		"privileges.",
-	.options = { OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_SET },
+	.options = { OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
+	.instead = OPTION_RULE,
 	.run = run,
 };

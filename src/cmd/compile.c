@@ -102,7 +102,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_compile = {
 	.name = "compile",
 	.summary = "compile rule files to a program image (.astc) or a C header",
-	.operands = "FILE... -o FILE | --header FILE...",
+	.operands = "{FILE | -r TEXT}... {-o FILE | --header}",
 	.description =
 		"Compiles the rule files to one program image. An image can be used wherever a rule file can; it "
 		"holds everything but the catalogs, does not depend on where it was made, and is validated "
@@ -112,8 +112,9 @@ const struct cli_command cmd_compile = {
 		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
 		"capacity that their field has. The library refuses to fill a structure that was made for another "
 		"version of the rule.",
-	.options = { OPTION_HEADER, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET },
+	.options = { OPTION_HEADER, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
+	.instead = OPTION_RULE,
 	.run = run,
 };

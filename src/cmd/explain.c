@@ -158,7 +158,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_explain = {
 	.name = "explain",
 	.summary = "show the automaton of rules and where they run",
-	.operands = "FILE...",
+	.operands = "{FILE | -r TEXT}...",
 	.description =
 		"Shows what the compiler made of each rule: states and transitions with their conditions, the key "
 		"under which runs "
@@ -171,8 +171,9 @@ const struct cli_command cmd_explain = {
 		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
 		"fields it "
 		"takes, and when. All actions are taken to be allowed.",
-	.options = { OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_SET },
+	.options = { OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
+	.instead = OPTION_RULE,
 	.run = run,
 };

@@ -180,6 +180,12 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	return status;
 }
 
+/* Whether rules say what is to be recorded, without being run meanwhile. */
+static bool is_for_rules(const struct cli_arguments *arguments)
+{
+	return arguments->operand_count || cli_has(arguments, OPTION_RULE);
+}
+
 /* What only makes sense with rules must not be silently without effect. */
 static int check_no_rules(const struct cli_arguments *arguments)
 {
@@ -187,7 +193,7 @@ static int check_no_rules(const struct cli_arguments *arguments)
 		cli_error("--fail-on-match is for rules: add --rules FILE");
 	else if (cli_has(arguments, OPTION_ALLOW_ACTIONS) || cli_has(arguments, OPTION_POLICY))
 		cli_error("--allow-actions and --policy are for rules: add --rules FILE");
-	else if (cli_has(arguments, OPTION_SET) && !arguments->operand_count)
+	else if (cli_has(arguments, OPTION_SET) && !is_for_rules(arguments))
 		cli_error("--set is for rules: add them, or --rules FILE");
 	else if (cli_has(arguments, OPTION_FORMAT))
 		cli_error("-f is for the matches of rules: add --rules FILE");
@@ -209,8 +215,9 @@ static int check_options(const struct cli_arguments *arguments)
 		cli_error("--flight keeps its events in memory: --ring says how many, not --max-size");
 		return STATUS_USAGE;
 	}
-	if (arguments->operand_count && cli_has(arguments, OPTION_RULES)) {
-		cli_error("rules are given as operands, which are only recorded for, or with --rules, which run "
+	if (is_for_rules(arguments) && cli_has(arguments, OPTION_RULES)) {
+		cli_error("rules are given as operands or with -r, which are only recorded for, or with --rules, which "
+			  "run "
 			  "meanwhile");
 		return STATUS_USAGE;
 	}
@@ -228,7 +235,7 @@ static int read_rules(struct record *record, const struct cli_arguments *argumen
 
 	if (rules->count)
 		return cmd_read_rules(arguments, rules->texts, rules->count, &record->rules);
-	if (arguments->operand_count)
+	if (is_for_rules(arguments))
 		return cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &record->needing);
 	return cmd_read_catalog(&record->catalog);
 }
@@ -301,7 +308,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_record = {
 	.name = "record",
 	.summary = "write events of the running system to a trace",
-	.operands = "-o DIR [RULE...] [-- CMD [ARG...] | -p PID... | -a]",
+	.operands = "-o DIR [RULE | -r TEXT]... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Records events of a command that is launched, with all its descendants; of processes that run already "
 		"(-p), with theirs; or of the whole machine (-a). Of asterism itself nothing is recorded but what is "
@@ -330,8 +337,8 @@ const struct cli_command cmd_record = {
 	.options = { OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,   OPTION_EVENTS,
 		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
 		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
-		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULES,       OPTION_SET,
-		     OPTION_VERBOSE,       OPTION_WAIT },
+		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,        OPTION_RULES,
+		     OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT },
 	.examples = examples,
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },

@@ -116,6 +116,12 @@ static int find_kinds(const struct cli_arguments *arguments, struct operands *op
 {
 	size_t last = arguments->operand_count - 1;
 
+	*operands = (struct operands){ 0 };
+	if (!arguments->operand_count) {
+		cli_error("nothing to replay: there is no trace");
+		cli_hint("asterism replay -r TEXT TRACE");
+		return STATUS_USAGE;
+	}
 	*operands = (struct operands){ .rules = alloc_zero(last + 1, sizeof(const char *)),
 				       .traces = alloc_zero(last + 1, sizeof(const char *)) };
 	if (!operands->rules || !operands->traces) {
@@ -133,7 +139,7 @@ static int find_kinds(const struct cli_arguments *arguments, struct operands *op
 	return STATUS_FINE;
 }
 
-static int check_kinds(const struct operands *operands)
+static int check_kinds(const struct cli_arguments *arguments, const struct operands *operands)
 {
 	const char *last = operands->traces[operands->trace_count - 1], *ending = strrchr(last, '.');
 
@@ -143,7 +149,7 @@ static int check_kinds(const struct operands *operands)
 		cli_hint("the traces come after the rules");
 		return STATUS_USAGE;
 	}
-	if (operands->rule_count)
+	if (operands->rule_count || cli_has(arguments, OPTION_RULE))
 		return STATUS_FINE;
 	cli_error("no rule to look for: %s is a trace", operands->traces[0]);
 	cli_hint("rules come before the traces, in files that do not end in .jsonl");
@@ -162,7 +168,7 @@ static const struct session_moment *moment_of(const struct cli_arguments *argume
 }
 
 /* How to record what the rules need. NULL: no memory for the advice. alloc_free it. */
-static char *put_remedy(const struct operands *operands)
+static char *put_remedy(const struct cli_arguments *arguments, const struct operands *operands)
 {
 	struct text_buffer text = { 0 };
 	char *taken = NULL;
@@ -170,6 +176,8 @@ static char *put_remedy(const struct operands *operands)
 	text_append(&text, "record what the rules need: asterism record -o DIR");
 	for (size_t i = 0; i < operands->rule_count; i++)
 		text_printf(&text, " %s", operands->rules[i]);
+	for (size_t i = 0; i < arguments->options[OPTION_RULE].count; i++)
+		text_append(&text, " -r TEXT");
 	text_append(&text, " -- CMD");
 	return text_take(&text, &taken) ? NULL : taken;
 }
@@ -199,7 +207,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.context = &replay,
 		.stop = signals_take(),
 	};
-	char *remedy = put_remedy(operands);
+	char *remedy = put_remedy(arguments, operands);
 
 	options.remedy = remedy;
 	options.jobs = jobs_of(arguments, operands);
@@ -233,7 +241,7 @@ static int run(const struct cli_arguments *arguments)
 	int status = find_kinds(arguments, &operands);
 
 	if (!status)
-		status = check_kinds(&operands);
+		status = check_kinds(arguments, &operands);
 	if (!status)
 		status = cmd_read_rules(arguments, operands.rules, operands.rule_count, &rules);
 	if (!status) {
@@ -258,7 +266,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
-	.operands = "RULE... TRACE...",
+	.operands = "{RULE | -r TEXT}... TRACE...",
 	.description =
 		"Runs the rules - files, or @NAME for shipped ones - over the recorded events of all traces, merged by "
 		"time. A directory, a file called "
@@ -279,8 +287,9 @@ const struct cli_command cmd_replay = {
 		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
 		"such a rule is full.",
 	.options = { OPTION_ENGINE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT, OPTION_JOBS,
-		     OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 2,
+	.instead = OPTION_RULE,
 	.run = run,
 };

@@ -140,6 +140,9 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism run slow-syscall.rule -- cp -r src dst",
 	  "Launches cp and reports its system calls that take more than 10 ms." },
+	{ "asterism run -r '[sys_enter:a, sys_exit:b] WHERE {[tid], b.ts - a.ts > 10ms} RETURN {a.id}' -- cp -r src "
+	  "dst",
+	  "The same with a rule of one's own, as text." },
 	{ "asterism run slow-syscall.rule -p 1234 --for 10s -f json",
 	  "Observes a process for ten seconds; one JSON object per match." },
 	{ "asterism run @deadlock -a --fail-on-match --for 1min",
@@ -154,7 +157,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_run = {
 	.name = "run",
 	.summary = "find constellations in the running system, inside its kernel",
-	.operands = "FILE... [-- CMD [ARG...] | -p PID... | -a]",
+	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. "
 		"What is "
@@ -182,12 +185,13 @@ const struct cli_command cmd_run = {
 		"them happen. They never affect process 1, asterism itself or, unless the policy says outside-scope, a "
 		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
 		"priorities are restored.",
-	.options = { OPTION_ALL, OPTION_ALLOW_ACTIONS, OPTION_ASK, OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FOR,
-		     OPTION_FORMAT, OPTION_LAST, OPTION_MODE, OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
-		     OPTION_POLICY, OPTION_QUIET, OPTION_RING, OPTION_SET, OPTION_SNAPSHOT, OPTION_VERBOSE,
-		     OPTION_WAIT },
+	.options = { OPTION_ALL,    OPTION_ALLOW_ACTIONS, OPTION_ASK,      OPTION_EVENTS,  OPTION_FAIL_ON_MATCH,
+		     OPTION_FOR,    OPTION_FORMAT,        OPTION_LAST,     OPTION_MODE,    OPTION_NO_CHILDREN,
+		     OPTION_OUTPUT, OPTION_PID,           OPTION_POLICY,   OPTION_QUIET,   OPTION_RING,
+		     OPTION_RULE,   OPTION_SET,           OPTION_SNAPSHOT, OPTION_VERBOSE, OPTION_WAIT },
 	.examples = examples,
 	.operands_min = 1,
+	.instead = OPTION_RULE,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,
 	.run = run,

@@ -13,6 +13,11 @@ struct lang_input {
 	const char *folder; /* where EVENTS "x" is looked for first; NULL: only installed catalogs */
 	const char *text;
 	size_t length;
+	/*
+	 * A text that begins with neither a keyword of a file nor a comment is a rule without its frame, a structure
+	 * and what stands behind it: the rule's name. NULL: there is no such text.
+	 */
+	const char *bare_rule;
 };
 
 /* What a unit is made of. */

@@ -72,6 +72,7 @@ static void parse_input(struct reading *reading, size_t index, struct lang_synta
 	lang_parser_init(&parser, &reading->program->sources[index], reading->scratch, reading->program->arena,
 			 &reading->report);
 	parser.params = &reading->params[index];
+	parser.bare_rule = reading->inputs[index].bare_rule;
 	**end = lang_parse_file(&parser, index);
 	while (**end) {
 		reading->rule_count += (**end)->kind == LANG_ITEM_RULE;

@@ -75,7 +75,7 @@ setup() {
 	run --separate-stderr -2 "$ASTERISM" check --quiet=yes pair.rule
 	[[ ${stderr_lines[0]} == *"--quiet takes no value" ]]
 	run --separate-stderr -2 "$ASTERISM" check
-	[[ ${stderr_lines[0]} == *"needs FILE..." ]]
+	[[ ${stderr_lines[0]} == *"needs {FILE | -r TEXT}..." ]]
 }
 
 @test "run: exactly one thing is observed" {

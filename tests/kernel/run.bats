@@ -41,6 +41,14 @@ programs_of() {
 	[[ ${lines[1]} == '{"stats":{"events":'*'"lost":0,"rules":{"slow":{"matches":1,'* ]]
 }
 
+@test "a rule on the command line" {
+	run --separate-stderr -0 "$ASTERISM" run -f json -r '[sys_enter:a, sys_exit:b] WHERE { [tid], a.id IN { 35, 230 }, b.ts - a.ts > 100ms } RETURN { a.id AS id }' -- sleep 0.2
+	[[ ${lines[0]} == '{"match":"rule",'*'"comm":"sleep","return":{"id":230},"tainted":false}' ]]
+	run --separate-stderr -0 "$ASTERISM" record -o trace -r 'sys_enter_close' -- true
+	run --separate-stderr -0 "$ASTERISM" replay -f json -r 'sys_enter_close:a' trace
+	[[ ${lines[0]} == '{"match":"rule",'* ]]
+}
+
 @test "text: the summary is on standard error, with -v also the start and a table" {
 	run --separate-stderr -0 "$ASTERISM" run slow.rule -- sleep 0.2
 	[[ $output == *slow*sleep* ]]

@@ -266,7 +266,7 @@ const struct library_entry *library_get(const struct library *library, const cha
 	return NULL;
 }
 
-static int add_file(struct library_files *resolved, const struct session_rules_file *file)
+int library_add(struct library_files *resolved, const struct session_rules_file *file)
 {
 	/* What is shipped may be meant twice, as by @all and by its name. */
 	for (size_t i = 0; i < resolved->count; i++) {
@@ -289,7 +289,7 @@ static int add_all(struct library_files *resolved)
 		const struct library_entry *entry = &resolved->library.entries[i];
 
 		if (!entry->needs && strcmp(entry->kind, "template") != 0)
-			status = add_file(resolved, &entry->rule);
+			status = library_add(resolved, &entry->rule);
 	}
 	return status;
 }
@@ -304,7 +304,7 @@ static int add_name(struct library_files *resolved, const char *name)
 	if (strcmp(name, "all") == 0)
 		return add_all(resolved);
 	entry = library_get(&resolved->library, name);
-	return entry ? add_file(resolved, &entry->rule) : STATUS_USAGE;
+	return entry ? library_add(resolved, &entry->rule) : STATUS_USAGE;
 }
 
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved)
@@ -316,7 +316,7 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 		if (library_is_name(files[i]))
 			status = add_name(resolved, files[i] + 1);
 		else
-			status = add_file(resolved, &(struct session_rules_file){ .path = files[i] });
+			status = library_add(resolved, &(struct session_rules_file){ .path = files[i] });
 	}
 	if (!status && resolved->count == 0) {
 		cli_error("the library holds no rules that are of use as they are");

@@ -54,6 +54,9 @@ struct library_files {
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved);
 void library_files_fini(struct library_files *resolved);
 
+/* Adds what stands for a file, borrowed. Returns STATUS_FINE, or STATUS_USAGE after saying why. */
+int library_add(struct library_files *resolved, const struct session_rules_file *file);
+
 /* The text of a file or of what stands for one, as session_input_read gives it. */
 int library_text(const struct session_rules_file *file, size_t limit, struct asterism_diag *diag, char **text,
 		 size_t *length);

@@ -3,6 +3,7 @@
 
 #include "cmd/input/rules.h"
 
+#include "base/alloc.h"
 #include "base/diag.h"
 #include "cli/print.h"
 #include "cmd/input/library.h"
@@ -10,6 +11,8 @@
 #include "cmd/options/status.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 int cmd_status_of(int result)
 {
@@ -59,15 +62,44 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 	return tell(diag, result);
 }
 
+/* What messages call the texts of -r, and how the rules of those without a frame are called. */
+struct typed {
+	char name[16], rule[16];
+};
+
+static int add_typed(const struct cli_value *texts, struct library_files *resolved, struct typed *typed)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		struct session_rules_file file = { .path = typed[i].name, .text = texts->texts[i] };
+
+		snprintf(typed[i].name, sizeof typed->name, texts->count > 1 ? "-r %zu" : "-r", i + 1);
+		snprintf(typed[i].rule, sizeof typed->rule, i ? "rule%zu" : "rule", i + 1);
+		file.length = strlen(file.text);
+		file.bare_rule = typed[i].rule;
+		if (library_add(resolved, &file))
+			return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
 int cmd_read_rules(const struct cli_arguments *arguments, const char *const *files, size_t count,
 		   struct session_rules **rules)
 {
-	struct library_files resolved;
-	int status = library_resolve(files, count, &resolved);
+	const struct cli_value *texts = &arguments->options[OPTION_RULE];
+	struct typed *typed = alloc_zero(texts->count, sizeof *typed);
+	struct library_files resolved = { 0 };
+	int status = typed ? STATUS_FINE : STATUS_USAGE;
 
+	if (!typed)
+		cli_error("out of memory");
+	else if (count || !texts->count)
+		status = library_resolve(files, count, &resolved);
+	if (!status)
+		status = add_typed(texts, &resolved, typed);
 	if (!status)
 		status = cmd_read_files(arguments, resolved.files, resolved.count, rules);
 	library_files_fini(&resolved);
+	alloc_free(typed);
 	return status;
 }
 

@@ -10,8 +10,8 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 		   struct session_rules **rules);
 
 /*
- * Reads the rule files, @name for shipped ones, with the parameters of --set, and prints what the diag holds, warnings
- * included. Returns STATUS_FINE and the rules, or the status to end with.
+ * Reads the rule files, @name for shipped ones, and the texts of -r, with the parameters of --set, and prints what the
+ * diag holds, warnings included. Returns STATUS_FINE and the rules, or the status to end with.
  */
 int cmd_read_rules(const struct cli_arguments *arguments, const char *const *files, size_t count,
 		   struct session_rules **rules);

@@ -95,6 +95,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			   "CLOCK_MONOTONIC)" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
 			  "memory for events on their way, per processor (default: 4M)" },
+	[OPTION_RULE] = { "rule", 'r', CLI_TEXT, "TEXT", NULL,
+			  "a rule as text, in place of a file; its frame, RULE name PATTERN { }, may be left out; may "
+			  "be "
+			  "given several times",
+			  .repeats = true },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "FILE", NULL,
 			   "record what the rules in FILE look at, run them meanwhile, and annotate the trace with "
 			   "their matches; "

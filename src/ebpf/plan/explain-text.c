@@ -109,7 +109,7 @@ static void print_acts(struct text_buffer *out, const struct plan *plan, const s
 			item(out, &head, ", ");
 			text_append(out, program_call(plan->program, &statements[i])->name);
 		}
-	text_printf(out, "%s%s\n", head ? "" : "; ", acts->tells ? "user space hears of it" : "nobody hears of it");
+	text_printf(out, "%s%s\n", head ? "" : "; ", acts->tells ? "user space hears of it" : "nothing else is done");
 }
 
 static void print_lock(struct text_buffer *out, const struct plan_rule *rule)

@@ -5,6 +5,8 @@
 
 #include "event/type.h"
 
+#include <string.h>
+
 static const char *const statements[] = {
 	"RULE", "SYNCHRONOUS", "ASYNCHRONOUS", "EVENT", "EVENTS", "MACHINE", "PARAM"
 };
@@ -71,7 +73,7 @@ static bool parse_events(struct lang_parser *p, struct lang_syntax_item *item)
 static bool parse_rule(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	item->kind = LANG_ITEM_RULE;
-	item->rule = lang_parse_rule(p);
+	item->rule = p->bare_rule ? lang_parse_bare_rule(p) : lang_parse_rule(p);
 	return item->rule != NULL;
 }
 
@@ -86,7 +88,8 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	const struct lang_token *token = &p->token;
 
-	if (lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") || lang_token_is(token, "ASYNCHRONOUS"))
+	if (p->bare_rule || lang_token_is(token, "RULE") || lang_token_is(token, "SYNCHRONOUS") ||
+	    lang_token_is(token, "ASYNCHRONOUS"))
 		return parse_rule(p, item);
 	if (lang_token_is(token, "EVENT"))
 		return parse_event(p, item);
@@ -107,6 +110,18 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 			       lang_nearest_word(p, statements, sizeof statements / sizeof *statements));
 }
 
+/* Whether the first token stands behind a comment. */
+static bool begins_with_comment(const struct lang_parser *p)
+{
+	const char *text = p->token.place.source->text;
+
+	for (size_t i = 0; i < p->token.place.offset; i++) {
+		if (!strchr(" \t\r\n", text[i]))
+			return true;
+	}
+	return false;
+}
+
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
 {
 	struct lang_syntax_item *first = NULL, **end = &first;
@@ -115,6 +130,8 @@ struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
 	if (empty && !lang_report_full(p->report))
 		lang_error(p->report, &p->token.place, "a rule is written 'RULE name PATTERN { ... }'",
 			   "no rules here");
+	if (empty || lang_is_statement_word(&p->token) || begins_with_comment(p))
+		p->bare_rule = NULL;
 	while (p->token.kind != LANG_TOKEN_END) {
 		struct lang_syntax_item *item = lang_node(p, sizeof *item);
 
@@ -128,6 +145,7 @@ struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
 		} else {
 			lang_skip_to_statement(p);
 		}
+		p->bare_rule = NULL; /* what stands behind it is as in any file */
 	}
 	return first;
 }

@@ -25,6 +25,7 @@ struct lang_parser {
 	bool stopped;                              /* at LANG_NODES_MAX; what is missing from here on is no error */
 	bool is_piece;                             /* the input is a piece of a file */
 	const struct lang_params *params;          /* NULL: none */
+	const char *bare_rule;                     /* as in lang_input */
 	const struct lang_syntax_machine *machine; /* that is being parsed, or NULL: names may stand alone in it */
 };
 
@@ -121,6 +122,7 @@ bool lang_is_operator_word(const struct lang_token *token); /* AND, IN, ... */
 /* Constructs, each with its own file. NULL or false: reported. */
 struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input);
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p);
+struct lang_syntax_rule *lang_parse_bare_rule(struct lang_parser *p);
 struct lang_syntax_machine *lang_parse_machine(struct lang_parser *p); /* MACHINE is next */
 bool lang_parse_param(struct lang_parser *p);                          /* PARAM is next */
 void lang_parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule);

@@ -47,6 +47,13 @@ static void parse_pattern(struct lang_parser *p, struct lang_syntax_rule *rule)
 	lang_skip_braces(p, level);
 }
 
+static struct lang_syntax_rule *parse_modifiers(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	lang_parse_modifiers(p, rule);
+	rule->unsure |= p->stopped;
+	return rule;
+}
+
 struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)
 {
 	struct lang_syntax_rule *rule = lang_node(p, sizeof *rule);
@@ -72,7 +79,21 @@ struct lang_syntax_rule *lang_parse_rule(struct lang_parser *p)
 		parse_pattern(p, rule);
 	else
 		lang_skip_to_modifier(p);
-	lang_parse_modifiers(p, rule);
-	rule->unsure |= p->stopped;
-	return rule;
+	return parse_modifiers(p, rule);
+}
+
+struct lang_syntax_rule *lang_parse_bare_rule(struct lang_parser *p)
+{
+	struct lang_syntax_rule *rule = lang_node(p, sizeof *rule);
+
+	if (!rule)
+		return NULL;
+	rule->name = (struct lang_word){ .text = p->bare_rule, .place = p->token.place };
+	rule->semantics = LANG_SKIP_TILL_NEXT;
+	rule->semantics_place = rule->name.place;
+	rule->pool = LANG_POOL_DEFAULT;
+	rule->pattern = lang_parse_structure(p, rule);
+	if (!rule->pattern)
+		lang_skip_to_modifier(p);
+	return parse_modifiers(p, rule);
 }

@@ -47,6 +47,7 @@ void session_rules_free(struct session_rules *rules)
 	for (size_t i = 0; i < rules->input_count; i++) {
 		alloc_free((void *)rules->inputs[i].file);
 		alloc_free((void *)rules->inputs[i].folder);
+		alloc_free((void *)rules->inputs[i].bare_rule);
 		alloc_free((void *)rules->inputs[i].text);
 	}
 	alloc_free(rules->inputs);
@@ -94,6 +95,16 @@ static int copy_text(struct lang_input *input, const char *name, const void *byt
 	return text && input->file ? 0 : -ENOMEM;
 }
 
+/* A text that somebody has typed. */
+static int take_bare(struct lang_input *input, const struct session_rules_file *file)
+{
+	if (!file->bare_rule)
+		return 0;
+	input->bare_rule = alloc_text(file->bare_rule);
+	input->folder = alloc_text(".");
+	return input->bare_rule && input->folder ? 0 : -ENOMEM;
+}
+
 static int read_inputs(struct session_rules *rules, const struct session_rules_files *files, struct asterism_diag *diag)
 {
 	int result = 0;
@@ -107,7 +118,7 @@ static int read_inputs(struct session_rules *rules, const struct session_rules_f
 
 		if (!file->text)
 			result = read_input(input, file, diag);
-		else if (copy_text(input, file->path, file->text, file->length))
+		else if (copy_text(input, file->path, file->text, file->length) || take_bare(input, file))
 			result = diag_no_memory(diag);
 	}
 	if (!result)

@@ -3,9 +3,9 @@
 #define SESSION_LOAD_RULES_H
 
 /*
- * Rules made ready to run: read from files, checked, compiled to an image, and the image validated. Loading decides which
- * texts make one unit, what each rule may do to the system (policy.h), and what a kernel does not raise. It may touch
- * files and catalogs, and the compiler; nothing is attached and no event is seen.
+ * Rules made ready to run: read from files, checked, compiled to an image, and the image validated. Loading decides
+ * which texts make one unit, what each rule may do to the system (policy.h), and what a kernel does not raise. It may
+ * touch files and catalogs, and the compiler; nothing is attached and no event is seen.
  */
 
 #include "base/diag.h"
@@ -34,6 +34,7 @@ struct session_rules_file {
 	const char *path;
 	const char *text; /* NULL: read it from path */
 	size_t length;
+	const char *bare_rule; /* as in lang_input; a text with it finds catalogs in the working directory */
 };
 
 /* The same with other values for what the files call PARAM. */

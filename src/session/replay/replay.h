@@ -3,8 +3,8 @@
 #define SESSION_REPLAY_REPLAY_H
 
 /*
- * Replays: rules over recorded events. A replay decides which inputs can hold what the rules ask for, in which order the
- * events of several inputs come, and which executor gets them. It may touch files and the executor's interface; the
+ * Replays: rules over recorded events. A replay decides which inputs can hold what the rules ask for, in which order
+ * the events of several inputs come, and which executor gets them. It may touch files and the executor's interface; the
  * running system only where SESSION_ENGINE_KERNEL lets the kernel's programs match, by test runs.
  */
 
