@@ -51,6 +51,29 @@ static int check_policy(const char *file)
 	return -EPERM;
 }
 
+/* A daemon that sees nothing looks like one that finds nothing. */
+static void on_exit_of(void *context, pid_t pid, int status)
+{
+	struct daemon *daemon = context;
+
+	(void)pid;
+	(void)status;
+	if (--daemon->observed)
+		return;
+	log_line(LOG_LEVEL_WARNING, "all processes of --pid have ended: nothing is observed any more%s; still up",
+		 daemon->options->scope == ASTERISM_SCOPE_TREE ? " but descendants of theirs that go on" : "");
+}
+
+/* Whether the process was named before: it ends only once. */
+static bool is_repeated(const struct options *options, size_t index)
+{
+	for (size_t i = 0; i < index; i++) {
+		if (options->pids[i] == options->pids[index])
+			return true;
+	}
+	return false;
+}
+
 static int open_session(struct daemon *daemon)
 {
 	const struct options *options = daemon->options;
@@ -59,6 +82,7 @@ static int open_session(struct daemon *daemon)
 		.scope = options->scope,
 		.on_match = daemon_on_match,
 		.on_ask = daemon_on_ask,
+		.on_exit = on_exit_of,
 		.context = daemon,
 		.allow_actions = options->allow_actions,
 		.policy_file = options->policy,
@@ -75,6 +99,8 @@ static int open_session(struct daemon *daemon)
 		result = asterism_session_add_process(daemon->session, options->pids[i]);
 		if (result)
 			log_line(LOG_LEVEL_ERROR, "%s", asterism_session_error(daemon->session));
+		else
+			daemon->observed += !is_repeated(options, i);
 	}
 	return result;
 }

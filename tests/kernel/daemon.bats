@@ -443,6 +443,24 @@ assert memory < 1024, (memory, said)'
 	ctl ping
 }
 
+@test "when all processes of --pid have ended the log says so, once, and the daemon stays up" {
+	cp pair.rule rules/
+	sleep 60 3>&- 6<&- 7>&- &
+	other=$!
+	start --pid "$other" --pid "$other"
+	kill "$other"
+	wait "$other" || true
+	call 1
+	await '"match":"pair"' out
+	! grep -q 'nothing is observed' log
+	kill "$puppet"
+	await 'warning: all processes of --pid have ended: nothing is observed any more but descendants of theirs that go on; still up' log
+	[[ $(ctl ping) == "asterismd "*" runs" ]]
+	[ "$(asked 'u["pair.rule"]["rules"][0]["matches"]')" = 1 ]
+	stop
+	[ "$(grep -c 'nothing is observed' log)" = 1 ]
+}
+
 @test "systemd is told, and the log has levels" {
 	python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
