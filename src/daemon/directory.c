@@ -90,8 +90,10 @@ int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ER
 	result = asterism_rules_activate(unit->rules);
 	if (result)
 		return complain(error, result, asterism_session_error(daemon->session));
-	if (budget_has_room(&daemon->budget, 0, &bytes))
+	if (budget_has_room(&daemon->budget, 0, &bytes)) {
+		unit_log_notes(daemon->session, unit->name);
 		return 0;
+	}
 	asterism_rules_deactivate(unit->rules);
 	return complain_of_memory(bytes, error);
 }

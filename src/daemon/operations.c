@@ -25,7 +25,8 @@ struct operation {
 	struct client *client;
 	const struct request *request;
 	const struct frame_message *body;
-	struct unit *unit; /* that was named; NULL: none was */
+	struct unit *unit;        /* that was named; NULL: none was */
+	struct text_buffer notes; /* for the client, as a list in JSON; text_fini */
 };
 
 static bool is_root(const struct operation *operation)
@@ -112,6 +113,7 @@ static struct unit *make_unit(struct operation *operation)
 			      result == -ENOMEM ? "out of memory" : asterism_session_error(operation->daemon->session));
 		return NULL;
 	}
+	unit_append_notes(operation->daemon->session, &operation->notes);
 	action = asterism_rules_action(unit->rules);
 	if (action && !is_root(operation)) {
 		client_refuse(operation->client, "denied",
@@ -124,6 +126,16 @@ static struct unit *make_unit(struct operation *operation)
 	}
 	unit_free(unit);
 	return NULL;
+}
+
+/* Ends a reply that has begun. */
+static void end_with_notes(struct operation *operation)
+{
+	struct text_buffer *reply = &operation->client->reply;
+
+	if (operation->notes.length)
+		text_printf(reply, ",\"notes\":[%s]", operation->notes.bytes);
+	text_append(reply, "}\n");
 }
 
 static void load(struct operation *operation)
@@ -145,8 +157,11 @@ static void load(struct operation *operation)
 	units_add(&daemon->units, unit);
 	daemon->loads++;
 	log_line(LOG_LEVEL_INFO, "%s: loaded by user %u", unit->name, (unsigned)unit->owner);
-	text_printf(&operation->client->reply, "{\"ok\":true,\"unit\":\"%s\",\"rules\":%zu}\n", unit->name,
+	if (operation->request->activate)
+		unit_append_notes(daemon->session, &operation->notes);
+	text_printf(&operation->client->reply, "{\"ok\":true,\"unit\":\"%s\",\"rules\":%zu", unit->name,
 		    asterism_rules_count(unit->rules));
+	end_with_notes(operation);
 }
 
 static void unload(struct operation *operation)
@@ -172,12 +187,15 @@ static void activate(struct operation *operation)
 
 	if (!find_own_unit(operation))
 		return;
-	if (!operation->unit->rules)
+	if (!operation->unit->rules) {
 		client_refuse(operation->client, "not-possible", "the file is wrong: %s", operation->unit->error);
-	else if (daemon_activate(operation->daemon, operation->unit, error))
+	} else if (daemon_activate(operation->daemon, operation->unit, error)) {
 		client_refuse(operation->client, "not-possible", "%s", error);
-	else
-		client_agree(operation->client);
+	} else {
+		unit_append_notes(operation->daemon->session, &operation->notes);
+		text_append(&operation->client->reply, "{\"ok\":true");
+		end_with_notes(operation);
+	}
 }
 
 static void deactivate(struct operation *operation)
@@ -263,4 +281,5 @@ void daemon_serve(void *context, struct client *client, const struct request *re
 	struct operation operation = { .daemon = context, .client = client, .request = request, .body = body };
 
 	functions[request->op](&operation);
+	text_fini(&operation.notes);
 }

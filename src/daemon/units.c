@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "daemon/log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,11 +36,49 @@ int unit_new(struct asterism_session *session, const struct unit_source *source,
 		unit->counts = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->counts);
 		result = unit->counts ? 0 : -ENOMEM;
 	}
-	if (result)
+	if (result) {
 		unit_free(unit);
-	else
-		*made = unit;
-	return result;
+		return result;
+	}
+	if (unit->rules)
+		unit_log_notes(session, unit->name);
+	*made = unit;
+	return 0;
+}
+
+/* The next message from *index on that is no error, as one sentence; false: there is none. */
+static bool next_note(const struct asterism_session *session, size_t *index, struct text_buffer *note)
+{
+	const struct asterism_diag *diag = asterism_session_diag(session);
+	const struct asterism_message *message;
+
+	while ((message = asterism_diag_get(diag, (*index)++))) {
+		if (message->severity == ASTERISM_ERROR)
+			continue;
+		if (message->file && message->line)
+			text_printf(note, "%s:%u:%u: ", message->file, message->line, message->column);
+		text_printf(note, message->hint ? "%s (%s)" : "%s", message->text, message->hint);
+		return true;
+	}
+	return false;
+}
+
+void unit_log_notes(const struct asterism_session *session, const char *name)
+{
+	struct text_buffer note = { 0 };
+
+	for (size_t i = 0; next_note(session, &i, &note); text_fini(&note))
+		log_line(LOG_LEVEL_INFO, "%s: %s", name, note.failure ? "out of memory" : note.bytes);
+}
+
+void unit_append_notes(const struct asterism_session *session, struct text_buffer *list)
+{
+	struct text_buffer note = { 0 };
+
+	for (size_t i = 0; next_note(session, &i, &note); text_fini(&note)) {
+		text_append(list, list->length ? "," : "");
+		text_json(list, note.failure ? "out of memory" : note.bytes);
+	}
 }
 
 void unit_free(struct unit *unit)

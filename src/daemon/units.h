@@ -7,6 +7,7 @@
  * right is a unit without rules, so that it can be asked about.
  */
 
+#include "base/text.h"
 #include "daemon/request.h"
 
 #include "asterism/asterism.h"
@@ -62,6 +63,13 @@ void units_remove(struct units *units, struct unit *unit);
 
 /* unit takes the place of old, which is freed. */
 void units_replace(struct units *units, struct unit *old, struct unit *unit);
+
+/*
+ * What the last call with the session had to say beside errors, such as that actions are only reported: a line of the
+ * log each, and sentences for a list in JSON.
+ */
+void unit_log_notes(const struct asterism_session *session, const char *name);
+void unit_append_notes(const struct asterism_session *session, struct text_buffer *list);
 
 bool unit_is_active(const struct unit *unit);
 

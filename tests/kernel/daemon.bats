@@ -166,7 +166,13 @@ await_waiting() {
 
 @test "actions are done only when they are allowed, and never by others' rules" {
 	start
-	ctl load kill.rule
+	run --separate-stderr -0 ctl load kill.rule
+	[ "$output" = "kill: 1 rule loaded" ]
+	[ "$stderr" = "asterism: note: asterismd: rule kill calls Kill, which is only reported, not done (--allow-actions lets it happen)" ]
+	holds 'kill: rule kill calls Kill, which is only reported, not done' log
+	ctl deactivate kill
+	run --separate-stderr -0 ctl activate kill
+	[[ $stderr == *"rule kill calls Kill, which is only reported, not done"* ]]
 	call pgid
 	await 'not allowed' out
 	kill -0 "$puppet"

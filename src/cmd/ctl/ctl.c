@@ -209,14 +209,28 @@ static int refused(const json_t *reply)
 	return word && strcmp(word, "denied") == 0 ? STATUS_KERNEL : STATUS_USAGE;
 }
 
+/* What else the daemon says, such as that actions are only reported: the results stay as they are. */
+static void tell_notes(const json_t *reply)
+{
+	const json_t *note;
+	size_t i;
+
+	json_array_foreach (json_object_get(reply, "notes"), i, note) {
+		if (json_is_string(note))
+			cli_note("asterismd: %s", json_string_value(note));
+	}
+}
+
 static int show(const struct asking *asking, const json_t *reply)
 {
 	bool is_fine = json_is_true(json_object_get(reply, "ok"));
 
 	if (asking->arguments->options[OPTION_FORMAT_EVENTS].number == 1) {
 		json_text_put(json_incref((json_t *)reply));
-	} else if (is_fine && asking->operation->print) {
-		asking->operation->print(reply, asking->command);
+	} else if (is_fine) {
+		tell_notes(reply);
+		if (asking->operation->print)
+			asking->operation->print(reply, asking->command);
 	}
 	return is_fine ? STATUS_FINE : refused(reply);
 }
