@@ -28,6 +28,8 @@ static const struct cli_entry failures[] = {
 	  { "no: the session ends, the command goes on", "at once", "2, or 4 where the kernel refuses" } },
 	{ "a session cannot begin: no privilege, no room for the trace, a rule that the kernel refuses",
 	  { "no: the command is not started", "at once", "2 or 4" } },
+	{ "a signal ends run or record before the session has begun, as while programs are loaded",
+	  { "no: the command is not started", "at once", "128 and the signal: 130 at Ctrl-C" } },
 	{ "asterism is killed (kill -9)",
 	  { "no: what was in the kernel is gone within a second, stopped processes go on, held system calls fail",
 	    "nothing; what was written can be read", "137" } },

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -44,6 +45,36 @@ static void take_harmless(sigset_t *taken)
 		sigaddset(taken, signals[i]);
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
 			sigaction(signals[i], &harmless, NULL);
+	}
+}
+
+/*
+ * Before the session begins a signal ends the process, and the kernel cleans up; but it is said what that means. The
+ * handler is left to whoever made the process: a child that is no command yet just ends.
+ */
+static const char *volatile not_begun;
+static volatile pid_t own_pid;
+
+static void on_early_signal(int signal_number)
+{
+	if (getpid() == own_pid && write(STDERR_FILENO, not_begun, strlen(not_begun)) < 0)
+		own_pid = 0; /* nobody is left to be told */
+	raise(signal_number);
+}
+
+static void tell_early_signals(bool launches)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction early = { .sa_handler = on_early_signal, .sa_flags = (int)SA_RESETHAND };
+
+	own_pid = getpid();
+	not_begun = launches ? "asterism: error: interrupted before it began; the command was not started\n"
+			     : "asterism: error: interrupted before it began; nothing was observed\n";
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct sigaction action;
+
+		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+			sigaction(signals[i], &early, NULL);
 	}
 }
 
@@ -113,6 +144,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 		observation->pids[i] = (pid_t)pids->numbers[i];
 	observation->options.pids = observation->pids;
 	observation->options.signal_fd = open_signals(&observation->taken);
+	tell_early_signals(arguments->launched != NULL);
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
 }
 

@@ -29,7 +29,8 @@ void observe_fini(struct observation *observation);
 
 /*
  * To be called from on_start. From here on the signals come through their descriptor, and a closed pipe is an error
- * code; a signal that came earlier, perhaps during a long load, has ended the process, and the kernel has cleaned up.
+ * code; a signal that came earlier, perhaps during a long load, has ended the process with a word, and the kernel has
+ * cleaned up.
  * What was said on the way here is told before the first match.
  */
 void observe_start(struct observation *observation);

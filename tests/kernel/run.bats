@@ -161,6 +161,33 @@ programs_of() {
 	done
 }
 
+@test "a signal while the rules are loaded: it is said, and the command is not started" {
+	local how session status
+	for how in "run @all" "record -o none.trace @all" "run @all -p $$"; do
+		case $how in *-p*) set -- $how ;; *) set -- $how -- touch started ;; esac
+		for signal in INT TERM HUP; do
+			env --default-signal=INT "$ASTERISM" "$@" 2>err 3>&- &
+			session=$!
+			await takes_early "$session"
+			kill -$signal "$session"
+			status=0
+			wait "$session" || status=$?
+			[ "$status" = $((128 + $(kill -l $signal))) ]
+			case $how in
+			*-p*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before it began; nothing was observed" ] ;;
+			*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before it began; the command was not started" ] ;;
+			esac
+			[ ! -e started ]
+			rm -rf none.trace
+		done
+	done
+}
+
+# Whether it has a handler for SIGINT, so that it says what a signal ends.
+takes_early() {
+	(( 0x$(sed -n 's/^SigCgt:\t//p' "/proc/$1/status") & 2 ))
+}
+
 @test "a signal reaches the command, whose last events count" {
 	cat >term.rule <<-'END'
 		RULE term PATTERN { [signal_deliver:s, sched_process_exit:x] } WHERE { [tid], s.sig == 15 } RETURN { s.sig AS sig }
