@@ -43,8 +43,13 @@ static bool is_own(const struct operation *operation)
 static bool find_unit(struct operation *operation)
 {
 	operation->unit = units_find(&operation->daemon->units, operation->request->unit);
-	if (!operation->unit)
-		client_refuse(operation->client, "no-unit", "there is no unit %s", operation->request->unit);
+	if (!operation->unit) {
+		const struct unit *other = units_find_similar(&operation->daemon->units, operation->request->unit);
+
+		client_refuse(operation->client, "no-unit",
+			      other ? "there is no unit %s: did you mean %s?" : "there is no unit %s",
+			      operation->request->unit, other ? other->name : "");
+	}
 	return operation->unit != NULL;
 }
 

@@ -99,6 +99,17 @@ struct unit *units_find(const struct units *units, const char *name)
 	return NULL;
 }
 
+struct unit *units_find_similar(const struct units *units, const char *name)
+{
+	size_t length = strcspn(name, ".");
+
+	for (struct unit *unit = units->first; unit; unit = unit->next) {
+		if (strcspn(unit->name, ".") == length && strncmp(unit->name, name, length) == 0)
+			return unit;
+	}
+	return NULL;
+}
+
 static struct unit **link_of(struct units *units, const struct unit *unit)
 {
 	struct unit **link = &units->first;

@@ -56,6 +56,10 @@ int unit_new(struct asterism_session *session, const struct unit_source *source,
 void unit_free(struct unit *unit);
 
 struct unit *units_find(const struct units *units, const char *name);
+
+/* One whose name differs only by the ending of its file, .rule or .astc, which units of clients do not have. */
+struct unit *units_find_similar(const struct units *units, const char *name);
+
 void units_add(struct units *units, struct unit *unit);
 
 /* Takes it out of the list and frees it. */

@@ -22,6 +22,8 @@ teardown() {
 	cp pair.rule rules/
 	cp two.rule rules/no-rule.txt
 	start
+	run --separate-stderr -2 ctl next pair
+	[ "$stderr" = "asterism: error: there is no unit pair: did you mean pair.rule?" ]
 	call 2
 	await '"match":"pair"' out 2
 	[[ $(head -1 out) == '{"unit":"pair.rule","match":"pair",'*'"return":{"who":'"$puppet"'}'* ]]
@@ -71,6 +73,8 @@ teardown() {
 	run --separate-stderr -2 ctl load pair.rule
 	[ "$stderr" = "asterism: error: there is a unit pair already" ]
 	ctl load two.rule other
+	run --separate-stderr -2 ctl query pair.rule
+	[ "$stderr" = "asterism: error: there is no unit pair.rule: did you mean pair?" ]
 	call 1
 	[ "$(asked 'sorted(u), u["pair"]["rules"][0]["matches"]')" = "(['other', 'pair'], 1)" ]
 	ctl deactivate pair
