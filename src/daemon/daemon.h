@@ -25,7 +25,7 @@ struct daemon {
 	int epoll_fd, signal_fd;
 	uint64_t started_ns, next_tick_ns;
 	uint64_t loads, reloads;
-	size_t observed; /* processes of --pid that have not ended */
+	size_t observed;    /* processes of --pid that have not ended */
 	int dispatch_error; /* told last */
 	bool is_ending;
 };

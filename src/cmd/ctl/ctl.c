@@ -215,7 +215,8 @@ static void tell_notes(const json_t *reply)
 	const json_t *note;
 	size_t i;
 
-	json_array_foreach (json_object_get(reply, "notes"), i, note) {
+	json_array_foreach(json_object_get(reply, "notes"), i, note)
+	{
 		if (json_is_string(note))
 			cli_note("asterismd: %s", json_string_value(note));
 	}
