@@ -165,6 +165,14 @@ static enum daemon_status open_directory(struct daemon *daemon)
 	return DAEMON_FINE;
 }
 
+/* What is no group, address, policy or process is a wrong command line. */
+static enum daemon_status status_of(int result)
+{
+	if (!result)
+		return DAEMON_FINE;
+	return result == -EINVAL || result == -ESRCH ? DAEMON_USAGE : DAEMON_FAILED;
+}
+
 enum daemon_status loop_open(struct daemon *daemon, const struct options *options)
 {
 	enum daemon_status status;
@@ -182,14 +190,18 @@ enum daemon_status loop_open(struct daemon *daemon, const struct options *option
 		log_line(LOG_LEVEL_ERROR, "no descriptors to wait with");
 		return DAEMON_FAILED;
 	}
-	if (check_policy(options->policy) || open_session(daemon))
+	if (check_policy(options->policy))
 		return DAEMON_FAILED;
+	status = status_of(open_session(daemon));
+	if (status)
+		return status;
 	status = trial_run(daemon->session);
 	if (status)
 		return status;
-	if (output_open(&daemon->output, options->output, options->mode) || open_all(daemon, options))
+	if (output_open(&daemon->output, options->output, options->mode))
 		return DAEMON_FAILED;
-	return open_directory(daemon);
+	status = status_of(open_all(daemon, options));
+	return status ? status : open_directory(daemon);
 }
 
 void loop_close(struct daemon *daemon)

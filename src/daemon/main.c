@@ -38,5 +38,7 @@ int main(int argc, char **argv)
 	loop_close(&daemon);
 	if (status == DAEMON_FINE)
 		log_line(LOG_LEVEL_INFO, "ended");
+	else
+		log_line(LOG_LEVEL_ERROR, "ended, with status %d", status);
 	return status;
 }

@@ -118,9 +118,8 @@ static const struct cli_section statuses = {
 			{ "0", { "it ended at a signal" } },
 			{ "1", { "it could not begin or go on" } },
 			{ "2",
-			  { "the command line or a catalog is wrong, the directory cannot be used, or none of its "
-			    "files "
-			    "can be at work" } },
+			  { "the command line - a group, address, process or policy that is none, too - or a "
+			    "catalog is wrong, the directory cannot be used, or none of its files can be at work" } },
 			{ "4", { "a privilege or a feature of the kernel is missing" } },
 			{ NULL, { NULL } },
 		},

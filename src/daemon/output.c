@@ -56,7 +56,8 @@ static int open_where(const struct output *output, const char **why)
 static void tell(struct output *output, int error, const char *why)
 {
 	if (error && error != output->error)
-		log_line(LOG_LEVEL_WARNING, "matches cannot be written to %s: %s", output->where, why);
+		log_line(output->is_open ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "matches cannot be written to %s: %s",
+			 output->where, why);
 	else if (!error && output->error)
 		log_line(LOG_LEVEL_INFO, "matches are written to %s again; %llu were lost so far", output->where,
 			 (unsigned long long)output->lines_dropped);
@@ -88,8 +89,12 @@ int output_open(struct output *output, const char *where, mode_t mode)
 		log_line(LOG_LEVEL_ERROR, "out of memory");
 		return -ENOMEM;
 	}
+	output->is_open = strncmp(where, unix_prefix, sizeof unix_prefix - 1) == 0;
 	result = connect_output(output);
-	return strncmp(where, unix_prefix, sizeof unix_prefix - 1) == 0 ? 0 : result;
+	if (output->is_open)
+		return 0;
+	output->is_open = result == 0;
+	return result;
 }
 
 void output_close(struct output *output)
@@ -131,8 +136,7 @@ void output_reopen(struct output *output)
 	if (strcmp(output->where, "-") == 0)
 		return;
 	hang_up(output, 0);
-	if (connect_output(output) == 0)
-		tell(output, 0, NULL);
+	connect_output(output); /* that it takes lines again is said when it has */
 }
 
 void output_line(struct output *output, const char *text, size_t length)

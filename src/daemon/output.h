@@ -17,8 +17,9 @@ enum { OUTPUT_BYTES = 1 << 20 };
 
 struct output {
 	const char *where;
-	mode_t mode; /* of a file that is made; 0: for its owner alone */
-	int fd;      /* -1: there is nobody now */
+	mode_t mode;  /* of a file that is made; 0: for its owner alone */
+	int fd;       /* -1: there is nobody now */
+	bool is_open; /* what fails from here on is no end */
 	bool is_socket, is_open_line;
 	char *bytes;
 	size_t length;

@@ -104,9 +104,9 @@ refused() {
 
 @test "clients-define stands in the policy, alone, and is off without" {
 	echo 'clients-define Kill' >policy
-	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy policy
+	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy policy
 	echo 'clients-defined' >policy
-	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy policy
+	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy policy
 	[[ $output == *"unknown statement 'clients-defined'"* ]]
 	chown nobody spy.events
 	echo 'allow all' >policy
@@ -210,10 +210,10 @@ ends() {
 	: >target
 	ln -sf target out
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out
-	[[ $output == *"matches cannot be written to out: it is a symbolic link, which is not followed: name what it points to" ]]
+	[[ $output == *"matches cannot be written to out: it is a symbolic link, which is not followed: name what it points to"* ]]
 	chown nobody target
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output target
-	[[ $output == *"matches cannot be written to target: it belongs to another user, and is not overwritten" ]]
+	[[ $output == *"matches cannot be written to target: it belongs to another user, and is not overwritten"* ]]
 	run -2 "$asterismd" --mode 777
 }
 

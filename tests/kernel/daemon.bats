@@ -311,6 +311,12 @@ await_waiting() {
 	call 5
 	await 'No space left on device' log
 	[ "$(asked 'q["daemon"]["lines_dropped"], q["daemon"]["lines_written"]')" = "(5, 0)" ]
+	kill -HUP "$daemon"
+	kill -USR1 "$daemon"
+	ctl ping
+	call 1
+	wait_for has_dropped 6
+	! grep -q 'written to /dev/full again' log
 	stop
 	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output unix:reader.sock 2>log 3>&- 6<&- 7>&- &
 	daemon=$!
@@ -504,10 +510,19 @@ while True:
 	run -2 "$asterismd" --scope all --pid 1
 	run -2 "$asterismd" --allow-actions --policy x
 	run -2 "$asterismd" more
-	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
+	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
 	[[ $output == *"there is no group no-such-group"* ]]
-	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
-	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy /nowhere
+	[ "${lines[-1]}" = "asterismd: error: ended, with status 2" ]
+	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
+	true &
+	wait $!
+	run -2 "$asterismd" --rules rules --socket ctl.sock --pid $!
+	[[ $output == *"there is no process"* ]]
+	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output no/such/file
+	[ "${lines[0]}" = "asterismd: error: matches cannot be written to no/such/file: No such file or directory" ]
+	[ "${lines[-1]}" = "asterismd: error: ended, with status 1" ]
+	run "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy /nowhere
+	[ "$status" = 2 ]
 	run --separate-stderr -2 "$ASTERISM" ctl --socket ctl.sock pong
 	[[ $stderr == *"did you mean ping?"* ]]
 	run --separate-stderr -2 "$ASTERISM" ctl load
