@@ -36,6 +36,8 @@ static const struct cli_entry failures[] = {
 	{ "the output of asterismd cannot be written",
 	  { "yes", "in its log; its metrics say how many matches are missing. Writing is tried again",
 	    "it stays up" } },
+	{ "a signal ends a replay before the end of its input",
+	  { "no: the replay ends, with the statistics so far", "at once", "128 and the signal: 130 at Ctrl-C" } },
 	{ "the output of a replay cannot be written",
 	  { "no: the replay ends", "at once (nothing where a reader is gone)", "2 (0 where a reader is gone)" } },
 	{ NULL, { NULL } },

@@ -182,6 +182,15 @@ static char *put_remedy(const struct cli_arguments *arguments, const struct oper
 	return text_take(&text, &taken) ? NULL : taken;
 }
 
+/* Whoever looks for matches wants to know that there may be more. Returns the status to end with. */
+static int tell_interrupted(int status)
+{
+	if (!signals_came())
+		return status;
+	cli_note("interrupted: the input was not read to its end");
+	return status == STATUS_FINE || status == STATUS_MATCH ? STATUS_SIGNAL + signals_came() : status;
+}
+
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -228,6 +237,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 			put_threads(&totals);
 		if (!status)
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
+		status = tell_interrupted(status);
 	}
 	session_totals_fini(&totals);
 	alloc_free(remedy);

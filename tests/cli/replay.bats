@@ -125,7 +125,7 @@ setup() {
 	END
 }
 
-@test "SIGINT: clean end with the statistics, status 0" {
+@test "a signal: a clean end with the statistics, and it is said that there may be more" {
 	mkfifo pipe
 	"$ASTERISM" replay -f json pair.rule pipe >out 2>err &
 	local pid=$!
@@ -136,7 +136,10 @@ setup() {
 	kill -TERM $pid
 	sleep 0.2
 	exec 7>&-
-	wait $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" = 143 ]
+	[ "$(cat err)" = "asterism: note: interrupted: the input was not read to its end" ]
 	[ "$(head -n 1 out)" = "$match" ]
 	[[ $(tail -n 1 out) == '{"stats":{"events":3,'* ]]
 }

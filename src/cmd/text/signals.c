@@ -7,8 +7,7 @@ static volatile sig_atomic_t stop;
 
 static void on_signal(int signal_number)
 {
-	(void)signal_number;
-	stop = 1;
+	stop = signal_number;
 }
 
 const volatile sig_atomic_t *signals_take(void)
@@ -21,7 +20,7 @@ const volatile sig_atomic_t *signals_take(void)
 	return &stop;
 }
 
-bool signals_came(void)
+int signals_came(void)
 {
 	return stop;
 }

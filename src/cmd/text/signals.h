@@ -6,12 +6,11 @@
  */
 
 #include <signal.h>
-#include <stdbool.h>
 
 /* From here on. The first signal sets the flag that is returned; the next one ends the process. */
 const volatile sig_atomic_t *signals_take(void);
 
-/* Whether the flag is set. */
-bool signals_came(void);
+/* The signal that has set the flag, which is its value; 0: none has. */
+int signals_came(void);
 
 #endif
