@@ -284,7 +284,7 @@ static void timers(void **context)
 		       "  state Timed:\n"
 		       "    AFTER 2us -> Timed\n"
 		       "      if    timer == entered + 2000 AND n > 1\n"
-		       "      set   told 1 = ts\n"
+		       "      set   captured 1 = ts\n"
 		       "            timer = entered + 3000\n"
 		       "      warns \"at {ts}\"\n"
 		       "    AFTER 1us -> Timed\n"
@@ -383,13 +383,13 @@ static void what_is_told(void **context)
 		       "    closed -> B\n"
 		       "      does  EMIT alarm(fd = fd)\n"
 		       "    used -> B\n"
-		       "      set   told 1 = n\n"
+		       "      set   captured 1 = n\n"
 		       "            n = n + 1 & 255\n"
-		       "            told 2 = path\n"
-		       "            told 3 = old\n"
-		       "            told 4 = fd + n\n"
+		       "            captured 2 = path\n"
+		       "            captured 3 = old\n"
+		       "            captured 4 = fd + n\n"
 		       "      warns \"was {n}; was {n}; is {n (2)}; of {path}; each {old / n}; each {old / n}\"\n"
-		       "      does  EMIT alarm(fd = told 4)\n");
+		       "      does  EMIT alarm(fd = captured 4)\n");
 }
 
 static void circles_are_refused(void **context)
