@@ -135,6 +135,19 @@ void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const
 	va_end(args);
 }
 
+void diag_hint(struct asterism_diag *diag, const char *hint)
+{
+	char *copy;
+
+	if (!diag || !diag->count)
+		return;
+	copy = arena_text(diag->arena, hint, strlen(hint));
+	if (copy)
+		diag->messages[diag->count - 1].hint = copy;
+	else
+		diag->out_of_memory = 1;
+}
+
 int diag_error(struct asterism_diag *diag, const struct diag_place *place, int code, const char *format, ...)
 {
 	va_list args;

@@ -27,6 +27,9 @@ struct diag_place {
 void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
 	      const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Gives the newest message, if there is one, this hint in place of its own. */
+void diag_hint(struct asterism_diag *diag, const char *hint);
+
 /* Adds an error without a hint and returns code, so that callers can `return diag_error(diag, place, -EINVAL, ...)`. */
 int diag_error(struct asterism_diag *diag, const struct diag_place *place, int code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -212,3 +212,24 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 		fi
 	done
 }
+
+@test "@all asks for nothing that no kernel raises" {
+	export ASTERISM_RULES=$SHIPPED
+	run --separate-stderr -0 "$ASTERISM" check @all
+	[[ $output == *"/long-syscall.rule:"* && $output != *"/kernel-locks.rule:"* ]]
+}
+
+@test "what helps against missing events is said once; for events that are only declared, where they come from" {
+	export ASTERISM_RULES=$SHIPPED
+	make_trace=$(dirname "$ASTERISM")/../../tests/trace/make-trace
+	"$make_trace" -n 10 t
+	run --separate-stderr -2 "$ASTERISM" replay @kernel-locks t
+	[ "$(grep -c ': error: machine' <<<"$stderr")" -gt 1 ]
+	[[ $stderr != *"asterism record"* ]]
+	[ "$(grep -c '^help: ' <<<"$stderr")" = 1 ]
+	[[ ${stderr_lines[-1]} == "help: these events are only declared"*"'asterism rules NAME'"* ]]
+	run --separate-stderr -2 "$ASTERISM" replay @all t
+	[ "$(grep -c ': error: ' <<<"$stderr")" -gt 1 ]
+	[ "$(grep -c '^help: ' <<<"$stderr")" = 1 ]
+	[ "${stderr_lines[-1]}" = "help: record what the rules need: asterism record -o DIR @all -- CMD" ]
+}

@@ -18,11 +18,12 @@ struct judging {
 	const struct replay_check *check;
 	const struct program *program;
 	struct asterism_diag *diag;
-	bool *absent;    /* per type: the source does not hold it */
-	bool *raised;    /* per type: a rule that can match raises it */
-	bool *reached;   /* per state of the rule that is judged */
-	bool *forbidden; /* per type: the rule only forbids it; found with */
-	bool *used;      /* per type: the rule has transitions for it */
+	bool *absent;                      /* per type: the source does not hold it */
+	bool *raised;                      /* per type: a rule that can match raises it */
+	bool *reached;                     /* per state of the rule that is judged */
+	bool *forbidden;                   /* per type: the rule only forbids it; found with */
+	bool *used;                        /* per type: the rule has transitions for it */
+	bool lacks_raised, lacks_declared; /* something was told to be missing: what a kernel raises, what none does */
 };
 
 static bool is_missing_field(const struct replay_check *check, const struct event_type *type, uint32_t field)
@@ -175,8 +176,18 @@ static void put_missing(const struct judging *judging, uint32_t index, struct te
 	}
 }
 
+static void note_missing(struct judging *judging, uint32_t index)
+{
+	const struct event_type *type = type_of(judging->check, index);
+
+	if (type && type->hook_count)
+		judging->lacks_raised = true;
+	else
+		judging->lacks_declared = true;
+}
+
 /* What a rule does not get, of what it only forbids or of the rest, with its verb; NULL: nothing. alloc_free it. */
-static int list_missing(const struct judging *judging, bool forbidden, char **list)
+static int list_missing(struct judging *judging, bool forbidden, char **list)
 {
 	struct text_buffer text = { 0 };
 	unsigned count = 0;
@@ -190,6 +201,7 @@ static int list_missing(const struct judging *judging, bool forbidden, char **li
 		if (program_is_emitted(judging->program, i))
 			continue;
 		put_missing(judging, i, &text);
+		note_missing(judging, i);
 		count++;
 	}
 	if (!count)
@@ -201,7 +213,7 @@ static int list_missing(const struct judging *judging, bool forbidden, char **li
 static void tell(const struct judging *judging, const struct program_rule *rule, enum asterism_severity severity,
 		 const char *list, const char *meaning)
 {
-	diag_add(judging->diag, severity, NULL, judging->check->remedy, "%s %s: %s not recorded%s", program_sort(rule),
+	diag_add(judging->diag, severity, NULL, NULL, "%s %s: %s not recorded%s", program_sort(rule),
 		 program_text(judging->program, rule->name), list, meaning);
 }
 
@@ -228,6 +240,18 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	return result == -ENOMEM ? diag_no_memory(judging->diag) : result;
 }
 
+/* What helps is the same for all rules, so it is said once, with the last of what is told. */
+static void advise(const struct judging *judging)
+{
+	if (judging->lacks_raised && judging->check->remedy)
+		diag_hint(judging->diag, judging->check->remedy);
+	else if (judging->lacks_declared && !judging->lacks_raised)
+		diag_hint(judging->diag,
+			  "these events are only declared, so no kernel raises them for asterism: they come "
+			  "from other tools, such as LTTng on a kernel built for debugging, or from "
+			  "programs; for a shipped rule 'asterism rules NAME' says from where");
+}
+
 static uint32_t most_states(const struct program *program)
 {
 	uint32_t most = 0;
@@ -251,6 +275,7 @@ static int judge_all(struct judging *judging)
 
 		result = judged ? judged : result;
 	}
+	advise(judging);
 	return result;
 }
 
