@@ -65,9 +65,10 @@ struct asterism_rules_source {
 
 /*
  * Loads rules that not everything may be let into: EVENTS names installed catalogs by their plain names, or files that
- * belong to the owner (or to root) and that nobody else can write by their absolute path. Foreign rules name installed
- * catalogs only, unless the policy file says clients-define: then also files of the owner. What is not allowed is as if
- * it were not there, and no message tells foreigners of what a file holds. Results as asterism_rules_load_text.
+ * belong to the owner (or to root) and that no other user can write by their absolute path. Foreign rules name
+ * installed catalogs only, unless the policy file says clients-define: then also files of the owner. What is not
+ * allowed is as if it were not there, and no message tells foreigners of what a file holds. Results as
+ * asterism_rules_load_text.
  */
 int asterism_rules_load_from(struct asterism_session *session, const struct asterism_rules_source *source,
 			     struct asterism_rules **rules);

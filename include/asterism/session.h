@@ -99,7 +99,7 @@ struct asterism_session_options {
 };
 
 /*
- * Opens a session that observes nothing yet: options (NULL: all zero) are copied. diag (NULL: nobody listens) tells
+ * Opens a session that observes nothing yet: options (NULL: all zero) are copied. diag (NULL: not wanted) tells
  * what is wrong where this fails; it is not used later.
  * Returns 0 and stores the session, to be freed with asterism_session_free; -EINVAL (options that this library does not
  * know, no such action, a wrong policy file), -ENOMEM, -EMFILE, -ENFILE. Privileges are not asked for before rules are

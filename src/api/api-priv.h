@@ -7,7 +7,7 @@
 #include "api/export.h"
 
 #include "program/values.h"
-#include "session/executor/place.h"
+#include "session/executor/placement.h"
 #include "session/live/processes.h"
 #include "session/live/unit.h"
 #include "session/load/rules.h"
@@ -78,7 +78,7 @@ int api_tell(void *context, const struct program_match *found);
 /* Puts the unit to work, and lets it wake the session. Results as asterism_rules_activate. */
 int api_work_open(struct asterism_rules *rules);
 
-/* Ends all questions with their default answers, tells nobody, adds to the past, and frees everything. */
+/* Ends all questions with their default answers, reports nothing, adds to the past, and frees everything. */
 void api_work_close(struct asterism_rules *rules);
 
 /* Takes the policy out of the options. Returns 0 or -Exxx with a message. */
@@ -90,7 +90,7 @@ int api_processes_enter(struct asterism_session *session, struct live_unit *work
 /* Handles the end of a process, if that is what woke the session. */
 void api_process_ended(struct asterism_session *session, uint64_t woken);
 
-/* Deactivates and frees at once; nobody may be inside the executor. */
+/* Deactivates and frees at once; no thread may be inside the executor. */
 void api_rules_free(struct asterism_rules *rules);
 
 /* Does what callbacks of the dispatch have asked for. */

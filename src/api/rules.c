@@ -39,7 +39,7 @@ static int make_tables(struct asterism_rules *unit, struct asterism_diag *diag)
 		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < count; i++) {
 		program_values_layout(unit->program, i, &unit->layouts[i]);
-		session_place_watching(unit->program, i, &unit->placements[i]);
+		session_placement_of(unit->program, i, &unit->placements[i]);
 	}
 	return 0;
 }
@@ -258,7 +258,7 @@ size_t asterism_rules_count(const struct asterism_rules *rules)
 	return rules->program->rule_count;
 }
 
-static enum asterism_place place_of(enum session_place place)
+static enum asterism_place location_of(enum session_place place)
 {
 	switch (place) {
 	case SESSION_KERNEL:
@@ -280,7 +280,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 	const struct program_rule_stats *stats = &rules->now.rules[index];
 	struct asterism_rule_info own = {
 		.name = program_text(rules->program, rules->program->rules[index].name),
-		.place = place_of(placement->place),
+		.place = location_of(placement->place),
 		.matches = stats->matches,
 		.runs_opened = stats->runs_opened,
 		.runs_live_max = stats->runs_live_max,

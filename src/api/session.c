@@ -169,7 +169,7 @@ static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_ve
 	int result;
 
 	session->dispatching = true;
-	result = questions_answer(rules->work.responses.questions, ticket, verdict);
+	result = verdicts_answer(rules->work.responses.verdicts, ticket, verdict);
 	session->dispatching = is_inside;
 	if (!is_inside) {
 		if (session->doomed) {
@@ -191,7 +191,7 @@ int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum 
 	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
 		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		if (unit->number == ticket >> API_TICKET_BITS && unit->work.responses.questions)
+		if (unit->number == ticket >> API_TICKET_BITS && unit->work.responses.verdicts)
 			return answer(unit, own, api_verdict_of((int)verdict));
 	}
 	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
@@ -232,7 +232,7 @@ const struct asterism_diag *asterism_session_diag(const struct asterism_session 
 }
 
 /* "file:line:column: ", as far as they are known. */
-static int print_place(char *text, size_t size, const struct asterism_message *message)
+static int print_location(char *text, size_t size, const struct asterism_message *message)
 {
 	if (!message->file)
 		return 0;
@@ -250,7 +250,7 @@ const char *asterism_session_error(const struct asterism_session *session)
 	for (size_t i = 0; (message = asterism_diag_get(session->diag, i)); i++) {
 		if (message->severity != ASTERISM_ERROR)
 			continue;
-		at = print_place(session->error, API_ERROR_BYTES, message);
+		at = print_location(session->error, API_ERROR_BYTES, message);
 		if (at < API_ERROR_BYTES)
 			snprintf(session->error + at, (size_t)(API_ERROR_BYTES - at), message->hint ? "%s (%s)" : "%s",
 				 message->text, message->hint);

@@ -33,7 +33,7 @@ static int rule_init(struct rule_build *build, struct unit_build *unit, const st
 	memset(build->flags, 0xff, (rule->element_count + 1) * sizeof *build->flags);
 	err = pattern_build(&build->pattern, rule, build->arena);
 	if (err == -E2BIG)
-		diag_error(unit->diag, &rule->place, err, "the pattern of rule '%s' is too large", rule->name);
+		diag_error(unit->diag, &rule->location, err, "the pattern of rule '%s' is too large", rule->name);
 	return err;
 }
 
@@ -53,7 +53,7 @@ static bool takes(const struct pattern_node *node, const struct lang_structure *
 static void warn_never(struct rule_build *build, const struct pattern_node *node)
 {
 	if (node->repeats && node->eager && node->min == 0 && !takes(build->pattern.root, node->source))
-		diag_add(build->unit->diag, ASTERISM_WARNING, &node->source->place,
+		diag_add(build->unit->diag, ASTERISM_WARNING, &node->source->location,
 			 "an optional part closes as soon as its count may; put something behind it that distinguishes "
 			 "them",
 			 "this optional part never takes an event");

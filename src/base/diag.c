@@ -68,14 +68,14 @@ void diag_forget(struct asterism_diag *diag, size_t count)
 }
 
 /* The line of the source that holds the place, cut to a width that a terminal can show. */
-static const char *line_of(struct arena *arena, const struct diag_place *place)
+static const char *line_of(struct arena *arena, const struct diag_location *location)
 {
-	const struct diag_source *source = place->source;
+	const struct diag_source *source = location->source;
 
-	if (!source->text || place->line == 0 || place->offset < source->text_offset ||
-	    place->offset - source->text_offset > source->length)
+	if (!source->text || location->line == 0 || location->offset < source->text_offset ||
+	    location->offset - source->text_offset > source->length)
 		return NULL;
-	size_t end = place->offset - source->text_offset, start = end - (place->column - 1);
+	size_t end = location->offset - source->text_offset, start = end - (location->column - 1);
 
 	while (end < source->length && source->text[end] != '\n' && end - start < SHOWN_LINE_BYTES)
 		end++;
@@ -84,7 +84,7 @@ static const char *line_of(struct arena *arena, const struct diag_place *place)
 	return arena_text(arena, source->text + start, end - start);
 }
 
-static int keep(struct asterism_diag *diag, struct asterism_message *message, const struct diag_place *place,
+static int keep(struct asterism_diag *diag, struct asterism_message *message, const struct diag_location *location,
 		const char *hint, const char *text)
 {
 	if (!diag->arena && !(diag->arena = arena_new()))
@@ -96,14 +96,14 @@ static int keep(struct asterism_diag *diag, struct asterism_message *message, co
 		return -ENOMEM;
 	if (hint && !(message->hint = arena_text(diag->arena, hint, strlen(hint))))
 		return -ENOMEM;
-	if (place && place->source) {
-		const char *file = place->source->file ? place->source->file : "";
+	if (location && location->source) {
+		const char *file = location->source->file ? location->source->file : "";
 
-		message->line = place->line;
-		message->column = place->column;
-		message->length = place->length ? place->length : 1;
-		message->offset = place->offset;
-		message->source = line_of(diag->arena, place);
+		message->line = location->line;
+		message->column = location->column;
+		message->length = location->length ? location->length : 1;
+		message->offset = location->offset;
+		message->source = line_of(diag->arena, location);
 		message->file = arena_text(diag->arena, file, strlen(file));
 		if (!message->file)
 			return -ENOMEM;
@@ -112,7 +112,7 @@ static int keep(struct asterism_diag *diag, struct asterism_message *message, co
 	return 0;
 }
 
-static void add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
+static void add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_location *location,
 		const char *hint, const char *format, va_list args)
 {
 	struct asterism_message message = { .severity = severity };
@@ -121,17 +121,17 @@ static void add(struct asterism_diag *diag, enum asterism_severity severity, con
 	if (!diag)
 		return;
 	vsnprintf(text, sizeof text, format, args);
-	if (keep(diag, &message, place, hint, text))
+	if (keep(diag, &message, location, hint, text))
 		diag->out_of_memory = 1;
 }
 
-void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
+void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_location *location,
 	      const char *hint, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add(diag, severity, place, hint, format, args);
+	add(diag, severity, location, hint, format, args);
 	va_end(args);
 }
 
@@ -148,12 +148,12 @@ void diag_hint(struct asterism_diag *diag, const char *hint)
 		diag->out_of_memory = 1;
 }
 
-int diag_error(struct asterism_diag *diag, const struct diag_place *place, int code, const char *format, ...)
+int diag_error(struct asterism_diag *diag, const struct diag_location *location, int code, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add(diag, ASTERISM_ERROR, place, NULL, format, args);
+	add(diag, ASTERISM_ERROR, location, NULL, format, args);
 	va_end(args);
 	return code;
 }
@@ -171,13 +171,13 @@ void diag_take(struct asterism_diag *to, struct asterism_diag *from)
 
 	for (size_t i = 0; from && (message = asterism_diag_get(from, i)); i++) {
 		const struct diag_source source = { .file = message->file };
-		const struct diag_place place = { .source = &source,
-						  .offset = message->offset,
-						  .line = message->line,
-						  .column = message->column,
-						  .length = message->length };
+		const struct diag_location location = { .source = &source,
+							.offset = message->offset,
+							.line = message->line,
+							.column = message->column,
+							.length = message->length };
 
-		diag_add(to, message->severity, message->file ? &place : NULL, message->hint, "%s", message->text);
+		diag_add(to, message->severity, message->file ? &location : NULL, message->hint, "%s", message->text);
 	}
 	if (from)
 		asterism_diag_clear(from);

@@ -15,7 +15,7 @@ struct diag_source {
 };
 
 /* A piece of an input. line 0: only offset counts (images, traces). */
-struct diag_place {
+struct diag_location {
 	const struct diag_source *source; /* NULL: no place at all */
 	uint64_t offset;
 	uint32_t line;   /* from 1 */
@@ -24,14 +24,14 @@ struct diag_place {
 };
 
 /* Adds a message; hint may be NULL. The diag copies everything it keeps. */
-void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_place *place,
+void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_location *location,
 	      const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Gives the newest message, if there is one, this hint in place of its own. */
 void diag_hint(struct asterism_diag *diag, const char *hint);
 
 /* Adds an error without a hint and returns code, so that callers can `return diag_error(diag, place, -EINVAL, ...)`. */
-int diag_error(struct asterism_diag *diag, const struct diag_place *place, int code, const char *format, ...)
+int diag_error(struct asterism_diag *diag, const struct diag_location *location, int code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Notes that memory ran out, without needing any, and returns -ENOMEM. */

@@ -4,7 +4,7 @@
 
 /*
  * The functions of a program or library, and where in its file its code lies. The file may come from anybody: what
- * makes no sense is left out. It is read, not mapped: whoever shortens it meanwhile must not end us.
+ * makes no sense is left out. It is read, not mapped: a program that shortens it meanwhile must not end us.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ bool elf_offset(const struct elf_segments *segments, uint64_t address, uint64_t 
 
 struct elf_code;
 
-/* Whoever opens it keeps fd open until it is freed. Returns 0; -ENOEXEC: it is no ELF file; -ENOMEM. */
+/* The caller keeps fd open until it is freed. Returns 0; -ENOEXEC: it is no ELF file; -ENOMEM. */
 int elf_code_open(int fd, struct elf_code **opened);
 void elf_code_free(struct elf_code *code);
 

@@ -4,7 +4,7 @@
 
 /*
  * One hash of bytes for all who need no seed: FNV-1a of 64 bits. The same bytes have the same hash in every process and
- * on every machine, so it may be kept in files; whoever chooses the bytes can choose collisions, so tables that
+ * on every machine, so it may be kept in files; an attacker who chooses the bytes can choose collisions, so tables that
  * observed processes fill have a seeded hash of their own (engine/index-priv.h).
  */
 

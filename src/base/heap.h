@@ -24,7 +24,7 @@ struct heap {
 	size_t children; /* of each */
 	/* A strict order; where it is not total, what comes first of equals is left open. */
 	bool (*is_before)(const void *a, const void *b);
-	/* Told of every place that an item is put into; NULL: nobody asks. */
+	/* Told of every place that an item is put into; NULL: not asked for. */
 	void (*on_place)(void *context, const void *item, size_t at);
 	void *context; /* for on_place */
 };

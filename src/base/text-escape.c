@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what of a text from outside is shown as it is, and what the rest looks like. Whatever is printed, of whomever
- * it comes, goes through text_escape: nobody whom asterism observes or reads speaks to the terminal of who looks.
+ * it comes, goes through text_escape: nothing that asterism observes or reads speaks to the user's terminal.
  */
 
 #include "base/text.h"

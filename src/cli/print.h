@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef CMD_OPTIONS_PRINT_H
-#define CMD_OPTIONS_PRINT_H
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
 
 /* What people read on standard error: messages with their place, and one-line errors, notes and hints. */
 

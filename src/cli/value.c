@@ -109,7 +109,7 @@ static int read_moment(const struct cli_option *option, const char *text, uint64
 	return -EINVAL;
 }
 
-/* The owner can read and write it in any case, and nobody execute it. */
+/* The owner can read and write it in any case, and no one execute it. */
 static int read_mode(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)
 {
 	char *end;

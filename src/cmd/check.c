@@ -25,7 +25,7 @@ enum { REASON_BYTES = 256 };
 
 /* What is to be said of an event type on this machine. */
 struct judged_type {
-	const char *missing; /* why its kernel does not raise it; NULL: it does, or nobody is to */
+	const char *missing; /* why its kernel does not raise it; NULL: it does, or none is to */
 	bool is_wrong;       /* on no machine: reported */
 };
 
@@ -57,7 +57,7 @@ static int check_probe(const struct checking *checking, const struct event_type 
 	    attach_probe_find(hook->tracepoint, checking->arena, &found,
 			      &(struct attach_reason){ reason, sizeof reason }) != -ESRCH)
 		return 0;
-	return diag_error(checking->diag, &(struct diag_place){ .source = &file, .line = hook->line, .column = 1 },
+	return diag_error(checking->diag, &(struct diag_location){ .source = &file, .line = hook->line, .column = 1 },
 			  -EINVAL, "nothing raises %s: %s", type->name, reason);
 }
 

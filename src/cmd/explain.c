@@ -30,7 +30,7 @@ static const char *const place_words[] = {
 typedef void explain_fn(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,
 			struct text_buffer *out);
 
-/* A match when the time is up is noticed in asterism's own process: there nobody can be met by a signal. */
+/* A match when the time is up is noticed in asterism's own process: there no process can be met by a signal. */
 static bool waits_for_time(const struct program *program, const struct program_rule *rule)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++)

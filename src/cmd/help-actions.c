@@ -8,7 +8,7 @@
 
 enum { CALL_BYTES = 200, LATE_BYTES = 400 };
 
-static const char *place_of(const struct react_action *action)
+static const char *location_of(const struct react_action *action)
 {
 	if (action->primitive == REACT_HOLD)
 		return "in the kernel; answered by asterism";
@@ -40,7 +40,7 @@ void help_actions(FILE *stream)
 		react_print(action, call, sizeof call);
 		fprintf(stream, "\n%s %s\n", action->changes_system ? "*" : " ", call);
 		cli_help_text(action->summary, 4, stream);
-		fprintf(stream, "    Done %s.", place_of(action));
+		fprintf(stream, "    Done %s.", location_of(action));
 		put_aliases(action, " Also called ", stream);
 		if (action->aliases[0])
 			putc('.', stream);
@@ -63,7 +63,7 @@ void help_actions_page(FILE *stream)
 
 		react_print(action, call, sizeof call);
 		fprintf(stream, "### %s\n`%s` %s.\n\n", action->name, call, action->summary);
-		fprintf(stream, "- Done %s%s.\n", place_of(action),
+		fprintf(stream, "- Done %s%s.\n", location_of(action),
 			action->changes_system ? "; needs `--allow-actions` or a policy" : "");
 		if (action->per_second)
 			fprintf(stream, "- By asterism at most %u times a second for each statement.\n",

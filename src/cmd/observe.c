@@ -17,7 +17,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* A hangup ends the session like SIGTERM, unless whoever started us wants it ignored, as nohup does. */
+/* A hangup ends the session like SIGTERM, unless our parent wants it ignored, as nohup does. */
 static bool hangup_ends(void)
 {
 	struct sigaction action;
@@ -50,7 +50,7 @@ static void take_harmless(sigset_t *taken)
 
 /*
  * Before the session begins a signal ends the process, and the kernel cleans up; but it is said what that means. The
- * handler is left to whoever made the process: a child that is no command yet just ends.
+ * handler is left to the parent: a child that is no command yet just ends.
  */
 static const char *volatile not_begun;
 static volatile pid_t own_pid;
@@ -58,7 +58,7 @@ static volatile pid_t own_pid;
 static void on_early_signal(int signal_number)
 {
 	if (getpid() == own_pid && write(STDERR_FILENO, not_begun, strlen(not_begun)) < 0)
-		own_pid = 0; /* nobody is left to be told */
+		own_pid = 0; /* there is no one left to be told */
 	raise(signal_number);
 }
 
@@ -205,7 +205,7 @@ void observe_start(struct observation *observation)
 		cli_note("observing");
 }
 
-/* Whoever relies on rules that act is warned. */
+/* A user who relies on rules that act is warned. */
 static void tell_remaining(const struct observation *observation, const struct session_remaining *remaining)
 {
 	char who[SESSION_REMAINING_NAMED * 16] = "";
@@ -245,7 +245,7 @@ void observe_tell_news(struct observation *observation)
 	asterism_diag_clear(observation->diag);
 }
 
-bool observe_tell_unwritten(const struct tape_totals *totals)
+bool observe_tell_unwritten(const struct recording_totals *totals)
 {
 	if (totals->snapshots_cut)
 		cli_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
@@ -256,7 +256,7 @@ bool observe_tell_unwritten(const struct tape_totals *totals)
 	return totals->snapshots_cut || totals->unclosed;
 }
 
-void observe_tell_refused(const struct tape_totals *totals)
+void observe_tell_refused(const struct recording_totals *totals)
 {
 	if (totals->snapshots_refused)
 		cli_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "

@@ -57,8 +57,8 @@ void observe_tell_stops(const struct session_totals *totals);
 void observe_tell_news(struct observation *observation);
 
 /* Whether a recording lacks something: then the status is STATUS_LOST. */
-bool observe_tell_unwritten(const struct tape_totals *totals);
+bool observe_tell_unwritten(const struct recording_totals *totals);
 
-void observe_tell_refused(const struct tape_totals *totals);
+void observe_tell_refused(const struct recording_totals *totals);
 
 #endif

@@ -21,7 +21,7 @@ struct record {
 	struct session_rules *needing; /* that only say what is recorded; NULL: none */
 	struct event_catalog *catalog; /* where there are no rules */
 	struct selection selection;
-	struct tape_options tape;
+	struct recording_options recording;
 	bool shows_progress, shown;
 };
 
@@ -48,7 +48,7 @@ static const char *size_text(uint64_t bytes)
 	return text;
 }
 
-static void on_progress(void *context, const struct tape_totals *totals)
+static void on_progress(void *context, const struct recording_totals *totals)
 {
 	struct record *record = context;
 	uint64_t lost = totals->overwritten + totals->dropped + totals->unread + totals->missed;
@@ -87,7 +87,7 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&record->sink, match);
 }
 
-static void tell_losses(const struct tape_totals *totals)
+static void tell_losses(const struct recording_totals *totals)
 {
 	if (totals->overwritten)
 		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written",
@@ -119,21 +119,22 @@ static void tell_losses(const struct tape_totals *totals)
 
 static void tell_totals(struct record *record, const struct session_totals *totals)
 {
-	const struct tape_totals *tape = &totals->tape;
+	const struct recording_totals *recording = &totals->recording;
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
 	hide_progress(record);
-	if (record->tape.flight)
-		cli_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", tape->events, seconds,
-			 tape->snapshots, tape->snapshots == 1 ? "" : "s", size_text(tape->bytes), record->tape.path);
+	if (record->recording.flight)
+		cli_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", recording->events, seconds,
+			 recording->snapshots, recording->snapshots == 1 ? "" : "s", size_text(recording->bytes),
+			 record->recording.path);
 	else
-		cli_note("%" PRIu64 " events in %.3g s, %s in %s", tape->events, seconds, size_text(tape->bytes),
-			 record->tape.path);
-	if (tape->deleted_bytes)
-		cli_note("%s of older events were deleted to keep to --max-size", size_text(tape->deleted_bytes));
-	observe_tell_refused(tape);
-	tell_losses(tape);
-	record->sink.has_lost |= observe_tell_unwritten(tape);
+		cli_note("%" PRIu64 " events in %.3g s, %s in %s", recording->events, seconds,
+			 size_text(recording->bytes), record->recording.path);
+	if (recording->deleted_bytes)
+		cli_note("%s of older events were deleted to keep to --max-size", size_text(recording->deleted_bytes));
+	observe_tell_refused(recording);
+	tell_losses(recording);
+	record->sink.has_lost |= observe_tell_unwritten(recording);
 }
 
 /* The status of a recording that ran to its end. */
@@ -160,8 +161,8 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	if (status)
 		return status;
 	record->sink.is_live = true;
-	options->tape = &record->tape;
-	options->last_snapshot = record->tape.flight ? "end" : NULL;
+	options->recording = &record->recording;
+	options->last_snapshot = record->recording.flight ? "end" : NULL;
 	options->on_match = on_match;
 	options->on_start = on_start;
 	options->on_pause = on_pause;
@@ -252,7 +253,7 @@ static int read_inputs(struct record *record, const struct cli_arguments *argume
 	struct event_catalog *catalog = rules ? session_rules_catalog(rules) : record->catalog;
 
 	if (lttng)
-		record->tape.lttng = catalog;
+		record->recording.lttng = catalog;
 	status = observe_select(arguments, rules, catalog, lttng ? selection_lttng : selection_default,
 				&record->selection);
 	if (!status && record->needing)
@@ -263,13 +264,13 @@ static int read_inputs(struct record *record, const struct cli_arguments *argume
 static int run(const struct cli_arguments *arguments)
 {
 	struct record record = {
-		.tape = { .path = arguments->options[OPTION_DIRECTORY].text,
-			  .flight = cli_has(arguments, OPTION_FLIGHT),
-			  .mode = (mode_t)arguments->options[OPTION_MODE].number,
-			  .what = &record.selection,
-			  .ring_bytes = arguments->options[OPTION_RING].number,
-			  .max_bytes = arguments->options[OPTION_MAX_SIZE].number,
-			  .last_ns = arguments->options[OPTION_LAST].number },
+		.recording = { .path = arguments->options[OPTION_DIRECTORY].text,
+			       .flight = cli_has(arguments, OPTION_FLIGHT),
+			       .mode = (mode_t)arguments->options[OPTION_MODE].number,
+			       .what = &record.selection,
+			       .ring_bytes = arguments->options[OPTION_RING].number,
+			       .max_bytes = arguments->options[OPTION_MAX_SIZE].number,
+			       .last_ns = arguments->options[OPTION_LAST].number },
 	};
 	int status = check_options(arguments);
 

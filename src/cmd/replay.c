@@ -45,7 +45,7 @@ static void on_progress(void *context, const struct session_progress *progress)
 	fflush(stderr);
 }
 
-/* Whether more events may come at any time: whoever reads our matches does not want to wait for those. */
+/* Whether more events may come at any time: the reader of our matches does not want to wait for those. */
 static bool is_stream(const char *file)
 {
 	struct stat status;
@@ -182,7 +182,7 @@ static char *put_remedy(const struct cli_arguments *arguments, const struct oper
 	return text_take(&text, &taken) ? NULL : taken;
 }
 
-/* Whoever looks for matches wants to know that there may be more. Returns the status to end with. */
+/* A user who looks for matches wants to know that there may be more. Returns the status to end with. */
 static int tell_interrupted(int status)
 {
 	if (!signals_came())

@@ -16,7 +16,7 @@
 struct run {
 	struct sink sink;
 	struct observation observation;
-	struct tape_options tape;
+	struct recording_options recording;
 	struct selection selection;
 };
 
@@ -60,7 +60,7 @@ static int prepare_snapshots(struct run *run, const struct cli_arguments *argume
 
 	if (!path)
 		return check_no_snapshots(arguments);
-	run->tape = (struct tape_options){
+	run->recording = (struct recording_options){
 		.path = path,
 		.flight = true,
 		.mode = (mode_t)arguments->options[OPTION_MODE].number,
@@ -69,19 +69,19 @@ static int prepare_snapshots(struct run *run, const struct cli_arguments *argume
 		.last_ns = arguments->options[OPTION_LAST].number,
 	};
 	status = observe_select(arguments, rules, session_rules_catalog(rules), selection_default, &run->selection);
-	run->observation.options.tape = &run->tape;
+	run->observation.options.recording = &run->recording;
 	return status;
 }
 
 static void tell_snapshots(struct run *run, const struct session_totals *totals)
 {
-	if (!run->observation.options.tape)
+	if (!run->observation.options.recording)
 		return;
-	if (totals->tape.snapshots)
-		cli_note("%" PRIu64 " snapshot%s in %s", totals->tape.snapshots, totals->tape.snapshots == 1 ? "" : "s",
-			 run->tape.path);
-	observe_tell_refused(&totals->tape);
-	run->sink.has_lost |= observe_tell_unwritten(&totals->tape);
+	if (totals->recording.snapshots)
+		cli_note("%" PRIu64 " snapshot%s in %s", totals->recording.snapshots,
+			 totals->recording.snapshots == 1 ? "" : "s", run->recording.path);
+	observe_tell_refused(&totals->recording);
+	run->sink.has_lost |= observe_tell_unwritten(&totals->recording);
 }
 
 static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)

@@ -85,7 +85,7 @@ static void count_time(struct stat_totals *totals, uint64_t ts)
 	totals->spans[(ts - totals->first_ns) / totals->span_ns]++;
 }
 
-/* Whatever is asked for, nobody looks at its fields. */
+/* Whatever is asked for, its fields are not looked at. */
 static bool wants_no_field(void *context, const struct event_type *type, uint32_t field)
 {
 	(void)context;

@@ -123,7 +123,7 @@ static void serve_one(struct clients *clients, struct client *client, const stru
 	}
 }
 
-/* Whoever awaits a result is not read from, but its end is seen. */
+/* A client that awaits a result is not read from, but its end is seen. */
 static void look_away(struct clients *clients, struct client *client)
 {
 	if (client->awaits_result)

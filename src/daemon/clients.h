@@ -35,7 +35,7 @@ struct result {
 };
 
 struct client {
-	int fd; /* -1: nobody */
+	int fd; /* -1: none */
 	uid_t user;
 	struct frame frame;
 	struct request request; /* whose body or result is awaited */
@@ -77,7 +77,7 @@ void clients_accept(struct clients *clients);
 /* Client number index can be read or written, as events of epoll say. */
 void clients_step(struct clients *clients, size_t index, uint32_t events);
 
-/* Answers whoever has waited long enough, and sends those away who hold things up. Returns when that is due next. */
+/* Answers clients that have waited long enough, and closes those that hold things up. Returns when that is due next. */
 uint64_t clients_poll(struct clients *clients, uint64_t now_ns);
 
 /* Whether somebody would get a result of this unit; only_root: somebody who may answer. */

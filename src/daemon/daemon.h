@@ -46,12 +46,12 @@ void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct cl
 
 /*
  * directory.c: makes the units be what the directory holds. Units whose file has not changed go on undisturbed; a file
- * that is wrong leaves the unit as it is. Stores in *wrong (NULL: nobody asks) how many files are wrong. Returns 0, or
- * -errno where the directory itself cannot be used, after a line in the log: then all units stay as they are.
+ * that is wrong leaves the unit as it is. Stores in *wrong (NULL: not asked for) how many files are wrong. Returns 0,
+ * or -errno where the directory itself cannot be used, after a line in the log: then all units stay as they are.
  */
 int daemon_read_directory(struct daemon *daemon, size_t *wrong);
 
-/* directory.c: whether nobody but root, and whoever the daemon runs as, can have written the file or folder. */
+/* directory.c: whether only root and the user of the daemon can have written the file or folder. */
 bool daemon_trusts(const struct stat *status);
 
 /* directory.c: activates a unit, if there is room for it. Returns 0, or -errno with a sentence in error. */

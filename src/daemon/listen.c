@@ -24,7 +24,7 @@ static int fail(const char *path, int error)
 	return -error;
 }
 
-/* Whether somebody listens there; a socket where nobody does is removed. */
+/* Whether somebody listens there; a socket without a listener is removed. */
 static bool is_taken(const struct sockaddr_un *address)
 {
 	struct stat status;
@@ -43,7 +43,7 @@ static bool is_taken(const struct sockaddr_un *address)
 	return taken;
 }
 
-/* Nobody may open it before its group is right. */
+/* It cannot be opened before its group is right. */
 static int bind_to(int fd, const struct sockaddr_un *address, const struct group *group)
 {
 	mode_t mask = umask(0177);

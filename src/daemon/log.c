@@ -37,5 +37,5 @@ void log_line(enum log_level level, const char *format, ...)
 	text_append_as(&shown, text, TEXT_WORDS);
 	line[start + (int)shown.length] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)start + shown.length + 1) < 0)
-		return; /* nobody is left to be told */
+		return; /* there is no one left to be told */
 }

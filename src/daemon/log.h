@@ -3,7 +3,7 @@
 #define DAEMON_LOG_H
 
 /*
- * What the daemon says to whoever runs it: lines on standard error. Under systemd each begins with its level, as
+ * What the daemon says to its operator: lines on standard error. Under systemd each begins with its level, as
  * sd-daemon(3) has it; elsewhere with a word.
  */
 

@@ -69,7 +69,7 @@ int daemon_on_match(void *context, const struct asterism_match *match)
 	return ASTERISM_CONTINUE;
 }
 
-/* Only who may answer can be waited for: where nobody of them listens, the rule's own answer holds at once. */
+/* Only who may answer can be waited for: where none of them listens, the rule's own answer holds at once. */
 int daemon_on_ask(void *context, const struct asterism_match *match, const struct asterism_ask *ask)
 {
 	struct daemon *daemon = context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a client gets done. Whoever can open the socket may look, and have rules that change nothing; what
+ * Decides what a client gets done. A client that can open the socket may look, and have rules that change nothing; what
  * touches the system, or somebody else's units, is root's.
  */
 

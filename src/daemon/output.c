@@ -117,7 +117,7 @@ static void drop(struct output *output)
 	output->length = kept;
 }
 
-/* Nobody will ever get what waits. */
+/* What waits will never be delivered. */
 static void hang_up(struct output *output, uint64_t now_ns)
 {
 	output->lines_dropped += output->is_open_line;

@@ -4,8 +4,8 @@
 
 /*
  * Where matches go: lines of JSON to a file, a Unix stream socket, or standard output. Lines are kept until the next
- * flush and go out in one piece; whoever does not take them in time loses them, counted, and blocks nobody. A line is
- * never written in part and forgotten: the rest of it comes first when there is room again.
+ * flush and go out in one piece; a client that does not take them in time loses them, counted, and blocks no other. A
+ * line is never written in part and forgotten: the rest of it comes first when there is room again.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum { OUTPUT_BYTES = 1 << 20 };
 struct output {
 	const char *where;
 	mode_t mode;  /* of a file that is made; 0: for its owner alone */
-	int fd;       /* -1: there is nobody now */
+	int fd;       /* -1: there is none now */
 	bool is_open; /* what fails from here on is no end */
 	bool is_socket, is_open_line;
 	char *bytes;
@@ -28,7 +28,7 @@ struct output {
 	uint64_t lines_written, lines_dropped;
 };
 
-/* Returns 0 or -errno after a line in the log; a socket that nobody listens at is no error. */
+/* Returns 0 or -errno after a line in the log; a socket without a listener is no error. */
 int output_open(struct output *output, const char *where, mode_t mode);
 void output_close(struct output *output);
 

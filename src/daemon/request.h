@@ -34,8 +34,8 @@ struct request {
 };
 
 /*
- * Reads a request. Returns 0; -EINVAL (it is none), -ENOSYS (there is no such operation), with a sentence for whoever
- * sent it in why.
+ * Reads a request. Returns 0; -EINVAL (it is none), -ENOSYS (there is no such operation), with a sentence for the
+ * client that sent it in why.
  */
 int request_read(const char *line, size_t length, struct request *request, char why[REQUEST_WHY_BYTES]);
 

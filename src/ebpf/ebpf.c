@@ -237,7 +237,7 @@ static int join_fds(struct ebpf *ebpf, struct asterism_diag *diag)
 	return 0;
 }
 
-/* Whoever waits for the end of all stopping must know the programs before one of them can run. */
+/* The part that waits for the end of all stopping must know the programs before one of them can run. */
 static int note_programs(const struct ebpf *ebpf, struct ebpf_stops *stops, struct asterism_diag *diag)
 {
 	int error = 0;

@@ -42,12 +42,12 @@ struct ebpf_options {
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
 	const bool *allowed;        /* per statement: what the programs may do at a match; NULL: nothing */
 	bool anywhere;              /* to processes out of scope, too */
-	struct ebpf_stops *stops;   /* where programs note whom they stop; NULL: they stop nobody */
+	struct ebpf_stops *stops;   /* where programs note whom they stop; NULL: they stop no process */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
 	/*
 	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,
 	 * in order, with all its fields; type is the program's index, seq counts from 1. A result other than 0 ends the
-	 * poll. NULL: nobody wants them.
+	 * poll. NULL: not wanted.
 	 */
 	int (*on_event)(void *context, const struct event_header *record);
 	/* Told before the next of these events: lost were not handed over in between. May be NULL. */

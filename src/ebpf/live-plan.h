@@ -2,7 +2,7 @@
 #ifndef EBPF_LIVE_PLAN_H
 #define EBPF_LIVE_PLAN_H
 
-/* The plan that a live session makes, for whoever wants to see it; no kernel is asked. */
+/* The plan that a live session makes, to be shown; no kernel is asked. */
 
 #include "ebpf/plan/explain.h"
 #include "event/catalog.h"

@@ -5,7 +5,7 @@
  * with the same count and go on by the same transition `count = count + 1`, the runs of a chain differ in their counts
  * alone, and the oldest has the greatest. So a chain keeps one number of pending increments, a run's slot holds
  * what its count is beyond that, and an event steps the oldest runs as long as they are ripe for something else than
- * counting, then adds one to the number. Whoever needs the slots as they should be adds the number first; a run that
+ * counting, then adds one to the number. A reader of the slots adds the number first; a run that
  * leaves its chain always does. Results are the same.
  */
 

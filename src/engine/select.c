@@ -162,7 +162,7 @@ static bool only_waits(const struct engine_entry *entry)
 	return !entry->start.count;
 }
 
-/* Keeps only the entries that nobody has taken over. */
+/* Keeps only the entries that have not been taken over. */
 static void keep_others(struct engine_dispatch *row)
 {
 	struct engine_entry *entries = row->entries;
@@ -265,7 +265,7 @@ int engine_select_build(struct arena *arena, struct engine_dispatch *row, uint32
 	return result;
 }
 
-/* The queues that the event has, entries that nobody took over first. Returns how many. */
+/* The queues that the event has, entries that were not taken over first. Returns how many. */
 static uint32_t fill_queues(const struct engine_dispatch *row, const struct engine_event *event, struct queue *queues)
 {
 	uint32_t count = 0;

@@ -28,7 +28,7 @@ int event_catalog_parse(struct event_catalog *catalog, const char *file, const c
 /* Which files a catalog may be made of, besides the installed ones. */
 enum event_catalog_files {
 	EVENT_FILES_ALL,
-	EVENT_FILES_OWN, /* regular ones of the owner, which nobody else can write */
+	EVENT_FILES_OWN, /* regular ones of the owner, which no other user can write */
 	EVENT_FILES_NONE,
 };
 

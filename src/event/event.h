@@ -2,7 +2,7 @@
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 
-/* An event on its way from a source (event/source.h) to whoever looks at it. */
+/* An event on its way from a source (event/source.h) to its consumers. */
 
 #include "event/type.h"
 

@@ -10,7 +10,7 @@
  * field order), without gaps; then all strings in field order, each with its NUL and no more; then zeros up to the next
  * multiple of 8
  *
- * A layout tells where each recorded field lies in the payload and in the record (event/type.h). Whoever decodes may
+ * A layout tells where each recorded field lies in the payload and in the record (event/type.h). A decoder may
  * drop fields from a layout: the others stay where they are. Layouts hold no pointers and may be copied.
  */
 
@@ -62,7 +62,7 @@ struct event_packed_number {
 
 struct event_packed_string {
 	uint16_t record_offset;
-	uint16_t capacity; /* in the record; 0: the string is there but nobody wants it */
+	uint16_t capacity; /* in the record; 0: the string is there but not wanted */
 	uint16_t field;
 };
 

@@ -224,10 +224,10 @@ bool event_span_is(struct event_span span, const char *text)
 }
 
 /* Line and column are only worked out for texts with errors. */
-static struct diag_place place_of(const struct event_scan *scan, struct event_span span)
+static struct diag_location location_of(const struct event_scan *scan, struct event_span span)
 {
 	const char *line = scan->source->text;
-	struct diag_place place = {
+	struct diag_location location = {
 		.source = scan->source,
 		.offset = (uint64_t)(span.start - line),
 		.line = 1,
@@ -235,28 +235,28 @@ static struct diag_place place_of(const struct event_scan *scan, struct event_sp
 	};
 
 	for (const char *newline; (newline = memchr(line, '\n', (size_t)(span.start - line)));) {
-		place.line++;
+		location.line++;
 		line = newline + 1;
 	}
-	place.column = (uint32_t)(span.start - line) + 1;
-	return place;
+	location.column = (uint32_t)(span.start - line) + 1;
+	return location;
 }
 
 uint32_t event_scan_line(const struct event_scan *scan, struct event_span span)
 {
-	return place_of(scan, span).line;
+	return location_of(scan, span).line;
 }
 
 int event_scan_error(struct event_scan *scan, struct event_span span, const char *hint, const char *format, ...)
 {
-	struct diag_place place = place_of(scan, span);
+	struct diag_location location = location_of(scan, span);
 	char text[512];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	diag_add(scan->diag, ASTERISM_ERROR, &place, hint, "%s", text);
+	diag_add(scan->diag, ASTERISM_ERROR, &location, hint, "%s", text);
 	return -EINVAL;
 }
 

@@ -27,8 +27,8 @@ enum event_sink_time {
 struct event_sink_options {
 	int fd;       /* where bytes go; stays the caller's */
 	bool at_once; /* an event is out when it has been put */
-	/* Becomes true when nobody is to wait for a reader any more: a write that was interrupted is -EPIPE then. NULL:
-	 * never. */
+	/* Becomes true when a reader is not to be waited for any more: a write that was interrupted is -EPIPE then.
+	 * NULL: never. */
 	const volatile sig_atomic_t *stop;
 	enum event_sink_time time; /* and the next one: of formats for people */
 	bool ordinals;             /* the event's comes first */

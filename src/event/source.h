@@ -4,7 +4,7 @@
 
 /*
  * A source of events: a format, or several inputs made one, behind one interface. Every source numbers the event types
- * that it meets, from 0 in the order of their first event, and puts this number into record->type. So whoever reads
+ * that it meets, from 0 in the order of their first event, and puts this number into record->type. So a reader of
  * maps each type once, when its number is first seen, and then by a table. One source belongs to one thread at a time.
  */
 

@@ -7,7 +7,7 @@
  *
  *   offset  0  ts     u64   ns, CLOCK_MONOTONIC
  *           8  seq    u64   ordinal in the input, from 1
- *          16  type   u32   index in the table of types of whoever holds the record
+ *          16  type   u32   index in the table of types of the record's holder
  *          20  cpu    u32
  *          24  pid    u32   process (thread group)
  *          28  tid    u32   thread
@@ -114,7 +114,7 @@ struct event_type {
 	uint32_t hook_count;
 };
 
-/* Whether the record carries EVENT_LATE. UINT32_MAX stands for a type that nobody knows. */
+/* Whether the record carries EVENT_LATE. UINT32_MAX stands for an unknown type. */
 static inline bool event_is_late(const struct event_header *record)
 {
 	return record->type & EVENT_LATE && record->type != UINT32_MAX;

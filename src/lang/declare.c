@@ -19,10 +19,10 @@ static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *it
 	if (result == -ENOMEM) {
 		lang_no_memory(c->report);
 	} else if (result == -ENOENT) {
-		lang_error(c->report, &item->name.place, hints[event_catalog_access(c->catalog)->files],
+		lang_error(c->report, &item->name.location, hints[event_catalog_access(c->catalog)->files],
 			   "there is no catalog '%s'", item->name.text);
 	} else if (result) {
-		lang_error(c->report, &item->name.place, NULL, "the catalog '%s' cannot be used", item->name.text);
+		lang_error(c->report, &item->name.location, NULL, "the catalog '%s' cannot be used", item->name.text);
 	}
 	c->catalog_failed |= result != 0;
 	return result == 0;
@@ -54,9 +54,9 @@ static bool check_fields(struct lang_check *c, const struct lang_syntax_item *it
 		bool header = is_header_name(field->name.text);
 
 		if (twice)
-			lang_error(c->report, &field->name.place, NULL, "'%s' is declared twice", field->name.text);
+			lang_error(c->report, &field->name.location, NULL, "'%s' is declared twice", field->name.text);
 		else if (header)
-			lang_error(c->report, &field->name.place, "leave it out, or give it another name",
+			lang_error(c->report, &field->name.location, "leave it out, or give it another name",
 				   "every event has the header field '%s' already", field->name.text);
 		else
 			specs[(*count)++] =
@@ -92,11 +92,11 @@ static bool declare_event(struct lang_check *c, const struct lang_syntax_item *i
 	if (result == -ENOMEM)
 		lang_no_memory(c->report);
 	else if (result == -E2BIG)
-		lang_error(c->report, &item->name.place,
+		lang_error(c->report, &item->name.location,
 			   "at most 128 fields in 8192 bytes; a string takes 256, others 8", "event '%s' is too large",
 			   item->name.text);
 	else if (result)
-		lang_error(c->report, &item->name.place, NULL, "event '%s' exists already with other fields",
+		lang_error(c->report, &item->name.location, NULL, "event '%s' exists already with other fields",
 			   item->name.text);
 	return result == 0;
 }

@@ -118,7 +118,7 @@ static void list_params(struct reading *reading)
 			unit->parameters[unit->parameter_count++] =
 				(struct lang_parameter){ .name = at->name,
 							 .file = reading->params[i].file,
-							 .place = at->place,
+							 .location = at->location,
 							 .text = at->text,
 							 .default_text = at->default_text };
 	}
@@ -188,14 +188,14 @@ static void note_name(struct reading *reading, struct lang_names *names, const s
 		return;
 	bool both = is_rule == (other < reading->rule_count);
 
-	lang_error(&reading->report, &word->place, NULL, "%s are named '%s'",
+	lang_error(&reading->report, &word->location, NULL, "%s are named '%s'",
 		   !both     ? "a rule and a machine"
 		   : is_rule ? "two rules"
 			     : "two machines",
 		   word->text);
 	lang_note(&reading->report,
-		  other < reading->rule_count ? &unit->rules[other].place
-					      : &unit->machines[other - reading->rule_count].place,
+		  other < reading->rule_count ? &unit->rules[other].location
+					      : &unit->machines[other - reading->rule_count].location,
 		  "the other one is here");
 }
 

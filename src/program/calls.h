@@ -12,12 +12,12 @@ const struct react_action *program_call(const struct program *program, const str
 
 /*
  * Whether all that rule does at a match is to count, in counters and histograms, and it returns nothing, or whether it
- * says so by RETURN NOTHING: then nobody needs to hear of its matches one by one. Of a machine: all its notices are
+ * says so by RETURN NOTHING: then its matches need not be reported one by one. Of a machine: all its notices are
  * such, or no match at all.
  */
 bool program_only_tallies(const struct program *program, const struct program_rule *rule);
 
-/* The same of one of a machine's notices, from 1: whoever warns is heard. */
+/* The same of one of a machine's notices, from 1: what warns is heard. */
 bool program_notice_only_tallies(const struct program *program, const struct program_rule *rule, uint32_t notice);
 
 /*

@@ -13,7 +13,7 @@
  *
  * Errors: -ENOMEM, and -E2BIG where the caller's limit is passed. It may touch: the image alone; nothing is kept, so
  * threads may ask at once. Feeding is found anew by every question, in time linear in the transitions of the taker, so
- * whoever asks often keeps the answer.
+ * a caller that asks often keeps the answer.
  *
  * That no circle of emissions carries on for ever is the loader's to see to (check-emissions.c).
  */

@@ -83,7 +83,7 @@ enum program_rule_flag {
 	PROGRAM_RULE_DEADLINE = 1 << 2, /* has a state that matches when the time is up */
 	PROGRAM_RULE_OVER_ALL = 1 << 3, /* OVER { * }: types outside the image are part of the stream too */
 	PROGRAM_RULE_TIMER = 1 << 4,    /* MACHINE: instances have timers */
-	PROGRAM_RULE_SILENT = 1 << 5,   /* RETURN NOTHING: matches are counted, and told to nobody */
+	PROGRAM_RULE_SILENT = 1 << 5,   /* RETURN NOTHING: matches are counted and not reported */
 };
 
 struct program_rule {

@@ -3,7 +3,7 @@
 #define PROGRAM_MATCH_COPY_H
 
 /*
- * Copies of matches, for whoever needs them longer than the callback that is lent one: as packed bytes, which can be
+ * Copies of matches, for use after the callback that is lent one: as packed bytes, which can be
  * moved and queued, or as one object of its own.
  *
  * What belongs to a match: its slots, the events of its sequence with their records, comm, and, where there are any,

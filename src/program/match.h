@@ -42,7 +42,7 @@ struct program_match {
 	const struct program_reaction *reactions; /* per statement of the rule; NULL: nothing was tried */
 	/* Of the thread in user mode, if the rule asks for it: addresses, innermost first, and what they mean. */
 	const uint64_t *stack;
-	const char *const *frames; /* NULL: nobody has looked yet */
+	const char *const *frames; /* NULL: not looked up yet */
 	uint32_t stack_count;
 };
 

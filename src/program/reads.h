@@ -3,7 +3,7 @@
 #define PROGRAM_READS_H
 
 /*
- * Which fields of events a rule looks at, for whoever fetches, decodes or judges only those: the kernel side, the
+ * Which fields of events a rule looks at, for those who fetch, decode or judge only these: the kernel side, the
  * readers of recordings, the engine (which strings must have been read) and the judge of system calls.
  *
  * What counts: a field in a condition, on the right of an action, or in a key; and all fields of an event that becomes

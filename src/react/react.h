@@ -61,7 +61,7 @@ struct react_value {
 	};
 };
 
-/* What the programs in the kernel can do of an action, before whoever completed the match goes on. */
+/* What the programs in the kernel can do of an action, before the thread that completed the match goes on. */
 enum react_primitive {
 	REACT_NOT_IN_KERNEL,
 	REACT_SEND_SIGNAL, /* to the first argument, if the kernel can reach it */
@@ -82,7 +82,7 @@ struct react_action {
 	const char *summary;   /* one line, for help */
 	const char *guarantee; /* what has and has not happened when it is done */
 	bool changes_system;   /* needs to be allowed */
-	bool fails_call;       /* done by whoever holds the system call that completes the match, before it is told */
+	bool fails_call;       /* done where the system call that completes the match is held, before it is told */
 	bool synchronous;      /* only in a SYNCHRONOUS rule, and once */
 	bool is_undone;        /* at the end of the session, also when this process is killed */
 	enum react_primitive primitive;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the notes of the kernel's programs mean, and how whoever is in them goes on. */
+/* Decides what the notes of the kernel's programs mean, and how the processes in them go on. */
 
 #include "react/stops.h"
 

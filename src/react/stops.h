@@ -4,7 +4,7 @@
 
 /*
  * Whom the kernel's programs have stopped: a table in memory that they share with this process and with the keeper. A
- * program notes a process before it sends SIGSTOP, so whoever is stopped is in the table, whatever ends when.
+ * program notes a process before it sends SIGSTOP, so every stopped process is in the table, whatever ends when.
  *
  * A slot's word holds a count in its upper half and whom it is about in its lower half; a slot whose count is 0 is
  * free. Programs only add (and take back what they have just added), this process only subtracts what it has seen
@@ -26,7 +26,7 @@ enum {
 enum {
 	REACT_STOP_PID_MASK = (1 << 22) - 1,
 	REACT_STOP_FOR_GOOD = 1 << 22, /* by Stop; else by Ask */
-	REACT_STOP_SIGNAL_SHIFT = 24,  /* what a process gets if nobody answers; 0: it goes on */
+	REACT_STOP_SIGNAL_SHIFT = 24,  /* what a process gets without an answer; 0: it goes on */
 };
 
 struct react_stop {
@@ -35,7 +35,7 @@ struct react_stop {
 };
 
 struct react_stop_table {
-	uint32_t open; /* 0: nobody is to be stopped any more */
+	uint32_t open; /* 0: no process is to be stopped any more */
 	uint32_t program_count;
 	uint64_t refused; /* stops that found no free slot */
 	uint64_t pad[6];
@@ -60,7 +60,7 @@ void react_stops_find(const struct react_stop_table *table, pid_t pid, bool for_
 void react_stops_forget(struct react_stop_table *table, const struct react_stop_notes *notes, uint32_t most);
 
 /*
- * Lets everybody go on whom the table knows; whoever was to get a signal if nobody answers gets it, once. Nothing is
+ * Lets every process of the table go on; one that was to get a signal without an answer gets it, once. Nothing is
  * forgotten, so it may be called again. Allocates nothing, as a child may that was forked from many threads.
  */
 void react_stops_continue(struct react_stop_table *table);

@@ -6,9 +6,10 @@
  * The journal of what has to be undone when a session ends, however it ends. It lies in memory that a forked process
  * shares, so that one can undo everything after the owner was killed, at whatever instruction.
  *
- * An entry is written before the change that it undoes is made, and published with a release store: whoever finds it
- * published (acquire) finds it whole. To undo what was not done yet, or twice, changes nothing. Only the owner adds and
- * drops; undo_all is for the owner, or for another process once the owner is gone. Undoing neither allocates nor locks.
+ * An entry is written before the change that it undoes is made, and published with a release store: a process that
+ * finds it published (acquire) finds it whole. To undo what was not done yet, or twice, changes nothing. Only the owner
+ * adds and drops; undo_all is for the owner, or for another process once the owner is gone. Undoing neither allocates
+ * nor locks.
  *
  * Processes are told by id and time of birth, so that no entry ever meets the next one of that id. The table is
  * bounded: where it is full, entries of the dead make room, and if there are none, the change must not be made.

@@ -78,7 +78,7 @@ static inline void ring_commit_add(struct ring_control *control, uint32_t slot, 
 	atomic_fetch_add_explicit(&control->commits[slot], units, memory_order_release);
 }
 
-/* The unreduced halves. Whoever stores them has not committed yet, so they are never older than a lap. */
+/* The unreduced halves. Their writer has not committed yet, so they are never older than a lap. */
 static inline uint64_t ring_long_load(_Atomic uint64_t *half)
 {
 	return atomic_load_explicit(half, memory_order_relaxed);

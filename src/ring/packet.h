@@ -5,7 +5,7 @@
 /*
  * The first bytes of a sub-buffer, and of the CTF packet that it becomes (docs/formats/trace.md). In a ring the writer
  * keeps timestamp_begin, packet_seq_num and events_before, and who closes the sub-buffer timestamp_end, content_bits
- * and events_after; whoever writes the packet to a trace fills in the rest. Little endian.
+ * and events_after; the writer of the trace fills in the rest. Little endian.
  */
 
 #include <stddef.h>

@@ -26,12 +26,12 @@
  * The reserve word holds position (low half) and number of events (high half), both modulo 2^32 and counting from the
  * ring's beginning. A writer reads it, reads the clock, decides where its event goes, and replaces the word; if
  * somebody else did so first, it begins again. So a position and the number of events before it are known together,
- * and the clock's readings have the order of the positions. Whoever moves the position into another sub-buffer opens
- * it: writes the header, and closes the one before, whose rest becomes padding.
+ * and the clock's readings have the order of the positions. The writer that moves the position into another sub-buffer
+ * opens it: writes the header, and closes the one before, whose rest becomes padding.
  *
  * A writer commits by adding the units that it has filled to the sub-buffer's counter; the padding of a sub-buffer is
  * committed by the one who closes it. Counters go on from lap to lap: after lap n (from 1) a complete sub-buffer's is
- * n * sub_units. A sub-buffer is only opened again once it is complete, so nobody writes to a place of another lap.
+ * n * sub_units. A sub-buffer is only opened again once it is complete, so no writer touches a slot of another lap.
  *
  * Told. After its reservation a writer stores its thread and the position that it moved to in one word. The next one
  * needs not tell its context if the word names its own thread and the very position at which it goes on: only then the
@@ -79,7 +79,7 @@ struct ring_control {
 _Static_assert(sizeof(struct ring_control) == 64, "programs in the kernel know this layout");
 _Static_assert(sizeof(_Atomic uint64_t) == 8 && ATOMIC_LLONG_LOCK_FREE == 2, "shared memory needs plain words");
 
-/* A view of a ring that lies elsewhere. What is here is known from whoever made the ring, never read from the ring. */
+/* A view of a ring that lies elsewhere. What is here is known from the ring's maker, never read from the ring. */
 struct ring {
 	struct ring_control *control;
 	_Atomic uint64_t *data;
@@ -167,7 +167,7 @@ int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part);
 
 /*
- * The same as ring_next when nobody waits for more: sub-buffers that are not complete after some looks are skipped, and
+ * The same as ring_next without waiting for more: sub-buffers that are not complete after some looks are skipped, and
  * the last one is drained. Where writers are at rest, lost is exact after the 0 at the end: written = handed out +
  * lost.
  */

@@ -192,7 +192,7 @@ static void merge_want(struct event_source *source, const struct event_want *wan
 	struct merge *merge = (struct merge *)source;
 	struct event_want all = *want;
 
-	/* What an input left out could not be counted here: nobody could tell before which event of another it was. */
+	/* What an input left out could not be counted here: it is unknown before which event of another it was. */
 	all.drops = want->drops && merge->input_count == 1;
 	for (size_t i = 0; i < merge->input_count; i++)
 		event_source_want(merge->inputs[i].source, &all);

@@ -23,7 +23,7 @@ static int say(struct asterism_diag *diag, const char *path, const char *text)
 {
 	struct diag_source source = { .file = path };
 
-	return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL, "%s", text);
+	return diag_error(diag, &(struct diag_location){ .source = &source }, -EINVAL, "%s", text);
 }
 
 static int open_lines(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,

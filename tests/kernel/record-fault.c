@@ -5,7 +5,7 @@
  */
 
 #include "base/alloc.h"
-#include "session/record/tape.h"
+#include "session/record/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +23,8 @@ static char folder[] = "/tmp/asterism-kernel-XXXXXX";
 
 struct rig {
 	struct asterism_diag *diag;
-	struct tape_options options;
-	struct tape *tape;
+	struct recording_options options;
+	struct recording *recording;
 	unsigned long failing;
 	pid_t plant;
 	int to_plant, from_plant;
@@ -69,35 +69,35 @@ static int fail(const struct rig *rig, const char *what, int result)
 }
 
 /* More marks than are kept. */
-static void mark(struct tape *tape)
+static void mark(struct recording *recording)
 {
-	struct tape_mark mark = { .ts = 1, .comm = "fault", .rule = "rule", .values = "{}" };
+	struct recording_mark mark = { .ts = 1, .comm = "fault", .rule = "rule", .values = "{}" };
 
 	for (int i = 0; i < MARKS; i++, mark.ts++)
-		tape_mark(tape, &mark);
+		recording_mark(recording, &mark);
 }
 
 static int record(struct rig *rig)
 {
 	uint64_t wait_ns;
-	int result = tape_attach(rig->tape);
+	int result = recording_attach(rig->recording);
 
 	if (!result)
-		result = tape_add(rig->tape, rig->plant);
+		result = recording_add(rig->recording, rig->plant);
 	if (!result)
 		result = make_plant_call(rig);
 	if (result)
 		return result;
-	result = tape_poll(rig->tape, &wait_ns);
-	mark(rig->tape);
+	result = recording_poll(rig->recording, &wait_ns);
+	mark(rig->recording);
 	if (!result && rig->options.flight)
-		result = tape_snapshot(rig->tape, "one", true);
-	tape_finish(rig->tape);
+		result = recording_snapshot(rig->recording, "one", true);
+	recording_finish(rig->recording);
 	return result;
 }
 
 /* Whether something is told that came short of the memory it needed. */
-static bool is_short(const struct rig *rig, const struct tape_totals *totals)
+static bool is_short(const struct rig *rig, const struct recording_totals *totals)
 {
 	return totals->unmarked || totals->unwritten || totals->snapshots_cut ||
 	       asterism_diag_count(rig->diag, ASTERISM_ERROR);
@@ -108,9 +108,9 @@ static int attempt(struct rig *rig)
 	int result;
 
 	asterism_diag_clear(rig->diag);
-	rig->tape = NULL;
+	rig->recording = NULL;
 	alloc_fail_at(rig->failing);
-	result = tape_new(&rig->options, rig->diag, &rig->tape);
+	result = recording_new(&rig->options, rig->diag, &rig->recording);
 	if (!result)
 		result = record(rig);
 	alloc_fail_at(0);
@@ -141,16 +141,16 @@ static int run_all(struct rig *rig)
 	int result;
 
 	for (rig->failing = 1;; rig->failing += rig->failing < EVERY_ONE ? 1 : RARER) {
-		struct tape_totals totals = { 0 };
+		struct recording_totals totals = { 0 };
 
 		result = attempt(rig);
-		bool began = rig->tape != NULL;
+		bool began = rig->recording != NULL;
 
 		if (result && (result != -ENOMEM || !asterism_diag_count(rig->diag, ASTERISM_ERROR)))
 			return fail(rig, "wrong result", result);
 		if (began)
-			tape_count(rig->tape, &totals);
-		tape_free(rig->tape);
+			recording_count(rig->recording, &totals);
+		recording_free(rig->recording);
 		if (!began && access(rig->options.path, F_OK) == 0)
 			return fail(rig, "something is left", result);
 		if (!result && totals.events == 0)

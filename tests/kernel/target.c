@@ -172,7 +172,7 @@ static int freezes(char **args)
 }
 
 /* ask NUMBER yes|no: the call, getppid if yes; then waits a while for a signal. */
-static int asks(char **args)
+static int requests(char **args)
 {
 	call(atol(args[0]));
 	if (strcmp(args[1], "yes") != 0)
@@ -194,9 +194,9 @@ static const struct {
 	const char *name;
 	int (*run)(char **args);
 } scenarios[] = {
-	{ "progress", progresses }, { "thread", thread }, { "calls", calls }, { "flood", flood },
-	{ "nice", nices },          { "wait", waits },    { "ask", asks },    { "freeze", freezes },
-	{ "orphans", orphans },
+	{ "progress", progresses }, { "thread", thread },  { "calls", calls },
+	{ "flood", flood },         { "nice", nices },     { "wait", waits },
+	{ "ask", requests },        { "freeze", freezes }, { "orphans", orphans },
 };
 
 int main(int argc, char **argv)

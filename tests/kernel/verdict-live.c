@@ -30,7 +30,7 @@ struct scene {
 	uint32_t later;               /* answer only when so many are pending; 0: at once */
 	uint64_t tickets[TICKETS_PENDING];
 	uint32_t ticket_count;
-	struct asks *asks;
+	struct requests *requests;
 	uint64_t asked, told, continued, aborted, late, by_default;
 	uint64_t moved;     /* the target went on though it was asked about */
 	uint64_t unstopped; /* was not seen stopped */
@@ -80,7 +80,7 @@ static enum session_verdict on_ask(void *context, const struct program_match *ma
 	if (scene->delays_ns && scene->asked < TICKETS_MAX)
 		scene->delays_ns[scene->asked] = now - match->ts;
 	scene->asked++;
-	scene->asks = ask->asks;
+	scene->requests = ask->requests;
 	if (scene->beside_starved)
 		return ask_beside_starved(scene, match, ask);
 	scene->unstopped += !ask->is_stopped;
@@ -105,8 +105,10 @@ static int on_pause(void *context)
 
 	scene->ticket_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		expect(asks_answer(scene->asks, scene->tickets[i], scene->verdict) == 0, "an answer is taken", i);
-		expect(asks_answer(scene->asks, scene->tickets[i], scene->verdict) == -ENOENT, "but only one", i);
+		expect(requests_answer(scene->requests, scene->tickets[i], scene->verdict) == 0, "an answer is taken",
+		       i);
+		expect(requests_answer(scene->requests, scene->tickets[i], scene->verdict) == -ENOENT, "but only one",
+		       i);
 	}
 	return 0;
 }

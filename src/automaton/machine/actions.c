@@ -98,7 +98,7 @@ void machine_actions(struct machine_build *build, const struct machine_row *row,
 	else if (transition->copy_by)
 		set_key(build, row, transition->copy_by, out);
 	if (!kept && !row->tells)
-		return; /* nobody will see what it does */
+		return; /* what it does is seen nowhere */
 	if (row->opens)
 		set_initials(build, out);
 	number = run_blocks(build, row, out);

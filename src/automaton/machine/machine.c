@@ -22,7 +22,7 @@ static int init(struct machine_build *build, struct unit_build *unit, const stru
 {
 	*build = (struct machine_build){ .machine = machine };
 	build->base = (struct rule_build){ .unit = unit, .sort = "machine", .rule = &build->named };
-	build->named = (struct lang_rule){ .name = machine->name, .place = machine->place };
+	build->named = (struct lang_rule){ .name = machine->name, .location = machine->location };
 	build->base.arena = arena_new();
 	if (!build->base.arena)
 		return -ENOMEM;
@@ -47,7 +47,7 @@ static int check_model(struct machine_build *build, const struct lang_transition
 	for (uint32_t i = 0; i < build->machine->key_count; i++) {
 		if (model->by[i] == transition->by[i])
 			continue;
-		return diag_error(build->base.unit->diag, &transition->place, -EINVAL,
+		return diag_error(build->base.unit->diag, &transition->location, -EINVAL,
 				  "an event of type '%s' has its key '%s' in one field only; another transition takes "
 				  "it from another",
 				  transition->type->name, build->machine->keys[i].name);
@@ -151,7 +151,7 @@ static void emit(struct machine_build *build)
 		.timer_slot = build->timer != PROGRAM_NONE ? build->timer : 0,
 	};
 
-	out.place = rule_text(&build->base, rule_place(&build->base));
+	out.place = rule_text(&build->base, rule_location(&build->base));
 	out.source = out.name;
 	machine_emit_states(build, &out);
 	machine_emit_notices(build, &out);

@@ -395,7 +395,7 @@ void machine_emit_notices(struct machine_build *build, struct program_rule *out)
 			rule_fail(&build->base, -ENOMEM);
 	}
 	if (!build->base.error && out->statement_count > REACT_STATEMENTS_MAX) {
-		diag_error(build->base.unit->diag, &build->machine->place, 0,
+		diag_error(build->base.unit->diag, &build->machine->location, 0,
 			   "machine '%s' has %u EMITs and CALLs in its transitions, with EXIT and ENTRY, more than %d",
 			   build->machine->name, out->statement_count, REACT_STATEMENTS_MAX);
 		rule_fail(&build->base, -E2BIG);

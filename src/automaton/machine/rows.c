@@ -81,7 +81,7 @@ static void add_row(struct machine_build *build, struct output *output, const st
 	set_blocks(build, row);
 	if (!transition->copy_by || (!row->tells && row->target != PROGRAM_TARGET_END) || build->base.error)
 		return;
-	diag_error(build->base.unit->diag, &transition->place, 0,
+	diag_error(build->base.unit->diag, &transition->location, 0,
 		   row->tells ? "a copy does nothing but assign, also in the EXIT and ENTRY that it passes"
 			      : "a copy that ends at once is none");
 	rule_fail(&build->base, -EINVAL);

@@ -38,23 +38,23 @@ static uint32_t is_bound(struct rule_build *build, uint32_t element)
 /* What is known of the elements that an expression names: all there, perhaps there (with the test in *node), none. */
 enum presence { PRESENT, PERHAPS, ABSENT };
 
-static enum presence presence(struct rule_build *build, const struct lang_expr *expr,
-			      const struct place_in_pattern *place, uint32_t *node)
+static enum presence presence(struct rule_build *build, const struct lang_expr *expr, const struct pattern_point *point,
+			      uint32_t *node)
 {
 	enum presence left, right;
 
 	if (!expr || expr->op == LANG_CONST)
 		return PRESENT;
 	if (expr->op > LANG_LAST) {
-		left = presence(build, expr->left, place, node);
-		right = presence(build, expr->right, place, node);
+		left = presence(build, expr->left, point, node);
+		right = presence(build, expr->right, point, node);
 		return left > right ? left : right;
 	}
-	if (expr->element == place->current)
+	if (expr->element == point->current)
 		return PRESENT;
-	if (!place->may || !set_has(place->may, expr->element))
+	if (!point->may || !set_has(point->may, expr->element))
 		return ABSENT;
-	if (set_has(place->must, expr->element))
+	if (set_has(point->must, expr->element))
 		return PRESENT;
 	*node = node_and(build, *node, is_bound(build, expr->element));
 	return PERHAPS;
@@ -73,13 +73,13 @@ uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr
 
 /* The condition as a node: NONE where something it names cannot be there, "absent or true" where it may not be. */
 static uint32_t tested(struct rule_build *build, const struct lang_condition *condition,
-		       const struct place_in_pattern *place)
+		       const struct pattern_point *point)
 {
 	uint32_t there = PROGRAM_NONE, absent;
 
-	if (presence(build, condition->expr, place, &there) == ABSENT)
+	if (presence(build, condition->expr, point, &there) == ABSENT)
 		return PROGRAM_NONE;
-	uint32_t node = node_expr(build, condition->expr, place->current);
+	uint32_t node = node_expr(build, condition->expr, point->current);
 
 	if (there == PROGRAM_NONE)
 		return node;
@@ -122,19 +122,19 @@ static void add_join(struct rule_build *build, struct draft *draft, uint32_t joi
 
 /* `current.f == earlier.g`, both bare: may become a key. */
 static bool add_bare(struct rule_build *build, struct draft *draft, const struct lang_expr *expr,
-		     const struct place_in_pattern *place)
+		     const struct pattern_point *point)
 {
 	const struct lang_expr *mine = expr->left, *other = expr->right;
 
 	if (expr->op != LANG_EQ)
 		return false;
-	if (mine->op != LANG_FIELD || mine->element != place->current) {
+	if (mine->op != LANG_FIELD || mine->element != point->current) {
 		mine = expr->right;
 		other = expr->left;
 	}
-	if (mine->op != LANG_FIELD || other->op != LANG_FIELD || mine->element != place->current)
+	if (mine->op != LANG_FIELD || other->op != LANG_FIELD || mine->element != point->current)
 		return false;
-	if (other->element == place->current || !place->must || !set_has(place->must, other->element))
+	if (other->element == point->current || !point->must || !set_has(point->must, other->element))
 		return false;
 	if (!same_bits(mine->field, other->field))
 		return false;
@@ -142,25 +142,25 @@ static bool add_bare(struct rule_build *build, struct draft *draft, const struct
 	return true;
 }
 
-void conditions_fit(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place, bool opens)
+void conditions_fit(struct rule_build *build, struct draft *draft, const struct pattern_point *point, bool opens)
 {
 	const struct lang_rule *rule = build->rule;
 
 	for (uint32_t i = 0; i < rule->join_count && !opens; i++)
-		add_join(build, draft, i, place->current);
+		add_join(build, draft, i, point->current);
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
 		const struct lang_condition *condition = &rule->conditions[i];
 		bool constant = condition->element == UINT32_MAX;
 
-		if (condition->kind == LANG_RELATION || (constant ? !opens : condition->element != place->current))
+		if (condition->kind == LANG_RELATION || (constant ? !opens : condition->element != point->current))
 			continue;
-		if (condition->kind != LANG_GUARD && add_bare(build, draft, condition->expr, place))
+		if (condition->kind != LANG_GUARD && add_bare(build, draft, condition->expr, point))
 			continue;
-		draft->fit = node_and(build, draft->fit, tested(build, condition, place));
+		draft->fit = node_and(build, draft->fit, tested(build, condition, point));
 	}
 }
 
-uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element)
+uint32_t conditions_relations(struct rule_build *build, const struct pattern_point *point, uint32_t element)
 {
 	const struct lang_rule *rule = build->rule;
 	uint32_t all = PROGRAM_NONE;
@@ -169,7 +169,7 @@ uint32_t conditions_relations(struct rule_build *build, const struct place_in_pa
 		const struct lang_condition *condition = &rule->conditions[i];
 
 		if (condition->kind == LANG_RELATION && condition->element == element)
-			all = node_and(build, all, tested(build, condition, place));
+			all = node_and(build, all, tested(build, condition, point));
 	}
 	return all;
 }

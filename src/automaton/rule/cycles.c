@@ -14,7 +14,7 @@
 
 struct emission {
 	const struct event_type *type;
-	const struct diag_place *place;
+	const struct diag_location *location;
 };
 
 /* Vertices: the unit's rules, then its machines. */
@@ -46,7 +46,7 @@ static void collect(struct cycle_search *search, const struct lang_statement *st
 				   sizeof *search->emissions);
 	if (!search->error)
 		search->emissions[search->emission_count++] =
-			(struct emission){ .type = statement->type, .place = &statement->place };
+			(struct emission){ .type = statement->type, .location = &statement->location };
 }
 
 static void collect_block(struct cycle_search *search, const struct lang_block *block)
@@ -130,7 +130,7 @@ static int report(const struct cycle_search *search, const struct circle *circle
 
 		snprintf(path + used, sizeof path - used, "%s -> ", name_of(search, circle->vertices[i]));
 	}
-	return diag_error(search->unit->diag, emission->place, -EINVAL, "EMIT feeds itself: %s%s", path,
+	return diag_error(search->unit->diag, emission->location, -EINVAL, "EMIT feeds itself: %s%s", path,
 			  name_of(search, circle->vertices[0]));
 }
 

@@ -38,9 +38,9 @@ static int explain(struct rule_build *build, const struct position *a, const str
 	struct asterism_diag *diag = build->unit->diag;
 	const struct position *second = a->id > b->id ? a : b, *first = a->id > b->id ? b : a;
 
-	diag_add(diag, ASTERISM_ERROR, &second->spec->place, hint, "%s: '%s' here and at line %u, column %u", what,
-		 second->spec->type->name, first->spec->place.line, first->spec->place.column);
-	diag_add(diag, ASTERISM_NOTE, &first->spec->place, NULL, "the other '%s'", first->spec->type->name);
+	diag_add(diag, ASTERISM_ERROR, &second->spec->location, hint, "%s: '%s' here and at line %u, column %u", what,
+		 second->spec->type->name, first->spec->location.line, first->spec->location.column);
+	diag_add(diag, ASTERISM_NOTE, &first->spec->location, NULL, "the other '%s'", first->spec->type->name);
 	return -EINVAL;
 }
 
@@ -110,7 +110,7 @@ static int join(struct rule_build *build, struct merged_edge *into, const struct
 	if (err)
 		return err;
 	if (into->target_count == SET_MAX)
-		return diag_error(build->unit->diag, &into->edge.target->spec->place, -E2BIG,
+		return diag_error(build->unit->diag, &into->edge.target->spec->location, -E2BIG,
 				  "more than %d alternatives begin with '%s'", SET_MAX,
 				  into->edge.target->spec->type->name);
 	into->origins[into->target_count] = other->origins[0];

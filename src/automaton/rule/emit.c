@@ -56,7 +56,7 @@ void rule_emit_slots(struct rule_build *build, struct program_rule *out)
 	}
 	out->slot_bytes = offset;
 	if (offset > PROGRAM_SLOT_BYTES_MAX) {
-		diag_error(build->unit->diag, &build->rule->place, 0,
+		diag_error(build->unit->diag, &build->rule->location, 0,
 			   "a run of %s '%s' would have to remember %u bytes, more than %d", build->sort,
 			   build->rule->name, offset, PROGRAM_SLOT_BYTES_MAX);
 		rule_fail(build, -E2BIG);
@@ -331,11 +331,11 @@ char *rule_printable(struct rule_build *build, const char *from)
 }
 
 /* "file:line" for people: a file may be called anything, an image takes printable text only. */
-const char *rule_place(struct rule_build *build)
+const char *rule_location(struct rule_build *build)
 {
-	const struct diag_place *place = &build->rule->place;
-	const char *file = place->source && place->source->file ? place->source->file : "";
-	const char *text = arena_format(build->arena, "%s:%u", file, place->line);
+	const struct diag_location *location = &build->rule->location;
+	const char *file = location->source && location->source->file ? location->source->file : "";
+	const char *text = arena_format(build->arena, "%s:%u", file, location->line);
 
 	return text ? rule_printable(build, text) : NULL;
 }
@@ -355,7 +355,7 @@ void rule_emit(struct rule_build *build)
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
 
-	out.place = rule_text(build, rule_place(build));
+	out.place = rule_text(build, rule_location(build));
 	out.source = rule_text(build, rule->name);
 	emit_elements(build, &out);
 	rule_emit_slots(build, &out);

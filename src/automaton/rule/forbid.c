@@ -27,7 +27,7 @@ struct negated {
 
 static int unsupported(struct rule_build *build, const struct pattern_node *negation, const char *what)
 {
-	return diag_error(build->unit->diag, &negation->source->place, -EINVAL, "%s", what);
+	return diag_error(build->unit->diag, &negation->source->location, -EINVAL, "%s", what);
 }
 
 static struct inside *find(struct rule_build *build, struct negated *negated, const struct position *position)
@@ -175,16 +175,16 @@ static bool completes(const struct rule_build *build, const struct inside *item)
 
 static void forbid(struct rule_build *build, uint32_t index, const struct negated *negated, const struct inside *item)
 {
-	struct place_in_pattern place = { .current = item->position->element };
+	struct pattern_point point = { .current = item->position->element };
 	const struct lang_element *element = item->position->spec;
 	struct draft *draft = states_draft(build, index, element->type);
 
-	states_bound(build, &build->states[index], &place);
+	states_bound(build, &build->states[index], &point);
 	draft->flags = PROGRAM_FORBID;
 	draft->note = arena_format(build->arena, "%s%s%s is forbidden", element->type->name, element->name ? ":" : "",
 				   element->name ? element->name : "");
 	draft->fit = node_and(build, negated->when, begun(build, negated, item));
-	conditions_fit(build, draft, &place, false);
+	conditions_fit(build, draft, &point, false);
 }
 
 void forbid_before(struct rule_build *build, uint32_t index)
@@ -242,13 +242,13 @@ static uint32_t advance(struct rule_build *build, const struct state *state, con
 			struct draft *draft)
 {
 	const struct inside *item = &negated->items[j];
-	struct place_in_pattern place = { .current = item->position->element };
+	struct pattern_point point = { .current = item->position->element };
 	struct draft own = { .type = draft->type, .fit = begun(build, negated, item) };
 	uint32_t bit;
 
 	own.fit = node_and(build, negated->when, own.fit);
-	states_bound(build, state, &place);
-	conditions_fit(build, &own, &place, false);
+	states_bound(build, state, &point);
+	conditions_fit(build, &own, &point, false);
 	own.fit = condition_of(build, draft, &own);
 	if (own.fit == PROGRAM_NONE)
 		return node_const(build, PROGRAM_U64, UINT64_C(1) << j);
@@ -350,15 +350,15 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 		const struct negated *negated = &all.items[i];
 
 		for (uint32_t j = 0; j < negated->count; j++) {
-			struct place_in_pattern place = { .current = negated->items[j].position->element };
+			struct pattern_point point = { .current = negated->items[j].position->element };
 			struct draft own = { .type = draft->type, .fit = PROGRAM_NONE };
 
 			if (negated->items[j].position->spec->type != draft->type ||
 			    !completes(build, &negated->items[j]))
 				continue;
 			own.fit = node_and(build, negated->when, begun(build, negated, &negated->items[j]));
-			states_bound(build, state, &place);
-			conditions_fit(build, &own, &place, false);
+			states_bound(build, state, &point);
+			conditions_fit(build, &own, &point, false);
 			own.fit = condition_of(build, draft, &own);
 			*always |= own.fit == PROGRAM_NONE;
 			forbidden = node_or(build, forbidden, own.fit);
@@ -381,7 +381,7 @@ bool forbid_edge(struct rule_build *build, const struct state *state, const stru
 		if (forbidden == PROGRAM_NONE && !always)
 			continue;
 		if (merged->target_count > 1) {
-			diag_error(build->unit->diag, &merged->targets[i]->spec->place, 0,
+			diag_error(build->unit->diag, &merged->targets[i]->spec->location, 0,
 				   "alternatives that begin with the same events cannot be distinguished here: '%s' is "
 				   "also "
 				   "forbidden to one of them",

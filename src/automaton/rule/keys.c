@@ -188,7 +188,7 @@ static int check_type(struct rule_build *build, const struct lang_join *join, co
 {
 	if (!is_differing(join, type))
 		return 0;
-	return diag_error(build->unit->diag, &join->place, -EINVAL,
+	return diag_error(build->unit->diag, &join->location, -EINVAL,
 			  "'%s' differs too much between '%s' and '%s' to define a partition", join->name,
 			  build->rule->elements[0].type->name, type->name);
 }
@@ -205,7 +205,7 @@ static int check_stream(struct rule_build *build, const struct lang_join *join)
 		const struct event_type *type = build->unit->types[i].type;
 
 		if (is_differing(join, type))
-			diag_add(build->unit->diag, ASTERISM_WARNING, &join->place, NULL,
+			diag_add(build->unit->diag, ASTERISM_WARNING, &join->location, NULL,
 				 "'%s' differs too much between '%s' and '%s': no '%s' ends a run", join->name,
 				 rule->elements[0].type->name, type->name, type->name);
 	}
@@ -218,13 +218,13 @@ static int check_partition(struct rule_build *build)
 	int err = 0;
 
 	if (rule->join_count > PROGRAM_KEY_SLOTS_MAX)
-		return diag_error(build->unit->diag, &rule->joins[PROGRAM_KEY_SLOTS_MAX].place, -EINVAL,
+		return diag_error(build->unit->diag, &rule->joins[PROGRAM_KEY_SLOTS_MAX].location, -EINVAL,
 				  "more than %d join fields", PROGRAM_KEY_SLOTS_MAX);
 	for (uint32_t i = 0; i < rule->join_count && !err; i++) {
 		const struct lang_join *join = &rule->joins[i];
 
 		if (join->fields[0]->value == EVENT_F64)
-			return diag_error(build->unit->diag, &join->place, -EINVAL,
+			return diag_error(build->unit->diag, &join->location, -EINVAL,
 					  "'%s' is a real number and cannot define a partition", join->name);
 		for (uint32_t j = 0; j < rule->element_count && !err; j++)
 			err = check_type(build, join, rule->elements[j].type);

@@ -27,7 +27,7 @@ static uint32_t add(struct rule_build *build, struct program_node node)
 	node.depth = (uint16_t)((a > b ? a : b) + 1);
 	if (node.depth > PROGRAM_DEPTH_MAX) {
 		if (!build->error)
-			diag_error(build->unit->diag, &build->rule->place, 0,
+			diag_error(build->unit->diag, &build->rule->location, 0,
 				   "the conditions of %s '%s' are too deeply nested", build->sort, build->rule->name);
 		rule_fail(build, -E2BIG);
 		node.depth = 1;

@@ -143,18 +143,18 @@ enum program_op node_operation(enum lang_op op);
 uint32_t node_expr(struct rule_build *build, const struct lang_expr *expr, uint32_t current);
 
 /* conditions.c */
-struct place_in_pattern {
+struct pattern_point {
 	const uint64_t *may, *must; /* what the run has bound; NULL: nothing yet */
 	uint32_t current;           /* the element that the event becomes */
 };
 
 /* Adds to draft what the event must fulfil to be current: guards, joins, correlations, negated conditions. */
-void conditions_fit(struct rule_build *build, struct draft *draft, const struct place_in_pattern *place, bool opens);
+void conditions_fit(struct rule_build *build, struct draft *draft, const struct pattern_point *point, bool opens);
 /* The relations that are known once element has come (or, an array, has closed), ANDed; PROGRAM_NONE: there are none.
  */
 /* Whether a match has all that a value of it names, over slots; NONE: it always has. */
 uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr);
-uint32_t conditions_relations(struct rule_build *build, const struct place_in_pattern *place, uint32_t element);
+uint32_t conditions_relations(struct rule_build *build, const struct pattern_point *point, uint32_t element);
 uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
 
 /* actions.c */
@@ -164,7 +164,7 @@ void actions_take(struct rule_build *build, struct draft *draft, const struct ed
 int states_build(struct rule_build *build);
 uint32_t states_find(struct rule_build *build, const struct state *wanted);
 struct draft *states_draft(struct rule_build *build, uint32_t state, const struct event_type *type);
-void states_bound(const struct rule_build *build, const struct state *state, struct place_in_pattern *place);
+void states_bound(const struct rule_build *build, const struct state *state, struct pattern_point *point);
 
 /* edges.c: edges of state, with those that share an event type merged or diagnosed. */
 struct merged_edge {
@@ -200,7 +200,7 @@ uint32_t rule_text(struct rule_build *build, const char *string);
 void rule_emit_slots(struct rule_build *build, struct program_rule *out);
 /* What an image takes for people: bytes of text that are not printable become `?`. */
 char *rule_printable(struct rule_build *build, const char *text);
-const char *rule_place(struct rule_build *build);
+const char *rule_location(struct rule_build *build);
 uint32_t rule_naming(const struct lang_arg *arg);
 void rule_emit(struct rule_build *build);
 

@@ -212,7 +212,7 @@ void slots_collect(struct rule_build *build)
 	if (build->wants_context || ends_in_negation(build->pattern.root))
 		context(build);
 	if (build->flag_count > 64) {
-		diag_error(build->unit->diag, &rule->place, 0,
+		diag_error(build->unit->diag, &rule->location, 0,
 			   "rule '%s' names more than 64 events that may be missing", rule->name);
 		rule_fail(build, -EINVAL);
 	} else if (build->flag_count) {

@@ -20,7 +20,7 @@ uint32_t states_find(struct rule_build *build, const struct state *wanted)
 	}
 	if (build->state_count == STATES_MAX) {
 		if (!build->error)
-			diag_error(build->unit->diag, &build->rule->place, 0, "rule '%s' needs more than %d states",
+			diag_error(build->unit->diag, &build->rule->location, 0, "rule '%s' needs more than %d states",
 				   build->rule->name, STATES_MAX);
 		rule_fail(build, -E2BIG);
 		return 0;
@@ -53,17 +53,17 @@ struct draft *states_draft(struct rule_build *build, uint32_t index, const struc
 	return draft;
 }
 
-void states_bound(const struct rule_build *build, const struct state *state, struct place_in_pattern *place)
+void states_bound(const struct rule_build *build, const struct state *state, struct pattern_point *point)
 {
 	uint32_t words = build->pattern.set_words;
 	uint64_t *may, *must;
 
-	place->may = place->must = NULL;
+	point->may = point->must = NULL;
 	if (!state->position_count)
 		return;
 	if (state->position_count == 1) {
-		place->may = state->positions[0]->may;
-		place->must = state->positions[0]->must;
+		point->may = state->positions[0]->may;
+		point->must = state->positions[0]->must;
 		return;
 	}
 	may = arena_zero(build->arena, words, sizeof *may);
@@ -75,35 +75,35 @@ void states_bound(const struct rule_build *build, const struct state *state, str
 			must[i] &= state->positions[j]->must[i];
 		}
 	}
-	place->may = may;
-	place->must = must;
+	point->may = may;
+	point->must = must;
 }
 
 /* What a run in state has bound once it goes along edge: a group that begins or comes round forgets its last round. */
 static void bound_along(struct rule_build *build, const struct state *state, const struct edge *edge,
-			struct place_in_pattern *place)
+			struct pattern_point *point)
 {
 	uint32_t words = build->pattern.set_words;
 	uint64_t *sets;
 
-	states_bound(build, state, place);
-	if (!place->may || !edge->path.steps)
+	states_bound(build, state, point);
+	if (!point->may || !edge->path.steps)
 		return;
 	sets = arena_zero(build->arena, 2 * words, sizeof *sets);
 	if (!sets) {
 		rule_fail(build, -ENOMEM);
 		return;
 	}
-	memcpy(sets, place->may, words * sizeof *sets);
-	memcpy(sets + words, place->must, words * sizeof *sets);
+	memcpy(sets, point->may, words * sizeof *sets);
+	memcpy(sets + words, point->must, words * sizeof *sets);
 	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
 		if (step->node->position)
 			continue;
 		pattern_unbind(step->node, sets);
 		pattern_unbind(step->node, sets + words);
 	}
-	place->may = sets;
-	place->must = sets + words;
+	point->may = sets;
+	point->must = sets + words;
 }
 
 /* Where an edge may land, and under which further tests (on the counters as they are before the edge). */
@@ -282,12 +282,12 @@ static bool renews(const struct position *position, const struct edge *edge)
 static uint32_t closing(struct rule_build *build, uint32_t index, const struct edge *edge)
 {
 	const struct state *state = &build->states[index];
-	struct place_in_pattern place = { .current = PROGRAM_NONE };
+	struct pattern_point point = { .current = PROGRAM_NONE };
 
 	if (!state->open || collects(state, edge))
 		return PROGRAM_NONE;
-	states_bound(build, state, &place);
-	return conditions_relations(build, &place, state->positions[0]->element);
+	states_bound(build, state, &point);
+	return conditions_relations(build, &point, state->positions[0]->element);
 }
 
 /* The transition of merged from state index that ends in landing. */
@@ -296,18 +296,18 @@ static struct draft *transition(struct rule_build *build, uint32_t index, const 
 {
 	const struct edge *edge = &merged->edge;
 	bool opens = index == 0, context = landing->state.deadline || (landing->matches && build->wants_context);
-	struct place_in_pattern place = { .current = edge->target->element };
+	struct pattern_point point = { .current = edge->target->element };
 	uint32_t target = landing->matches ? PROGRAM_TARGET_MATCH : states_find(build, &landing->state);
 	const struct state from = build->states[index];
 	struct draft *draft = states_draft(build, index, edge->target->spec->type);
 
-	bound_along(build, &from, edge, &place);
+	bound_along(build, &from, edge, &point);
 	draft->target = target;
 	draft->element = edge->target->element;
 	draft->note = note(build, edge->target->spec, landing->matches ? " completes the pattern" : "");
 	draft->fit =
 		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, landing->tests));
-	conditions_fit(build, draft, &place, opens);
+	conditions_fit(build, draft, &point, opens);
 	if (from.position_count > 1 && !forbid_edge(build, &from, merged, draft))
 		draft->fit = node_const(build, PROGRAM_BOOL, 0);
 	if (opens)
@@ -316,7 +316,7 @@ static struct draft *transition(struct rule_build *build, uint32_t index, const 
 	if (!opens && target != PROGRAM_TARGET_MATCH)
 		forbid_begin(build, &from, merged, &landing->state, draft);
 	if (!landing->state.open)
-		draft->hold = conditions_relations(build, &place, edge->target->element);
+		draft->hold = conditions_relations(build, &point, edge->target->element);
 	return draft;
 }
 
@@ -345,16 +345,16 @@ static void take(struct rule_build *build, uint32_t index, const struct merged_e
 /* One event too many for a repeat that holds its maximum: the run ends; under SKIPTILLANY it is passed over. */
 static void overflow(struct rule_build *build, uint32_t index, const struct edge *edge)
 {
-	struct place_in_pattern place = { .current = edge->target->element };
+	struct pattern_point point = { .current = edge->target->element };
 	struct draft *draft;
 
 	if (build->rule->semantics == LANG_SKIP_TILL_ANY)
 		return;
-	bound_along(build, &build->states[index], edge, &place);
+	bound_along(build, &build->states[index], edge, &point);
 	draft = states_draft(build, index, edge->target->spec->type);
 	draft->note = note(build, edge->target->spec, " is one too many");
 	draft->fit = conditions_tests(build, edge->path.tests);
-	conditions_fit(build, draft, &place, false);
+	conditions_fit(build, draft, &point, false);
 }
 
 static int expand(struct rule_build *build, uint32_t index)

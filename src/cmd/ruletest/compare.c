@@ -79,7 +79,7 @@ static bool fits_value(const json_t *wanted, const json_t *actual)
 /* Where the values under comparison stand, for people. */
 struct place {
 	char path[PATH_BYTES];
-	struct text_buffer *why; /* NULL: nobody asks */
+	struct text_buffer *why; /* NULL: not asked for */
 	unsigned differences;
 };
 

@@ -58,7 +58,7 @@ struct reading {
 
 static int wrong(const struct reading *reading, size_t column, const char *hint, const char *text)
 {
-	struct diag_place place = {
+	struct diag_location location = {
 		.source = &reading->source,
 		.offset = (uint64_t)(reading->line - reading->source.text) + column,
 		.line = reading->number,
@@ -66,7 +66,7 @@ static int wrong(const struct reading *reading, size_t column, const char *hint,
 		.length = 1,
 	};
 
-	diag_add(reading->diag, ASTERISM_ERROR, &place, hint, "%s", text);
+	diag_add(reading->diag, ASTERISM_ERROR, &location, hint, "%s", text);
 	return -EINVAL;
 }
 
@@ -246,7 +246,7 @@ static void align(struct alignment *alignment)
 	alloc_free(best);
 }
 
-/* Among the matches that nobody has, the one that lacks least of line; one of the same rule first. */
+/* Among the matches that are not taken, the one that lacks least of line; one of the same rule first. */
 static size_t find_nearest(const struct alignment *alignment, const struct test_expected_line *line)
 {
 	const json_t *name = json_object_get(line->object, "match");

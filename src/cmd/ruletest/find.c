@@ -27,7 +27,7 @@ static int say(struct asterism_diag *diag, const char *file, const char *hint, c
 {
 	struct diag_source source = { .file = file };
 
-	diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source }, hint, "%s", text);
+	diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint, "%s", text);
 	return -EINVAL;
 }
 

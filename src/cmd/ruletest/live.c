@@ -63,11 +63,11 @@ static void keep_said(struct test_live *live, const struct asterism_diag *diag)
 
 static int observe(struct observing *observing, const struct selection *selection, struct asterism_diag *diag)
 {
-	const struct tape_options tape = { .path = observing->paths->trace, .what = selection };
+	const struct recording_options recording = { .path = observing->paths->trace, .what = selection };
 	char *command[] = { (char *)observing->paths->script, NULL };
 	struct session_live_options options = {
 		.command = command,
-		.tape = &tape,
+		.recording = &recording,
 		.for_ns = observing->limit_ns,
 		.on_match = on_match,
 		.on_start = on_start,

@@ -47,9 +47,9 @@ static char *trim(char *text)
 static int wrong(const char *file, uint32_t number, struct asterism_diag *diag)
 {
 	struct diag_source source = { .file = file };
-	struct diag_place place = { .source = &source, .line = number, .column = 1, .length = 1 };
+	struct diag_location location = { .source = &source, .line = number, .column = 1, .length = 1 };
 
-	diag_add(diag, ASTERISM_ERROR, &place, "write, for example, limit=100ms", "this is not NAME=VALUE");
+	diag_add(diag, ASTERISM_ERROR, &location, "write, for example, limit=100ms", "this is not NAME=VALUE");
 	return -EINVAL;
 }
 

@@ -25,14 +25,14 @@ struct sink {
 	bool is_live;     /* a failure to write is no reason to end */
 	uint64_t matches; /* told so far */
 	int error;        /* errno of the first failure to write */
-	bool is_gone;     /* nobody reads any more */
+	bool is_gone;     /* there is no reader any more */
 	bool has_lost;    /* not everything is written */
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
 int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program);
 
-/* A program_match_fn; context is the sink. Returns 0, or -errno: nobody wants more matches, or a replay cannot go on.
+/* A program_match_fn; context is the sink. Returns 0, or -errno: no more matches are wanted, or a replay cannot go on.
  */
 int sink_match(void *context, const struct program_match *match);
 

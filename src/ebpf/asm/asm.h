@@ -43,7 +43,7 @@ void ebpf_bind(struct ebpf_asm *as, uint32_t label);
 /* The text shown for the instructions from here on, printf-like; cut to 255 bytes. */
 void ebpf_note(struct ebpf_asm *as, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Functions. The name is a C identifier, cut to 63 bytes. Functions that nobody refers to are left out. */
+/* Functions. The name is a C identifier, cut to 63 bytes. Functions without a reference are left out. */
 uint32_t ebpf_asm_function(struct ebpf_asm *as, const char *name);
 /* A function that takes only numbers, as many as `numbers` (0 to 5): the verifier looks at it once, not at every call.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where code ends up: leaves out what control cannot reach, which the kernel refuses - functions that nobody
+ * Decides where code ends up: leaves out what control cannot reach, which the kernel refuses - functions that nothing
  * refers to and instructions behind a jump that nothing jumps to -, lays the others one after the other ("main"
  * first, as the kernel wants it) and fills in distances. A conditional jump that is too far becomes
  * "if cond goto +1; goto +1; gotol target", an unconditional one gotol; this may push others out of reach, so

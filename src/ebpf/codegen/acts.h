@@ -12,7 +12,7 @@ struct ebpf_acts {
 	/* BTF ids of kernel functions; 0: missing, then only the current process can be met */
 	int32_t task_from_pid, task_release, send_signal_task;
 	uint32_t tgid_offset; /* of struct task_struct's member */
-	int stops_fd;         /* of the map in which stops are noted; 0: nobody is stopped */
+	int stops_fd;         /* of the map in which stops are noted; 0: no process is stopped */
 };
 
 #endif

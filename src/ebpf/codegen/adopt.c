@@ -67,7 +67,7 @@ static void keep(struct emit *emit, uint32_t done)
 	ebpf_jump(as, done);
 }
 
-/* Nobody needs the copy's place. If it was the last that was ever taken, it was never taken. */
+/* The copy's slot is not needed. If it was the last that was ever taken, it was never taken. */
 static void give_back(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;

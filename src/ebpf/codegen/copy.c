@@ -48,7 +48,7 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 	emit_scratch(emit, R8);
 	ebpf_lower_copy(as, &head);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
-	emit_frame_point(as, FRAME(aside), R7);
+	emit_frame_point(as, FRAME(scratch), R7);
 	ebpf_mov(as, R7, R8);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
@@ -56,7 +56,7 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 	emit_history_append(emit, transition);
 	emit_match_run(emit, emit_match_fill);
 	ebpf_bind(as, back);
-	ebpf_load(as, BPF_DW, R7, R9, FRAME(aside));
+	ebpf_load(as, BPF_DW, R7, R9, FRAME(scratch));
 	ebpf_jump(as, done);
 }
 
@@ -101,7 +101,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		return;
 	}
 	emit_scratch(emit, R8);
-	emit_frame_point(as, FRAME(aside), R8);
+	emit_frame_point(as, FRAME(scratch), R8);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
@@ -109,7 +109,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 	emit_condition(emit, transition->hold, done);
 	emit_history_append(emit, transition);
 	take(emit, done);
-	ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));
 	fill_head(emit, transition);
 }

@@ -34,7 +34,7 @@ static void keep_if_other_key(struct emit *emit)
 }
 
 /* What the transition makes of the instance in r7, aside. */
-static void copy_aside(struct emit *emit, const struct program_transition *transition)
+static void copy_to_scratch(struct emit *emit, const struct program_transition *transition)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_run), sizeof(struct matcher_run),
@@ -70,7 +70,7 @@ void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_t
 		emit_note_transition(emit, state, &transitions[i], "copy if", transitions[i].fit);
 		emit_condition(emit, transitions[i].fit, next);
 		if (plan_lives_on(&transitions[i]))
-			copy_aside(emit, &transitions[i]);
+			copy_to_scratch(emit, &transitions[i]);
 		ebpf_jump(emit->as, done);
 		ebpf_bind(emit->as, next);
 	}

@@ -27,7 +27,7 @@ void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_t
 void emit_inherit(struct emit *emit);
 
 /*
- * notice: leaves for silent if that of the slots in use is told to nobody, for other if it is not that of a row.
+ * notice: leaves for silent if that of the slots in use is not reported, for other if it is not that of a row.
  * Overwrites r1.
  */
 void emit_if_silent(struct emit *emit, uint32_t silent);

@@ -141,7 +141,7 @@ void emit_match_order(struct emit *emit)
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R0);
 }
 
-/* A match that nobody is told of. */
+/* A match that is not reported. */
 static void count_quietly(struct emit *emit)
 {
 	mark_matched(emit);

@@ -6,13 +6,13 @@
 
 #include "ebpf/codegen/codegen.h"
 
-/* What is noted, as a number that is never 0: a Stop, or a question with what is sent if nobody answers (0: nothing).
+/* What is noted, as a number that is never 0: a Stop, or a question with what is sent without an answer (0: nothing).
  */
 uint64_t emit_note_of(bool for_good, int signal);
 
 /*
  * Notes the process in a register. The number lies on the stack at note (0: there is nothing to note), and the address
- * of the slot replaces it. Leaves for no when there is no room, or nobody is to be stopped any more.
+ * of the slot replaces it. Leaves for no when there is no room, or no process is to be stopped any more.
  */
 void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no);
 

@@ -162,13 +162,13 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
 		emit_scratch(emit, R8);
-		emit_frame_point(as, FRAME(aside), R8);
+		emit_frame_point(as, FRAME(scratch), R8);
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
 		emit_condition(emit, transition->hold, done);
 		emit_take(emit, done);
 		fill_head(emit, transition);
-		ebpf_load(as, BPF_DW, R5, R9, FRAME(aside));
+		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(as, &kept);
 	} else {
 		emit_take(emit, done);

@@ -16,7 +16,7 @@ static bool locks_out_interrupts(const struct plan *plan, const struct plan_part
 	return false;
 }
 
-/* The tree over events [first, end); r1 holds the field. What concerns nobody leaves for out. */
+/* The tree over events [first, end); r1 holds the field. What concerns no one leaves for out. */
 static void emit_tree(struct emit_parts *parts, const struct plan_guards *guards, uint32_t first, uint32_t end,
 		      uint32_t out)
 {

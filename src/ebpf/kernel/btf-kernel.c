@@ -51,7 +51,7 @@ struct btf_kernel {
 	struct entries traces, callers;
 };
 
-/* Bytes that follow the fixed head of a type, or SIZE_MAX for a kind that nobody knows. */
+/* Bytes that follow the fixed head of a type, or SIZE_MAX for an unknown kind. */
 static size_t tail_bytes(const struct btf_type *type)
 {
 	static const uint8_t once[] = {

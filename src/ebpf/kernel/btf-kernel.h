@@ -4,8 +4,8 @@
 
 /*
  * The type information (BTF) of the running kernel, read in place: mapped where the kernel can map it, so that its
- * megabytes count for nobody, and indexed sparsely in one pass. Only vmlinux, no modules. Immutable after opening, so
- * threads may share it.
+ * megabytes count for no process, and indexed sparsely in one pass. Only vmlinux, no modules. Immutable after opening,
+ * so threads may share it.
  */
 
 #include "base/diag.h"

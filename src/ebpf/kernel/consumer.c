@@ -96,7 +96,7 @@ static const uint8_t *record_at(const struct consumer *consumer, unsigned long p
 
 int consumer_read(struct consumer *consumer)
 {
-	unsigned long at = __atomic_load_n(consumer->read_to, __ATOMIC_RELAXED); /* nobody else writes it */
+	unsigned long at = __atomic_load_n(consumer->read_to, __ATOMIC_RELAXED); /* only this side writes it */
 	unsigned long end = __atomic_load_n(consumer->written_to, __ATOMIC_ACQUIRE);
 	int count = 0, result = 0;
 

@@ -225,7 +225,7 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 	int fd = load_once(code, options, &names, NULL);
 
 	if (fd < 0) {
-		/* Where nobody listens, or the program is just too large, asking again is a waste. */
+		/* Where there is no listener, or the program is just too large, asking again is a waste. */
 		char *log = diag && fd != -EPERM && fd != -E2BIG ? alloc_zero(LOG_BYTES, 1) : NULL;
 
 		error = fd;

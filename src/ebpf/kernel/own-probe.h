@@ -5,7 +5,7 @@
 /*
  * Functions of this program that do nothing but be called: probes on them (in catalogs:
  * uprobe:"asterism:process_state") make events of what asterism itself has found out, in whatever programs there are,
- * recorders too. Where nobody has a probe, a call costs as much as a call.
+ * recorders too. Where there is no probe, a call costs as much as a call.
  */
 
 #include <stdbool.h>

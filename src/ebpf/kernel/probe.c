@@ -248,7 +248,7 @@ static int has_privilege(const struct btf_kernel *btf)
 	return is_privileged();
 }
 
-/* In this mode the kernel lets nobody read its memory. */
+/* In this mode the kernel's memory cannot be read. */
 static bool is_locked_down(void)
 {
 	char text[128];

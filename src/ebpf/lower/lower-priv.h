@@ -3,7 +3,7 @@
 #define EBPF_LOWER_LOWER_PRIV_H
 
 /*
- * Inside lowering. Temporaries are numbered from 0; temporary k is register r(k+1), and r0 is nobody's: whoever emits a
+ * Inside lowering. Temporaries are numbered from 0; temporary k is register r(k+1), and r0 is free: the emitter of a
  * few instructions may use it in between. "At k" means: the result goes to temporary k, those below k are in use.
  */
 

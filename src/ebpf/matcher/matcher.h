@@ -5,7 +5,7 @@
 /*
  * The rules of a program that run in the kernel: their maps, and the code that steps them at an event. The matcher
  * knows event records only; where records come from (a tracepoint's arguments, a test run) is the business of
- * whoever wraps its code into programs.
+ * the part that wraps its code into programs.
  *
  * Frame. Before the code of ebpf_matcher_emit, r6 points to the record (on the stack or in a map value), in which the
  * fields of ebpf_matcher_needs are filled; fields beyond those may hold anything. In a live program the code itself
@@ -74,7 +74,7 @@ void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32
 
 /*
  * Emits code for an event that the rules of the part cannot be shown, because what they look at could not be read: it
- * is unread for each that looks at anything that may be, or for all where nobody knows whether it happened. r6 is left
+ * is unread for each that looks at anything that may be, or for all where none is known whether it happened. r6 is left
  * alone.
  */
 void ebpf_matcher_emit_unread(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,

@@ -2,7 +2,7 @@
 /*
  * Decides when time passes. The pools are looked through from here, without locks: what seems overdue is put into the
  * order of the deadlines and given to a program that looks again under the lock. A run opened after a look cannot be
- * due before the time of the look plus its rule's WITHIN, so until then nobody needs to look again.
+ * due before the time of the look plus its rule's WITHIN, so until then there is no need to look again.
  */
 
 #include "ebpf/matcher/matcher-priv.h"

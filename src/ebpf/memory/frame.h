@@ -27,7 +27,7 @@ struct matcher_frame {
 	};
 	uint64_t ordinal; /* of the run being made */
 	uint64_t copied;  /* the number of the copy being made; a machine: plus 1, and 0: there is none */
-	uint64_t aside;   /* address of slots computed before it is known whether they are kept */
+	uint64_t scratch; /* address of slots computed before it is known whether they are kept */
 	uint64_t late;    /* the late part of the header is there */
 	uint64_t now;     /* up to when time passes */
 	uint64_t epoch;   /* of losses when the event arrived (SKIPTILLANY) */

@@ -49,7 +49,7 @@ void emit_history_append(struct emit *emit, const struct program_transition *tra
 	ebpf_note(as, "rule %s: keep the event", program_text(emit->program, emit->rule->name));
 	new_entry(emit, full);
 	ebpf_store_imm(as, BPF_DW, R2, entry + (int32_t)KEPT(element), (int32_t)transition->element);
-	if (emit->context->plan->live) /* nobody numbers live events */
+	if (emit->context->plan->live) /* live events are not numbered */
 		ebpf_store_imm(as, BPF_DW, R6, offsetof(struct event_header, seq), 0);
 	ebpf_lower_copy(as, &words);
 	ebpf_bind(as, full);

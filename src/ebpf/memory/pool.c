@@ -7,7 +7,7 @@
  * is taken. The pool is full when no CPU has any.
  *
  * An atomic exchange costs as much as thirty other instructions, so a CPU keeps the place given back last outside of
- * its stack, for itself alone. Nobody else can take it; so that is done only where pools are so large that it does not
+ * its stack, for itself alone. No other CPU can take it; so that is done only where pools are so large that it does not
  * matter when they are full by one place per CPU early.
  */
 

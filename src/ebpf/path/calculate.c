@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the operations of paths give, for whoever evaluates a path outside of the kernel. */
+/* Decides what the operations of paths give, where a path is evaluated outside of the kernel. */
 
 #include "ebpf/path/path.h"
 

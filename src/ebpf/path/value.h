@@ -15,7 +15,7 @@ enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
 
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
-	bool task;     /* r7 holds the current task: nobody needs to ask for it */
+	bool task;     /* r7 holds the current task: it need not be asked for */
 	bool lean;     /* strings are not filled up behind their NUL */
 	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
 	bool past;     /* execve has made another program of the current one; the context says who it was */

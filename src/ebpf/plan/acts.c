@@ -25,7 +25,7 @@ static bool is_done_here(const struct plan_draft *draft, uint32_t statement, boo
 		return false;
 	if (stops(action) && !draft->options->may_stop)
 		return false;
-	/* The sweep runs in our own process: nobody is there to be met. */
+	/* The sweep runs in our own process: there is no process to be met. */
 	if (action->primitive == REACT_HOLD || action->primitive == REACT_STACK)
 		return !at_deadline;
 	if (!plan_can_act(draft->program, draft->nodes, statement))

@@ -157,11 +157,11 @@ static int judge_one(const struct program *program, const struct ebpf_node_info 
  * Judges rule with all that EMIT connects it with, which company lists (alloc_free its rules): events that rules raise
  * do not go from user space to the kernel or back, so all of them have one answer.
  */
-static int judge_company(const struct judge *judge, uint32_t rule, struct program_reached *company)
+static int judge_connected(const struct judge *judge, uint32_t rule, struct program_reached *connected)
 {
 	const struct program *program = judge->program;
 	char why[REASON_BYTES];
-	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, company), can = result == 0;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, connected), can = result == 0;
 
 	if (result == -E2BIG)
 		snprintf(judge->reason, judge->size, "EMIT connects it with more than %d rules and machines",
@@ -170,12 +170,12 @@ static int judge_company(const struct judge *judge, uint32_t rule, struct progra
 		snprintf(judge->reason, judge->size, "memory is short");
 	else
 		can = judge_one(program, judge->nodes, rule, judge->reason, judge->size);
-	for (uint32_t i = 0; can > 0 && i < company->count; i++) {
-		const struct program_rule *other = &program->rules[company->rules[i]];
+	for (uint32_t i = 0; can > 0 && i < connected->count; i++) {
+		const struct program_rule *other = &program->rules[connected->rules[i]];
 
-		if (company->rules[i] == rule)
+		if (connected->rules[i] == rule)
 			continue;
-		can = judge_one(program, judge->nodes, company->rules[i], why, sizeof why);
+		can = judge_one(program, judge->nodes, connected->rules[i], why, sizeof why);
 		if (can <= 0)
 			snprintf(judge->reason, judge->size, "EMIT connects it with %s %s, which cannot: %s",
 				 program_sort(other), program_text(program, other->name), why);
@@ -191,17 +191,17 @@ int plan_choose(const struct program *program, const struct ebpf_node_info *node
 	int can = judged ? 0 : -ENOMEM;
 
 	for (uint32_t rule = 0; rule < program->rule_count && can >= 0; rule++) {
-		struct program_reached company;
+		struct program_reached connected;
 
 		if (judged[rule])
 			continue;
-		can = judge_company(&judge, rule, &company);
+		can = judge_connected(&judge, rule, &connected);
 		can_run[rule] = can > 0;
-		for (uint32_t i = 0; i < company.count; i++) {
-			judged[company.rules[i]] = true;
-			can_run[company.rules[i]] = can > 0;
+		for (uint32_t i = 0; i < connected.count; i++) {
+			judged[connected.rules[i]] = true;
+			can_run[connected.rules[i]] = can > 0;
 		}
-		alloc_free(company.rules);
+		alloc_free(connected.rules);
 	}
 	alloc_free(judged);
 	return can < 0 ? can : 0;
@@ -209,26 +209,26 @@ int plan_choose(const struct program *program, const struct ebpf_node_info *node
 
 bool ebpf_emit_connects(const struct program *program, uint32_t rule)
 {
-	struct program_reached company;
-	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, &company);
+	struct program_reached connected;
+	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, &connected);
 
-	alloc_free(company.rules);
-	return result || company.count;
+	alloc_free(connected.rules);
+	return result || connected.count;
 }
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)
 {
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
 	const struct judge judge = { .program = program, .nodes = nodes, .reason = reason, .size = size };
-	struct program_reached company;
+	struct program_reached connected;
 	int can;
 
 	if (!nodes) {
 		snprintf(reason, size, "memory is short");
 		return 0;
 	}
-	can = judge_company(&judge, rule, &company);
-	alloc_free(company.rules);
+	can = judge_connected(&judge, rule, &connected);
+	alloc_free(connected.rules);
 	alloc_free(nodes);
 	return can > 0;
 }

@@ -11,7 +11,7 @@
  * generation reads the plan and asks nothing. It needs no kernel and no privilege, so it is printed (explain.h) and
  * tested as data. Lengths and places in memory that also depend on the machine are those of memory/layout.h.
  *
- * It may touch: the image, and what lowering knows of expressions. Whoever makes a plan keeps the image, and the arrays
+ * It may touch: the image, and what lowering knows of expressions. The maker of a plan keeps the image, and the arrays
  * of the options until it is made. Threads may read a plan at once.
  */
 
@@ -131,7 +131,7 @@ struct plan_rule {
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
 	bool raises;               /* it EMITs events that some rule here takes */
 	bool raised;               /* it takes events that some rule here EMITs */
-	bool silences;             /* a machine with notices that nobody is told of */
+	bool silences;             /* a machine with notices that are not reported */
 	bool moves;                /* at some event */
 	/* What it raises at a deadline may open runs that are due this much later; UINT64_MAX: it raises nothing then.
 	 */

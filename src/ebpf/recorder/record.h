@@ -4,7 +4,7 @@
 
 /*
  * Recording in the kernel: programs that pack events straight into one ring per processor (ring/ring.h), in the form of
- * event/packed.h. Nobody is woken and nothing is asked of readers; who reads, maps the rings as this process does.
+ * event/packed.h. No process is woken and nothing is asked of readers; who reads, maps the rings as this process does.
  * One recorder belongs to one thread at a time, but every ring may have a reading thread of its own.
  */
 

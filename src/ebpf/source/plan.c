@@ -372,7 +372,7 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 	return 0;
 }
 
-/* Each call of 32-bit code counts once: where calls begin, or, if nobody looks there, where they end. */
+/* Each call of 32-bit code counts once: where calls begin, or, if that is not observed, where they end. */
 static void choose_counting(struct source_plan *plan)
 {
 	struct source_unit *chosen = NULL;

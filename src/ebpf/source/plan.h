@@ -70,7 +70,7 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 		    struct asterism_diag *diag, struct source_plan **made);
 void source_plan_free(struct source_plan *plan);
 
-/* Whether a condition of the entry reads memory of the user: if it cannot, nobody knows whether the event happens. */
+/* Whether a condition of the entry reads memory of the user: if it cannot, it is unknown whether the event happens. */
 bool source_asks_user(const struct source_entry *entry);
 
 /* Whether a condition or a needed field does. */

@@ -194,7 +194,7 @@ static int emit_birth(const struct scope *scope, struct ebpf_asm *as, struct sou
 		ebpf_jump(as, out);
 	}
 	ebpf_bind(as, clear);
-	ebpf_note(as, "out of scope, whoever had the number before");
+	ebpf_note(as, "out of scope, whichever process had the number before");
 	emit_bit(scope, as, R7, out);
 	ebpf_alu_imm(as, BPF_XOR, R0, -1);
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_AND, R1, 0, R0));
@@ -312,7 +312,7 @@ struct pending {
 
 /*
  * A process enters the set before its children are listed: those born later inherit, those born before are in the
- * list. So whoever is in the set already needs no second look.
+ * list. So a process that is in the set already needs no second look.
  */
 static int enter(void *context, pid_t pid)
 {

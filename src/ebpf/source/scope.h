@@ -5,8 +5,8 @@
 /*
  * Which processes are observed: a bit per thread-group id in an array map that both sides have mapped. The kernel tests
  * a bit per event. A new process gets its bit at birth, before it can run: its parent's under EBPF_SCOPE_TREE, else
- * none. So a bit needs no clearing at death: the last that a process does is still in scope, and whoever gets its
- * number later starts afresh. The caller's own process is never in the set.
+ * none. So a bit needs no clearing at death: the last that a process does is still in scope, and the process that gets
+ * its number later starts afresh. The caller's own process is never in the set.
  *
  * Ids are those of the initial pid namespace, the only ones that the kernel's events carry. A caller in another
  * namespace can observe everything (its own process is recognised all the same) but can name no process.

@@ -21,14 +21,14 @@ static void check_values(struct lang_check *c)
 		struct lang_expr *expr = lang_check_value(c, at->expr);
 
 		if (other != LANG_NO_NAME) {
-			lang_error(c->report, &at->name.place, "give one of them another name with AS",
+			lang_error(c->report, &at->name.location, "give one of them another name with AS",
 				   "two values of RETURN are named '%s'", at->name.text);
 			continue;
 		}
 		c->rule->values[c->rule->value_count++] = (struct lang_value){
 			.expr = expr,
 			.name = at->name.text,
-			.place = at->expr->place,
+			.location = at->expr->location,
 		};
 	}
 }
@@ -48,7 +48,7 @@ static bool check_context_arg(struct lang_check *c, const struct lang_syntax_arg
 	if (!lang_is_part_of_match(c, &syntax->element, element))
 		return false;
 	if (element->is_array)
-		lang_error(c->report, &syntax->place, NULL, "'%s' is an array, so its events may have many threads",
+		lang_error(c->report, &syntax->location, NULL, "'%s' is an array, so its events may have many threads",
 			   element->name);
 	return !element->is_array;
 }
@@ -61,7 +61,7 @@ static bool check_emit_arg(struct lang_check *c, const struct lang_syntax_arg *s
 	if (!arg->field)
 		return false;
 	if (event_field_is_header(arg->field)) {
-		lang_error(c->report, &syntax->field.place, "an emitted event happens where the match was completed",
+		lang_error(c->report, &syntax->field.location, "an emitted event happens where the match was completed",
 			   "the header field '%s' cannot be set", syntax->field.text);
 		return false;
 	}
@@ -76,7 +76,7 @@ static bool is_set(struct lang_check *c, const struct lang_statement *statement,
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
 		if (statement->args[i].field != field)
 			continue;
-		lang_error(c->report, &arg->field.place, NULL, "'%s' is set twice", field->name);
+		lang_error(c->report, &arg->field.location, NULL, "'%s' is set twice", field->name);
 		return true;
 	}
 	return false;
@@ -84,7 +84,7 @@ static bool is_set(struct lang_check *c, const struct lang_statement *statement,
 
 static void check_arg(struct lang_check *c, const struct lang_syntax_arg *syntax, struct lang_statement *statement)
 {
-	struct lang_arg arg = { .kind = syntax->kind, .place = syntax->place };
+	struct lang_arg arg = { .kind = syntax->kind, .location = syntax->location };
 	bool fine = true;
 
 	if (syntax->kind != LANG_ARG_VALUE)
@@ -103,7 +103,7 @@ static const struct react_action *find_action(struct lang_check *c, const struct
 	const char *hint = lang_did_you_mean(c->report, name->text, react_nearest(name->text));
 
 	if (!action)
-		lang_error(c->report, &name->place, hint ? hint : "'asterism help actions' lists what there is",
+		lang_error(c->report, &name->location, hint ? hint : "'asterism help actions' lists what there is",
 			   "there is no action '%s'", name->text);
 	return action;
 }
@@ -131,7 +131,7 @@ static void check_call(struct lang_check *c, const struct lang_syntax_statement 
 	react_arity(statement->action, &least, &most);
 	react_print(statement->action, form, sizeof form);
 	if (statement->arg_count < least || statement->arg_count > most) {
-		lang_error(c->report, &syntax->place, lang_hint(c->report, "it is %s", form),
+		lang_error(c->report, &syntax->location, lang_hint(c->report, "it is %s", form),
 			   "'%s' does not take %u argument%s", syntax->name.text, statement->arg_count,
 			   statement->arg_count == 1 ? "" : "s");
 		return;
@@ -141,37 +141,38 @@ static void check_call(struct lang_check *c, const struct lang_syntax_statement 
 		const char *expected = react_expects(statement->action, i, &shape);
 
 		if (expected)
-			lang_error(c->report, &statement->args[i].place, lang_hint(c->report, "it is %s", form),
+			lang_error(c->report, &statement->args[i].location, lang_hint(c->report, "it is %s", form),
 				   "'%s' expects %s here", syntax->name.text, expected);
 	}
 }
 
-/* What an action that holds whoever completed the match asks of its rule. */
+/* What an action that holds the thread which completed the match asks of its rule. */
 static void check_synchronous(struct lang_check *c, const struct lang_syntax_statement *syntax,
 			      const struct lang_statement *statement)
 {
 	const char *name = statement->action->name;
 
 	if (c->scope) {
-		lang_error(c->report, &syntax->name.place, "EMIT an event, and CALL it in a SYNCHRONOUS rule over that",
-			   "a machine cannot call '%s'", name);
+		lang_error(c->report, &syntax->name.location,
+			   "EMIT an event, and CALL it in a SYNCHRONOUS rule over that", "a machine cannot call '%s'",
+			   name);
 		return;
 	}
 	if (c->rule->mode != LANG_SYNCHRONOUS)
-		lang_error(c->report, &syntax->name.place, "write SYNCHRONOUS before RULE",
+		lang_error(c->report, &syntax->name.location, "write SYNCHRONOUS before RULE",
 			   "'%s' needs a SYNCHRONOUS rule: only the kernel can stop the process that completes the "
 			   "match in time",
 			   syntax->name.text);
 	for (const struct lang_statement *other = c->rule->statements; other < statement; other++)
 		if (other->action == statement->action)
-			lang_error(c->report, &syntax->name.place, NULL, "'%s' stands twice in one rule", name);
+			lang_error(c->report, &syntax->name.location, NULL, "'%s' stands twice in one rule", name);
 }
 
 void lang_check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax,
 			  struct lang_statement *statement)
 {
 	statement->is_emit = syntax->is_emit;
-	statement->place = syntax->place;
+	statement->location = syntax->location;
 	if (syntax->is_emit)
 		statement->type = lang_find_type(c, &syntax->name);
 	else
@@ -192,7 +193,7 @@ void lang_check_actions(struct lang_check *c)
 	check_values(c);
 	c->rule->statements = lang_keep(c, c->syntax->statement_count, sizeof *c->rule->statements);
 	if (c->syntax->statement_count > REACT_STATEMENTS_MAX)
-		lang_error(c->report, &c->syntax->statements->place, NULL,
+		lang_error(c->report, &c->syntax->statements->location, NULL,
 			   "DO has %u statements, at most %d are possible", c->syntax->statement_count,
 			   REACT_STATEMENTS_MAX);
 	for (const struct lang_syntax_statement *at = c->syntax->statements; at && c->rule->statements; at = at->next)

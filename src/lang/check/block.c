@@ -36,7 +36,7 @@ static bool check_warn(struct lang_check *c, const struct lang_syntax_action *sy
 		if (!piece->value)
 			return false;
 		piece->value->name = at->name;
-		piece->value->place = at->expr->place;
+		piece->value->location = at->expr->location;
 		piece->value->expr = lang_check_value(c, at->expr);
 		fine &= piece->value->expr != NULL;
 	}
@@ -51,7 +51,7 @@ void lang_check_block(struct lang_check *c, const struct lang_syntax_block *synt
 		struct lang_machine_action *action = &block->actions[block->count++];
 
 		action->kind = at->kind;
-		action->place = at->place;
+		action->location = at->location;
 		if (at->kind == LANG_ASSIGN)
 			check_assign(c, at, action);
 		else if (at->kind == LANG_WARN)

@@ -95,16 +95,17 @@ void lang_check_join(struct lang_check *c, const struct lang_word *word);
 
 /* Types (types.c). */
 struct lang_expr *lang_new_expr(struct lang_check *c, enum lang_op op, enum lang_kind kind,
-				const struct diag_place *place);
+				const struct diag_location *location);
 enum lang_kind lang_kind_of(enum event_value value);
 const char *lang_kind_name(enum lang_kind kind); /* "an integer", "a string", ... */
 
-/* The operator applied to operands of whatever kinds; op_place is the operator's. NULL after an error. */
+/* The operator applied to operands of whatever kinds; op_location is the operator's. NULL after an error. */
 struct lang_expr *lang_type_binary(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
 				   struct lang_expr *right);
 struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct lang_expr *left,
-				  struct lang_expr *right, const struct diag_place *op_place);
-struct lang_expr *lang_type_minus(struct lang_check *c, struct lang_expr *operand, const struct diag_place *place);
+				  struct lang_expr *right, const struct diag_location *op_location);
+struct lang_expr *lang_type_minus(struct lang_check *c, struct lang_expr *operand,
+				  const struct diag_location *location);
 
 /* expr as an event field of this value type holds it; NULL after an error. */
 struct lang_expr *lang_type_assign(struct lang_check *c, struct lang_expr *expr, const struct event_field *field);

@@ -66,8 +66,8 @@ static void visit_group(struct lang_check *c, struct usage *usage, const struct 
 	const struct lang_element *latest = &c->rule->elements[usage->latest->element];
 
 	if (element->group && !lang_is_within(latest->structure, element->group))
-		lang_error(c->report, &expr->place, NULL, "'%s' lies inside a repeat and cannot be used outside of it",
-			   element->name);
+		lang_error(c->report, &expr->location, NULL,
+			   "'%s' lies inside a repeat and cannot be used outside of it", element->name);
 }
 
 /* A name that no way through the pattern binds together with the latest one. */
@@ -81,7 +81,7 @@ static void visit_branch(struct lang_check *c, struct usage *usage, const struct
 	while (common && !lang_is_within(latest, common))
 		common = common->parent;
 	if (common && common->kind == LANG_ALTERNATIVE)
-		lang_warn(c->report, &expr->place, NULL,
+		lang_warn(c->report, &expr->location, NULL,
 			  "'%s' and '%s' are in different branches, so this condition is never tested",
 			  name_of(c, expr), name_of(c, usage->latest));
 }
@@ -94,15 +94,17 @@ static bool check_negated_names(struct lang_check *c, const struct usage *usage)
 		element = &c->rule->elements[usage->negated->element];
 		other = &c->rule->elements[usage->other_negated->element];
 		if (element->negation == other->negation)
-			lang_error(c->report, &usage->other_negated->place, "relate each of them to an earlier event",
+			lang_error(c->report, &usage->other_negated->location,
+				   "relate each of them to an earlier event",
 				   "a condition cannot relate events of one negation to each other");
 		else
-			lang_error(c->report, &usage->other_negated->place, "relate each of them to an earlier event",
+			lang_error(c->report, &usage->other_negated->location,
+				   "relate each of them to an earlier event",
 				   "a condition cannot relate two negated events");
 		return false;
 	}
 	if (usage->negated && usage->latest->element > usage->negated->element) {
-		lang_error(c->report, &usage->latest->place, "a negated event may be related to earlier events",
+		lang_error(c->report, &usage->latest->location, "a negated event may be related to earlier events",
 			   "'%s' comes after the negated event '%s' and cannot be related to it",
 			   name_of(c, usage->latest), name_of(c, usage->negated));
 		return false;
@@ -115,13 +117,13 @@ static bool check_array_field(struct lang_check *c, const struct usage *usage)
 	const struct lang_expr *field = usage->array_field;
 
 	if (field && usage->second) {
-		lang_error(c->report, &field->place,
+		lang_error(c->report, &field->location,
 			   "write which: '.first.', '.last.', '.min.', '.max.', '.sum.' or '.avg.'",
 			   "a field of the array '%s' cannot be related to another event", name_of(c, field));
 		return false;
 	}
 	if (field && usage->array_function) {
-		lang_error(c->report, &field->place, NULL,
+		lang_error(c->report, &field->location, NULL,
 			   "a field of each event of '%s' cannot be related to a function of the array",
 			   name_of(c, field));
 		return false;
@@ -167,7 +169,7 @@ void lang_classify(struct lang_check *c, struct lang_expr *expr)
 	c->rule->conditions[c->rule->condition_count++] = (struct lang_condition){
 		.kind = kind_of(&usage, expr),
 		.expr = expr,
-		.place = expr->place,
+		.location = expr->location,
 		.element = usage.negated  ? usage.negated->element
 			   : usage.latest ? usage.latest->element
 					  : UINT32_MAX,

@@ -8,7 +8,7 @@
 
 static struct lang_expr *check_const(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
-	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, syntax->kind, &syntax->place);
+	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, syntax->kind, &syntax->location);
 
 	if (expr) {
 		expr->integer = syntax->integer;
@@ -23,7 +23,7 @@ static bool is_truth(struct lang_check *c, const struct lang_expr *expr)
 {
 	if (expr->kind == LANG_BOOL)
 		return true;
-	lang_error(c->report, &expr->place, expr->kind == LANG_STRING ? NULL : "compare it, for example with '!= 0'",
+	lang_error(c->report, &expr->location, expr->kind == LANG_STRING ? NULL : "compare it, for example with '!= 0'",
 		   "this is %s, not a condition", lang_kind_name(expr->kind));
 	return false;
 }
@@ -35,7 +35,7 @@ static struct lang_expr *balance(struct lang_check *c, enum lang_op op, struct l
 		return operands[0];
 	struct lang_expr *left = balance(c, op, operands, count / 2);
 	struct lang_expr *right = balance(c, op, operands + count / 2, count - count / 2);
-	struct lang_expr *expr = left && right ? lang_new_expr(c, op, LANG_BOOL, &left->place) : NULL;
+	struct lang_expr *expr = left && right ? lang_new_expr(c, op, LANG_BOOL, &left->location) : NULL;
 
 	if (expr) {
 		expr->left = left;
@@ -72,7 +72,7 @@ static struct lang_expr *check_chain(struct lang_check *c, const struct lang_syn
 	struct lang_expr *expr = balance(c, syntax->op, operands, count);
 
 	if (expr)
-		expr->place = syntax->place;
+		expr->location = syntax->location;
 	return expr;
 }
 
@@ -83,8 +83,8 @@ static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax
 	struct lang_expr **operands = new_operands(c, syntax->list, &count), *left = lang_check_expr(c, syntax->left);
 
 	if (left && left->kind == LANG_BOOL) {
-		lang_error(c->report, &left->place, NULL, "IN needs a number or a string on its left, but this is %s",
-			   lang_kind_name(left->kind));
+		lang_error(c->report, &left->location, NULL,
+			   "IN needs a number or a string on its left, but this is %s", lang_kind_name(left->kind));
 		left = NULL;
 	}
 	for (const struct lang_syntax_expr *item = syntax->list; operands && item; item = item->next) {
@@ -94,7 +94,7 @@ static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax
 			mine = check_const(c, syntax->left);
 		if (!value || !mine)
 			continue;
-		operands[checked] = lang_type_equal(c, LANG_EQ, mine, value, &item->place);
+		operands[checked] = lang_type_equal(c, LANG_EQ, mine, value, &item->location);
 		checked += operands[checked] != NULL;
 	}
 	if (!operands || checked != count)
@@ -102,7 +102,7 @@ static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax
 	struct lang_expr *expr = balance(c, LANG_LOR, operands, count);
 
 	if (expr)
-		expr->place = syntax->place;
+		expr->location = syntax->location;
 	return expr;
 }
 
@@ -112,7 +112,7 @@ static struct lang_expr *check_not(struct lang_check *c, const struct lang_synta
 
 	if (!operand || !is_truth(c, operand))
 		return NULL;
-	struct lang_expr *expr = lang_new_expr(c, LANG_LNOT, LANG_BOOL, &syntax->place);
+	struct lang_expr *expr = lang_new_expr(c, LANG_LNOT, LANG_BOOL, &syntax->location);
 
 	if (expr)
 		expr->left = operand;
@@ -133,7 +133,7 @@ struct lang_expr *lang_check_expr(struct lang_check *c, const struct lang_syntax
 		right = lang_check_expr(c, syntax->right);
 		return lang_type_binary(c, syntax, left, right);
 	case LANG_SYNTAX_MINUS:
-		return lang_type_minus(c, lang_check_expr(c, syntax->left), &syntax->place);
+		return lang_type_minus(c, lang_check_expr(c, syntax->left), &syntax->location);
 	case LANG_SYNTAX_NOT:
 		return check_not(c, syntax);
 	case LANG_SYNTAX_IN:
@@ -159,7 +159,7 @@ struct lang_expr *lang_check_value(struct lang_check *c, const struct lang_synta
 	struct lang_expr *expr = lang_check_expr(c, syntax);
 
 	if (expr && depth_of(expr) > LANG_DEPTH_MAX) {
-		lang_error(c->report, &expr->place, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(c->report, &expr->location, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
 		return NULL;
 	}
 	return expr;

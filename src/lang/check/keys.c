@@ -21,18 +21,18 @@ static const char *sort_of(const struct event_field *field)
 
 /* The field as a key: of the sort that the key has elsewhere. */
 static bool take_field(struct lang_check *c, struct source *source, uint32_t index, const struct source *found,
-		       const struct diag_place *place)
+		       const struct diag_location *location)
 {
 	struct lang_key *key = &c->scope->machine->keys[index];
 	enum lang_kind kind = lang_kind_of(found->field->value);
 
 	if (kind == LANG_F64) {
-		lang_error(c->report, place, "keys are integers, strings, or true or false",
+		lang_error(c->report, location, "keys are integers, strings, or true or false",
 			   "'%s' is a real number and cannot be a key", found->field->name);
 		return false;
 	}
 	if (source->field && strcmp(sort_of(source->field), sort_of(found->field)) != 0) {
-		lang_error(c->report, place, NULL, "the key '%s' is %s in '%s' but %s in '%s'", key->name,
+		lang_error(c->report, location, NULL, "the key '%s' is %s in '%s' but %s in '%s'", key->name,
 			   sort_of(source->field), source->type->name, sort_of(found->field), found->type->name);
 		return false;
 	}
@@ -69,14 +69,14 @@ static bool take_named(struct lang_check *c, struct source *sources, const struc
 
 		if (!found.field) {
 			lang_error(
-				c->report, &syntax->type.place,
+				c->report, &syntax->type.location,
 				lang_hint(c->report, "say with BY which fields are the key { %s }", lang_key_list(c)),
 				"event '%s' has no field '%s', which is a key", transition->type->name,
 				machine->keys[i].name);
 			return false;
 		}
 		transition->by[i] = found.field;
-		fine &= take_field(c, &sources[i], i, &found, &syntax->type.place);
+		fine &= take_field(c, &sources[i], i, &found, &syntax->type.location);
 	}
 	return fine;
 }
@@ -90,12 +90,12 @@ static bool take_list(struct lang_check *c, struct source *sources, const struct
 	uint32_t i = 0;
 
 	if (!machine->key_count) {
-		lang_error(c->report, &list->place, "events need no BY: there is one instance, which all concern",
+		lang_error(c->report, &list->location, "events need no BY: there is one instance, which all concern",
 			   "BY names %u field%s, but the machine has no key", list->count, list->count == 1 ? "" : "s");
 		return false;
 	}
 	if (list->count != machine->key_count) {
-		lang_error(c->report, &list->place,
+		lang_error(c->report, &list->location,
 			   lang_hint(c->report, "in the order of KEY { %s }", lang_key_list(c)),
 			   "BY names %u field%s, but the machine has %u key%s", list->count,
 			   list->count == 1 ? "" : "s", machine->key_count, machine->key_count == 1 ? "" : "s");
@@ -111,7 +111,7 @@ static bool take_list(struct lang_check *c, struct source *sources, const struct
 		fields[i] = lang_find_field(c, type, &at->field);
 		struct source found = { type, fields[i] };
 
-		fine = fields[i] && take_field(c, &sources[i], i, &found, &at->place) && fine;
+		fine = fields[i] && take_field(c, &sources[i], i, &found, &at->location) && fine;
 	}
 	return fine;
 }
@@ -134,17 +134,17 @@ static void check_any(struct lang_check *c, const struct lang_syntax_transition 
 	for (const struct lang_syntax_by *at = syntax->by.first; at; at = at->next)
 		count += at->is_any;
 	if (count == syntax->by.count)
-		lang_error(c->report, &syntax->by.place, "at least one key must be known", "BY names no field");
+		lang_error(c->report, &syntax->by.location, "at least one key must be known", "BY names no field");
 	if (syntax->state != LANG_OUTSIDE)
-		lang_error(c->report, &any->place, "write the transition behind the states",
+		lang_error(c->report, &any->location, "write the transition behind the states",
 			   "'*' ends instances of every state, so it cannot stand in one");
 	if (syntax->target != LANG_TO_END)
-		lang_error(c->report, syntax->target_state.text ? &syntax->target_state.place : &syntax->place,
+		lang_error(c->report, syntax->target_state.text ? &syntax->target_state.location : &syntax->location,
 			   "write '-> END'", "a transition with '*' ends its instances");
 	if (syntax->block.count > 0)
-		lang_error(c->report, &syntax->block.place, NULL, "a transition with '*' has no actions");
-	if (syntax->copy_by.place.line)
-		lang_error(c->report, &syntax->copy_by.place, NULL, "a transition with '*' copies nothing");
+		lang_error(c->report, &syntax->block.location, NULL, "a transition with '*' has no actions");
+	if (syntax->copy_by.location.line)
+		lang_error(c->report, &syntax->copy_by.location, NULL, "a transition with '*' copies nothing");
 }
 
 static void check_copy(struct lang_check *c, struct source *sources, const struct lang_syntax_transition *syntax,
@@ -153,9 +153,9 @@ static void check_copy(struct lang_check *c, struct source *sources, const struc
 	const struct lang_syntax_by *any = find_any(&syntax->copy_by);
 
 	if (any)
-		lang_error(c->report, &any->place, NULL, "'*' cannot be the key of a copy");
+		lang_error(c->report, &any->location, NULL, "'*' cannot be the key of a copy");
 	if (syntax->target == LANG_TO_END)
-		lang_error(c->report, &syntax->target_state.place, NULL, "a copy that ends at once is none");
+		lang_error(c->report, &syntax->target_state.location, NULL, "a copy that ends at once is none");
 	transition->copy_by = lang_keep(c, c->scope->machine->key_count, sizeof *transition->copy_by);
 	if (transition->copy_by)
 		c->scope->lost |= !take_list(c, sources, &syntax->copy_by, transition->type, transition->copy_by);
@@ -168,19 +168,19 @@ static void check_fields(struct lang_check *c, struct source *sources, const str
 
 	c->scope->type = transition->type;
 	c->scope->event = syntax->name.text;
-	c->scope->place = NULL;
+	c->scope->location = NULL;
 	transition->by = lang_keep(c, c->scope->machine->key_count, sizeof *transition->by);
 	if (!transition->by)
 		return;
 	transition->is_any = find_any(&syntax->by) != NULL;
 	if (transition->is_any)
 		check_any(c, syntax);
-	if (syntax->by.place.line)
+	if (syntax->by.location.line)
 		fine = take_list(c, sources, &syntax->by, transition->type, transition->by);
 	else
 		fine = take_named(c, sources, syntax, transition);
 	c->scope->lost |= !fine;
-	if (syntax->copy_by.place.line)
+	if (syntax->copy_by.location.line)
 		check_copy(c, sources, syntax, transition);
 }
 
@@ -194,9 +194,10 @@ static void check_alike(struct lang_check *c, struct lang_names *types, uint32_t
 	for (uint32_t i = 0; i < machine->key_count && other != LANG_NO_NAME; i++) {
 		if (transition->by[i] == machine->transitions[other].by[i])
 			continue;
-		lang_error(c->report, &transition->place, "an event finds its instance in one way, whatever the state",
+		lang_error(c->report, &transition->location,
+			   "an event finds its instance in one way, whatever the state",
 			   "'%s' has another key elsewhere in the machine", transition->type->name);
-		lang_note(c->report, &machine->transitions[other].place, "here");
+		lang_note(c->report, &machine->transitions[other].location, "here");
 		return;
 	}
 }

@@ -12,20 +12,20 @@ bool lang_is_event_name(struct lang_check *c, const struct lang_word *word)
 		return true;
 	if (event)
 		hint = lang_hint(c->report, "the event is named '%s' here", event);
-	else if (c->scope->place)
+	else if (c->scope->location)
 		hint = lang_hint(c->report,
 				 "%s see variables, keys and ts cpu pid tid comm, without a name before them",
-				 c->scope->place);
+				 c->scope->location);
 	else if (c->scope->type)
 		hint = lang_hint(c->report, "give the event a name: 'ON %s:%s'", c->scope->type->name, word->text);
-	lang_error(c->report, &word->place, hint, "no event is named '%s' here", word->text);
+	lang_error(c->report, &word->location, hint, "no event is named '%s' here", word->text);
 	return false;
 }
 
 static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_expr *syntax, enum lang_op op,
 			       uint32_t element, enum lang_kind kind)
 {
-	struct lang_expr *expr = kind ? lang_new_expr(c, op, kind, &syntax->place) : NULL;
+	struct lang_expr *expr = kind ? lang_new_expr(c, op, kind, &syntax->location) : NULL;
 
 	if (expr)
 		expr->element = element;
@@ -49,7 +49,7 @@ static void no_name(struct lang_check *c, const struct lang_word *word)
 	for (uint32_t i = 0; i < machine->key_count; i++)
 		names[count++] = machine->keys[i].name;
 	for (uint32_t i = 0; i < c->unit->parameter_count; i++) {
-		if (c->unit->parameters[i].place.source == word->place.source)
+		if (c->unit->parameters[i].location.source == word->location.source)
 			names[count++] = c->unit->parameters[i].name;
 	}
 	for (uint32_t i = 0; i < type->field_count; i++)
@@ -58,9 +58,9 @@ static void no_name(struct lang_check *c, const struct lang_word *word)
 		names[count++] = event_header_fields[i].name;
 	const char *hint = lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count));
 
-	if (!hint && c->scope->place)
-		hint = lang_hint(c->report, "%s see variables, keys and ts cpu pid tid comm", c->scope->place);
-	lang_error(c->report, &word->place, hint, "no variable, key, parameter or field is named '%s' here",
+	if (!hint && c->scope->location)
+		hint = lang_hint(c->report, "%s see variables, keys and ts cpu pid tid comm", c->scope->location);
+	lang_error(c->report, &word->location, hint, "no variable, key, parameter or field is named '%s' here",
 		   word->text);
 }
 
@@ -81,7 +81,7 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 	const struct lang_machine *machine = c->scope->machine;
 
 	if (number != LANG_NO_NAME && c->scope->event_only) {
-		lang_error(c->report, &word->place, "a field of the event is meant with the event's name before it",
+		lang_error(c->report, &word->location, "a field of the event is meant with the event's name before it",
 			   "beside '*', WHERE may look at the event alone, and '%s' is a %s", word->text,
 			   number < LANG_FIRST_VARIABLE ? "key" : "variable");
 		return NULL;
@@ -105,7 +105,7 @@ struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lan
 	const struct lang_syntax_reference *reference = syntax->reference;
 
 	if (reference->brackets || reference->second.text) {
-		lang_error(c->report, &reference->name.place, "a field is written 'field' or 'event.field'",
+		lang_error(c->report, &reference->name.location, "a field is written 'field' or 'event.field'",
 			   "a machine has no arrays");
 		return NULL;
 	}

@@ -17,7 +17,7 @@ struct lang_scope {
 	struct lang_names *locals;     /* keys by their index, variables by LANG_KEYS_MAX + 1 + index */
 	const struct event_type *type; /* of the event at hand; one without fields where there is none; NULL: unknown */
 	const char *event;             /* its name, or NULL */
-	const char *place;             /* where there is no event: "AFTER", "ENTRY and EXIT" */
+	const char *location;          /* where there is no event: "AFTER", "ENTRY and EXIT" */
 	bool event_only;               /* variables and keys are out of reach */
 	bool lost;                     /* a part has an error, so that what seems to be missing may be there */
 };

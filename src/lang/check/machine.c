@@ -13,13 +13,13 @@ static void check_state_name(struct lang_check *c, struct lang_names *states, co
 
 	for (size_t i = 0; i < 2; i++) {
 		if (lang_word_is(word->text, strlen(word->text), targets[i]))
-			lang_error(c->report, &word->place, "END and STAY stand behind '->'",
+			lang_error(c->report, &word->location, "END and STAY stand behind '->'",
 				   "'%s' cannot name a state", word->text);
 	}
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(c->report, &word->place, NULL, "two states are named '%s'", word->text);
-	lang_note(c->report, &c->scope->machine->states[other].place, "the other one is here");
+	lang_error(c->report, &word->location, NULL, "two states are named '%s'", word->text);
+	lang_note(c->report, &c->scope->machine->states[other].location, "the other one is here");
 	c->scope->lost = true;
 }
 
@@ -36,7 +36,7 @@ static struct lang_names *check_states(struct lang_check *c)
 	}
 	for (const struct lang_syntax_state *at = syntax->states; at; at = at->next) {
 		machine->states[machine->state_count].name = at->name.text;
-		machine->states[machine->state_count].place = at->name.place;
+		machine->states[machine->state_count].location = at->name.location;
 		check_state_name(c, states, &at->name, machine->state_count++);
 	}
 	return states;
@@ -48,7 +48,7 @@ static void check_frame_blocks(struct lang_check *c)
 
 	c->scope->type = &lang_no_event;
 	c->scope->event = NULL;
-	c->scope->place = "AFTER, ENTRY and EXIT";
+	c->scope->location = "AFTER, ENTRY and EXIT";
 	for (const struct lang_syntax_state *at = c->scope->syntax->states; at; at = at->next, state++) {
 		lang_check_block(c, &at->entry, &state->entry);
 		lang_check_block(c, &at->exit, &state->exit);
@@ -67,7 +67,7 @@ static bool make_transitions(struct lang_check *c)
 			.state = at->state,
 			.after_ns = at->after_ns,
 			.name = at->name.text,
-			.place = at->place,
+			.location = at->location,
 		};
 	return true;
 }
@@ -127,11 +127,11 @@ static void check_reached(struct lang_check *c)
 		if (has_way(machine, i))
 			continue;
 		told++;
-		lang_error(c->report, &machine->states[i].place, NULL, "nothing leads to the state '%s'",
+		lang_error(c->report, &machine->states[i].location, NULL, "nothing leads to the state '%s'",
 			   machine->states[i].name);
 	}
 	if (first != UINT32_MAX && told == 0)
-		lang_error(c->report, &machine->states[first].place, NULL,
+		lang_error(c->report, &machine->states[first].location, NULL,
 			   "nothing leads from the first state to the state '%s'", machine->states[first].name);
 }
 
@@ -156,10 +156,10 @@ static void check_parts(struct lang_check *c)
 	if (!states || !make_transitions(c))
 		return;
 	if (syntax->state_count == 0 && !syntax->broken)
-		lang_error(c->report, &syntax->name.place, "a state is written 'STATE name { ON event -> other }'",
+		lang_error(c->report, &syntax->name.location, "a state is written 'STATE name { ON event -> other }'",
 			   "the machine '%s' has no states", syntax->name.text);
 	if (syntax->state_count > 0 && !syntax->broken && !takes_events(syntax))
-		lang_error(c->report, &syntax->name.place, "events are taken by 'ON event -> state'",
+		lang_error(c->report, &syntax->name.location, "events are taken by 'ON event -> state'",
 			   "the machine '%s' takes no events", syntax->name.text);
 	lang_check_keys(c);
 	check_frame_blocks(c);
@@ -174,7 +174,7 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 
 	*machine = (struct lang_machine){
 		.name = syntax->name.text,
-		.place = syntax->name.place,
+		.location = syntax->name.location,
 		.loss = syntax->loss,
 		.pool = syntax->pool,
 		.trail = syntax->trail,

@@ -25,7 +25,7 @@ const struct event_type *lang_find_type(struct lang_check *c, const struct lang_
 	if (type || lang_report_full(c->report) || c->catalog_failed)
 		return type;
 	if (lang_names_find(c->broken_types, word->text) == LANG_NO_NAME)
-		lang_error(c->report, &word->place, what_is_meant(c, word->text), "unknown event type '%s'",
+		lang_error(c->report, &word->location, what_is_meant(c, word->text), "unknown event type '%s'",
 			   word->text);
 	return NULL;
 }
@@ -58,7 +58,7 @@ const struct event_field *lang_find_field(struct lang_check *c, const struct eve
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		names[count++] = event_header_fields[i].name;
 	if (is_new(c, "%s.%s", type->name, word->text))
-		lang_error(c->report, &word->place,
+		lang_error(c->report, &word->location,
 			   lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count)),
 			   "event '%s' has no field '%s'", type->name, word->text);
 	return NULL;
@@ -81,7 +81,7 @@ uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word)
 	uint32_t element = lang_names_find(c->names, word->text);
 
 	if (element == LANG_NO_NAME && !lang_report_full(c->report) && is_new(c, "%s", word->text))
-		lang_error(c->report, &word->place, hint_for_name(c, word), "no event of the pattern is named '%s'",
+		lang_error(c->report, &word->location, hint_for_name(c, word), "no event of the pattern is named '%s'",
 			   word->text);
 	return element;
 }
@@ -121,7 +121,7 @@ static struct lang_expr *no_function(struct lang_check *c, const struct lang_wor
 
 	if (!hint)
 		hint = "the array functions are len and, of a field, min max avg sum first last";
-	lang_error(c->report, &word->place, hint, "'%s' is not an array function", word->text);
+	lang_error(c->report, &word->location, hint, "'%s' is not an array function", word->text);
 	return NULL;
 }
 
@@ -129,7 +129,7 @@ static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_ex
 			       enum lang_kind kind)
 {
 	uint32_t element = lang_names_find(c->names, syntax->reference->name.text);
-	struct lang_expr *expr = lang_new_expr(c, op, kind, &syntax->place);
+	struct lang_expr *expr = lang_new_expr(c, op, kind, &syntax->location);
 
 	if (expr)
 		expr->element = element;
@@ -143,7 +143,7 @@ static struct lang_expr *check_function(struct lang_check *c, const struct lang_
 	const struct array_function *function = find_function(&syntax->reference->first);
 
 	if (!function && is_len(&syntax->reference->first)) {
-		lang_error(c->report, &syntax->reference->second.place, "write 'name.len'", "'len' takes no field");
+		lang_error(c->report, &syntax->reference->second.location, "write 'name.len'", "'len' takes no field");
 		return NULL;
 	}
 	if (!function)
@@ -156,7 +156,7 @@ static struct lang_expr *check_function(struct lang_check *c, const struct lang_
 	bool ordered = kind != LANG_STRING && kind != LANG_BOOL;
 
 	if (!ordered && function->op != LANG_FIRST && function->op != LANG_LAST) {
-		lang_error(c->report, &syntax->reference->second.place, "first and last take any field",
+		lang_error(c->report, &syntax->reference->second.location, "first and last take any field",
 			   "'%s' needs a number, but '%s' is %s", function->name, field->name, lang_kind_name(kind));
 		return NULL;
 	}
@@ -170,10 +170,10 @@ static struct lang_expr *check_function(struct lang_check *c, const struct lang_
 bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, const struct lang_element *element)
 {
 	if (element->is_negated)
-		lang_error(c->report, &word->place, NULL, "'%s' is negated, so no match has it", element->name);
+		lang_error(c->report, &word->location, NULL, "'%s' is negated, so no match has it", element->name);
 	else if (element->group)
-		lang_error(c->report, &word->place, NULL, "'%s' lies inside a repeat and cannot be used outside of it",
-			   element->name);
+		lang_error(c->report, &word->location, NULL,
+			   "'%s' lies inside a repeat and cannot be used outside of it", element->name);
 	return !element->is_negated && !element->group;
 }
 
@@ -185,7 +185,7 @@ static struct lang_expr *check_field(struct lang_check *c, const struct lang_syn
 	if (!field)
 		return NULL;
 	if (element->is_array && c->context == LANG_IN_VALUE) {
-		lang_error(c->report, &syntax->place,
+		lang_error(c->report, &syntax->location,
 			   "write which: '.first.', '.last.', '.min.', '.max.', '.sum.' or '.avg.'",
 			   "'%s' is an array, so '%s' has many values", element->name, field->name);
 		return NULL;
@@ -220,7 +220,7 @@ struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_s
 			return check_field(c, syntax, element);
 	}
 	if (!element->is_array) {
-		lang_error(c->report, &syntax->reference->name.place, "an array is written 'A[]:name'",
+		lang_error(c->report, &syntax->reference->name.location, "an array is written 'A[]:name'",
 			   "'%s' is not an array, so it has no array functions", element->name);
 		return NULL;
 	}

@@ -91,7 +91,7 @@ static void check_followers(struct lang_check *c, const struct lang_structure *n
 		return;
 	visit_next(&outlook, negation);
 	if (outlook.follower_seen && !outlook.allowed_seen)
-		lang_error(c->report, &negation->place, "give the negated event a condition",
+		lang_error(c->report, &negation->location, "give the negated event a condition",
 			   "this negation forbids every event that could follow it");
 }
 
@@ -116,7 +116,7 @@ static void check_negations(struct lang_check *c, const struct lang_structure *s
 	if (!c->syntax->broken[LANG_WHERE] && !c->syntax->unsure && !c->lost_condition)
 		check_followers(c, structure, conditioned);
 	if (lang_is_strict(c->rule) && find_sequence(structure))
-		lang_warn(c->report, &structure->place, "negate the single events, or use SKIPTILLNEXT",
+		lang_warn(c->report, &structure->location, "negate the single events, or use SKIPTILLNEXT",
 			  "under %s the first event of a negated sequence already ends the run", semantics);
 }
 
@@ -128,10 +128,10 @@ static void check_trailing(struct lang_check *c)
 	if (!negation || negation == c->rule->root)
 		return;
 	if (!c->syntax->given[LANG_WITHIN].line && !c->syntax->unsure)
-		lang_error(c->report, &negation->place, "it matches when the time of WITHIN is up without the event",
+		lang_error(c->report, &negation->location, "it matches when the time of WITHIN is up without the event",
 			   "a pattern that ends in a negation needs WITHIN");
 	if (lang_is_strict(c->rule))
-		lang_warn(c->report, &negation->place, "use SKIPTILLNEXT to pass over other events",
+		lang_warn(c->report, &negation->location, "use SKIPTILLNEXT to pass over other events",
 			  "under %s any other event before the time is up ends the run",
 			  lang_semantics_name(c->rule->semantics));
 }
@@ -144,7 +144,7 @@ static void check_partition(struct lang_check *c)
 		joined |= at->join.text != NULL;
 	if (c->rule->semantics == LANG_STRICT_PARTITION && !joined && !c->syntax->broken[LANG_WHERE] &&
 	    !c->syntax->unsure)
-		lang_warn(c->report, &c->syntax->semantics_place,
+		lang_warn(c->report, &c->syntax->semantics_location,
 			  "add a join field such as [tid], or use STRICTSEQUENCE",
 			  "STRICTPARTITION without a join field takes the whole stream as one partition");
 }

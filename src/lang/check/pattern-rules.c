@@ -10,16 +10,16 @@
 static void check_negated(struct lang_check *c, const struct lang_structure *structure)
 {
 	if (structure->kind == LANG_NEGATION) {
-		lang_error(c->report, &structure->place, NULL, "a negation cannot stand inside a negation");
+		lang_error(c->report, &structure->location, NULL, "a negation cannot stand inside a negation");
 		return;
 	}
 	if (structure->kind == LANG_SPEC) {
 		if (c->rule->elements[structure->element].is_array)
-			lang_error(c->report, &structure->place, NULL, "an array cannot be negated");
+			lang_error(c->report, &structure->location, NULL, "an array cannot be negated");
 		return;
 	}
 	if (lang_is_repeated(structure))
-		lang_error(c->report, &structure->place, NULL, "a repeat cannot be negated");
+		lang_error(c->report, &structure->location, NULL, "a repeat cannot be negated");
 	for (uint32_t i = 0; i < structure->child_count; i++)
 		check_negated(c, structure->children[i]);
 }
@@ -52,7 +52,7 @@ static void check_neighbours(struct lang_check *c, const struct lang_structure *
 	else if (lang_first_negation(after) && !lang_last_negation(before))
 		empty = empty_end(before, true);
 	if (empty)
-		lang_error(c->report, &empty->place, "let it occur at least once", "%s", text);
+		lang_error(c->report, &empty->location, "let it occur at least once", "%s", text);
 }
 
 static void check_branch(struct lang_check *c, const struct lang_structure *branch)
@@ -60,7 +60,7 @@ static void check_branch(struct lang_check *c, const struct lang_structure *bran
 	const struct lang_structure *negation = lang_first_negation(branch);
 
 	if (negation)
-		lang_error(c->report, &negation->place, "negate between two events",
+		lang_error(c->report, &negation->location, "negate between two events",
 			   "a branch cannot begin with a negation");
 }
 
@@ -85,7 +85,7 @@ static void check_structure(struct lang_check *c, const struct lang_structure *s
 
 	once.repeat_min = once.repeat_max = 1;
 	if (lang_is_nullable(&once))
-		lang_error(c->report, &structure->place, "let the inner part occur at least once",
+		lang_error(c->report, &structure->location, "let the inner part occur at least once",
 			   "this repeats something that may be empty");
 }
 
@@ -97,10 +97,10 @@ void lang_check_shape(struct lang_check *c)
 	while (first->kind == LANG_SEQUENCE)
 		first = first->children[0];
 	if (first->kind == LANG_NEGATION)
-		lang_error(c->report, &first->place, "begin with the event after which it must not come",
+		lang_error(c->report, &first->location, "begin with the event after which it must not come",
 			   "a pattern cannot begin with a negation");
 	empty = lang_first_negation(root) ? NULL : empty_end(root, false);
 	if (empty)
-		lang_error(c->report, &empty->place, "let it occur at least once",
+		lang_error(c->report, &empty->location, "let it occur at least once",
 			   "the first element of a pattern must not be possibly empty");
 }

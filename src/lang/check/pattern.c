@@ -22,7 +22,7 @@ static void check_name(struct lang_check *c, const struct lang_word *name, struc
 
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
 		if (lang_word_is(name->text, strlen(name->text), reserved[i])) {
-			lang_error(c->report, &name->place, NULL, "'%s' is a keyword and cannot name an event",
+			lang_error(c->report, &name->location, NULL, "'%s' is a keyword and cannot name an event",
 				   name->text);
 			return;
 		}
@@ -32,8 +32,8 @@ static void check_name(struct lang_check *c, const struct lang_word *name, struc
 	element->name = name->text;
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(c->report, &name->place, NULL, "two events of the pattern are named '%s'", name->text);
-	lang_note(c->report, &c->rule->elements[other].place, "the other one is here");
+	lang_error(c->report, &name->location, NULL, "two events of the pattern are named '%s'", name->text);
+	lang_note(c->report, &c->rule->elements[other].location, "the other one is here");
 }
 
 static void build_element(struct lang_check *c, const struct lang_syntax_structure *syntax,
@@ -44,7 +44,7 @@ static void build_element(struct lang_check *c, const struct lang_syntax_structu
 
 	*element = (struct lang_element){
 		.type = lang_find_type(c, &syntax->type),
-		.place = syntax->place,
+		.location = syntax->location,
 		.structure = structure,
 		.is_array = syntax->is_array,
 		.is_negated = around->negation != NULL,
@@ -91,7 +91,7 @@ static struct lang_structure *build(struct lang_check *c, const struct lang_synt
 	if (!structure)
 		return NULL;
 	structure->kind = syntax->kind;
-	structure->place = syntax->place;
+	structure->location = syntax->location;
 	structure->parent = around.parent;
 	structure->repeat_min = structure->repeat_max = 1;
 	if (syntax->kind == LANG_SPEC) {

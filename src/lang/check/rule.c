@@ -33,7 +33,7 @@ static void take_pattern_types(struct lang_check *c, struct lang_names *names)
 		if (!given)
 			add_over(c, names, type);
 		else if (!c->syntax->broken[LANG_OVER] && lang_names_find(names, type->name) == LANG_NO_NAME)
-			lang_error(c->report, &c->rule->over_place,
+			lang_error(c->report, &c->rule->over_location,
 				   "OVER must contain every type that the pattern names", "OVER lacks '%s'",
 				   type->name);
 	}
@@ -45,7 +45,7 @@ void lang_check_over(struct lang_check *c)
 	uint32_t room = given ? c->syntax->over_count : c->rule->element_count;
 	struct lang_names *names = lang_names_new(c->scratch, room);
 
-	c->rule->over_place = given ? c->syntax->over_place : c->rule->place;
+	c->rule->over_location = given ? c->syntax->over_location : c->rule->location;
 	c->rule->over_all = c->syntax->over_all;
 	if (c->rule->over_all)
 		return;
@@ -62,14 +62,14 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 {
 	*rule = (struct lang_rule){
 		.name = syntax->name.text,
-		.place = syntax->name.place,
+		.location = syntax->name.location,
 		.mode = syntax->mode,
 		.semantics = syntax->semantics,
 		.loss = syntax->loss,
 		.drop = syntax->drop,
 		.has_within = syntax->given[LANG_WITHIN].line != 0,
 		.within_ns = syntax->within_ns,
-		.within_place = syntax->within_place,
+		.within_location = syntax->within_location,
 		.pool = syntax->pool,
 	};
 	c->syntax = syntax;

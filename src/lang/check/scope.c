@@ -20,7 +20,7 @@ static void add_local(struct lang_check *c, const struct lang_word *word, uint32
 
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
 		if (lang_word_is(word->text, strlen(word->text), reserved[i]))
-			lang_error(c->report, &word->place, NULL, "'%s' is a keyword and cannot name a value",
+			lang_error(c->report, &word->location, NULL, "'%s' is a keyword and cannot name a value",
 				   word->text);
 	}
 	if (other == LANG_NO_NAME)
@@ -30,9 +30,9 @@ static void add_local(struct lang_check *c, const struct lang_word *word, uint32
 			   : is_key                     ? "a key and a variable are"
 							: "two variables are";
 
-	lang_error(c->report, &word->place, NULL, "%s named '%s'", what, word->text);
+	lang_error(c->report, &word->location, NULL, "%s named '%s'", what, word->text);
 	lang_note(c->report,
-		  is_key ? &machine->keys[other].place : &machine->variables[other - LANG_FIRST_VARIABLE].place,
+		  is_key ? &machine->keys[other].location : &machine->variables[other - LANG_FIRST_VARIABLE].location,
 		  "the other one is here");
 }
 
@@ -63,7 +63,8 @@ bool lang_check_locals(struct lang_check *c)
 	if (syntax->key_count > LANG_KEYS_MAX || syntax->variable_count > LANG_VARIABLES_MAX)
 		return false;
 	for (const struct lang_syntax_key *at = syntax->keys; at; at = at->next) {
-		machine->keys[machine->key_count] = (struct lang_key){ .name = at->name.text, .place = at->name.place };
+		machine->keys[machine->key_count] =
+			(struct lang_key){ .name = at->name.text, .location = at->name.location };
 		add_local(c, &at->name, machine->key_count++);
 	}
 	for (const struct lang_syntax_variable *at = syntax->variables; at; at = at->next) {
@@ -71,7 +72,7 @@ bool lang_check_locals(struct lang_check *c)
 
 		*variable = (struct lang_variable){
 			.name = at->name.text,
-			.place = at->name.place,
+			.location = at->name.location,
 			.type = at->type,
 			.kind = at->type ? lang_kind_of(at->type) : 0,
 			.bytes = at->bytes,
@@ -98,13 +99,13 @@ uint32_t lang_find_variable(struct lang_check *c, const struct lang_word *word)
 	const struct event_type *type = c->scope->type;
 
 	if (number != LANG_NO_NAME)
-		lang_error(c->report, &word->place, "keys say which instance it is",
+		lang_error(c->report, &word->location, "keys say which instance it is",
 			   "'%s' is a key and cannot be assigned", word->text);
 	else if (type && event_field_find(type, word->text))
-		lang_error(c->report, &word->place, hint, "'%s' is a field of the event and cannot be assigned",
+		lang_error(c->report, &word->location, hint, "'%s' is a field of the event and cannot be assigned",
 			   word->text);
 	else
-		lang_error(c->report, &word->place,
+		lang_error(c->report, &word->location,
 			   hint ? hint : lang_hint(c->report, "variables are declared: 'VAR %s: u64'", word->text),
 			   "no variable is named '%s'", word->text);
 	return LANG_NO_NAME;

@@ -41,17 +41,17 @@ static size_t character_length(const unsigned char *text, size_t left)
 bool lang_text_check(const struct diag_source *source, struct lang_report *report)
 {
 	const unsigned char *text = (const unsigned char *)source->text;
-	struct diag_place place = { .source = source };
+	struct diag_location location = { .source = source };
 
 	if (source->length > LANG_FILE_BYTES_MAX) {
-		lang_error(report, &place, NULL, "the file is larger than %d bytes", LANG_FILE_BYTES_MAX);
+		lang_error(report, &location, NULL, "the file is larger than %d bytes", LANG_FILE_BYTES_MAX);
 		return false;
 	}
 	for (size_t offset = 0, step; offset < source->length; offset += step) {
 		step = character_length(text + offset, source->length - offset);
 		if (step == 0) {
-			place.offset = offset;
-			lang_error(report, &place, "a rule file is UTF-8 text",
+			location.offset = offset;
+			lang_error(report, &location, "a rule file is UTF-8 text",
 				   "this is not text: byte 0x%02x at offset %zu", text[offset], offset);
 			return false;
 		}

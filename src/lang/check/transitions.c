@@ -17,8 +17,9 @@ static void check_target(struct lang_check *c, const struct lang_names *states,
 	const char *hint = lang_did_you_mean(c->report, syntax->target_state.text,
 					     lang_names_nearest(states, syntax->target_state.text));
 
-	lang_error(c->report, &syntax->target_state.place, hint ? hint : "a transition leads to a state, END or STAY",
-		   "there is no state '%s'", syntax->target_state.text);
+	lang_error(c->report, &syntax->target_state.location,
+		   hint ? hint : "a transition leads to a state, END or STAY", "there is no state '%s'",
+		   syntax->target_state.text);
 	c->scope->lost = true;
 }
 
@@ -31,7 +32,7 @@ static void check_copy(struct lang_check *c, const struct lang_transition *trans
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->actions[i].kind != LANG_ASSIGN)
-			lang_error(c->report, &block->actions[i].place, hint,
+			lang_error(c->report, &block->actions[i].location, hint,
 				   "a copy is made in silence: its block can only assign");
 	}
 	if (transition->target != LANG_TO_STATE || transition->target_state == LANG_NO_NAME)
@@ -39,11 +40,11 @@ static void check_copy(struct lang_check *c, const struct lang_transition *trans
 	const struct lang_state *state = &machine->states[transition->target_state];
 
 	if (lang_block_tells(&state->entry))
-		lang_error(c->report, &transition->place, hint, "a copy is made in silence, but ENTRY of '%s' is not",
-			   state->name);
+		lang_error(c->report, &transition->location, hint,
+			   "a copy is made in silence, but ENTRY of '%s' is not", state->name);
 	state = transition->state == LANG_OUTSIDE ? NULL : &machine->states[transition->state];
 	if (state && lang_block_tells(&state->exit))
-		lang_error(c->report, &transition->place, hint, "a copy is made in silence, but EXIT of '%s' is not",
+		lang_error(c->report, &transition->location, hint, "a copy is made in silence, but EXIT of '%s' is not",
 			   state->name);
 }
 
@@ -52,7 +53,7 @@ static void check_transition(struct lang_check *c, const struct lang_names *stat
 {
 	c->scope->type = syntax->type.text ? transition->type : &lang_no_event;
 	c->scope->event = syntax->name.text;
-	c->scope->place = syntax->type.text ? NULL : "AFTER, ENTRY and EXIT";
+	c->scope->location = syntax->type.text ? NULL : "AFTER, ENTRY and EXIT";
 	c->scope->event_only = transition->is_any;
 	c->context = LANG_IN_CONDITION;
 	if (syntax->guard)
@@ -86,11 +87,11 @@ static void check_unguarded(struct lang_check *c, struct lang_names *names, cons
 
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(c->report, &transition->place, "one of them needs a WHERE",
+	lang_error(c->report, &transition->location, "one of them needs a WHERE",
 		   outside ? "two transitions for '%s' outside of states have no WHERE"
 			   : "two transitions for '%s' in state '%s' have no WHERE",
 		   syntax->type.text, outside ? "" : machine->states[syntax->state].name);
-	lang_note(c->report, &machine->transitions[other].place, "the other one is here");
+	lang_note(c->report, &machine->transitions[other].location, "the other one is here");
 }
 
 static uint32_t count_raised(const struct lang_block *block)
@@ -118,7 +119,7 @@ static void check_raised(struct lang_check *c, const struct lang_transition *tra
 	}
 	if (count + most > REACT_STATEMENTS_MAX)
 		lang_error(
-			c->report, &transition->place, NULL,
+			c->report, &transition->location, NULL,
 			"the transition has %u EMITs and CALLs, with those of EXIT and ENTRY; at most %d are possible",
 			count + most, REACT_STATEMENTS_MAX);
 }

@@ -60,14 +60,14 @@ static bool is_number(const struct lang_expr *expr)
 }
 
 struct lang_expr *lang_new_expr(struct lang_check *c, enum lang_op op, enum lang_kind kind,
-				const struct diag_place *place)
+				const struct diag_location *location)
 {
 	struct lang_expr *expr = lang_keep(c, 1, sizeof *expr);
 
 	if (expr) {
 		expr->op = op;
 		expr->kind = kind;
-		expr->place = *place;
+		expr->location = *location;
 	}
 	return expr;
 }
@@ -86,7 +86,7 @@ static struct lang_expr *convert(struct lang_check *c, struct lang_expr *expr, e
 		expr->kind = kind;
 		return expr;
 	}
-	struct lang_expr *converted = lang_new_expr(c, LANG_CONVERT, kind, &expr->place);
+	struct lang_expr *converted = lang_new_expr(c, LANG_CONVERT, kind, &expr->location);
 
 	if (converted)
 		converted->left = expr;
@@ -104,7 +104,7 @@ static bool needs_number(struct lang_check *c, const struct lang_expr *expr, enu
 {
 	if (is_integer(expr) || (is_number(expr) && !arithmetic[op].integers))
 		return true;
-	lang_error(c->report, &expr->place, NULL, "'%s' needs %s, but this is %s", arithmetic[op].text,
+	lang_error(c->report, &expr->location, NULL, "'%s' needs %s, but this is %s", arithmetic[op].text,
 		   arithmetic[op].integers ? "integers" : "numbers", lang_kind_name(expr->kind));
 	return false;
 }
@@ -124,7 +124,7 @@ static bool is_zero(const struct lang_expr *expr)
 }
 
 static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, struct lang_expr *left,
-					 struct lang_expr *right, const struct diag_place *place)
+					 struct lang_expr *right, const struct diag_location *location)
 {
 	enum lang_kind kind = LANG_I64;
 	bool fine = needs_number(c, left, op);
@@ -133,18 +133,18 @@ static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, 
 	if (!fine)
 		return NULL;
 	if ((op == LANG_DIV || op == LANG_MOD) && is_zero(right) && is_integer(left)) {
-		lang_error(c->report, &right->place, NULL, "this divides by zero");
+		lang_error(c->report, &right->location, NULL, "this divides by zero");
 		return NULL;
 	}
 	if (op == LANG_SHL || op == LANG_SHR)
-		return make(lang_new_expr(c, op, left->kind, place), left, right);
+		return make(lang_new_expr(c, op, left->kind, location), left, right);
 	adapt(left, right);
 	adapt(right, left);
 	if (left->kind == LANG_F64 || right->kind == LANG_F64)
 		kind = LANG_F64;
 	else if (left->kind == LANG_U64 || right->kind == LANG_U64)
 		kind = LANG_U64;
-	return make(lang_new_expr(c, op, kind, place), convert(c, left, kind), convert(c, right, kind));
+	return make(lang_new_expr(c, op, kind, location), convert(c, left, kind), convert(c, right, kind));
 }
 
 /* TRUE and FALSE stand for 1 and 0 beside an integer. */
@@ -155,20 +155,20 @@ static void adapt_truth(struct lang_expr *constant, const struct lang_expr *othe
 }
 
 static bool mismatch(struct lang_check *c, const struct lang_expr *left, const struct lang_expr *right,
-		     const struct diag_place *op_place)
+		     const struct diag_location *op_location)
 {
 	const char *hint = NULL;
 
 	if (left->kind == LANG_BOOL || right->kind == LANG_BOOL)
 		hint = "compare it with TRUE or FALSE";
-	lang_error(c->report, op_place, hint, "cannot compare %s with %s", lang_kind_name(left->kind),
+	lang_error(c->report, op_location, hint, "cannot compare %s with %s", lang_kind_name(left->kind),
 		   lang_kind_name(right->kind));
 	return false;
 }
 
 /* Brings both sides of a comparison to kinds that it takes. False: reported. */
 static bool align(struct lang_check *c, struct lang_expr **left, struct lang_expr **right,
-		  const struct diag_place *op_place)
+		  const struct diag_location *op_location)
 {
 	adapt_truth(*left, *right);
 	adapt_truth(*right, *left);
@@ -181,27 +181,27 @@ static bool align(struct lang_check *c, struct lang_expr **left, struct lang_exp
 		}
 		return *left && *right;
 	}
-	return (*left)->kind == (*right)->kind || mismatch(c, *left, *right, op_place);
+	return (*left)->kind == (*right)->kind || mismatch(c, *left, *right, op_location);
 }
 
-static struct diag_place span(const struct lang_expr *left, const struct lang_expr *right)
+static struct diag_location span(const struct lang_expr *left, const struct lang_expr *right)
 {
-	struct diag_place place = left->place;
-	uint64_t end = right->place.offset + right->place.length;
+	struct diag_location location = left->location;
+	uint64_t end = right->location.offset + right->location.length;
 
-	if (right->place.line == place.line && end > place.offset)
-		place.length = (uint32_t)(end - place.offset);
-	return place;
+	if (right->location.line == location.line && end > location.offset)
+		location.length = (uint32_t)(end - location.offset);
+	return location;
 }
 
 struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct lang_expr *left,
-				  struct lang_expr *right, const struct diag_place *op_place)
+				  struct lang_expr *right, const struct diag_location *op_location)
 {
-	struct diag_place place = span(left, right);
+	struct diag_location location = span(left, right);
 
-	if (!align(c, &left, &right, op_place))
+	if (!align(c, &left, &right, op_location))
 		return NULL;
-	return make(lang_new_expr(c, op, LANG_BOOL, &place), left, right);
+	return make(lang_new_expr(c, op, LANG_BOOL, &location), left, right);
 }
 
 static struct lang_expr *type_order(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
@@ -213,13 +213,13 @@ static struct lang_expr *type_order(struct lang_check *c, const struct lang_synt
 		const char *hint = odd->kind == LANG_STRING ? "strings are compared with == != IN and LIKE"
 							    : "compare it with == or !=";
 
-		lang_error(c->report, &syntax->op_place, hint, "'%s' needs numbers, but one side is %s",
+		lang_error(c->report, &syntax->op_location, hint, "'%s' needs numbers, but one side is %s",
 			   comparisons[syntax->op], lang_kind_name(odd->kind));
 		return NULL;
 	}
-	if (!align(c, &left, &right, &syntax->op_place))
+	if (!align(c, &left, &right, &syntax->op_location))
 		return NULL;
-	return make(lang_new_expr(c, syntax->op, LANG_BOOL, &syntax->place), left, right);
+	return make(lang_new_expr(c, syntax->op, LANG_BOOL, &syntax->location), left, right);
 }
 
 static struct lang_expr *type_like(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
@@ -228,14 +228,14 @@ static struct lang_expr *type_like(struct lang_check *c, const struct lang_synta
 	bool fine = left->kind == LANG_STRING;
 
 	if (!fine)
-		lang_error(c->report, &left->place, NULL, "LIKE needs a string on its left, but this is %s",
+		lang_error(c->report, &left->location, NULL, "LIKE needs a string on its left, but this is %s",
 			   lang_kind_name(left->kind));
 	if (right->op != LANG_CONST || right->kind != LANG_STRING) {
-		lang_error(c->report, &right->place, "write a pattern such as \"ssh*\"",
+		lang_error(c->report, &right->location, "write a pattern such as \"ssh*\"",
 			   "LIKE needs a quoted string on its right");
 		return NULL;
 	}
-	return fine ? make(lang_new_expr(c, LANG_LIKE, LANG_BOOL, &syntax->place), left, right) : NULL;
+	return fine ? make(lang_new_expr(c, LANG_LIKE, LANG_BOOL, &syntax->location), left, right) : NULL;
 }
 
 struct lang_expr *lang_type_binary(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
@@ -246,7 +246,7 @@ struct lang_expr *lang_type_binary(struct lang_check *c, const struct lang_synta
 	switch (syntax->op) {
 	case LANG_EQ:
 	case LANG_NE:
-		return lang_type_equal(c, syntax->op, left, right, &syntax->op_place);
+		return lang_type_equal(c, syntax->op, left, right, &syntax->op_location);
 	case LANG_LT:
 	case LANG_LE:
 	case LANG_GT:
@@ -255,15 +255,15 @@ struct lang_expr *lang_type_binary(struct lang_check *c, const struct lang_synta
 	case LANG_LIKE:
 		return type_like(c, syntax, left, right);
 	default:
-		return type_arithmetic(c, syntax->op, left, right, &syntax->place);
+		return type_arithmetic(c, syntax->op, left, right, &syntax->location);
 	}
 }
 
-struct lang_expr *lang_type_minus(struct lang_check *c, struct lang_expr *operand, const struct diag_place *place)
+struct lang_expr *lang_type_minus(struct lang_check *c, struct lang_expr *operand, const struct diag_location *location)
 {
-	struct lang_expr *zero = lang_new_expr(c, LANG_CONST, LANG_I64, place);
+	struct lang_expr *zero = lang_new_expr(c, LANG_CONST, LANG_I64, location);
 
-	return zero && operand ? type_arithmetic(c, LANG_SUB, zero, operand, place) : NULL;
+	return zero && operand ? type_arithmetic(c, LANG_SUB, zero, operand, location) : NULL;
 }
 
 /* Whether a constant integer lies in the range of the field's type. */
@@ -301,12 +301,12 @@ struct lang_expr *lang_type_assign(struct lang_check *c, struct lang_expr *expr,
 	if (expr->kind == kind && !is_integer(expr))
 		return expr;
 	if (!is_number(expr) || kind == LANG_BOOL || kind == LANG_STRING) {
-		lang_error(c->report, &expr->place, NULL, "'%s' is %s and cannot take %s", field->name,
+		lang_error(c->report, &expr->location, NULL, "'%s' is %s and cannot take %s", field->name,
 			   lang_kind_name(kind), lang_kind_name(expr->kind));
 		return NULL;
 	}
 	if (expr->op == LANG_CONST && is_integer(expr) && !fits(expr, field->value)) {
-		lang_error(c->report, &expr->place, NULL, "this does not fit into '%s', which is %s", field->name,
+		lang_error(c->report, &expr->location, NULL, "this does not fit into '%s', which is %s", field->name,
 			   event_value_name(field->value));
 		return NULL;
 	}

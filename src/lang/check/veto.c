@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which rules may refuse system calls: those that complete at the beginning of one, and see nothing but such
- * beginnings, because whoever holds a call has nothing else to judge it by.
+ * beginnings, because there is nothing else to judge a held call by.
  */
 
 #include "lang/check/check-priv.h"
@@ -25,18 +25,18 @@ static void check_types(struct lang_check *c)
 		const struct event_type *type = rule->elements[i].type;
 
 		if (type && !event_type_is_call(type))
-			lang_error(c->report, &rule->elements[i].place, hint,
+			lang_error(c->report, &rule->elements[i].location, hint,
 				   "'%s' is not the beginning of a system call", type->name);
 	}
 	if (rule->over_all)
-		lang_error(c->report, &rule->over_place, hint, "a rule with Veto does not see every event");
+		lang_error(c->report, &rule->over_location, hint, "a rule with Veto does not see every event");
 	for (uint32_t i = 0; i < rule->over_count; i++) {
 		bool named = false;
 
 		for (uint32_t j = 0; j < rule->element_count; j++)
 			named |= rule->elements[j].type == rule->over[i];
 		if (!named && !event_type_is_call(rule->over[i]))
-			lang_error(c->report, &rule->over_place, hint, "'%s' is not the beginning of a system call",
+			lang_error(c->report, &rule->over_location, hint, "'%s' is not the beginning of a system call",
 				   rule->over[i]->name);
 	}
 }
@@ -51,14 +51,14 @@ void lang_check_veto(struct lang_check *c)
 		return;
 	check_types(c);
 	if (negation)
-		lang_error(c->report, &negation->place, "the last event must be the call that is refused",
+		lang_error(c->report, &negation->location, "the last event must be the call that is refused",
 			   "a pattern that may end in a negation has no system call to refuse");
 	if (rule->mode == LANG_ASYNCHRONOUS)
-		lang_error(c->report, &veto->place, NULL,
+		lang_error(c->report, &veto->location, NULL,
 			   "an ASYNCHRONOUS rule cannot refuse a system call, which does not wait for it");
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		if (rule->statements[i].is_emit)
-			lang_error(c->report, &rule->statements[i].place,
+			lang_error(c->report, &rule->statements[i].location,
 				   "emit from a rule of its own over the same events",
 				   "a rule with Veto cannot emit events: other rules would hear of them too late");
 	}

@@ -60,7 +60,7 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 			return false;
 		join->fields[i] = field;
 		if (first && strcmp(sort_of(field->value), sort_of(first->value)) != 0) {
-			lang_error(c->report, &word->place, NULL, "'%s' is %s in '%s' but %s in '%s'", word->text,
+			lang_error(c->report, &word->location, NULL, "'%s' is %s in '%s' but %s in '%s'", word->text,
 				   sort_of(first->value), model->type->name, sort_of(field->value),
 				   element->type->name);
 			return false;
@@ -84,7 +84,7 @@ static bool is_known(const struct lang_check *c, const char *name)
 
 void lang_check_join(struct lang_check *c, const struct lang_word *word)
 {
-	struct lang_join join = { .name = word->text, .place = word->place };
+	struct lang_join join = { .name = word->text, .location = word->location };
 
 	if (is_known(c, word->text))
 		return;

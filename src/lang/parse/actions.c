@@ -43,11 +43,11 @@ static const char *name_as_written(struct lang_parser *p, uint64_t start, uint64
 static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
 {
 	struct lang_syntax_value *value = lang_node(p, sizeof *value);
-	uint64_t start = p->token.place.offset;
+	uint64_t start = p->token.location.offset;
 
 	if (!value || !(value->expr = lang_parse_item_value(p, "',' or '}'")))
 		return false;
-	value->name.place = value->expr->place;
+	value->name.location = value->expr->location;
 	if (lang_accept_word(p, "AS")) {
 		if (!lang_take_word(p, &value->name, "a name for the value"))
 			return false;
@@ -138,12 +138,12 @@ static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *stat
 		return true;
 	do {
 		struct lang_syntax_arg *arg = lang_node(p, sizeof *arg);
-		struct diag_place first = p->token.place;
+		struct diag_location first = p->token.location;
 
 		parsed = arg && (statement->is_emit ? parse_emit_arg(p, arg) : parse_call_arg(p, arg));
 		if (!parsed)
 			break;
-		arg->place = lang_place_to_end(p, &first);
+		arg->location = lang_location_to_end(p, &first);
 		*end = arg;
 		end = &arg->next;
 		statement->arg_count++;
@@ -154,7 +154,7 @@ static bool parse_args(struct lang_parser *p, struct lang_syntax_statement *stat
 struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p)
 {
 	struct lang_syntax_statement *statement = lang_node(p, sizeof *statement);
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 
 	if (!statement)
 		return NULL;
@@ -166,7 +166,7 @@ struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p)
 	if (!lang_take_word(p, &statement->name, statement->is_emit ? "an event type" : "a function name") ||
 	    !lang_expect(p, LANG_TOKEN_LPAREN, "'('", NULL) || !parse_args(p, statement))
 		return NULL;
-	statement->place = lang_place_to_end(p, &first);
+	statement->location = lang_location_to_end(p, &first);
 	return statement;
 }
 

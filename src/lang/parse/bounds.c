@@ -22,9 +22,9 @@ static bool take_count(struct lang_parser *p, struct bounds *bounds, uint64_t *c
 	if (token.unit == LANG_PLAIN && token.integer <= LANG_LENGTH_MAX)
 		return true;
 	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.place, NULL, "a count has no unit");
+		lang_error(p->report, &token.location, NULL, "a count has no unit");
 	else
-		lang_error(p->report, &token.place, NULL, "a count is at most %d", LANG_LENGTH_MAX);
+		lang_error(p->report, &token.location, NULL, "a count is at most %d", LANG_LENGTH_MAX);
 	*count = 1;
 	bounds->bad = true;
 	return true;
@@ -103,7 +103,7 @@ static bool parse_range(struct lang_parser *p, struct bounds *bounds)
 bool lang_parse_length(struct lang_parser *p, struct lang_syntax_structure *spec)
 {
 	struct bounds bounds = { .min = 1, .max = LANG_UNBOUNDED };
-	struct diag_place place = p->token.place;
+	struct diag_location location = p->token.location;
 
 	spec->is_array = true;
 	spec->max = LANG_UNBOUNDED;
@@ -115,11 +115,11 @@ bool lang_parse_length(struct lang_parser *p, struct lang_syntax_structure *spec
 
 	if (!(is_range ? parse_range(p, &bounds) : parse_bounds(p, &bounds)))
 		return false;
-	place = lang_place_to_end(p, &place);
+	location = lang_location_to_end(p, &location);
 	if (bounds.bad)
 		return true;
 	if (bounds.min > bounds.max) {
-		lang_error(p->report, &place,
+		lang_error(p->report, &location,
 			   "an array holds at least one event, and [x..y] means more than x and less than y",
 			   "no array can have this length");
 		return true;
@@ -147,7 +147,7 @@ static bool parse_counts(struct lang_parser *p, struct bounds *bounds)
 bool lang_parse_repeat(struct lang_parser *p, struct lang_syntax_structure *group)
 {
 	struct bounds bounds = { .min = 1, .max = 1 };
-	struct diag_place place = p->token.place;
+	struct diag_location location = p->token.location;
 	enum lang_token_kind kind = p->token.kind;
 
 	if (kind == LANG_TOKEN_LBRACE) {
@@ -158,12 +158,12 @@ bool lang_parse_repeat(struct lang_parser *p, struct lang_syntax_structure *grou
 		bounds.max = kind == LANG_TOKEN_QUESTION ? 1 : LANG_UNBOUNDED;
 		lang_advance(p);
 	}
-	group->place = lang_place_to_end(p, &group->place);
-	place = lang_place_to_end(p, &place);
+	group->location = lang_location_to_end(p, &group->location);
+	location = lang_location_to_end(p, &location);
 	if (bounds.bad)
 		return true;
 	if (bounds.max == 0 || bounds.min > bounds.max) {
-		lang_error(p->report, &place, NULL, "no number of repeats fits these bounds");
+		lang_error(p->report, &location, NULL, "no number of repeats fits these bounds");
 		return true;
 	}
 	group->min = bounds.min;

@@ -32,7 +32,8 @@ static const struct binary_operator *find_operator(const struct lang_parser *p)
 static bool enter(struct lang_parser *p)
 {
 	if (p->depth == LANG_DEPTH_MAX) {
-		lang_error(p->report, &p->token.place, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(p->report, &p->token.location, NULL, "the expression nests more than %d deep",
+			   LANG_DEPTH_MAX);
 		return false;
 	}
 	p->depth++;
@@ -45,10 +46,10 @@ static struct lang_syntax_expr *new_expr(struct lang_parser *p, enum lang_syntax
 
 	if (expr) {
 		expr->syntax = syntax;
-		expr->place = p->token.place;
+		expr->location = p->token.location;
 		expr->depth = expr->size = 1;
 		if (syntax != LANG_SYNTAX_CONST && syntax != LANG_SYNTAX_REFERENCE)
-			expr->op_place = p->token.place;
+			expr->op_location = p->token.location;
 	}
 	return expr;
 }
@@ -60,16 +61,17 @@ static uint32_t larger(uint32_t a, uint32_t b)
 
 /* Closes an expression that starts at first: its place, its end, its bounds. NULL: too deep or too large. */
 static struct lang_syntax_expr *finish(struct lang_parser *p, struct lang_syntax_expr *expr,
-				       const struct diag_place *first)
+				       const struct diag_location *first)
 {
-	expr->place = lang_place_to_end(p, first);
+	expr->location = lang_location_to_end(p, first);
 	expr->end = p->end;
 	if (expr->depth > LANG_DEPTH_MAX) {
-		lang_error(p->report, &expr->op_place, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(p->report, &expr->op_location, NULL, "the expression nests more than %d deep",
+			   LANG_DEPTH_MAX);
 		return NULL;
 	}
 	if (expr->size > LANG_EXPRESSION_MAX) {
-		lang_error(p->report, &expr->op_place, NULL, "the expression has more than %d parts",
+		lang_error(p->report, &expr->op_location, NULL, "the expression has more than %d parts",
 			   LANG_EXPRESSION_MAX);
 		return NULL;
 	}
@@ -104,7 +106,7 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 		expr->integer = lang_token_is(&p->token, "TRUE");
 	}
 	lang_advance(p);
-	return finish(p, expr, &expr->place);
+	return finish(p, expr, &expr->location);
 }
 
 /* name.first or name.first.second, brackets behind the name allowed */
@@ -127,19 +129,19 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 			return NULL;
 	}
 	if (p->machine && p->token.kind != LANG_TOKEN_DOT)
-		return finish(p, expr, &expr->place);
+		return finish(p, expr, &expr->location);
 	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", hint))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;
 	if (lang_accept(p, LANG_TOKEN_DOT) && !lang_take_word(p, &reference->second, "a field name"))
 		return NULL;
-	return finish(p, expr, &expr->place);
+	return finish(p, expr, &expr->location);
 }
 
 static struct lang_syntax_expr *parse_parentheses(struct lang_parser *p)
 {
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 
 	if (!enter(p))
 		return NULL;
@@ -191,7 +193,7 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 
 /* A minus before a number is part of it. */
 static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lang_syntax_expr *literal,
-					       const struct diag_place *first)
+					       const struct diag_location *first)
 {
 	literal = finish(p, literal, first);
 	if (!literal)
@@ -201,7 +203,7 @@ static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lan
 		return literal;
 	}
 	if (literal->kind == LANG_U64 && literal->integer > (uint64_t)INT64_MAX + 1) {
-		lang_error(p->report, &literal->place, "the smallest integer is -9223372036854775808",
+		lang_error(p->report, &literal->location, "the smallest integer is -9223372036854775808",
 			   "the number is too small");
 		return NULL;
 	}
@@ -212,7 +214,7 @@ static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lan
 
 static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 {
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 
 	if (p->token.kind != LANG_TOKEN_MINUS)
 		return parse_primary(p);
@@ -224,7 +226,7 @@ static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 	struct lang_syntax_expr *minus = number ? NULL : new_expr(p, LANG_SYNTAX_MINUS);
 
 	if (minus)
-		minus->op_place = first;
+		minus->op_location = first;
 	struct lang_syntax_expr *operand = parse_unary(p);
 
 	p->depth--;
@@ -247,7 +249,7 @@ static struct lang_syntax_expr *make_binary(struct lang_parser *p, struct lang_s
 	expr->right = right;
 	expr->depth = larger(left->depth, right->depth) + 1;
 	expr->size = left->size + right->size + 1;
-	return finish(p, expr, &left->place);
+	return finish(p, expr, &left->location);
 }
 
 /* Operators of at least this level. */
@@ -293,11 +295,11 @@ static struct lang_syntax_expr *parse_in(struct lang_parser *p, struct lang_synt
 		end = &value->next;
 		expr->depth = larger(expr->depth, value->depth);
 		expr->size += left->size + value->size + 1;
-		if (!finish(p, expr, &left->place))
+		if (!finish(p, expr, &left->location))
 			return NULL;
 	} while (lang_list_next(p, &list, true));
 	expr->depth++;
-	return list.broken ? NULL : finish(p, expr, &left->place);
+	return list.broken ? NULL : finish(p, expr, &left->location);
 }
 
 /* The operator behind a value, where it is a comparison. */
@@ -325,7 +327,7 @@ static struct lang_syntax_expr *parse_comparison(struct lang_parser *p)
 		left = parse_in(p, left);
 	} else if (is_comparison(p, &op)) {
 		if (p->token.kind == LANG_TOKEN_ASSIGN)
-			lang_error(p->report, &p->token.place, "write '=='", "'=' does not compare");
+			lang_error(p->report, &p->token.location, "write '=='", "'=' does not compare");
 		expr = new_expr(p, LANG_SYNTAX_BINARY);
 		if (expr)
 			expr->op = op;
@@ -336,7 +338,7 @@ static struct lang_syntax_expr *parse_comparison(struct lang_parser *p)
 		return NULL;
 	}
 	if (left && (is_comparison(p, &op) || lang_token_is(&p->token, "IN"))) {
-		lang_error(p->report, &p->token.place, "join two comparisons with AND",
+		lang_error(p->report, &p->token.location, "join two comparisons with AND",
 			   "comparisons cannot be chained");
 		return NULL;
 	}
@@ -345,7 +347,7 @@ static struct lang_syntax_expr *parse_comparison(struct lang_parser *p)
 
 static struct lang_syntax_expr *parse_not(struct lang_parser *p)
 {
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 
 	if (p->token.kind == LANG_TOKEN_LNOT_C)
 		lang_error(p->report, &first, "write NOT", "'!' is not an operator");
@@ -377,7 +379,7 @@ static bool joins(struct lang_parser *p, enum lang_op op)
 		return true;
 	if (p->token.kind != foreign)
 		return false;
-	lang_error(p->report, &p->token.place, op == LANG_LAND ? "write AND" : "write OR", "'%s' is not an operator",
+	lang_error(p->report, &p->token.location, op == LANG_LAND ? "write AND" : "write OR", "'%s' is not an operator",
 		   op == LANG_LAND ? "&&" : "||");
 	return true;
 }
@@ -407,7 +409,7 @@ static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op 
 		last = next;
 		chain->depth = larger(chain->depth, next->depth + 1);
 		chain->size += next->size + 1;
-		if (!finish(p, chain, &first->place))
+		if (!finish(p, chain, &first->location))
 			return NULL;
 	}
 	return chain;
@@ -420,12 +422,12 @@ struct lang_syntax_expr *lang_parse_condition(struct lang_parser *p)
 
 struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p)
 {
-	struct diag_place place = p->token.place;
+	struct diag_location location = p->token.location;
 	struct lang_syntax_expr *expr = parse_unary(p);
 
 	if (!expr || expr->syntax == LANG_SYNTAX_CONST)
 		return expr;
-	lang_error(p->report, &place, NULL, "expected a constant");
+	lang_error(p->report, &location, NULL, "expected a constant");
 	return NULL;
 }
 
@@ -437,7 +439,7 @@ struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p)
 				  .expect = "',' or '}'",
 				  .recovers = true };
 	struct lang_syntax_expr *chain = new_expr(p, LANG_SYNTAX_CHAIN), **end;
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 	bool fine;
 
 	if (!lang_accept(p, LANG_TOKEN_LBRACE))

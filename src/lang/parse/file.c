@@ -66,7 +66,7 @@ static bool parse_events(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	lang_advance(p);
 	item->kind = LANG_ITEM_EVENTS;
-	item->name = (struct lang_word){ .text = p->token.text, .place = p->token.place };
+	item->name = (struct lang_word){ .text = p->token.text, .location = p->token.location };
 	return lang_expect(p, LANG_TOKEN_STRING, "the name of a catalog in quotes", NULL);
 }
 
@@ -102,8 +102,8 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 	if (lang_token_is(token, "MACHINE"))
 		return parse_machine(p, item);
 	if (lang_at_modifier(p)) {
-		lang_error(p->report, &token->place, "modifiers stand behind the pattern of a rule",
-			   "'%.*s' does not belong to a rule", (int)token->place.length, lang_token_bytes(token));
+		lang_error(p->report, &token->location, "modifiers stand behind the pattern of a rule",
+			   "'%.*s' does not belong to a rule", (int)token->location.length, lang_token_bytes(token));
 		return false;
 	}
 	return lang_unexpected(p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
@@ -113,9 +113,9 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 /* Whether the first token stands behind a comment. */
 static bool begins_with_comment(const struct lang_parser *p)
 {
-	const char *text = p->token.place.source->text;
+	const char *text = p->token.location.source->text;
 
-	for (size_t i = 0; i < p->token.place.offset; i++) {
+	for (size_t i = 0; i < p->token.location.offset; i++) {
 		if (!strchr(" \t\r\n", text[i]))
 			return true;
 	}
@@ -128,7 +128,7 @@ struct lang_syntax_item *lang_parse_file(struct lang_parser *p, size_t input)
 	bool empty = p->token.kind == LANG_TOKEN_END;
 
 	if (empty && !lang_report_full(p->report))
-		lang_error(p->report, &p->token.place, "a rule is written 'RULE name PATTERN { ... }'",
+		lang_error(p->report, &p->token.location, "a rule is written 'RULE name PATTERN { ... }'",
 			   "no rules here");
 	if (empty || lang_is_statement_word(&p->token) || begins_with_comment(p))
 		p->bare_rule = NULL;

@@ -35,22 +35,23 @@ static bool parse_keys(struct lang_parser *p, struct lang_syntax_machine *machin
 		*end = key;
 		end = &key->next;
 		if (++machine->key_count == LANG_KEYS_MAX + 1)
-			lang_error(p->report, &key->name.place, NULL, "a machine has at most %d keys", LANG_KEYS_MAX);
+			lang_error(p->report, &key->name.location, NULL, "a machine has at most %d keys",
+				   LANG_KEYS_MAX);
 	} while (lang_list_next(p, &list, parsed));
 	machine->broken |= list.broken;
 	return true;
 }
 
 /* Whether a part of which there is one comes for the first time. */
-static void note_given(struct lang_parser *p, struct diag_place *given, const char *what)
+static void note_given(struct lang_parser *p, struct diag_location *given, const char *what)
 {
-	struct diag_place place = p->token.place;
+	struct diag_location location = p->token.location;
 
 	if (given->line) {
-		lang_error(p->report, &place, NULL, "%s is given twice", what);
+		lang_error(p->report, &location, NULL, "%s is given twice", what);
 		lang_note(p->report, given, "first given here");
 	} else {
-		*given = place;
+		*given = location;
 	}
 	lang_advance(p);
 }
@@ -59,14 +60,14 @@ static bool parse_pool(struct lang_parser *p, struct lang_syntax_machine *machin
 {
 	struct lang_token token;
 
-	note_given(p, &machine->pool_place, "POOL");
+	note_given(p, &machine->pool_location, "POOL");
 	if (!lang_take_integer(p, &token, "a number of instances", NULL))
 		return false;
 	machine->pool = token.integer;
 	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.place, NULL, "POOL is a number of instances, without a unit");
+		lang_error(p->report, &token.location, NULL, "POOL is a number of instances, without a unit");
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
-		lang_error(p->report, &token.place, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
+		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
 	return true;
 }
 
@@ -74,18 +75,18 @@ static bool parse_trail(struct lang_parser *p, struct lang_syntax_machine *machi
 {
 	struct lang_token token;
 
-	note_given(p, &machine->trail_place, "TRAIL");
+	note_given(p, &machine->trail_location, "TRAIL");
 	if (!lang_take_integer(p, &token, "a number of transitions", NULL))
 		return false;
 	machine->trail = (uint32_t)token.integer;
 	if (token.unit != LANG_PLAIN || token.integer > LANG_TRAIL_MAX)
-		lang_error(p->report, &token.place, NULL, "TRAIL must be between 0 and %d", LANG_TRAIL_MAX);
+		lang_error(p->report, &token.location, NULL, "TRAIL must be between 0 and %d", LANG_TRAIL_MAX);
 	return true;
 }
 
 static bool parse_loss(struct lang_parser *p, struct lang_syntax_machine *machine)
 {
-	note_given(p, &machine->loss_place, "ON LOSS");
+	note_given(p, &machine->loss_location, "ON LOSS");
 	lang_advance(p);
 	return lang_parse_loss(p, &machine->loss);
 }
@@ -100,9 +101,9 @@ static bool parse_capacity(struct lang_parser *p, struct lang_syntax_variable *v
 	    !lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "a string is written 'name: string[32]'"))
 		return false;
 	if (variable->type != EVENT_STRING)
-		lang_error(p->report, &token.place, NULL, "only a string has a length");
+		lang_error(p->report, &token.location, NULL, "only a string has a length");
 	else if (token.unit == LANG_TIME || token.integer < 2 || token.integer > LANG_STRING_VARIABLE_MAX)
-		lang_error(p->report, &token.place, NULL, "a string has between 2 and %d bytes, its NUL counted",
+		lang_error(p->report, &token.location, NULL, "a string has between 2 and %d bytes, its NUL counted",
 			   LANG_STRING_VARIABLE_MAX);
 	else
 		variable->bytes = (uint32_t)((token.integer + 7) / 8 * 8);
@@ -124,12 +125,12 @@ static bool parse_variable(struct lang_parser *p, struct lang_syntax_machine *ma
 	if (lang_accept(p, LANG_TOKEN_ASSIGN) && !(variable->initial = lang_parse_constant_value(p)))
 		return false;
 	if (machine->state_count > 0)
-		lang_error(p->report, &variable->name.place, NULL, "variables stand before the states");
+		lang_error(p->report, &variable->name.location, NULL, "variables stand before the states");
 	while (*end)
 		end = &(*end)->next;
 	*end = variable;
 	if (++machine->variable_count == LANG_VARIABLES_MAX + 1)
-		lang_error(p->report, &variable->name.place, NULL, "a machine has at most %d variables",
+		lang_error(p->report, &variable->name.location, NULL, "a machine has at most %d variables",
 			   LANG_VARIABLES_MAX);
 	return true;
 }
@@ -140,8 +141,8 @@ static bool parse_frame_block(struct lang_parser *p, struct lang_syntax_state *s
 	bool is_entry = lang_token_is(&p->token, "ENTRY");
 	struct lang_syntax_block *block = is_entry ? &state->entry : &state->exit;
 
-	if (block->place.line) {
-		lang_error(p->report, &p->token.place, NULL, "%s is given twice", is_entry ? "ENTRY" : "EXIT");
+	if (block->location.line) {
+		lang_error(p->report, &p->token.location, NULL, "%s is given twice", is_entry ? "ENTRY" : "EXIT");
 		*block = (struct lang_syntax_block){ 0 };
 	}
 	lang_advance(p);
@@ -166,7 +167,7 @@ static bool parse_state_part(struct lang_parser *p, struct lang_syntax_machine *
  */
 static void skip_to_part(struct lang_parser *p, uint32_t level, uint64_t failed)
 {
-	if (p->token.place.offset == failed && !lang_at_statement(p))
+	if (p->token.location.offset == failed && !lang_at_statement(p))
 		lang_advance(p);
 	while (!lang_at_statement(p) && !lang_at_modifier(p) &&
 	       !(level && p->token.kind == LANG_TOKEN_RBRACE && p->braces <= level))
@@ -185,11 +186,11 @@ static bool parse_state(struct lang_parser *p, struct lang_syntax_machine *machi
 		end = &(*end)->next;
 	*end = state;
 	if (++machine->state_count == LANG_STATES_MAX + 1)
-		lang_error(p->report, &state->name.place, NULL, "a machine has at most %d states", LANG_STATES_MAX);
+		lang_error(p->report, &state->name.location, NULL, "a machine has at most %d states", LANG_STATES_MAX);
 	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "a state is written 'STATE name { ON event -> other }'"))
 		return false;
 	while (p->token.kind != LANG_TOKEN_RBRACE) {
-		uint64_t start = p->token.place.offset;
+		uint64_t start = p->token.location.offset;
 
 		if (lang_at_statement(p) || lang_at_frame(p))
 			return lang_unexpected(p, "'}'", "the state before is not closed");
@@ -242,7 +243,7 @@ struct lang_syntax_machine *lang_parse_machine(struct lang_parser *p)
 	}
 	lang_accept_end(p);
 	while (p->token.kind != LANG_TOKEN_END && !lang_is_statement_word(&p->token)) {
-		uint64_t start = p->token.place.offset;
+		uint64_t start = p->token.location.offset;
 
 		if (!parse_part(p, machine)) {
 			machine->broken = true;

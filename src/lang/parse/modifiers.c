@@ -12,9 +12,9 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 
 	lang_substitute(p);
 	token = p->token;
-	rule->within_place = token.place;
+	rule->within_location = token.location;
 	if (token.kind == LANG_TOKEN_INTEGER && token.unit == LANG_SIZE) {
-		lang_error(p->report, &token.place, "write a time such as 2s", "WITHIN takes a time, not a size");
+		lang_error(p->report, &token.location, "write a time such as 2s", "WITHIN takes a time, not a size");
 		rule->broken[LANG_WITHIN] = true;
 		lang_advance(p);
 		return true;
@@ -23,9 +23,9 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 		return false;
 	rule->within_ns = token.integer;
 	if (token.integer == 0)
-		lang_error(p->report, &token.place, NULL, "WITHIN must be longer than 0");
+		lang_error(p->report, &token.location, NULL, "WITHIN must be longer than 0");
 	else if (token.integer > INT64_MAX)
-		lang_error(p->report, &token.place, "at most 9223372036854775807 ns, which is 292 years",
+		lang_error(p->report, &token.location, "at most 9223372036854775807 ns, which is 292 years",
 			   "WITHIN is too long");
 	rule->broken[LANG_WITHIN] = token.integer == 0 || token.integer > INT64_MAX;
 	return true;
@@ -39,9 +39,9 @@ static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 		return false;
 	rule->pool = token.integer;
 	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.place, NULL, "POOL is a number of runs, without a unit");
+		lang_error(p->report, &token.location, NULL, "POOL is a number of runs, without a unit");
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
-		lang_error(p->report, &token.place, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
+		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
 	return true;
 }
 
@@ -104,7 +104,7 @@ static void parse_over_types(struct lang_parser *p, struct lang_syntax_rule *rul
 
 static bool parse_over(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
-	rule->over_place = rule->given[LANG_OVER];
+	rule->over_location = rule->given[LANG_OVER];
 	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "write 'OVER { A, B }' or 'OVER { * }'"))
 		return false;
 	if (lang_accept(p, LANG_TOKEN_STAR)) {
@@ -118,7 +118,7 @@ static bool parse_over(struct lang_parser *p, struct lang_syntax_rule *rule)
 	} else {
 		parse_over_types(p, rule);
 	}
-	rule->over_place = lang_place_to_end(p, &rule->over_place);
+	rule->over_location = lang_location_to_end(p, &rule->over_location);
 	return true;
 }
 
@@ -152,17 +152,17 @@ static bool unknown_modifier(struct lang_parser *p)
 /* A repeated modifier is read for its errors and then forgotten. */
 static void parse_modifier(struct lang_parser *p, struct lang_syntax_rule *rule, enum lang_modifier which)
 {
-	struct diag_place place = p->token.place, *given = &rule->given[which];
+	struct diag_location location = p->token.location, *given = &rule->given[which];
 	struct lang_syntax_rule *target = rule;
 
 	if (given->line && which != LANG_WHERE && !rule->broken[which]) {
-		lang_error(p->report, &place, NULL, "%s is given twice", modifiers[which].keyword);
+		lang_error(p->report, &location, NULL, "%s is given twice", modifiers[which].keyword);
 		lang_note(p->report, given, "first given here");
 		target = lang_node(p, sizeof *target);
 		if (!target)
 			return;
 	}
-	target->given[which] = place;
+	target->given[which] = location;
 	lang_advance(p);
 	if (modifiers[which].parse(p, target)) {
 		lang_accept_end(p);

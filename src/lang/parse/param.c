@@ -2,7 +2,7 @@
 /*
  * Decides what parameters a file has and where one stands for a constant. They are collected before anything else is
  * parsed, because they may be declared anywhere in it; what is wrong with a declaration is told when its statement is
- * parsed, so until then errors go nowhere, and a parameter without a value is a bad token, over which nobody complains
+ * parsed, so until then errors go nowhere, and a parameter without a value is a bad token, which is not reported
  * again.
  */
 
@@ -26,12 +26,12 @@ static bool same_value(const struct lang_token *a, const struct lang_token *b)
 	}
 }
 
-static bool negate(struct lang_parser *p, struct lang_token *value, const struct diag_place *first)
+static bool negate(struct lang_parser *p, struct lang_token *value, const struct diag_location *first)
 {
-	value->place = lang_place_to_end(p, first);
+	value->location = lang_location_to_end(p, first);
 	value->negative = value->integer != 0;
 	if (value->kind == LANG_TOKEN_INTEGER && value->integer > (uint64_t)INT64_MAX + 1) {
-		lang_error(p->report, &value->place, "the smallest integer is -9223372036854775808",
+		lang_error(p->report, &value->location, "the smallest integer is -9223372036854775808",
 			   "the number is too small");
 		return false;
 	}
@@ -43,7 +43,7 @@ static bool negate(struct lang_parser *p, struct lang_token *value, const struct
 /* A literal, perhaps with a minus. */
 static bool parse_constant(struct lang_parser *p, struct lang_token *value)
 {
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 	bool minus = lang_accept(p, LANG_TOKEN_MINUS);
 	bool number = p->token.kind == LANG_TOKEN_INTEGER || p->token.kind == LANG_TOKEN_REAL;
 	bool truth = lang_token_is(&p->token, "TRUE") || lang_token_is(&p->token, "FALSE");
@@ -68,7 +68,7 @@ static bool parse_declaration(struct lang_parser *p, struct lang_param *param)
 	if (!lang_take_word(p, &name, "a name for the parameter"))
 		return false;
 	param->name = name.text;
-	param->place = name.place;
+	param->location = name.location;
 	if (!lang_expect(p, LANG_TOKEN_ASSIGN, "'='", "a parameter is written 'PARAM name = constant'"))
 		return false;
 	struct lang_token value;
@@ -81,7 +81,7 @@ static bool parse_declaration(struct lang_parser *p, struct lang_param *param)
 
 static bool keep(struct lang_params *params, const struct lang_param *found, struct lang_param *param)
 {
-	const char *from = found->place.source->text + found->value.place.offset;
+	const char *from = found->location.source->text + found->value.location.offset;
 
 	struct lang_param *next = param->next;
 
@@ -92,7 +92,7 @@ static bool keep(struct lang_params *params, const struct lang_param *found, str
 	if (param->value.kind == LANG_TOKEN_STRING)
 		param->value.text = arena_text(params->arena, found->value.text, strlen(found->value.text));
 	param->declared = param->value;
-	param->default_text = param->text = arena_text(params->arena, from, found->value.place.length);
+	param->default_text = param->text = arena_text(params->arena, from, found->value.location.length);
 	return param->text && (param->value.kind != LANG_TOKEN_STRING || param->value.text);
 }
 
@@ -160,14 +160,14 @@ void lang_params_collect(struct lang_params *params, const struct diag_source *s
 		lang_no_memory(params->report);
 }
 
-bool lang_parse_setting(const struct lang_params *params, const struct diag_place *place, struct arena *scratch,
+bool lang_parse_setting(const struct lang_params *params, const struct diag_location *location, struct arena *scratch,
 			struct lang_token *value)
 {
 	struct lang_parser p;
 
 	lang_parser_init_at(
 		&p, &(struct lang_parser){ .report = params->report, .scratch = scratch, .arena = params->arena },
-		place);
+		location);
 	return parse_constant(&p, value) &&
 	       (p.token.kind == LANG_TOKEN_END || lang_unexpected(&p, "nothing more", NULL));
 }
@@ -182,19 +182,20 @@ bool lang_parse_param(struct lang_parser *p)
 	lang_advance(p);
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
 		if (lang_token_is(&p->token, reserved[i]))
-			lang_error(p->report, &p->token.place, NULL, "'%.*s' is a keyword and cannot name a parameter",
-				   (int)p->token.place.length, lang_token_bytes(&p->token));
+			lang_error(p->report, &p->token.location, NULL,
+				   "'%.*s' is a keyword and cannot name a parameter", (int)p->token.location.length,
+				   lang_token_bytes(&p->token));
 	}
 	if (!parse_declaration(p, &param))
 		return false;
 	const struct lang_param *other = lang_params_find(p->params, param.name);
 
 	if (!other) {
-		lang_error(p->report, &param.place, NULL, "there are more than %d parameters", LANG_PARAMS_MAX);
+		lang_error(p->report, &param.location, NULL, "there are more than %d parameters", LANG_PARAMS_MAX);
 	} else if (!same_value(&other->declared, &param.value)) {
-		lang_error(p->report, &param.place, "they would have to be equal", "two parameters are named '%s'",
+		lang_error(p->report, &param.location, "they would have to be equal", "two parameters are named '%s'",
 			   param.name);
-		lang_note(p->report, &other->place, "the other one is here");
+		lang_note(p->report, &other->location, "the other one is here");
 	}
 	return true;
 }
@@ -216,10 +217,10 @@ void lang_substitute(struct lang_parser *p)
 		param = lang_params_find_token(p, &p->token);
 	if (!param)
 		return;
-	struct diag_place place = p->token.place;
+	struct diag_location location = p->token.location;
 
 	p->token = param->value;
-	p->token.place = place;
+	p->token.location = location;
 	p->token.param = param;
 }
 
@@ -243,9 +244,9 @@ bool lang_take_integer(struct lang_parser *p, struct lang_token *token, const ch
 		return lang_unexpected(p, what, nearest ? nearest : hint);
 	}
 	if (token->kind == LANG_TOKEN_INTEGER && token->negative) {
-		lang_error(p->report, &token->place, NULL, "expected %s but '%s' is negative", what,
+		lang_error(p->report, &token->location, NULL, "expected %s but '%s' is negative", what,
 			   token->param->name);
-		lang_note(p->report, &token->param->place, "the parameter is declared here");
+		lang_note(p->report, &token->param->location, "the parameter is declared here");
 		lang_advance(p);
 		return false;
 	}

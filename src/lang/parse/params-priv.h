@@ -12,7 +12,7 @@ enum { LANG_PARAMS_MAX = 1024 }; /* of one file */
 struct lang_param {
 	struct lang_param *next;
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_token value;    /* what it is worth: INTEGER, REAL, STRING, TRUTH, or BAD where it cannot be read */
 	struct lang_token declared; /* what the file says it is */
 	const char *text, *default_text;
@@ -43,7 +43,7 @@ void lang_params_set(const struct lang_params_of_all *all, const struct lang_set
 		     const struct diag_source *source);
 
 /* The constant that stands at place and takes all of it. False: reported. */
-bool lang_parse_setting(const struct lang_params *params, const struct diag_place *place, struct arena *scratch,
+bool lang_parse_setting(const struct lang_params *params, const struct diag_location *location, struct arena *scratch,
 			struct lang_token *value);
 
 const struct lang_param *lang_params_find(const struct lang_params *params, const char *name);

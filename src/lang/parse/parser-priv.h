@@ -4,8 +4,8 @@
 
 /*
  * Recursive descent over a window of two tokens. A parsing function that fails has reported why (or met a bad token,
- * reported by the lexer) and returns false or NULL; whoever owns a list in braces, a modifier or a statement of the
- * file resynchronises, so one mistake gives one message.
+ * reported by the lexer) and returns false or NULL; the function that owns a list in braces, a modifier or a statement
+ * of the file resynchronises, so one mistake gives one message.
  */
 
 #include "lang/syntax/lex-priv.h"
@@ -34,7 +34,7 @@ void lang_parser_init(struct lang_parser *p, const struct diag_source *source, s
 		      struct arena *arena, struct lang_report *report);
 
 /* A parser of the piece of a source that place is, within one line, with the memory and parameters of another. */
-void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_place *place);
+void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_location *location);
 
 void lang_advance(struct lang_parser *p);
 
@@ -61,7 +61,7 @@ void lang_accept_end(struct lang_parser *p);
 void *lang_node(struct lang_parser *p, size_t size);
 
 /* The place from first to the end of the token consumed last, cut at the end of the first line. */
-struct diag_place lang_place_to_end(const struct lang_parser *p, const struct diag_place *first);
+struct diag_location lang_location_to_end(const struct lang_parser *p, const struct diag_location *first);
 
 /* True at the end of the input or where a statement of the file, or a modifier of a rule, begins. */
 bool lang_at_statement(const struct lang_parser *p);

@@ -18,16 +18,16 @@ void lang_parser_init(struct lang_parser *p, const struct diag_source *source, s
 	lang_lex_next(&p->lexer, &p->ahead);
 }
 
-void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_place *place)
+void lang_parser_init_at(struct lang_parser *p, const struct lang_parser *like, const struct diag_location *location)
 {
 	*p = *like;
-	lang_lex_init(&p->lexer, place->source, like->arena, like->report);
+	lang_lex_init(&p->lexer, location->source, like->arena, like->report);
 	p->is_piece = true;
-	p->lexer.offset = place->offset;
-	p->lexer.limit = place->offset + place->length;
-	p->lexer.line = place->line;
-	p->lexer.line_start = place->offset + 1 - place->column;
-	p->lexer.end = lang_lex_place(&p->lexer, p->lexer.limit, 1);
+	p->lexer.offset = location->offset;
+	p->lexer.limit = location->offset + location->length;
+	p->lexer.line = location->line;
+	p->lexer.line_start = location->offset + 1 - location->column;
+	p->lexer.end = lang_lex_location(&p->lexer, p->lexer.limit, 1);
 	lang_lex_next(&p->lexer, &p->token);
 	lang_lex_next(&p->lexer, &p->ahead);
 }
@@ -47,7 +47,7 @@ void lang_advance(struct lang_parser *p)
 	else if (p->token.kind == LANG_TOKEN_RBRACE && p->braces > 0)
 		p->braces--;
 	if (p->token.kind != LANG_TOKEN_END)
-		p->end = p->token.place.offset + p->token.place.length;
+		p->end = p->token.location.offset + p->token.location.length;
 	p->token = p->ahead;
 	if (p->ahead.kind != LANG_TOKEN_END)
 		lang_lex_next(&p->lexer, &p->ahead);
@@ -73,21 +73,21 @@ bool lang_accept_word(struct lang_parser *p, const char *keyword)
 
 bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint)
 {
-	int shown = p->token.place.length < 48 ? (int)p->token.place.length : 48;
+	int shown = p->token.location.length < 48 ? (int)p->token.location.length : 48;
 
 	if (p->token.kind == LANG_TOKEN_BAD || p->stopped || lang_report_full(p->report))
 		return false;
 	if (p->token.param) {
-		lang_error(p->report, &p->token.place, hint, "expected %s but the parameter '%s' is %.*s", what,
+		lang_error(p->report, &p->token.location, hint, "expected %s but the parameter '%s' is %.*s", what,
 			   p->token.param->name, shown_bytes(p->token.param->text), p->token.param->text);
-		lang_note(p->report, &p->token.param->place, "the parameter is declared here");
+		lang_note(p->report, &p->token.param->location, "the parameter is declared here");
 	} else if (p->token.kind == LANG_TOKEN_END)
-		lang_error(p->report, &p->token.place, hint,
+		lang_error(p->report, &p->token.location, hint,
 			   p->is_piece ? "expected %s but it ends here" : "expected %s but the file ends", what);
 	else if (p->token.kind == LANG_TOKEN_STRING)
-		lang_error(p->report, &p->token.place, hint, "expected %s but found a string", what);
+		lang_error(p->report, &p->token.location, hint, "expected %s but found a string", what);
 	else
-		lang_error(p->report, &p->token.place, hint, "expected %s but found '%.*s'", what, shown,
+		lang_error(p->report, &p->token.location, hint, "expected %s but found '%.*s'", what, shown,
 			   lang_token_bytes(&p->token));
 	return false;
 }
@@ -101,8 +101,8 @@ bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *w
 {
 	if (p->token.kind != LANG_TOKEN_WORD)
 		return lang_unexpected(p, what, NULL);
-	word->place = p->token.place;
-	word->text = arena_text(p->arena, lang_token_bytes(&p->token), p->token.place.length);
+	word->location = p->token.location;
+	word->text = arena_text(p->arena, lang_token_bytes(&p->token), p->token.location.length);
 	if (!word->text)
 		lang_no_memory(p->report);
 	lang_advance(p);
@@ -113,7 +113,7 @@ const char *lang_nearest_word(struct lang_parser *p, const char *const *words, s
 {
 	if (p->token.kind != LANG_TOKEN_WORD)
 		return NULL;
-	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.place.length);
+	const char *word = arena_text(p->scratch, lang_token_bytes(&p->token), p->token.location.length);
 
 	return word ? lang_did_you_mean(p->report, word, diag_nearest(word, words, count)) : NULL;
 }
@@ -127,8 +127,8 @@ void lang_accept_end(struct lang_parser *p)
 void *lang_node(struct lang_parser *p, size_t size)
 {
 	if (p->nodes == LANG_NODES_MAX) {
-		lang_error(p->report, &p->token.place, "split it into several files", "the file has more than %d parts",
-			   LANG_NODES_MAX);
+		lang_error(p->report, &p->token.location, "split it into several files",
+			   "the file has more than %d parts", LANG_NODES_MAX);
 		p->stopped = true;
 		p->lexer.offset = p->lexer.limit;
 		p->token.kind = p->ahead.kind = LANG_TOKEN_END;
@@ -142,17 +142,17 @@ void *lang_node(struct lang_parser *p, size_t size)
 	return node;
 }
 
-struct diag_place lang_place_to_end(const struct lang_parser *p, const struct diag_place *first)
+struct diag_location lang_location_to_end(const struct lang_parser *p, const struct diag_location *first)
 {
-	struct diag_place place = *first;
-	const char *text = place.source->text + place.offset;
-	size_t length = p->end > place.offset ? p->end - place.offset : 0;
+	struct diag_location location = *first;
+	const char *text = location.source->text + location.offset;
+	size_t length = p->end > location.offset ? p->end - location.offset : 0;
 	const char *newline = length ? memchr(text, '\n', length) : NULL;
 
 	if (newline)
 		length = (size_t)(newline - text);
-	place.length = (uint32_t)(length ? length : 1);
-	return place;
+	location.length = (uint32_t)(length ? length : 1);
+	return location;
 }
 
 void lang_skip_to_statement(struct lang_parser *p)

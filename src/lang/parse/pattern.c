@@ -11,7 +11,7 @@ static struct lang_syntax_structure *new_structure(struct lang_parser *p, enum l
 
 	if (structure) {
 		structure->kind = kind;
-		structure->place = p->token.place;
+		structure->location = p->token.location;
 		structure->min = structure->max = 1;
 	}
 	return structure;
@@ -43,7 +43,7 @@ static struct lang_syntax_structure *parse_spec(struct lang_parser *p, struct la
 	if (!spec || !lang_take_word(p, &spec->type, structure_what))
 		return NULL;
 	if (++rule->element_count > LANG_ELEMENTS_MAX) {
-		lang_error(p->report, &spec->place, NULL, "the pattern has more than %d events", LANG_ELEMENTS_MAX);
+		lang_error(p->report, &spec->location, NULL, "the pattern has more than %d events", LANG_ELEMENTS_MAX);
 		return NULL;
 	}
 	if (p->token.kind == LANG_TOKEN_LBRACKET && !lang_parse_length(p, spec))
@@ -51,11 +51,11 @@ static struct lang_syntax_structure *parse_spec(struct lang_parser *p, struct la
 	if (lang_accept(p, LANG_TOKEN_COLON) && !lang_take_word(p, &spec->name, "a name for the event"))
 		return NULL;
 	if (is_repeat(&p->token)) {
-		lang_error(p->report, &p->token.place, "write 'A[]' for an array, '[A]*' to repeat a sequence",
+		lang_error(p->report, &p->token.location, "write 'A[]' for an array, '[A]*' to repeat a sequence",
 			   "only a sequence or an alternative can be repeated");
 		return NULL;
 	}
-	spec->place = lang_place_to_end(p, &spec->place);
+	spec->location = lang_location_to_end(p, &spec->location);
 	return spec;
 }
 
@@ -110,7 +110,7 @@ static struct lang_syntax_structure *parse_negation(struct lang_parser *p, struc
 	lang_advance(p);
 	if (!negation || !add_child(negation, lang_parse_structure(p, rule)))
 		return NULL;
-	negation->place = lang_place_to_end(p, &negation->place);
+	negation->location = lang_location_to_end(p, &negation->location);
 	return negation;
 }
 
@@ -119,7 +119,7 @@ struct lang_syntax_structure *lang_parse_structure(struct lang_parser *p, struct
 	struct lang_syntax_structure *structure = NULL;
 
 	if (p->depth == LANG_DEPTH_MAX) {
-		lang_error(p->report, &p->token.place, NULL, "the pattern nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(p->report, &p->token.location, NULL, "the pattern nests more than %d deep", LANG_DEPTH_MAX);
 		return NULL;
 	}
 	p->depth++;

@@ -9,14 +9,14 @@ static bool parse_semantics(struct lang_parser *p, struct lang_syntax_rule *rule
 					     "PATTERN" };
 
 	rule->semantics = LANG_SKIP_TILL_NEXT;
-	rule->semantics_place = rule->name.place;
+	rule->semantics_location = rule->name.location;
 	if (lang_is_semantics(&p->token, &rule->semantics)) {
-		rule->semantics_place = p->token.place;
+		rule->semantics_location = p->token.location;
 		lang_advance(p);
 	} else if (p->token.kind == LANG_TOKEN_WORD && lang_token_is(&p->ahead, "PATTERN")) {
-		lang_error(p->report, &p->token.place, lang_nearest_word(p, words, LANG_SEMANTICS_COUNT),
+		lang_error(p->report, &p->token.location, lang_nearest_word(p, words, LANG_SEMANTICS_COUNT),
 			   "'%.*s' is not one of STRICTSEQUENCE, STRICTPARTITION, SKIPTILLNEXT, SKIPTILLANY",
-			   (int)p->token.place.length, lang_token_bytes(&p->token));
+			   (int)p->token.location.length, lang_token_bytes(&p->token));
 		lang_advance(p);
 	}
 	if (lang_accept_word(p, "PATTERN"))
@@ -88,9 +88,9 @@ struct lang_syntax_rule *lang_parse_bare_rule(struct lang_parser *p)
 
 	if (!rule)
 		return NULL;
-	rule->name = (struct lang_word){ .text = p->bare_rule, .place = p->token.place };
+	rule->name = (struct lang_word){ .text = p->bare_rule, .location = p->token.location };
 	rule->semantics = LANG_SKIP_TILL_NEXT;
-	rule->semantics_place = rule->name.place;
+	rule->semantics_location = rule->name.location;
 	rule->pool = LANG_POOL_DEFAULT;
 	rule->pattern = lang_parse_structure(p, rule);
 	if (!rule->pattern)

@@ -43,7 +43,7 @@ struct assignment {
 	const struct lang_params_of_all *all;
 	const struct lang_setting *setting;
 	const char *kept; /* its text, in the memory of the program */
-	struct diag_place name, text;
+	struct diag_location name, text;
 	struct lang_token value;
 	bool read, broken; /* value: looked at; was no constant */
 	bool several;      /* files have the parameter */
@@ -150,7 +150,7 @@ static void set_one(struct assignment *assignment, const struct lang_params *fil
 
 		lang_error(report, &assignment->text, lang_hint(report, "it is %s in the file", param->default_text),
 			   "the parameter '%s' takes %s", name ? name : param->name, sort_name(&param->declared));
-		lang_note(report, &param->place, "the parameter is declared here");
+		lang_note(report, &param->location, "the parameter is declared here");
 		return;
 	}
 	param->value = value;
@@ -158,13 +158,13 @@ static void set_one(struct assignment *assignment, const struct lang_params *fil
 }
 
 /* Where in its line a setting stands. */
-static struct diag_place place_of(const struct diag_source *source, size_t at, uint32_t line, const char *text)
+static struct diag_location location_of(const struct diag_source *source, size_t at, uint32_t line, const char *text)
 {
-	return (struct diag_place){ .source = source,
-				    .offset = at,
-				    .line = line,
-				    .column = (uint32_t)at + 1,
-				    .length = (uint32_t)strlen(text) };
+	return (struct diag_location){ .source = source,
+				       .offset = at,
+				       .line = line,
+				       .column = (uint32_t)at + 1,
+				       .length = (uint32_t)strlen(text) };
 }
 
 void lang_params_set(const struct lang_params_of_all *all, const struct lang_setting *setting,
@@ -176,9 +176,9 @@ void lang_params_set(const struct lang_params_of_all *all, const struct lang_set
 		.all = all,
 		.setting = setting,
 		.kept = arena_text(all->arena, setting->text, strlen(setting->text)),
-		.name = place_of(source, line->file ? line->name_at : 0, number, setting->name),
-		.text = place_of(source, line->file ? line->value_at : strlen(setting->name) + 1, number,
-				 setting->text),
+		.name = location_of(source, line->file ? line->name_at : 0, number, setting->name),
+		.text = location_of(source, line->file ? line->value_at : strlen(setting->name) + 1, number,
+				    setting->text),
 	};
 	size_t found = 0;
 

@@ -5,7 +5,7 @@
 
 static bool parse_by_item(struct lang_parser *p, struct lang_syntax_by *by)
 {
-	by->place = p->token.place;
+	by->location = p->token.location;
 	by->is_any = lang_accept(p, LANG_TOKEN_STAR);
 	if (by->is_any)
 		return true;
@@ -16,7 +16,7 @@ static bool parse_by_item(struct lang_parser *p, struct lang_syntax_by *by)
 		if (!lang_take_word(p, &by->field, "a field name"))
 			return false;
 	}
-	by->place = lang_place_to_end(p, &by->place);
+	by->location = lang_location_to_end(p, &by->location);
 	return true;
 }
 
@@ -29,7 +29,7 @@ static bool parse_by(struct lang_parser *p, struct lang_syntax_by_list *by_list)
 	struct lang_syntax_by **end = &by_list->first;
 	bool parsed;
 
-	by_list->place = p->token.place;
+	by_list->location = p->token.location;
 	if (!lang_accept_word(p, "BY"))
 		return lang_unexpected(p, "BY", "write 'COPY BY { field, ... }'");
 	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "write 'BY { field, ... }'") || !lang_list_begin(p, &list))
@@ -44,7 +44,7 @@ static bool parse_by(struct lang_parser *p, struct lang_syntax_by_list *by_list)
 			by_list->count++;
 		}
 	} while (lang_list_next(p, &list, parsed));
-	by_list->place = lang_place_to_end(p, &by_list->place);
+	by_list->location = lang_location_to_end(p, &by_list->location);
 	return !list.broken;
 }
 
@@ -69,11 +69,11 @@ static bool parse_time(struct lang_parser *p, struct lang_syntax_transition *tra
 		return false;
 	transition->after_ns = token.integer;
 	if (token.unit == LANG_SIZE)
-		lang_error(p->report, &token.place, "write a time such as 2s", "AFTER takes a time, not a size");
+		lang_error(p->report, &token.location, "write a time such as 2s", "AFTER takes a time, not a size");
 	else if (token.integer == 0)
-		lang_error(p->report, &token.place, NULL, "AFTER must be longer than 0");
+		lang_error(p->report, &token.location, NULL, "AFTER must be longer than 0");
 	else if (token.integer > INT64_MAX)
-		lang_error(p->report, &token.place, "at most 9223372036854775807 ns, which is 292 years",
+		lang_error(p->report, &token.location, "at most 9223372036854775807 ns, which is 292 years",
 			   "AFTER is too long");
 	return true;
 }
@@ -114,14 +114,14 @@ static bool parse_end(struct lang_parser *p, const struct lang_syntax_transition
 bool lang_parse_transition(struct lang_parser *p, struct lang_syntax_machine *machine, uint32_t state)
 {
 	struct lang_syntax_transition *transition = lang_node(p, sizeof *transition);
-	struct diag_place first = p->token.place;
+	struct diag_location first = p->token.location;
 	bool is_event = lang_accept_word(p, "ON");
 
 	if (!is_event)
 		lang_advance(p);
 	if (!transition || !(is_event ? parse_event(p, transition) : parse_time(p, transition)))
 		return false;
-	transition->place = lang_place_to_end(p, &first);
+	transition->location = lang_location_to_end(p, &first);
 	transition->state = state;
 	if (lang_accept_word(p, "WHERE") && !(transition->guard = lang_parse_guard(p)))
 		return false;
@@ -132,7 +132,7 @@ bool lang_parse_transition(struct lang_parser *p, struct lang_syntax_machine *ma
 	*machine->transitions_end = transition;
 	machine->transitions_end = &transition->next;
 	if (++machine->transition_count == LANG_TRANSITIONS_MAX + 1)
-		lang_error(p->report, &transition->place, NULL, "a machine has at most %d transitions",
+		lang_error(p->report, &transition->location, NULL, "a machine has at most %d transitions",
 			   LANG_TRANSITIONS_MAX);
 	return true;
 }
@@ -154,7 +154,7 @@ static bool parse_action(struct lang_parser *p, struct lang_syntax_action *actio
 {
 	bool named = p->ahead.kind == LANG_TOKEN_WORD;
 
-	action->place = p->token.place;
+	action->location = p->token.location;
 	if (lang_token_is(&p->token, "WARN") && p->ahead.kind != LANG_TOKEN_ASSIGN) {
 		action->kind = LANG_WARN;
 		lang_advance(p);
@@ -178,7 +178,7 @@ bool lang_parse_block(struct lang_parser *p, struct lang_syntax_block *block)
 	struct lang_syntax_action **end = &block->actions;
 	bool parsed;
 
-	block->place = p->token.place;
+	block->location = p->token.location;
 	if (!lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "actions are written '{ a = 1; WARN \"text\" }'"))
 		return false;
 	if (lang_accept(p, LANG_TOKEN_RBRACE))

@@ -25,6 +25,6 @@ bool lang_parse_value_type(struct lang_parser *p, enum event_value *value)
 
 	if (!hint)
 		hint = "the types are u8 u16 u32 u64 i8 i16 i32 i64 f64 bool time addr string";
-	lang_error(p->report, &type.place, hint, "'%s' is not a type", type.text);
+	lang_error(p->report, &type.location, hint, "'%s' is not a type", type.text);
 	return true;
 }

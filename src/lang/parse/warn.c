@@ -15,19 +15,19 @@ struct warn {
 	uint32_t count;
 };
 
-static struct diag_place place_at(const struct warn *warn, size_t from, size_t to)
+static struct diag_location location_at(const struct warn *warn, size_t from, size_t to)
 {
-	struct diag_place place = warn->token.place;
+	struct diag_location location = warn->token.location;
 
-	place.column += (uint32_t)(from - place.offset);
-	place.offset = from;
-	place.length = (uint32_t)(to - from);
-	return place;
+	location.column += (uint32_t)(from - location.offset);
+	location.offset = from;
+	location.length = (uint32_t)(to - from);
+	return location;
 }
 
 static char byte_at(const struct warn *warn, size_t at)
 {
-	return at < warn->end ? warn->token.place.source->text[at] : 0;
+	return at < warn->end ? warn->token.location.source->text[at] : 0;
 }
 
 /* The offset of the brace that closes the one before from, or the end. */
@@ -47,21 +47,22 @@ static size_t value_end(const struct warn *warn, size_t from)
 static bool parse_piece_value(struct warn *warn, struct lang_syntax_piece *piece, size_t from, size_t to)
 {
 	struct lang_parser *p = warn->p, inner;
-	struct diag_place place = place_at(warn, from, to);
+	struct diag_location location = location_at(warn, from, to);
 
 	for (size_t at = from; at < to; at++) {
 		if (byte_at(warn, at) != '\\')
 			continue;
-		place = place_at(warn, at, at + 2);
-		lang_error(p->report, &place, NULL, "there are no strings inside of a string's braces");
+		location = location_at(warn, at, at + 2);
+		lang_error(p->report, &location, NULL, "there are no strings inside of a string's braces");
 		return false;
 	}
-	lang_parser_init_at(&inner, p, &place);
-	uint64_t start = inner.token.place.offset;
+	lang_parser_init_at(&inner, p, &location);
+	uint64_t start = inner.token.location.offset;
 
 	if (inner.token.kind == LANG_TOKEN_END) {
-		place = place_at(warn, from - 1, to + 1);
-		lang_error(p->report, &place, "braces are written {{ and }}", "there is no value between the braces");
+		location = location_at(warn, from - 1, to + 1);
+		lang_error(p->report, &location, "braces are written {{ and }}",
+			   "there is no value between the braces");
 		return false;
 	}
 	piece->expr = lang_parse_item_value(&inner, "'}'");
@@ -77,7 +78,7 @@ static bool parse_piece_value(struct warn *warn, struct lang_syntax_piece *piece
 	}
 	if (!piece->expr)
 		return false;
-	piece->name = arena_text(p->arena, place.source->text + start, piece->expr->end - start);
+	piece->name = arena_text(p->arena, location.source->text + start, piece->expr->end - start);
 	if (!piece->name)
 		lang_no_memory(p->report);
 	return piece->name != NULL;
@@ -101,9 +102,9 @@ static bool add_piece(struct warn *warn, bool has_value)
 	if (!has_value)
 		return piece->text != NULL;
 	if (to == warn->end) {
-		struct diag_place place = place_at(warn, warn->at, from);
+		struct diag_location location = location_at(warn, warn->at, from);
 
-		lang_error(warn->p->report, &place, "a brace is written {{", "the value does not end");
+		lang_error(warn->p->report, &location, "a brace is written {{", "the value does not end");
 		return false;
 	}
 	warn->at = to + 1;
@@ -140,9 +141,9 @@ static bool divide(struct warn *warn)
 			warn->text[length] = 0;
 			warn->at += 2;
 		} else if (byte == '}') {
-			struct diag_place place = place_at(warn, warn->at, warn->at + 1);
+			struct diag_location location = location_at(warn, warn->at, warn->at + 1);
 
-			lang_error(warn->p->report, &place, "a brace is written }}", "there is no '{' to this '}'");
+			lang_error(warn->p->report, &location, "a brace is written }}", "there is no '{' to this '}'");
 			return false;
 		} else {
 			if (!add_piece(warn, true))
@@ -160,10 +161,10 @@ bool lang_parse_warn(struct lang_parser *p, struct lang_syntax_action *action)
 	if (p->token.kind != LANG_TOKEN_STRING)
 		return lang_unexpected(p, "a text in quotes", "write 'WARN \"text {value} text\"'");
 	lang_advance(p);
-	action->place = lang_place_to_end(p, &action->place);
-	warn.at = warn.token.place.offset + 1;
-	warn.end = warn.token.place.offset + warn.token.place.length - 1;
-	warn.text = arena_zero(p->scratch, warn.token.place.length + 1, 1);
+	action->location = lang_location_to_end(p, &action->location);
+	warn.at = warn.token.location.offset + 1;
+	warn.end = warn.token.location.offset + warn.token.location.length - 1;
+	warn.text = arena_zero(p->scratch, warn.token.location.length + 1, 1);
 	if (!warn.text) {
 		lang_no_memory(p->report);
 		return false;

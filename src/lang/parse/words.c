@@ -54,7 +54,7 @@ bool lang_is_local(const struct lang_parser *p, const char *bytes, size_t length
 const struct lang_param *lang_params_find_token(const struct lang_parser *p, const struct lang_token *token)
 {
 	const char *bytes = lang_token_bytes(token);
-	size_t length = token->place.length;
+	size_t length = token->location.length;
 
 	if (token->kind != LANG_TOKEN_WORD || lang_is_local(p, bytes, length))
 		return NULL;

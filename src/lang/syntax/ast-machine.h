@@ -14,14 +14,14 @@
 
 struct lang_key {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	enum lang_kind kind; /* U64 where a field of some event is u64 or addr, I64 for other integers; BOOL, STRING */
 	uint32_t bytes;      /* STRING: the greatest capacity among the events' fields; else 0 */
 };
 
 struct lang_variable {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	enum event_value type;     /* of what width it is */
 	enum lang_kind kind;       /* of expressions that name it */
 	uint32_t bytes;            /* STRING: capacity with the NUL, multiple of 8 */
@@ -42,7 +42,7 @@ struct lang_piece {
 
 struct lang_machine_action {
 	enum lang_machine_action_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	uint32_t variable;               /* ASSIGN */
 	struct lang_expr *expr;          /* ASSIGN: of the variable's kind, not yet narrowed to its width */
 	struct lang_statement statement; /* RAISE; #TID and #PID are those of the event at hand (element UINT32_MAX) */
@@ -62,7 +62,7 @@ struct lang_transition {
 	const struct event_type *type; /* NULL: AFTER */
 	uint64_t after_ns;             /* AFTER: at least 1 */
 	const char *name;              /* of the event, or NULL */
-	struct diag_place place;
+	struct diag_location location;
 	/* as many as the machine has keys, the same in all transitions for a type; NULL for `*`; AFTER: NULL itself */
 	const struct event_field **by;
 	bool is_any; /* a `*` is among them: OUTSIDE, LANG_TO_END, no block, guard over the event alone */
@@ -77,13 +77,13 @@ struct lang_transition {
 
 struct lang_state {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_block entry, exit;
 };
 
 struct lang_machine {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	uint32_t rules_before; /* how many rules of the unit stand before it */
 	enum lang_loss loss;
 	uint64_t pool;

@@ -67,7 +67,7 @@ enum lang_op {
 struct lang_expr {
 	enum lang_op op;
 	enum lang_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_expr *left, *right;
 	uint32_t element;                /* FIELD and array functions: index in the rule's elements */
 	const struct event_field *field; /* FIELD and array functions but LEN */
@@ -87,7 +87,7 @@ enum lang_structure_kind {
 
 struct lang_structure {
 	enum lang_structure_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_structure *parent; /* NULL at the root */
 	struct lang_structure **children;
 	uint32_t child_count;
@@ -103,7 +103,7 @@ struct lang_structure {
 struct lang_element {
 	const struct event_type *type;
 	const char *name; /* NULL where it has none */
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_structure *structure; /* its SPEC node */
 	bool is_array;
 	bool is_negated;                 /* lies under a NEGATION */
@@ -128,7 +128,7 @@ enum lang_condition_kind {
 struct lang_condition {
 	enum lang_condition_kind kind;
 	struct lang_expr *expr; /* BOOL */
-	struct diag_place place;
+	struct diag_location location;
 	/*
 	 * The element the condition hangs on: GUARD the only one (UINT32_MAX: a constant condition), CORRELATION and
 	 * RELATION the latest in pattern order, NEGATED the negated one.
@@ -139,14 +139,14 @@ struct lang_condition {
 /* A join field [f]: its name, and for every element i of the rule fields[i] = the field f of that element's type. */
 struct lang_join {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	const struct event_field **fields;
 };
 
 struct lang_value {
 	struct lang_expr *expr;
 	const char *name; /* the AS name, or the exact source text of the value, blanks at the ends removed */
-	struct diag_place place;
+	struct diag_location location;
 };
 
 enum lang_arg_kind {
@@ -160,7 +160,7 @@ struct lang_arg {
 	struct lang_expr *expr;          /* VALUE */
 	const struct event_field *field; /* EMIT: the field that gets it */
 	uint32_t element;                /* TID, PID */
-	struct diag_place place;
+	struct diag_location location;
 };
 
 struct lang_statement {
@@ -170,7 +170,7 @@ struct lang_statement {
 	const struct react_action *action; /* CALL */
 	struct lang_arg *args;             /* EMIT: value converted to the field's kind; fields not given are 0 */
 	uint32_t arg_count;
-	struct diag_place place;
+	struct diag_location location;
 };
 
 enum lang_mode { LANG_ANY_MODE, LANG_SYNCHRONOUS, LANG_ASYNCHRONOUS };
@@ -179,7 +179,7 @@ enum lang_loss { LANG_LOSS_TAINT, LANG_LOSS_DISCARD, LANG_LOSS_KEEP };
 
 struct lang_rule {
 	const char *name;
-	struct diag_place place;
+	struct diag_location location;
 	enum lang_mode mode;
 	enum lang_semantics semantics;
 	enum lang_loss loss;
@@ -193,10 +193,10 @@ struct lang_rule {
 	uint32_t join_count;
 	bool has_within;
 	uint64_t within_ns;
-	struct diag_place within_place;
+	struct diag_location within_location;
 	uint64_t pool; /* runs, at least 1, at most LANG_POOL_MAX */
 	bool return_sequence;
-	bool return_nothing; /* nobody is told of a match */
+	bool return_nothing; /* matches are not reported */
 	struct lang_value *values;
 	uint32_t value_count;
 	struct lang_statement *statements;
@@ -204,7 +204,7 @@ struct lang_rule {
 	bool over_all;                  /* OVER { * } */
 	const struct event_type **over; /* else: every type of the stream, no doubles, pattern types included */
 	uint32_t over_count;
-	struct diag_place over_place;
+	struct diag_location over_location;
 };
 
 enum {
@@ -226,7 +226,7 @@ struct lang_machine;
 struct lang_parameter {
 	const char *name;
 	const char *file; /* that has it, as settings name it: held-asleep for rules/held-asleep.rule */
-	struct diag_place place;
+	struct diag_location location;
 	const char *text, *default_text; /* as constants are written; equal where nothing was set */
 };
 

@@ -58,7 +58,7 @@ enum lang_unit_kind { LANG_PLAIN, LANG_TIME, LANG_SIZE };
 
 struct lang_token {
 	enum lang_token_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	enum lang_unit_kind unit; /* INTEGER: what its unit makes of it; the value is in ns or bytes then */
 	uint64_t integer;         /* INTEGER; TRUTH: 0 or 1 */
 	double real;
@@ -75,7 +75,7 @@ struct lang_lexer {
 	size_t limit; /* where it ends: that of the source, or of the piece of it that is read */
 	size_t line_start;
 	uint32_t line;
-	struct diag_place end; /* just behind the token read last */
+	struct diag_location end; /* just behind the token read last */
 };
 
 void lang_lex_init(struct lang_lexer *lexer, const struct diag_source *source, struct arena *arena,
@@ -105,7 +105,7 @@ static inline unsigned char lang_lex_byte(const struct lang_lexer *lexer, size_t
 }
 
 /* The place of length bytes from offset on, on the line the lexer is in. */
-struct diag_place lang_lex_place(const struct lang_lexer *lexer, size_t offset, size_t length);
+struct diag_location lang_lex_location(const struct lang_lexer *lexer, size_t offset, size_t length);
 
 /*
  * Whether the source is text at all: no larger than LANG_FILE_BYTES_MAX, UTF-8, no control bytes but blanks. Reports

@@ -39,7 +39,7 @@ void lang_lex_init(struct lang_lexer *lexer, const struct diag_source *source, s
 	lexer->limit = source->length;
 	if (source->length >= 3 && memcmp(source->text, byte_order_mark, 3) == 0)
 		lexer->offset = lexer->line_start = 3;
-	lexer->end = lang_lex_place(lexer, lexer->offset, 1);
+	lexer->end = lang_lex_location(lexer, lexer->offset, 1);
 }
 
 static void newline(struct lang_lexer *lexer)
@@ -51,7 +51,7 @@ static void newline(struct lang_lexer *lexer)
 /* Passes a comment of C; false: it does not end. */
 static bool skip_comment(struct lang_lexer *lexer)
 {
-	struct diag_place start = lang_lex_place(lexer, lexer->offset, 2);
+	struct diag_location start = lang_lex_location(lexer, lexer->offset, 2);
 
 	for (lexer->offset += 2; lexer->offset < lexer->limit; lexer->offset++) {
 		unsigned char byte = lang_lex_byte(lexer, lexer->offset);
@@ -99,10 +99,10 @@ static void lex_word(struct lang_lexer *lexer, struct lang_token *token)
 	while (lang_is_word(lang_lex_byte(lexer, lexer->offset)))
 		lexer->offset++;
 	token->kind = LANG_TOKEN_WORD;
-	token->place = lang_lex_place(lexer, start, lexer->offset - start);
-	if (token->place.length > LANG_WORD_BYTES_MAX) {
+	token->location = lang_lex_location(lexer, start, lexer->offset - start);
+	if (token->location.length > LANG_WORD_BYTES_MAX) {
 		token->kind = LANG_TOKEN_BAD;
-		lang_error(lexer->report, &token->place, NULL, "a name has at most %d bytes", LANG_WORD_BYTES_MAX);
+		lang_error(lexer->report, &token->location, NULL, "a name has at most %d bytes", LANG_WORD_BYTES_MAX);
 	}
 }
 
@@ -116,11 +116,11 @@ static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 	} while (lang_lex_byte(lexer, lexer->offset) >= 0x80 ||
 		 lang_lex_byte(lexer, lexer->offset) == lang_lex_byte(lexer, start));
 	token->kind = LANG_TOKEN_BAD;
-	token->place = lang_lex_place(lexer, start, lexer->offset - start);
-	size_t shown = token->place.length < 32 ? token->place.length : 32;
+	token->location = lang_lex_location(lexer, start, lexer->offset - start);
+	size_t shown = token->location.length < 32 ? token->location.length : 32;
 	while ((lang_lex_byte(lexer, start + shown) & 0xc0) == 0x80)
 		shown--;
-	lang_error(lexer->report, &token->place, NULL, "unexpected character '%.*s'", (int)shown,
+	lang_error(lexer->report, &token->location, NULL, "unexpected character '%.*s'", (int)shown,
 		   lang_token_bytes(token));
 }
 
@@ -136,7 +136,7 @@ static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
 
 		if (length <= left && memcmp(text, punctuations[i].text, length) == 0) {
 			token->kind = punctuations[i].kind;
-			token->place = lang_lex_place(lexer, lexer->offset, length);
+			token->location = lang_lex_location(lexer, lexer->offset, length);
 			lexer->offset += length;
 			return;
 		}
@@ -146,7 +146,7 @@ static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
 
 void lang_lex_next(struct lang_lexer *lexer, struct lang_token *token)
 {
-	*token = (struct lang_token){ .kind = LANG_TOKEN_END, .place = lexer->end };
+	*token = (struct lang_token){ .kind = LANG_TOKEN_END, .location = lexer->end };
 	skip_blanks(lexer);
 	if (lexer->offset >= lexer->limit || lang_report_full(lexer->report))
 		return;
@@ -160,5 +160,5 @@ void lang_lex_next(struct lang_lexer *lexer, struct lang_token *token)
 		token->kind = lang_lex_string(lexer, token) ? LANG_TOKEN_STRING : LANG_TOKEN_BAD;
 	else
 		lex_punctuation(lexer, token);
-	lexer->end = lang_lex_place(lexer, lexer->offset, 1);
+	lexer->end = lang_lex_location(lexer, lexer->offset, 1);
 }

@@ -46,9 +46,9 @@ static int digit_value(unsigned char byte)
 
 static bool bad(struct lang_lexer *lexer, const struct lang_token *token, const char *hint, const char *what)
 {
-	int shown = token->place.length < 48 ? (int)token->place.length : 48;
+	int shown = token->location.length < 48 ? (int)token->location.length : 48;
 
-	lang_error(lexer->report, &token->place, hint, "'%.*s' %s", shown, lang_token_bytes(token), what);
+	lang_error(lexer->report, &token->location, hint, "'%.*s' %s", shown, lang_token_bytes(token), what);
 	return false;
 }
 
@@ -77,7 +77,7 @@ static bool lex_hex(struct lang_lexer *lexer, struct lang_token *token)
 		end++;
 	lexer->offset = end;
 	token->kind = LANG_TOKEN_INTEGER;
-	token->place = lang_lex_place(lexer, start, end - start);
+	token->location = lang_lex_location(lexer, start, end - start);
 	if (digits_end == start + 2 || digits_end != end)
 		return bad(lexer, token, "a hexadecimal number is 0x and digits, without a unit", "is not a number");
 	if (!whole_value(lexer, start + 2, digits_end, 16, &token->integer))
@@ -185,7 +185,7 @@ bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token)
 	struct number n = split(lexer);
 
 	token->kind = LANG_TOKEN_INTEGER;
-	token->place = lang_lex_place(lexer, n.start, n.end - n.start);
+	token->location = lang_lex_location(lexer, n.start, n.end - n.start);
 	lexer->offset = n.end;
 	if (n.end != n.exponent_end)
 		return lex_with_unit(lexer, token, &n);
@@ -246,13 +246,14 @@ bool lang_lex_decode(struct lang_lexer *lexer, size_t from, size_t to, char *tex
 		next = at + 1;
 		if (byte == '\\')
 			value = escape_value(lexer, at + 1, &next);
-		struct diag_place place = lang_lex_place(lexer, at, next > at + 1 ? next - at : 2);
+		struct diag_location location = lang_lex_location(lexer, at, next > at + 1 ? next - at : 2);
 		if (value < 0) {
-			lang_error(lexer->report, &place, "the escapes are those of C", "unknown escape in a string");
+			lang_error(lexer->report, &location, "the escapes are those of C",
+				   "unknown escape in a string");
 			return false;
 		}
 		if (value == 0) {
-			lang_error(lexer->report, &place, NULL, "a string cannot hold a NUL byte");
+			lang_error(lexer->report, &location, NULL, "a string cannot hold a NUL byte");
 			return false;
 		}
 		*text++ = (char)value;
@@ -267,14 +268,15 @@ bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 	bool closed = lang_lex_byte(lexer, end) == '"' && end < lexer->limit;
 
 	lexer->offset = closed ? end + 1 : end;
-	token->place = lang_lex_place(lexer, start, lexer->offset - start);
+	token->location = lang_lex_location(lexer, start, lexer->offset - start);
 	if (!closed) {
-		lang_error(lexer->report, &token->place, "end it with '\"' on the same line",
+		lang_error(lexer->report, &token->location, "end it with '\"' on the same line",
 			   "the string does not end");
 		return false;
 	}
 	if (end - start - 1 > LANG_STRING_BYTES_MAX) {
-		lang_error(lexer->report, &token->place, NULL, "a string has at most %d bytes", LANG_STRING_BYTES_MAX);
+		lang_error(lexer->report, &token->location, NULL, "a string has at most %d bytes",
+			   LANG_STRING_BYTES_MAX);
 		return false;
 	}
 	char *text = arena_zero(lexer->arena, end - start, 1);

@@ -16,8 +16,8 @@ enum { LANG_ERRORS_MAX = 20, LANG_MESSAGES_MAX = 4 * LANG_ERRORS_MAX };
 
 struct lang_message {
 	enum asterism_severity severity;
-	struct diag_place place;
-	struct diag_place order; /* where it sorts: a note sorts with the message it belongs to */
+	struct diag_location location;
+	struct diag_location order; /* where it sorts: a note sorts with the message it belongs to */
 	const char *text;
 	const char *hint;
 };
@@ -33,14 +33,14 @@ struct lang_report {
 };
 
 /* An error and what would be right (NULL: nothing to add). A message that was reported already is not repeated. */
-void lang_error(struct lang_report *report, const struct diag_place *place, const char *hint, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+void lang_error(struct lang_report *report, const struct diag_location *location, const char *hint, const char *format,
+		...) __attribute__((format(printf, 4, 5)));
 
-void lang_warn(struct lang_report *report, const struct diag_place *place, const char *hint, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+void lang_warn(struct lang_report *report, const struct diag_location *location, const char *hint, const char *format,
+	       ...) __attribute__((format(printf, 4, 5)));
 
 /* A further place that belongs to the message reported last. */
-void lang_note(struct lang_report *report, const struct diag_place *place, const char *format, ...)
+void lang_note(struct lang_report *report, const struct diag_location *location, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* printf into the report's memory, for hints; NULL when memory is short (which the report remembers). */

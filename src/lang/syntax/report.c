@@ -34,8 +34,9 @@ static bool is_known(const struct lang_report *report, const struct lang_message
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct lang_message *other = &report->messages[i];
 
-		if (other->place.source == message->place.source && other->place.offset == message->place.offset &&
-		    other->severity == message->severity && strcmp(other->text, message->text) == 0)
+		if (other->location.source == message->location.source &&
+		    other->location.offset == message->location.offset && other->severity == message->severity &&
+		    strcmp(other->text, message->text) == 0)
 			return true;
 	}
 	return false;
@@ -70,9 +71,12 @@ static void add(struct lang_report *report, const struct lang_message *message)
 		report->messages[report->count++] = *message;
 }
 
-void lang_error(struct lang_report *report, const struct diag_place *place, const char *hint, const char *format, ...)
+void lang_error(struct lang_report *report, const struct diag_location *location, const char *hint, const char *format,
+		...)
 {
-	struct lang_message message = { .severity = ASTERISM_ERROR, .place = *place, .order = *place, .hint = hint };
+	struct lang_message message = {
+		.severity = ASTERISM_ERROR, .location = *location, .order = *location, .hint = hint
+	};
 	va_list args;
 
 	va_start(args, format);
@@ -81,9 +85,12 @@ void lang_error(struct lang_report *report, const struct diag_place *place, cons
 	add(report, &message);
 }
 
-void lang_warn(struct lang_report *report, const struct diag_place *place, const char *hint, const char *format, ...)
+void lang_warn(struct lang_report *report, const struct diag_location *location, const char *hint, const char *format,
+	       ...)
 {
-	struct lang_message message = { .severity = ASTERISM_WARNING, .place = *place, .order = *place, .hint = hint };
+	struct lang_message message = {
+		.severity = ASTERISM_WARNING, .location = *location, .order = *location, .hint = hint
+	};
 	va_list args;
 
 	va_start(args, format);
@@ -92,9 +99,9 @@ void lang_warn(struct lang_report *report, const struct diag_place *place, const
 	add(report, &message);
 }
 
-void lang_note(struct lang_report *report, const struct diag_place *place, const char *format, ...)
+void lang_note(struct lang_report *report, const struct diag_location *location, const char *format, ...)
 {
-	struct lang_message message = { .severity = ASTERISM_NOTE, .place = *place };
+	struct lang_message message = { .severity = ASTERISM_NOTE, .location = *location };
 	va_list args;
 
 	if (!report->takes_note)
@@ -125,7 +132,7 @@ const char *lang_did_you_mean(struct lang_report *report, const char *wanted, co
 }
 
 /* Sources lie in one array in the order of the inputs, so their addresses order the files. */
-static bool comes_after(const struct diag_place *a, const struct diag_place *b)
+static bool comes_after(const struct diag_location *a, const struct diag_location *b)
 {
 	if (a->source != b->source)
 		return a->source > b->source;
@@ -150,7 +157,7 @@ int lang_report_flush(struct lang_report *report)
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct lang_message *message = &report->messages[i];
 
-		diag_add(report->diag, message->severity, &message->place, message->hint, "%s", message->text);
+		diag_add(report->diag, message->severity, &message->location, message->hint, "%s", message->text);
 	}
 	if (report->more_warnings)
 		diag_add(report->diag, ASTERISM_NOTE, NULL, NULL,

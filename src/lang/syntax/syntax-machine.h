@@ -17,7 +17,7 @@ struct lang_syntax_piece {
 struct lang_syntax_action {
 	struct lang_syntax_action *next;
 	enum lang_machine_action_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_word variable;               /* ASSIGN */
 	struct lang_syntax_expr *expr;           /* ASSIGN */
 	struct lang_syntax_statement *statement; /* RAISE */
@@ -26,7 +26,7 @@ struct lang_syntax_action {
 };
 
 struct lang_syntax_block {
-	struct diag_place place; /* line 0: there is none */
+	struct diag_location location; /* line 0: there is none */
 	struct lang_syntax_action *actions;
 	uint32_t count;
 };
@@ -35,12 +35,12 @@ struct lang_syntax_block {
 struct lang_syntax_by {
 	struct lang_syntax_by *next;
 	struct lang_word name, field;
-	struct diag_place place;
+	struct diag_location location;
 	bool is_any;
 };
 
 struct lang_syntax_by_list {
-	struct diag_place place; /* line 0: there is none */
+	struct diag_location location; /* line 0: there is none */
 	struct lang_syntax_by *first;
 	uint32_t count;
 };
@@ -48,7 +48,7 @@ struct lang_syntax_by_list {
 struct lang_syntax_transition {
 	struct lang_syntax_transition *next;
 	uint32_t state; /* number in the text, or LANG_OUTSIDE */
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_word type, name; /* no type: AFTER */
 	uint64_t after_ns;
 	struct lang_syntax_by_list by, copy_by;
@@ -84,7 +84,7 @@ struct lang_syntax_machine {
 	uint64_t pool;
 	uint32_t trail;
 	enum lang_loss loss;
-	struct diag_place pool_place, trail_place, loss_place; /* line 0: not given */
+	struct diag_location pool_location, trail_location, loss_location; /* line 0: not given */
 	struct lang_syntax_key *keys;
 	struct lang_syntax_variable *variables;
 	struct lang_syntax_state *states;

@@ -13,7 +13,7 @@
 /* A name as written. text is NULL where the text has none. */
 struct lang_word {
 	const char *text;
-	struct diag_place place;
+	struct diag_location location;
 };
 
 enum lang_syntax_op {
@@ -35,13 +35,13 @@ struct lang_syntax_reference {
 struct lang_syntax_expr {
 	enum lang_syntax_op syntax;
 	enum lang_op op;
-	struct diag_place place;       /* of the whole expression, on its first line */
+	struct diag_location location; /* of the whole expression, on its first line */
 	uint64_t end;                  /* offset behind its last byte */
 	uint32_t depth, size;          /* of the tree; IN counts its left side once per value */
 	struct lang_syntax_expr *next; /* in the list that holds this one */
 	union {
 		struct {
-			struct diag_place op_place; /* of the operator */
+			struct diag_location op_location; /* of the operator */
 			struct lang_syntax_expr *left, *right;
 			struct lang_syntax_expr *list; /* its first */
 		};
@@ -57,7 +57,7 @@ struct lang_syntax_expr {
 
 struct lang_syntax_structure {
 	enum lang_structure_kind kind;
-	struct diag_place place;
+	struct diag_location location;
 	struct lang_syntax_structure *first, *last, *next; /* children; next sibling */
 	uint32_t child_count;
 	struct lang_word type, name; /* SPEC */
@@ -83,7 +83,7 @@ struct lang_syntax_arg {
 	struct lang_word field;        /* EMIT */
 	struct lang_syntax_expr *expr; /* VALUE */
 	struct lang_word element;      /* TID, PID; no text: of the completing event */
-	struct diag_place place;
+	struct diag_location location;
 };
 
 struct lang_syntax_statement {
@@ -92,7 +92,7 @@ struct lang_syntax_statement {
 	struct lang_word name; /* type or function */
 	struct lang_syntax_arg *args;
 	uint32_t arg_count;
-	struct diag_place place;
+	struct diag_location location;
 };
 
 struct lang_syntax_type {
@@ -119,15 +119,15 @@ struct lang_syntax_rule {
 	enum lang_semantics semantics;
 	enum lang_loss loss;
 	bool drop;
-	struct diag_place semantics_place;
+	struct diag_location semantics_location;
 	struct lang_syntax_structure *pattern; /* NULL: it could not be read */
 	uint32_t element_count;
-	bool unsure;                                  /* some modifier was not recognised: it could have been any */
-	struct diag_place given[LANG_MODIFIER_COUNT]; /* the keyword, line 0 where the modifier is not given */
+	bool unsure;                                     /* some modifier was not recognised: it could have been any */
+	struct diag_location given[LANG_MODIFIER_COUNT]; /* the keyword, line 0 where the modifier is not given */
 	bool broken[LANG_MODIFIER_COUNT];
 	struct lang_syntax_condition *conditions;
 	uint64_t within_ns, pool;
-	struct diag_place within_place, over_place;
+	struct diag_location within_location, over_location;
 	bool return_sequence, return_nothing, over_all;
 	struct lang_syntax_value *values;
 	uint32_t value_count;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-struct diag_place lang_lex_place(const struct lang_lexer *lexer, size_t offset, size_t length)
+struct diag_location lang_lex_location(const struct lang_lexer *lexer, size_t offset, size_t length)
 {
-	return (struct diag_place){
+	return (struct diag_location){
 		.source = lexer->source,
 		.offset = offset,
 		.line = lexer->line,
@@ -18,7 +18,7 @@ struct diag_place lang_lex_place(const struct lang_lexer *lexer, size_t offset, 
 
 const char *lang_token_bytes(const struct lang_token *token)
 {
-	return token->place.source->text + token->place.offset;
+	return token->location.source->text + token->location.offset;
 }
 
 static unsigned char lower(unsigned char byte)
@@ -39,5 +39,5 @@ bool lang_word_is(const char *word, size_t length, const char *keyword)
 
 bool lang_token_is(const struct lang_token *token, const char *keyword)
 {
-	return token->kind == LANG_TOKEN_WORD && lang_word_is(lang_token_bytes(token), token->place.length, keyword);
+	return token->kind == LANG_TOKEN_WORD && lang_word_is(lang_token_bytes(token), token->location.length, keyword);
 }

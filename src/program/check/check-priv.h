@@ -58,7 +58,7 @@ int check_work(struct check *check, struct check_item item, uint64_t steps);
 /* Whether the range lies in its section; owner is blamed if not. */
 int check_bounds(struct check *check, struct check_item owner, struct check_range range);
 
-/* check_bounds, and that nobody else has claimed any item of the range. */
+/* check_bounds, and that no other item has claimed any item of the range. */
 int check_claim(struct check *check, struct check_item owner, struct check_range range);
 
 /* A value that stands nowhere in type_mark yet. */

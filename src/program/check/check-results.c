@@ -52,7 +52,7 @@ static int check_call(struct check *check, uint32_t index)
 	return 0;
 }
 
-/* What an action that holds whoever completed the match asks of its rule. */
+/* What an action that holds the thread which completed the match asks of its rule. */
 static int check_synchronous(struct check *check, const struct program_rule *rule, uint32_t index)
 {
 	const struct program *program = check->program;

@@ -17,14 +17,14 @@ int check_fail(struct check *check, struct check_item item, const char *format, 
 {
 	const struct program_section_shape *shape = &program_section_shapes[item.section];
 	uint64_t offset = check->program->header->sections[item.section].offset;
-	struct diag_place place = { .source = check->source, .offset = offset + item.index * shape->item_bytes };
+	struct diag_location location = { .source = check->source, .offset = offset + item.index * shape->item_bytes };
 	char text[800];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	return diag_error(check->diag, &place, -EINVAL, "%s %" PRIu32 " of the image: %s", shape->name, item.index,
+	return diag_error(check->diag, &location, -EINVAL, "%s %" PRIu32 " of the image: %s", shape->name, item.index,
 			  text);
 }
 

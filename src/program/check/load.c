@@ -15,9 +15,9 @@
 
 static int fail(const struct diag_source *source, struct asterism_diag *diag, size_t offset, const char *text)
 {
-	struct diag_place place = { .source = source, .offset = offset };
+	struct diag_location location = { .source = source, .offset = offset };
 
-	return diag_error(diag, &place, -EINVAL, "%s", text);
+	return diag_error(diag, &location, -EINVAL, "%s", text);
 }
 
 static int check_header(const struct program_header *header, size_t length, const struct diag_source *source,

@@ -72,7 +72,7 @@ static void print_stream(const struct explain *explain)
 	text_append(explain->out, "\n");
 }
 
-static void print_place(const struct explain *explain)
+static void print_location(const struct explain *explain)
 {
 	const struct program_explain_facts *facts = explain->facts;
 	const struct program_rule *rule = explain->rule;
@@ -290,7 +290,7 @@ void program_explain_text(const struct program *program, uint32_t rule, const st
 
 	print_head(&explain);
 	print_stream(&explain);
-	print_place(&explain);
+	print_location(&explain);
 	for (uint32_t i = 0; i < explain.rule->state_count && !out->failure; i++)
 		print_state(&explain, i);
 	if (!explain_is_machine(&explain))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whom actions may touch, and what is left behind: nobody stopped. */
+/* Decides whom actions may touch, and what is left behind: no stopped process. */
 
 #include "react/actions/agent-priv.h"
 

@@ -128,7 +128,7 @@ static int spawn(struct command *command, pid_t *pid)
 	return -result;
 }
 
-/* Whether the child has ended; one that nobody can tell us of has, too. */
+/* Whether the child has ended; one of which we cannot be told has, too. */
 static bool has_ended(const struct react_child *child)
 {
 	siginfo_t info = { .si_pid = 0 };

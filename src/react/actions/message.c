@@ -12,7 +12,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	(void)call;
-	return 0; /* whoever tells the match tells its texts */
+	return 0; /* the match is reported with its texts */
 }
 
 const struct react_action react_message = {

@@ -25,7 +25,7 @@ void derive_calls_fini(struct derive_calls *calls)
 }
 
 /* The place of the thread, or the free one where it belongs. The table is never full. */
-static struct derive_call *place_of(const struct derive_calls *calls, uint32_t tid)
+static struct derive_call *location_of(const struct derive_calls *calls, uint32_t tid)
 {
 	for (size_t i = tid * 2654435761u;; i++) {
 		struct derive_call *place = &calls->places[i & (calls->place_count - 1)];
@@ -46,7 +46,7 @@ static int widen(struct derive_calls *calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < calls->place_count; i++) {
 		if (calls->places[i].tid)
-			*place_of(&wider, calls->places[i].tid) = calls->places[i];
+			*location_of(&wider, calls->places[i].tid) = calls->places[i];
 	}
 	alloc_free(calls->places);
 	calls->places = wider.places;
@@ -62,7 +62,7 @@ int derive_calls_begin(struct derive_calls *calls, const struct derive_call *cal
 		return 0;
 	if (widen(calls))
 		return -ENOMEM;
-	place = place_of(calls, call->tid);
+	place = location_of(calls, call->tid);
 	calls->used += place->tid == 0;
 	*place = *call;
 	place->age = calls->age;
@@ -71,7 +71,7 @@ int derive_calls_begin(struct derive_calls *calls, const struct derive_call *cal
 
 const uint64_t *derive_calls_end(struct derive_calls *calls, uint32_t tid, uint64_t number)
 {
-	struct derive_call *place = tid && calls->place_count ? place_of(calls, tid) : NULL;
+	struct derive_call *place = tid && calls->place_count ? location_of(calls, tid) : NULL;
 	bool is_known = place && place->tid && place->age == calls->age && place->number == number;
 
 	for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)

@@ -21,7 +21,7 @@ int batch_init(struct batch *batch, const struct shard_split *split, size_t byte
 	if (!batch->items || !batch->times || !batch->turns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < split->part_count && !result; i++) {
-		if (split->parts[i].share_count == 1)
+		if (split->parts[i].shard_count == 1)
 			continue;
 		batch->turns[i].own = alloc_zero(count, sizeof *batch->turns[i].own);
 		result = batch->turns[i].own ? 0 : -ENOMEM;

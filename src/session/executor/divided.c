@@ -13,18 +13,18 @@ int divided_init(struct divided *divided, const struct shard_split *split, uint3
 
 	divided->rule = first->rule;
 	divided->key = first->key;
-	divided->share_count = first->share_count;
-	divided->workers = alloc_zero(first->share_count, sizeof *divided->workers);
-	divided->logs = alloc_zero(first->share_count, sizeof(const struct level_log *));
+	divided->shard_count = first->shard_count;
+	divided->workers = alloc_zero(first->shard_count, sizeof *divided->workers);
+	divided->logs = alloc_zero(first->shard_count, sizeof(const struct level_log *));
 	if (!divided->workers || !divided->logs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < split->part_count; i++) {
 		const struct shard_part *other = &split->parts[i];
 
-		if (other->share_count > 1 && other->rule == first->rule)
-			divided->workers[other->share] = i;
+		if (other->shard_count > 1 && other->rule == first->rule)
+			divided->workers[other->shard] = i;
 	}
-	return level_sum_init(&divided->sum, first->share_count);
+	return level_sum_init(&divided->sum, first->shard_count);
 }
 
 void divided_fini(struct divided *divided)
@@ -39,7 +39,7 @@ bool divided_add(struct divided *divided, const struct batch *batch, uint64_t po
 	bool has_refused = false;
 	double memory_share = 0;
 
-	for (uint32_t i = 0; i < divided->share_count; i++) {
+	for (uint32_t i = 0; i < divided->shard_count; i++) {
 		const struct level_log *log = &batch->turns[divided->workers[i]].levels;
 
 		divided->logs[i] = log;

@@ -9,7 +9,7 @@
 struct divided {
 	uint32_t rule;
 	const struct shard_key *key;
-	uint32_t share_count;
+	uint32_t shard_count;
 	uint32_t *workers; /* per share */
 	struct level_sum sum;
 	const struct level_log **logs; /* per share, for the moment */

@@ -229,7 +229,7 @@ static inline uint64_t number_at(const char *from, uint32_t bytes)
 	return half;
 }
 
-uint32_t shard_key_share(const struct shard_key *key, const struct event_header *record, uint32_t share_count)
+uint32_t shard_key_shard(const struct shard_key *key, const struct event_header *record, uint32_t shard_count)
 {
 	uint32_t of = event_type_of(record), type = of < key->type_count ? of : key->type_count;
 	const struct shard_key_part *part = &key->parts[type * PROGRAM_KEY_SLOTS_MAX], *end = part + key->part_count;
@@ -242,5 +242,5 @@ uint32_t shard_key_share(const struct shard_key *key, const struct event_header 
 
 		hash = part->bytes ? mix(hash, number_at(from, part->bytes)) : mix_text(hash, from);
 	}
-	return (uint32_t)((hash >> 32) * share_count >> 32);
+	return (uint32_t)((hash >> 32) * shard_count >> 32);
 }

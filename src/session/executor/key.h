@@ -32,7 +32,7 @@ struct shard_key {
 int shard_key_init(struct shard_key *key, const struct program *program, uint32_t rule);
 void shard_key_fini(struct shard_key *key);
 
-/* Which of share_count shares the event belongs to, or PROGRAM_NONE: to none. For a key that there is. */
-uint32_t shard_key_share(const struct shard_key *key, const struct event_header *record, uint32_t share_count);
+/* Which of shard_count shares the event belongs to, or PROGRAM_NONE: to none. For a key that there is. */
+uint32_t shard_key_shard(const struct shard_key *key, const struct event_header *record, uint32_t shard_count);
 
 #endif

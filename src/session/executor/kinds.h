@@ -10,7 +10,7 @@ extern const struct executor_kind executor_sharded, executor_user, executor_kern
 
 /* Where a live executor of the kernel's hands on the events of rules that run elsewhere; as in ebpf_options. */
 struct kernel_stream {
-	int (*on_event)(void *context, const struct event_header *record); /* NULL: nobody wants them */
+	int (*on_event)(void *context, const struct event_header *record); /* NULL: not wanted */
 	void (*on_lost)(void *context, uint64_t lost);
 	void *context;
 };
@@ -19,7 +19,7 @@ struct kernel_stream {
 int kernel_open(const struct executor_options *options, const struct kernel_stream *stream, struct asterism_diag *diag,
 		struct executor **made);
 
-/* A defect of the generated code is, to whoever runs it, something this kernel does not do. */
+/* A defect of the generated code is, to its user, something this kernel does not do. */
 int kernel_error(int result);
 
 #endif

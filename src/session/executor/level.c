@@ -58,12 +58,12 @@ void level_log_fini(struct level_log *log)
 	*log = (struct level_log){ 0 };
 }
 
-int level_sum_init(struct level_sum *sum, uint32_t share_count)
+int level_sum_init(struct level_sum *sum, uint32_t shard_count)
 {
 	*sum = (struct level_sum){
-		.share_count = share_count,
-		.live = alloc_zero(share_count, sizeof *sum->live),
-		.at = alloc_zero(share_count, sizeof *sum->at),
+		.shard_count = shard_count,
+		.live = alloc_zero(shard_count, sizeof *sum->live),
+		.at = alloc_zero(shard_count, sizeof *sum->at),
 	};
 	return sum->live && sum->at ? 0 : -ENOMEM;
 }
@@ -79,7 +79,7 @@ static bool may_rise(const struct level_sum *sum, const struct level_log *const 
 {
 	uint64_t bound = 0;
 
-	for (uint32_t i = 0; i < sum->share_count; i++) {
+	for (uint32_t i = 0; i < sum->shard_count; i++) {
 		uint32_t highest = logs[i]->blocks[block].highest;
 
 		bound += highest > sum->live[i] ? highest : sum->live[i];
@@ -88,10 +88,10 @@ static bool may_rise(const struct level_sum *sum, const struct level_log *const 
 }
 
 /* The share's next change in the block, or NULL. */
-static const struct level_change *next_of(const struct level_sum *sum, const struct level_log *log, uint32_t share,
+static const struct level_change *next_of(const struct level_sum *sum, const struct level_log *log, uint32_t shard,
 					  size_t block)
 {
-	return sum->at[share] < log->blocks[block].end ? &log->changes[sum->at[share]] : NULL;
+	return sum->at[shard] < log->blocks[block].end ? &log->changes[sum->at[shard]] : NULL;
 }
 
 /* Adds what happened at item in all shares. */
@@ -99,7 +99,7 @@ static void add_item(struct level_sum *sum, const struct level_log *const *logs,
 {
 	uint64_t above = 0;
 
-	for (uint32_t i = 0; i < sum->share_count; i++) {
+	for (uint32_t i = 0; i < sum->shard_count; i++) {
 		const struct level_change *change = next_of(sum, logs[i], i, block);
 
 		if (!change || change->item != item)
@@ -119,7 +119,7 @@ static void add_items(struct level_sum *sum, const struct level_log *const *logs
 	for (;;) {
 		uint32_t item = UINT32_MAX;
 
-		for (uint32_t i = 0; i < sum->share_count; i++) {
+		for (uint32_t i = 0; i < sum->shard_count; i++) {
 			const struct level_change *change = next_of(sum, logs[i], i, block);
 
 			if (change && change->item < item)
@@ -134,7 +134,7 @@ static void add_items(struct level_sum *sum, const struct level_log *const *logs
 /* Goes to the end of the block. */
 static void pass_block(struct level_sum *sum, const struct level_log *const *logs, size_t block)
 {
-	for (uint32_t i = 0; i < sum->share_count; i++) {
+	for (uint32_t i = 0; i < sum->shard_count; i++) {
 		uint32_t end = logs[i]->blocks[block].end;
 
 		if (end == sum->at[i])
@@ -147,7 +147,7 @@ static void pass_block(struct level_sum *sum, const struct level_log *const *log
 
 void level_sum_add(struct level_sum *sum, const struct level_log *const *logs)
 {
-	for (uint32_t i = 0; i < sum->share_count; i++)
+	for (uint32_t i = 0; i < sum->shard_count; i++)
 		sum->at[i] = 0;
 	for (size_t block = 0; block < logs[0]->block_count; block++) {
 		if (may_rise(sum, logs, block))

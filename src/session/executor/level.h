@@ -48,13 +48,13 @@ void level_log_fini(struct level_log *log);
 
 /* All shares of a rule together. */
 struct level_sum {
-	uint32_t share_count; /* 0: the rule is not divided */
+	uint32_t shard_count; /* 0: the rule is not divided */
 	uint32_t *live;       /* per share, after the batches so far */
 	size_t *at;           /* per share: changes of this batch that were added */
 	uint64_t total, max;  /* of all shares */
 };
 
-int level_sum_init(struct level_sum *sum, uint32_t share_count);
+int level_sum_init(struct level_sum *sum, uint32_t shard_count);
 void level_sum_fini(struct level_sum *sum);
 
 /* Adds a batch; logs has one per share. */

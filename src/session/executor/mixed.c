@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "session/executor/place.h"
+#include "session/executor/placement.h"
 #include "session/load/order.h"
 #include "session/load/rules.h"
 
@@ -89,13 +89,13 @@ static void mixed_free(struct executor *executor)
 	alloc_free(mixed);
 }
 
-static int place_rule(struct mixed *mixed, uint32_t rule, struct asterism_diag *diag)
+static int placement_of_rule(struct mixed *mixed, uint32_t rule, struct asterism_diag *diag)
 {
 	const struct program *program = mixed->program;
 	const char *name = program_text(program, program->rules[rule].name);
 	struct session_placement placement;
 
-	session_place_watching(program, rule, &placement);
+	session_placement_of(program, rule, &placement);
 	mixed->in_user[rule] = placement.place == SESSION_USER;
 	mixed->in_kernel[rule] = !mixed->in_user[rule];
 	if (placement.place == SESSION_NOWHERE)
@@ -107,7 +107,7 @@ static int place_rule(struct mixed *mixed, uint32_t rule, struct asterism_diag *
 	return 0;
 }
 
-static int place_rules(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+static int placement_of_rules(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
 {
 	int result = 0;
 
@@ -116,7 +116,7 @@ static int place_rules(struct mixed *mixed, const struct executor_options *optio
 
 		if (options->rules && !options->rules[i])
 			continue;
-		if (place_rule(mixed, i, diag))
+		if (placement_of_rule(mixed, i, diag))
 			error = -EINVAL;
 		if (!error)
 			error = session_tell_order(mixed->program, options->catalog, i, diag);
@@ -241,7 +241,7 @@ static int mixed_open(const struct executor_options *options, struct asterism_di
 	mixed->program = options->program;
 	mixed->in_kernel = alloc_zero(rule_count, sizeof *mixed->in_kernel);
 	mixed->in_user = alloc_zero(rule_count, sizeof *mixed->in_user);
-	result = mixed->in_kernel && mixed->in_user ? place_rules(mixed, options, diag) : diag_no_memory(diag);
+	result = mixed->in_kernel && mixed->in_user ? placement_of_rules(mixed, options, diag) : diag_no_memory(diag);
 	if (!result)
 		result = kernel_error(make_both(mixed, options, diag));
 	if (result)

@@ -182,17 +182,17 @@ static inline void give_event(struct sharded *sharded, const struct event_header
 {
 	for (uint32_t i = 0; i < sharded->divided_count; i++) {
 		const struct divided *divided = &sharded->divided[i];
-		uint32_t share = shard_key_share(divided->key, item, divided->share_count);
+		uint32_t shard = shard_key_shard(divided->key, item, divided->shard_count);
 
-		if (share != PROGRAM_NONE)
-			batch_give(sharded->filling, divided->workers[share], added);
+		if (shard != PROGRAM_NONE)
+			batch_give(sharded->filling, divided->workers[shard], added);
 	}
 }
 
 static void give_all(struct sharded *sharded, struct batch_item added)
 {
 	for (uint32_t i = 0; i < sharded->worker_count; i++) {
-		if (sharded->split.parts[i].share_count > 1)
+		if (sharded->split.parts[i].shard_count > 1)
 			batch_give(sharded->filling, i, added);
 	}
 }
@@ -336,7 +336,7 @@ static void rule_stats(const struct sharded *sharded, uint32_t rule, struct prog
 	for (uint32_t i = 0; i < sharded->divided_count; i++) {
 		if (sharded->divided[i].rule != rule)
 			continue;
-		stats->lost -= (sharded->divided[i].share_count - 1) * sharded->lost;
+		stats->lost -= (sharded->divided[i].shard_count - 1) * sharded->lost;
 		stats->runs_live_max = sharded->divided[i].sum.max;
 	}
 }
@@ -408,7 +408,7 @@ static int make_divided(struct sharded *sharded)
 	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
 		const struct shard_part *part = &sharded->split.parts[i];
 
-		if (part->share_count > 1 && part->share == 0)
+		if (part->shard_count > 1 && part->shard == 0)
 			result = divided_init(&sharded->divided[sharded->divided_count++], &sharded->split, i);
 	}
 	return result;
@@ -533,7 +533,7 @@ static void sharded_free(struct executor *executor)
 	alloc_free(sharded);
 }
 
-/* Rules that are not all of the program could be split, too, but nobody wants that. */
+/* Rules that are not all of the program could be split, too, but there is no use for that. */
 static int sharded_open(const struct executor_options *options, struct asterism_diag *diag, struct executor **made)
 {
 	struct sharded *sharded;

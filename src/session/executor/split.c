@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-/* Nobody has so many processors that more threads would be of use. */
+/* No machine has so many processors that more threads would be of use. */
 enum { DIVIDED_PARTS_MAX = 64 };
 
 /* Rules that stay together have one root; a root is its own. */
@@ -137,26 +137,26 @@ static uint32_t heaviest(const struct shard_split *split, const uint64_t *weight
 
 		if (!split->keys[part->rule].part_count)
 			continue;
-		if (found == PROGRAM_NONE || weights[i] * best->share_count > weights[found] * part->share_count)
+		if (found == PROGRAM_NONE || weights[i] * best->shard_count > weights[found] * part->shard_count)
 			found = i;
 	}
 	return found;
 }
 
-/* Makes the part's shares, from one to share_count, parts of their own; the new ones come last. */
+/* Makes the part's shares, from one to shard_count, parts of their own; the new ones come last. */
 static void divide(struct shard_split *split, uint32_t part)
 {
 	struct shard_part *first = &split->parts[part];
 
 	first->key = &split->keys[first->rule];
-	for (uint32_t share = 1; share < first->share_count; share++) {
+	for (uint32_t shard = 1; shard < first->shard_count; shard++) {
 		struct shard_part *added = &split->parts[split->part_count++];
 		bool *rules = added->rules;
 
 		*added = *first;
 		added->rules = rules;
 		added->rules[first->rule] = true;
-		added->share = share;
+		added->shard = shard;
 	}
 }
 
@@ -170,10 +170,10 @@ static int divide_all(struct shard_split *split, const struct program *program, 
 		part = heaviest(split, weights, whole);
 		if (part == PROGRAM_NONE)
 			break;
-		split->parts[part].share_count++;
+		split->parts[part].shard_count++;
 	}
 	for (part = 0; part < whole && !result; part++) {
-		if (split->parts[part].share_count > 1)
+		if (split->parts[part].shard_count > 1)
 			divide(split, part);
 	}
 	return result;
@@ -186,7 +186,7 @@ static int make_parts(struct shard_split *split)
 	if (!split->parts || !split->keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < split->part_room; i++) {
-		split->parts[i].share_count = 1;
+		split->parts[i].shard_count = 1;
 		split->parts[i].rules = alloc_zero(split->rule_count, sizeof *split->parts[i].rules);
 		if (!split->parts[i].rules)
 			return -ENOMEM;

@@ -12,7 +12,7 @@
 /* Some rules, and all events; or one rule, and those events whose key falls into this share. */
 struct shard_part {
 	bool *rules;                 /* per rule of the program: whether the part has it */
-	uint32_t share, share_count; /* share_count 1: all events */
+	uint32_t shard, shard_count; /* shard_count 1: all events */
 	const struct shard_key *key; /* where there are several shares */
 	uint32_t rule;               /* and of which rule */
 };

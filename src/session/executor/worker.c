@@ -119,7 +119,7 @@ void worker_do(struct worker *worker, const struct batch *batch)
 	uint32_t live = worker->levels.live;
 
 	worker->turn = &batch->turns[worker->index];
-	if (worker->part->share_count == 1) {
+	if (worker->part->shard_count == 1) {
 		worker->turn->failed = do_all(worker, batch);
 		return;
 	}

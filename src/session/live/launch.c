@@ -76,7 +76,7 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 }
 
 /*
- * The call that the child waits in has its end observed, not its beginning. So it is one that nobody asks for its
+ * The call that the child waits in has its end observed, not its beginning. So it is one that is not asked for its
  * arguments, as one may for what was read; and the word itself is left unread, since its execve is to be the next.
  */
 static bool await_word(int go_fd)
@@ -91,10 +91,11 @@ static bool await_word(int go_fd)
 }
 
 /* From the word to go until it is the command, the child does nothing else: it is observed already. */
-__attribute__((noreturn)) static void be_child(char *const *command, const struct hold *hold, int go_fd, int error_fd)
+__attribute__((noreturn)) static void be_child(char *const *command, const struct listener *listener, int go_fd,
+					       int error_fd)
 {
-	if (hold->filter)
-		hold_be_child(hold);
+	if (listener->filter)
+		listener_be_child(listener);
 	else if (!await_word(go_fd))
 		_exit(STATUS_NOT_RUN);
 	execvp(command[0], command);
@@ -118,7 +119,7 @@ static int take_child(struct launch *launch, struct asterism_diag *diag)
 	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
 	if (launch->pidfd < 0)
 		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel has no pidfd_open: %s", strerror(errno));
-	return hold_take(&launch->hold, launch->pidfd, diag);
+	return listener_take(&launch->listener, launch->pidfd, diag);
 }
 
 int launch_prepare(char *const *command, const struct sock_fprog *filter, struct asterism_diag *diag,
@@ -128,10 +129,10 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 	int result = find_executable(command[0]);
 	pid_t pid;
 
-	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .hold = { .listener = -1 } };
+	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
 	if (result)
 		return explain(diag, command[0], result);
-	result = hold_init(&launch->hold, filter, diag);
+	result = listener_init(&launch->listener, filter, diag);
 	if (result)
 		return result;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
@@ -142,7 +143,7 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		be_child(command, &launch->hold, go[0], error[1]);
+		be_child(command, &launch->listener, go[0], error[1]);
 	}
 	launch->pid = pid;
 	launch->go_fd = go[1];
@@ -185,7 +186,7 @@ void launch_settle(const struct launch *launch)
 {
 	const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
 
-	for (int i = 0; i < SETTLE_PAUSES_MAX && !launch->hold.filter && !is_waiting(launch); i++)
+	for (int i = 0; i < SETTLE_PAUSES_MAX && !launch->listener.filter && !is_waiting(launch); i++)
 		nanosleep(&pause, NULL);
 }
 
@@ -200,7 +201,7 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	do
 		got = read(launch->error_fd, &error, sizeof error);
 	while (got < 0 && errno == EINTR);
-	close_fd(&launch->go_fd); /* not before the word was seen: nobody being there any more means not to go */
+	close_fd(&launch->go_fd); /* not before the word was seen: a closed pipe means not to go */
 	close_fd(&launch->error_fd);
 	if (got != sizeof error)
 		return 0;
@@ -232,9 +233,9 @@ void launch_fini(struct launch *launch)
 {
 	bool waits = launch->go_fd >= 0;
 
-	if (waits && launch->hold.filter && launch->pid)
+	if (waits && launch->listener.filter && launch->pid)
 		kill(launch->pid, SIGKILL); /* it may wait for anything */
-	hold_fini(&launch->hold);
+	listener_fini(&launch->listener);
 	if (launch->pid == 0)
 		return;
 	close_fd(&launch->go_fd);

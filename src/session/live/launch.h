@@ -8,7 +8,7 @@
  */
 
 #include "base/diag.h"
-#include "session/seccomp/hold.h"
+#include "session/seccomp/listener.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,7 +18,7 @@ struct launch {
 	int pidfd; /* polls readable when the command has ended */
 	int go_fd, error_fd;
 	bool reaped;
-	struct hold hold; /* of the command's system calls */
+	struct listener listener; /* of the command's system calls */
 };
 
 /*

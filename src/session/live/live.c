@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "session/live/parts.h"
+#include "session/live/components.h"
 #include "session/live/processes.h"
 #include "session/seccomp/veto.h"
 
@@ -32,7 +32,8 @@
 /* How soon what failed is tried again. */
 enum { RETRY_NS = 20 * 1000 * 1000 };
 
-/* How often it is looked who remains until nobody does: a child may be made, and its parent gone, during a look. */
+/* How often it is looked which processes remain until none does: a child may be made, and its parent gone, during a
+ * look. */
 enum { LOOKS = 8 };
 
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
@@ -43,7 +44,7 @@ struct live {
 	struct asterism_diag *diag;
 	struct session_outcome outcome;
 	struct veto *veto;
-	struct session_parts parts;
+	struct session_components components;
 	struct live_loop loop;
 	struct live_processes processes; /* whose end the session waits for */
 	uint64_t end_ns;                 /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
@@ -83,7 +84,7 @@ static int fill_scope(struct live *live)
 	if (processes->launch.pid)
 		launch_settle(&processes->launch);
 	for (size_t i = 0; i < processes->count && !result; i++) {
-		result = session_parts_add(&live->parts, processes->items[i].pid);
+		result = session_components_add(&live->components, processes->items[i].pid);
 		if (result == -ESRCH)
 			return diag_error(live->diag, NULL, -EINVAL, "process %d ended before it could be observed",
 					  processes->items[i].pid);
@@ -98,7 +99,7 @@ static int fill_scope(struct live *live)
 static int go(struct live *live)
 {
 	struct launch *launch = &live->processes.launch;
-	const struct veto_command command = { launch->pid, launch->error_fd, &launch->hold };
+	const struct veto_command command = { launch->pid, launch->error_fd, &launch->listener };
 	int result = veto_start(live->veto, &command, live->diag);
 
 	return !result && launch->pid ? launch_go(launch, live->options->command[0], live->diag) : result;
@@ -116,11 +117,11 @@ static int attach(struct live *live, const struct session_rules *rules)
 	if (!result)
 		result = add_pids(live);
 	if (!result)
-		result = session_parts_open(&live->parts, rules, options, live->veto, live->diag);
+		result = session_components_open(&live->components, rules, options, live->veto, live->diag);
 	if (!result)
 		result = fill_scope(live);
 	if (!result)
-		result = session_parts_watch(&live->parts, &live->loop);
+		result = session_components_watch(&live->components, &live->loop);
 	if (!result)
 		result = live_loop_watch(&live->loop, options->signal_fd, LIVE_WAKE_SIGNAL, live->diag);
 	return result;
@@ -135,7 +136,7 @@ static int begin(struct live *live, const struct session_rules *rules)
 		return result;
 	if (options->on_start)
 		options->on_start(options->context);
-	if (session_parts_seed(&live->parts, live->processes.launch.pid))
+	if (session_components_seed(&live->components, live->processes.launch.pid))
 		return diag_no_memory(live->diag);
 	live->start_ns = clock_now_ns();
 	live->end_ns = options->for_ns ? live->start_ns + options->for_ns : UINT64_MAX;
@@ -180,7 +181,7 @@ static void end_or_wait(struct live *live)
 	int looks = live->options->to_the_last ? LOOKS : 1;
 
 	for (int look = 0; look < looks && !live->processes.count; look++) {
-		session_parts_remaining(&live->parts, &live->outcome.remaining);
+		session_components_remaining(&live->components, &live->outcome.remaining);
 		if (live->options->to_the_last)
 			wait_for_remaining(live);
 	}
@@ -231,12 +232,12 @@ static int take_events(struct live *live)
 
 static void tell_progress(struct live *live, uint64_t now)
 {
-	struct tape_totals totals;
+	struct recording_totals totals;
 
-	if (!live->options->on_progress || !live->parts.tape || now - live->told_ns < PROGRESS_NS)
+	if (!live->options->on_progress || !live->components.recording || now - live->told_ns < PROGRESS_NS)
 		return;
 	live->told_ns = now;
-	tape_count(live->parts.tape, &totals);
+	recording_count(live->components.recording, &totals);
 	live->options->on_progress(live->options->context, &totals);
 }
 
@@ -250,7 +251,8 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 	if (now < live->next_still_ns)
 		return;
 	live->next_still_ns = now + STILL_NS / 2;
-	if (!launch_is_stopped(&live->processes.launch) || questions_are_open(live->parts.unit.responses.questions)) {
+	if (!launch_is_stopped(&live->processes.launch) ||
+	    verdicts_are_open(live->components.unit.responses.verdicts)) {
 		live->still_ns = 0;
 		live->still_told = false;
 		return;
@@ -267,18 +269,18 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 /* What somebody asked for by a signal; while another snapshot waits for the disk, it waits, too. */
 static void take_wanted(struct live *live)
 {
-	live->wants_saving = live->wants_saving && session_parts_save(&live->parts, false) == -EBUSY;
+	live->wants_saving = live->wants_saving && session_components_save(&live->components, false) == -EBUSY;
 }
 
 /* Hands out what has come, and tells how long the parts can wait for more. */
 static int turn(struct live *live, uint64_t *wait_ns)
 {
-	int result = session_parts_poll(&live->parts, wait_ns);
+	int result = session_components_poll(&live->components, wait_ns);
 
 	take_wanted(live);
 	watch_still(live, clock_now_ns(), wait_ns);
 	if (!result && live->options->on_pause)
-		result = session_parts_told(&live->parts, live->options->on_pause(live->options->context));
+		result = session_components_told(&live->components, live->options->on_pause(live->options->context));
 	tell_progress(live, clock_now_ns());
 	return result;
 }
@@ -286,7 +288,7 @@ static int turn(struct live *live, uint64_t *wait_ns)
 /* A session that somebody relies on ends when what it observes does, not because something fails. */
 static int outlast(struct live *live, int result, uint64_t *wait_ns)
 {
-	if (result >= 0 || !live->parts.must_go_on)
+	if (result >= 0 || !live->components.must_go_on)
 		return result;
 	if (!live->failed)
 		diag_error(live->diag, NULL, result, "the session goes on though something fails: %s",
@@ -365,7 +367,7 @@ void live_close(struct live *live)
 {
 	if (!live)
 		return;
-	session_parts_close(&live->parts);
+	session_components_close(&live->components);
 	veto_free(live->veto); /* a command that goes on without us has been judged until now */
 	live_processes_fini(&live->processes);
 	live_loop_close(&live->loop);
@@ -399,11 +401,11 @@ int live_finish(struct live *live, struct session_totals *totals)
 
 	totals->elapsed_ns = clock_now_ns() - live->start_ns;
 	if (live->wants_saving)
-		session_parts_save(&live->parts, true);
+		session_components_save(&live->components, true);
 	if (name)
-		session_parts_snapshot(&live->parts, name, true);
-	finished = session_parts_finish(&live->parts, totals);
-	session_parts_close(&live->parts);
+		session_components_snapshot(&live->components, name, true);
+	finished = session_components_finish(&live->components, totals);
+	session_components_close(&live->components);
 	return live->failed ? live->failed : finished;
 }
 

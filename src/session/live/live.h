@@ -13,8 +13,8 @@
 #include "session/load/policy.h"
 #include "session/load/rules.h"
 #include "session/output/totals.h"
-#include "session/record/tape.h"
-#include "session/verdict/asks.h"
+#include "session/record/recording.h"
+#include "session/verdict/requests.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -31,13 +31,13 @@ struct session_live_options {
 	bool all;         /* every process but the own one */
 	bool to_the_last; /* command, pids: until none of the descendants is left, either */
 
-	const struct tape_options *tape; /* a recording to make, scope left to the session; NULL: none */
-	const char *last_snapshot;       /* of a flight tape, under this name at the end; NULL: none */
+	const struct recording_options *recording; /* a recording to make, scope left to the session; NULL: none */
+	const char *last_snapshot;                 /* of a flight recording, under this name at the end; NULL: none */
 
 	const struct session_policy *policy; /* what rules may do; NULL: nothing that changes the system */
 
 	session_ask_fn
-		*on_ask; /* answers the questions of rules (CALL Ask), or says that asks_answer will; may be NULL */
+		*on_ask; /* answers the questions of rules (CALL Ask), or says that requests_answer will; may be NULL */
 	const char *ask_command; /* a command that answers them (ask-command.h), where on_ask is NULL; may be NULL */
 
 	uint64_t for_ns; /* how long at most; 0: no limit */
@@ -52,7 +52,7 @@ struct session_live_options {
 	/* No more matches for now: write them out, and what the diag has got meanwhile; as on_match. NULL: no need. */
 	int (*on_pause)(void *context);
 	/* Now and then, how a recording is going. NULL: no need. */
-	void (*on_progress)(void *context, const struct tape_totals *totals);
+	void (*on_progress)(void *context, const struct recording_totals *totals);
 	void *context; /* of all of these */
 };
 

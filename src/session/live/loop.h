@@ -4,7 +4,7 @@
 
 /*
  * What a live session waits on: descriptors and a time, behind one descriptor that is readable when there is something
- * to do. Embedded in whoever owns the session; nothing here blocks.
+ * to do. Embedded in the session's owner; nothing here blocks.
  */
 
 #include "base/diag.h"

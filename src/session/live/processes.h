@@ -4,8 +4,8 @@
 
 /*
  * The processes that a live session was begun for, or waits for. Each is held by a descriptor until it ends, so that
- * nobody else is taken for it who has got its number meanwhile, and wakes the session's loop when it does. One of them
- * may be a command that is launched.
+ * no other process is taken for it that has got its number meanwhile, and wakes the session's loop when it does. One of
+ * them may be a command that is launched.
  */
 
 #include "session/live/launch.h"

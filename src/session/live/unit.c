@@ -21,13 +21,13 @@ static int tell(void *context, const struct program_match *match)
 static int on_match(void *context, const struct program_match *match)
 {
 	struct live_unit *unit = context;
-	struct questions *questions = unit->responses.questions;
+	struct verdicts *verdicts = unit->responses.verdicts;
 	struct program_match told;
 	int result = 0;
 
-	if ((unit->muted && !questions) || !reactions_do(unit->responses.reactions, match, &told))
+	if ((unit->muted && !verdicts) || !reactions_do(unit->responses.reactions, match, &told))
 		return 0;
-	if (!questions || !questions_take(questions, &told, &result))
+	if (!verdicts || !verdicts_take(verdicts, &told, &result))
 		result = tell(unit, &told);
 	if (result >= 0 && unit->options.on_found && !unit->muted)
 		unit->options.on_found(unit->options.context, &told);
@@ -72,7 +72,7 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 		.recorder = recorder,
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,
-		.stops = unit->responses.questions ? questions_stops(unit->responses.questions) : NULL,
+		.stops = unit->responses.verdicts ? verdicts_stops(unit->responses.verdicts) : NULL,
 		.on_match = on_match,
 		.context = unit,
 		.batch = options->batch,
@@ -83,7 +83,7 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 
 static int ask_fd(const struct live_unit *unit)
 {
-	return unit->responses.questions ? questions_fd(unit->responses.questions) : -1;
+	return unit->responses.verdicts ? verdicts_fd(unit->responses.verdicts) : -1;
 }
 
 int live_unit_watch(const struct live_unit *unit, const struct live_loop *loop, struct asterism_diag *diag)
@@ -128,8 +128,8 @@ int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
 {
-	if (unit->responses.questions)
-		questions_count(unit->responses.questions, &totals->stops_refused, &totals->asks_lost);
+	if (unit->responses.verdicts)
+		verdicts_count(unit->responses.verdicts, &totals->stops_refused, &totals->asks_lost);
 	executor_count(unit->executor, totals);
 	veto_count(unit->options.veto, totals);
 }
@@ -148,12 +148,12 @@ int live_unit_tallies(struct live_unit *unit, struct react_tallies *tallies)
 
 int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 {
-	struct questions *questions = unit->responses.questions;
+	struct verdicts *verdicts = unit->responses.verdicts;
 	uint64_t wait_ns;
 	int results[6] = { 0 };
 
-	if (questions)
-		questions_refuse(questions);
+	if (verdicts)
+		verdicts_refuse(verdicts);
 	veto_settle(unit->options.veto);
 	results[0] = veto_poll(unit->options.veto, on_match, unit);
 	results[1] = executor_finish(unit->executor);
@@ -162,7 +162,7 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 		results[2] = executor_poll(unit->executor, &wait_ns);
 	if (results[2] == EXECUTOR_PAUSE)
 		results[2] = 0;
-	results[3] = questions ? questions_close(questions) : 0;
+	results[3] = verdicts ? verdicts_close(verdicts) : 0;
 	live_unit_count(unit, totals);
 	results[4] = live_unit_tallies(unit, &totals->tallies);
 	results[5] = reactions_refusals(unit->responses.reactions, &totals->refusals);

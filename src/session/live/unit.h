@@ -54,8 +54,8 @@ void live_unit_count(const struct live_unit *unit, struct session_totals *totals
 int live_unit_tallies(struct live_unit *unit, struct react_tallies *tallies);
 
 /*
- * No event after this. Whoever was stopped since the last look goes on, and what was asked has its answer: the default.
- * Counts into *totals. Returns the first failure; everything is done all the same.
+ * No event after this. A process that was stopped since the last look goes on, and what was asked has its answer: the
+ * default. Counts into *totals. Returns the first failure; everything is done all the same.
  */
 int live_unit_finish(struct live_unit *unit, struct session_totals *totals);
 

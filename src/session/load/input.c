@@ -22,7 +22,7 @@ static int say(struct asterism_diag *diag, const char *file, const char *text)
 {
 	struct diag_source source = { .file = session_input_name(file) };
 
-	return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL, "%s", text);
+	return diag_error(diag, &(struct diag_location){ .source = &source }, -EINVAL, "%s", text);
 }
 
 static const char *describe(int error)

@@ -21,9 +21,9 @@ struct reading {
 
 static int wrong(const struct reading *reading, const char *hint, const char *what, const char *word)
 {
-	struct diag_place place = { .source = &reading->source, .line = reading->line, .column = 1, .length = 1 };
+	struct diag_location location = { .source = &reading->source, .line = reading->line, .column = 1, .length = 1 };
 
-	diag_add(reading->diag, ASTERISM_ERROR, &place, hint, "%s '%s'", what, word);
+	diag_add(reading->diag, ASTERISM_ERROR, &location, hint, "%s '%s'", what, word);
 	return -EINVAL;
 }
 

@@ -99,7 +99,7 @@ int session_check_raised(const struct program *program, struct event_catalog *ca
 
 	if (type == PROGRAM_NONE)
 		return 0;
-	/* Beside others a machine that is for traces, such as one of the library's, ends nobody's session. */
+	/* Beside others a machine that is for traces, such as one of the library's, ends no session. */
 	warns = rule->semantics == PROGRAM_MACHINE && sees_anything(program, catalog);
 	tell(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
 	return warns ? 0 : -EINVAL;

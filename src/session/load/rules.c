@@ -130,7 +130,8 @@ static int copy_input(struct session_rules *rules, const struct session_rules_so
 		      struct asterism_diag *diag)
 {
 	if (source->length > LANG_FILE_BYTES_MAX)
-		return diag_error(diag, &(struct diag_place){ .source = &(struct diag_source){ .file = source->name } },
+		return diag_error(diag,
+				  &(struct diag_location){ .source = &(struct diag_source){ .file = source->name } },
 				  -EINVAL, "this is too large for rules (the limit is 16 MiB)");
 	rules->inputs = alloc_zero(1, sizeof *rules->inputs);
 	if (!rules->inputs)
@@ -252,13 +253,13 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 		struct diag_source source = { .file = rules->inputs[i].file };
 
 		if (rules->input_count > 1 && is_image(&rules->inputs[i]))
-			return diag_error(diag, &(struct diag_place){ .source = &source }, -EINVAL,
+			return diag_error(diag, &(struct diag_location){ .source = &source }, -EINVAL,
 					  "a compiled image cannot be combined with other rule files");
 	}
 	if (rules->from_image && rules->setting_count) {
 		struct diag_source source = { .file = first->file };
 
-		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source },
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source },
 			 "compile the rule text with the same --set instead",
 			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
 			 rules->settings[0].name);

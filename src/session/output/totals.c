@@ -14,7 +14,7 @@ uint64_t session_totals_unread(const struct session_totals *totals)
 
 uint64_t session_totals_calls_32bit(const struct session_totals *totals)
 {
-	uint64_t calls = totals->tape.calls_32bit;
+	uint64_t calls = totals->recording.calls_32bit;
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (totals->rules[i].calls_32bit > calls)

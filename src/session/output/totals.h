@@ -6,7 +6,7 @@
 
 #include "program/match.h"
 #include "react/tally.h"
-#include "session/record/tape.h"
+#include "session/record/recording.h"
 
 /* What was refused because it was asked for too often. */
 struct session_refusal {
@@ -31,13 +31,13 @@ struct session_totals {
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
-	uint32_t threads;             /* of a replay: how many matched */
-	uint32_t divided;             /* rules that several of them shared */
-	bool repeated;                /* sharing a rule did not do, so the replay began again without */
-	struct tape_totals tape;      /* of a recording */
-	struct react_tallies tallies; /* counters and histograms of the rules */
-	uint64_t stops_refused;       /* processes that were not stopped: too many are */
-	uint64_t asks_lost;           /* questions that got their default answer without being told */
+	uint32_t threads;                  /* of a replay: how many matched */
+	uint32_t divided;                  /* rules that several of them shared */
+	bool repeated;                     /* sharing a rule did not do, so the replay began again without */
+	struct recording_totals recording; /* of a recording */
+	struct react_tallies tallies;      /* counters and histograms of the rules */
+	uint64_t stops_refused;            /* processes that were not stopped: too many are */
+	uint64_t asks_lost;                /* questions that got their default answer without being told */
 	struct session_refusals refusals;
 };
 

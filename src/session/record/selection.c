@@ -178,7 +178,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 	return result;
 }
 
-/* The type of that name, be it only in a shipped catalog that nobody has read. */
+/* The type of that name, be it only in a shipped catalog that was not read. */
 static const struct event_type *find_type(struct event_catalog *catalog, const char *name)
 {
 	const struct event_type *type = event_catalog_find(catalog, name);
@@ -264,7 +264,7 @@ int selection_add(struct selection *selection, struct event_catalog *catalog, co
 	return result;
 }
 
-/* Whoever asked for nothing in particular is not told what this kernel lacks. */
+/* A user who asked for nothing in particular is not told what this kernel lacks. */
 int selection_add_usual(struct selection *selection, struct event_catalog *catalog, const char *usual,
 			struct asterism_diag *diag)
 {

@@ -42,7 +42,7 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
 			  struct asterism_diag *diag);
 
-/* What is recorded where nobody says anything else (docs/recording.md tells which rules find what they need in it). */
+/* What is recorded where nothing else is said (docs/recording.md tells which rules find what they need in it). */
 extern const char selection_default[];
 
 /* The same for traces with LTTng's names: what the kernel analyses of its viewers look at. */

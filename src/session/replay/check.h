@@ -13,7 +13,7 @@ struct replay_check {
 	struct event_catalog *catalog;
 	struct event_source *source;
 	struct replay_want *want;
-	const char *remedy; /* how to record what is missing, for people; NULL: nobody knows */
+	const char *remedy; /* how to record what is missing, for people; NULL: unknown */
 };
 
 /*

@@ -16,7 +16,7 @@ enum { VETO_CALLS_MAX = 512 }; /* numbers of system calls lie below */
 
 /* A body field: how it comes from a call, and where it goes. */
 struct veto_field {
-	const struct event_path *path; /* NULL: nobody wants it */
+	const struct event_path *path; /* NULL: not wanted */
 	enum event_value value;
 	uint32_t offset, bytes; /* in the record */
 };

@@ -48,7 +48,7 @@ bool veto_plan_concerns(const struct program *program, uint32_t rule, const stru
 	return action && policy_allows(policy, action);
 }
 
-/* An event that is kept as it is has a 'cpu', but nobody asks for it. */
+/* An event that is kept as it is has a 'cpu', but it is not asked for. */
 static void read_field(void *context, uint32_t field, enum program_read what_for)
 {
 	struct reads *reads = context;
@@ -221,7 +221,7 @@ void session_place(const struct program *program, uint32_t rule, struct session_
 	static const struct session_policy everything = { .allows_all = true };
 
 	if (!veto_plan_concerns(program, rule, &everything)) {
-		session_place_watching(program, rule, placement);
+		session_placement_of(program, rule, placement);
 		return;
 	}
 	*placement = (struct session_placement){ .place = SESSION_VETO };

@@ -4,7 +4,7 @@
 
 /* What rules with Veto need: the calls to be held, as a filter for the kernel, and how each becomes events. */
 
-#include "session/executor/place.h"
+#include "session/executor/placement.h"
 #include "session/load/policy.h"
 #include "session/load/rules.h"
 #include "session/seccomp/veto-call.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides what becomes of a held call: it is answered first, then matches are queued for the session. Matches wait in a
- * bounded queue; where nobody fetches them they are counted, and the calls go on being judged. What the launched child
+ * bounded queue; where they are not fetched they are counted, and the calls go on being judged. What the launched child
  * does until it is the command is no part of what the rules see, but for its execve, which is never refused.
  *
  * The lock guards the queue, the executor and the counts. It is never held while the memory of another process is read,
@@ -17,7 +17,7 @@
 #include "program/machine.h"
 #include "program/query.h"
 #include "session/executor/executor.h"
-#include "session/seccomp/held-thread.h"
+#include "session/seccomp/caller.h"
 #include "session/seccomp/veto-plan.h"
 
 #include <errno.h>
@@ -49,13 +49,13 @@ struct veto {
 	uint64_t events, blind;
 
 	/* The thread's own. */
-	union hold_call call;
+	union listener_call call;
 	pid_t launched;   /* the child */
 	int exec_fd;      /* hangs up when it has become the command; -1: it has */
 	int verdict;      /* of the rules so far: the error; 0: the call goes on */
 	bool is_starting; /* the call is the child's */
 	uint64_t seq;
-	struct held_who who;
+	struct caller_who who;
 	struct found_list found; /* of the call */
 	struct found_room found_room, taken_room;
 	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
@@ -95,7 +95,7 @@ static int on_match(void *context, const struct program_match *match)
 			veto->verdict = wanted_error(veto, match, statement);
 	}
 	if (!veto->plan.wants_who)
-		held_thread_who(veto->call.told.pid, &veto->who);
+		caller_who_is(veto->call.told.pid, &veto->who);
 	full.pid = (uint32_t)veto->who.pid;
 	full.comm = veto->who.comm;
 	if (found_add(&veto->found, veto->program, (struct found_place){ 0 }, &full))
@@ -152,11 +152,11 @@ static void be_blind(struct veto *veto)
 static void show(struct veto *veto)
 {
 	pid_t tid = (pid_t)veto->call.told.pid;
-	const struct veto_memory memory = { .read = held_thread_text, .context = &tid };
+	const struct veto_memory memory = { .read = caller_text, .context = &tid };
 	uint64_t now = clock_now_ns();
 
 	if (veto->plan.wants_who)
-		held_thread_who(tid, &veto->who);
+		caller_who_is(tid, &veto->who);
 	for (uint32_t i = 0; i < veto->plan.type_count; i++) {
 		const struct veto_type *type = &veto->plan.types[i];
 		const struct veto_source *source = veto_type_source(type, &veto->call.told.data);
@@ -167,7 +167,7 @@ static void show(struct veto *veto)
 		memset(veto->record, 0, type->record_bytes);
 		result = veto_type_fill(type, source, &veto->call.told.data, &memory,
 					(struct event_header *)veto->record);
-		if (!hold_is_valid(veto->listener, &veto->call))
+		if (!listener_is_valid(veto->listener, &veto->call))
 			return; /* somebody else may have been read by now */
 		if (result)
 			return be_blind(veto);
@@ -212,7 +212,7 @@ static void judge(struct veto *veto)
 		show(veto);
 	if (veto->is_starting)
 		veto->verdict = 0;
-	refused = !hold_answer(veto->listener, &veto->call, veto->verdict) && veto->verdict;
+	refused = !listener_answer(veto->listener, &veto->call, veto->verdict) && veto->verdict;
 	tell(veto, refused);
 }
 
@@ -228,11 +228,11 @@ static void *run(void *context)
 			continue;
 		if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			break;
-		result = hold_receive(veto->listener, &veto->call);
+		result = listener_receive(veto->listener, &veto->call);
 		if (!result)
 			judge(veto);
 	} while (!result || result == -ENOENT || result == -EINTR);
-	close(veto->listener); /* whatever went wrong: nobody is to wait for an answer that does not come */
+	close(veto->listener); /* whatever went wrong: no thread is to wait for an answer that does not come */
 	return NULL;
 }
 
@@ -367,9 +367,9 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 	if (veto->exec_fd < 0)
 		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
 	veto->launched = command->pid;
-	veto->listener = command->hold->listener;
-	command->hold->listener = -1;
-	veto->call = command->hold->start;
+	veto->listener = command->listener->fd;
+	command->listener->fd = -1;
+	veto->call = command->listener->start;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&veto->thread, NULL, run, veto);

@@ -4,14 +4,14 @@
 
 /*
  * Rules with Veto at work: every system call that they look at is held until they have seen it, and fails where they
- * want it to. They run in a thread of their own, so that an answer never waits for whoever is told of matches. The rest
+ * want it to. They run in a thread of their own, so that an answer never waits for a consumer of matches. The rest
  * belongs to the session's thread. docs/veto.md says what is guaranteed.
  */
 
 #include "session/load/policy.h"
 #include "session/load/rules.h"
 #include "session/output/totals.h"
-#include "session/seccomp/hold.h"
+#include "session/seccomp/listener.h"
 
 struct veto;
 
@@ -34,8 +34,8 @@ const struct sock_fprog *veto_filter(const struct veto *veto);
 /* A command that was launched with the filter and waits to begin. */
 struct veto_command {
 	pid_t pid;
-	int error_fd;      /* closed by the command once it has begun */
-	struct hold *hold; /* its listener changes hands */
+	int error_fd;              /* closed by the command once it has begun */
+	struct listener *listener; /* its listener changes hands */
 };
 
 /* Begins to answer the calls of the command; launch_go is next. Returns 0, -EAGAIN, -errno. */

@@ -22,7 +22,7 @@
 
 enum { WORDS_MAX = 64, RUNNING_MAX = 16, WAITING_MAX = 256, OWN_VARIABLES = 6, VARIABLE_BYTES = 192 };
 
-struct question {
+struct request {
 	struct session_ask ask;
 	char variables[OWN_VARIABLES][VARIABLE_BYTES];
 	int input; /* the match */
@@ -33,7 +33,7 @@ struct question {
 struct ask_command {
 	const struct program *program;
 	char *text, *words[WORDS_MAX + 1];
-	struct question *questions[WAITING_MAX];
+	struct request *verdicts[WAITING_MAX];
 	size_t count, running;
 	int epoll_fd;
 };
@@ -66,27 +66,27 @@ int ask_command_new(const char *text, const struct program *program, struct aste
 	return 0;
 }
 
-static void forget(struct ask_command *command, struct question *question)
+static void forget(struct ask_command *command, struct request *request)
 {
 	for (size_t i = 0; i < command->count; i++)
-		if (command->questions[i] == question)
-			command->questions[i] = command->questions[--command->count];
-	command->running -= question->pid != 0;
-	if (question->fd >= 0)
-		close(question->fd);
-	if (question->input >= 0)
-		close(question->input);
-	alloc_free(question);
+		if (command->verdicts[i] == request)
+			command->verdicts[i] = command->verdicts[--command->count];
+	command->running -= request->pid != 0;
+	if (request->fd >= 0)
+		close(request->fd);
+	if (request->input >= 0)
+		close(request->input);
+	alloc_free(request);
 }
 
 /* Ends a command that is asked in vain. */
-static void cancel(struct ask_command *command, struct question *question)
+static void cancel(struct ask_command *command, struct request *request)
 {
-	if (question->pid) {
-		kill(question->pid, SIGKILL);
-		waitpid(question->pid, NULL, 0);
+	if (request->pid) {
+		kill(request->pid, SIGKILL);
+		waitpid(request->pid, NULL, 0);
 	}
-	forget(command, question);
+	forget(command, request);
 }
 
 void ask_command_free(struct ask_command *command)
@@ -94,7 +94,7 @@ void ask_command_free(struct ask_command *command)
 	if (!command)
 		return;
 	while (command->count)
-		cancel(command, command->questions[0]);
+		cancel(command, command->verdicts[0]);
 	if (command->epoll_fd >= 0)
 		close(command->epoll_fd);
 	alloc_free(command->text);
@@ -120,34 +120,34 @@ static int write_match(struct ask_command *command, const struct program_match *
 	return -1;
 }
 
-static struct question *make(struct ask_command *command, const struct program_match *match,
-			     const struct session_ask *ask)
+static struct request *make(struct ask_command *command, const struct program_match *match,
+			    const struct session_ask *ask)
 {
-	struct question *question = alloc_zero(1, sizeof *question);
+	struct request *request = alloc_zero(1, sizeof *request);
 	const char *rule = program_text(command->program, command->program->rules[match->rule].name);
 	uint64_t now = clock_now_ns();
 
-	if (!question)
+	if (!request)
 		return NULL;
-	question->ask = *ask;
-	question->fd = -1;
-	question->input = write_match(command, match);
-	if (question->input < 0) {
-		alloc_free(question);
+	request->ask = *ask;
+	request->fd = -1;
+	request->input = write_match(command, match);
+	if (request->input < 0) {
+		alloc_free(request);
 		return NULL;
 	}
-	snprintf(question->variables[0], VARIABLE_BYTES, "ASTERISM_RULE=%s", rule);
-	snprintf(question->variables[1], VARIABLE_BYTES, "ASTERISM_PID=%" PRIu32, match->pid);
-	snprintf(question->variables[2], VARIABLE_BYTES, "ASTERISM_TID=%" PRIu32, match->tid);
-	snprintf(question->variables[3], VARIABLE_BYTES, "ASTERISM_COMM=%s", match->comm);
-	snprintf(question->variables[4], VARIABLE_BYTES, "ASTERISM_DEFAULT=%s", ask->aborts ? "ABORT" : "CONTINUE");
-	snprintf(question->variables[5], VARIABLE_BYTES, "ASTERISM_LIMIT_MS=%" PRIu64,
+	snprintf(request->variables[0], VARIABLE_BYTES, "ASTERISM_RULE=%s", rule);
+	snprintf(request->variables[1], VARIABLE_BYTES, "ASTERISM_PID=%" PRIu32, match->pid);
+	snprintf(request->variables[2], VARIABLE_BYTES, "ASTERISM_TID=%" PRIu32, match->tid);
+	snprintf(request->variables[3], VARIABLE_BYTES, "ASTERISM_COMM=%s", match->comm);
+	snprintf(request->variables[4], VARIABLE_BYTES, "ASTERISM_DEFAULT=%s", ask->aborts ? "ABORT" : "CONTINUE");
+	snprintf(request->variables[5], VARIABLE_BYTES, "ASTERISM_LIMIT_MS=%" PRIu64,
 		 ask->deadline_ns > now ? (ask->deadline_ns - now) / 1000000 : 0);
-	return question;
+	return request;
 }
 
 /* The caller's environment and the question's. NULL: memory is short. */
-static char **environment(struct question *question)
+static char **environment(struct request *request)
 {
 	size_t count = 0, used = 0;
 
@@ -159,12 +159,12 @@ static char **environment(struct question *question)
 		if (strncmp(environ[i], "ASTERISM_", strlen("ASTERISM_")) != 0)
 			all[used++] = environ[i];
 	for (size_t i = 0; all && i < OWN_VARIABLES; i++)
-		all[used++] = question->variables[i];
+		all[used++] = request->variables[i];
 	return all;
 }
 
 /* With signals as a command expects them: none blocked, none ignored that we ignore. Returns 0 or an errno. */
-static int spawn(struct ask_command *command, struct question *question, char **variables)
+static int spawn(struct ask_command *command, struct request *request, char **variables)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
@@ -176,44 +176,44 @@ static int spawn(struct ask_command *command, struct question *question, char **
 	sigaddset(&usual, SIGPIPE);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&how);
-	posix_spawn_file_actions_adddup2(&files, question->input, 0);
+	posix_spawn_file_actions_adddup2(&files, request->input, 0);
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawnattr_setsigdefault(&how, &usual);
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	error = posix_spawnp(&question->pid, command->words[0], &files, &how, command->words, variables);
+	error = posix_spawnp(&request->pid, command->words[0], &files, &how, command->words, variables);
 	if (error)
-		question->pid = 0;
+		request->pid = 0;
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);
 	return error;
 }
 
 /* False: it cannot be asked; the question is forgotten. */
-static bool start(struct ask_command *command, struct question *question)
+static bool start(struct ask_command *command, struct request *request)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	char **variables = environment(question);
-	bool started = variables && spawn(command, question, variables) == 0;
+	char **variables = environment(request);
+	bool started = variables && spawn(command, request, variables) == 0;
 
 	alloc_free(variables);
 	if (!started) {
-		forget(command, question);
+		forget(command, request);
 		return false;
 	}
 	command->running++;
-	question->fd = (int)syscall(SYS_pidfd_open, question->pid, 0);
-	if (question->fd < 0 || epoll_ctl(command->epoll_fd, EPOLL_CTL_ADD, question->fd, &event)) {
-		cancel(command, question);
+	request->fd = (int)syscall(SYS_pidfd_open, request->pid, 0);
+	if (request->fd < 0 || epoll_ctl(command->epoll_fd, EPOLL_CTL_ADD, request->fd, &event)) {
+		cancel(command, request);
 		return false;
 	}
 	return true;
 }
 
-/* A command that makes matches itself is not asked about: nobody would answer. */
+/* A command that makes matches itself is not asked about: it could not answer. */
 static bool is_own(const struct ask_command *command, uint32_t pid)
 {
 	for (size_t i = 0; i < command->count; i++)
-		if ((uint32_t)command->questions[i]->pid == pid)
+		if ((uint32_t)command->verdicts[i]->pid == pid)
 			return true;
 	return false;
 }
@@ -221,15 +221,15 @@ static bool is_own(const struct ask_command *command, uint32_t pid)
 enum session_verdict ask_command_ask(void *context, const struct program_match *match, const struct session_ask *ask)
 {
 	struct ask_command *command = context;
-	struct question *question;
+	struct request *request;
 
 	if (is_own(command, match->pid))
 		return SESSION_CONTINUE;
-	question = command->count < WAITING_MAX ? make(command, match, ask) : NULL;
-	if (!question)
+	request = command->count < WAITING_MAX ? make(command, match, ask) : NULL;
+	if (!request)
 		return SESSION_DEFAULT;
-	command->questions[command->count++] = question;
-	return command->running == RUNNING_MAX || start(command, question) ? SESSION_LATER : SESSION_DEFAULT;
+	command->verdicts[command->count++] = request;
+	return command->running == RUNNING_MAX || start(command, request) ? SESSION_LATER : SESSION_DEFAULT;
 }
 
 int ask_command_fd(const struct ask_command *command)
@@ -238,47 +238,47 @@ int ask_command_fd(const struct ask_command *command)
 }
 
 /* Whether the question is over, one way or another. */
-static bool take_answer(struct ask_command *command, struct question *question)
+static bool take_answer(struct ask_command *command, struct request *request)
 {
 	static const enum session_verdict meanings[] = { SESSION_CONTINUE, SESSION_ABORT };
-	const struct session_ask ask = question->ask;
+	const struct session_ask ask = request->ask;
 	enum session_verdict verdict = SESSION_DEFAULT;
 	int status;
 
-	if (waitpid(question->pid, &status, WNOHANG) != question->pid)
+	if (waitpid(request->pid, &status, WNOHANG) != request->pid)
 		return false;
 	if (WIFEXITED(status) && WEXITSTATUS(status) < (int)(sizeof meanings / sizeof *meanings))
 		verdict = meanings[WEXITSTATUS(status)];
-	forget(command, question);
-	asks_answer(ask.asks, ask.ticket, verdict);
+	forget(command, request);
+	requests_answer(ask.requests, ask.ticket, verdict);
 	return true;
 }
 
-static bool poll_one(struct ask_command *command, struct question *question, uint64_t now_ns)
+static bool poll_one(struct ask_command *command, struct request *request, uint64_t now_ns)
 {
-	const struct session_ask ask = question->ask;
+	const struct session_ask ask = request->ask;
 
-	if (question->pid && take_answer(command, question))
+	if (request->pid && take_answer(command, request))
 		return true;
 	if (now_ns >= ask.deadline_ns) {
-		cancel(command, question);
+		cancel(command, request);
 		return true;
 	}
-	if (question->pid || command->running == RUNNING_MAX || start(command, question))
+	if (request->pid || command->running == RUNNING_MAX || start(command, request))
 		return false;
-	asks_answer(ask.asks, ask.ticket, SESSION_DEFAULT);
+	requests_answer(ask.requests, ask.ticket, SESSION_DEFAULT);
 	return true;
 }
 
 void ask_command_poll(struct ask_command *command, uint64_t now_ns, uint64_t *wait_ns)
 {
 	for (size_t i = 0; i < command->count;) {
-		struct question *question = command->questions[i];
+		struct request *request = command->verdicts[i];
 
-		if (poll_one(command, question, now_ns))
+		if (poll_one(command, request, now_ns))
 			continue;
-		if (question->ask.deadline_ns - now_ns < *wait_ns)
-			*wait_ns = question->ask.deadline_ns - now_ns;
+		if (request->ask.deadline_ns - now_ns < *wait_ns)
+			*wait_ns = request->ask.deadline_ns - now_ns;
 		i++;
 	}
 }

@@ -9,7 +9,7 @@
  */
 
 #include "base/diag.h"
-#include "session/verdict/asks.h"
+#include "session/verdict/requests.h"
 
 struct ask_command;
 

@@ -3,7 +3,7 @@
 #define SESSION_VERDICT_OPTIONS_H
 
 #include "session/load/policy.h"
-#include "session/verdict/asks.h"
+#include "session/verdict/requests.h"
 
 /* What the responses to matches are told of the session that they are part of; borrowed until they are closed. */
 struct responses_options {

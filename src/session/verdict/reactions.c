@@ -22,13 +22,13 @@ struct reactions {
 	const struct program *program;
 	struct reactions_options options;
 	struct react_agent *agent;
-	struct react_stop_table *stops;      /* NULL: nobody is stopped in the kernel */
+	struct react_stop_table *stops;      /* NULL: no process is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
 	struct frames *frames;               /* NULL: no rule wants a stack */
-	bool lets_go_on;                     /* some rule does, whoever was stopped */
+	bool lets_go_on;                     /* some rule lets processes go on, however stopped */
 	uint32_t stops_told;
-	bool *quiet; /* per rule, then per notice of machines: nobody is told */
+	bool *quiet; /* per rule, then per notice of machines: not reported */
 	struct program_reaction told[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
@@ -157,7 +157,7 @@ static int signal_of(const struct react_call *call)
 	return second->kind == REACT_STRING ? react_signal_number(second->text) : (int)second->i64;
 }
 
-/* Whoever waits for a process that nobody lets go on would wait for ever and not know why. */
+/* A user who waits for a process that nothing lets go on would wait for ever and not know why. */
 static void tell_stop(struct reactions *reactions, const struct react_call *call)
 {
 	bool freezes = call->action == react_find("Freeze");

@@ -33,8 +33,8 @@ struct react_agent *reactions_agent(const struct reactions *reactions);
 const bool *reactions_allowed(const struct reactions *reactions);
 
 /*
- * Does what match asks for. *told is the match with what became of its calls, valid until the next call; false: nobody
- * needs to be told of it.
+ * Does what match asks for. *told is the match with what became of its calls, valid until the next call; false: it
+ * need not be reported.
  */
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
 

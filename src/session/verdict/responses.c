@@ -28,12 +28,12 @@ int responses_open(struct responses *responses, const struct responses_options *
 
 	*responses = (struct responses){ 0 };
 	result = open_reactions(responses, options, diag);
-	return result ? result : questions_new(options, responses->reactions, diag, &responses->questions);
+	return result ? result : verdicts_new(options, responses->reactions, diag, &responses->verdicts);
 }
 
 void responses_close(struct responses *responses)
 {
-	questions_free(responses->questions);
+	verdicts_free(responses->verdicts);
 	reactions_free(responses->reactions);
 	*responses = (struct responses){ 0 };
 }
@@ -41,7 +41,7 @@ void responses_close(struct responses *responses)
 int responses_poll(const struct responses *responses, uint64_t now_ns, uint64_t *wait_ns)
 {
 	uint64_t wait_for_reactions_ns = UINT64_MAX;
-	int result = responses->questions ? questions_poll(responses->questions, now_ns, wait_ns) : 0;
+	int result = responses->verdicts ? verdicts_poll(responses->verdicts, now_ns, wait_ns) : 0;
 
 	if (responses->reactions)
 		reactions_poll(responses->reactions, now_ns, &wait_for_reactions_ns);

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Whoever kills keepers again and again is not to be fought. */
+/* A user who kills watchdogs again and again is not to be fought. */
 enum { RESTARTS_MAX = 16 };
 
 bool stopping_is_needed(const struct program *program, const bool *allowed)
@@ -21,11 +21,11 @@ bool stopping_is_needed(const struct program *program, const bool *allowed)
 	return false;
 }
 
-static int start_keeper(struct stopping *stopping, struct asterism_diag *diag)
+static int start_watchdog(struct stopping *stopping, struct asterism_diag *diag)
 {
-	const struct react_keeper_options options = { .stops = stopping->stops.table, .undo = stopping->undo };
+	const struct react_watchdog_options options = { .stops = stopping->stops.table, .undo = stopping->undo };
 
-	return react_keeper_start(&options, diag, &stopping->keeper);
+	return react_watchdog_start(&options, diag, &stopping->watchdog);
 }
 
 int stopping_open(struct stopping *stopping, struct undo *undo, struct asterism_diag *diag)
@@ -35,7 +35,7 @@ int stopping_open(struct stopping *stopping, struct undo *undo, struct asterism_
 	*stopping = (struct stopping){ .undo = undo };
 	result = ebpf_stops_init(&stopping->stops, diag);
 	if (!result)
-		result = start_keeper(stopping, diag);
+		result = start_watchdog(stopping, diag);
 	if (result)
 		stopping_close(stopping);
 	else
@@ -45,19 +45,19 @@ int stopping_open(struct stopping *stopping, struct undo *undo, struct asterism_
 
 int stopping_fd(const struct stopping *stopping)
 {
-	return stopping->keeper ? react_keeper_fd(stopping->keeper) : -1;
+	return stopping->watchdog ? react_watchdog_fd(stopping->watchdog) : -1;
 }
 
 int stopping_poll(struct stopping *stopping, struct asterism_diag *diag)
 {
 	int result = -EAGAIN;
 
-	if (!stopping->keeper || react_keeper_lives(stopping->keeper))
+	if (!stopping->watchdog || react_watchdog_lives(stopping->watchdog))
 		return 0;
-	react_keeper_end(stopping->keeper);
-	stopping->keeper = NULL;
+	react_watchdog_end(stopping->watchdog);
+	stopping->watchdog = NULL;
 	if (stopping->restarts++ < RESTARTS_MAX)
-		result = start_keeper(stopping, NULL);
+		result = start_watchdog(stopping, NULL);
 	if (!result)
 		return 1;
 	stopping_refuse(stopping);
@@ -80,7 +80,7 @@ void stopping_close(struct stopping *stopping)
 		stopping_refuse(stopping);
 	if (table)
 		react_stops_continue(table);
-	react_keeper_end(stopping->keeper);
-	stopping->keeper = NULL;
+	react_watchdog_end(stopping->watchdog);
+	stopping->watchdog = NULL;
 	ebpf_stops_fini(&stopping->stops);
 }

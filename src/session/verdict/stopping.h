@@ -10,11 +10,11 @@
 
 #include "ebpf/matcher/stops.h"
 #include "program/load.h"
-#include "react/keeper.h"
+#include "react/watchdog.h"
 
 struct stopping {
 	struct ebpf_stops stops;
-	struct react_keeper *keeper;
+	struct react_watchdog *watchdog;
 	struct undo *undo;
 	uint32_t restarts;
 };
@@ -30,11 +30,11 @@ int stopping_fd(const struct stopping *stopping);
 
 /*
  * Replaces a keeper that somebody has killed. Returns 0; 1 when fd is another now; -EAGAIN: there is none any more, so
- * nobody is stopped from now on, and those who are have to be let go on.
+ * no process is stopped from now on, and those that are have to be let go on.
  */
 int stopping_poll(struct stopping *stopping, struct asterism_diag *diag);
 
-/* Nobody is stopped after this returns; those who are stay so. */
+/* No process is stopped after this returns; those that are stay so. */
 void stopping_refuse(struct stopping *stopping);
 
 /* Lets everybody go on, and gives everything back. */

@@ -116,16 +116,16 @@ static int complain(struct asterism_diag *diag, const char *folder, int code, co
 {
 	struct diag_source source = { .file = folder };
 
-	return diag_error(diag, &(struct diag_place){ .source = &source }, code, "%s", text);
+	return diag_error(diag, &(struct diag_location){ .source = &source }, code, "%s", text);
 }
 
 /* What a folder that cannot be looked into hides may be what is meant, so it is not passed over in silence. */
 static void tell_closed(const struct search *search, struct asterism_diag *diag)
 {
 	struct diag_source source = { .file = search->closed };
-	struct diag_place place = { .source = &source };
+	struct diag_location location = { .source = &source };
 
-	diag_add(diag, search->count ? ASTERISM_WARNING : ASTERISM_ERROR, &place, NULL,
+	diag_add(diag, search->count ? ASTERISM_WARNING : ASTERISM_ERROR, &location, NULL,
 		 "this directory cannot be read: %s", strerror(search->error));
 }
 
@@ -159,10 +159,10 @@ static int complain_own(const struct search *own, const char *folder, struct ast
 	if (result)
 		diag_no_memory(diag);
 	else if (several)
-		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source }, hint,
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint,
 			 "this is a folder with %zu traces of asterism, not a trace: %s", own->count, listed);
 	else
-		diag_add(diag, ASTERISM_ERROR, &(struct diag_place){ .source = &source }, hint,
+		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint,
 			 "this is a folder with a trace of asterism, not a trace: %s", listed);
 	alloc_free(listed);
 	alloc_free(hint);
@@ -170,7 +170,7 @@ static int complain_own(const struct search *own, const char *folder, struct ast
 }
 
 /*
- * Traces of ours have a reader of their own: this one would find their events, but nobody's, and take the times of
+ * Traces of ours have a reader of their own: this one would find their events, but of no process, and take the times of
  * several sessions for those of one.
  */
 static int refuse_own(const struct search *search, const char *folder, struct asterism_diag *diag)

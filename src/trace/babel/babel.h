@@ -7,7 +7,7 @@
  * docs/formats/lttng.md tells which events and fields it makes of them.
  *
  * Each trace is read in a process of its own, which ends with the source: the library aborts over some damaged traces,
- * and this way decoding does not wait for whoever uses the events. The library and what it pulls in (glib) are in that
+ * and this way decoding does not wait for the user of the events. The library and what it pulls in (glib) are in that
  * process only: the code that uses it is a module, asterism-babel.so.
  */
 

@@ -57,7 +57,7 @@ struct babel_class {
 };
 
 /*
- * Fills in type and values of the class, for which class->class is set. Adds a type to the catalog where nobody knows
+ * Fills in type and values of the class, for which class->class is set. Adds a type to the catalog where none is known
  * it. Returns 0, -ENOMEM, -EINVAL (a type of its name is there and cannot be had under another one).
  */
 int babel_class_init(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog);

@@ -39,7 +39,7 @@ static int complain(struct listener *listener, int code, const char *text)
 {
 	struct diag_source source = { .file = listener->name };
 
-	return diag_error(listener->diag, &(struct diag_place){ .source = &source }, code, "%s", text);
+	return diag_error(listener->diag, &(struct diag_location){ .source = &source }, code, "%s", text);
 }
 
 static int complain_end(struct listener *listener)

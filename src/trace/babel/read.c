@@ -52,7 +52,7 @@ static int complain(struct babel *babel, int code, const char *text)
 {
 	struct diag_source source = { .file = babel->name };
 
-	return diag_error(babel->diag, &(struct diag_place){ .source = &source }, code, "%s", text);
+	return diag_error(babel->diag, &(struct diag_location){ .source = &source }, code, "%s", text);
 }
 
 /* The words of the error that the library holds for this thread: those of its first cause, on one line. */
@@ -119,7 +119,7 @@ static int run_graph(struct babel *babel)
 	}
 }
 
-static struct babel_class *place_of(struct babel_class *places, size_t count, const bt_event_class *class)
+static struct babel_class *location_of(struct babel_class *places, size_t count, const bt_event_class *class)
 {
 	size_t at = (size_t)((uintptr_t) class * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
@@ -143,7 +143,7 @@ static int make_places(struct babel *babel)
 		return diag_no_memory(babel->diag);
 	for (size_t i = 0; i < babel->place_count; i++) {
 		if (babel->classes[i].class)
-			*place_of(larger, count, babel->classes[i].class) = babel->classes[i];
+			*location_of(larger, count, babel->classes[i].class) = babel->classes[i];
 	}
 	alloc_free(babel->classes);
 	babel->classes = larger;
@@ -229,7 +229,7 @@ static int find_class(struct babel *babel, const bt_event *event, const struct b
 
 	if (result)
 		return result;
-	place = place_of(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
+	place = location_of(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
 	if (!place->class)
 		result = learn_class(babel, place, event);
 	*class = place;

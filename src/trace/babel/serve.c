@@ -25,7 +25,7 @@ struct server {
 	const struct event_type **types;
 	size_t type_count, answer_capacity, type_capacity;
 	struct wire_state state; /* as told */
-	bool gone;               /* nobody listens */
+	bool gone;               /* there is no listener */
 };
 
 static void flush(struct server *server)
@@ -65,7 +65,7 @@ static void fail(struct server *server, int code, struct asterism_diag *diag)
 	say(server, WIRE_FAILED, &failure, sizeof failure);
 }
 
-/* Names that are longer than any identifier should be are cut, by whoever made the type. */
+/* Names that are longer than any identifier should be were cut where the type was made. */
 static size_t put_name(char *to, const char *name)
 {
 	return (size_t)snprintf(to, WIRE_NAME_BYTES, "%.*s", WIRE_NAME_BYTES - 1, name) + 1;

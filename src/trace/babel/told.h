@@ -36,7 +36,7 @@ int babel_told_learn(struct babel_told *told, const bt_event *event);
 
 /*
  * Fills pid, tid and comm of the event's record, if its stream has told them, and makes its strings unread if some are:
- * which, such a trace does not say. type NULL: nobody wants the event.
+ * which, such a trace does not say. type NULL: the event is not wanted.
  */
 void babel_told_fill(struct babel_told *told, const bt_event *event, const struct event_type *type,
 		     struct event_header *record);

@@ -16,7 +16,7 @@ struct running {
 
 struct babel_who {
 	struct running *cpus;
-	uint32_t *pids; /* by thread; pages that nobody touches cost nothing */
+	uint32_t *pids; /* by thread; pages that are not touched cost nothing */
 };
 
 struct babel_who *babel_who_new(void)

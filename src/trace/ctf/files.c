@@ -58,7 +58,7 @@ static int fail(const struct ctf_files *files, const char *name, int error, cons
 	struct diag_source source = { .file = path };
 
 	snprintf(path, sizeof path, name ? "%s/%s" : "%s", files->path, name);
-	return diag_error(files->diag, &(struct diag_place){ .source = &source }, -error, "%s: %s", text,
+	return diag_error(files->diag, &(struct diag_location){ .source = &source }, -error, "%s: %s", text,
 			  strerror(error));
 }
 
@@ -77,19 +77,19 @@ static void name_part(const struct ctf_files *files, uint32_t stream, uint32_t p
 static int open_folder(struct ctf_files *files)
 {
 	struct diag_source source = { .file = files->path };
-	struct diag_place place = { .source = &source };
+	struct diag_location location = { .source = &source };
 	const char *why;
 	int result = create_folder(files->path, files->mode, NULL, &why);
 
 	if (result < 0)
-		return diag_error(files->diag, &place, result, "the directory cannot be made: %s", why);
+		return diag_error(files->diag, &location, result, "the directory cannot be made: %s", why);
 	files->folder = result;
 	result = create_is_empty(files->folder);
 	if (result < 0)
 		return fail(files, NULL, -result, "the directory cannot be read");
 	if (result)
 		return 0;
-	diag_add(files->diag, ASTERISM_ERROR, &place,
+	diag_add(files->diag, ASTERISM_ERROR, &location,
 		 "name a directory that does not exist yet, or remove what is in it",
 		 "the directory is not empty; a trace is not written over other files");
 	return -EEXIST;

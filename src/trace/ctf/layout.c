@@ -34,7 +34,7 @@ struct calls {
 	const char *type, *prefix, *number; /* "sys_enter", "sys_enter_", the path of the number */
 	uint32_t id;                        /* in rings; 0: this type is not recorded, or not the number */
 	uint32_t offset;                    /* of the number in the payload */
-	uint16_t ids[CALLS_MAX];            /* by number; 0: nobody knows it */
+	uint16_t ids[CALLS_MAX];            /* by number; 0: unknown */
 };
 
 struct ctf_layout {
@@ -193,7 +193,7 @@ static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event
 	}
 	if (calls)
 		find_number(calls, event, layout->next_id);
-	/* What remains of a type that is split are calls that nobody knows: so LTTng calls them, too. */
+	/* What remains of a type that is split are unknown calls: so LTTng calls them, too. */
 	snprintf(name, sizeof name, "%s%s", event->type->name, calls && calls->id ? "_unknown" : "");
 	return add_class(layout, name, fields, count);
 }

@@ -44,14 +44,14 @@ struct reader {
 static int complain(const struct reader *reader, const char *expected)
 {
 	struct diag_source source = { .file = reader->file };
-	struct diag_place place = {
+	struct diag_location location = {
 		.source = &source,
 		.offset = (uint64_t)(reader->word - reader->text),
 		.line = reader->line,
 		.column = 1,
 	};
 
-	return diag_error(reader->diag, &place, -EINVAL, "expected %s, not '%.*s'", expected,
+	return diag_error(reader->diag, &location, -EINVAL, "expected %s, not '%.*s'", expected,
 			  reader->length > 40 ? 40 : (int)reader->length, reader->word);
 }
 
@@ -297,7 +297,7 @@ int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
  */
 static bool translate(const char *pattern, const char *name, const char *template, char *other, size_t size)
 {
-	const char *star = strchr(pattern, '*'), *place = template ? strchr(template, '*') : NULL;
+	const char *star = strchr(pattern, '*'), *location = template ? strchr(template, '*') : NULL;
 	size_t before = star ? (size_t)(star - pattern) : 0, after = star ? strlen(star + 1) : 0, length = strlen(name);
 
 	if (!star) {
@@ -309,9 +309,9 @@ static bool translate(const char *pattern, const char *name, const char *templat
 	if (length <= before + after || strncmp(pattern, name, before) != 0 ||
 	    strcmp(name + length - after, star + 1) != 0)
 		return false;
-	if (place)
-		snprintf(other, size, "%.*s%.*s%s", (int)(place - template), template, (int)(length - before - after),
-			 name + before, place + 1);
+	if (location)
+		snprintf(other, size, "%.*s%.*s%s", (int)(location - template), template,
+			 (int)(length - before - after), name + before, location + 1);
 	else
 		snprintf(other, size, "%s", template ? template : "");
 	return true;

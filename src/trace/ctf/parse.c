@@ -114,17 +114,20 @@ static void advance(struct parser *parser)
 static int fail(struct parser *parser, const char *text)
 {
 	const char *start = parser->scanner.start, *at = parser->token.at, *line = start;
-	struct diag_place place = { .source = parser->source, .line = 1, .length = (uint32_t)parser->token.length };
+	struct diag_location location = { .source = parser->source,
+					  .line = 1,
+					  .length = (uint32_t)parser->token.length };
 
 	for (const char *c = start; c < at; c++) {
 		if (*c == '\n') {
-			place.line++;
+			location.line++;
 			line = c + 1;
 		}
 	}
-	place.offset = (uint64_t)(at - start);
-	place.column = (uint32_t)(at - line) + 1;
-	return diag_error(parser->diag, &place, -EINVAL, "%s (byte %llu)", text, (unsigned long long)place.offset);
+	location.offset = (uint64_t)(at - start);
+	location.column = (uint32_t)(at - line) + 1;
+	return diag_error(parser->diag, &location, -EINVAL, "%s (byte %llu)", text,
+			  (unsigned long long)location.offset);
 }
 
 static bool is_token(const struct token *token, const char *text)

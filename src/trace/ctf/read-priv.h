@@ -12,7 +12,7 @@
 /* An event class of the trace. */
 struct ctf_class {
 	struct event_packed layout;    /* of the payload into a record of type */
-	const struct event_type *type; /* NULL: nobody can be told of it */
+	const struct event_type *type; /* NULL: there is nothing to deliver it as */
 	uint32_t number;               /* that the source gives the type; UINT32_MAX: none yet */
 	int64_t whole_bytes; /* of an event of a fixed size, its word and padding included; INT64_MAX: it has none */
 	bool is_partial;     /* the type has fields that are wanted and were not recorded */

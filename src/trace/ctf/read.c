@@ -32,7 +32,7 @@ struct ctf {
 	size_t heap_count;
 	uint64_t alone_until_ns; /* before this the first of the heap stays the first */
 	bool is_given;           /* the event in hand of the first of the heap, or left out */
-	bool drops;              /* events that nobody wants */
+	bool drops;              /* events that are not wanted */
 	uint32_t type_count;
 	uint32_t event_bytes; /* of the event taken last */
 	uint64_t seq;
@@ -236,12 +236,12 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 	const char *name = stream->parts[stream->next_part ? stream->next_part - 1 : 0].name;
 	char path[4096];
 	struct diag_source source = { .file = path };
-	struct diag_place place = { .source = &source, .offset = stream->damage.offset };
+	struct diag_location location = { .source = &source, .offset = stream->damage.offset };
 
 	snprintf(path, sizeof path, "%s/%s", ctf->path, name);
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
 	settle(ctf);
-	return diag_error(ctf->diag, &place, -EINVAL, "%s", stream->damage.text);
+	return diag_error(ctf->diag, &location, -EINVAL, "%s", stream->damage.text);
 }
 
 static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct event *event)
@@ -422,7 +422,7 @@ static int open_streams(struct ctf *ctf)
 
 static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
 {
-	struct diag_source place = { .file = ctf->path };
+	struct diag_source location = { .file = ctf->path };
 	int result = ctf_types_read(&ctf->types, ctf->path, catalog, ctf->diag);
 
 	if (result)
@@ -433,7 +433,7 @@ static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
 	if (result == -ENOMEM)
 		return diag_no_memory(ctf->diag);
 	if (result)
-		return diag_error(ctf->diag, &(struct diag_place){ .source = &place }, result,
+		return diag_error(ctf->diag, &(struct diag_location){ .source = &location }, result,
 				  "the trace cannot be read: %s", strerror(-result));
 	return 0;
 }

@@ -187,7 +187,7 @@ static void find_loss(const struct ctf_stream *stream, const struct ring_packet 
 		discarded -= stream->events_discarded;
 		missing = header->events_before > expected ? header->events_before - expected : 0;
 	} else if (header->packet_seq_num) {
-		discarded = 0; /* the beginning is not there: nobody asked for what came before */
+		discarded = 0; /* the beginning is not there: what came before was not asked for */
 	}
 	loss->count = discarded > missing ? discarded : missing;
 	if (loss->count)

@@ -19,7 +19,7 @@ struct file {
 
 static int fail(struct file *file, struct asterism_diag *diag, int code, const char *text)
 {
-	return diag_error(diag, &(struct diag_place){ .source = &file->source }, code, "%s", text);
+	return diag_error(diag, &(struct diag_location){ .source = &file->source }, code, "%s", text);
 }
 
 /* Opens PATH/metadata without waiting for anybody, should it be a pipe. */

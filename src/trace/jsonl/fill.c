@@ -225,7 +225,7 @@ bool jsonl_read_time(const struct json_member *member, uint64_t *ns)
 	       *ns <= INT64_MAX;
 }
 
-int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_places *places,
+int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_locations *places,
 	       char *record, struct jsonl_complaint *complaint)
 {
 	struct filling filling = { .type = type, .record = record, .complaint = complaint };

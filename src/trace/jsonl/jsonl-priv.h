@@ -59,7 +59,7 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 void jsonl_types_fini(struct jsonl_types *types);
 
 /* Where in the members that is which is no field: what names the type; and, or SIZE_MAX, when a late event came. */
-struct jsonl_places {
+struct jsonl_locations {
 	size_t event, completed;
 };
 
@@ -67,7 +67,7 @@ struct jsonl_places {
  * Fills the record of type from the members that are fields, all but seq and type. Returns 0; 1 with *complaint where a
  * field was not given, which is 0 or empty then; or -EINVAL with *complaint.
  */
-int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_places *places,
+int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_locations *places,
 	       char *record, struct jsonl_complaint *complaint);
 
 /* The time that member gives. Returns false where it gives none. */

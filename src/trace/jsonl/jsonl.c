@@ -39,7 +39,7 @@ static int report(struct jsonl *jsonl, const struct json_piece *at, int code, co
 		.length = jsonl->line.length,
 		.text_offset = jsonl->line.offset,
 	};
-	struct diag_place place = {
+	struct diag_location location = {
 		.source = &source,
 		.offset = jsonl->line.offset + column,
 		.line = jsonl->lines.number < UINT32_MAX ? (uint32_t)jsonl->lines.number : UINT32_MAX,
@@ -47,7 +47,7 @@ static int report(struct jsonl *jsonl, const struct json_piece *at, int code, co
 		.length = at->length,
 	};
 
-	diag_add(jsonl->diag, ASTERISM_ERROR, &place, hint, "%s", text);
+	diag_add(jsonl->diag, ASTERISM_ERROR, &location, hint, "%s", text);
 	return code;
 }
 
@@ -108,7 +108,7 @@ static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
 }
 
 /* A late event comes when it says, not before its own time. */
-static int check_time(struct jsonl *jsonl, const struct jsonl_places *places, uint64_t *completed_ns)
+static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places, uint64_t *completed_ns)
 {
 	struct jsonl_complaint *complaint = &jsonl->complaint;
 	bool is_late = places->completed != SIZE_MAX;
@@ -137,7 +137,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_places *places, ui
 
 static int make_event(struct jsonl *jsonl, struct event *event)
 {
-	struct jsonl_places places;
+	struct jsonl_locations places;
 	struct jsonl_type type;
 	uint64_t completed_ns;
 	int result = find_event(jsonl, &places.event);

@@ -137,7 +137,7 @@ static struct lang_machine machine_of(struct lang_state *states, uint32_t state_
 {
 	return (struct lang_machine){
 		.name = "m",
-		.place = { .line = 6 },
+		.location = { .line = 6 },
 		.pool = 16,
 		.trail = 1,
 		.keys = keys,

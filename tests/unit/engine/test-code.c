@@ -192,11 +192,11 @@ static uint32_t random_question(struct program_build *build, struct pool *pool)
 	} else if (below(4) == 0) {
 		b = maker_leaf(build, PROGRAM_OP_SLOT, kind, (uint32_t)kind - 1);
 	}
-	uint32_t swapped = below(2), question = maker_node(build, op, PROGRAM_BOOL, swapped ? b : a, swapped ? a : b);
+	uint32_t swapped = below(2), request = maker_node(build, op, PROGRAM_BOOL, swapped ? b : a, swapped ? a : b);
 	pool->size += 4;
 	if (below(2))
-		return question;
-	return maker_node(build, PROGRAM_OP_LAND, PROGRAM_BOOL, question, pick(build, pool, PROGRAM_BOOL));
+		return request;
+	return maker_node(build, PROGRAM_OP_LAND, PROGRAM_BOOL, request, pick(build, pool, PROGRAM_BOOL));
 }
 
 /* Makes a node of a random kind that is no leaf, and keeps it. */

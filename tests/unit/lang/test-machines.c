@@ -178,7 +178,7 @@ static void test_beside_rules(void **state)
 	assert_int_equal(reading.unit->machine_count, 2);
 	assert_int_equal(reading.unit->rule_count, 2);
 	assert_string_equal(reading.unit->machines[1].name, "n");
-	assert_int_equal(reading.unit->machines[0].place.column, 9);
+	assert_int_equal(reading.unit->machines[0].location.column, 9);
 	assert_string_equal(reading.unit->machines[0].transitions[0].by[0]->name, "y");
 	reading_fini(&reading);
 }

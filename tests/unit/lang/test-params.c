@@ -87,7 +87,7 @@ static void test_list(void **state)
 	assert_string_equal(reading.unit->parameters[1].text, "20ms");
 	assert_string_equal(reading.unit->parameters[1].default_text, "20ms");
 	assert_string_equal(reading.unit->parameters[5].text, "\"x\"");
-	assert_int_equal(reading.unit->parameters[5].place.line, 2);
+	assert_int_equal(reading.unit->parameters[5].location.line, 2);
 	assert_int_equal(constant(&reading, 1)->integer, 20000000);
 	reading_fini(&reading);
 }

@@ -123,9 +123,9 @@ static void test_elements(void **state)
 	assert_true(rule->elements[7].is_negated);
 	assert_false(rule->elements[8].is_negated);
 	assert_string_equal(rule->elements[8].type->name, "B");
-	assert_int_equal(rule->elements[1].place.line, 1);
-	assert_int_equal(rule->elements[1].place.column, 25);
-	assert_int_equal(rule->elements[1].place.length, 3);
+	assert_int_equal(rule->elements[1].location.line, 1);
+	assert_int_equal(rule->elements[1].location.column, 25);
+	assert_int_equal(rule->elements[1].location.length, 3);
 	reading_fini(&reading);
 }
 

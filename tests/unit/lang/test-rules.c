@@ -21,8 +21,8 @@ static void test_defaults(void **state)
 	const struct lang_rule *rule = &reading.unit->rules[0];
 
 	assert_string_equal(rule->name, "r");
-	assert_int_equal(rule->place.line, 1);
-	assert_int_equal(rule->place.column, 6);
+	assert_int_equal(rule->location.line, 1);
+	assert_int_equal(rule->location.column, 6);
 	assert_int_equal(rule->mode, LANG_ANY_MODE);
 	assert_int_equal(rule->semantics, LANG_SKIP_TILL_NEXT);
 	assert_int_equal(rule->loss, LANG_LOSS_TAINT);
@@ -116,7 +116,7 @@ static void test_files(void **state)
 	assert_string_equal(reading.unit->declared[1]->name, "X");
 	assert_int_equal(reading.unit->declared[1]->fields[0].value, EVENT_U8);
 	assert_int_equal(reading.unit->declared[1]->origin, EVENT_DECLARED);
-	assert_string_equal(reading.unit->rules[1].place.source->file, "two");
+	assert_string_equal(reading.unit->rules[1].location.source->file, "two");
 	reading_fini(&reading);
 }
 

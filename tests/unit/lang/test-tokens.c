@@ -70,23 +70,23 @@ static void test_places(void **state)
 	(void)state;
 	start(&lexing, "\xef\xbb\xbf ab /* x\n y */ cd // z\n\t\"e\\n\"");
 	lang_lex_next(&lexing.lexer, &token);
-	assert_int_equal(token.place.line, 1);
-	assert_int_equal(token.place.column, 2);
-	assert_int_equal(token.place.offset, 4);
-	assert_int_equal(token.place.length, 2);
+	assert_int_equal(token.location.line, 1);
+	assert_int_equal(token.location.column, 2);
+	assert_int_equal(token.location.offset, 4);
+	assert_int_equal(token.location.length, 2);
 	lang_lex_next(&lexing.lexer, &token);
-	assert_int_equal(token.place.line, 2);
-	assert_int_equal(token.place.column, 7);
+	assert_int_equal(token.location.line, 2);
+	assert_int_equal(token.location.column, 7);
 	lang_lex_next(&lexing.lexer, &token);
 	assert_int_equal(token.kind, LANG_TOKEN_STRING);
-	assert_int_equal(token.place.line, 3);
-	assert_int_equal(token.place.column, 2);
-	assert_int_equal(token.place.length, 5);
+	assert_int_equal(token.location.line, 3);
+	assert_int_equal(token.location.column, 2);
+	assert_int_equal(token.location.length, 5);
 	assert_string_equal(token.text, "e\n");
 	lang_lex_next(&lexing.lexer, &token);
 	assert_int_equal(token.kind, LANG_TOKEN_END);
-	assert_int_equal(token.place.line, 3);
-	assert_int_equal(token.place.column, 7);
+	assert_int_equal(token.location.line, 3);
+	assert_int_equal(token.location.column, 7);
 	arena_free(lexing.arena);
 }
 
@@ -130,7 +130,7 @@ static void test_integers(void **state)
 		if (token.kind != LANG_TOKEN_INTEGER || token.integer != rows[i].value || token.unit != rows[i].unit)
 			fail_msg("%s is kind %d, %llu, unit %d", rows[i].text, token.kind,
 				 (unsigned long long)token.integer, token.unit);
-		assert_int_equal(token.place.length, strlen(rows[i].text));
+		assert_int_equal(token.location.length, strlen(rows[i].text));
 		arena_free(lexing.arena);
 	}
 }

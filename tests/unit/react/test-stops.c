@@ -2,7 +2,7 @@
 /* Notes of stops, and the keeper: with processes of the test's own, and with an owner that is killed. */
 
 #include "child.h"
-#include "react/keeper.h"
+#include "react/watchdog.h"
 
 #include "base/clock.h"
 
@@ -158,11 +158,11 @@ static pid_t spawn_owner(struct react_stop_table *table, struct undo *undo, pid_
 	pid_t owner = fork();
 
 	if (owner == 0) {
-		const struct react_keeper_options options = { .stops = table, .undo = undo };
-		struct react_keeper *keeper = NULL;
+		const struct react_watchdog_options options = { .stops = table, .undo = undo };
+		struct react_watchdog *watchdog = NULL;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (react_keeper_start(&options, NULL, &keeper) || !react_keeper_lives(keeper))
+		if (react_watchdog_start(&options, NULL, &watchdog) || !react_watchdog_lives(watchdog))
 			_exit(1);
 		note(table, (uint32_t)target, target, 0, 1);
 		if (write(ready[1], "", 1) != 1)
@@ -203,15 +203,15 @@ static void keeper_makes_good(void **state)
 static void keeper_ends(void **state)
 {
 	struct react_stop_table *table = new_table();
-	const struct react_keeper_options options = { .stops = table };
-	struct react_keeper *keeper = NULL;
+	const struct react_watchdog_options options = { .stops = table };
+	struct react_watchdog *watchdog = NULL;
 	pid_t asked = spawn_stopped();
 	int status;
 
 	(void)state;
-	assert_int_equal(react_keeper_start(&options, NULL, &keeper), 0);
+	assert_int_equal(react_watchdog_start(&options, NULL, &watchdog), 0);
 	note(table, (uint32_t)asked, asked, 0, 1);
-	react_keeper_end(keeper);
+	react_watchdog_end(watchdog);
 	assert_int_equal(waitpid(asked, &status, WCONTINUED | WNOHANG), 0);
 	assert_int_equal(react_thread_state(asked, asked, clock_now_ns()), 'T');
 	end(asked);

@@ -127,7 +127,7 @@ static uint32_t share_of(const struct session_rules *rules, const struct shard_k
 	} record = { .header = { .tid = (uint32_t)fields[1] }, .x = fields[0], .y = -fields[0], .s = "text" };
 
 	record.header.type = program_type_find(session_rules_program(rules), type);
-	return shard_key_share(key, &record.header, 4);
+	return shard_key_shard(key, &record.header, 4);
 }
 
 static void deals_out_by_the_key_alone(void **state)
@@ -139,12 +139,12 @@ static void deals_out_by_the_key_alone(void **state)
 	(void)state;
 	assert_int_equal(shard_key_init(&key, session_rules_program(rules), 0), 0);
 	for (int64_t i = 0; i < 4000; i++) {
-		uint32_t share = share_of(rules, &key, "A", (int64_t[]){ i, rand() });
+		uint32_t shard = share_of(rules, &key, "A", (int64_t[]){ i, rand() });
 
-		assert_in_range(share, 0, 3);
-		counts[share]++;
-		assert_int_equal(share, share_of(rules, &key, "A", (int64_t[]){ i, rand() }));
-		assert_int_equal(share, share_of(rules, &key, "B", (int64_t[]){ rand(), i }));
+		assert_in_range(shard, 0, 3);
+		counts[shard]++;
+		assert_int_equal(shard, share_of(rules, &key, "A", (int64_t[]){ i, rand() }));
+		assert_int_equal(shard, share_of(rules, &key, "B", (int64_t[]){ rand(), i }));
 		assert_int_equal(share_of(rules, &key, "C", (int64_t[]){ i, i }), PROGRAM_NONE);
 		assert_int_equal(share_of(rules, &key, "unknown", (int64_t[]){ i, i }), PROGRAM_NONE);
 	}
@@ -164,10 +164,10 @@ static void deals_out_unknown_types(void **state)
 	(void)state;
 	assert_int_equal(shard_key_init(&key, session_rules_program(rules), 0), 0);
 	for (int64_t i = 0; i < 100; i++) {
-		uint32_t share = share_of(rules, &key, "A", (int64_t[]){ 0, i });
+		uint32_t shard = share_of(rules, &key, "A", (int64_t[]){ 0, i });
 
-		assert_int_equal(share, share_of(rules, &key, "unknown", (int64_t[]){ 7, i }));
-		assert_int_equal(share, share_of(rules, &key, "D", (int64_t[]){ 7, i }));
+		assert_int_equal(shard, share_of(rules, &key, "unknown", (int64_t[]){ 7, i }));
+		assert_int_equal(shard, share_of(rules, &key, "D", (int64_t[]){ 7, i }));
 	}
 	shard_key_fini(&key);
 	session_rules_free(rules);

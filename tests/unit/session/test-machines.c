@@ -122,9 +122,9 @@ static void compare(struct maker_rule *rule)
 		memcpy(expected, m.log, sizeof expected);
 		m.used = 0;
 		m.log[0] = 0;
-		uint32_t share = shard_key_share(&key, &record.header, SHARES);
-		if (share != PROGRAM_NONE)
-			engine_feed(shares[share], &record.header);
+		uint32_t shard = shard_key_shard(&key, &record.header, SHARES);
+		if (shard != PROGRAM_NONE)
+			engine_feed(shares[shard], &record.header);
 		machines_assert(&m, expected);
 	}
 	for (int i = 0; i < SHARES; i++) {

@@ -2,7 +2,7 @@
 /* What a held system call becomes: events of every type of the catalog that it is of, and which calls are held. */
 
 #include "base/alloc.h"
-#include "session/seccomp/held-thread.h"
+#include "session/seccomp/caller.h"
 #include "session/seccomp/veto-plan.h"
 #include "session/seccomp/veto.h"
 
@@ -400,20 +400,20 @@ static void test_who_is_to_be_held(void **state)
 
 static void test_a_name_and_process(void **state)
 {
-	struct held_who who;
+	struct caller_who who;
 
 	(void)state;
-	held_thread_parse("Name:\ta\\\\b\\nc) x\nUmask:\t0022\nState:\tS\nTgid:\t4711\nNgid:\t0\n", &who);
+	caller_parse("Name:\ta\\\\b\\nc) x\nUmask:\t0022\nState:\tS\nTgid:\t4711\nNgid:\t0\n", &who);
 	assert_string_equal(who.comm, "a\\b\nc) x");
 	assert_int_equal(who.pid, 4711);
-	held_thread_parse("Name:\t0123456789abcdefghi\n", &who);
+	caller_parse("Name:\t0123456789abcdefghi\n", &who);
 	assert_string_equal(who.comm, "0123456789abcde");
 	assert_int_equal(who.pid, 0);
-	held_thread_parse("", &who);
+	caller_parse("", &who);
 	assert_string_equal(who.comm, "");
-	held_thread_who(getpid(), &who);
+	caller_who_is(getpid(), &who);
 	assert_int_equal(who.pid, getpid());
-	held_thread_who(0, &who);
+	caller_who_is(0, &who);
 	assert_int_equal(who.pid, 0);
 }
 
@@ -429,22 +429,22 @@ static void test_texts_in_memory(void **state)
 	memset(pages, 'a', 2 * PAGE);
 	strcpy(pages + 2 * PAGE - 6, "right");
 	memset(text, 0, sizeof text);
-	assert_int_equal(held_thread_text(&self, (uintptr_t)pages + 2 * PAGE - 6, text, sizeof text), 0);
+	assert_int_equal(caller_text(&self, (uintptr_t)pages + 2 * PAGE - 6, text, sizeof text), 0);
 	assert_string_equal(text, "right");
 	strcpy(pages + PAGE - 3, "over a page");
 	memset(text, 0, sizeof text);
-	assert_int_equal(held_thread_text(&self, (uintptr_t)pages + PAGE - 3, text, sizeof text), 0);
+	assert_int_equal(caller_text(&self, (uintptr_t)pages + PAGE - 3, text, sizeof text), 0);
 	assert_string_equal(text, "over a page");
 	for (size_t i = strlen(text); i < sizeof text; i++)
 		assert_int_equal(text[i], 0);
-	assert_int_equal(held_thread_text(&self, (uintptr_t)pages, text, sizeof text), 0);
+	assert_int_equal(caller_text(&self, (uintptr_t)pages, text, sizeof text), 0);
 	assert_int_equal(strlen(text), sizeof text - 1);
 	pages[2 * PAGE - 1] = 'a';
-	assert_int_equal(held_thread_text(&self, (uintptr_t)pages + 2 * PAGE - 6, text, sizeof text), 0);
+	assert_int_equal(caller_text(&self, (uintptr_t)pages + 2 * PAGE - 6, text, sizeof text), 0);
 	assert_string_equal(text, "");
 	for (int i = 0; i < 2; i++) {
 		memset(text, 0, sizeof text);
-		assert_int_equal(held_thread_text(&self, i ? UINT64_MAX - 3 : 0, text, sizeof text), 0);
+		assert_int_equal(caller_text(&self, i ? UINT64_MAX - 3 : 0, text, sizeof text), 0);
 		assert_string_equal(text, "");
 	}
 	munmap(pages, 3 * PAGE);

@@ -9,7 +9,7 @@
 #include "program/match-copy.h"
 #include "program/values.h"
 #include "session/output/result-priv.h"
-#include "session/verdict/asks.h"
+#include "session/verdict/requests.h"
 #include "session/verdict/reactions.h"
 
 #include <setjmp.h>
@@ -241,25 +241,25 @@ static void machines_that_only_count(void **state)
 }
 
 /* A question is that of the notice which is told. */
-static void questions_are_those_of_the_notice(void **state)
+static void verdicts_are_those_of_the_notice(void **state)
 {
-	struct asks_options options = { 0 };
-	struct asks *asks;
+	struct requests_options options = { 0 };
+	struct requests *requests;
 	struct closed closed;
 
 	(void)state;
 	closed_make(&closed);
 	options.program = &closed.program;
-	assert_int_equal(asks_new(&options, NULL, &asks), 0);
+	assert_int_equal(requests_new(&options, NULL, &requests), 0);
 	closed.statements[1].function = PROGRAM_NONE;
 	closed.program.strings = "\0Ask";
 	for (uint32_t i = 0; i < STATEMENTS; i++)
 		closed.statements[i].function = i == 1;
 	closed_tell(&closed, WARNS);
-	assert_int_equal(asks_statement(asks, &closed.match), -1);
+	assert_int_equal(requests_statement(requests, &closed.match), -1);
 	closed_tell(&closed, COUNTS);
-	assert_int_equal(asks_statement(asks, &closed.match), 1);
-	asks_free(asks);
+	assert_int_equal(requests_statement(requests, &closed.match), 1);
+	requests_free(requests);
 }
 
 static void structures_have_what_belongs_to_the_notice(void **state)
@@ -324,7 +324,7 @@ int main(void)
 		cmocka_unit_test(reactions_are_those_of_the_notice),
 		cmocka_unit_test(policies_see_all_statements),
 		cmocka_unit_test(machines_that_only_count),
-		cmocka_unit_test(questions_are_those_of_the_notice),
+		cmocka_unit_test(verdicts_are_those_of_the_notice),
 		cmocka_unit_test(structures_have_what_belongs_to_the_notice),
 		cmocka_unit_test(kept_matches_keep_the_notice),
 	};

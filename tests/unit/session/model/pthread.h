@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stands in for the system's header where the hand-over between a tape's owner and its thread is explored: every
- * operation is one of the model in test-tape-schedules.c. No guard of its own: it only renames.
+ * Stands in for the system's header where the hand-over between a recording's owner and its thread is explored: every
+ * operation is one of the model in test-recording-schedules.c. No guard of its own: it only renames.
  */
 #include_next <pthread.h>
 

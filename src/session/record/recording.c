@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a recording consists of: programs and rings, which are its owner's, and the thread that empties the
+ * rings into traces.
+ */
+
+#include "session/record/recording.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/create.h"
+#include "ebpf/recorder/record.h"
+#include "session/record/recording-writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The largest ring per processor. */
+#define RING_BYTES_MAX ((uint64_t)RING_UNITS_MAX * RING_UNIT_BYTES)
+
+struct recording {
+	const struct recording_options options;
+	struct asterism_diag *diag;
+	struct ebpf_recorder *recorder;
+	struct ctf_writer_event *events;
+	struct ctf_layout *layout; /* NULL: the catalog's names */
+	struct asterism_diag *writer_diag;
+	struct recording_writer *writer; /* the thread's, with its diag */
+	struct recording_thread *thread;
+	struct recording_marks *marks; /* of a flight recording, for the next snapshot */
+	uint64_t unmarked, unmade;     /* marks, snapshots: for want of memory or of time */
+	bool made_folder, finished;
+};
+
+/* The number of sub-buffers that makes a ring of at least bytes. */
+static uint32_t sub_count_of(uint64_t bytes)
+{
+	uint32_t count = 2;
+
+	if (bytes == 0)
+		return EBPF_RECORD_SUB_COUNT;
+	while ((uint64_t)count * EBPF_RECORD_SUB_BYTES < bytes)
+		count *= 2;
+	return count;
+}
+
+static int open_recorder(struct recording *recording)
+{
+	const struct selection *what = recording->options.what;
+	struct ebpf_record_type *types;
+	int result;
+
+	if (recording->options.ring_bytes > RING_BYTES_MAX)
+		return diag_error(recording->diag, NULL, -EINVAL, "a ring takes at most %" PRIu64 " GiB per processor",
+				  RING_BYTES_MAX >> 30);
+	types = alloc_zero(what->count, sizeof *types);
+	recording->events = alloc_zero(what->count, sizeof *recording->events);
+	if (!types || !recording->events) {
+		alloc_free(types);
+		return diag_no_memory(recording->diag);
+	}
+	for (size_t i = 0; i < what->count; i++) {
+		const struct selected_event *event = &what->events[i];
+
+		types[i] = (struct ebpf_record_type){ event->type, event->recorded,
+						      (uint16_t)(EVENT_PACKED_ID_FIRST + i) };
+		recording->events[i] = (struct ctf_writer_event){ event->type, event->recorded };
+	}
+	const struct ebpf_recorder_options options = {
+		.types = types,
+		.count = what->count,
+		.is_guest = recording->options.is_guest,
+		.scope = recording->options.scope,
+		.sub_count = sub_count_of(recording->options.ring_bytes),
+	};
+
+	result = ebpf_recorder_new(&options, recording->diag, &recording->recorder);
+	alloc_free(types);
+	return result;
+}
+
+/* The directory of the trace or the snapshots. What is there already is the writer's to judge. */
+static int open_folder(struct recording *recording)
+{
+	const char *path = recording->options.path;
+	struct diag_source source = { .file = path };
+
+	const char *why;
+	int folder = create_folder(path, recording->options.mode, &recording->made_folder, &why);
+
+	if (folder < 0)
+		return diag_error(recording->diag, &(struct diag_location){ .source = &source }, folder,
+				  "the directory cannot be made: %s", why);
+	close(folder);
+	return 0;
+}
+
+/* Takes back what open_folder has done. */
+static void discard(const struct recording *recording, bool has_metadata)
+{
+	char path[PATH_MAX];
+
+	if ((has_metadata || recording->made_folder) &&
+	    snprintf(path, sizeof path, "%s/metadata", recording->options.path) < (int)sizeof path)
+		unlink(path);
+	if (recording->made_folder)
+		rmdir(recording->options.path);
+}
+
+static int open_layout(struct recording *recording)
+{
+	struct ctf_layout_options options = {
+		.catalog = recording->options.lttng,
+		.events = recording->events,
+		.event_count = recording->options.what->count,
+	};
+	struct lttng_map *map = NULL;
+	int result = lttng_map_read(recording->diag, &map);
+
+	options.map = map;
+	if (!result)
+		result = ctf_layout_new(&options, recording->diag, &recording->layout);
+	lttng_map_free(map);
+	return result;
+}
+
+static int open_writer(struct recording *recording)
+{
+	uint32_t cpu_count = ebpf_recorder_cpu_count(recording->recorder);
+	struct ring *rings = alloc_zero(cpu_count, sizeof *rings);
+	const struct recording_writer_options options = {
+		.path = recording->options.path,
+		.mode = recording->options.mode,
+		.flight = recording->options.flight,
+		.max_bytes = recording->options.max_bytes,
+		.last_ns = recording->options.last_ns,
+		.start_ns = clock_now_ns(),
+		.rings = rings,
+		.ring_count = cpu_count,
+		.events = recording->events,
+		.event_count = recording->options.what->count,
+		.layout = recording->layout,
+	};
+	int result;
+
+	recording->writer_diag = asterism_diag_new();
+	recording->marks = recording->options.flight ? recording_marks_new() : NULL;
+	if (!rings || !recording->writer_diag || (recording->options.flight && !recording->marks)) {
+		alloc_free(rings);
+		return diag_no_memory(recording->diag);
+	}
+	for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+		rings[cpu] = *ebpf_recorder_ring(recording->recorder, cpu);
+	result = recording_writer_new(&options, recording->writer_diag, &recording->writer);
+	alloc_free(rings);
+	if (result)
+		diag_take(recording->diag, recording->writer_diag);
+	return result;
+}
+
+static int open_thread(struct recording *recording)
+{
+	const struct recording_work work = recording_writer_work(recording->writer);
+	int result = recording_thread_new(&work, &recording->thread);
+
+	if (result == -ENOMEM)
+		return diag_no_memory(recording->diag);
+	if (result)
+		return diag_error(recording->diag, NULL, result, "there is no thread to be had for writing: %s",
+				  strerror(-result));
+	return 0;
+}
+
+int recording_new(const struct recording_options *options, struct asterism_diag *diag, struct recording **made)
+{
+	struct recording *recording = alloc_zero(1, sizeof *recording);
+	int result;
+
+	if (!recording)
+		return diag_no_memory(diag);
+	memcpy((void *)&recording->options, options, sizeof *options);
+	recording->diag = diag;
+	result = open_recorder(recording);
+	if (!result && options->lttng)
+		result = open_layout(recording);
+	if (!result)
+		result = open_folder(recording);
+	if (!result)
+		result = open_writer(recording);
+	if (!result)
+		result = open_thread(recording);
+	if (result)
+		recording_free(recording);
+	else
+		*made = recording;
+	return result;
+}
+
+void recording_free(struct recording *recording)
+{
+	bool has_metadata = recording && recording->writer && !recording->options.flight;
+
+	if (!recording)
+		return;
+	recording_thread_free(recording->thread);
+	recording_writer_free(recording->writer);
+	if (!recording->finished)
+		discard(recording, has_metadata);
+	ebpf_recorder_free(recording->recorder);
+	ctf_layout_free(recording->layout);
+	recording_marks_free(recording->marks);
+	asterism_diag_free(recording->writer_diag);
+	alloc_free(recording->events);
+	alloc_free(recording);
+}
+
+struct ebpf_recorder *recording_recorder(struct recording *recording)
+{
+	return recording->recorder;
+}
+
+int recording_attach(struct recording *recording)
+{
+	struct recording_state *state = recording_writer_state(recording->writer);
+	uint64_t start_ns = clock_now_ns();
+	int result = ebpf_recorder_attach(recording->recorder, recording->diag);
+
+	if (result || !recording->layout || recording->options.flight)
+		return result;
+	result = recording_state_begin(state, start_ns, recording->options.scope == EBPF_SCOPE_ALL);
+	return result ? diag_no_memory(recording->diag) : 0;
+}
+
+int recording_add(struct recording *recording, pid_t pid)
+{
+	int result = ebpf_recorder_add(recording->recorder, pid);
+
+	return result ? result : recording_state_add(recording_writer_state(recording->writer), pid);
+}
+
+bool recording_has(const struct recording *recording, pid_t pid)
+{
+	return ebpf_recorder_has(recording->recorder, pid);
+}
+
+int recording_fd(const struct recording *recording)
+{
+	return recording_thread_fd(recording->thread);
+}
+
+int recording_poll(struct recording *recording, uint64_t *wait_ns)
+{
+	uint64_t missed = 0;
+	int result = ebpf_recorder_poll(recording->recorder, &missed, wait_ns);
+
+	if (result)
+		return diag_error(recording->diag, NULL, result, "the recording cannot be followed: %s",
+				  strerror(-result));
+	recording_thread_tell(recording->thread, ebpf_recorder_missed(recording->recorder));
+	recording_thread_news(recording->thread, recording->diag);
+	return 0;
+}
+
+void recording_mark(struct recording *recording, const struct recording_mark *mark)
+{
+	bool noted = recording->options.flight ? !recording_marks_keep(recording->marks, mark)
+					       : recording_thread_mark(recording->thread, mark);
+
+	recording->unmarked += !noted;
+}
+
+int recording_snapshot(struct recording *recording, const char *name, bool patient)
+{
+	struct recording_snapshot_order order = { .at_ns = clock_now_ns(), .marks = recording->marks };
+	struct recording_marks *next = recording_marks_new();
+
+	if (!next) {
+		recording->unmade++;
+		return diag_no_memory(recording->diag);
+	}
+	snprintf(order.name, sizeof order.name, "%s", name);
+	if (!recording_thread_snapshot(recording->thread, &order, patient)) {
+		recording_marks_free(next);
+		return -EBUSY;
+	}
+	recording->marks = next;
+	return 0;
+}
+
+void recording_flush(struct recording *recording)
+{
+	if (!recording->options.flight)
+		recording_thread_flush(recording->thread);
+}
+
+void recording_finish(struct recording *recording)
+{
+	if (recording->finished)
+		return;
+	recording->finished = true;
+	ebpf_recorder_detach(recording->recorder);
+	recording_thread_finish(recording->thread, ebpf_recorder_missed(recording->recorder));
+	recording_thread_news(recording->thread, recording->diag);
+}
+
+void recording_count(const struct recording *recording, struct recording_totals *totals)
+{
+	recording_thread_count(recording->thread, totals);
+	totals->unread = ebpf_recorder_unread(recording->recorder);
+	totals->dropped = ebpf_recorder_dropped(recording->recorder) - totals->unread;
+	totals->missed = ebpf_recorder_missed(recording->recorder);
+	totals->calls_32bit = ebpf_recorder_calls_32bit(recording->recorder);
+	totals->unmarked += recording->unmarked;
+	totals->snapshots_cut += recording->unmade;
+	if (recording->options.flight)
+		totals->events = ebpf_recorder_written(recording->recorder);
+}
