@@ -5,14 +5,7 @@
  * discards it, so its place is free.
  */
 
-#include "engine/index-priv.h"
-#include "engine/machine-priv.h"
-
-static void end(struct engine_rule *rule, struct engine_run *run)
-{
-	engine_unpark(rule, run);
-	engine_runs_give(rule, run);
-}
+#include "engine/life-priv.h"
 
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
@@ -29,7 +22,7 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 			if (spared->deadline && rule->states[run->state].deadline &&
 			    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
 				continue;
-			end(rule, run);
+			engine_life_end(rule, run);
 		}
 	}
 }
@@ -60,10 +53,7 @@ void engine_mark_all(struct engine_rule *rule)
 		return;
 	for (size_t i = 0; rule->live && i <= rule->by_key.mask; i++) {
 		while (rule->by_key.buckets[i]) {
-			if (rule->machine)
-				engine_machine_end(rule, rule->by_key.buckets[i]);
-			else
-				end(rule, rule->by_key.buckets[i]);
+			engine_life_end(rule, rule->by_key.buckets[i]);
 		}
 	}
 }

@@ -77,6 +77,13 @@ static inline void engine_live_remove(struct engine_rule *rule)
 		*rule->live_word &= ~(UINT64_C(1) << rule->index % 64);
 }
 
+/* Counts a run that could not be kept. */
+static inline void engine_refuse(struct engine_rule *rule)
+{
+	rule->stats.pool_exhausted++;
+	rule->stats.lost++;
+}
+
 /* counting.c: whether class (of the rule) is counted as a whole; fills all of found but slot_offset. */
 bool engine_counting_find(const struct program *program, const struct program_rule *rule, uint32_t class,
 			  struct engine_counting *found);
@@ -99,7 +106,7 @@ void engine_runs_fini(struct engine_rule *rule);
 /* A run that no run has been in before; NULL when memory is short. */
 struct engine_run *engine_runs_carve(struct engine_runs *runs);
 
-/* A run that is nobody's yet, slots and history not set; NULL when memory is short. */
+/* A run in no list yet, slots and history not set; NULL when memory is short. */
 static inline struct engine_run *engine_runs_take(struct engine_rule *rule)
 {
 	struct engine_runs *runs = &rule->runs;
@@ -146,8 +153,6 @@ void engine_timers_expire(struct engine *engine, uint64_t now);
 
 /* machine.c */
 void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
-/* Ends an instance that is kept: nothing is told of it. */
-void engine_machine_end(struct engine_rule *rule, struct engine_run *run);
 /* Whether any timer is set; fills in which is due first. */
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first);
 /* Lets the first timer go off; there is one. */
@@ -166,10 +171,6 @@ uint64_t engine_machine_pool_bytes(const struct program *program, const struct p
 
 /* step.c */
 void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event);
-/* Takes a parked run out of everything but its memory. */
-void engine_unpark(struct engine_rule *rule, struct engine_run *run);
-/* Counts a run that could not be kept. */
-void engine_refuse(struct engine_rule *rule);
 
 /* drop.c */
 /* Ends the parked runs of the join key in slots that were opened before limit, except those spared. */

@@ -4,8 +4,7 @@
  * at most, unless it says `*`; so nothing has to be put in order but the instance's own move and what is told of it.
  */
 
-#include "engine/machine-priv.h"
-#include "engine/step-priv.h"
+#include "engine/life-priv.h"
 
 #include "event/type.h"
 
@@ -17,21 +16,6 @@ struct move {
 	struct engine_machine *machine;
 	uint64_t fired;
 };
-
-/* Into the indices. Neither its state nor its key may change while it is in there. */
-static void link_in(struct move *move, struct engine_run *run)
-{
-	engine_index_insert(move->step.rule, run);
-	for (uint32_t i = 0; i < move->machine->any_count; i++)
-		engine_any_insert(&move->machine->any[i], run);
-}
-
-static void unlink(struct engine_rule *rule, struct engine_run *run)
-{
-	engine_index_remove(rule, run);
-	for (uint32_t i = 0; i < rule->machine->any_count; i++)
-		engine_any_remove(&rule->machine->any[i], run);
-}
 
 /* After the instance's actions, whose last word on the timer may not be that it goes off again at once. */
 static void set_timer(struct move *move, struct engine_run *run)
@@ -51,21 +35,6 @@ static void set_timer(struct move *move, struct engine_run *run)
 		engine_timers_hasten(move->step.engine, move->step.rule, at, run->ordinal);
 }
 
-/* Ends an instance that is in no index any more; its memory is the caller's to give back. */
-static void leave(struct engine_rule *rule, struct engine_run *run)
-{
-	if (rule->machine->has_timer)
-		engine_due_set(rule->machine, run, 0);
-	engine_live_remove(rule);
-}
-
-void engine_machine_end(struct engine_rule *rule, struct engine_run *run)
-{
-	unlink(rule, run);
-	leave(rule, run);
-	engine_runs_give(rule, run);
-}
-
 static void tell(struct move *move, struct engine_run *run)
 {
 	engine_tell(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
@@ -76,12 +45,12 @@ static inline void advance(struct move *move, struct engine_run *run, const stru
 	struct engine_rule *rule = move->step.rule;
 
 	if (transition->leaves)
-		unlink(rule, run);
+		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(&move->step, run, transition);
 	if (target < PROGRAM_TARGET_MATCH) {
 		run->state = target;
 		if (transition->leaves)
-			link_in(move, run);
+			engine_life_link(rule, run);
 		if (transition->arms)
 			run->ordinal = move->step.engine->ordinal++;
 		if (transition->times || move->fired)
@@ -91,23 +60,11 @@ static inline void advance(struct move *move, struct engine_run *run, const stru
 		return;
 	}
 	if (!transition->leaves)
-		unlink(rule, run);
-	leave(rule, run);
+		engine_life_unlink(rule, run);
+	engine_life_leave(rule, run);
 	if (transition->tells)
 		tell(move, run);
 	engine_runs_give(rule, run);
-}
-
-static bool has_room(struct engine_rule *rule)
-{
-	struct engine_machine *machine = rule->machine;
-
-	if (rule->live >= rule->image->pool)
-		return false;
-	if (2 * rule->live > rule->by_key.mask &&
-	    (engine_any_grow(machine, 2 * (rule->by_key.mask + 1)) || engine_index_grow(rule)))
-		return false;
-	return !machine->has_timer || !engine_due_reserve(machine, rule->live);
 }
 
 /* Keeps an instance that was opened or copied, whose state is set, unless there is one with its key. */
@@ -119,35 +76,25 @@ static bool keep(struct move *move, struct engine_run *run)
 
 	if (engine_index_find(rule, class, class->parts, run->slots, hash))
 		return false;
-	if (!has_room(rule)) {
+	if (!engine_life_has_room(rule)) {
 		engine_refuse(rule);
 		return false;
 	}
-	rule->stats.runs_opened++;
-	link_in(move, run);
+	engine_life_keep(rule, run);
 	if (move->machine->has_timer)
 		*engine_due_place_of(move->machine, run) = 0;
 	set_timer(move, run);
-	engine_live_add(rule);
-	if (rule->live > rule->stats.runs_live_max)
-		rule->stats.runs_live_max = rule->live;
 	return true;
 }
 
-static void copy(struct move *move, const struct engine_run *original, const struct engine_transition *transition)
+static void copy(struct move *move, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = move->step.rule;
-	struct engine_run *run = engine_runs_take(rule);
+	struct engine_run *run = engine_life_copy(&move->step, original, transition);
 
-	if (!run) {
+	if (!run)
 		engine_refuse(rule);
-		return;
-	}
-	memcpy(run->slots, original->slots, rule->image->slot_bytes);
-	run->epoch = original->epoch;
-	run->ordinal = move->step.engine->ordinal++;
-	run->state = engine_step_take(&move->step, run, transition);
-	if (!keep(move, run))
+	else if (!keep(move, run))
 		engine_runs_give(rule, run);
 }
 
@@ -181,16 +128,11 @@ static void open_instance(struct move *move, const struct engine_group *start)
 
 	if (!transition)
 		return;
-	struct engine_run *run = engine_runs_take(rule);
+	struct engine_run *run = engine_life_open(&move->step, transition);
 	if (!run) {
 		engine_refuse(rule);
 		return;
 	}
-	if (!transition->effect.fills)
-		memset(run->slots, 0, rule->image->slot_bytes);
-	run->epoch = rule->epoch;
-	run->ordinal = engine->ordinal++;
-	run->state = engine_step_take(&move->step, run, transition);
 	if (run->state < PROGRAM_TARGET_MATCH) {
 		if (!keep(move, run))
 			engine_runs_give(rule, run);
@@ -219,7 +161,7 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 		return;
 	for (; run; run = next) {
 		next = engine_any_link_of(any, run)->next;
-		engine_machine_end(rule, run);
+		engine_life_end(rule, run);
 	}
 }
 

@@ -8,7 +8,7 @@
  * limit taken at the start, a moved run's not above that of the run just stepped.
  */
 
-#include "engine/step-priv.h"
+#include "engine/life-priv.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,20 +16,6 @@
 /* What almost every step does is one function, and what few do is none of it: calls would cost as much as they do. */
 #define PART  static inline __attribute__((always_inline))
 #define ASIDE static __attribute__((noinline))
-
-void engine_refuse(struct engine_rule *rule)
-{
-	rule->stats.pool_exhausted++;
-	rule->stats.lost++;
-}
-
-void engine_unpark(struct engine_rule *rule, struct engine_run *run)
-{
-	engine_index_remove(rule, run);
-	if (rule->runs.timer_offset)
-		engine_timers_remove(rule, run);
-	engine_live_remove(rule);
-}
 
 /* No place for a run, or no memory for it (NULL): one of its key is kept until what depends on it is marked. */
 ASIDE void refuse(struct engine_step *step, struct engine_run *run)
@@ -50,20 +36,16 @@ PART void park(struct engine_step *step, struct engine_run *run, struct engine_r
 {
 	struct engine_rule *rule = step->rule;
 
-	if (rule->live >= rule->image->pool || (2 * rule->live > rule->by_key.mask && engine_index_grow(rule))) {
+	if (!engine_life_has_room(rule)) {
 		refuse(step, run);
 		return;
 	}
-	rule->stats.runs_opened++;
-	engine_index_insert(rule, run);
+	engine_life_keep(rule, run);
 	if (rule->runs.timer_offset)
 		engine_timers_add(step->engine, rule, run, original);
-	engine_live_add(rule);
-	if (rule->live > rule->stats.runs_live_max)
-		rule->stats.runs_live_max = rule->live;
 }
 
-/* The run, in nobody's hands, has matched. */
+/* The run, in no list any more, has matched. */
 ASIDE void match(struct engine_step *step, struct engine_run *run)
 {
 	struct engine_rule *rule = step->rule;
@@ -85,31 +67,26 @@ PART void advance(struct engine_step *step, struct engine_run *run, const struct
 	struct engine_rule *rule = step->rule;
 
 	if (transition->leaves)
-		engine_index_remove(rule, run);
+		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(step, run, transition);
 	if (target < PROGRAM_TARGET_MATCH) {
 		run->state = target;
 		if (transition->leaves)
-			engine_index_insert(rule, run);
+			engine_life_link(rule, run);
 		return;
 	}
 	if (!transition->leaves)
-		engine_index_remove(rule, run);
-	if (rule->runs.timer_offset)
-		engine_timers_remove(rule, run);
-	engine_live_remove(rule);
+		engine_life_unlink(rule, run);
+	engine_life_leave(rule, run);
 	if (target == PROGRAM_TARGET_MATCH)
 		match(step, run);
 	else
 		engine_runs_give(rule, run);
 }
 
-/* A run that was just opened or copied takes its first transition and is parked if it lives. */
-PART void begin(struct engine_step *step, struct engine_run *run, struct engine_run *original,
-		const struct engine_transition *transition)
+/* A run that was opened or copied, and has taken its first transition, is parked if it lives. */
+PART void settle(struct engine_step *step, struct engine_run *run, struct engine_run *original)
 {
-	run->ordinal = step->engine->ordinal++;
-	run->state = engine_step_take(step, run, transition);
 	if (run->state < PROGRAM_TARGET_MATCH) {
 		park(step, run, original);
 		return;
@@ -121,29 +98,14 @@ PART void begin(struct engine_step *step, struct engine_run *run, struct engine_
 		engine_runs_give(step->rule, run);
 }
 
-static void set_first_ts(const struct engine_rule *rule, struct engine_run *run, uint64_t first_ts)
-{
-	engine_timer_of(&rule->runs, run)->first_ts = first_ts;
-}
-
 ASIDE void copy(struct engine_step *step, struct engine_run *original, const struct engine_transition *transition)
 {
-	struct engine_rule *rule = step->rule;
-	struct engine_run *run = engine_runs_take(rule);
+	struct engine_run *run = engine_life_copy(step, original, transition);
 
-	if (!run) {
+	if (run)
+		settle(step, run, original);
+	else
 		refuse(step, NULL);
-		return;
-	}
-	memcpy(run->slots, original->slots, rule->image->slot_bytes);
-	run->epoch = original->epoch;
-	if (rule->runs.timer_offset)
-		set_first_ts(rule, run, engine_timer_of(&rule->runs, original)->first_ts);
-	if (rule->history) {
-		*engine_history_of(&rule->runs, run) = *engine_history_of(&rule->runs, original);
-		engine_history_share(*engine_history_of(&rule->runs, run));
-	}
-	begin(step, run, original, transition);
 }
 
 /* SKIPTILLANY: what is forbidden ends the run; progress is a copy's; what is in place the run does itself. */
@@ -185,8 +147,7 @@ PART void step_run(struct engine_step *step, struct engine_run *run)
 	if (transition) {
 		advance(step, run, transition);
 	} else if (rule->strict) {
-		engine_unpark(rule, run);
-		engine_runs_give(rule, run);
+		engine_life_end(rule, run);
 	}
 }
 
@@ -309,23 +270,17 @@ ASIDE void step_classes(struct engine_step *step, const struct engine_entry *ent
 /* Returns the ordinal of the run that was opened, or that of none. */
 static uint64_t open_run(struct engine_step *step, const struct engine_group *start)
 {
-	struct engine_rule *rule = step->rule;
 	const struct engine_transition *transition =
 		engine_step_find(step, start->transitions, start->count, step->engine->zeros);
 
 	if (!transition)
 		return UINT64_MAX;
-	struct engine_run *run = engine_runs_take(rule);
+	struct engine_run *run = engine_life_open(step, transition);
 	if (!run) {
 		refuse(step, NULL);
 		return UINT64_MAX;
 	}
-	if (!transition->effect.fills)
-		memset(run->slots, 0, rule->image->slot_bytes);
-	if (rule->runs.timer_offset)
-		set_first_ts(rule, run, step->event->record->ts);
-	run->epoch = rule->epoch;
-	begin(step, run, NULL, transition);
+	settle(step, run, NULL);
 	return step->engine->ordinal - 1;
 }
 

@@ -11,7 +11,7 @@
  * matched yet. So the runs that only end at a time end after all that matches or goes off at it.
  */
 
-#include "engine/engine-priv.h"
+#include "engine/life-priv.h"
 
 #include "base/heap.h"
 #include "program/query.h"
@@ -247,7 +247,8 @@ static void end_first(struct engine *engine, struct engine_rule *rule, bool matc
 {
 	struct engine_run *run = matches ? first_to_match(rule) : rule->timers.first;
 
-	engine_unpark(rule, run);
+	engine_life_unlink(rule, run);
+	engine_life_leave(rule, run);
 	if (matches)
 		match(engine, rule, run);
 	engine_runs_give(rule, run);
