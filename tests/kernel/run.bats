@@ -150,7 +150,7 @@ programs_of() {
 		sleep 30 &
 		local watched=$!
 		# Background jobs ignore SIGINT; env resets that.
-		env --default-signal=INT "$ASTERISM" run -v -f json -o out.$signal never.rule -p $watched 2>err.$signal &
+		env --default-signal=INT,HUP "$ASTERISM" run -v -f json -o out.$signal never.rule -p $watched 2>err.$signal &
 		local session=$!
 		wait_until_observing err.$signal
 		kill -$signal $session
@@ -166,7 +166,7 @@ programs_of() {
 	for how in "run @all" "record -o none.trace @all" "run @all -p $$"; do
 		case $how in *-p*) set -- $how ;; *) set -- $how -- touch started ;; esac
 		for signal in INT TERM HUP; do
-			env --default-signal=INT "$ASTERISM" "$@" 2>err 3>&- &
+			env --default-signal=INT,HUP "$ASTERISM" "$@" 2>err 3>&- &
 			session=$!
 			await takes_early "$session"
 			kill -$signal "$session"

@@ -259,6 +259,7 @@ def main():
     if os.geteuid():
         print("skipped: needs root")
         return 77
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and asterism respects that
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 120
     check = Check(sys.argv[1], sys.argv[2])
     rng = random.Random(os.environ.get("SEED"))
