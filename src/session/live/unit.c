@@ -41,13 +41,20 @@ static bool in_scope(void *context, int pid)
 	return unit->executor && executor_has(unit->executor, pid);
 }
 
+static int snapshot(void *context, const char *rule)
+{
+	const struct live_unit *unit = context;
+
+	return unit->options.snapshot(unit->options.context, rule);
+}
+
 int live_unit_open(struct live_unit *unit, const struct live_unit_options *options, struct asterism_diag *diag)
 {
 	const struct responses_options responses = {
 		.program = session_rules_program(options->rules),
 		.policy = options->policy,
 		.in_scope = in_scope,
-		.snapshot = options->snapshot,
+		.snapshot = options->snapshot ? snapshot : NULL,
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
 		.ask_context = options->ask_context,
