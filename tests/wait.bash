@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Waiting for what is to come: tests that sleep instead are wrong on a slow machine.
+# Waiting for what is to come: tests that sleep instead are wrong on a slow machine. And what a live match says beyond what
+# its replay does.
 
 # `wait_for COMMAND...`: until it succeeds; 10 s at most, more where the machine is known to be slow.
 wait_for() {
@@ -14,4 +15,9 @@ wait_for() {
 # `not COMMAND...`, for wait_for.
 not() {
 	! "$@"
+}
+
+# `undated`: matches without date and host, as a replay writes them.
+undated() {
+	sed -E 's/,"time":"[^"]*","host":"[^"]*"\}$/}/'
 }

@@ -6,6 +6,7 @@
 
 #include "api/export.h"
 
+#include "event/source.h"
 #include "program/values.h"
 #include "session/executor/placement.h"
 #include "session/live/processes.h"
@@ -24,8 +25,9 @@ struct asterism_session {
 	struct asterism_rules *units;    /* newest first */
 	struct live_processes processes; /* added or launched, and not ended */
 	struct session_policy policy;
-	bool has_policy; /* else calls are only reported */
-	int measure_fd;  /* the kernel measures as long as it is open; -1: it need not */
+	bool has_policy;              /* else calls are only reported */
+	int measure_fd;               /* the kernel measures as long as it is open; -1: it need not */
+	struct event_machine machine; /* of the events */
 	uint32_t last_unit;
 	uint64_t matches;                /* handed out */
 	uint64_t past_events, past_lost; /* of units that are gone */

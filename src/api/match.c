@@ -334,11 +334,14 @@ int asterism_match_json_text(const struct asterism_match *match, char **text)
 	char *written = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&written, &length);
+	struct asterism_session *session = match->unit->session;
+	const struct when when = { .in_json = true, .machine = &session->machine };
 	bool failed;
 
 	if (!stream)
 		return -ENOMEM;
-	result_write_json(stream, program_of(match), match->found);
+	when_take_machine(&session->machine);
+	result_write_json(stream, program_of(match), match->found, &when);
 	failed = ferror(stream);
 	failed |= fclose(stream) != 0;
 	if (failed || length == 0 || length > INT_MAX) {

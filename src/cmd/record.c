@@ -339,7 +339,7 @@ const struct cli_command cmd_record = {
 		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
 		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
 		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,        OPTION_RULES,
-		     OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT },
+		     OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT,    OPTION_WHEN },
 	.examples = examples,
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },

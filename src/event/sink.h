@@ -62,7 +62,7 @@ static inline int event_sink_put(struct event_sink *sink, const struct event_sou
 				 const struct event *event)
 {
 	sink->lost = source->lost;
-	sink->wall_ns = source->wall_ns;
+	sink->wall_ns = source->machine.wall_ns;
 	sink->start_ns = start_ns;
 	return sink->kind->put(sink, event);
 }

@@ -56,6 +56,14 @@ struct event_source_kind {
 	bool (*holds)(struct event_source *source, const struct event_type *type, uint32_t field);
 };
 
+enum { EVENT_HOST_BYTES = 65 };
+
+/* The clock and the machine that events come from. */
+struct event_machine {
+	uint64_t wall_ns;            /* what added to a time gives CLOCK_REALTIME; 0: unknown */
+	char host[EVENT_HOST_BYTES]; /* its name, cut; may hold anything; "": unknown */
+};
+
 /*
  * The first member of every source. The losses are kept by the source and are true for the event last given, and at the
  * end for the whole input. A loss is a number of events and a time up to which they may have happened; it began before
@@ -67,7 +75,7 @@ struct event_source {
 	uint64_t lost;           /* events known to be missing; 1 for each piece of unknown size */
 	uint64_t lossy_until_ns; /* 0: nothing is known to be missing */
 	uint64_t bytes_total;    /* of the input; 0: unknown */
-	uint64_t wall_ns;        /* what added to a time gives CLOCK_REALTIME; 0: unknown */
+	struct event_machine machine;
 };
 
 static inline int event_source_next(struct event_source *source, struct event *event)

@@ -62,7 +62,7 @@ static void push(struct merge *merge, struct input *input)
 }
 
 /*
- * The clock of the first input that says what it is stands for all.
+ * The clock of the first input that says what it is stands for all, and so does its host.
  *
  * Losses are told with the next event to be given, which is not after the one that the input has told them with.
  */
@@ -70,8 +70,8 @@ static void take_state(struct merge *merge, struct input *input)
 {
 	const struct event_source *source = input->source;
 
-	if (!merge->source.wall_ns)
-		merge->source.wall_ns = source->wall_ns;
+	if (!merge->source.machine.wall_ns)
+		merge->source.machine = source->machine;
 	merge->source.lost += source->lost - input->lost;
 	input->lost = source->lost;
 	if (source->lossy_until_ns > merge->source.lossy_until_ns)

@@ -280,3 +280,31 @@ same_events() {
 	run --separate-stderr -2 "$ASTERISM" dump pair
 	[[ ${stderr_lines[0]} == *"folder with a trace of asterism"*": pair/a" ]]
 }
+
+@test "replay: the date and the host of a trace; of JSON lines there are none, which is said where they are asked for" {
+	"$make_trace" -n 6 -j t >made.jsonl
+	host=$(grep -o 'hostname = "[^"]*"' t/metadata | cut -d'"' -f2)
+	[ -n "$host" ]
+	grep '"tick"' made.jsonl >ticks.jsonl
+	printf 'EVENT tick { n: u64, part: u32 }\nRULE r PATTERN { tick:t }\n' >r.rule
+	for form in '' '--time wall'; do
+		TZ=UTC run --separate-stderr -0 "$ASTERISM" replay $form r.rule t
+		[[ ${lines[0]} == "2023-11-14T22:13:21.123456789+00:00  $host  r  "* ]]
+	done
+	run --separate-stderr -0 "$ASTERISM" replay --time mono r.rule t
+	[[ ${lines[0]} == "     1.000000000  r  "* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -f json r.rule t
+	[[ ${lines[0]} == *'"tainted":false}' ]]
+	run --separate-stderr -0 "$ASTERISM" replay -f json --time wall r.rule t
+	[[ ${lines[0]} == *'"tainted":false,"time":"2023-11-14T22:13:21.123456789Z","host":"'"$host"'"}' ]]
+	# Another tool's reading of the same trace.
+	sed -i '2s/.*/\/* not ours *\//' t/metadata
+	run --separate-stderr -0 "$ASTERISM" replay -f json --time wall r.rule t
+	[[ ${lines[0]} == *'"time":"2023-11-14T22:13:21.123456789Z","host":"'"$host"'"}' ]]
+	run --separate-stderr -0 "$ASTERISM" replay r.rule ticks.jsonl
+	[[ ${lines[0]} == "     1.000000000  r  "* ]]
+	[[ $stderr != *warning* ]]
+	run --separate-stderr -0 "$ASTERISM" replay --time wall -f json r.rule ticks.jsonl
+	[[ ${lines[0]} == *'"tainted":false,"time":null}' ]]
+	[ "$(grep -c 'warning: no date is known: no input says how its clock goes with that of the wall' <<<"$stderr")" = 1 ]
+}

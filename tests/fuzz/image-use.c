@@ -102,17 +102,18 @@ static void read_trail(const struct program *program, const struct program_match
 /* As sessions write it: both forms end with their line. */
 static void write_out(const struct program *program, const struct program_match *match)
 {
-	static void (*const writers[])(FILE *, const struct program *, const struct program_match *) = {
-		result_write_json,
-		result_write_text,
-	};
+	const struct event_machine machine = { .wall_ns = UINT64_MAX / 2, .host = "a\xff\x1b" };
+	struct when when = { .form = WHEN_WALL, .in_json = true, .machine = &machine };
 	char *text = NULL;
 	size_t length = 0;
 
-	for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+	for (int as_text = 0; as_text < 2; as_text++) {
 		FILE *stream = open_memstream(&text, &length);
 
-		writers[i](stream, program, match);
+		if (as_text)
+			result_write_text(stream, program, match, &when);
+		else
+			result_write_json(stream, program, match, &when);
 		if (fclose(stream) || length == 0 || text[length - 1] != '\n')
 			abort();
 		free(text);

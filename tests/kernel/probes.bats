@@ -45,7 +45,7 @@ values() {
 	"$ASTERISM" record -q -f json --rules nested.rule -o trace -- "$locks" circle >live
 	"$ASTERISM" replay -q -f json nested.rule trace >replayed
 	[ "$(grep -c '"match"' live)" -eq 3 ]
-	diff <(grep '"match"' live) <(grep '"match"' replayed)
+	diff <(grep '"match"' live | undated) <(grep '"match"' replayed)
 }
 
 @test "probes at which the same is to be done share a program" {

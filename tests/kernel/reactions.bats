@@ -107,7 +107,7 @@ has_passed() {
 	run --separate-stderr -0 "$ASTERISM" run -f json r.rule -- "$target" progress p 4000001 3
 	[ "$(field p 2)" = 3 ]
 	[[ $stderr == *"note: rule r calls Kill, which is only reported, not done"*"--allow-actions lets it happen"* ]]
-	[[ ${lines[0]} == *'"function":"Kill"'*'"done":false,"why":"not allowed"}]}' ]]
+	[[ ${lines[0]} == *'"function":"Kill"'*'"done":false,"why":"not allowed"}],"time":"'* ]]
 	run --separate-stderr -0 "$ASTERISM" run r.rule -- "$target" progress p 4000001
 	[[ $output == *'Kill('*') not done: not allowed'* ]]
 }

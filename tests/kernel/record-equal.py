@@ -83,6 +83,8 @@ def read(path):
         if "stats" in item:
             stats = item["stats"]
             continue
+        item.pop("time", None)  # a replay does not say, unless it is asked
+        item.pop("host", None)
         for event in item.get("sequence", []):
             event.pop("seq", None)  # the kernel counts events in no one order
         matches.setdefault(item["match"], []).append(json.dumps(item, sort_keys=True))

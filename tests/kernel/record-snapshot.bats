@@ -27,7 +27,7 @@ numbers() {
 @test "run --snapshot: a complete trace with the match marked and what led to it" {
 	run --separate-stderr -0 "$ASTERISM" run -f json --snapshot box -e 'sys_*_getpgid' one.rule -- taskset -c 0 "$plant" flood 1000
 	[ "$stderr" = "asterism: note: 1 snapshot in box" ]
-	live=$(grep '"match":' <<<"$output")
+	live=$(grep '"match":' <<<"$output" | undated)
 	[ "$(ls box)" = one-1 ]
 	"$ASTERISM" dump -f json -e match box/one-1 >mark
 	[ "$(wc -l <mark)" = 1 ]

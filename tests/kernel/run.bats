@@ -37,13 +37,40 @@ programs_of() {
 @test "a command and its descendants; the last line holds the statistics" {
 	run --separate-stderr -0 "$ASTERISM" run -f json slow.rule -- sh -c 'sleep 0.2; true'
 	[ ${#lines[@]} = 2 ]
-	[[ ${lines[0]} == '{"match":"slow",'*'"comm":"sleep","return":{"id":230},"tainted":false}' ]]
+	[[ ${lines[0]} == '{"match":"slow",'*'"comm":"sleep","return":{"id":230},"tainted":false,"time":"'*'Z","host":"'"$(uname -n)"'"}' ]]
 	[[ ${lines[1]} == '{"stats":{"events":'*'"lost":0,"rules":{"slow":{"matches":1,'* ]]
+}
+
+@test "text says the date and the host, or the clock, or what has passed; JSON both" {
+	local began=$(date +%s) line
+	for form in '' '--time wall'; do
+		TZ=UTC run --separate-stderr -0 "$ASTERISM" run $form slow.rule -- sh -c 'sleep 0.2'
+		[[ ${lines[0]} =~ ^(20[0-9-]{8}T[0-9:]{8})"."[0-9]{9}"+00:00  $(uname -n)  slow  sleep[" ]]
+		line=$(date -d "${BASH_REMATCH[1]}Z" +%s)
+		[ "$line" -ge "$began" ] && [ "$line" -le "$(date +%s)" ]
+	done
+	TZ=ABC-5:30 run --separate-stderr -0 "$ASTERISM" run slow.rule -- sleep 0.2
+	[[ ${lines[0]} =~ ^20[0-9-]{8}T[0-9:]{8}"."[0-9]{9}"+05:30  " ]]
+	run --separate-stderr -0 "$ASTERISM" run --time mono slow.rule -- sleep 0.2
+	[[ ${lines[0]} =~ ^" "*[0-9]+"."[0-9]{9}"  slow  sleep[" ]]
+	run --separate-stderr -0 "$ASTERISM" run --time delta slow.rule -- sh -c 'sleep 0.2; sleep 0.3'
+	[[ ${lines[0]} == "    +0.000000000  slow  sleep["* ]]
+	[[ ${lines[1]} =~ ^"    +"[0-9]+"."[0-9]{9}"  slow  sleep[" ]]
+	run --separate-stderr -0 "$ASTERISM" run -f json slow.rule -- sleep 0.2
+	# The date is that of ts, by the clocks of now.
+	python3 - "${lines[0]}" <<-'END'
+		import calendar, json, sys, time
+		match = json.loads(sys.argv[1])
+		second, rest = match["time"].split(".")
+		wall = calendar.timegm(time.strptime(second, "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(rest[:9])
+		assert abs(wall - match["ts"] - (time.time_ns() - time.monotonic_ns())) < 10**9, match
+		assert list(match)[-2:] == ["time", "host"], match
+	END
 }
 
 @test "a rule on the command line" {
 	run --separate-stderr -0 "$ASTERISM" run -f json -r '[sys_enter:a, sys_exit:b] WHERE { [tid], a.id IN { 35, 230 }, b.ts - a.ts > 100ms } RETURN { a.id AS id }' -- sleep 0.2
-	[[ ${lines[0]} == '{"match":"rule",'*'"comm":"sleep","return":{"id":230},"tainted":false}' ]]
+	[[ ${lines[0]} == '{"match":"rule",'*'"comm":"sleep","return":{"id":230},"tainted":false,"time":"'*'Z","host":"'"$(uname -n)"'"}' ]]
 	run --separate-stderr -0 "$ASTERISM" record -o trace -r 'sys_enter_close' -- true
 	run --separate-stderr -0 "$ASTERISM" replay -f json -r 'sys_enter_close:a' trace
 	[[ ${lines[0]} == '{"match":"rule",'* ]]

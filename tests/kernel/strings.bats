@@ -110,11 +110,11 @@ setup() {
 	echo 'RULE between PATTERN { [sys_enter_socketpair:s, ~sys_enter_openat:o, process_exit:x] } WHERE { [pid], o.filename LIKE "/nowhere/wanted*" }' >between.rule
 	run --separate-stderr "$ASTERISM" run -f json between.rule -- "$untouched" forbidden receive /nowhere/wanted
 	[ "$status" = 3 ]
-	[[ ${lines[0]} == '{"match":"between",'*'"tainted":true}' ]]
+	[[ ${lines[0]} == '{"match":"between",'*'"tainted":true,"time":"'* ]]
 	run --separate-stderr -0 "$ASTERISM" run -f json between.rule -- "$untouched" whole receive /nowhere/wanted
 	[ ${#lines[@]} = 1 ]
 	run --separate-stderr -0 "$ASTERISM" run -f json between.rule -- "$untouched" whole receive /nowhere/else
-	[[ ${lines[0]} == '{"match":"between",'*'"tainted":false}' ]]
+	[[ ${lines[0]} == '{"match":"between",'*'"tainted":false,"time":"'* ]]
 }
 
 @test "rules in user space see the same" {

@@ -33,7 +33,7 @@ asked() {
 	asked --ask ./answerer
 	[ "$status" = 0 ]
 	[ ${#lines[@]} = 3 ]
-	[[ ${lines[0]} == *'"calls":[{"function":"Ask","args":[10000000000],"verdict":"continue","by":"answer"}]}' ]]
+	[[ ${lines[0]} == *'"calls":[{"function":"Ask","args":[10000000000],"verdict":"continue","by":"answer"}],"time":"'* ]]
 	[[ ${lines[1]} == *'"verdict":"continue","by":"answer"'* ]]
 }
 

@@ -11,6 +11,7 @@ static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
+static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
 
@@ -117,6 +118,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_TIMEOUT] = { "timeout", 0, CLI_TIME, "TIME", NULL,
 			     "how long to wait for a result, such as 500ms or 1min (default: 30s)" },
 	[OPTION_TO] = { "to", 0, CLI_MOMENT, "TIME", NULL, "leave out events at or after TIME, written as for --from" },
+	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
+			  "how matches say when they were: wall (the date, and the host), mono (CLOCK_MONOTONIC, in "
+			  "seconds) or delta (seconds since the match before)" },
 	[OPTION_VERBOSE] = { "verbose", 'v', CLI_FLAG, .help = "say more" },
 	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
 	[OPTION_WAIT] = { "wait", 0, CLI_FLAG,

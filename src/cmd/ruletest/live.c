@@ -45,7 +45,7 @@ static int on_match(void *context, const struct program_match *match)
 
 	if (observing->count++ == MATCHES_MAX)
 		return -E2BIG;
-	result_write_json(observing->matches, session_rules_program(observing->rules), match);
+	result_write_json(observing->matches, session_rules_program(observing->rules), match, NULL);
 	return ferror(observing->matches) ? -EIO : 0;
 }
 

@@ -109,7 +109,7 @@ static int on_match(void *context, const struct program_match *match)
 	if (json_array_size(gathering->found->matches) == MATCHES_MAX)
 		result = -E2BIG;
 	else if (stream)
-		result_write_json(stream, gathering->program, match);
+		result_write_json(stream, gathering->program, match, NULL);
 	if (stream && fclose(stream) && !result)
 		result = -ENOMEM;
 	if (!result)

@@ -19,6 +19,19 @@ static const char *name_of(const struct sink *sink)
 	return sink->file ? sink->file : "standard output";
 }
 
+/* Text has the date where it can be known, JSON where it was asked for, and always of what happens now. */
+static void choose_when(struct sink *sink, const struct cli_arguments *arguments)
+{
+	const struct cli_value *form = &arguments->options[OPTION_WHEN];
+
+	sink->must_date = form->text && form->number == WHEN_WALL;
+	sink->when = (struct when){
+		.form = form->text ? (enum when_form)form->number : WHEN_WALL,
+		.in_json = sink->must_date,
+		.machine = &sink->machine,
+	};
+}
+
 int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
@@ -29,6 +42,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	sink->json = arguments->options[OPTION_FORMAT].number == 1;
 	sink->quiet = cli_has(arguments, OPTION_QUIET);
 	sink->verbose = cli_has(arguments, OPTION_VERBOSE);
+	choose_when(sink, arguments);
 	if (file)
 		sink->fd = cmd_output_open(arguments, file);
 	if (sink->fd < 0)
@@ -44,6 +58,18 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	sink_abandon(sink);
 	cli_error("out of memory");
 	return STATUS_USAGE;
+}
+
+/* What is needed to say when the match was. */
+static void know_when(struct sink *sink)
+{
+	if (sink->is_live)
+		when_take_machine(&sink->machine);
+	sink->when.in_json |= sink->is_live;
+	if (!sink->must_date || sink->machine.wall_ns)
+		return;
+	cli_warning("no date is known: no input says how its clock goes with that of the wall");
+	sink->must_date = false;
 }
 
 /* Notices a failure to write, and says so the first time unless the reader has just gone away. */
@@ -70,10 +96,11 @@ int sink_match(void *context, const struct program_match *match)
 	if (sink->is_gone)
 		return -EPIPE;
 	sink->matches++;
+	know_when(sink);
 	if (sink->json)
-		result_write_json(sink->lines.stream, sink->program, match);
+		result_write_json(sink->lines.stream, sink->program, match, &sink->when);
 	else
-		result_write_text(sink->lines.stream, sink->program, match);
+		result_write_text(sink->lines.stream, sink->program, match, &sink->when);
 	result = lines_put(&sink->lines);
 	if (!result && sink->at_once)
 		result = lines_flush(&sink->lines);

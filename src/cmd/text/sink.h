@@ -10,6 +10,7 @@
 
 #include "cmd/options/options.h"
 #include "cmd/text/lines.h"
+#include "session/output/when.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -21,12 +22,15 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool at_once;     /* a match is written out when it is found */
-	bool is_live;     /* a failure to write is no reason to end */
-	uint64_t matches; /* told so far */
-	int error;        /* errno of the first failure to write */
-	bool is_gone;     /* there is no reader any more */
-	bool has_lost;    /* not everything is written */
+	bool at_once; /* a match is written out when it is found */
+	bool is_live; /* a failure to write is no reason to end; events are of this machine */
+	struct when when;
+	struct event_machine machine; /* of the events; whose replay it is fills it in */
+	bool must_date;               /* the date was asked for; that it is unknown is said, once */
+	uint64_t matches;             /* told so far */
+	int error;                    /* errno of the first failure to write */
+	bool is_gone;                 /* there is no reader any more */
+	bool has_lost;                /* not everything is written */
 };
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */

@@ -83,7 +83,8 @@ static void take_losses(struct derive *derive)
 	derive->source.lost = inner->lost + derive->unknown;
 	if (inner->lossy_until_ns > derive->source.lossy_until_ns)
 		derive->source.lossy_until_ns = inner->lossy_until_ns;
-	derive->source.wall_ns = inner->wall_ns;
+	if (!derive->source.machine.wall_ns)
+		derive->source.machine = inner->machine;
 }
 
 static uint64_t word_at(const struct derive *derive, const struct event_field *field)
@@ -333,7 +334,7 @@ int derive_new(struct event_source *inner, struct event_catalog *catalog, struct
 	if (!derive)
 		return diag_no_memory(diag);
 	derive->source =
-		(struct event_source){ .kind = &kind, .bytes_total = inner->bytes_total, .wall_ns = inner->wall_ns };
+		(struct event_source){ .kind = &kind, .bytes_total = inner->bytes_total, .machine = inner->machine };
 	derive->inner = inner;
 	derive->catalog = catalog;
 	derive->diag = diag;

@@ -31,7 +31,7 @@ static char *line_of(const struct program *program, const struct program_match *
 
 	if (!stream)
 		return NULL;
-	result_write_json(stream, program, match);
+	result_write_json(stream, program, match, NULL); /* a trace has its clock and its host */
 	if (fclose(stream)) {
 		free(line);
 		return NULL;

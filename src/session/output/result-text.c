@@ -29,11 +29,6 @@ static int name_width(const struct program *program)
 	return width > NAME_WIDTH_MAX ? NAME_WIDTH_MAX : (int)width;
 }
 
-static void put_time(FILE *stream, uint64_t ts)
-{
-	fprintf(stream, "%6" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
-}
-
 /* "comm[pid/tid]  cpu n", aligned. */
 static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 {
@@ -140,17 +135,25 @@ static int label_width(const struct program *program, const struct program_match
 	return (int)width;
 }
 
-static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
-		      const struct program_match_event *event, int width)
+/* What the events of a match are written with. */
+struct frame {
+	const struct program *program;
+	const struct program_rule *rule;
+	const struct when *when;
+	int width; /* of the widest label */
+};
+
+static void put_event(FILE *stream, const struct frame *frame, const struct program_match_event *event)
 {
+	const struct program *program = frame->program;
 	const struct event_header *header = event->record;
 	const struct program_type *type = &program->types[header->type];
 	char label[LABEL_BYTES];
 
-	print_label(program, rule, event, label);
+	print_label(program, frame->rule, event, label);
 	fputs("    ", stream);
-	put_time(stream, header->ts);
-	fprintf(stream, "  %-*s  ", width, label);
+	when_put_event(stream, frame->when, header->ts);
+	fprintf(stream, "  %-*s  ", frame->width, label);
 	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct program_field *field = &program_fields(program, type)[i];
@@ -172,11 +175,12 @@ static void put_stack(FILE *stream, const struct program_match *match)
 	}
 }
 
-void result_write_text(FILE *stream, const struct program *program, const struct program_match *match)
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match,
+		       struct when *when)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
-	put_time(stream, match->ts);
+	when_put(stream, when, match->ts);
 	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
 	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
 	if (rule->semantics == PROGRAM_MACHINE)
@@ -190,10 +194,10 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 		result_write_trail(stream, program, match);
 		return;
 	}
-	int width = label_width(program, match);
+	const struct frame frame = { program, rule, when, label_width(program, match) };
 
 	for (uint32_t i = 0; i < match->event_count; i++)
-		put_event(stream, program, rule, &match->events[i], width);
+		put_event(stream, &frame, &match->events[i]);
 }
 
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals)

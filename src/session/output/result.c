@@ -155,7 +155,8 @@ static void put_stack(FILE *stream, const struct program_match *match)
 		putc(']', stream);
 }
 
-void result_write_json(FILE *stream, const struct program *program, const struct program_match *match)
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match,
+		       const struct when *when)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
@@ -176,6 +177,7 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	if (match->frames)
 		put_stack(stream, match);
 	put_calls(stream, program, match);
+	when_put_json(stream, when, match->ts);
 	fputs("}\n", stream);
 }
 

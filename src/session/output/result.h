@@ -12,6 +12,7 @@
 #include "program/load.h"
 #include "program/match.h"
 #include "session/output/totals.h"
+#include "session/output/when.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@
 /*
  * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "stack" only where
  * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
- * notice is written.
+ * notice is written. when: what else is said of time and host, at the end of the line; NULL: nothing.
  */
-void result_write_json(FILE *stream, const struct program *program, const struct program_match *match);
+void result_write_json(FILE *stream, const struct program *program, const struct program_match *match,
+		       const struct when *when);
 
 /*
  * The text of a machine's warning. is_shown: values are escaped as everywhere in text; else they are as they are:
@@ -37,8 +39,9 @@ void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES])
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
 
-/* A line per match, its stack and its events or its trail indented below it. */
-void result_write_text(FILE *stream, const struct program *program, const struct program_match *match);
+/* A line per match, its stack and its events or its trail indented below it. when: as above; NULL: as WHEN_MONO. */
+void result_write_text(FILE *stream, const struct program *program, const struct program_match *match,
+		       struct when *when);
 
 /* A short table of the counts per rule. */
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals);

@@ -54,6 +54,8 @@ static int on_match(void *context, const struct program_match *match)
 		return 0;
 	}
 	replay->told++;
+	if (replay->options->machine)
+		*replay->options->machine = replay->input.source->machine;
 	return replay->options->on_match ? replay->options->on_match(replay->options->context, match) : 0;
 }
 

@@ -9,6 +9,7 @@
  */
 
 #include "base/diag.h"
+#include "event/source.h"
 #include "session/load/rules.h"
 #include "session/output/totals.h"
 
@@ -44,6 +45,7 @@ struct session_replay_options {
 	program_match_fn *on_match;
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
 	void *context;                                                               /* of both */
+	struct event_machine *machine;     /* takes the inputs' clock and host, before the first match; NULL: no need */
 	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
 };
 

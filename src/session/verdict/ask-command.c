@@ -104,6 +104,8 @@ void ask_command_free(struct ask_command *command)
 static int write_match(struct ask_command *command, const struct program_match *match)
 {
 	struct program_match plain = *match;
+	struct event_machine machine = { 0 };
+	const struct when when = { .in_json = true, .machine = &machine };
 	int fd = memfd_create("match", MFD_CLOEXEC);
 	FILE *stream = fd < 0 ? NULL : fdopen(dup(fd), "w");
 
@@ -113,7 +115,8 @@ static int write_match(struct ask_command *command, const struct program_match *
 			close(fd);
 		return -1;
 	}
-	result_write_json(stream, command->program, &plain);
+	when_take_machine(&machine);
+	result_write_json(stream, command->program, &plain, &when);
 	if (fclose(stream) == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	close(fd);

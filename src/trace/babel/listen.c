@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -184,7 +185,8 @@ static int take_state(struct listener *listener, const char *body, size_t bytes)
 	memcpy(&state, body, sizeof state);
 	listener->source.lost = state.lost;
 	listener->source.lossy_until_ns = state.until_ns;
-	listener->source.wall_ns = state.wall_ns;
+	listener->source.machine.wall_ns = state.wall_ns;
+	snprintf(listener->source.machine.host, EVENT_HOST_BYTES, "%.*s", EVENT_HOST_BYTES - 1, state.host);
 	return 0;
 }
 

@@ -256,7 +256,7 @@ static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
 
 	if (!babel->has_base) {
 		babel->base_ns = offset_of(class);
-		babel->source.wall_ns = (uint64_t)babel->base_ns;
+		babel->source.machine.wall_ns = (uint64_t)babel->base_ns;
 		babel->has_base = true;
 	}
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
@@ -288,9 +288,20 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 }
 
 /* A call that is wanted as itself and as any call is two events; otherwise it is one. */
+/* The host of the trace met first, as its clock. */
+static void take_host(struct babel *babel, const bt_stream *stream)
+{
+	const bt_value *host =
+		bt_trace_borrow_environment_entry_value_by_name_const(bt_stream_borrow_trace_const(stream), "hostname");
+
+	if (host && bt_value_is_string(host))
+		snprintf(babel->source.machine.host, EVENT_HOST_BYTES, "%s", bt_value_string_get(host));
+}
+
 static int take_event(struct babel *babel, const bt_message *message, struct event *given)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
+	bool is_first = !babel->has_base;
 	const struct babel_class *class;
 	int result = find_class(babel, event, &class);
 
@@ -300,6 +311,8 @@ static int take_event(struct babel *babel, const bt_message *message, struct eve
 		return babel_told_learn(&babel->told, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
+	if (is_first && babel->has_base)
+		take_host(babel, bt_event_borrow_stream_const(event));
 	if (class->any && class->any->wanted && !class->wanted)
 		return give(babel, class->any, event, given);
 	if (class->any && class->any->wanted) {

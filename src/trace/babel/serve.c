@@ -125,7 +125,9 @@ static bool names(void *context, const struct event_type *type)
 
 static void say_state(struct server *server, const struct event_source *source)
 {
-	struct wire_state state = { source->lost, source->lossy_until_ns, source->wall_ns };
+	struct wire_state state = { source->lost, source->lossy_until_ns, source->machine.wall_ns };
+
+	memcpy(state.host, source->machine.host, EVENT_HOST_BYTES);
 
 	if (memcmp(&state, &server->state, sizeof state) == 0)
 		return;

@@ -9,7 +9,7 @@
  * clock as they change; in the end end or failed.
  */
 
-#include "event/type.h"
+#include "event/source.h"
 
 #include <stdint.h>
 
@@ -45,6 +45,7 @@ struct wire_type {
 /* What a source says of itself, whenever it has changed. */
 struct wire_state {
 	uint64_t lost, until_ns, wall_ns;
+	char host[(EVENT_HOST_BYTES + 7) / 8 * 8];
 };
 
 enum {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "event/catalog.h"
 #include "event/packed.h"
+#include "event/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,8 +51,9 @@ struct ctf_env {
 
 struct ctf_metadata {
 	uint8_t uuid[CTF_UUID_BYTES];
-	uint64_t wall_ns;          /* what added to a time gives CLOCK_REALTIME */
-	const struct ctf_env *env; /* besides the tracer's name; not read back */
+	uint64_t wall_ns;            /* what added to a time gives CLOCK_REALTIME */
+	const struct ctf_env *env;   /* besides the tracer's name; not read back */
+	char host[EVENT_HOST_BYTES]; /* the environment's, as it is read back; "": none, or one with escapes */
 	size_t env_count;
 	const struct ctf_event *events;
 	size_t event_count;

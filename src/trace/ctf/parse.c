@@ -207,17 +207,29 @@ static int read_uuid(struct parser *parser, uint8_t uuid[CTF_UUID_BYTES])
 	return 0;
 }
 
-static int skip_env(struct parser *parser)
+/* The text of a string; of one with escapes, which no host's name has, none. */
+static void take_host(const struct token *token, char host[EVENT_HOST_BYTES])
+{
+	if (token->kind == TOKEN_STRING && !memchr(token->at, '\\', token->length))
+		snprintf(host, EVENT_HOST_BYTES, "%.*s", (int)token->length - 2, token->at + 1);
+}
+
+/* Of the environment only the host matters. */
+static int read_env(struct parser *parser, struct ctf_metadata *metadata)
 {
 	int result = 0;
 
 	while (!result && parser->token.kind == TOKEN_WORD) {
+		bool is_host = is_token(&parser->token, "hostname");
+
 		advance(parser);
 		result = expect(parser, "=");
 		if (result)
 			break;
 		if (parser->token.kind != TOKEN_STRING && parser->token.kind != TOKEN_NUMBER)
 			return fail(parser, "a string or a number is expected here");
+		if (is_host)
+			take_host(&parser->token, metadata->host);
 		advance(parser);
 		result = expect(parser, ";");
 	}
@@ -234,7 +246,7 @@ static int read_mark(struct parser *parser, char mark, struct ctf_metadata *meta
 	case '1':
 		return read_uuid(parser, metadata->uuid);
 	case '2':
-		return skip_env(parser);
+		return read_env(parser, metadata);
 	case '3':
 		result = read_number(parser, INT64_MAX / 1000000000, &number);
 		metadata->wall_ns = result ? 0 : number * 1000000000;

@@ -21,7 +21,7 @@ struct ctf_class {
 
 struct ctf_types {
 	uint8_t uuid[CTF_UUID_BYTES];
-	uint64_t wall_ns;
+	struct event_machine machine;
 	struct ctf_class **classes; /* by id; NULL: there is none */
 	uint32_t id_count;
 	struct ctf_class *all;

@@ -427,7 +427,7 @@ static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
 
 	if (result)
 		return result;
-	ctf->source.wall_ns = ctf->types.wall_ns;
+	ctf->source.machine = ctf->types.machine;
 	ctf->folder = open(ctf->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	result = ctf->folder < 0 ? -errno : open_streams(ctf);
 	if (result == -ENOMEM)

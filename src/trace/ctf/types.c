@@ -197,7 +197,8 @@ static int add_classes(struct ctf_types *types, const struct ctf_metadata *metad
 	int result = 0;
 
 	memcpy(types->uuid, metadata->uuid, sizeof types->uuid);
-	types->wall_ns = metadata->wall_ns;
+	types->machine.wall_ns = metadata->wall_ns;
+	memcpy(types->machine.host, metadata->host, sizeof types->machine.host);
 	types->id_count = 1;
 	for (size_t i = 0; i < metadata->event_count; i++) {
 		if (metadata->events[i].id >= types->id_count)

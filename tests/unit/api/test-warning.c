@@ -17,6 +17,7 @@
 
 struct rig {
 	struct closed closed;
+	struct asterism_session session;
 	struct asterism_rules unit;
 	struct asterism_match match;
 };
@@ -27,6 +28,7 @@ static void make(struct rig *rig, uint32_t notice)
 	closed_make(&rig->closed);
 	closed_tell(&rig->closed, notice);
 	rig->unit.program = &rig->closed.program;
+	rig->unit.session = &rig->session;
 	rig->match = (struct asterism_match){ .unit = &rig->unit, .found = &rig->closed.match };
 }
 

@@ -54,8 +54,8 @@ static int on_match(void *context, const struct program_match *match)
 {
 	struct run *run = context;
 
-	result_write_json(run->stream, run->program, match);
-	result_write_text(run->stream, run->program, match);
+	result_write_json(run->stream, run->program, match, NULL);
+	result_write_text(run->stream, run->program, match, NULL);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 static const char types[] =
@@ -40,6 +41,7 @@ struct rig {
 	char *text;
 	size_t length;
 	bool as_text, stacked;
+	struct when *when;
 };
 
 /* As it is written, and as what is kept of it is. */
@@ -60,9 +62,9 @@ static void write_kept(struct rig *rig, const struct program_match *match)
 	memset(inner, 0, sizeof inner);
 	memset(outer, 0, sizeof outer);
 	if (rig->as_text)
-		result_write_text(rig->stream, rig->program, &kept->match);
+		result_write_text(rig->stream, rig->program, &kept->match, NULL);
 	else
-		result_write_json(rig->stream, rig->program, &kept->match);
+		result_write_json(rig->stream, rig->program, &kept->match, NULL);
 	alloc_free(kept);
 }
 
@@ -75,9 +77,9 @@ static int on_match(void *context, const struct program_match *match)
 		return 0;
 	}
 	if (rig->as_text)
-		result_write_text(rig->stream, rig->program, match);
+		result_write_text(rig->stream, rig->program, match, rig->when);
 	else
-		result_write_json(rig->stream, rig->program, match);
+		result_write_json(rig->stream, rig->program, match, rig->when);
 	return 0;
 }
 
@@ -200,6 +202,77 @@ static void text_lines(void **state)
 		       "         2.000000005  B     cp[10/11]                     cpu   3\n");
 }
 
+/* On a machine whose clock began at the time given: 0 is unknown. */
+static void assert_when(enum when_form form, uint64_t wall_ns, bool as_text, const char *expected)
+{
+	const struct event_machine machine = { .wall_ns = wall_ns, .host = "a\x1b" };
+	struct when when = { .form = form, .in_json = true, .machine = &machine, .last_ns = UINT64_C(2500000005) };
+
+	setenv("TZ", "ABC-1", 1);
+	tzset();
+	assert_rig_writes((struct rig){ .as_text = as_text, .when = &when },
+			  "RULE r PATTERN { [A, B] } RETURN SEQUENCE", (struct record){ 0 }, expected);
+	assert_int_equal(when.last_ns, as_text ? UINT64_C(2000000005) : UINT64_C(2500000005));
+}
+
+static void when_and_where_in_text(void **state)
+{
+	(void)state;
+	assert_when(WHEN_WALL, UINT64_C(1700000000000000000), true,
+		    "2023-11-14T23:13:22.000000005+01:00  a\\033  r     cp[10/11]                     cpu   3\n"
+		    "    2023-11-14T23:13:21.000000000+01:00  A  [7]                           cpu   0  x=0  u=0  f=0  "
+		    "b=false  s=\"\"  n=0\n"
+		    "    2023-11-14T23:13:22.000000005+01:00  B  cp[10/11]                     cpu   3\n");
+	assert_when(
+		WHEN_WALL, 0, true,
+		"     2.000000005  r     cp[10/11]                     cpu   3\n"
+		"         1.000000000  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
+		"         2.000000005  B  cp[10/11]                     cpu   3\n");
+	assert_when(
+		WHEN_DELTA, 0, true,
+		"    -0.500000000  r     cp[10/11]                     cpu   3\n"
+		"        -1.000000005  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
+		"        +0.000000000  B  cp[10/11]                     cpu   3\n");
+}
+
+static void when_and_where_in_json(void **state)
+{
+	static const char *const dates[] = { "\"2023-11-14T22:13:22.000000005Z\"", "null" };
+	char expected[1024];
+
+	(void)state;
+	for (int unknown = 0; unknown < 2; unknown++) {
+		snprintf(expected, sizeof expected,
+			 "{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\","
+			 "\"return\":{},\"tainted\":false,\"sequence\":[{\"event\":\"A\",\"name\":null,\"seq\":1,"
+			 "\"ts\":1000000000,\"cpu\":0,\"pid\":7,\"tid\":7,\"x\":0,\"u\":0,\"f\":0,\"b\":false,"
+			 "\"s\":\"\",\"n\":0},{\"event\":\"B\",\"name\":null,\"seq\":2,\"ts\":2000000005,"
+			 "\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\"}],\"time\":%s,\"host\":\"a\\u001b\"}\n",
+			 dates[unknown]);
+		assert_when(WHEN_MONO, unknown ? 0 : UINT64_C(1700000000000000000), false, expected);
+	}
+}
+
+/* Readings of the clocks that are a moment apart do not move what is known; a clock that was set does. */
+static void the_machine_is_followed(void **state)
+{
+	struct event_machine machine = { 0 };
+
+	(void)state;
+	when_take_machine(&machine);
+	uint64_t known = machine.wall_ns;
+
+	assert_true(known > 0);
+	assert_true(*machine.host);
+	for (int i = 0; i < 100; i++) {
+		when_take_machine(&machine);
+		assert_int_equal(machine.wall_ns, known);
+	}
+	machine.wall_ns -= UINT64_C(3600000000000);
+	when_take_machine(&machine);
+	assert_true(machine.wall_ns + 1000000 > known && machine.wall_ns < known + 1000000);
+}
+
 static void stats(void **state)
 {
 	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 5, 0 }, { 6, 7, 8, 9, 10, 11 } };
@@ -284,10 +357,17 @@ static void reals_are_short_and_exact(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_values), cmocka_unit_test(json_sequence),
-		cmocka_unit_test(json_calls),  cmocka_unit_test(stacks),
-		cmocka_unit_test(text_lines),  cmocka_unit_test(stats),
-		cmocka_unit_test(table),       cmocka_unit_test(reals_are_short_and_exact),
+		cmocka_unit_test(json_values),
+		cmocka_unit_test(json_sequence),
+		cmocka_unit_test(json_calls),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(text_lines),
+		cmocka_unit_test(stats),
+		cmocka_unit_test(table),
+		cmocka_unit_test(reals_are_short_and_exact),
+		cmocka_unit_test(when_and_where_in_text),
+		cmocka_unit_test(when_and_where_in_json),
+		cmocka_unit_test(the_machine_is_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,9 +39,9 @@ static int on_match(void *context, const struct program_match *match)
 	struct rig *rig = context;
 
 	if (rig->as_text)
-		result_write_text(rig->stream, rig->program, match);
+		result_write_text(rig->stream, rig->program, match, NULL);
 	else
-		result_write_json(rig->stream, rig->program, match);
+		result_write_json(rig->stream, rig->program, match, NULL);
 	return 0;
 }
 

@@ -28,9 +28,9 @@ static void assert_written(const struct closed *closed, bool as_text, const char
 	FILE *stream = open_memstream(&written, &length);
 
 	if (as_text)
-		result_write_text(stream, &closed->program, &closed->match);
+		result_write_text(stream, &closed->program, &closed->match, NULL);
 	else
-		result_write_json(stream, &closed->program, &closed->match);
+		result_write_json(stream, &closed->program, &closed->match, NULL);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
@@ -149,7 +149,7 @@ static void times_are_told_in_fitting_units(void **state)
 
 		closed_step(&closed, UINT64_MAX - rows[i].ago, 1, 0);
 		memset(closed.instance.trail[1], 0, sizeof closed.instance.trail[1]);
-		result_write_text(stream, &closed.program, &closed.match);
+		result_write_text(stream, &closed.program, &closed.match, NULL);
 		fclose(stream);
 		line = strchr(written, '\n') + 1;
 		assert_int_equal(strncmp(line + strspn(line, " "), rows[i].expected, strlen(rows[i].expected)), 0);

@@ -137,7 +137,7 @@ static void understands(void **state)
 	assert_int_equal(event.record->ts, 20);
 	assert_int_equal(listening.source->lost, 3);
 	assert_int_equal(listening.source->lossy_until_ns, 15);
-	assert_int_equal(listening.source->wall_ns, 1000);
+	assert_int_equal(listening.source->machine.wall_ns, 1000);
 	assert_int_equal(event_source_next(listening.source, &event), 0);
 	assert_int_equal(event_source_next(listening.source, &event), 0);
 	stop_listening(&listening);

@@ -33,7 +33,7 @@ static void what_is_written_is_read(void **state)
 
 	rig_write_small(rig);
 	source = rig_open_reader(rig);
-	assert_true(source->wall_ns == WALL_NS);
+	assert_true(source->machine.wall_ns == WALL_NS);
 	for (unsigned i = 0; i < 6; i++) {
 		bool is_tick = !strcmp(expected[i].type, "tick");
 

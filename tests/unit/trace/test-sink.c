@@ -60,7 +60,7 @@ static int put_all(struct event_sink *sink, uint64_t wall_ns, uint64_t lost)
 	struct event event;
 
 	assert_int_equal(trace_jsonl_new(fd, "lines", catalog, NULL, &source), 0);
-	source->wall_ns = wall_ns;
+	source->machine.wall_ns = wall_ns;
 	while ((result = event_source_next(source, &event)) > 0) {
 		start_ns = start_ns ? start_ns : event.record->ts;
 		result = event_sink_put(sink, source, start_ns, &event);
