@@ -5,6 +5,7 @@
  */
 
 #include "base/alloc.h"
+#include "base/severity.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/input/rules.h"
@@ -130,6 +131,15 @@ static json_t *missing_of(const struct checking *checking, const struct program_
 	return texts;
 }
 
+static json_t *tags_of(const struct program *program, const struct program_rule *rule)
+{
+	json_t *tags = json_array();
+
+	for (uint32_t i = 0; i < rule->tag_count; i++)
+		json_array_append_new(tags, json_text(program_text(program, program_tags(program, rule)[i])));
+	return tags;
+}
+
 static void put_json(const struct checking *checking, const struct program_rule *rule,
 		     const struct session_placement *placement, bool may_fall_back)
 {
@@ -140,7 +150,26 @@ static void put_json(const struct checking *checking, const struct program_rule 
 			  place_words[placement->place], "why", placement->reason[0] ? placement->reason : NULL,
 			  "may_fall_back", may_fall_back, "missing", missing_of(checking, rule));
 
+	if (rule->severity)
+		json_object_set_new(object, "severity", json_text(severity_name(rule->severity)));
+	if (rule->tag_count)
+		json_object_set_new(object, "tags", tags_of(program, rule));
+	if (rule->description)
+		json_object_set_new(object, "description", json_text(program_description(program, rule)));
 	json_text_put(object);
+}
+
+/* " (high: T1059, network)" */
+static void put_properties(const struct program *program, const struct program_rule *rule)
+{
+	if (rule->severity || rule->tag_count)
+		printf(" (%s", severity_name(rule->severity));
+	for (uint32_t i = 0; i < rule->tag_count; i++) {
+		fputs(i ? ", " : rule->severity ? ": " : "", stdout);
+		text_write(stdout, program_text(program, program_tags(program, rule)[i]), TEXT_WORDS);
+	}
+	if (rule->severity || rule->tag_count)
+		putchar(')');
 }
 
 static void put_text(const struct checking *checking, const struct program_rule *rule,
@@ -149,7 +178,9 @@ static void put_text(const struct checking *checking, const struct program_rule 
 	const struct program *program = checking->program;
 
 	text_write(stdout, program_text(program, rule->place), TEXT_WORDS);
-	printf(": %s %s is fine", program_sort(rule), program_text(program, rule->name));
+	printf(": %s %s", program_sort(rule), program_text(program, rule->name));
+	put_properties(program, rule);
+	fputs(" is fine", stdout);
 	if (placement->place == SESSION_USER)
 		printf(", but runs in user space: %s", placement->reason);
 	else if (placement->place == SESSION_VETO)

@@ -138,7 +138,7 @@ static void tell_totals(struct record *record, const struct session_totals *tota
 }
 
 /* The status of a recording that ran to its end. */
-static int finish(struct record *record, const struct cli_arguments *arguments, const struct session_totals *totals,
+static int finish(struct record *record, const struct cli_arguments *arguments, struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
 	observe_tell_end(&record->observation, outcome);

@@ -6,6 +6,7 @@
 #include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/input/rules.h"
+#include "cmd/library-properties.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
 #include "cmd/text/json-text.h"
@@ -28,14 +29,24 @@ static bool is_wanted(const struct library_entry *entry, const char *pattern)
 struct choice {
 	const struct library_entry **entries;
 	size_t count;
+	const struct library *library;
+	const struct library_properties *properties; /* per entry of the library */
+	bool has_severities;                         /* some entry that is shown has one */
 };
 
+static const struct library_properties *properties_of(const struct choice *choice, const struct library_entry *entry)
+{
+	return &choice->properties[entry - choice->library->entries];
+}
+
 /* What a README says may be anybody's text. */
-static void put_row(const struct library_entry *entry, int width)
+static void put_row(const struct choice *choice, const struct library_entry *entry, int width)
 {
 	fputs("  @", stdout);
 	width -= text_write(stdout, entry->name, TEXT_WORDS);
 	printf("%*s  ", width > 0 ? width : 0, "");
+	if (choice->has_severities)
+		printf("%-*s  ", SEVERITY_NAME_WIDTH, severity_name(properties_of(choice, entry)->severity));
 	text_write(stdout, entry->line, TEXT_WORDS);
 	if (entry->needs) {
 		fputs(" (needs ", stdout);
@@ -58,7 +69,7 @@ static void put_group(const struct choice *choice, const char *kind)
 	puts(":");
 	for (size_t i = 0; i < choice->count; i++) {
 		if (strcmp(choice->entries[i]->kind, kind) == 0)
-			put_row(choice->entries[i], width);
+			put_row(choice, choice->entries[i], width);
 	}
 }
 
@@ -87,11 +98,21 @@ static void put_groups(const struct choice *choice)
 	}
 }
 
-static json_t *describe(const struct library_entry *entry)
+static json_t *describe(const struct choice *choice, const struct library_entry *entry)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", entry->name, "kind", json_text(entry->kind), "finds",
-			 json_text(entry->line), "needs", json_text(entry->needs), "path",
-			 json_text(entry->is_built_in ? NULL : entry->rule.path));
+	const struct library_properties *properties = properties_of(choice, entry);
+
+	json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", entry->name, "kind", json_text(entry->kind),
+				   "finds", json_text(entry->line), "needs", json_text(entry->needs), "path",
+				   json_text(entry->is_built_in ? NULL : entry->rule.path));
+
+	if (properties->severity)
+		json_object_set_new(object, "severity", json_text(severity_name(properties->severity)));
+	if (json_array_size(properties->tags))
+		json_object_set(object, "tags", properties->tags);
+	if (properties->description)
+		json_object_set_new(object, "description", json_text(properties->description));
+	return object;
 }
 
 static void put_list(const struct choice *choice, bool as_json)
@@ -99,7 +120,7 @@ static void put_list(const struct choice *choice, bool as_json)
 	if (!as_json)
 		return put_groups(choice);
 	for (size_t i = 0; i < choice->count; i++)
-		json_text_put(describe(choice->entries[i]));
+		json_text_put(describe(choice, choice->entries[i]));
 }
 
 static void put_parameters(const struct session_parameter *parameters, uint32_t count)
@@ -119,8 +140,25 @@ static void put_parameters(const struct session_parameter *parameters, uint32_t 
 	putchar('\n');
 }
 
-static void put_entry(const struct library_entry *entry, const struct session_parameter *parameters, uint32_t count)
+static void put_properties(const struct library_properties *properties)
 {
+	const json_t *tag;
+	size_t i;
+
+	if (properties->severity)
+		printf("Severity: %s\n", severity_name(properties->severity));
+	json_array_foreach(properties->tags, i, tag)
+	{
+		fputs(i ? ", " : "Tags: ", stdout);
+		text_write(stdout, json_string_value(tag), TEXT_WORDS);
+	}
+	if (properties->severity || i)
+		puts(i ? "\n" : "");
+}
+
+static void put_entry(const struct choice *choice, const struct session_parameter *parameters, uint32_t count)
+{
+	const struct library_entry *entry = choice->entries[0];
 	size_t length = strlen(entry->readme);
 
 	text_write_lines(stdout, entry->readme);
@@ -128,6 +166,7 @@ static void put_entry(const struct library_entry *entry, const struct session_pa
 		putchar('\n');
 	if (length)
 		putchar('\n');
+	put_properties(properties_of(choice, entry));
 	put_parameters(parameters, count);
 	if (entry->is_built_in) {
 		printf("Rule: built in; 'asterism rules --text %s' writes it\n", entry->name);
@@ -138,10 +177,10 @@ static void put_entry(const struct library_entry *entry, const struct session_pa
 	putchar('\n');
 }
 
-static void put_entry_json(const struct library_entry *entry, const struct session_parameter *parameters,
-			   uint32_t count)
+static void put_entry_json(const struct choice *choice, const struct session_parameter *parameters, uint32_t count)
 {
-	json_t *object = describe(entry), *rows = json_array();
+	const struct library_entry *entry = choice->entries[0];
+	json_t *object = describe(choice, entry), *rows = json_array();
 
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", parameters[i].name, "default",
@@ -167,20 +206,20 @@ static int write_text(const struct library_entry *entry)
 }
 
 /* All about one entry. */
-static int show(const struct cli_arguments *arguments, const struct library_entry *entry, bool as_json)
+static int show(const struct cli_arguments *arguments, const struct choice *choice, bool as_json)
 {
 	const struct session_parameter *parameters;
 	struct session_rules *rules;
 	uint32_t count;
-	int status = cmd_read_files(arguments, &entry->rule, 1, &rules);
+	int status = cmd_read_files(arguments, &choice->entries[0]->rule, 1, &rules);
 
 	if (status)
 		return status;
 	parameters = session_rules_parameters(rules, &count);
 	if (as_json)
-		put_entry_json(entry, parameters, count);
+		put_entry_json(choice, parameters, count);
 	else
-		put_entry(entry, parameters, count);
+		put_entry(choice, parameters, count);
 	session_rules_free(rules);
 	return STATUS_FINE;
 }
@@ -216,12 +255,32 @@ static int many(void)
 	return STATUS_USAGE;
 }
 
+static int put(const struct cli_arguments *arguments, struct choice *choice, bool is_single)
+{
+	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
+	struct session_rules *rules;
+	struct library_properties *properties = library_properties_read(choice->library, &rules);
+	int status = properties ? STATUS_FINE : STATUS_USAGE;
+
+	choice->properties = properties;
+	for (size_t i = 0; i < choice->count && properties; i++)
+		choice->has_severities |= properties_of(choice, choice->entries[i])->severity != SEVERITY_NONE;
+	if (!properties)
+		cli_error("out of memory");
+	else if (is_single)
+		status = show(arguments, choice, as_json);
+	else
+		put_list(choice, as_json);
+	library_properties_free(properties, choice->library);
+	session_rules_free(rules);
+	return status;
+}
+
 static int run(const struct cli_arguments *arguments)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
-	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
-	struct choice choice = { 0 };
 	struct library library;
+	struct choice choice = { .library = &library };
 	int status = library_read(&library);
 
 	if (pattern && library_is_name(pattern))
@@ -230,10 +289,8 @@ static int run(const struct cli_arguments *arguments)
 		status = choose(&library, pattern, &choice);
 	if (!status && cli_has(arguments, OPTION_RULE_TEXT))
 		status = choice.count == 1 ? write_text(choice.entries[0]) : many();
-	else if (!status && choice.count == 1 && pattern)
-		status = show(arguments, choice.entries[0], as_json);
 	else if (!status)
-		put_list(&choice, as_json);
+		status = put(arguments, &choice, choice.count == 1 && pattern);
 	alloc_free(choice.entries);
 	library_fini(&library);
 	return status;

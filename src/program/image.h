@@ -9,13 +9,14 @@
  */
 
 #include "program/image-node.h"
+#include "program/image-notice.h"
 
 #include <stdint.h>
 
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 3 };
+enum { PROGRAM_VERSION = 4 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,     /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -105,6 +106,9 @@ struct program_rule {
 	uint32_t notice_slot;             /* notice_count: U64, which notice of the rule the transition tells, from 1 */
 	uint32_t timer_slot;              /* TIMER: U64, when the instance's timer goes off; 0: never */
 	uint32_t trail_slot, trail_count; /* first of 3 U64 slots for each of the last transitions, newest first */
+	uint32_t severity;                /* enum severity */
+	uint32_t description;             /* 1 + a text; 0: none */
+	uint32_t first_tag, tag_count;    /* in INDICES: texts */
 	uint32_t reserved[2];
 };
 
@@ -174,7 +178,7 @@ struct program_action {
 	uint32_t reserved;
 };
 
-enum { PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096 };
+enum { PROGRAM_KEY_SLOTS_MAX = 8, PROGRAM_SLOT_BYTES_MAX = 4096, PROGRAM_TAGS_MAX = 64 };
 
 /*
  * A key class: the runs that wait in states of this class are found by the values of these slots. No slots: they all
@@ -218,31 +222,8 @@ struct program_arg {
 	uint32_t field; /* EMIT: index in FIELDS; CALL: enum react_naming */
 };
 
-enum program_notice_flag {
-	PROGRAM_NOTICE_SILENT = 1 << 0, /* nothing but EMIT: no match */
-};
-
-/* What one transition of a machine tells, besides the returns and statements that carry its number. */
-struct program_notice {
-	uint32_t first_piece, piece_count; /* of the warning */
-	uint32_t flags;
-	uint32_t reserved;
-};
-
-/* A piece of a warning: text, then a value. */
-struct program_piece {
-	uint32_t text;  /* text; or NONE */
-	uint32_t value; /* return of the rule (from 0) of the same notice; or NONE */
-};
-
-/*
- * A place of the trail, three U64 slots: ts; transition (of the rule, from 1; 0: none yet) << 32 | cpu; pid << 32 |
- * tid.
- */
-enum { PROGRAM_TRAIL_WORDS = 3, PROGRAM_TRAIL_MAX = 16 };
-
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");
-_Static_assert(sizeof(struct program_rule) == 128, "on-disk layout");
+_Static_assert(sizeof(struct program_rule) == 144, "on-disk layout");
 _Static_assert(sizeof(struct program_transition) == 40, "on-disk layout");
 
 #endif

@@ -120,6 +120,18 @@ static inline const struct program_piece *program_pieces(const struct program *p
 	return program->pieces + notice->first_piece;
 }
 
+/* What rule says that its matches mean; NULL: nothing. */
+static inline const char *program_description(const struct program *program, const struct program_rule *rule)
+{
+	return rule->description ? program_text(program, rule->description - 1) : NULL;
+}
+
+/* The tags of rule, texts: tag_count. */
+static inline const uint32_t *program_tags(const struct program *program, const struct program_rule *rule)
+{
+	return program->indices + rule->first_tag;
+}
+
 /* Whether rule's stream names type. */
 bool program_rule_lists(const struct program *program, const struct program_rule *rule, uint32_t type);
 

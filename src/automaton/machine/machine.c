@@ -165,6 +165,7 @@ static void emit(struct machine_build *build)
 		out.trail_slot = build->trail;
 		out.trail_count = machine->trail;
 	}
+	rule_emit_properties(&build->base, &machine->properties, &out);
 	program_build_add(image, PROGRAM_RULES, &out, 1);
 }
 

@@ -367,5 +367,6 @@ void rule_emit(struct rule_build *build)
 	out.statement_count = rule->statement_count;
 	for (uint32_t i = 0; i < rule->statement_count; i++)
 		emit_statement(build, &rule->statements[i]);
+	rule_emit_properties(build, &rule->properties, &out);
 	add(build, PROGRAM_RULES, &out);
 }

@@ -3,6 +3,7 @@
 
 #include "cmd/options/options.h"
 
+#include "base/severity.h"
 #include "cmd/options/settings.h"
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
@@ -67,6 +68,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_LIVE] = { "live", 0, CLI_FLAG, .help = "only the tests that observe a program" },
 	[OPTION_MAX_SIZE] = { "max-size", 0, CLI_SIZE, "SIZE", NULL,
 			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
+	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
+				  "report matches of rules of this SEVERITY and above only; those of other rules, also "
+				  "of such without one, are counted" },
 	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
 			  "who may read what is written, as for chmod, such as 640 (default: 600, only you)" },
 	[OPTION_NO_CHILDREN] = { "no-children", 0, CLI_FLAG,

@@ -32,6 +32,13 @@ static void choose_when(struct sink *sink, const struct cli_arguments *arguments
 	};
 }
 
+enum severity sink_least_severity(const struct cli_arguments *arguments)
+{
+	return cli_has(arguments, OPTION_MIN_SEVERITY)
+		       ? (enum severity)(arguments->options[OPTION_MIN_SEVERITY].number + 1)
+		       : SEVERITY_NONE;
+}
+
 int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text;
@@ -43,6 +50,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	sink->quiet = cli_has(arguments, OPTION_QUIET);
 	sink->verbose = cli_has(arguments, OPTION_VERBOSE);
 	choose_when(sink, arguments);
+	sink->least_severity = sink_least_severity(arguments);
 	if (file)
 		sink->fd = cmd_output_open(arguments, file);
 	if (sink->fd < 0)
@@ -95,6 +103,8 @@ int sink_match(void *context, const struct program_match *match)
 
 	if (sink->is_gone)
 		return -EPIPE;
+	if (!result_is_told(&sink->program->rules[match->rule], sink->least_severity))
+		return 0;
 	sink->matches++;
 	know_when(sink);
 	if (sink->json)
@@ -199,9 +209,22 @@ static uint64_t matches_of(const struct sink *sink, const struct session_totals 
 	uint64_t matches = 0;
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
-		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT))
+		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT) &&
+		    result_is_told(&sink->program->rules[i], sink->least_severity))
 			matches += totals->rules[i].matches;
 	return matches;
+}
+
+/* What --min-severity has kept back. */
+static void put_untold(const struct sink *sink, const struct session_totals *totals)
+{
+	uint64_t untold = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		untold += result_untold(sink->program, totals, i);
+	if (untold)
+		cli_note("%" PRIu64 " match%s of rules below --min-severity %s: counted, not shown", untold,
+			 untold == 1 ? "" : "es", severity_name(sink->least_severity));
 }
 
 static void put_summary(const struct sink *sink, const struct session_totals *totals)
@@ -213,9 +236,12 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 	if (sink->quiet)
 		return;
 	if (sink->verbose)
-		return result_write_table(stderr, sink->program, totals);
-	cli_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
-		 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds, totals->lost);
+		result_write_table(stderr, sink->program, totals);
+	else
+		cli_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
+			 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
+			 totals->lost);
+	put_untold(sink, totals);
 }
 
 /* What the file of a live session lacks. */
@@ -240,11 +266,12 @@ static void close_file(struct sink *sink)
 	lines_fini(&sink->lines);
 }
 
-int sink_close(struct sink *sink, const struct session_totals *totals)
+int sink_close(struct sink *sink, struct session_totals *totals)
 {
 	uint64_t missing;
 	bool has_end;
 
+	totals->least_severity = sink->least_severity;
 	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 	missing = sink->lines.unwritten + sink->lines.count;
 	if (sink->json && !sink->is_gone)

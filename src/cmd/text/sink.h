@@ -22,8 +22,9 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
-	bool at_once; /* a match is written out when it is found */
-	bool is_live; /* a failure to write is no reason to end; events are of this machine */
+	enum severity least_severity; /* matches of rules below it are only counted */
+	bool at_once;                 /* a match is written out when it is found */
+	bool is_live;                 /* a failure to write is no reason to end; events are of this machine */
 	struct when when;
 	struct event_machine machine; /* of the events; whose replay it is fills it in */
 	bool must_date;               /* the date was asked for; that it is unknown is said, once */
@@ -32,6 +33,9 @@ struct sink {
 	bool is_gone;                 /* there is no reader any more */
 	bool has_lost;                /* not everything is written */
 };
+
+/* What --min-severity says; SEVERITY_NONE: every match is told. */
+enum severity sink_least_severity(const struct cli_arguments *arguments);
 
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
 int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program);
@@ -47,7 +51,7 @@ int sink_flush(void *context);
  * Writes the line of statistics (JSON) or a summary on standard error (text), the losses on standard error, and closes.
  * Returns STATUS_FINE, or the status to end with after saying why.
  */
-int sink_close(struct sink *sink, const struct session_totals *totals);
+int sink_close(struct sink *sink, struct session_totals *totals);
 
 /* Closes without statistics, after an error. */
 void sink_abandon(struct sink *sink);

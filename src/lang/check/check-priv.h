@@ -56,6 +56,8 @@ void lang_check_where(struct lang_check *c);   /* conditions and joins */
 void lang_check_negated(struct lang_check *c); /* negations in the light of the conditions; warnings */
 void lang_check_actions(struct lang_check *c); /* RETURN and DO */
 void lang_check_over(struct lang_check *c);
+void lang_check_properties(struct lang_check *c, const struct lang_syntax_properties *syntax,
+			   struct lang_properties *properties);
 void lang_check_veto(struct lang_check *c); /* what a rule that refuses system calls must be like */
 
 /* A whole rule into *rule. */

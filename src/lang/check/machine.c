@@ -184,6 +184,7 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 		lang_no_memory(c->report);
 		return;
 	}
+	lang_check_properties(c, &syntax->properties, &machine->properties);
 	c->scope = &scope;
 	check_parts(c);
 	c->scope = NULL;

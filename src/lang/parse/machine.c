@@ -6,7 +6,7 @@
 
 #include "event/type.h"
 
-static const char part_what[] = "STATE, ON, VAR, POOL, TRAIL or the next statement";
+static const char part_what[] = "STATE, ON, VAR, POOL, TRAIL, SEVERITY, TAGS, DESCRIPTION or the next statement";
 
 static bool parse_keys(struct lang_parser *p, struct lang_syntax_machine *machine)
 {
@@ -208,9 +208,12 @@ static bool parse_state(struct lang_parser *p, struct lang_syntax_machine *machi
 
 static bool parse_part(struct lang_parser *p, struct lang_syntax_machine *machine)
 {
-	static const char *const words[] = { "STATE", "ON", "AFTER", "VAR", "POOL", "TRAIL", "KEY" };
+	static const char *const words[] = { "STATE", "ON",  "AFTER",    "VAR",  "POOL",
+					     "TRAIL", "KEY", "SEVERITY", "TAGS", "DESCRIPTION" };
 	const struct lang_token *token = &p->token;
 
+	if (lang_at_property(p))
+		return lang_parse_property(p, &machine->properties);
 	if (lang_token_is(token, "STATE") && p->ahead.kind == LANG_TOKEN_WORD)
 		return parse_state(p, machine);
 	if (lang_token_is(token, "ON") && lang_token_is(&p->ahead, "LOSS"))

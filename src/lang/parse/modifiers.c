@@ -122,6 +122,21 @@ static bool parse_over(struct lang_parser *p, struct lang_syntax_rule *rule)
 	return true;
 }
 
+static bool parse_severity(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	return lang_parse_severity(p, &rule->properties);
+}
+
+static bool parse_tags(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	return lang_parse_tags(p, &rule->properties);
+}
+
+static bool parse_description(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	return lang_parse_description(p, &rule->properties);
+}
+
 static const struct modifier {
 	const char *keyword;
 	parse_fn *parse;
@@ -134,6 +149,9 @@ static const struct modifier {
 	[LANG_AFTER] = { "AFTER", parse_after },
 	[LANG_POOL] = { "POOL", parse_pool },
 	[LANG_ON] = { "ON", parse_on },
+	[LANG_SEVERITY] = { "SEVERITY", parse_severity },
+	[LANG_TAGS] = { "TAGS", parse_tags },
+	[LANG_DESCRIPTION] = { "DESCRIPTION", parse_description },
 };
 
 static bool unknown_modifier(struct lang_parser *p)
@@ -145,7 +163,7 @@ static bool unknown_modifier(struct lang_parser *p)
 	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
 
 	if (!hint)
-		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON";
+		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON SEVERITY TAGS DESCRIPTION";
 	return lang_unexpected(p, "a modifier or the next rule", hint);
 }
 

@@ -137,6 +137,12 @@ struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p);          /* a 
 struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p); /* EMIT or CALL */
 bool lang_parse_value_type(struct lang_parser *p, enum event_value *type); /* 0 after an error that does not stop */
 bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss);         /* behind ON LOSS */
+bool lang_parse_severity(struct lang_parser *p, struct lang_syntax_properties *properties);
+bool lang_parse_tags(struct lang_parser *p, struct lang_syntax_properties *properties);
+bool lang_parse_description(struct lang_parser *p, struct lang_syntax_properties *properties);
+/* Which of these begins here, as its keyword and what is behind it say. */
+enum lang_property lang_at_property(const struct lang_parser *p);
+bool lang_parse_property(struct lang_parser *p, struct lang_syntax_properties *properties); /* of a machine, once */
 bool lang_parse_where(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_do(struct lang_parser *p, struct lang_syntax_rule *rule);

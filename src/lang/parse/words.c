@@ -70,6 +70,19 @@ bool lang_is_param(const struct lang_parser *p, const struct lang_token *token)
 	return lang_params_find_token(p, token) != NULL;
 }
 
+enum lang_property lang_at_property(const struct lang_parser *p)
+{
+	const struct lang_token *token = &p->token, *ahead = &p->ahead;
+
+	if (lang_token_is(token, "SEVERITY") && ahead->kind == LANG_TOKEN_WORD)
+		return LANG_PROPERTY_SEVERITY;
+	if (lang_token_is(token, "TAGS") && ahead->kind == LANG_TOKEN_LBRACE)
+		return LANG_PROPERTY_TAGS;
+	if (lang_token_is(token, "DESCRIPTION") && (ahead->kind == LANG_TOKEN_STRING || lang_is_param(p, ahead)))
+		return LANG_PROPERTY_DESCRIPTION;
+	return LANG_PROPERTY_NONE;
+}
+
 bool lang_at_frame(const struct lang_parser *p)
 {
 	const struct lang_token *token = &p->token, *ahead = &p->ahead;
@@ -77,6 +90,8 @@ bool lang_at_frame(const struct lang_parser *p)
 
 	if (token->kind != LANG_TOKEN_WORD || lang_is_operator_word(ahead))
 		return false;
+	if (lang_at_property(p))
+		return true;
 	if (lang_token_is(token, "STATE") || lang_token_is(token, "VAR"))
 		return ahead->kind == LANG_TOKEN_WORD;
 	if (lang_token_is(token, "POOL") || lang_token_is(token, "TRAIL"))
@@ -124,6 +139,8 @@ bool lang_at_modifier(const struct lang_parser *p)
 		return lang_at_machine_part(p);
 	if (token->kind != LANG_TOKEN_WORD)
 		return false;
+	if (lang_at_property(p))
+		return true;
 	if (lang_token_is(token, "WHERE") || lang_token_is(token, "DO") || lang_token_is(token, "OVER"))
 		return ahead->kind == LANG_TOKEN_LBRACE;
 	if (lang_token_is(token, "RETURN"))

@@ -96,6 +96,7 @@ struct lang_machine {
 	uint32_t state_count;
 	struct lang_transition *transitions; /* in the order of the file */
 	uint32_t transition_count;
+	struct lang_properties properties;
 };
 
 enum {

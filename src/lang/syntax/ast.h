@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "event/type.h"
+#include "lang/syntax/properties.h"
 #include "react/react.h"
 
 #include <stdbool.h>
@@ -205,6 +206,7 @@ struct lang_rule {
 	const struct event_type **over; /* else: every type of the stream, no doubles, pattern types included */
 	uint32_t over_count;
 	struct diag_location over_location;
+	struct lang_properties properties;
 };
 
 enum {

@@ -90,6 +90,7 @@ struct lang_syntax_machine {
 	struct lang_syntax_state *states;
 	struct lang_syntax_transition *transitions, **transitions_end;
 	uint32_t key_count, variable_count, state_count, transition_count;
+	struct lang_syntax_properties properties;
 	bool broken; /* a part could not be read, so that what seems to be missing may be there */
 };
 

@@ -100,6 +100,27 @@ struct lang_syntax_type {
 	struct lang_word name;
 };
 
+struct lang_syntax_tag {
+	struct lang_syntax_tag *next;
+	struct lang_word word;
+};
+
+enum lang_property {
+	LANG_PROPERTY_NONE,
+	LANG_PROPERTY_SEVERITY,
+	LANG_PROPERTY_TAGS,
+	LANG_PROPERTY_DESCRIPTION,
+	LANG_PROPERTY_COUNT,
+};
+
+struct lang_syntax_properties {
+	enum severity severity;
+	struct lang_word description;
+	struct lang_syntax_tag *tags;
+	uint32_t tag_count;
+	struct diag_location given[LANG_PROPERTY_COUNT]; /* of a machine: the keywords, line 0 where one is not given */
+};
+
 /* What a rule says; a modifier that could not be read is given but broken. */
 enum lang_modifier {
 	LANG_WHERE,
@@ -110,6 +131,9 @@ enum lang_modifier {
 	LANG_AFTER,
 	LANG_POOL,
 	LANG_ON,
+	LANG_SEVERITY,
+	LANG_TAGS,
+	LANG_DESCRIPTION,
 	LANG_MODIFIER_COUNT,
 };
 
@@ -135,6 +159,7 @@ struct lang_syntax_rule {
 	uint32_t statement_count;
 	struct lang_syntax_type *over;
 	uint32_t over_count;
+	struct lang_syntax_properties properties;
 };
 
 struct lang_syntax_field {

@@ -92,6 +92,7 @@ int check_texts(struct check *check);
 int check_types(struct check *check);
 int check_nodes(struct check *check);
 int check_rules(struct check *check);
+int check_properties(struct check *check, struct check_item item, const struct program_rule *rule);
 int check_states(struct check *check, uint32_t rule);
 int check_classes(struct check *check, uint32_t rule);
 int check_results(struct check *check, uint32_t rule);

@@ -174,6 +174,8 @@ static int check_rule(struct check *check, uint32_t index)
 	int result = check_values(check, item, rule);
 
 	if (!result)
+		result = check_properties(check, item, rule);
+	if (!result)
 		result = claim_tables(check, item, rule);
 	if (!result)
 		result = check_over(check, item, index);

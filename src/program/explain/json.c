@@ -6,6 +6,7 @@
 #include "program/query.h"
 
 #include "base/alloc.h"
+#include "base/severity.h"
 
 #include <inttypes.h>
 
@@ -94,6 +95,25 @@ static void put_rule(const struct explain *explain)
 	put_string(explain, facts->why);
 	put_number(explain, "kernel_bytes", facts->kernel_bytes, facts->kernel_bytes != 0);
 	put_number(explain, "user_space_bytes", facts->user_space_bytes, facts->user_space_bytes != 0);
+}
+
+static void put_properties(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+	struct text_buffer *out = explain->out;
+
+	if (rule->severity)
+		text_printf(out, ",\"severity\":\"%s\"", severity_name(rule->severity));
+	for (uint32_t i = 0; i < rule->tag_count; i++) {
+		text_append(out, i ? "," : ",\"tags\":[");
+		put_text(explain, program_tags(explain->program, rule)[i]);
+	}
+	if (rule->tag_count)
+		text_append(out, "]");
+	if (rule->description) {
+		text_append(out, ",\"description\":");
+		put_string(explain, program_description(explain->program, rule));
+	}
 }
 
 static void put_stream(const struct explain *explain)
@@ -325,6 +345,7 @@ static void put_results(const struct explain *explain)
 	put_calls(explain);
 	if (explain_is_machine(explain))
 		put_notices(explain);
+	put_properties(explain);
 	text_append(out, "}\n");
 }
 

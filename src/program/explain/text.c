@@ -6,6 +6,7 @@
 #include "program/query.h"
 
 #include "base/alloc.h"
+#include "base/severity.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -57,6 +58,21 @@ static void print_head(const struct explain *explain)
 			text_append(out, "none: one instance");
 		text_append(out, "\n");
 	}
+}
+
+static void print_properties(const struct explain *explain)
+{
+	const struct program_rule *rule = explain->rule;
+	struct text_buffer *out = explain->out;
+
+	if (rule->severity)
+		text_printf(out, "  severity   %s\n", severity_name(rule->severity));
+	for (uint32_t i = 0; i < rule->tag_count; i++)
+		text_printf(out, "%s%s%s", i ? ", " : "  tags       ",
+			    program_text(explain->program, program_tags(explain->program, rule)[i]),
+			    i + 1 < rule->tag_count ? "" : "\n");
+	if (program_description(explain->program, rule))
+		text_printf(out, "  means      %s\n", program_description(explain->program, rule));
 }
 
 static void print_stream(const struct explain *explain)
@@ -289,6 +305,7 @@ void program_explain_text(const struct program *program, uint32_t rule, const st
 	struct explain explain = { .out = out, .program = program, .rule = &program->rules[rule], .facts = facts };
 
 	print_head(&explain);
+	print_properties(&explain);
 	print_stream(&explain);
 	print_location(&explain);
 	for (uint32_t i = 0; i < explain.rule->state_count && !out->failure; i++)

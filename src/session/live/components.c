@@ -73,7 +73,8 @@ static void mark(void *context, const struct program_match *match)
 
 	recording_mark(components->recording, &at);
 	free(values);
-	if (!components->options->recording->flight || components->rules_snap)
+	if (!components->options->recording->flight || components->rules_snap ||
+	    !result_is_told(&program->rules[match->rule], components->options->least_severity))
 		return;
 	/* A snapshot holds all the marks, but it is that of the first. */
 	if (components->pending)

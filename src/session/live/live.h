@@ -44,6 +44,7 @@ struct session_live_options {
 	int signal_fd; /* a signalfd whose signals end the session, but SIGUSR1 (what is recorded is written), SIGUSR2,
 			  SIGALRM; -1: none */
 	program_match_fn *on_match;
+	enum severity least_severity; /* of rules whose matches have snapshots */
 	/*
 	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
 	 * to take the signals of signal_fd and to ignore SIGPIPE: before, they may end the process.

@@ -14,6 +14,12 @@ void result_put_value(FILE *stream, const struct program_value *value);
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
 
+/* ,"severity":... ,"tags":[...] ,"description":... as far as the rule says them. */
+void result_put_properties(FILE *stream, const struct program *program, const struct program_rule *rule);
+
+/* The column of severities, where some rule of the program has one. */
+void result_put_severity(FILE *stream, const struct program *program, const struct program_rule *rule);
+
 /* The text of a Message, which the caller frees; NULL: it is something else, or memory is short. As result_warning. */
 char *result_message(const struct program *program, const struct program_match *match,
 		     const struct program_statement *statement, bool is_shown);

@@ -182,6 +182,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 
 	when_put(stream, when, match->ts);
 	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
+	result_put_severity(stream, program, rule);
 	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
 	if (rule->semantics == PROGRAM_MACHINE)
 		put_warning(stream, program, match);

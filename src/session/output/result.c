@@ -177,11 +177,12 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	if (match->frames)
 		put_stack(stream, match);
 	put_calls(stream, program, match);
+	result_put_properties(stream, program, rule);
 	when_put_json(stream, when, match->ts);
 	fputs("}\n", stream);
 }
 
-static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
+static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats, uint64_t untold)
 {
 	fprintf(stream,
 		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
@@ -193,6 +194,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats)
 		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
 	if (stats->calls_32bit)
 		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
+	if (untold)
+		fprintf(stream, ",\"below_severity\":%" PRIu64, untold);
 	putc('}', stream);
 }
 
@@ -226,7 +229,7 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 			putc(',', stream);
 		result_put_string(stream, program_text(program, program->rules[i].name));
 		putc(':', stream);
-		put_rule_stats(stream, &totals->rules[i]);
+		put_rule_stats(stream, &totals->rules[i], result_untold(program, totals, i));
 	}
 	putc('}', stream);
 	result_put_tallies(stream, &totals->tallies);

@@ -18,7 +18,8 @@
 #include <stdio.h>
 
 /*
- * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "stack" only where
+ * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "severity", "tags"
+ * and "description" where the rule says them, "stack" only where
  * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
  * notice is written. when: what else is said of time and host, at the end of the line; NULL: nothing.
  */
@@ -35,6 +36,12 @@ char *result_warning(const struct program *program, const struct program_match *
 /* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
 enum { RESULT_AGO_BYTES = 32 };
 void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
+
+/* Whether matches of the rule are told where only those of severity least and above are. */
+bool result_is_told(const struct program_rule *rule, enum severity least);
+
+/* How many matches of the rule of this number were not, as it is below totals->least_severity. */
+uint64_t result_untold(const struct program *program, const struct session_totals *totals, uint32_t rule);
 
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);

@@ -4,6 +4,7 @@
 
 /* What a session counts, filled by executors, recordings and reactions, written by result.h. */
 
+#include "base/severity.h"
 #include "program/match.h"
 #include "react/tally.h"
 #include "session/record/recording.h"
@@ -39,6 +40,7 @@ struct session_totals {
 	uint64_t stops_refused;            /* processes that were not stopped: too many are */
 	uint64_t asks_lost;                /* questions that got their default answer without being told */
 	struct session_refusals refusals;
+	enum severity least_severity; /* matches of rules below it were counted, but not told */
 };
 
 /* Events that rules did not see, or not whole, as something in them could not be read; all rules together. */

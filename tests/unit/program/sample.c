@@ -2,6 +2,7 @@
 #include "sample.h"
 
 #include "base/alloc.h"
+#include "base/severity.h"
 #include "event/type.h"
 #include "program/section.h"
 #include "react/react.h"
@@ -466,7 +467,9 @@ static void add_dropping(struct program_build *build)
 void *sample_image(size_t *length)
 {
 	struct program_build *build = program_build_new();
+	struct program_rule *label;
 	void *image = NULL;
+	uint32_t tags;
 
 	if (!build)
 		abort();
@@ -477,6 +480,12 @@ void *sample_image(size_t *length)
 	add_dropping(build);
 	/* Nobody's: for tests that take another key or close the circle of emissions. */
 	INDICES(build, FIELD_PID);
+	tags = INDICES(build, program_build_text(build, "T1499"), program_build_text(build, "cpu"));
+	label = program_build_get(build, PROGRAM_RULES, RULE_DROPPING);
+	label->severity = SEVERITY_HIGH;
+	label->first_tag = tags;
+	label->tag_count = 2;
+	label->description = 1 + program_build_text(build, "an alarm");
 	add(build, PROGRAM_STATEMENTS,
 	    &(struct program_statement){ TYPE_C, PROGRAM_NONE, program_build_count(build, PROGRAM_ARGS), 0 });
 	if (program_build_finish(build, &image, length))

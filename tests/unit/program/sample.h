@@ -41,6 +41,8 @@ enum {
 	FIELD_ALARM_RATIO,
 };
 
+enum { SAMPLE_TAG = 17 }; /* the first of RULE_DROPPING, among the indices */
+
 enum { RULE_PAIR, RULE_SILENCE, RULE_STRICT, RULE_DROPPING, SAMPLE_RULES };
 
 /* Short names, for tables. */

@@ -86,11 +86,18 @@ static const struct corruption corruptions[] = {
 	BAD(RULES, 1, rule, first_state, 2, "belongs to another"),
 	BAD(RULES, 0, rule, first_class, 6, "not in the image"),
 	BAD(RULES, 0, rule, class_count, 0, "no class 0", PROGRAM_STATES, 1),
-	BAD(RULES, 0, rule, first_over, 16, "not in the image"),
+	BAD(RULES, 0, rule, first_over, 18, "not in the image"),
 	BAD(RULES, 0, rule, over_count, 2, "not in the rule's stream", PROGRAM_ELEMENTS, 2),
 	BAD(RULES, 0, rule, return_count, 3, "not in the image"),
 	BAD(RULES, 0, rule, statement_count, 4, "not in the image"),
 	BAD(RULES, 0, rule, context_slot, 0, "but no deadline"),
+	BAD(RULES, 0, rule, severity, 6, "no severity 6"),
+	BAD(RULES, 0, rule, severity, UINT32_MAX, "no severity 4294967295"),
+	BAD(RULES, 0, rule, description, 2, "no printable text begins"),
+	BAD(RULES, 0, rule, tag_count, 65, "more than 64 tags"),
+	BAD(RULES, 0, rule, first_tag, UINT32_MAX, "not in the image"),
+	BAD(RULES, RULE_DROPPING, rule, tag_count, 3, "not in the image"),
+	BAD(RULES, RULE_DROPPING, rule, reserved[0], 1, "reserved"),
 	BAD(RULES, 1, rule, name, 1, "no name begins"),
 	BAD(RULES, RULE_SILENCE, rule, within_ns, 0, "no time limit"),
 	BAD(RULES, RULE_SILENCE, rule, context_slot, PROGRAM_NONE, "no context slots"),
@@ -199,6 +206,8 @@ static const struct corruption corruptions[] = {
 	{ PROGRAM_INDICES, 3, 0, 4, FIELD_B_BIG, "bit by bit", PROGRAM_KEYS, 0 },
 	{ PROGRAM_INDICES, 4, 0, 4, 6, "no slot 6", PROGRAM_CLASSES, 0 },
 	{ PROGRAM_INDICES, 4, 0, 4, 3, "bit by bit", PROGRAM_KEYS, 0 },
+	{ PROGRAM_INDICES, SAMPLE_TAG, 0, 4, PROGRAM_NONE, "tag 0 is none", PROGRAM_RULES, RULE_DROPPING },
+	{ PROGRAM_INDICES, SAMPLE_TAG, 0, 4, 1, "no printable text begins", PROGRAM_RULES, RULE_DROPPING },
 	{ PROGRAM_INDICES, 14, 0, 4, 1, "drops by one key", PROGRAM_CLASSES, 4 },
 	/* what a match tells */
 	BAD(RETURNS, 0, return, name, PROGRAM_NONE, "no name"),
@@ -262,10 +271,25 @@ static void refuses_each_corruption(void **context)
 	assert_int_equal(failures, 0);
 }
 
+static void refuses_a_tag_given_twice(void **context)
+{
+	size_t length;
+	char *image = sample_image(&length);
+	uint32_t *tags = sample_item(image, PROGRAM_INDICES, SAMPLE_TAG);
+	const char *rule = sample_item(image, PROGRAM_RULES, RULE_DROPPING);
+
+	(void)context;
+	tags[1] = tags[0];
+	sample_seal(image, length);
+	assert_true(is_refused(image, length, "it has tag 0 twice", (uint64_t)(rule - image)));
+	alloc_free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_each_corruption),
+		cmocka_unit_test(refuses_a_tag_given_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
