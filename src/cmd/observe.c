@@ -4,6 +4,7 @@
 #include "cmd/observe.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/status.h"
@@ -16,6 +17,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+/* Preparations that take longer than this are worth a word. */
+#define SLOW_START_NS UINT64_C(2000000000)
 
 /* A hangup ends the session like SIGTERM, unless our parent wants it ignored, as nohup does. */
 static bool hangup_ends(void)
@@ -131,6 +135,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 			     .for_ns = arguments->options[OPTION_FOR].number,
 			     .signal_fd = -1 },
 		.verbose = cli_has(arguments, OPTION_VERBOSE),
+		.begun_ns = clock_now_ns(),
 	};
 	if (status)
 		return status;
@@ -191,6 +196,17 @@ void observe_fini(struct observation *observation)
 	alloc_free(observation->pids);
 }
 
+/* Many rules take seconds to load, and a user who waits for their first match wants to know from when on they look. */
+static void tell_preparations(const struct observation *observation)
+{
+	uint64_t took = clock_now_ns() - observation->begun_ns;
+
+	if (took > SLOW_START_NS || observation->verbose)
+		cli_note("observing after %.1f s of preparations%s", (double)took / 1e9,
+			 observation->options.command ? "; the command starts now"
+						      : "; what happened before was not observed");
+}
+
 void observe_start(struct observation *observation)
 {
 	/* What limits our output (ulimit -f) or time (ulimit -t) fails a write, or nothing, but does not end the rules.
@@ -201,8 +217,7 @@ void observe_start(struct observation *observation)
 	sigprocmask(SIG_BLOCK, &observation->taken, NULL);
 	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
-	if (observation->verbose)
-		cli_note("observing");
+	tell_preparations(observation);
 }
 
 /* A user who relies on rules that act is warned. */

@@ -16,6 +16,7 @@ struct observation {
 	struct asterism_diag *diag; /* of the session */
 	sigset_t taken;             /* the signals that come through options.signal_fd */
 	bool verbose;
+	uint64_t begun_ns; /* when the preparations began */
 	pid_t *pids;
 	struct session_policy policy;
 };
