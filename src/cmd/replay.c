@@ -182,15 +182,6 @@ static char *put_remedy(const struct cli_arguments *arguments, const struct oper
 	return text_take(&text, &taken) ? NULL : taken;
 }
 
-/* A user who looks for matches wants to know that there may be more. Returns the status to end with. */
-static int tell_interrupted(int status)
-{
-	if (!signals_came())
-		return status;
-	cli_note("interrupted: the input was not read to its end");
-	return status == STATUS_FINE || status == STATUS_MATCH ? STATUS_SIGNAL + signals_came() : status;
-}
-
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -238,7 +229,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 			put_threads(&totals);
 		if (!status)
 			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
-		status = tell_interrupted(status);
+		status = signals_status(status);
 	}
 	session_totals_fini(&totals);
 	alloc_free(remedy);

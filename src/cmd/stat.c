@@ -243,7 +243,7 @@ static int run(const struct cli_arguments *arguments)
 			put_json(&totals);
 		else
 			put_text(&totals);
-		status = inputs_status(&totals.inputs);
+		status = signals_status(inputs_status(&totals.inputs));
 	}
 	inputs_close(&totals.inputs);
 	filter_close(&totals.filter);

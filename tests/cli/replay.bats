@@ -144,6 +144,24 @@ setup() {
 	[[ $(tail -n 1 out) == '{"stats":{"events":3,'* ]]
 }
 
+@test "a signal while stat reads: what came so far, and that it is not all" {
+	local status=0
+	head -n 2 pair.rule >pair.events
+	mkfifo pipe
+	"$ASTERISM" stat --catalog pair.events -f json pipe >out 2>err 3>&- &
+	local pid=$!
+	exec 7>pipe
+	cat pair.jsonl >&7
+	sleep 0.3
+	kill -TERM $pid
+	sleep 0.2
+	exec 7>&-
+	wait $pid || status=$?
+	[ "$status" = 143 ]
+	[ "$(cat err)" = "asterism: note: interrupted: the input was not read to its end" ]
+	[ -s out ]
+}
+
 @test "compile: the image does what the text does" {
 	run --separate-stderr -0 "$ASTERISM" compile pair.rule -o pair.astc
 	[ -z "$output$stderr" ]

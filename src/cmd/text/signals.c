@@ -3,6 +3,9 @@
 
 #include "cmd/text/signals.h"
 
+#include "cli/print.h"
+#include "cmd/options/status.h"
+
 static volatile sig_atomic_t stop;
 
 static void on_signal(int signal_number)
@@ -23,4 +26,12 @@ const volatile sig_atomic_t *signals_take(void)
 int signals_came(void)
 {
 	return stop;
+}
+
+int signals_status(int status)
+{
+	if (!signals_came())
+		return status;
+	cli_note("interrupted: the input was not read to its end");
+	return status == STATUS_FINE || status == STATUS_MATCH ? STATUS_SIGNAL + signals_came() : status;
 }

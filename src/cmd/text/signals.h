@@ -13,4 +13,8 @@ const volatile sig_atomic_t *signals_take(void);
 /* The signal that has set the flag, which is its value; 0: none has. */
 int signals_came(void);
 
+/* Says that the input was not read to its end if a signal has come. Returns the status to end with in place of status.
+ */
+int signals_status(int status);
+
 #endif
