@@ -87,6 +87,7 @@ static int lay_out(struct event_catalog *catalog, const struct event_type_spec *
 			.bytes = field_bytes(from),
 			.unit = from->unit,
 			.doc = from->doc,
+			.meaning = from->meaning ? from->meaning : event_value_meaning(from->value),
 		};
 		if (!fields[i].bytes || fields[i].bytes > EVENT_RECORD_BYTES_MAX - offset)
 			return -E2BIG;

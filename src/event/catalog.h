@@ -55,6 +55,7 @@ struct event_field_spec {
 	enum event_value value;
 	uint32_t bytes;
 	const char *unit, *doc;
+	const struct meaning *meaning;
 };
 
 struct event_type_spec {

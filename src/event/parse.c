@@ -6,6 +6,7 @@
 
 #include "event/catalog-priv.h"
 #include "event/path-priv.h"
+#include "meaning/meaning.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,10 +107,41 @@ static int check_field_name(struct parser *parser, struct event_span span)
 	return 0;
 }
 
+/* What the field's numbers stand for, or the unit of those that only have one: the words up to its documentation. */
+static int scan_meaning(struct parser *parser, struct event_field_spec *field)
+{
+	struct event_scan *scan = &parser->scan;
+	bool is_unit = event_scan_keyword(scan, "UNIT");
+	const char *start = scan->at;
+	struct event_span first = event_scan_name(scan), second = { 0 };
+	char text[MEANING_NAME_BYTES] = "";
+
+	if (is_unit && !first.length)
+		return event_scan_expected(scan, "a unit");
+	if (is_unit)
+		return (field->unit = copy_span(parser, first)) ? 0 : -ENOMEM;
+	if (!first.length || event_scan_char(scan, ':')) { /* the next field, with no comma before it */
+		scan->at = start;
+		return 0;
+	}
+	snprintf(text, sizeof text, "%.*s", (int)first.length, first.start);
+	if (meaning_has_second(text))
+		second = event_scan_name(scan);
+	if (second.length)
+		snprintf(text, sizeof text, "%.*s %.*s", (int)first.length, first.start, (int)second.length,
+			 second.start);
+	field->meaning = meaning_find(text);
+	if (!field->meaning)
+		return event_scan_error(scan, first, meaning_nearest(text), "there is no meaning '%s'", text);
+	if (field->value == EVENT_STRING || field->value == EVENT_F64 || field->value == EVENT_BOOL)
+		return event_scan_error(scan, first, NULL, "only integers, times and addresses have a meaning");
+	return 0;
+}
+
 static int scan_field(struct parser *parser)
 {
 	struct event_scan *scan = &parser->scan;
-	struct event_span name = event_scan_name(scan), unit;
+	struct event_span name = event_scan_name(scan);
 	struct event_field_spec *field;
 	int result;
 
@@ -126,13 +158,8 @@ static int scan_field(struct parser *parser)
 		return -ENOMEM;
 	if ((result = scan_value_type(parser, field)) || (result = scan_capacity(parser, field)))
 		return result;
-	if (event_scan_keyword(scan, "UNIT")) {
-		unit = event_scan_name(scan);
-		if (!unit.length)
-			return event_scan_expected(scan, "a unit");
-		if (!(field->unit = copy_span(parser, unit)))
-			return -ENOMEM;
-	}
+	if ((result = scan_meaning(parser, field)))
+		return result;
 	parser->type.field_count++;
 	return scan_optional_text(parser, &field->doc);
 }
@@ -418,7 +445,8 @@ static int keep_exit(struct parser *parser, struct event_span name, uint64_t num
 	if (!when)
 		return no_memory(parser);
 	begin_type(parser);
-	parser->fields[0] = (struct event_field_spec){ .name = ret[0], .value = EVENT_I64 };
+	parser->fields[0] =
+		(struct event_field_spec){ .name = ret[0], .value = EVENT_I64, .meaning = meaning_find("result") };
 	parser->type.field_count = 1;
 	return finish_call(parser, name, "sys_exit", when, ret);
 }

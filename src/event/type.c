@@ -3,14 +3,18 @@
 
 #include "event/type.h"
 
+#include "meaning/meaning.h"
+
 #include <string.h>
 #include <strings.h>
 
 const struct event_field event_header_fields[EVENT_HEADER_FIELDS] = {
-	{ "ts", EVENT_TIME, offsetof(struct event_header, ts), 8, "ns", "time of the event, CLOCK_MONOTONIC" },
+	{ "ts", EVENT_TIME, offsetof(struct event_header, ts), 8, "ns", "time of the event, CLOCK_MONOTONIC",
+	  &meaning_time },
 	{ "cpu", EVENT_U32, offsetof(struct event_header, cpu), 4, NULL, "processor that raised it" },
-	{ "pid", EVENT_U32, offsetof(struct event_header, pid), 4, NULL, "process (thread group) that raised it" },
-	{ "tid", EVENT_U32, offsetof(struct event_header, tid), 4, NULL, "thread that raised it" },
+	{ "pid", EVENT_U32, offsetof(struct event_header, pid), 4, NULL, "process (thread group) that raised it",
+	  &meaning_pid },
+	{ "tid", EVENT_U32, offsetof(struct event_header, tid), 4, NULL, "thread that raised it", &meaning_tid },
 	{ "comm", EVENT_STRING, offsetof(struct event_header, comm), EVENT_COMM_BYTES, NULL, "name of that thread" },
 };
 
@@ -65,6 +69,12 @@ enum event_value event_value_find(const char *name)
 			return value;
 	}
 	return 0;
+}
+
+/* A time may be a moment or a duration: it says what it is in its declaration. */
+const struct meaning *event_value_meaning(enum event_value value)
+{
+	return value == EVENT_ADDR ? &meaning_addr : NULL;
 }
 
 bool event_value_is_unsigned64(enum event_value value)

@@ -63,6 +63,8 @@ enum {
  */
 #define EVENT_UNKNOWN (UINT32_C(1) << 30)
 
+struct meaning;
+
 struct event_header {
 	uint64_t ts;
 	uint64_t seq;
@@ -80,8 +82,9 @@ struct event_field {
 	enum event_value value;
 	uint32_t offset;  /* in the record */
 	uint32_t bytes;   /* in the record: 4 (header integers), 8, or a string's capacity */
-	const char *unit; /* "ns", "bytes", "pages", ... or NULL */
+	const char *unit; /* "sectors", "jiffies", ...: of amounts that have no meaning of their own; or NULL */
 	const char *doc;  /* or NULL */
+	const struct meaning *meaning; /* what numbers stand for (meaning/meaning.h), or NULL */
 };
 
 enum event_origin {
@@ -177,6 +180,9 @@ const char *event_value_name(enum event_value value);
 
 /* The value type called name in any case, or 0. */
 enum event_value event_value_find(const char *name);
+
+/* What values of a type that says so by itself stand for, or NULL. */
+const struct meaning *event_value_meaning(enum event_value value);
 
 /* True for u64 and addr, whose arithmetic is unsigned. */
 bool event_value_is_unsigned64(enum event_value value);

@@ -59,8 +59,9 @@ static bool check_fields(struct lang_check *c, const struct lang_syntax_item *it
 			lang_error(c->report, &field->name.location, "leave it out, or give it another name",
 				   "every event has the header field '%s' already", field->name.text);
 		else
-			specs[(*count)++] =
-				(struct event_field_spec){ .name = field->name.text, .value = field->value };
+			specs[(*count)++] = (struct event_field_spec){ .name = field->name.text,
+								       .value = field->value,
+								       .meaning = field->meaning };
 		fine &= !twice && !header;
 	}
 	return fine;

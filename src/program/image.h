@@ -65,6 +65,7 @@ struct program_field {
 	uint32_t value;  /* enum event_value */
 	uint32_t offset; /* in the event record */
 	uint32_t bytes;
+	uint32_t meaning; /* 1 + text: what numbers stand for (meaning/meaning.h); 0: nothing else */
 };
 
 enum program_semantics {
@@ -197,16 +198,16 @@ struct program_class {
  */
 struct program_key {
 	uint32_t type;
-	uint32_t
-		first_field; /* in INDICES: as many FIELDS indices as the class has slots; MACHINE: NONE is any value */
+	uint32_t first_field; /* in INDICES: as many FIELDS indices as slots; MACHINE: NONE is any value */
 };
 
 struct program_return {
 	uint32_t name;
-	uint32_t node;   /* over slots only */
-	uint32_t notice; /* MACHINE: the notice of the rule that it belongs to, from 1; else 0 */
-	uint32_t there;  /* 1 + a node, BOOL, over slots only: whether the match has the value; 0: it always does */
-	uint32_t first;  /* MACHINE: 1 + the first return (of the rule) of its notice with its text; 0: itself */
+	uint32_t node;    /* over slots only */
+	uint32_t notice;  /* MACHINE: the notice of the rule that it belongs to, from 1; else 0 */
+	uint32_t there;   /* 1 + a node, BOOL, over slots only: whether the match has the value; 0: it always does */
+	uint32_t first;   /* MACHINE: 1 + the first return (of the rule) of its notice with its text; 0: itself */
+	uint32_t meaning; /* as program_field's */
 };
 
 struct program_statement {
@@ -218,8 +219,9 @@ struct program_statement {
 };
 
 struct program_arg {
-	uint32_t node;  /* over slots only */
-	uint32_t field; /* EMIT: index in FIELDS; CALL: enum react_naming */
+	uint32_t node;    /* over slots only */
+	uint32_t field;   /* EMIT: index in FIELDS; CALL: enum react_naming */
+	uint32_t meaning; /* as program_field's */
 };
 
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");

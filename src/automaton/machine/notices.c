@@ -273,7 +273,10 @@ static uint32_t return_row(struct machine_build *build, struct output *output, c
 {
 	const uint32_t *places = output->notice->places;
 	uint32_t first = output->value, count = place_count(value->expr), again = 1;
-	struct program_return row = { .notice = output->number };
+	struct program_return row = {
+		.notice = output->number,
+		.meaning = unit_meaning(build->base.unit, value->expr->meaning),
+	};
 	const char *name = value->name;
 
 	for (uint32_t i = 0; i < output->rows; i++) {
@@ -347,6 +350,7 @@ static void emit_statement(struct machine_build *build, struct output *output, c
 		args[i].node = value_node(build, output, arg->kind == LANG_ARG_VALUE ? arg->expr : NULL);
 		args[i].field = statement->is_emit ? unit_field(build->base.unit, statement->type, arg->field)
 						   : rule_naming(arg);
+		args[i].meaning = unit_meaning(build->base.unit, arg->expr ? arg->expr->meaning : NULL);
 	}
 	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
 	program_build_add(image, PROGRAM_STATEMENTS, &row, 1);

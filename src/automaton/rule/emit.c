@@ -241,6 +241,7 @@ static void emit_returns(struct rule_build *build, struct program_rule *out)
 			.name = rule_text(build, build->rule->values[i].name),
 			.node = node_expr(build, build->rule->values[i].expr, PROGRAM_NONE),
 			.there = conditions_there(build, build->rule->values[i].expr) + 1, /* NONE: 0 */
+			.meaning = unit_meaning(build->unit, build->rule->values[i].expr->meaning),
 		};
 
 		add(build, PROGRAM_RETURNS, &row);
@@ -284,6 +285,7 @@ static void emit_statement(struct rule_build *build, const struct lang_statement
 			arg->kind == LANG_ARG_VALUE ? node_expr(build, arg->expr, PROGRAM_NONE) : identity(build, arg);
 		args[i].field =
 			statement->is_emit ? unit_field(build->unit, statement->type, arg->field) : rule_naming(arg);
+		args[i].meaning = unit_meaning(build->unit, arg->expr ? arg->expr->meaning : NULL);
 	}
 	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
 	add(build, PROGRAM_STATEMENTS, &row);

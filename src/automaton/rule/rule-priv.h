@@ -116,6 +116,8 @@ enum { STATES_MAX = 1 << 15 };
 uint32_t unit_type(struct unit_build *unit, const struct event_type *type);
 uint32_t unit_field(struct unit_build *unit, const struct event_type *type, const struct event_field *field);
 enum program_kind unit_kind(enum event_value value);
+/* What an image has for it. */
+uint32_t unit_meaning(struct unit_build *unit, const struct meaning *meaning);
 
 /* slots.c: slot of a purpose, made when it is new. */
 uint32_t slot_get(struct rule_build *build, const struct slot *wanted);

@@ -3,6 +3,8 @@
 
 #include "automaton/rule/rule-priv.h"
 
+#include "meaning/meaning.h"
+
 #include <errno.h>
 
 enum program_kind unit_kind(enum event_value value)
@@ -19,6 +21,11 @@ enum program_kind unit_kind(enum event_value value)
 	}
 }
 
+uint32_t unit_meaning(struct unit_build *unit, const struct meaning *meaning)
+{
+	return meaning ? program_build_text(unit->out, meaning->text) + 1 : 0;
+}
+
 static void add_fields(struct unit_build *unit, const struct event_field *fields, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -27,6 +34,7 @@ static void add_fields(struct unit_build *unit, const struct event_field *fields
 			.value = fields[i].value,
 			.offset = fields[i].offset,
 			.bytes = fields[i].bytes,
+			.meaning = unit_meaning(unit, fields[i].meaning),
 		};
 
 		program_build_add(unit->out, PROGRAM_FIELDS, &row, 1);

@@ -14,6 +14,7 @@ static struct lang_expr *check_const(struct lang_check *c, const struct lang_syn
 		expr->integer = syntax->integer;
 		expr->real = syntax->real;
 		expr->text = syntax->text;
+		expr->is_bare = syntax->is_bare;
 	}
 	return expr;
 }

@@ -40,6 +40,8 @@ static bool take_field(struct lang_check *c, struct source *source, uint32_t ind
 		*source = *found;
 	if (!key->kind || kind == LANG_U64)
 		key->kind = kind;
+	if (!key->meaning)
+		key->meaning = found->field->meaning;
 	if (kind == LANG_STRING && found->field->bytes > key->bytes)
 		key->bytes = (found->field->bytes + 7) / 8 * 8;
 	return true;

@@ -32,6 +32,20 @@ static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_ex
 	return expr;
 }
 
+/* A key or a variable. */
+static struct lang_expr *refer_to(struct lang_check *c, const struct lang_syntax_expr *syntax, enum lang_op op,
+				  uint32_t index)
+{
+	const struct lang_machine *machine = c->scope->machine;
+	bool is_key = op == LANG_KEY;
+	enum lang_kind kind = is_key ? machine->keys[index].kind : machine->variables[index].kind;
+	struct lang_expr *expr = refer(c, syntax, op, index, kind);
+
+	if (expr)
+		expr->meaning = is_key ? machine->keys[index].meaning : machine->variables[index].meaning;
+	return expr;
+}
+
 static void no_name(struct lang_check *c, const struct lang_word *word)
 {
 	const struct lang_machine *machine = c->scope->machine;
@@ -69,8 +83,10 @@ static struct lang_expr *field_of(struct lang_check *c, const struct lang_syntax
 {
 	struct lang_expr *expr = field ? refer(c, syntax, LANG_FIELD, UINT32_MAX, lang_kind_of(field->value)) : NULL;
 
-	if (expr)
+	if (expr) {
 		expr->field = field;
+		expr->meaning = field->meaning;
+	}
 	return expr;
 }
 
@@ -78,7 +94,6 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 {
 	const struct lang_word *word = &syntax->reference->name;
 	uint32_t number = lang_names_find(c->scope->locals, word->text);
-	const struct lang_machine *machine = c->scope->machine;
 
 	if (number != LANG_NO_NAME && c->scope->event_only) {
 		lang_error(c->report, &word->location, "a field of the event is meant with the event's name before it",
@@ -87,10 +102,9 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 		return NULL;
 	}
 	if (number < LANG_FIRST_VARIABLE)
-		return refer(c, syntax, LANG_KEY, number, machine->keys[number].kind);
+		return refer_to(c, syntax, LANG_KEY, number);
 	if (number != LANG_NO_NAME)
-		return refer(c, syntax, LANG_VARIABLE, number - LANG_FIRST_VARIABLE,
-			     machine->variables[number - LANG_FIRST_VARIABLE].kind);
+		return refer_to(c, syntax, LANG_VARIABLE, number - LANG_FIRST_VARIABLE);
 	if (!c->scope->type)
 		return NULL;
 	const struct event_field *field = event_field_find(c->scope->type, word->text);

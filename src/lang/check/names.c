@@ -136,6 +136,16 @@ static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_ex
 	return expr;
 }
 
+/* The field, or what a function makes of it, means what the field means. */
+static struct lang_expr *of_field(struct lang_expr *expr, const struct event_field *field)
+{
+	if (expr) {
+		expr->field = field;
+		expr->meaning = field->meaning;
+	}
+	return expr;
+}
+
 /* name.function.field */
 static struct lang_expr *check_function(struct lang_check *c, const struct lang_syntax_expr *syntax,
 					const struct lang_element *element)
@@ -160,11 +170,7 @@ static struct lang_expr *check_function(struct lang_check *c, const struct lang_
 			   "'%s' needs a number, but '%s' is %s", function->name, field->name, lang_kind_name(kind));
 		return NULL;
 	}
-	struct lang_expr *expr = refer(c, syntax, function->op, function->op == LANG_AVG ? LANG_F64 : kind);
-
-	if (expr)
-		expr->field = field;
-	return expr;
+	return of_field(refer(c, syntax, function->op, function->op == LANG_AVG ? LANG_F64 : kind), field);
 }
 
 bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, const struct lang_element *element)
@@ -190,11 +196,7 @@ static struct lang_expr *check_field(struct lang_check *c, const struct lang_syn
 			   "'%s' is an array, so '%s' has many values", element->name, field->name);
 		return NULL;
 	}
-	struct lang_expr *expr = refer(c, syntax, LANG_FIELD, lang_kind_of(field->value));
-
-	if (expr)
-		expr->field = field;
-	return expr;
+	return of_field(refer(c, syntax, LANG_FIELD, lang_kind_of(field->value)), field);
 }
 
 static bool is_array_form(const struct lang_syntax_expr *syntax, const struct lang_element *element)

@@ -76,6 +76,7 @@ bool lang_check_locals(struct lang_check *c)
 			.type = at->type,
 			.kind = at->type ? lang_kind_of(at->type) : 0,
 			.bytes = at->bytes,
+			.meaning = at->meaning,
 		};
 		add_local(c, &at->name, LANG_FIRST_VARIABLE + machine->variable_count++);
 		check_initial(c, at, variable);

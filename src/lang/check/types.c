@@ -5,7 +5,7 @@
  * the kind of the other side where it fits.
  */
 
-#include "lang/check/check-priv.h"
+#include "lang/check/meanings-priv.h"
 
 static const struct operator_text {
 	const char *text;
@@ -88,8 +88,10 @@ static struct lang_expr *convert(struct lang_check *c, struct lang_expr *expr, e
 	}
 	struct lang_expr *converted = lang_new_expr(c, LANG_CONVERT, kind, &expr->location);
 
-	if (converted)
+	if (converted) {
 		converted->left = expr;
+		converted->meaning = expr->meaning;
+	}
 	return converted;
 }
 
@@ -138,13 +140,21 @@ static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, 
 	}
 	if (op == LANG_SHL || op == LANG_SHR)
 		return make(lang_new_expr(c, op, left->kind, location), left, right);
+	if (!lang_meaning_adds(c, op, left, right, location))
+		return NULL;
+	const struct meaning *meaning = lang_meaning_of(c, op, left, right);
+
 	adapt(left, right);
 	adapt(right, left);
 	if (left->kind == LANG_F64 || right->kind == LANG_F64)
 		kind = LANG_F64;
 	else if (left->kind == LANG_U64 || right->kind == LANG_U64)
 		kind = LANG_U64;
-	return make(lang_new_expr(c, op, kind, location), convert(c, left, kind), convert(c, right, kind));
+	struct lang_expr *expr = lang_new_expr(c, op, kind, location);
+
+	if (expr)
+		expr->meaning = meaning;
+	return make(expr, convert(c, left, kind), convert(c, right, kind));
 }
 
 /* TRUE and FALSE stand for 1 and 0 beside an integer. */
@@ -199,7 +209,7 @@ struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct 
 {
 	struct diag_location location = span(left, right);
 
-	if (!align(c, &left, &right, op_location))
+	if (!lang_meaning_compares(c, left, right, op_location) || !align(c, &left, &right, op_location))
 		return NULL;
 	return make(lang_new_expr(c, op, LANG_BOOL, &location), left, right);
 }
@@ -217,7 +227,8 @@ static struct lang_expr *type_order(struct lang_check *c, const struct lang_synt
 			   comparisons[syntax->op], lang_kind_name(odd->kind));
 		return NULL;
 	}
-	if (!align(c, &left, &right, &syntax->op_location))
+	if (!lang_meaning_compares(c, left, right, &syntax->op_location) ||
+	    !align(c, &left, &right, &syntax->op_location))
 		return NULL;
 	return make(lang_new_expr(c, syntax->op, LANG_BOOL, &syntax->location), left, right);
 }

@@ -84,6 +84,7 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 
 	if (!expr)
 		return NULL;
+	expr->is_bare = p->token.unit == LANG_PLAIN;
 	switch (p->token.kind) {
 	case LANG_TOKEN_INTEGER:
 		expr->kind = p->token.integer > INT64_MAX && !p->token.negative ? LANG_U64 : LANG_I64;

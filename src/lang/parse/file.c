@@ -17,7 +17,7 @@ static bool parse_field(struct lang_parser *p, struct lang_syntax_item *item, st
 
 	if (!field || !lang_take_word(p, &field->name, "a field name") ||
 	    !lang_expect(p, LANG_TOKEN_COLON, "':'", "a field is written 'name: type'") ||
-	    !lang_parse_value_type(p, &field->value))
+	    !lang_parse_value_type(p, &field->value) || !lang_parse_meaning(p, field->value, &field->meaning))
 		return false;
 	item->broken |= field->value == 0;
 	**end = field;

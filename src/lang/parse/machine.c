@@ -122,6 +122,8 @@ static bool parse_variable(struct lang_parser *p, struct lang_syntax_machine *ma
 	variable->bytes = variable->type == EVENT_STRING ? LANG_STRING_VARIABLE_BYTES : 0;
 	if (p->token.kind == LANG_TOKEN_LBRACKET && !parse_capacity(p, variable))
 		return false;
+	if (!lang_parse_meaning(p, variable->type, &variable->meaning))
+		return false;
 	if (lang_accept(p, LANG_TOKEN_ASSIGN) && !(variable->initial = lang_parse_constant_value(p)))
 		return false;
 	if (machine->state_count > 0)

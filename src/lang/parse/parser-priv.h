@@ -136,7 +136,9 @@ struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p);
 struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p);          /* a condition, or several in braces */
 struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p); /* EMIT or CALL */
 bool lang_parse_value_type(struct lang_parser *p, enum event_value *type); /* 0 after an error that does not stop */
-bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss);         /* behind ON LOSS */
+/* What may stand behind it: what the values mean; else what the type says by itself. False as those above. */
+bool lang_parse_meaning(struct lang_parser *p, enum event_value value, const struct meaning **meaning);
+bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss); /* behind ON LOSS */
 bool lang_parse_severity(struct lang_parser *p, struct lang_syntax_properties *properties);
 bool lang_parse_tags(struct lang_parser *p, struct lang_syntax_properties *properties);
 bool lang_parse_description(struct lang_parser *p, struct lang_syntax_properties *properties);

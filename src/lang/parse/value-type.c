@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which words are types of values. */
+/* Decides which words are types of values, and which say what the values mean. */
 
 #include "lang/parse/parser-priv.h"
 
 #include "event/type.h"
+#include "meaning/meaning.h"
+
+#include <stdio.h>
 
 /* In the order in which they are suggested. */
 static const char *const value_types[] = { "i32", "i64", "u32",  "u64",  "i16",  "u16",   "i8",
@@ -26,5 +29,31 @@ bool lang_parse_value_type(struct lang_parser *p, enum event_value *value)
 	if (!hint)
 		hint = "the types are u8 u16 u32 u64 i8 i16 i32 i64 f64 bool time addr string";
 	lang_error(p->report, &type.location, hint, "'%s' is not a type", type.text);
+	return true;
+}
+
+bool lang_parse_meaning(struct lang_parser *p, enum event_value value, const struct meaning **meaning)
+{
+	struct lang_word first, second = { 0 };
+	char text[MEANING_NAME_BYTES];
+
+	*meaning = event_value_meaning(value);
+	if (p->token.kind != LANG_TOKEN_WORD || p->ahead.kind == LANG_TOKEN_COLON || lang_at_modifier(p) ||
+	    lang_at_statement(p))
+		return true;
+	if (!lang_take_word(p, &first, "a meaning"))
+		return false;
+	snprintf(text, sizeof text, "%s", first.text);
+	if (meaning_has_second(text)) {
+		if (!lang_take_word(p, &second, "the name of a family"))
+			return false;
+		snprintf(text, sizeof text, "%s %s", first.text, second.text);
+	}
+	*meaning = meaning_find(text);
+	if (!*meaning)
+		lang_error(p->report, &first.location, lang_did_you_mean(p->report, text, meaning_nearest(text)),
+			   "there is no meaning '%s'", text);
+	else if (value == EVENT_STRING || value == EVENT_F64 || value == EVENT_BOOL)
+		lang_error(p->report, &first.location, NULL, "only integers, times and addresses have a meaning");
 	return true;
 }

@@ -17,15 +17,17 @@ struct lang_key {
 	struct diag_location location;
 	enum lang_kind kind; /* U64 where a field of some event is u64 or addr, I64 for other integers; BOOL, STRING */
 	uint32_t bytes;      /* STRING: the greatest capacity among the events' fields; else 0 */
+	const struct meaning *meaning; /* of the first of these fields that has one, or NULL */
 };
 
 struct lang_variable {
 	const char *name;
 	struct diag_location location;
-	enum event_value type;     /* of what width it is */
-	enum lang_kind kind;       /* of expressions that name it */
-	uint32_t bytes;            /* STRING: capacity with the NUL, multiple of 8 */
-	struct lang_expr *initial; /* CONST of its kind, or NULL: 0, "" */
+	enum event_value type;         /* of what width it is */
+	enum lang_kind kind;           /* of expressions that name it */
+	uint32_t bytes;                /* STRING: capacity with the NUL, multiple of 8 */
+	struct lang_expr *initial;     /* CONST of its kind, or NULL: 0, "" */
+	const struct meaning *meaning; /* as declared, or NULL */
 };
 
 enum lang_machine_action_kind {

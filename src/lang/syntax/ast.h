@@ -75,6 +75,8 @@ struct lang_expr {
 	uint64_t integer;                /* CONST I64 (two's complement), U64, BOOL */
 	double real;                     /* CONST F64 */
 	const char *text;                /* CONST STRING, NUL-terminated, no NUL inside */
+	const struct meaning *meaning;   /* what it stands for (meaning/meaning.h), or NULL */
+	bool is_bare;                    /* CONST: a number without a unit */
 };
 
 enum lang_structure_kind {

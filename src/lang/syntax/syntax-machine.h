@@ -67,7 +67,8 @@ struct lang_syntax_state {
 struct lang_syntax_variable {
 	struct lang_syntax_variable *next;
 	struct lang_word name;
-	enum event_value type; /* 0: unknown, which is reported */
+	const struct meaning *meaning; /* or NULL */
+	enum event_value type;         /* 0: unknown, which is reported */
 	uint32_t bytes;
 	struct lang_syntax_expr *initial;
 };

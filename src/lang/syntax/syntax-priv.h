@@ -50,6 +50,7 @@ struct lang_syntax_expr {
 			uint64_t integer;
 			double real;
 			const char *text;
+			bool is_bare; /* a number without a unit */
 		};
 		struct lang_syntax_reference *reference; /* REFERENCE */
 	};
@@ -166,6 +167,7 @@ struct lang_syntax_field {
 	struct lang_syntax_field *next;
 	struct lang_word name;
 	enum event_value value;
+	const struct meaning *meaning; /* or NULL */
 };
 
 enum lang_syntax_item_kind {

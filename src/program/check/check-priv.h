@@ -70,6 +70,9 @@ int check_name(struct check *check, struct check_item item, uint32_t text);
 /* A label is for people: UTF-8 without control characters but tab and newline; may be PROGRAM_NONE. */
 int check_label(struct check *check, struct check_item item, uint32_t text);
 
+/* What values of this kind stand for (meaning/meaning.h); may be 0. */
+int check_meaning(struct check *check, struct check_item item, uint32_t meaning, enum program_kind kind);
+
 /* A constant is any text at all, length bytes long. */
 int check_constant(struct check *check, struct check_item item, uint32_t text, uint32_t length);
 

@@ -79,6 +79,8 @@ static int check_argument(struct check *check, uint32_t rule, const struct progr
 	struct check_item item = { PROGRAM_ARGS, index };
 	int result = check_expression(check, item, rule, arg->node, READS_NOTHING);
 
+	if (!result)
+		result = check_meaning(check, item, arg->meaning, (enum program_kind)program->nodes[arg->node].kind);
 	if (result)
 		return result;
 	if (statement->type == PROGRAM_NONE)
@@ -171,6 +173,9 @@ int check_results(struct check *check, uint32_t rule_index)
 			result = check_label(check, item, value->name);
 		if (!result)
 			result = check_expression(check, item, rule_index, value->node, READS_NOTHING);
+		if (!result)
+			result = check_meaning(check, item, value->meaning,
+					       (enum program_kind)check->program->nodes[value->node].kind);
 		if (!result)
 			result = check_first(check, item, rule);
 		if (!result && value->there)

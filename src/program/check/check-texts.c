@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "event/type.h"
+#include "meaning/meaning.h"
 #include "program/query.h"
 
 #include <errno.h>
@@ -85,6 +86,19 @@ int check_name(struct check *check, struct check_item item, uint32_t text)
 int check_label(struct check *check, struct check_item item, uint32_t text)
 {
 	return text == PROGRAM_NONE ? 0 : check_grade(check, item, text, LABEL_TEXT);
+}
+
+int check_meaning(struct check *check, struct check_item item, uint32_t meaning, enum program_kind kind)
+{
+	int result = meaning ? check_grade(check, item, meaning - 1, LABEL_TEXT) : 0;
+
+	if (result || !meaning)
+		return result;
+	if (!meaning_find(program_text(check->program, meaning - 1)))
+		return check_fail(check, item, "there is no such meaning");
+	if (kind == PROGRAM_STRING || kind == PROGRAM_BOOL)
+		return check_fail(check, item, "only numbers have a meaning");
+	return 0;
 }
 
 int check_constant(struct check *check, struct check_item item, uint32_t text, uint32_t length)

@@ -30,6 +30,9 @@ static int check_header_fields(struct check *check)
 		if (strcmp(program_text(program, field->name), wanted->name) != 0 || field->value != wanted->value ||
 		    field->offset != wanted->offset || field->bytes != wanted->bytes)
 			return check_fail(check, field_item(i), "it is not the header field %s", wanted->name);
+		result = check_meaning(check, field_item(i), field->meaning, check_kind_of(field->value));
+		if (result)
+			return result;
 		check->claims[PROGRAM_FIELDS][i] = READS_HEADER;
 	}
 	return 0;
@@ -55,7 +58,7 @@ static int check_field(struct check *check, uint32_t index, uint32_t offset)
 	} else if (field->bytes != 8) {
 		return check_fail(check, field_item(index), "it takes %u bytes instead of 8", field->bytes);
 	}
-	return 0;
+	return check_meaning(check, field_item(index), field->meaning, check_kind_of(field->value));
 }
 
 static int check_field_names(struct check *check, const struct program_type *type)

@@ -11,6 +11,13 @@ void result_put_string(FILE *stream, const char *text);
 
 void result_put_value(FILE *stream, const struct program_value *value);
 
+/* The same for people: numbers as what they mean (as the image has it), strings as they are, without quotes. */
+void result_show_value(FILE *stream, const struct program *program, uint32_t meaning,
+		       const struct program_value *value);
+
+/* ,"names":{...}: the returned values whose family has a name for them, by that; nothing where there is none. */
+void result_put_names(FILE *stream, const struct program *program, const struct program_match *match);
+
 /* The node over the match's slots; null for a division by zero. */
 void result_put_node(FILE *stream, const struct program *program, const struct program_match *match, uint32_t node);
 

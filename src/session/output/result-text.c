@@ -38,16 +38,13 @@ static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
 	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
-/* As in JSON, but strings show every byte that they hold. */
-static void put_value(FILE *stream, const struct program_value *value)
+static void put_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value)
 {
-	if (value->kind != PROGRAM_STRING) {
-		result_put_value(stream, value);
-		return;
-	}
-	putc('"', stream);
-	text_write(stream, value->text, TEXT_VALUE);
-	putc('"', stream);
+	const char *quote = value->kind == PROGRAM_STRING ? "\"" : "";
+
+	fputs(quote, stream);
+	result_show_value(stream, program, meaning, value);
+	fputs(quote, stream);
 }
 
 /* All its values stand in it. */
@@ -66,20 +63,34 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 	const struct program_rule *rule = &program->rules[match->rule];
 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
+		const struct program_return *row = &program_returns(program, rule)[i];
 		struct program_value value;
 		int result = program_returned(program, match, i, &value);
 
 		if (result == -ENODATA || result == -ENOENT)
 			continue;
 		fputs("  ", stream);
-		text_write(stream, program_text(program, program_returns(program, rule)[i].name),
-			   TEXT_WORDS); /* may be a whole expression */
+		text_write(stream, program_text(program, row->name), TEXT_WORDS); /* may be a whole expression */
 		putc('=', stream);
 		if (result)
 			fputs("(division by zero)", stream);
 		else
-			put_value(stream, &value);
+			put_value(stream, program, row->meaning, &value);
 	}
+}
+
+static void put_argument(FILE *stream, const struct program *program, const struct program_match *match,
+			 const struct program_arg *arg)
+{
+	const struct program_operand operand = { .program = program,
+						 .rule = &program->rules[match->rule],
+						 .slots = match->slots };
+	struct program_value value;
+
+	if (program_eval(&operand, arg->node, &value))
+		fputs("(division by zero)", stream);
+	else
+		put_value(stream, program, arg->meaning, &value);
 }
 
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
@@ -102,7 +113,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 		fprintf(stream, "  %s(", program_text(program, statement->function));
 		for (uint32_t j = 0; j < statement->arg_count; j++) {
 			fputs(j ? ", " : "", stream);
-			result_put_node(stream, program, match, program_args(program, statement)[j].node);
+			put_argument(stream, program, match, &program_args(program, statement)[j]);
 		}
 		putc(')', stream);
 		if (match->reactions && match->reactions[i].verdict)
@@ -161,7 +172,7 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 
 		result_read_field(field, header, &value);
 		fprintf(stream, "  %s=", program_text(program, field->name));
-		put_value(stream, &value);
+		put_value(stream, program, field->meaning, &value);
 	}
 	putc('\n', stream);
 }

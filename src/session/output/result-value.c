@@ -5,6 +5,9 @@
 
 #include "base/real.h"
 #include "base/text.h"
+#include "meaning/meaning.h"
+#include "program/query.h"
+#include "program/returned.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +39,73 @@ void result_put_value(FILE *stream, const struct program_value *value)
 		result_put_string(stream, value->text);
 		break;
 	}
+}
+
+static const struct meaning *meaning_of(const struct program *program, uint32_t meaning)
+{
+	return meaning ? meaning_find(program_text(program, meaning - 1)) : NULL;
+}
+
+static struct meaning_number number_of(const struct program_value *value)
+{
+	return (struct meaning_number){ .word = value->u64, .is_signed = value->kind == PROGRAM_I64 };
+}
+
+void result_show_value(FILE *stream, const struct program *program, uint32_t of_image,
+		       const struct program_value *value)
+{
+	const struct meaning *meaning = meaning_of(program, of_image);
+	char shown[MEANING_TEXT_BYTES];
+	struct text_buffer buffer;
+	bool is_integer = value->kind == PROGRAM_I64 || value->kind == PROGRAM_U64;
+
+	text_init_fixed(&buffer, shown, sizeof shown);
+	if (value->kind == PROGRAM_STRING) {
+		text_write(stream, value->text, TEXT_VALUE);
+	} else if (is_integer && meaning) {
+		meaning_show(&buffer, meaning, number_of(value));
+		fputs(shown, stream);
+	} else if (value->kind == PROGRAM_F64 && meaning_show_real(&buffer, meaning, value->f64)) {
+		fputs(shown, stream);
+	} else {
+		result_put_value(stream, value);
+	}
+}
+
+/* Whether the value has a name, which name then holds. */
+static bool name_of(const struct program *program, const struct program_match *match, uint32_t index,
+		    struct text_buffer *name)
+{
+	const struct program_return *row = &program_returns(program, &program->rules[match->rule])[index];
+	const struct meaning *meaning = meaning_of(program, row->meaning);
+	struct program_value value;
+
+	if (!meaning_has_names(meaning) || program_returned(program, match, index, &value))
+		return false;
+	return (value.kind == PROGRAM_I64 || value.kind == PROGRAM_U64) &&
+	       meaning_name(name, meaning, number_of(&value));
+}
+
+void result_put_names(FILE *stream, const struct program *program, const struct program_match *match)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	const char *separator = ",\"names\":{";
+
+	for (uint32_t i = 0; i < rule->return_count; i++) {
+		char shown[MEANING_TEXT_BYTES];
+		struct text_buffer name;
+
+		text_init_fixed(&name, shown, sizeof shown);
+		if (!name_of(program, match, i, &name))
+			continue;
+		fputs(separator, stream);
+		separator = ",";
+		result_put_string(stream, program_text(program, program_returns(program, rule)[i].name));
+		putc(':', stream);
+		result_put_string(stream, shown);
+	}
+	if (*separator == ',' && !separator[1])
+		putc('}', stream);
 }
 
 void result_read_field(const struct program_field *field, const void *record, struct program_value *value)

@@ -15,16 +15,17 @@ enum { AGO_WIDTH = 16 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-static void put_piece_value(FILE *stream, const struct program_operand *operand, uint32_t node, bool is_shown)
+static void put_piece_value(FILE *stream, const struct program_operand *operand, const struct program_return *row,
+			    bool is_shown)
 {
 	struct program_value value;
 
-	if (program_eval(operand, node, &value))
+	if (program_eval(operand, row->node, &value))
 		putc('?', stream);
+	else if (is_shown)
+		result_show_value(stream, operand->program, row->meaning, &value);
 	else if (value.kind != PROGRAM_STRING)
 		result_put_value(stream, &value);
-	else if (is_shown)
-		text_write(stream, value.text, TEXT_VALUE);
 	else
 		fputs(value.text, stream);
 }
@@ -45,7 +46,7 @@ char *result_warning(const struct program *program, const struct program_match *
 
 		fputs(program_text(program, piece->text), stream);
 		if (piece->value != PROGRAM_NONE)
-			put_piece_value(stream, &operand, program_returns(program, rule)[piece->value].node, is_shown);
+			put_piece_value(stream, &operand, &program_returns(program, rule)[piece->value], is_shown);
 	}
 	if (fclose(stream)) {
 		free(text);

@@ -177,6 +177,7 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	if (match->frames)
 		put_stack(stream, match);
 	put_calls(stream, program, match);
+	result_put_names(stream, program, match);
 	result_put_properties(stream, program, rule);
 	when_put_json(stream, when, match->ts);
 	fputs("}\n", stream);

@@ -27,9 +27,9 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 		       const struct when *when);
 
 /*
- * The text of a machine's warning. is_shown: values are escaped as everywhere in text; else they are as they are:
- * control characters that a process has put into a string are in it. Empty where nothing is warned of. The caller frees
- * it; NULL: memory is short.
+ * The text of a machine's warning. is_shown: values are written as everywhere in text; else they are as they are:
+ * numbers as numbers, control characters that a process has put into a string are in it. Empty where nothing is warned
+ * of. The caller frees it; NULL: memory is short.
  */
 char *result_warning(const struct program *program, const struct program_match *match, bool is_shown);
 

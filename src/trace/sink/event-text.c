@@ -6,6 +6,8 @@
 
 #include "trace/sink/event-text.h"
 
+#include "meaning/meaning.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,13 +84,19 @@ static void put_string(struct pen *pen, const char *string, bool is_json)
 	*pen->at++ = '"';
 }
 
-static void put_address(struct pen *pen, uint64_t address)
+static bool is_signed(enum event_value value)
 {
-	int shift = address ? (63 - __builtin_clzll(address)) / 4 * 4 : 0; /* of the first digit */
+	return value >= EVENT_I8 && value != EVENT_ADDR;
+}
 
-	put_text(pen, "0x");
-	for (; shift >= 0; shift -= 4)
-		*pen->at++ = "0123456789abcdef"[address >> shift & 15];
+/* For people; room for it was made. */
+static void put_meaning(struct pen *pen, const struct event_field *field, uint64_t word)
+{
+	struct text_buffer shown;
+
+	text_init_fixed(&shown, pen->at, MEANING_TEXT_BYTES);
+	meaning_show(&shown, field->meaning, (struct meaning_number){ word, is_signed(field->value) });
+	pen->at += shown.length;
 }
 
 static void put_value(struct pen *pen, const struct event_field *field, const struct event_header *record, bool is_json)
@@ -102,6 +110,8 @@ static void put_value(struct pen *pen, const struct event_field *field, const st
 	if (field->value == EVENT_STRING)
 		return put_string(pen, at, is_json);
 	memcpy(&word, at, sizeof word);
+	if (field->meaning && !is_json)
+		return put_meaning(pen, field, word);
 	switch (field->value) {
 	case EVENT_BOOL:
 		put_text(pen, word ? "true" : "false");
@@ -109,12 +119,6 @@ static void put_value(struct pen *pen, const struct event_field *field, const st
 	case EVENT_F64:
 		memcpy(&real, at, sizeof real);
 		put_real(pen, real);
-		break;
-	case EVENT_ADDR:
-		if (is_json)
-			put_unsigned(pen, word);
-		else
-			put_address(pen, word);
 		break;
 	case EVENT_I8:
 	case EVENT_I16:
@@ -137,6 +141,7 @@ static bool begin(struct text_buffer *text, const struct event *event, struct pe
 
 	for (uint32_t i = 0; i < type->field_count; i++)
 		bytes += strlen(type->fields[i].name) * ESCAPED_BYTES + NUMBER_BYTES +
+			 (type->fields[i].meaning ? MEANING_TEXT_BYTES : 0) +
 			 (type->fields[i].value == EVENT_STRING ? type->fields[i].bytes * ESCAPED_BYTES : 0);
 	if (text->failure || !text_reserve(text, bytes))
 		return false;

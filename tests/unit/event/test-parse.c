@@ -2,6 +2,7 @@
 /* Catalog texts: what they declare, and the place and words of every complaint. */
 
 #include "event/catalog.h"
+#include "meaning/meaning.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -18,9 +19,9 @@ static int parse(struct event_catalog *catalog, const char *text, struct asteris
 
 static const char example[] = "# a comment\n"
 			      "EVENT sched_switch \"the \\\"CPU\\\" changes\" { # here too\n"
-			      "	prev_tid: I32 \"thread that leaves\",\n"
+			      "	prev_tid: I32 tid \"thread that leaves\",\n"
 			      "	prev_comm: string[16],\n"
-			      "	runtime: u64 UNIT ns \"doc\",\n"
+			      "	runtime: u64 UNIT jiffies \"doc\",\n"
 			      "	path: string,\n"
 			      "}\n"
 			      "from sched:sched_switch SCOPE next->tgid, prev -> tgid {\n"
@@ -32,6 +33,7 @@ static const char example[] = "# a comment\n"
 			      "}\n"
 			      "FROM a:b WHEN id == 257 AND (x & 1) != -0x10 and y<3 {\n"
 			      "	prev_tid = 1, prev_comm = ctxstr(8, 16), runtime = ctx(0, 8), path = ctxloc(4) }\n"
+			      "EVENT opened { flags: i32 flags open \"how\", address: addr, at: time }\n"
 			      "EVENT nothing {}\n"
 			      "EVENT bare { x: bool } FROM c:d{x=arg0}";
 
@@ -51,8 +53,10 @@ static void a_catalog_is_read(void **state)
 	assert_int_equal(type->field_count, 4);
 	assert_int_equal(type->fields[0].value, EVENT_I32);
 	assert_string_equal(type->fields[0].doc, "thread that leaves");
+	assert_ptr_equal(type->fields[0].meaning, &meaning_tid);
+	assert_null(type->fields[2].meaning);
 	assert_int_equal(type->fields[1].bytes, 16);
-	assert_string_equal(type->fields[2].unit, "ns");
+	assert_string_equal(type->fields[2].unit, "jiffies");
 	assert_int_equal(type->fields[3].bytes, EVENT_STRING_BYTES);
 	assert_int_equal(type->hook_count, 2);
 	assert_string_equal(type->hooks[0].tracepoint, "sched:sched_switch");
@@ -65,13 +69,18 @@ static void a_catalog_is_read(void **state)
 	assert_string_equal(type->hooks[0].paths[3], "ustr(syscall_arg(1))");
 	assert_string_equal(type->hooks[1].when, "id == 257 AND (x & 1) != -0x10 and y<3");
 	assert_null(type->hooks[1].scope);
-	assert_string_equal(event_catalog_get(catalog, 1)->name, "nothing");
-	assert_int_equal(event_catalog_get(catalog, 1)->hook_count, 0);
-	assert_string_equal(event_catalog_get(catalog, 2)->hooks[0].paths[0], "arg0");
-	assert_null(event_catalog_get(catalog, 3));
+	type = event_catalog_get(catalog, 1);
+	assert_string_equal(type->fields[0].meaning->text, "flags open");
+	assert_string_equal(type->fields[0].doc, "how");
+	assert_ptr_equal(type->fields[1].meaning, &meaning_addr);
+	assert_null(type->fields[2].meaning);
+	assert_string_equal(event_catalog_get(catalog, 2)->name, "nothing");
+	assert_int_equal(event_catalog_get(catalog, 2)->hook_count, 0);
+	assert_string_equal(event_catalog_get(catalog, 3)->hooks[0].paths[0], "arg0");
+	assert_null(event_catalog_get(catalog, 4));
 	/* The same again is fine. */
 	assert_int_equal(parse(catalog, example, diag), 0);
-	assert_null(event_catalog_get(catalog, 3));
+	assert_null(event_catalog_get(catalog, 4));
 	event_catalog_free(catalog);
 	asterism_diag_free(diag);
 }
@@ -107,6 +116,9 @@ static const struct {
 	{ "EVENT e { x: string[12ab] }", 1, 21, "'12ab' is not a number" },
 	{ "EVENT e { x: string[8 }", 1, 23, "expected ']', found '}'" },
 	{ "EVENT e { x: u8 UNIT, }", 1, 21, "expected a unit, found ','" },
+	{ "EVENT e { x: u8 duratoin }", 1, 17, "there is no meaning 'duratoin'" },
+	{ "EVENT e { x: u8 flags, y: u8 }", 1, 17, "there is no meaning 'flags'" },
+	{ "EVENT e { x: string[8] bytes }", 1, 24, "only integers, times and addresses have a meaning" },
 	{ "EVENT e { x: u8 y: u8 }", 1, 17, "expected ',' or '}', found 'y'" },
 	{ "EVENT e { x: u8, x: u8 }", 1, 18, "field 'x' is declared twice" },
 	{ "EVENT e { pid: u32 }", 1, 11, "every event has the header field 'pid' already" },

@@ -45,6 +45,32 @@ static void a_field_is_given_once(void **context)
 	finish(image, length, "argument 1 of the image: its field is given twice");
 }
 
+static uint32_t *meaning_in(void *image, unsigned where)
+{
+	struct program_field *field = sample_item(image, PROGRAM_FIELDS, where == 0 ? FIELD_A_X : FIELD_TS);
+	struct program_return *value = sample_item(image, PROGRAM_RETURNS, 0);
+	struct program_arg *arg = sample_item(image, PROGRAM_ARGS, 0);
+
+	return where < 2 ? &field->meaning : where == 2 ? &value->meaning : &arg->meaning;
+}
+
+/* What the sample's texts name is no meaning, and what is none of its texts neither. */
+static void a_meaning_is_known(void **context)
+{
+	(void)context;
+	for (unsigned where = 0; where < 4; where++) {
+		size_t length;
+		void *image = sample_image(&length);
+		const struct program_field *field = sample_item(image, PROGRAM_FIELDS, FIELD_A_X);
+
+		*meaning_in(image, where) = field->name + 1;
+		finish(image, length, "there is no such meaning");
+		image = sample_image(&length);
+		*meaning_in(image, where) = UINT32_MAX;
+		finish(image, length, "where no printable text begins");
+	}
+}
+
 static void a_deadline_has_its_states(void **context)
 {
 	size_t length;
@@ -216,11 +242,9 @@ static void tables_are_bounded(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_field_is_given_once),
-		cmocka_unit_test(a_deadline_has_its_states),
-		cmocka_unit_test(a_strict_sequence_sees_its_stream),
-		cmocka_unit_test(a_text_fits_where_it_goes),
-		cmocka_unit_test(keys_compare_bit_by_bit),
+		cmocka_unit_test(a_field_is_given_once),     cmocka_unit_test(a_meaning_is_known),
+		cmocka_unit_test(a_deadline_has_its_states), cmocka_unit_test(a_strict_sequence_sees_its_stream),
+		cmocka_unit_test(a_text_fits_where_it_goes), cmocka_unit_test(keys_compare_bit_by_bit),
 		cmocka_unit_test(tables_are_bounded),
 	};
 
