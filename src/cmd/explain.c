@@ -81,6 +81,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
 	else if (placement.place != SESSION_NOWHERE)
 		facts.user_space_bytes = engine_pool_bytes(program, rule);
+	facts.who_adds = placement.place == SESSION_KERNEL ? "asterism: the kernel delivers each of them" : "asterism";
 	find_who(program, rule, placement.place, who, guarantees);
 	explain(program, rule, &facts, out);
 }

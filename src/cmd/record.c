@@ -87,6 +87,14 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&record->sink, match);
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct record *record = context;
+
+	hide_progress(record);
+	return sink_aggregate(&record->sink, report);
+}
+
 static void tell_losses(const struct recording_totals *totals)
 {
 	if (totals->overwritten)
@@ -164,6 +172,7 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	options->recording = &record->recording;
 	options->last_snapshot = record->recording.flight ? "end" : NULL;
 	options->on_match = on_match;
+	options->on_aggregate = on_aggregate;
 	options->on_start = on_start;
 	options->on_pause = on_pause;
 	options->on_progress = on_progress;

@@ -97,6 +97,14 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&replay->sink, match);
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct replay *replay = context;
+
+	hide_progress(replay);
+	return sink_aggregate(&replay->sink, report);
+}
+
 /* How the matching was shared out among threads. */
 static void put_threads(const struct session_totals *totals)
 {
@@ -203,6 +211,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.to = moment_of(arguments, OPTION_TO, &to),
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
 		.on_match = on_match,
+		.on_aggregate = on_aggregate,
 		.on_progress = shows ? on_progress : NULL,
 		.context = &replay,
 		.machine = &replay.sink.machine,

@@ -55,6 +55,13 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 	return any;
 }
 
+bool program_is_told(const struct program *program, const struct program_rule *rule)
+{
+	if (program_only_tallies(program, rule))
+		return false;
+	return !rule->aggregation || rule->return_count || rule->statement_count || rule->flags & PROGRAM_RULE_SEQUENCE;
+}
+
 int program_call_values(const struct program_operand *operand, const struct program_statement *statement,
 			struct react_value *values, uint32_t room)
 {

@@ -8,6 +8,7 @@
  * is the only way to get one, and validates everything said here, so executors may index without checks.
  */
 
+#include "program/image-aggregate.h"
 #include "program/image-node.h"
 #include "program/image-notice.h"
 
@@ -19,24 +20,26 @@
 enum { PROGRAM_VERSION = 4 };
 
 enum program_section_id {
-	PROGRAM_STRINGS,     /* bytes: NUL-terminated texts; a text reference is a byte offset here */
-	PROGRAM_TYPES,       /* struct program_type */
-	PROGRAM_FIELDS,      /* struct program_field; 0..4 are the header fields ts cpu pid tid comm, of no type */
-	PROGRAM_RULES,       /* struct program_rule */
-	PROGRAM_ELEMENTS,    /* struct program_element */
-	PROGRAM_SLOTS,       /* struct program_slot */
-	PROGRAM_STATES,      /* struct program_state */
-	PROGRAM_TRANSITIONS, /* struct program_transition */
-	PROGRAM_ACTIONS,     /* struct program_action */
-	PROGRAM_NODES,       /* struct program_node */
-	PROGRAM_CLASSES,     /* struct program_class */
-	PROGRAM_KEYS,        /* struct program_key */
-	PROGRAM_INDICES,     /* uint32_t: lists that the other tables point into */
-	PROGRAM_RETURNS,     /* struct program_return */
-	PROGRAM_STATEMENTS,  /* struct program_statement */
-	PROGRAM_ARGS,        /* struct program_arg */
-	PROGRAM_NOTICES,     /* struct program_notice */
-	PROGRAM_PIECES,      /* struct program_piece */
+	PROGRAM_STRINGS,      /* bytes: NUL-terminated texts; a text reference is a byte offset here */
+	PROGRAM_TYPES,        /* struct program_type */
+	PROGRAM_FIELDS,       /* struct program_field; 0..4 are the header fields ts cpu pid tid comm, of no type */
+	PROGRAM_RULES,        /* struct program_rule */
+	PROGRAM_ELEMENTS,     /* struct program_element */
+	PROGRAM_SLOTS,        /* struct program_slot */
+	PROGRAM_STATES,       /* struct program_state */
+	PROGRAM_TRANSITIONS,  /* struct program_transition */
+	PROGRAM_ACTIONS,      /* struct program_action */
+	PROGRAM_NODES,        /* struct program_node */
+	PROGRAM_CLASSES,      /* struct program_class */
+	PROGRAM_KEYS,         /* struct program_key */
+	PROGRAM_INDICES,      /* uint32_t: lists that the other tables point into */
+	PROGRAM_RETURNS,      /* struct program_return */
+	PROGRAM_STATEMENTS,   /* struct program_statement */
+	PROGRAM_ARGS,         /* struct program_arg */
+	PROGRAM_NOTICES,      /* struct program_notice */
+	PROGRAM_PIECES,       /* struct program_piece */
+	PROGRAM_AGGREGATIONS, /* struct program_aggregation */
+	PROGRAM_AGGREGATES,   /* struct program_aggregate */
 	PROGRAM_SECTION_COUNT,
 };
 
@@ -110,7 +113,8 @@ struct program_rule {
 	uint32_t severity;                /* enum severity */
 	uint32_t description;             /* 1 + a text; 0: none */
 	uint32_t first_tag, tag_count;    /* in INDICES: texts */
-	uint32_t reserved[2];
+	uint32_t aggregation;             /* AGGREGATE: 1 + the row of AGGREGATIONS; 0: it has none */
+	uint32_t reserved;
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -153,7 +157,6 @@ enum program_transition_flag {
 };
 
 #define PROGRAM_TIMER (UINT32_MAX - 1) /* type of a transition: the timer goes off */
-
 struct program_transition {
 	uint32_t type;
 	uint32_t target; /* state of the rule (from 0), or PROGRAM_TARGET_* */

@@ -31,6 +31,8 @@ struct program {
 	const struct program_arg *args;
 	const struct program_notice *notices;
 	const struct program_piece *pieces;
+	const struct program_aggregation *aggregations;
+	const struct program_aggregate *aggregates;
 	uint32_t type_count, field_count, rule_count;
 	size_t total_bytes;
 };

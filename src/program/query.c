@@ -56,3 +56,14 @@ uint32_t program_key_given(const struct program *program, const struct program_c
 		mask |= (uint32_t)(fields[i] != PROGRAM_NONE) << i;
 	return mask;
 }
+
+uint32_t program_value_bytes(const struct program *program, uint32_t rule, uint32_t node)
+{
+	const struct program_node *value = &program->nodes[node];
+
+	if (value->kind != PROGRAM_STRING)
+		return sizeof(uint64_t);
+	if (value->op == PROGRAM_OP_SLOT)
+		return program_slots(program, &program->rules[rule])[value->a].bytes;
+	return (value->b + 8) / 8 * 8; /* a constant, and its end */
+}

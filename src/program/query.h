@@ -101,6 +101,25 @@ static inline const struct program_statement *program_statements(const struct pr
 	return program->statements + rule->first_statement;
 }
 
+/* AGGREGATE of the rule; NULL: it has none. */
+static inline const struct program_aggregation *program_aggregation(const struct program *program,
+								    const struct program_rule *rule)
+{
+	return rule->aggregation ? &program->aggregations[rule->aggregation - 1] : NULL;
+}
+
+static inline const struct program_aggregate *program_by(const struct program *program,
+							 const struct program_aggregation *aggregation)
+{
+	return program->aggregates + aggregation->first_by;
+}
+
+static inline const struct program_aggregate *program_aggregates(const struct program *program,
+								 const struct program_aggregation *aggregation)
+{
+	return program->aggregates + aggregation->first_aggregate;
+}
+
 static inline const struct program_arg *program_args(const struct program *program,
 						     const struct program_statement *statement)
 {
@@ -152,6 +171,9 @@ static inline uint32_t program_class_whole(const struct program_class *class)
 {
 	return (UINT32_C(1) << class->slot_count) - 1;
 }
+
+/* What a value over slots takes where it is stored, in bytes: 8, or the capacity of a string, a multiple of 8. */
+uint32_t program_value_bytes(const struct program *program, uint32_t rule, uint32_t node);
 
 /* The slots of class that key gives a value, as bits: program_class_whole, but where a machine's key has `*`. */
 uint32_t program_key_given(const struct program *program, const struct program_class *class,

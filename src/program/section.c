@@ -22,6 +22,8 @@ const struct program_section_shape program_section_shapes[PROGRAM_SECTION_COUNT]
 	[PROGRAM_ARGS] = { "argument", sizeof(struct program_arg) },
 	[PROGRAM_NOTICES] = { "notice", sizeof(struct program_notice) },
 	[PROGRAM_PIECES] = { "piece of a warning", sizeof(struct program_piece) },
+	[PROGRAM_AGGREGATIONS] = { "aggregation", sizeof(struct program_aggregation) },
+	[PROGRAM_AGGREGATES] = { "aggregate", sizeof(struct program_aggregate) },
 };
 
 /* The remainders of all half bytes: small enough to read, fast enough for images of a few hundred KiB. */

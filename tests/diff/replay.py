@@ -12,11 +12,11 @@ CATALOGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 
 
 class Result:
-    """What one replay printed: result lines, the stats line's content, the exit status and stderr."""
+    """What one replay printed: result lines, those of aggregates, the stats line's content, the exit status and stderr."""
 
     def __init__(self, process):
         self.status, self.stderr = process.returncode, process.stderr
-        self.lines, self.stats, self.broken = [], {}, None
+        self.lines, self.aggregates, self.stats, self.broken = [], [], {}, None
         for text in process.stdout.splitlines():
             try:
                 line = json.loads(text)
@@ -25,6 +25,8 @@ class Result:
                 continue
             if "match" in line:
                 self.lines.append(line)
+            elif "aggregate" in line:
+                self.aggregates.append(line)
             elif "stats" in line:
                 self.stats = line["stats"]
 

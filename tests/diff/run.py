@@ -5,7 +5,7 @@ per rule, the match lines with their order and all their members, the counts of 
 rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
 others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
 
-Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--save] [--jobs J]
+Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--aggregate] [--save] [--jobs J]
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 import time
 from multiprocessing import Pool
 
+import aggregates
 import conformance
 import emission
 import generate
@@ -178,6 +179,11 @@ def run_emitting_batch(task):
     return emission.Batch(binary, seed, Tally()).run()
 
 
+def run_aggregating_batch(task):
+    binary, seed = task
+    return aggregates.Batch(binary, seed, Tally()).run()
+
+
 # --- kept cases
 
 
@@ -288,6 +294,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--emit", action="store_true", help="rules that raise events for each other")
+    parser.add_argument("--aggregate", action="store_true", help="rules that aggregate their matches")
     parser.add_argument("--shown", type=int, default=5, help="how many failures to make small and print")
     options = parser.parse_args()
     binary, total, begun = Binary(options.binary, options.engine), Tally(), time.time()
@@ -302,11 +309,15 @@ def main():
             total.failures.append(None)
         else:
             total.passed += 1
-    size = emission.RULES * emission.STREAMS if options.emit else RULES * STREAMS + 2
+    size, batch = RULES * STREAMS + 2, run_batch
+    if options.emit:
+        size, batch = emission.RULES * emission.STREAMS, run_emitting_batch
+    if options.aggregate:
+        size, batch = aggregates.RULES * aggregates.STREAMS, run_aggregating_batch
     batches = -(-options.cases // size)
     tasks = [(binary, f"{options.seed}:{i}") for i in range(batches)]
     with Pool(options.jobs) as pool:
-        for tally in pool.imap_unordered(run_emitting_batch if options.emit else run_batch, tasks):
+        for tally in pool.imap_unordered(batch, tasks):
             total.add(tally)
     different = {f[1]: f for f in total.failures if f}  # one of each rule
     for failure in list(different.values())[: options.shown]:

@@ -248,6 +248,41 @@ static void emit_returns(struct rule_build *build, struct program_rule *out)
 	}
 }
 
+static void emit_aggregate(struct rule_build *build, const struct lang_value *value, uint32_t op)
+{
+	struct program_aggregate row = { .name = rule_text(build, value->name), .op = op, .node = PROGRAM_NONE };
+
+	if (value->expr) {
+		row.node = node_expr(build, value->expr, PROGRAM_NONE);
+		row.there = conditions_there(build, value->expr) + 1; /* NONE: 0 */
+	}
+	add(build, PROGRAM_AGGREGATES, &row);
+}
+
+static void emit_aggregation(struct rule_build *build, struct program_rule *out)
+{
+	const struct lang_rule *rule = build->rule;
+	uint32_t first = program_build_count(build->unit->out, PROGRAM_AGGREGATES);
+	struct program_aggregation row = {
+		.first_by = first,
+		.by_count = rule->by_count,
+		.first_aggregate = first + rule->by_count,
+		.aggregate_count = rule->aggregate_count,
+		.top = rule->top,
+		.flags = rule->delta ? PROGRAM_AGGREGATION_DELTA : 0,
+		.every_ns = rule->every_ns,
+	};
+
+	_Static_assert((int)LANG_QUANTILES_OF == PROGRAM_QUANTILES_OF, "the same order");
+	if (!rule->aggregate_count)
+		return;
+	for (uint32_t i = 0; i < rule->by_count; i++)
+		emit_aggregate(build, &rule->by[i], PROGRAM_BY);
+	for (uint32_t i = 0; i < rule->aggregate_count; i++)
+		emit_aggregate(build, &rule->aggregates[i].value, rule->aggregates[i].op);
+	out->aggregation = 1 + add(build, PROGRAM_AGGREGATIONS, &row);
+}
+
 /* The thread or process of the named event, or of the completing one. */
 static uint32_t identity(struct rule_build *build, const struct lang_arg *arg)
 {
@@ -365,6 +400,7 @@ void rule_emit(struct rule_build *build)
 	emit_classes(build, &out);
 	emit_stream(build, &out);
 	emit_returns(build, &out);
+	emit_aggregation(build, &out);
 	out.first_statement = program_build_count(build->unit->out, PROGRAM_STATEMENTS);
 	out.statement_count = rule->statement_count;
 	for (uint32_t i = 0; i < rule->statement_count; i++)

@@ -92,6 +92,7 @@ static void collect(struct rule_build *build, const struct lang_expr *expr, uint
 		want(build, SLOT_FIELD, expr);
 	else if (expr->op >= LANG_MIN && expr->op <= LANG_LAST)
 		want(build, purposes[expr->op], expr);
+	build->wants_context |= expr->op == LANG_CONTEXT;
 	collect(build, expr->left, current);
 	collect(build, expr->right, current);
 }
@@ -144,6 +145,12 @@ static void flag_returned(struct rule_build *build, const struct lang_expr *expr
 	if (expr->op >= LANG_FIELD && expr->op <= LANG_LAST && build->flags[expr->element] == PROGRAM_NONE &&
 	    slots_may_lack(build, expr->element))
 		build->flags[expr->element] = build->flag_count++;
+}
+
+static void collect_value(struct rule_build *build, const struct lang_value *value)
+{
+	collect(build, value->expr, PROGRAM_NONE);
+	flag_returned(build, value->expr);
 }
 
 static void context(struct rule_build *build)
@@ -201,14 +208,16 @@ void slots_collect(struct rule_build *build)
 		collect(build, rule->conditions[i].expr, rule->conditions[i].element);
 		flag(build, rule->conditions[i].expr);
 	}
-	for (uint32_t i = 0; i < rule->value_count; i++) {
-		collect(build, rule->values[i].expr, PROGRAM_NONE);
-		flag_returned(build, rule->values[i].expr);
-	}
+	for (uint32_t i = 0; i < rule->value_count; i++)
+		collect_value(build, &rule->values[i]);
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		for (uint32_t j = 0; j < rule->statements[i].arg_count; j++)
 			collect_arg(build, &rule->statements[i].args[j]);
 	}
+	for (uint32_t i = 0; i < rule->by_count; i++)
+		collect_value(build, &rule->by[i]);
+	for (uint32_t i = 0; i < rule->aggregate_count; i++)
+		collect_value(build, &rule->aggregates[i].value);
 	if (build->wants_context || ends_in_negation(build->pattern.root))
 		context(build);
 	if (build->flag_count > 64) {

@@ -6,6 +6,7 @@
 #include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
+#include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
 #include <errno.h>
@@ -113,6 +114,23 @@ int sink_match(void *context, const struct program_match *match)
 		result_write_text(sink->lines.stream, sink->program, match, &sink->when);
 	result = lines_put(&sink->lines);
 	if (!result && sink->at_once)
+		result = lines_flush(&sink->lines);
+	return check(sink, result);
+}
+
+int sink_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct sink *sink = context;
+	int result;
+
+	if (sink->is_gone)
+		return -EPIPE;
+	if (sink->json)
+		result_write_aggregate_json(sink->lines.stream, report);
+	else
+		result_write_aggregate_text(sink->lines.stream, report);
+	result = lines_put(&sink->lines);
+	if (!result && (sink->at_once || !report->is_last))
 		result = lines_flush(&sink->lines);
 	return check(sink, result);
 }

@@ -10,6 +10,7 @@
 
 #include "cmd/options/options.h"
 #include "cmd/text/lines.h"
+#include "program/aggregate/aggregate.h"
 #include "session/output/when.h"
 #include "session/session.h"
 
@@ -43,6 +44,9 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 /* A program_match_fn; context is the sink. Returns 0, or -errno: no more matches are wanted, or a replay cannot go on.
  */
 int sink_match(void *context, const struct program_match *match);
+
+/* An aggregate_report_fn; context and result as of sink_match. */
+int sink_aggregate(void *context, const struct aggregate_report *report);
 
 /* Writes out what sink_match has kept in memory; result as there. */
 int sink_flush(void *context);

@@ -54,7 +54,8 @@ static uint64_t find_alone(const struct program *program, const struct plan_rule
 struct plan_acts plan_acts(const struct plan_draft *draft, const struct plan_rule *rule, bool at_deadline)
 {
 	const struct program_rule *row = rule->rule;
-	struct plan_acts acts = { .tells = plan_is_machine(rule) || !program_only_tallies(draft->program, row) };
+	struct plan_acts acts = { .tells = plan_is_machine(rule) || row->aggregation ||
+					   !program_only_tallies(draft->program, row) };
 
 	for (uint32_t i = 0; i < row->statement_count; i++)
 		if (is_done_here(draft, row->first_statement + i, at_deadline))

@@ -50,11 +50,12 @@ uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word);
 bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, const struct lang_element *element);
 
 /* Steps, in this order. */
-bool lang_check_pattern(struct lang_check *c); /* root, elements, names; false: there is no pattern to speak of */
-void lang_check_shape(struct lang_check *c);   /* what the language forbids of a pattern whatever the conditions */
-void lang_check_where(struct lang_check *c);   /* conditions and joins */
-void lang_check_negated(struct lang_check *c); /* negations in the light of the conditions; warnings */
-void lang_check_actions(struct lang_check *c); /* RETURN and DO */
+bool lang_check_pattern(struct lang_check *c);   /* root, elements, names; false: there is no pattern to speak of */
+void lang_check_shape(struct lang_check *c);     /* what the language forbids of a pattern whatever the conditions */
+void lang_check_where(struct lang_check *c);     /* conditions and joins */
+void lang_check_negated(struct lang_check *c);   /* negations in the light of the conditions; warnings */
+void lang_check_actions(struct lang_check *c);   /* RETURN and DO */
+void lang_check_aggregate(struct lang_check *c); /* AGGREGATE and BY */
 void lang_check_over(struct lang_check *c);
 void lang_check_properties(struct lang_check *c, const struct lang_syntax_properties *syntax,
 			   struct lang_properties *properties);

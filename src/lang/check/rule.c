@@ -86,6 +86,7 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_where(c);
 	lang_check_negated(c);
 	lang_check_actions(c);
+	lang_check_aggregate(c);
 	lang_check_over(c);
 	lang_check_properties(c, &syntax->properties, &rule->properties);
 	lang_check_veto(c);

@@ -40,22 +40,23 @@ static const char *name_as_written(struct lang_parser *p, uint64_t start, uint64
 	return name;
 }
 
+bool lang_parse_name(struct lang_parser *p, const struct diag_location *first, struct lang_word *name)
+{
+	name->location = lang_location_to_end(p, first);
+	if (lang_accept_word(p, "AS"))
+		return lang_take_word(p, name, "a name for the value");
+	name->text = name_as_written(p, first->offset, p->end);
+	return name->text != NULL;
+}
+
 static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
 {
 	struct lang_syntax_value *value = lang_node(p, sizeof *value);
-	uint64_t start = p->token.location.offset;
+	struct diag_location first = p->token.location;
 
-	if (!value || !(value->expr = lang_parse_item_value(p, "',' or '}'")))
+	if (!value || !(value->expr = lang_parse_item_value(p, "',' or '}'")) ||
+	    !lang_parse_name(p, &first, &value->name))
 		return false;
-	value->name.location = value->expr->location;
-	if (lang_accept_word(p, "AS")) {
-		if (!lang_take_word(p, &value->name, "a name for the value"))
-			return false;
-	} else {
-		value->name.text = name_as_written(p, start, value->expr->end);
-		if (!value->name.text)
-			return false;
-	}
 	**end = value;
 	*end = &value->next;
 	rule->value_count++;

@@ -8,27 +8,9 @@ typedef bool parse_fn(struct lang_parser *p, struct lang_syntax_rule *rule);
 
 static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
-	struct lang_token token;
-
 	lang_substitute(p);
-	token = p->token;
-	rule->within_location = token.location;
-	if (token.kind == LANG_TOKEN_INTEGER && token.unit == LANG_SIZE) {
-		lang_error(p->report, &token.location, "write a time such as 2s", "WITHIN takes a time, not a size");
-		rule->broken[LANG_WITHIN] = true;
-		lang_advance(p);
-		return true;
-	}
-	if (!lang_take_integer(p, &token, "a time", "a time is written '2s' or '100us'; a bare number is in ns"))
-		return false;
-	rule->within_ns = token.integer;
-	if (token.integer == 0)
-		lang_error(p->report, &token.location, NULL, "WITHIN must be longer than 0");
-	else if (token.integer > INT64_MAX)
-		lang_error(p->report, &token.location, "at most 9223372036854775807 ns, which is 292 years",
-			   "WITHIN is too long");
-	rule->broken[LANG_WITHIN] = token.integer == 0 || token.integer > INT64_MAX;
-	return true;
+	rule->within_location = p->token.location;
+	return lang_parse_time(p, "WITHIN", &rule->within_ns, &rule->broken[LANG_WITHIN]);
 }
 
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
@@ -152,6 +134,7 @@ static const struct modifier {
 	[LANG_SEVERITY] = { "SEVERITY", parse_severity },
 	[LANG_TAGS] = { "TAGS", parse_tags },
 	[LANG_DESCRIPTION] = { "DESCRIPTION", parse_description },
+	[LANG_AGGREGATE] = { "AGGREGATE", lang_parse_aggregate },
 };
 
 static bool unknown_modifier(struct lang_parser *p)
@@ -162,8 +145,11 @@ static bool unknown_modifier(struct lang_parser *p)
 		words[i] = modifiers[i].keyword;
 	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
 
+	if (lang_token_is(&p->token, "BY") || lang_token_is(&p->token, "TOP") || lang_token_is(&p->token, "EVERY"))
+		hint = "it stands behind the brackets of AGGREGATE: 'AGGREGATE { COUNT } BY { a.id } TOP 10 EVERY 5s'";
 	if (!hint)
-		hint = "the modifiers are WHERE WITHIN RETURN DO OVER AFTER POOL ON SEVERITY TAGS DESCRIPTION";
+		hint = "the modifiers are WHERE WITHIN RETURN DO AGGREGATE OVER AFTER POOL ON SEVERITY TAGS "
+		       "DESCRIPTION";
 	return lang_unexpected(p, "a modifier or the next rule", hint);
 }
 

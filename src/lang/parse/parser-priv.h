@@ -148,5 +148,13 @@ bool lang_parse_property(struct lang_parser *p, struct lang_syntax_properties *p
 bool lang_parse_where(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_do(struct lang_parser *p, struct lang_syntax_rule *rule);
+bool lang_parse_aggregate(struct lang_parser *p, struct lang_syntax_rule *rule);
+
+/* A time that is longer than 0, of modifier; *broken: it is none. False: reported, and there is nothing to go on with.
+ */
+bool lang_parse_time(struct lang_parser *p, const char *modifier, uint64_t *ns, bool *broken);
+
+/* Behind a value that begins at first: AS name, or the value's text as its name. */
+bool lang_parse_name(struct lang_parser *p, const struct diag_location *first, struct lang_word *name);
 
 #endif

@@ -10,74 +10,13 @@
 
 #include "base/diag.h"
 #include "event/type.h"
+#include "lang/syntax/ast-expr.h"
+#include "lang/syntax/limits.h"
 #include "lang/syntax/properties.h"
 #include "react/react.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* The kind of value an expression yields. Integers are 64 bit. */
-enum lang_kind {
-	LANG_I64 = 1,
-	LANG_U64,
-	LANG_F64,
-	LANG_BOOL,
-	LANG_STRING,
-};
-
-enum lang_op {
-	/* values */
-	LANG_CONST = 1, /* constant: integer, real, bool (integer 0/1) or text */
-	LANG_FIELD,     /* field of element; plain field of an array only in a condition on that array alone */
-	LANG_LEN,       /* number of events in array element; kind I64 */
-	LANG_MIN,       /* array functions over element's field */
-	LANG_MAX,
-	LANG_AVG, /* kind F64 */
-	LANG_SUM,
-	LANG_FIRST,
-	LANG_LAST,
-	LANG_VARIABLE, /* of a machine: element is its index */
-	LANG_KEY,      /* likewise */
-	/* arithmetic: both operands have the node's kind except shifts, whose right operand may be I64 or U64 */
-	LANG_ADD,
-	LANG_SUB,
-	LANG_MUL,
-	LANG_DIV,
-	LANG_MOD,
-	LANG_AND, /* bits */
-	LANG_OR,
-	LANG_XOR,
-	LANG_SHL,
-	LANG_SHR,
-	LANG_CONVERT, /* left (I64, U64 or F64) to the node's kind; I64 <-> U64 keeps the bits */
-	/* conditions: kind BOOL */
-	LANG_EQ, /* operands: any mix of I64 and U64 (the numbers are compared), or both F64, BOOL or STRING */
-	LANG_NE,
-	LANG_LT, /* no STRING or BOOL from here */
-	LANG_LE,
-	LANG_GT,
-	LANG_GE,
-	LANG_LIKE, /* left STRING, right a LANG_CONST pattern: `*` stands for any bytes, at least none */
-	LANG_LAND,
-	LANG_LOR,
-	LANG_LNOT, /* left only */
-};
-
-/* IN { a, b } arrives as LOR of EQs that share their left side. A time literal is a CONST of kind I64 in ns, a size
- * literal in bytes. */
-struct lang_expr {
-	enum lang_op op;
-	enum lang_kind kind;
-	struct diag_location location;
-	struct lang_expr *left, *right;
-	uint32_t element;                /* FIELD and array functions: index in the rule's elements */
-	const struct event_field *field; /* FIELD and array functions but LEN */
-	uint64_t integer;                /* CONST I64 (two's complement), U64, BOOL */
-	double real;                     /* CONST F64 */
-	const char *text;                /* CONST STRING, NUL-terminated, no NUL inside */
-	const struct meaning *meaning;   /* what it stands for (meaning/meaning.h), or NULL */
-	bool is_bare;                    /* CONST: a number without a unit */
-};
 
 enum lang_structure_kind {
 	LANG_SPEC = 1,    /* one event type, perhaps an array */
@@ -152,6 +91,22 @@ struct lang_value {
 	struct diag_location location;
 };
 
+/* In the order of enum program_aggregate_op. */
+enum lang_aggregate_op {
+	LANG_COUNT_OF = 2,
+	LANG_SUM_OF,
+	LANG_MIN_OF,
+	LANG_MAX_OF,
+	LANG_AVG_OF,
+	LANG_HISTOGRAM_OF,
+	LANG_QUANTILES_OF,
+};
+
+struct lang_aggregate {
+	enum lang_aggregate_op op;
+	struct lang_value value; /* expr: a number; NULL for COUNT */
+};
+
 enum lang_arg_kind {
 	LANG_ARG_VALUE = 1, /* expr, also constant strings */
 	LANG_ARG_TID,       /* thread of element's event; element UINT32_MAX: of the completing event */
@@ -204,24 +159,18 @@ struct lang_rule {
 	uint32_t value_count;
 	struct lang_statement *statements;
 	uint32_t statement_count;
+	struct lang_aggregate *aggregates; /* AGGREGATE; none: aggregate_count 0 */
+	uint32_t aggregate_count;
+	struct lang_value *by; /* at most LANG_BY_BYTES_MAX in a key */
+	uint32_t by_count;
+	uint32_t top;                   /* 0: all keys */
+	uint64_t every_ns;              /* 0: at the end alone */
+	bool delta;                     /* EVERY ... DELTA */
 	bool over_all;                  /* OVER { * } */
 	const struct event_type **over; /* else: every type of the stream, no doubles, pattern types included */
 	uint32_t over_count;
 	struct diag_location over_location;
 	struct lang_properties properties;
-};
-
-enum {
-	LANG_POOL_DEFAULT = 16384,
-	LANG_POOL_MAX = 1 << 24,
-	LANG_DEPTH_MAX = 64, /* of structures and of every struct lang_expr */
-	LANG_FILE_BYTES_MAX = 1 << 24,
-	LANG_WORD_BYTES_MAX = 255,     /* of a name; what an image takes */
-	LANG_STRING_BYTES_MAX = 8191,  /* of a string between its quotes; likewise */
-	LANG_ELEMENTS_MAX = 1024,      /* of one rule */
-	LANG_LENGTH_MAX = 1000000000,  /* largest finite length or repeat */
-	LANG_NODES_MAX = 1 << 20,      /* of one file: events, conditions, operators, ... */
-	LANG_EXPRESSION_MAX = 1 << 16, /* nodes of one expression */
 };
 
 struct lang_machine;

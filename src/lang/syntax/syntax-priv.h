@@ -75,7 +75,15 @@ struct lang_syntax_condition {
 struct lang_syntax_value {
 	struct lang_syntax_value *next;
 	struct lang_syntax_expr *expr;
-	struct lang_word name; /* AS name, or the text of the value */
+	struct lang_word header;       /* AGGREGATE, BY: instead of expr, a header field that stands alone */
+	struct diag_location location; /* AGGREGATE, BY */
+	struct lang_word name;         /* AS name, or the text of the value */
+};
+
+struct lang_syntax_aggregate {
+	struct lang_syntax_aggregate *next;
+	enum lang_aggregate_op op;
+	struct lang_syntax_value value;
 };
 
 struct lang_syntax_arg {
@@ -135,6 +143,7 @@ enum lang_modifier {
 	LANG_SEVERITY,
 	LANG_TAGS,
 	LANG_DESCRIPTION,
+	LANG_AGGREGATE,
 	LANG_MODIFIER_COUNT,
 };
 
@@ -158,6 +167,12 @@ struct lang_syntax_rule {
 	uint32_t value_count;
 	struct lang_syntax_statement *statements;
 	uint32_t statement_count;
+	struct lang_syntax_aggregate *aggregates;
+	uint32_t aggregate_count;
+	struct lang_syntax_value *by;
+	uint32_t by_count;
+	uint64_t top, every_ns;
+	bool delta;
 	struct lang_syntax_type *over;
 	uint32_t over_count;
 	struct lang_syntax_properties properties;

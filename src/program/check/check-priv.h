@@ -99,6 +99,10 @@ int check_properties(struct check *check, struct check_item item, const struct p
 int check_states(struct check *check, uint32_t rule);
 int check_classes(struct check *check, uint32_t rule);
 int check_results(struct check *check, uint32_t rule);
+int check_aggregation(struct check *check, uint32_t rule);
+
+/* Of check-results.c: that there, over slots, says whether a value is there. */
+int check_there(struct check *check, struct check_item item, uint32_t rule, uint32_t node);
 int check_emissions(struct check *check);
 
 /* Of check-rules.c: that the four slots from which on time's behalf is told where it happened are there. */

@@ -130,7 +130,7 @@ static int check_notice_number(struct check *check, struct check_item item, cons
 	return 0;
 }
 
-static int check_there(struct check *check, struct check_item item, uint32_t rule, uint32_t node)
+int check_there(struct check *check, struct check_item item, uint32_t rule, uint32_t node)
 {
 	int result = check_expression(check, item, rule, node, READS_NOTHING);
 

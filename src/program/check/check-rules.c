@@ -41,7 +41,7 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "its time limit is beyond all times");
 	if (rule->state_count < 1)
 		return check_fail(check, item, "it has no start state");
-	if (rule->reserved[0] || rule->reserved[1])
+	if (rule->reserved)
 		return check_fail(check, item, "reserved bytes are not 0");
 	return 0;
 }
@@ -191,6 +191,8 @@ static int check_rule(struct check *check, uint32_t index)
 		result = check_classes(check, index);
 	if (!result)
 		result = check_results(check, index);
+	if (!result)
+		result = check_aggregation(check, index);
 	if (!result && check_is_machine(check, index))
 		result = check_machine_keys(check, index);
 	if (!result && check_is_machine(check, index))

@@ -22,9 +22,9 @@ static uint32_t *new_words(uint32_t count)
 static int make_scratch(struct check *check)
 {
 	static const enum program_section_id claimed[] = {
-		PROGRAM_FIELDS,      PROGRAM_ELEMENTS, PROGRAM_SLOTS,   PROGRAM_STATES,
-		PROGRAM_TRANSITIONS, PROGRAM_CLASSES,  PROGRAM_KEYS,    PROGRAM_RETURNS,
-		PROGRAM_STATEMENTS,  PROGRAM_ARGS,     PROGRAM_NOTICES, PROGRAM_PIECES,
+		PROGRAM_FIELDS,  PROGRAM_ELEMENTS, PROGRAM_SLOTS,        PROGRAM_STATES,     PROGRAM_TRANSITIONS,
+		PROGRAM_CLASSES, PROGRAM_KEYS,     PROGRAM_RETURNS,      PROGRAM_STATEMENTS, PROGRAM_ARGS,
+		PROGRAM_NOTICES, PROGRAM_PIECES,   PROGRAM_AGGREGATIONS, PROGRAM_AGGREGATES,
 	};
 	const struct program_section *sections = check->program->header->sections;
 	uint32_t nodes = sections[PROGRAM_NODES].count, types = sections[PROGRAM_TYPES].count;

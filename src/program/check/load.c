@@ -91,6 +91,8 @@ static void set_tables(struct program *program)
 	TABLE(args, PROGRAM_ARGS);
 	TABLE(notices, PROGRAM_NOTICES);
 	TABLE(pieces, PROGRAM_PIECES);
+	TABLE(aggregations, PROGRAM_AGGREGATIONS);
+	TABLE(aggregates, PROGRAM_AGGREGATES);
 #undef TABLE
 	program->type_count = sections[PROGRAM_TYPES].count;
 	program->field_count = sections[PROGRAM_FIELDS].count;

@@ -40,6 +40,13 @@ void explain_class(const struct explain *explain, uint32_t class);
 /* Which fields carry the key of a class: "tid = a.tid". */
 void explain_keys(const struct explain *explain, const struct program_class *class);
 
+/* A node as a JSON string, or null. */
+void explain_put_node(const struct explain *explain, uint32_t node);
+
+/* Of explain/aggregate.c: AGGREGATE, where the rule has it. */
+void explain_aggregation_text(const struct explain *explain);
+void explain_aggregation_json(const struct explain *explain);
+
 /* Of explain/machine.c. */
 static inline bool explain_is_machine(const struct explain *explain)
 {

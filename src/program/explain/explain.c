@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides the words for the parts of an automaton. */
 
+#include "base/alloc.h"
 #include "program/emissions.h"
 #include "program/explain/explain-priv.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *explain_semantics(const struct program_rule *rule)
@@ -199,4 +201,22 @@ void explain_keys(const struct explain *explain, const struct program_class *cla
 							  ? "any other event"
 							  : explain_type_name(explain, keys[i].type));
 	}
+}
+
+void explain_put_node(const struct explain *explain, uint32_t node)
+{
+	struct text_buffer draft = { 0 };
+	char *text = NULL;
+
+	if (node == PROGRAM_NONE) {
+		text_append(explain->out, "null");
+		return;
+	}
+	program_print(&draft, explain->program, explain->rule, node);
+	if (text_take(&draft, &text)) {
+		explain->out->failure = -ENOMEM;
+		return;
+	}
+	text_json(explain->out, text);
+	alloc_free(text);
 }

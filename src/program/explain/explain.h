@@ -18,6 +18,7 @@ struct program_explain_facts {
 	uint64_t user_space_bytes; /* and in the user-space engine */
 	/* Who does the calls, per statement of the rule: "the kernel", and what that guarantees; NULL: not known. */
 	const char *const *who, *const *guarantees;
+	const char *who_adds; /* who adds matches up for AGGREGATE; NULL: not known */
 };
 
 void program_explain_text(const struct program *program, uint32_t rule, const struct program_explain_facts *facts,

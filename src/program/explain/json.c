@@ -55,18 +55,6 @@ static void put_draft(const struct explain *explain, struct text_buffer *draft)
 	alloc_free(text);
 }
 
-static void put_node(const struct explain *explain, uint32_t node)
-{
-	struct text_buffer draft = { 0 };
-
-	if (node == PROGRAM_NONE) {
-		text_append(explain->out, "null");
-		return;
-	}
-	program_print(&draft, explain->program, explain->rule, node);
-	put_draft(explain, &draft);
-}
-
 static void put_rule(const struct explain *explain)
 {
 	const struct program_rule *rule = explain->rule;
@@ -214,7 +202,7 @@ static void put_transition(const struct explain *explain, const struct program_t
 	else
 		put_number(explain, "target", transition->target, true);
 	text_append(out, ",\"fit\":");
-	put_node(explain, transition->fit);
+	explain_put_node(explain, transition->fit);
 	text_append(out, ",\"actions\":[");
 	for (uint32_t i = 0; i < transition->action_count && !out->failure; i++) {
 		text_append(out, i ? "," : "");
@@ -222,7 +210,7 @@ static void put_transition(const struct explain *explain, const struct program_t
 		put_draft(explain, &draft);
 	}
 	text_append(out, "],\"hold\":");
-	put_node(explain, transition->hold);
+	explain_put_node(explain, transition->hold);
 	put_number(explain, "element", transition->element, transition->element != PROGRAM_NONE);
 	put_flag(explain, "forbid", transition->flags & PROGRAM_FORBID);
 	put_flag(explain, "in_place", transition->flags & PROGRAM_IN_PLACE);
@@ -330,7 +318,7 @@ static void put_results(const struct explain *explain)
 		text_append(out, i ? ",{\"name\":" : "{\"name\":");
 		put_text(explain, program_returns(program, rule)[i].name);
 		text_append(out, ",\"value\":");
-		put_node(explain, program_returns(program, rule)[i].node);
+		explain_put_node(explain, program_returns(program, rule)[i].node);
 		if (explain_is_machine(explain))
 			put_number(explain, "notice", program_returns(program, rule)[i].notice, true);
 		text_append(out, "}");
@@ -345,6 +333,7 @@ static void put_results(const struct explain *explain)
 	put_calls(explain);
 	if (explain_is_machine(explain))
 		put_notices(explain);
+	explain_aggregation_json(explain);
 	put_properties(explain);
 	text_append(out, "}\n");
 }

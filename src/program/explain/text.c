@@ -312,4 +312,5 @@ void program_explain_text(const struct program *program, uint32_t rule, const st
 		print_state(&explain, i);
 	if (!explain_is_machine(&explain))
 		print_results(&explain);
+	explain_aggregation_text(&explain);
 }

@@ -93,6 +93,16 @@ static int tell(void *context, const struct program_match *match)
 		       : 0;
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct session_components *components = context;
+	const struct session_live_options *options = components->options;
+
+	return options->on_aggregate && !components->failed
+		       ? session_components_told(components, options->on_aggregate(options->context, report))
+		       : 0;
+}
+
 int session_components_told(struct session_components *components, int result)
 {
 	components->failed |= result < 0;
@@ -130,6 +140,7 @@ static int open_unit(struct session_components *components, struct veto *veto)
 		.ask_context = options->context,
 		.snapshot = options->recording && options->recording->flight ? want_snapshot : NULL,
 		.tell = tell,
+		.on_aggregate = on_aggregate,
 		.on_found = options->recording ? mark : NULL,
 		.context = components,
 		.stops = components->diag,

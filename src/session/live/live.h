@@ -9,6 +9,7 @@
  */
 
 #include "base/diag.h"
+#include "program/aggregate/aggregate.h"
 #include "session/live/remaining.h"
 #include "session/load/policy.h"
 #include "session/load/rules.h"
@@ -44,7 +45,8 @@ struct session_live_options {
 	int signal_fd; /* a signalfd whose signals end the session, but SIGUSR1 (what is recorded is written), SIGUSR2,
 			  SIGALRM; -1: none */
 	program_match_fn *on_match;
-	enum severity least_severity; /* of rules whose matches have snapshots */
+	enum severity least_severity;      /* of rules whose matches have snapshots */
+	aggregate_report_fn *on_aggregate; /* NULL: nobody wants them */
 	/*
 	 * Everything is attached and the command, which has the caller's signals as they were, waits. Now is the time
 	 * to take the signals of signal_fd and to ignore SIGPIPE: before, they may end the process.

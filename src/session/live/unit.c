@@ -25,8 +25,11 @@ static int on_match(void *context, const struct program_match *match)
 	struct program_match told;
 	int result = 0;
 
-	if ((unit->muted && !verdicts) || !reactions_do(unit->responses.reactions, match, &told))
+	if (unit->muted && !verdicts)
 		return 0;
+	result = aggregates_add(unit->aggregates, match);
+	if (!reactions_do(unit->responses.reactions, match, &told) || result < 0)
+		return result;
 	if (!verdicts || !verdicts_take(verdicts, &told, &result))
 		result = tell(unit, &told);
 	if (result >= 0 && unit->options.on_found && !unit->muted)
@@ -48,6 +51,14 @@ static int snapshot(void *context, const char *rule)
 	return unit->options.snapshot(unit->options.context, rule);
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	const struct live_unit *unit = context;
+	const struct live_unit_options *options = &unit->options;
+
+	return unit->muted || !options->on_aggregate ? 0 : options->on_aggregate(options->context, report);
+}
+
 int live_unit_open(struct live_unit *unit, const struct live_unit_options *options, struct asterism_diag *diag)
 {
 	const struct responses_options responses = {
@@ -64,6 +75,8 @@ int live_unit_open(struct live_unit *unit, const struct live_unit_options *optio
 	};
 
 	*unit = (struct live_unit){ .options = *options };
+	if (aggregates_new(responses.program, on_aggregate, unit, &unit->aggregates))
+		return diag_no_memory(diag);
 	return responses_open(&unit->responses, &responses, diag);
 }
 
@@ -85,6 +98,7 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 		.batch = options->batch,
 	};
 
+	aggregates_begin(unit->aggregates, clock_now_ns());
 	return executor_new(&how, diag, &unit->executor);
 }
 
@@ -118,19 +132,35 @@ static int first_of(const int *results, size_t count)
 	return 0;
 }
 
+/* Reports what is due, and says when that is the next time. */
+static int report_due(struct live_unit *unit, uint64_t *wait_ns)
+{
+	uint64_t now = clock_now_ns();
+	int result = aggregates_advance(unit->aggregates, now);
+	uint64_t due = aggregates_due(unit->aggregates);
+
+	if (due != UINT64_MAX) {
+		uint64_t wait_for_due = due >= now ? due - now + 1 : 0;
+
+		*wait_ns = wait_for_due < *wait_ns ? wait_for_due : *wait_ns;
+	}
+	return result;
+}
+
 int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 {
 	uint64_t wait_for_rules = UINT64_MAX;
-	int results[3];
+	int results[4];
 
 	results[0] = executor_poll(unit->executor, &wait_for_rules);
 	results[1] = veto_poll(unit->options.veto, on_match, unit);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
 	results[2] = responses_poll(&unit->responses, clock_now_ns(), wait_ns);
+	results[3] = results[0] == EXECUTOR_PAUSE ? 0 : report_due(unit, wait_ns);
 	if (results[0] == EXECUTOR_PAUSE) /* there is more; what failed meanwhile matters more */
 		return results[1] ? results[1] : results[2] ? results[2] : EXECUTOR_PAUSE;
-	return first_of(results, 3);
+	return first_of(results, 4);
 }
 
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
@@ -157,7 +187,7 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 {
 	struct verdicts *verdicts = unit->responses.verdicts;
 	uint64_t wait_ns;
-	int results[6] = { 0 };
+	int results[7] = { 0 };
 
 	if (verdicts)
 		verdicts_refuse(verdicts);
@@ -173,12 +203,14 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 	live_unit_count(unit, totals);
 	results[4] = live_unit_tallies(unit, &totals->tallies);
 	results[5] = reactions_refusals(unit->responses.reactions, &totals->refusals);
-	return first_of(results, 6);
+	results[6] = aggregates_finish(unit->aggregates);
+	return first_of(results, 7);
 }
 
 void live_unit_close(struct live_unit *unit)
 {
 	executor_free(unit->executor);
 	responses_close(&unit->responses);
+	aggregates_free(unit->aggregates);
 	*unit = (struct live_unit){ 0 };
 }

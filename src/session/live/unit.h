@@ -7,6 +7,7 @@
  * judge. Everything is there before the first match and until the last. A unit belongs to its session's thread.
  */
 
+#include "program/aggregate/aggregate.h"
 #include "session/executor/executor.h"
 #include "session/live/loop.h"
 #include "session/seccomp/veto.h"
@@ -21,6 +22,7 @@ struct live_unit_options {
 	void *ask_context;                                /* of on_ask */
 	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */
 	program_match_fn *tell; /* a match, with what became of its calls and, where it asked, with its verdict */
+	aggregate_report_fn *on_aggregate;                                  /* NULL: nobody wants them */
 	void (*on_found)(void *context, const struct program_match *match); /* the same, at once; NULL: no need */
 	void *context;
 	struct asterism_diag *stops; /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
@@ -33,6 +35,7 @@ struct live_unit {
 	struct live_unit_options options;
 	struct executor *executor; /* NULL: not started */
 	struct responses responses;
+	struct aggregates *aggregates; /* NULL: no rule has any */
 	bool muted; /* what is found is not even reacted to, but for questions, which get their default answer */
 };
 

@@ -40,6 +40,7 @@ struct replay {
 	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
 	uint64_t from_ns, to_ns; /* the window, once begun */
 	uint64_t start_ns, last_ns; /* of the first event, and of the last one met */
+	uint64_t fed_ns;            /* of the last one that was fed */
 	uint64_t lost;              /* of the source, as far as it has been told */
 	bool passes_over;           /* events of types that no rule knows only let time pass, */
 	uint64_t passed_ns;         /* up to this; the executor hears of it when it matters */
@@ -149,10 +150,19 @@ static bool pass_over(struct replay *replay, struct event_header *record)
 	return false;
 }
 
+/* Events that are fed last set the time; it is passed on where it begins and ends. */
+static void pass_time(struct replay *replay, uint64_t ns)
+{
+	if (!replay->progress.events && replay->options->on_time)
+		replay->options->on_time(replay->options->context, ns);
+	replay->fed_ns = ns;
+}
+
 static int feed(struct replay *replay, const struct event *event)
 {
 	int result = translate(replay, event);
 
+	pass_time(replay, event->record->ts);
 	replay->progress.events++;
 	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
 		result = tell_losses(replay, event->record->ts);
@@ -219,6 +229,8 @@ static int finish(struct replay *replay, int result)
 		last = executor_advance(replay->executor, replay->passed_ns);
 	if (!last)
 		last = executor_finish(replay->executor);
+	if (!last && replay->progress.events && replay->options->on_time)
+		replay->options->on_time(replay->options->context, replay->fed_ns);
 	return result && last != EXECUTOR_REPEAT ? result : last;
 }
 

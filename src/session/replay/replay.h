@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "event/source.h"
+#include "program/aggregate/aggregate.h"
 #include "session/load/rules.h"
 #include "session/output/totals.h"
 
@@ -43,8 +44,11 @@ struct session_replay_options {
 	 */
 	uint32_t jobs;
 	program_match_fn *on_match;
+	aggregate_report_fn *on_aggregate; /* NULL: nobody wants them */
+	void (*on_time)(void *context,
+			uint64_t ns); /* of the first event, before its matches; and the last, after them */
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
-	void *context;                                                               /* of both */
+	void *context;                                                               /* of all of these */
 	struct event_machine *machine;     /* takes the inputs' clock and host, before the first match; NULL: no need */
 	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
 };

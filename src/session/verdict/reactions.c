@@ -70,7 +70,7 @@ static int bind(struct reactions *reactions)
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const struct program_rule *rule = &program->rules[i];
 
-		reactions->quiet[i] = program_only_tallies(program, rule);
+		reactions->quiet[i] = !program_is_told(program, rule);
 		for (uint32_t j = 1; j <= rule->notice_count; j++)
 			reactions->quiet[program->rule_count + rule->first_notice + j - 1] =
 				program_notice_only_tallies(program, rule, j);

@@ -358,6 +358,27 @@ static void silence_states(struct program_build *build)
 	state(build, "one b", 0, PROGRAM_STATE_DEADLINE);
 }
 
+/* AGGREGATE { COUNT, SUM(a.x) } BY { comm } TOP 3 EVERY 5s DELTA */
+static uint32_t add_aggregation(struct program_build *build)
+{
+	const struct program_aggregate rows[] = {
+		{ program_build_text(build, "comm"), PROGRAM_BY, sample_slot(build, PROGRAM_STRING, SILENCE_COMM), 0 },
+		{ program_build_text(build, "COUNT"), PROGRAM_COUNT_OF, PROGRAM_NONE, 0 },
+		{ program_build_text(build, "SUM(a.x)"), PROGRAM_SUM_OF, sample_slot(build, PROGRAM_I64, SILENCE_X),
+		  0 },
+	};
+	uint32_t first = program_build_add(build, PROGRAM_AGGREGATES, rows, 3);
+
+	return add(build, PROGRAM_AGGREGATIONS,
+		   &(struct program_aggregation){ .first_by = first,
+						  .by_count = 1,
+						  .first_aggregate = first + 1,
+						  .aggregate_count = 2,
+						  .top = 3,
+						  .flags = PROGRAM_AGGREGATION_DELTA,
+						  .every_ns = 5000000000 });
+}
+
 static void add_silence(struct program_build *build)
 {
 	struct program_rule rule = begin_rule(build, "silence", "PATTERN { [A a, ~[B, B], ~C] } WITHIN 1s");
@@ -386,6 +407,7 @@ static void add_silence(struct program_build *build)
 	    &(struct program_class){
 		    .first_key = keys, .key_count = 2, .label = program_build_text(build, "all runs") });
 	silence_states(build);
+	rule.aggregation = 1 + add_aggregation(build);
 	end_rule(build, rule);
 }
 

@@ -12,7 +12,7 @@
  *          alarm { x: i64, who: string[16], ratio: f64 }
  *
  *   RULE pair      SKIPTILLNEXT   [A a, B[] b, C]   joined by tid, returns, emits alarm, calls
- *   RULE silence   SKIPTILLANY    [A a, ~[B, B], ~C] WITHIN 1s: a deadline, forbidding, progress in place
+ *   RULE silence   SKIPTILLANY    [A a, ~[B, B], ~C] WITHIN 1s: a deadline, forbidding, progress in place; AGGREGATE
  *   RULE strict    STRICTSEQUENCE [A, B] OVER { * }
  *   RULE dropping  SKIPTILLNEXT   [alarm, A] [x] AFTER MATCH DROP, keyed by name and x
  */

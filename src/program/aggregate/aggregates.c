@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides when tables are reported. */
+
+#include "program/aggregate/aggregate.h"
+
+#include "base/alloc.h"
+#include "program/query.h"
+
+#include <errno.h>
+
+/* Where time goes on by more than so many intervals at once, what would be the same table as often is reported once. */
+enum { REPORTS_AT_ONCE_MAX = 1000 };
+
+struct aggregates {
+	const struct program *program;
+	aggregate_report_fn *report;
+	void *context;
+	struct aggregate_table **tables; /* per rule; NULL: it does not aggregate */
+	uint64_t *due;                   /* per rule: the end of its interval; UINT64_MAX: there is none */
+	bool has_begun;
+};
+
+static int make_tables(struct aggregates *aggregates)
+{
+	const struct program *program = aggregates->program;
+	int result = 0;
+
+	for (uint32_t i = 0; i < program->rule_count && !result; i++)
+		if (program_aggregation(program, &program->rules[i]))
+			result = aggregate_table_new(program, i, &aggregates->tables[i]);
+	return result;
+}
+
+int aggregates_new(const struct program *program, aggregate_report_fn *report, void *context, struct aggregates **made)
+{
+	struct aggregates *aggregates;
+	int result = -ENOMEM;
+
+	*made = NULL;
+	if (!program->header->sections[PROGRAM_AGGREGATIONS].count)
+		return 0;
+	aggregates = alloc_zero(1, sizeof *aggregates);
+	if (!aggregates)
+		return -ENOMEM;
+	*aggregates = (struct aggregates){ .program = program, .report = report, .context = context };
+	aggregates->tables = alloc_zero(program->rule_count, sizeof *aggregates->tables);
+	aggregates->due = alloc_zero(program->rule_count, sizeof *aggregates->due);
+	if (aggregates->tables && aggregates->due)
+		result = make_tables(aggregates);
+	if (result)
+		aggregates_free(aggregates);
+	else
+		*made = aggregates;
+	return result;
+}
+
+void aggregates_free(struct aggregates *aggregates)
+{
+	if (!aggregates)
+		return;
+	for (uint32_t i = 0; aggregates->tables && i < aggregates->program->rule_count; i++)
+		aggregate_table_free(aggregates->tables[i]);
+	alloc_free(aggregates->tables);
+	alloc_free(aggregates->due);
+	alloc_free(aggregates);
+}
+
+static uint64_t later(uint64_t ts, uint64_t by)
+{
+	return ts > UINT64_MAX - by ? UINT64_MAX : ts + by;
+}
+
+void aggregates_begin(struct aggregates *aggregates, uint64_t ts)
+{
+	if (!aggregates || aggregates->has_begun)
+		return;
+	aggregates->has_begun = true;
+	for (uint32_t i = 0; i < aggregates->program->rule_count; i++) {
+		const struct aggregate_table *table = aggregates->tables[i];
+		uint64_t every_ns = table ? aggregate_table_row(table)->every_ns : 0;
+
+		aggregates->due[i] = every_ns ? later(ts, every_ns) : UINT64_MAX;
+	}
+}
+
+static int report(struct aggregates *aggregates, uint32_t rule, bool is_last)
+{
+	struct aggregate_table *table = aggregates->tables[rule];
+	struct aggregate_report report = {
+		.table = table, .rule = rule, .is_last = is_last, .ts = aggregates->due[rule]
+	};
+	int result = aggregate_table_sort(table, &report);
+
+	if (!result && aggregates->report)
+		result = aggregates->report(aggregates->context, &report);
+	if (aggregate_table_row(table)->flags & PROGRAM_AGGREGATION_DELTA)
+		aggregate_table_clear(table);
+	return result;
+}
+
+/* Reports what was due before ts. */
+static int advance(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
+{
+	uint64_t *due = &aggregates->due[rule], every_ns;
+	int result = 0;
+
+	if (*due >= ts)
+		return 0;
+	every_ns = aggregate_table_row(aggregates->tables[rule])->every_ns;
+	if ((ts - *due) / every_ns > REPORTS_AT_ONCE_MAX)
+		*due += (ts - 1 - *due) / every_ns * every_ns;
+	while (*due < ts && !result) {
+		if (!aggregate_table_is_empty(aggregates->tables[rule]))
+			result = report(aggregates, rule, false);
+		*due = later(*due, every_ns);
+	}
+	return result;
+}
+
+int aggregates_add(struct aggregates *aggregates, const struct program_match *match)
+{
+	if (!aggregates || !aggregates->tables[match->rule])
+		return 0;
+	aggregates_begin(aggregates, match->ts);
+	int result = advance(aggregates, match->rule, match->ts);
+
+	return result ? result : aggregate_table_add(aggregates->tables[match->rule], match);
+}
+
+int aggregates_advance(struct aggregates *aggregates, uint64_t ts)
+{
+	int result = 0;
+
+	if (!aggregates || !aggregates->has_begun)
+		return 0;
+	for (uint32_t i = 0; i < aggregates->program->rule_count && !result; i++)
+		result = advance(aggregates, i, ts);
+	return result;
+}
+
+uint64_t aggregates_due(const struct aggregates *aggregates)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (uint32_t i = 0; aggregates && aggregates->has_begun && i < aggregates->program->rule_count; i++)
+		due = aggregates->due[i] < due ? aggregates->due[i] : due;
+	return due;
+}
+
+int aggregates_finish(struct aggregates *aggregates)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; aggregates && i < aggregates->program->rule_count && !result; i++)
+		if (aggregates->tables[i])
+			result = report(aggregates, i, true);
+	return result;
+}
