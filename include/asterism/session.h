@@ -29,6 +29,7 @@ extern "C" {
  */
 struct asterism_session;
 struct asterism_match;
+struct asterism_rules;
 
 /* What a session observes. */
 enum asterism_scope {
@@ -71,6 +72,13 @@ struct asterism_ask {
 typedef int asterism_ask_fn(void *context, const struct asterism_match *match, const struct asterism_ask *ask);
 
 /*
+ * What the matches of a rule with AGGREGATE have come to for one key: a line of JSON without its end, as the language
+ * has it (docs/language.md, "AGGREGATE"), borrowed for the length of the call. Where a unit is deactivated, unloaded or
+ * freed with its session it is called from there, for the last time. It must not change what is loaded or active.
+ */
+typedef void asterism_aggregate_fn(void *context, struct asterism_rules *unit, const char *json);
+
+/*
  * Told that a process that was added or launched has ended. status: of a launched one its exit status, or 128 + the
  * signal that ended it; -ECHILD where somebody else reaped it; of an added one always -ECHILD.
  */
@@ -96,6 +104,7 @@ struct asterism_session_options {
 
 	asterism_ask_fn *on_ask; /* answers questions. NULL: on_match does, by what it returns; it is told once then */
 	int measure;             /* the kernel adds up the time that programs take; costs a little at each event */
+	asterism_aggregate_fn *on_aggregate; /* NULL: nobody is told */
 };
 
 /*

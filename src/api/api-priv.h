@@ -77,6 +77,9 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 /* Tells a match as it is; context is the unit. */
 int api_tell(void *context, const struct program_match *found);
 
+/* Hands out a table; context is the unit. */
+int api_on_aggregate(void *context, const struct aggregate_report *report);
+
 /* Puts the unit to work, and lets it wake the session. Results as asterism_rules_activate. */
 int api_work_open(struct asterism_rules *rules);
 

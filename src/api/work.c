@@ -60,6 +60,7 @@ int api_work_open(struct asterism_rules *rules)
 		.on_ask = api_on_ask,
 		.ask_context = rules,
 		.tell = api_tell,
+		.on_aggregate = api_on_aggregate,
 		.context = rules,
 		.batch = API_BATCH,
 	};

@@ -33,6 +33,7 @@ struct daemon {
 /* matches.c: callbacks of the session; the context is the daemon. */
 int daemon_on_match(void *context, const struct asterism_match *match);
 int daemon_on_ask(void *context, const struct asterism_match *match, const struct asterism_ask *ask);
+void daemon_on_aggregate(void *context, struct asterism_rules *rules, const char *json);
 
 /* matches.c: a second is over: tells what was refused in it, and begins the next one. */
 void daemon_count_second(struct daemon *daemon);

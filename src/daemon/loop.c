@@ -82,6 +82,7 @@ static int open_session(struct daemon *daemon)
 		.scope = options->scope,
 		.on_match = daemon_on_match,
 		.on_ask = daemon_on_ask,
+		.on_aggregate = daemon_on_aggregate,
 		.on_exit = on_exit_of,
 		.context = daemon,
 		.allow_actions = options->allow_actions,

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct unit *unit_of(const struct asterism_match *match)
 {
@@ -67,6 +68,16 @@ int daemon_on_match(void *context, const struct asterism_match *match)
 		give(daemon, unit->name, NULL, text, (size_t)length);
 	free(text);
 	return ASTERISM_CONTINUE;
+}
+
+void daemon_on_aggregate(void *context, struct asterism_rules *rules, const char *json)
+{
+	struct daemon *daemon = context;
+	const char *unit = asterism_rules_name(rules);
+
+	output_match(&daemon->output, unit, json, strlen(json));
+	if (clients_want(&daemon->clients, unit, false))
+		give(daemon, unit, NULL, json, strlen(json));
 }
 
 /* Only who may answer can be waited for: where none of them listens, the rule's own answer holds at once. */

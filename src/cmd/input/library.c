@@ -288,7 +288,7 @@ static int add_all(struct library_files *resolved)
 	for (size_t i = 0; i < resolved->library.count && !status; i++) {
 		const struct library_entry *entry = &resolved->library.entries[i];
 
-		if (!entry->needs && strcmp(entry->kind, "template") != 0)
+		if (!entry->needs && strcmp(entry->kind, "template") != 0 && strcmp(entry->kind, "overview") != 0)
 			status = library_add(resolved, &entry->rule);
 	}
 	return status;

@@ -7,6 +7,7 @@
 #include "cmd/ruletest/run.h"
 
 #include "cmd/ruletest/keeper.h"
+#include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
 #include <errno.h>
@@ -49,6 +50,14 @@ static int on_match(void *context, const struct program_match *match)
 	return ferror(observing->matches) ? -EIO : 0;
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct observing *observing = context;
+
+	result_write_aggregate_json(observing->matches, report);
+	return ferror(observing->matches) ? -EIO : 0;
+}
+
 static void keep_said(struct test_live *live, const struct asterism_diag *diag)
 {
 	const struct asterism_message *message;
@@ -70,6 +79,7 @@ static int observe(struct observing *observing, const struct selection *selectio
 		.recording = &recording,
 		.for_ns = observing->limit_ns,
 		.on_match = on_match,
+		.on_aggregate = on_aggregate,
 		.on_start = on_start,
 		.context = observing,
 	};

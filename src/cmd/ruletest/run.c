@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cmd/ruletest/keeper.h"
+#include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
 #include <errno.h>
@@ -118,6 +119,24 @@ static int on_match(void *context, const struct program_match *match)
 	return result;
 }
 
+static int on_aggregate(void *context, const struct aggregate_report *report)
+{
+	struct gathering *gathering = context;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	int result = stream ? 0 : -ENOMEM;
+
+	if (stream)
+		result_write_aggregate_json(stream, report);
+	if (stream && fclose(stream))
+		result = -ENOMEM;
+	for (char *line = text, *end; !result && (end = strchr(line, '\n')); line = end + 1)
+		result = test_found_add(gathering->found, line, (size_t)(end - line));
+	free(text);
+	return result;
+}
+
 /* Holds what was found against what is expected; where is said before what differs. */
 static bool judge(struct running *running, const struct test_found *found, const char *where)
 {
@@ -145,6 +164,7 @@ static bool replay(struct running *running, const char *path, enum session_engin
 		.relaxed = true,
 		.engine = engine,
 		.on_match = on_match,
+		.on_aggregate = on_aggregate,
 		.context = &gathering,
 		.stop = running->options->stop,
 	};

@@ -56,7 +56,7 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 	const struct live_unit *unit = context;
 	const struct live_unit_options *options = &unit->options;
 
-	return unit->muted || !options->on_aggregate ? 0 : options->on_aggregate(options->context, report);
+	return !options->on_aggregate ? 0 : options->on_aggregate(options->context, report);
 }
 
 int live_unit_open(struct live_unit *unit, const struct live_unit_options *options, struct asterism_diag *diag)

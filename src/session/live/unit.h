@@ -22,7 +22,7 @@ struct live_unit_options {
 	void *ask_context;                                /* of on_ask */
 	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */
 	program_match_fn *tell; /* a match, with what became of its calls and, where it asked, with its verdict */
-	aggregate_report_fn *on_aggregate;                                  /* NULL: nobody wants them */
+	aggregate_report_fn *on_aggregate; /* also of a muted unit: what it has found counts; NULL: no need */
 	void (*on_found)(void *context, const struct program_match *match); /* the same, at once; NULL: no need */
 	void *context;
 	struct asterism_diag *stops; /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
