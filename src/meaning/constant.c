@@ -115,7 +115,8 @@ static bool put_name(struct text_buffer *text, const struct meaning_family *fami
 
 bool meaning_name(struct text_buffer *text, const struct meaning *meaning, struct meaning_number number)
 {
-	int64_t value = (int64_t)number.word;
+	bool is_descriptor = meaning && meaning->form == MEANING_DESCRIPTOR;
+	int64_t value = is_descriptor ? (int32_t)number.word : (int64_t)number.word;
 	bool is_error = meaning && meaning->family == &meaning_errors;
 
 	if (!meaning || !meaning->family)
@@ -124,5 +125,5 @@ bool meaning_name(struct text_buffer *text, const struct meaning *meaning, struc
 		return put_flags(text, meaning->family, meaning_bits(number));
 	if (is_error && value < 0)
 		return value >= -ERRORS_MAX && put_name(text, meaning->family, "-", -value);
-	return meaning->form == MEANING_NAME && put_name(text, meaning->family, "", value);
+	return (meaning->form == MEANING_NAME || is_descriptor) && put_name(text, meaning->family, "", value);
 }

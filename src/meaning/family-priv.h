@@ -68,9 +68,9 @@ extern const struct meaning_family meaning_errors;
 extern const struct meaning_family meaning_signals, meaning_signal_masks, meaning_signal_codes, meaning_signal_fates;
 /* files.c */
 extern const struct meaning_family meaning_open, meaning_at, meaning_access, meaning_mode, meaning_whence,
-	meaning_fcntl, meaning_flock, meaning_descriptor, meaning_rename, meaning_fallocate, meaning_mount,
-	meaning_umount, meaning_splice, meaning_advice, meaning_xattr, meaning_statx, meaning_inotify, meaning_rw,
-	meaning_sync_range;
+	meaning_fcntl, meaning_flock, meaning_descriptor, meaning_descriptor_flags, meaning_rename, meaning_fallocate,
+	meaning_mount, meaning_umount, meaning_splice, meaning_advice, meaning_xattr, meaning_statx, meaning_inotify,
+	meaning_rw, meaning_sync_range;
 /* memory.c */
 extern const struct meaning_family meaning_prot, meaning_map, meaning_madvise, meaning_msync, meaning_mremap,
 	meaning_mlock, meaning_memfd, meaning_fault;

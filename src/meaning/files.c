@@ -122,6 +122,14 @@ static const struct meaning_row flock_rows[] = {
 
 const struct meaning_family meaning_flock = MEANING_FAMILY(flock_rows);
 
+static const struct meaning_row descriptor_flag_rows[] = {
+	MEANING_BIT(O_CLOEXEC),
+	MEANING_BIT(O_NONBLOCK),
+	MEANING_BIT(O_DIRECT),
+};
+
+const struct meaning_family meaning_descriptor_flags = MEANING_FAMILY(descriptor_flag_rows);
+
 static const struct meaning_row descriptor_rows[] = { MEANING_ONE(AT_FDCWD) };
 
 const struct meaning_family meaning_descriptor = MEANING_FAMILY(descriptor_rows);

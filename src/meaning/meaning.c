@@ -32,6 +32,7 @@ static const struct meaning meanings[] = {
 	{ "bytes", MEANING_BYTES, NULL, true },
 	{ "code", MEANING_ADDRESS, NULL, false },
 	{ "count", MEANING_NUMBER, NULL, true },
+	{ "dev", MEANING_DEVICE, NULL, false },
 	ENUM("arch_prctl", meaning_arch_prctl),
 	ENUM("bpf", meaning_bpf),
 	ENUM("clock", meaning_clock),
@@ -61,11 +62,12 @@ static const struct meaning meanings[] = {
 	ENUM("tcp_state", meaning_tcp_state),
 	ENUM("whence", meaning_whence),
 	{ "errno", MEANING_NAME, &meaning_errors, true },
-	{ "fd", MEANING_NAME, &meaning_descriptor, true },
+	{ "fd", MEANING_DESCRIPTOR, &meaning_descriptor, true },
 	FLAGS("access", meaning_access),
 	FLAGS("at", meaning_at),
 	FLAGS("capabilities", meaning_capabilities),
 	FLAGS("clone", meaning_clone),
+	FLAGS("descriptor", meaning_descriptor_flags),
 	FLAGS("event", meaning_event),
 	FLAGS("fallocate", meaning_fallocate),
 	FLAGS("fault", meaning_fault),
@@ -160,6 +162,8 @@ static bool is_thread_or_process(const struct meaning *meaning)
 bool meaning_is_comparable(const struct meaning *a, const struct meaning *b)
 {
 	if (!a || !b || a == b)
+		return true;
+	if (a->form == MEANING_ADDRESS && b->form == MEANING_ADDRESS)
 		return true;
 	if (a->form == MEANING_RESULT || b->form == MEANING_RESULT)
 		return a->is_given && b->is_given;

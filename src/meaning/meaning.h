@@ -22,9 +22,11 @@ enum meaning_form {
 	MEANING_ADDRESS,    /* 0x7f12 */
 	MEANING_BYTES,      /* 1.4 MiB */
 	MEANING_MODE,       /* S_IFREG|0644 */
+	MEANING_DEVICE,     /* 8:1, the kernel's major << 20 | minor */
 	MEANING_IP4,        /* 127.0.0.1, the number 0x7f000001 */
 	MEANING_PRIORITY,   /* the kernel's, 0..139: rt 50, nice 0 */
 	MEANING_TRUTH,      /* false, true */
+	MEANING_DESCRIPTOR, /* 32 bits whatever the argument's type */
 	MEANING_NAME,       /* one of the family's names, else as it is */
 	MEANING_FLAGS,      /* the family's names joined by '|', what is left in hex */
 	MEANING_RESULT,     /* the errno where negative: -ENOENT */

@@ -12,7 +12,8 @@ struct unit {
 	const char *name;
 };
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S       UINT64_C(1000000000)
+#define ADDRESSES_FROM (INT64_C(1) << 40) /* what calls give back beyond this counts nothing */
 
 static const struct unit time_units[] = {
 	{ 3600 * NS_PER_S, 36000 * NS_PER_S, "h" },
@@ -96,7 +97,11 @@ static void put_named(struct text_buffer *text, const struct meaning *meaning, s
 {
 	if (meaning_name(text, meaning, number))
 		return;
-	if (meaning->form == MEANING_FLAGS && number.word)
+	if (meaning->form == MEANING_DESCRIPTOR)
+		number = (struct meaning_number){ (uint64_t)(int64_t)(int32_t)number.word, true };
+	if (meaning->form == MEANING_RESULT && (int64_t)number.word >= ADDRESSES_FROM)
+		text_printf(text, "0x%" PRIx64, number.word);
+	else if (meaning->form == MEANING_FLAGS && number.word)
 		text_printf(text, "0x%" PRIx64, meaning_bits(number));
 	else
 		put_plain(text, number);
@@ -124,6 +129,9 @@ void meaning_show(struct text_buffer *text, const struct meaning *meaning, struc
 		break;
 	case MEANING_MODE:
 		put_mode(text, meaning->family, word);
+		break;
+	case MEANING_DEVICE:
+		text_printf(text, "%" PRIu64 ":%" PRIu64, word >> 20, word & 0xfffff);
 		break;
 	case MEANING_IP4:
 		text_printf(text, "%u.%u.%u.%u", (unsigned)(word >> 24 & 255), (unsigned)(word >> 16 & 255),

@@ -39,8 +39,8 @@ replay() {
 	[ "$status" = 0 ]
 	[[ $stderr == "asterism: note: trace does not say which events it was asked to hold: "* ]]
 	who='"cpu":3,"pid":10,"tid":11,"comm":"cat"'
-	[ "${lines[0]}" = '{"match":"switch","ts":200,'$who',"return":{"s.prev_pid":5,"s.next_pid":11,"s.next_comm":"cat","s.next_prio":100,"s.prev_state":1},"tainted":false}' ]
-	[ "${lines[1]}" = '{"match":"slow","ts":2000300,'$who',"return":{"e.filename":"/etc/passwd","e.dfd":-100,"x.ret":-2},"tainted":false,"names":{"x.ret":"-ENOENT"}}' ]
+	[ "${lines[0]}" = '{"match":"switch","ts":200,'$who',"return":{"s.prev_pid":5,"s.next_pid":11,"s.next_comm":"cat","s.next_prio":100,"s.prev_state":1},"tainted":false,"names":{"s.prev_state":"TASK_INTERRUPTIBLE"}}' ]
+	[ "${lines[1]}" = '{"match":"slow","ts":2000300,'$who',"return":{"e.filename":"/etc/passwd","e.dfd":-100,"x.ret":-2},"tainted":false,"names":{"e.dfd":"AT_FDCWD","x.ret":"-ENOENT"}}' ]
 	[ "${lines[2]}" = '{"match":"fork","ts":2000500,'$who',"return":{"f.parent_pid":11,"f.child_pid":31,"f.child_tgid":30},"tainted":false}' ]
 	[[ ${lines[3]} == '{"stats":{"events":5,'* ]]
 }

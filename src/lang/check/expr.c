@@ -4,7 +4,9 @@
  * OR as balanced trees, which evaluate in the same order and stay shallow.
  */
 
-#include "lang/check/check-priv.h"
+#include "lang/check/constants-priv.h"
+
+#include "meaning/meaning.h"
 
 static struct lang_expr *check_const(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
@@ -77,25 +79,53 @@ static struct lang_expr *check_chain(struct lang_check *c, const struct lang_syn
 	return expr;
 }
 
+/* Names, beside other. */
+static struct lang_expr *constant_beside(struct lang_check *c, const struct lang_syntax_expr *syntax,
+					 const struct lang_expr *other)
+{
+	if (other && !meaning_has_names(other->meaning))
+		return lang_check_expr(c, syntax); /* which tells that they stand for nothing */
+	return lang_check_constant(c, syntax, other);
+}
+
+/* left == item; left is NULL where it is a name, or has an error. */
+static struct lang_expr *check_item(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
+				    const struct lang_syntax_expr *item)
+{
+	bool is_left_constant = lang_is_constant(c, syntax->left);
+	struct lang_expr *value;
+
+	if (lang_is_constant(c, item) && !is_left_constant)
+		value = left ? constant_beside(c, item, left) : NULL;
+	else
+		value = lang_check_expr(c, item);
+	if (is_left_constant)
+		left = constant_beside(c, syntax->left, value);
+	else if (left && left->op == LANG_CONST)
+		left = check_const(c, syntax->left);
+	if (!value || !left)
+		return NULL;
+	if (lang_is_address(left, value))
+		return lang_check_address(c, left, value, true);
+	lang_warn_of_hidden(c, item, left);
+	return lang_type_equal(c, LANG_EQ, left, value, &item->location);
+}
+
 /* The left side is shared by all equalities, unless it is a constant, which each may turn to its own kind. */
 static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
 	size_t count, checked = 0;
-	struct lang_expr **operands = new_operands(c, syntax->list, &count), *left = lang_check_expr(c, syntax->left);
+	struct lang_expr **operands = new_operands(c, syntax->list, &count), *left = NULL;
 
+	if (!lang_is_constant(c, syntax->left))
+		left = lang_check_expr(c, syntax->left);
 	if (left && left->kind == LANG_BOOL) {
 		lang_error(c->report, &left->location, NULL,
 			   "IN needs a number or a string on its left, but this is %s", lang_kind_name(left->kind));
 		left = NULL;
 	}
 	for (const struct lang_syntax_expr *item = syntax->list; operands && item; item = item->next) {
-		struct lang_expr *value = lang_check_expr(c, item), *mine = left;
-
-		if (left && left->op == LANG_CONST)
-			mine = check_const(c, syntax->left);
-		if (!value || !mine)
-			continue;
-		operands[checked] = lang_type_equal(c, LANG_EQ, mine, value, &item->location);
+		operands[checked] = check_item(c, syntax, left, item);
 		checked += operands[checked] != NULL;
 	}
 	if (!operands || checked != count)
@@ -120,19 +150,63 @@ static struct lang_expr *check_not(struct lang_check *c, const struct lang_synta
 	return expr;
 }
 
+static bool takes_constants(enum lang_op op)
+{
+	return (op >= LANG_EQ && op <= LANG_GE) || op == LANG_AND || op == LANG_OR || op == LANG_XOR;
+}
+
+/* value == "127.0.0.1", the other way round, or != */
+static struct lang_expr *compare_address(struct lang_check *c, const struct lang_syntax_expr *syntax,
+					 struct lang_expr *value, const struct lang_expr *text)
+{
+	struct lang_expr *equal = lang_check_address(c, value, text, false);
+
+	if (!equal || syntax->op == LANG_EQ)
+		return equal;
+	struct lang_expr *differs = lang_new_expr(c, LANG_LNOT, LANG_BOOL, &syntax->location);
+
+	if (differs)
+		differs->left = equal;
+	return differs;
+}
+
+/* A name on one side is a constant of what the other side means. */
+static struct lang_expr *check_binary(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	bool takes = takes_constants(syntax->op);
+	bool is_left = takes && lang_is_constant(c, syntax->left),
+	     is_right = takes && lang_is_constant(c, syntax->right);
+	struct lang_expr *left = is_left && !is_right ? NULL : lang_check_expr(c, syntax->left);
+	struct lang_expr *right = is_right && !is_left ? NULL : lang_check_expr(c, syntax->right);
+
+	if (is_left && !is_right)
+		left = constant_beside(c, syntax->left, right);
+	if (is_right && !is_left)
+		right = constant_beside(c, syntax->right, left);
+	if (!left || !right)
+		return NULL;
+	if (syntax->op == LANG_EQ || syntax->op == LANG_NE) {
+		if (lang_is_address(left, right))
+			return compare_address(c, syntax, left, right);
+		if (lang_is_address(right, left))
+			return compare_address(c, syntax, right, left);
+	}
+	if (takes) {
+		lang_warn_of_hidden(c, syntax->left, right);
+		lang_warn_of_hidden(c, syntax->right, left);
+	}
+	return lang_type_binary(c, syntax, left, right);
+}
+
 struct lang_expr *lang_check_expr(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
-	struct lang_expr *left, *right;
-
 	switch (syntax->syntax) {
 	case LANG_SYNTAX_CONST:
 		return check_const(c, syntax);
 	case LANG_SYNTAX_REFERENCE:
 		return c->scope ? lang_check_machine_name(c, syntax) : lang_check_reference(c, syntax);
 	case LANG_SYNTAX_BINARY:
-		left = lang_check_expr(c, syntax->left);
-		right = lang_check_expr(c, syntax->right);
-		return lang_type_binary(c, syntax, left, right);
+		return check_binary(c, syntax);
 	case LANG_SYNTAX_MINUS:
 		return lang_type_minus(c, lang_check_expr(c, syntax->left), &syntax->location);
 	case LANG_SYNTAX_NOT:

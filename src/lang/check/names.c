@@ -3,6 +3,7 @@
 
 #include "event/installed.h"
 #include "lang/check/check-priv.h"
+#include "lang/check/constants-priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -207,6 +208,8 @@ static bool is_array_form(const struct lang_syntax_expr *syntax, const struct la
 
 struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
+	if (!syntax->reference->first.text)
+		return lang_no_constant(c, syntax->reference);
 	uint32_t index = lang_find_element(c, &syntax->reference->name);
 
 	if (index == LANG_NO_NAME)

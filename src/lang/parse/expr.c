@@ -110,7 +110,7 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 	return finish(p, expr, &expr->location);
 }
 
-/* name.first or name.first.second, brackets behind the name allowed */
+/* name, name.first or name.first.second, brackets behind the name allowed */
 static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 {
 	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_REFERENCE);
@@ -119,19 +119,18 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	bool plain = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
 	const char *hint = plain ? lang_params_nearest(p) : NULL;
 
-	if (!hint)
-		hint = "a field is written 'name.field', name being that of an event";
 	if (!expr || !reference || !lang_take_word(p, &reference->name, "a value"))
 		return NULL;
 	expr->reference = reference;
+	reference->hint = hint;
 	if (lang_accept(p, LANG_TOKEN_LBRACKET)) {
 		reference->brackets = true;
 		if (!lang_expect(p, LANG_TOKEN_RBRACKET, "']'", "an array function is written 'name[].len'"))
 			return NULL;
 	}
-	if (p->machine && p->token.kind != LANG_TOKEN_DOT)
+	if ((p->machine || plain) && p->token.kind != LANG_TOKEN_DOT)
 		return finish(p, expr, &expr->location);
-	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", hint))
+	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;

@@ -26,10 +26,11 @@ enum lang_syntax_op {
 	LANG_SYNTAX_CHAIN,     /* list joined by op LANG_LAND or LANG_LOR, at least two */
 };
 
-/* name.first or name.first.second; brackets: name[].first */
+/* name, name.first or name.first.second; brackets: name[].first */
 struct lang_syntax_reference {
 	struct lang_word name, first, second;
 	bool brackets;
+	const char *hint; /* what a name alone may have been meant as, or NULL */
 };
 
 struct lang_syntax_expr {

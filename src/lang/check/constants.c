@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which number a name stands for beside a value with a meaning: the family's. An event's name, and what a
+ * machine calls its own, come before it.
+ */
+
+#include "lang/check/constants-priv.h"
+
+#include "lang/check/machine-priv.h"
+#include "meaning/meaning.h"
+
+static bool is_name(const struct lang_syntax_expr *syntax)
+{
+	return syntax->syntax == LANG_SYNTAX_REFERENCE && !syntax->reference->first.text &&
+	       !syntax->reference->brackets;
+}
+
+/* What a machine calls its own, or a field of the event at hand. */
+static bool is_machine_value(struct lang_check *c, const char *name)
+{
+	return lang_names_find(c->scope->locals, name) != LANG_NO_NAME ||
+	       (c->scope->type && event_field_find(c->scope->type, name));
+}
+
+static bool is_bit_operator(enum lang_op op)
+{
+	return op == LANG_AND || op == LANG_OR || op == LANG_XOR;
+}
+
+/* How many names syntax has; -1: it is more than names and integers. */
+static int count_names(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	int left, right;
+
+	switch (syntax->syntax) {
+	case LANG_SYNTAX_CONST:
+		return syntax->kind == LANG_I64 || syntax->kind == LANG_U64 ? 0 : -1;
+	case LANG_SYNTAX_REFERENCE:
+		return is_name(syntax) && !(c->scope && is_machine_value(c, syntax->reference->name.text)) ? 1 : -1;
+	case LANG_SYNTAX_MINUS:
+		return count_names(c, syntax->left);
+	case LANG_SYNTAX_BINARY:
+		left = is_bit_operator(syntax->op) ? count_names(c, syntax->left) : -1;
+		right = left >= 0 ? count_names(c, syntax->right) : -1;
+		return right >= 0 ? left + right : -1;
+	default:
+		return -1;
+	}
+}
+
+bool lang_is_constant(struct lang_check *c, const struct lang_syntax_expr *syntax)
+{
+	return count_names(c, syntax) > 0;
+}
+
+/* An event's name is no value, so that it was meant as a constant is only likely. */
+static bool is_event(struct lang_check *c, const struct lang_word *word, const struct meaning *meaning)
+{
+	int64_t number;
+
+	if (c->scope || lang_names_find(c->names, word->text) == LANG_NO_NAME)
+		return false;
+	if (meaning_constant(meaning, word->text, &number))
+		lang_warn(c->report, &word->location, "give the event another name",
+			  "'%s' is an event here, not the constant of '%s'", word->text, meaning->text);
+	lang_error(c->report, &word->location, lang_hint(c->report, "a field is written '%s.field'", word->text),
+		   "'%s' is an event, not a value", word->text);
+	return true;
+}
+
+struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference)
+{
+	const struct lang_word *word = &reference->name;
+	const char *hint = reference->hint;
+
+	if (!hint)
+		hint = "a field is written 'name.field', name being that of an event";
+	if (!is_event(c, word, NULL))
+		lang_error(c->report, &word->location, hint, "'%s' stands for nothing here", word->text);
+	return NULL;
+}
+
+static bool find_name(struct lang_check *c, const struct lang_syntax_reference *reference,
+		      const struct meaning *meaning, int64_t *number)
+{
+	const struct lang_word *word = &reference->name;
+	char nearest[MEANING_NAME_BYTES];
+	const char *hint = reference->hint;
+
+	if (is_event(c, word, meaning))
+		return false;
+	if (meaning_constant(meaning, word->text, number))
+		return true;
+	if (meaning_nearest_constant(meaning, word->text, nearest))
+		hint = lang_hint(c->report, "did you mean '%s'?", nearest);
+	lang_error(c->report, &word->location, hint, "no constant of '%s' is named '%s'", meaning->text, word->text);
+	return false;
+}
+
+static bool evaluate(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct meaning *meaning,
+		     uint64_t *number)
+{
+	uint64_t left = 0, right = 0;
+	int64_t named;
+
+	switch (syntax->syntax) {
+	case LANG_SYNTAX_CONST:
+		*number = syntax->integer;
+		return true;
+	case LANG_SYNTAX_REFERENCE:
+		if (!find_name(c, syntax->reference, meaning, &named))
+			return false;
+		*number = (uint64_t)named;
+		return true;
+	case LANG_SYNTAX_MINUS:
+		if (!evaluate(c, syntax->left, meaning, &left))
+			return false;
+		*number = -left;
+		return true;
+	default:
+		if (!evaluate(c, syntax->left, meaning, &left) || !evaluate(c, syntax->right, meaning, &right))
+			return false;
+		*number = syntax->op == LANG_AND ? left & right : syntax->op == LANG_OR ? left | right : left ^ right;
+		return true;
+	}
+}
+
+/* Of what calls give back, errors are the negative ones. */
+static void warn_of_sign(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct meaning *meaning,
+			 uint64_t number)
+{
+	if (meaning->form == MEANING_RESULT && is_name(syntax) && (int64_t)number > 0)
+		lang_warn(c->report, &syntax->location, lang_hint(c->report, "write -%s", syntax->reference->name.text),
+			  "a result is an error where it is negative");
+}
+
+struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,
+				      const struct lang_expr *other)
+{
+	struct lang_expr *expr;
+	uint64_t number = 0;
+
+	if (!other || !evaluate(c, syntax, other->meaning, &number))
+		return NULL;
+	warn_of_sign(c, syntax, other->meaning, number);
+	expr = lang_new_expr(c, LANG_CONST, LANG_I64, &syntax->location);
+	if (expr) {
+		expr->integer = number;
+		expr->meaning = other->meaning;
+	}
+	return expr;
+}
+
+void lang_warn_of_hidden(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct lang_expr *other)
+{
+	int64_t number;
+
+	if (!c->scope || !is_name(syntax) || !is_machine_value(c, syntax->reference->name.text) ||
+	    !meaning_constant(other->meaning, syntax->reference->name.text, &number))
+		return;
+	lang_warn(c->report, &syntax->location, "give what the machine names so another name",
+		  "'%s' is a value of the machine or the event here, not the constant of '%s'",
+		  syntax->reference->name.text, other->meaning->text);
+}
