@@ -10,6 +10,7 @@
 #include "ebpf/source/plan.h"
 #include "event/catalog.h"
 #include "event/installed.h"
+#include "meaning/meaning.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -41,12 +42,15 @@ static void put_fields(const struct event_type *type)
 
 		snprintf(what, sizeof what, field->value == EVENT_STRING ? "%s[%u]" : "%s",
 			 event_value_name(field->value), field->bytes);
-		if (!field->unit && !field->doc) {
+		bool is_told = field->meaning && field->meaning != event_value_meaning(field->value);
+		const char *stands_for = is_told ? field->meaning->text : field->unit;
+
+		if (!stands_for && !field->doc) {
 			printf("    %-24s %s\n", field->name, what);
 			continue;
 		}
-		printf("    %-24s %-12s %s%s", field->name, what, field->unit ? field->unit : "",
-		       field->unit && field->doc ? ", " : "");
+		printf("    %-24s %-12s %s%s", field->name, what, stands_for ? stands_for : "",
+		       stands_for && field->doc ? ", " : "");
 		put_named("", field->doc ? field->doc : "");
 		putchar('\n');
 	}
@@ -176,7 +180,7 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
-	{ "asterism events -v openat", "Shows fields, types and units of the events with openat in their name." },
+	{ "asterism events -v openat", "Shows fields, types and meanings of the events with openat in their name." },
 	{ NULL, NULL },
 };
 
@@ -190,8 +194,9 @@ const struct cli_command cmd_events = {
 		"read, every other tracepoint of this machine, and those of the other shipped catalogs, each with "
 		"the EVENTS line that a rule file needs for it. PATTERN is a glob, or a part of a name, or the name of "
 		"such a catalog.\n\n"
-		"With -v, each type's tracepoint and fields are shown, and whether this kernel can raise it. Besides "
-		"these fields every event has ts (ns), cpu, pid (process), tid (thread) and comm.",
+		"With -v, each type's tracepoint and fields are shown, with what their numbers mean, and whether this "
+		"kernel can raise it. Besides these fields every event has ts (ns), cpu, pid (process), tid (thread) "
+		"and comm.",
 	.options = { OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,

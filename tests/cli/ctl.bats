@@ -49,6 +49,13 @@ client.close()' 3>&- &
 	[ "$output" = 'u: r by cp (process 7, thread 8) a.x=4' ]
 }
 
+@test "values are shown by their names, and those that the match has not are left out" {
+	reply_with '{"ok":true,"unit":"u","result":{"match":"r","pid":7,"tid":8,"comm":"cp","return":{"id":257,"w":null,"n":3},
+		"names":{"id":"openat","n":7}}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "$output" = 'u: r by cp (process 7, thread 8) id=openat n=3' ]
+}
+
 @test "every number of 64 bits is shown as it is" {
 	reply_with '{"ok":true,"unit":"u","result":{"match":"r","ts":3,"cpu":1,"pid":7,"tid":8,"comm":"cp",
 		"return":{"least":9223372036854775808,"address":18446744073709551615,"n":-9223372036854775808,"s":"x"}}}'

@@ -90,20 +90,34 @@ void ctl_print_units(const json_t *reply, const char *command)
 	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));
 }
 
-static void print_values(const json_t *values)
+static void print_value(const json_t *value)
+{
+	bool is_large = json_is_string(value) && cmd_json_is_number(value);
+	char *text = is_large ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+	fputs(is_large ? json_string_value(value) : text ? text : "?", stdout);
+	free(text);
+}
+
+/* By their names, where the match has some. What the match does not have is left out. */
+static void print_values(const json_t *values, const json_t *names)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)values, name, value)
 	{
-		bool is_large = json_is_string(value) && cmd_json_is_number(value);
-		char *text = is_large ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+		const char *named = json_string_value(json_object_get(names, name));
 
+		if (json_is_null(value))
+			continue;
 		putchar(' ');
 		text_write(stdout, name, TEXT_VALUE);
-		printf("=%s", is_large ? json_string_value(value) : text ? text : "?");
-		free(text);
+		putchar('=');
+		if (named)
+			text_write(stdout, named, TEXT_VALUE);
+		else
+			print_value(value);
 	}
 }
 
@@ -147,7 +161,7 @@ void ctl_print_result(const json_t *reply, const char *command)
 	if (json_object_get(match, "warning"))
 		print_warning(json_object_get(match, "warning"));
 	else
-		print_values(json_object_get(match, "return"));
+		print_values(json_object_get(match, "return"), json_object_get(match, "names"));
 	putchar('\n');
 	print_trail(match);
 	if (number(reply, "ticket"))

@@ -2,6 +2,7 @@
 /* Decides how WHERE is taken apart: joins to joins, top-level ANDs to conditions of their own. */
 
 #include "lang/check/check-priv.h"
+#include "meaning/meaning.h"
 
 #include <string.h>
 
@@ -65,7 +66,13 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 				   element->type->name);
 			return false;
 		}
-		if (!first) {
+		if (first && !meaning_is_comparable(field->meaning, first->meaning)) {
+			lang_error(c->report, &word->location, NULL, "'%s' means '%s' in '%s' but '%s' in '%s'",
+				   word->text, first->meaning->text, model->type->name, field->meaning->text,
+				   element->type->name);
+			return false;
+		}
+		if (!first || !first->meaning) {
 			first = field;
 			model = element;
 		}
