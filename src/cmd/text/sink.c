@@ -3,9 +3,11 @@
 
 #include "cmd/text/sink.h"
 
+#include "base/clock.h"
 #include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
+#include "ebpf/source/scope.h"
 #include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
@@ -14,6 +16,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How long it is taken for granted where a process is. */
+enum { PLACE_NS = 100 * 1000 * 1000 };
 
 static const char *name_of(const struct sink *sink)
 {
@@ -62,6 +67,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 		return STATUS_USAGE;
 	}
 	sink->at_once = isatty(sink->fd);
+	sink->names_processes = ebpf_ids_are_own();
 	if (lines_init(&sink->lines, sink->fd) == 0)
 		return STATUS_FINE;
 	sink_abandon(sink);
@@ -69,11 +75,32 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	return STATUS_USAGE;
 }
 
-/* What is needed to say when the match was. */
-static void know_when(struct sink *sink)
+/*
+ * The container or unit of a process, as far as it is still there. One that matches often is not looked at each time:
+ * it stays where it is for a moment, and its number is its own.
+ */
+static void know_place(struct sink *sink, uint32_t pid)
+{
+	struct container container;
+	uint64_t now_ns = clock_now_ns();
+
+	if (sink->place.pid != pid || now_ns >= sink->place.until_ns) {
+		sink->place.pid = pid;
+		sink->place.until_ns = now_ns + PLACE_NS;
+		*sink->place.text = 0;
+		if (container_of_process((pid_t)pid, &container))
+			container_print(&container, sink->place.text);
+	}
+	sink->when.place = *sink->place.text ? sink->place.text : NULL;
+}
+
+/* What is needed to say when and where the match was. */
+static void know_when(struct sink *sink, const struct program_match *match)
 {
 	if (sink->is_live)
 		when_take_machine(&sink->machine);
+	if (sink->is_live && !sink->json && sink->names_processes)
+		know_place(sink, match->pid);
 	sink->when.in_json |= sink->is_live;
 	if (!sink->must_date || sink->machine.wall_ns)
 		return;
@@ -107,7 +134,7 @@ int sink_match(void *context, const struct program_match *match)
 	if (!result_is_told(&sink->program->rules[match->rule], sink->least_severity))
 		return 0;
 	sink->matches++;
-	know_when(sink);
+	know_when(sink, match);
 	if (sink->json)
 		result_write_json(sink->lines.stream, sink->program, match, &sink->when);
 	else

@@ -8,6 +8,7 @@
  * session goes on, and what it could not write is counted and told when it ends (cmd/help-failures.c).
  */
 
+#include "base/container.h"
 #include "cmd/options/options.h"
 #include "cmd/text/lines.h"
 #include "program/aggregate/aggregate.h"
@@ -28,11 +29,17 @@ struct sink {
 	bool is_live;                 /* a failure to write is no reason to end; events are of this machine */
 	struct when when;
 	struct event_machine machine; /* of the events; whose replay it is fills it in */
-	bool must_date;               /* the date was asked for; that it is unknown is said, once */
-	uint64_t matches;             /* told so far */
-	int error;                    /* errno of the first failure to write */
-	bool is_gone;                 /* there is no reader any more */
-	bool has_lost;                /* not everything is written */
+	bool names_processes;         /* their ids are those of our pid namespace */
+	struct {
+		uint32_t pid; /* whose it is; 0: nobody's */
+		uint64_t until_ns;
+		char text[CONTAINER_TEXT_BYTES];
+	} place;          /* the container or unit asked for last */
+	bool must_date;   /* the date was asked for; that it is unknown is said, once */
+	uint64_t matches; /* told so far */
+	int error;        /* errno of the first failure to write */
+	bool is_gone;     /* there is no reader any more */
+	bool has_lost;    /* not everything is written */
 };
 
 /* What --min-severity says; SEVERITY_NONE: every match is told. */

@@ -29,12 +29,16 @@ static int name_width(const struct program *program)
 	return width > NAME_WIDTH_MAX ? NAME_WIDTH_MAX : (int)width;
 }
 
-/* "comm[pid/tid]  cpu n", aligned. */
-static void put_who(FILE *stream, const char *comm, const uint32_t ids[3])
+/* "comm[pid/tid] docker:3f2a9c1d0b5e  cpu n", aligned. */
+static void put_who(FILE *stream, const char *comm, const uint32_t ids[3], const char *place)
 {
 	int width = text_write(stream, comm, TEXT_VALUE);
 
 	width += result_put_ids(stream, ids[1], ids[2]);
+	if (place) {
+		putc(' ', stream);
+		width += 1 + text_write(stream, place, TEXT_VALUE);
+	}
 	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
@@ -165,7 +169,7 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 	fputs("    ", stream);
 	when_put_event(stream, frame->when, header->ts);
 	fprintf(stream, "  %-*s  ", frame->width, label);
-	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid });
+	put_who(stream, header->comm, (const uint32_t[]){ header->cpu, header->pid, header->tid }, NULL);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct program_field *field = &program_fields(program, type)[i];
 		struct program_value value;
@@ -194,7 +198,8 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 	when_put(stream, when, match->ts);
 	fprintf(stream, "  %-*s  ", name_width(program), program_text(program, rule->name));
 	result_put_severity(stream, program, rule);
-	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid });
+	put_who(stream, match->comm, (const uint32_t[]){ match->cpu, match->pid, match->tid },
+		when ? when->place : NULL);
 	if (rule->semantics == PROGRAM_MACHINE)
 		put_warning(stream, program, match);
 	else

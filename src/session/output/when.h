@@ -3,8 +3,8 @@
 #define SESSION_OUTPUT_WHEN_H
 
 /*
- * When and where a match was, as its reader wants it: the clock and the machine that its events come from, and the form
- * of its times.
+ * When and where a match was, as its reader wants it: the clock and the machine that its events come from, the form of
+ * its times, and the container of its process.
  */
 
 #include "event/source.h"
@@ -22,7 +22,8 @@ struct when {
 	enum when_form form;
 	bool in_json; /* date and host stand in JSON as well */
 	const struct event_machine *machine;
-	uint64_t last_ns; /* the match before; 0: none */
+	uint64_t last_ns;  /* the match before; 0: none */
+	const char *place; /* the container or unit of the match's process; NULL: unknown, or none */
 };
 
 /* This machine's, now. Called again, it follows the clock where that was set, or where the machine has slept. */
