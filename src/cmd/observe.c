@@ -98,12 +98,31 @@ static int open_signals(sigset_t *taken)
 	return fd;
 }
 
-/* Exactly one of a command, processes and --all says what is observed. */
+static const enum option_id filters[] = { OPTION_CGROUP, OPTION_CONTAINER, OPTION_UNIT, OPTION_COMM, OPTION_USER };
+
+static bool has_filter(const struct cli_arguments *arguments)
+{
+	for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+		if (cli_has(arguments, filters[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether all that passes the filters, if there are any, is observed. */
+static bool is_everywhere(const struct cli_arguments *arguments)
+{
+	return !arguments->launched && !cli_has(arguments, OPTION_PID) &&
+	       (cli_has(arguments, OPTION_ALL) || has_filter(arguments));
+}
+
+/* Exactly one of a command, processes and --all says what is observed; filters narrow it down, or stand for --all. */
 static int check_scope(const struct cli_arguments *arguments)
 {
 	int ways = (arguments->launched != NULL) + cli_has(arguments, OPTION_PID) + cli_has(arguments, OPTION_ALL);
 
-	if (ways == 1 && cli_has(arguments, OPTION_ALL) && cli_has(arguments, OPTION_WAIT)) {
+	ways = ways ? ways : has_filter(arguments);
+	if (ways == 1 && is_everywhere(arguments) && cli_has(arguments, OPTION_WAIT)) {
 		cli_error("--wait is for a command or -p: the whole machine never ends");
 		return STATUS_USAGE;
 	}
@@ -121,6 +140,31 @@ static int check_scope(const struct cli_arguments *arguments)
 	return STATUS_USAGE;
 }
 
+static struct live_filter_list list_of(const struct cli_arguments *arguments, enum option_id id)
+{
+	const struct cli_value *value = &arguments->options[id];
+
+	return (struct live_filter_list){ (const char *const *)value->texts, value->count };
+}
+
+static int find_filter(struct observation *observation, const struct cli_arguments *arguments)
+{
+	const struct live_filter_names names = {
+		.cgroups = list_of(arguments, OPTION_CGROUP),
+		.containers = list_of(arguments, OPTION_CONTAINER),
+		.units = list_of(arguments, OPTION_UNIT),
+		.comms = list_of(arguments, OPTION_COMM),
+		.users = list_of(arguments, OPTION_USER),
+	};
+	int result = live_filter_new(&names, observation->diag, &observation->filter);
+
+	if (result)
+		cli_print(observation->diag);
+	asterism_diag_clear(observation->diag);
+	observation->options.filter = live_filter_get(observation->filter);
+	return cmd_status_of(result);
+}
+
 int observe_init(struct observation *observation, const struct cli_arguments *arguments)
 {
 	const struct cli_value *pids = &arguments->options[OPTION_PID];
@@ -129,7 +173,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 	*observation = (struct observation){
 		.options = { .command = arguments->launched,
 			     .pid_count = pids->count,
-			     .all = cli_has(arguments, OPTION_ALL),
+			     .all = is_everywhere(arguments),
 			     .no_children = cli_has(arguments, OPTION_NO_CHILDREN),
 			     .to_the_last = cli_has(arguments, OPTION_WAIT),
 			     .for_ns = arguments->options[OPTION_FOR].number,
@@ -145,6 +189,9 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
+	status = find_filter(observation, arguments);
+	if (status)
+		return status;
 	for (size_t i = 0; i < pids->count; i++)
 		observation->pids[i] = (pid_t)pids->numbers[i];
 	observation->options.pids = observation->pids;
@@ -193,6 +240,7 @@ void observe_fini(struct observation *observation)
 	if (observation->options.signal_fd >= 0)
 		close(observation->options.signal_fd);
 	asterism_diag_free(observation->diag);
+	live_filter_free(observation->filter);
 	alloc_free(observation->pids);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "cmd/options/options.h"
+#include "session/live/filter.h"
 #include "session/session.h"
 
 #include <signal.h>
@@ -17,6 +18,7 @@ struct observation {
 	sigset_t taken;             /* the signals that come through options.signal_fd */
 	bool verbose;
 	uint64_t begun_ns; /* when the preparations began */
+	struct live_filter *filter;
 	pid_t *pids;
 	struct session_policy policy;
 };

@@ -344,7 +344,8 @@ const struct cli_command cmd_record = {
 		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
-	.options = { OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,   OPTION_EVENTS,
+	.options = { OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,    OPTION_COMM,        OPTION_USER,
+		     OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,   OPTION_EVENTS,
 		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
 		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
 		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,        OPTION_RULES,

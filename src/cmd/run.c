@@ -173,6 +173,12 @@ const struct cli_command cmd_run = {
 		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C "
 		"the "
 		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once.\n\n"
+		"Of these, --cgroup, --container, --unit, --comm and --user leave those that pass, with their "
+		"descendants; "
+		"without a command, -p and -a they are about the whole machine. Several values of one option, and the "
+		"first three options, are alternatives; --comm and --user hold besides. A process that has passed once "
+		"stays "
+		"observed.\n\n"
 		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json "
 		"the last "
 		"line holds the statistics.\n\n"
@@ -187,7 +193,8 @@ const struct cli_command cmd_run = {
 		"them happen. They never affect process 1, asterism itself or, unless the policy says outside-scope, a "
 		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
 		"priorities are restored.",
-	.options = { OPTION_ALL,         OPTION_ALLOW_ACTIONS, OPTION_ASK,  OPTION_EVENTS,       OPTION_FAIL_ON_MATCH,
+	.options = { OPTION_CGROUP,      OPTION_CONTAINER,     OPTION_UNIT, OPTION_COMM,         OPTION_USER,
+		     OPTION_ALL,         OPTION_ALLOW_ACTIONS, OPTION_ASK,  OPTION_EVENTS,       OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,         OPTION_FORMAT,        OPTION_LAST, OPTION_MIN_SEVERITY, OPTION_MODE,
 		     OPTION_NO_CHILDREN, OPTION_OUTPUT,        OPTION_PID,  OPTION_POLICY,       OPTION_QUIET,
 		     OPTION_RING,        OPTION_RULE,          OPTION_SET,  OPTION_SNAPSHOT,     OPTION_VERBOSE,

@@ -251,6 +251,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 {
 	struct source_set_options sources = {
 		.scope = options->scope,
+		.filter = options->filter,
 		.btf = ebpf->btf,
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,

@@ -37,7 +37,8 @@ struct ebpf_stops;
 
 struct ebpf_options {
 	enum ebpf_scope scope;
-	bool test_run;              /* no tracepoints: events come through ebpf_feed */
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
+	bool test_run;                          /* no tracepoints: events come through ebpf_feed */
 	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
 	const bool *allowed;        /* per statement: what the programs may do at a match; NULL: nothing */

@@ -131,6 +131,7 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 	struct ebpf_recorder *recorder = alloc_zero(1, sizeof *recorder);
 	struct source_set_options sources = {
 		.scope = options->scope,
+		.filter = options->filter,
 		.log_level = options->verifier_log,
 		.cautious = options->cautious,
 		.past_exec = options->past_exec,

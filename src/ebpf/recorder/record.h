@@ -34,11 +34,12 @@ struct ebpf_recorder_options {
 	 */
 	bool is_guest;
 	enum ebpf_scope scope;
-	uint32_t sub_bytes;    /* of a sub-buffer; 0: EBPF_RECORD_SUB_BYTES */
-	uint32_t sub_count;    /* of a ring; 0: EBPF_RECORD_SUB_COUNT */
-	uint32_t verifier_log; /* as in ebpf_options */
-	bool cautious;         /* as in source_set_options; for tests */
-	bool past_exec;        /* as in ebpf_options; for tests */
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
+	uint32_t sub_bytes;                     /* of a sub-buffer; 0: EBPF_RECORD_SUB_BYTES */
+	uint32_t sub_count;                     /* of a ring; 0: EBPF_RECORD_SUB_COUNT */
+	uint32_t verifier_log;                  /* as in ebpf_options */
+	bool cautious;                          /* as in source_set_options; for tests */
+	bool past_exec;                         /* as in ebpf_options; for tests */
 };
 
 /*

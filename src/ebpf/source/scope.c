@@ -14,13 +14,15 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define BIRTH_TRACEPOINT "task_newtask"
+#define BIRTH_PLACE "task:task_newtask"
 
 enum {
 	IDS_MAX = 4 * 1024 * 1024, /* the kernel's own limit, PID_MAX_LIMIT */
@@ -31,15 +33,35 @@ enum {
 /* Inode of the initial pid namespace, PROC_PID_INIT_INO: part of the kernel's interface. */
 static const ino_t initial_namespace = 0xEFFFFFFC;
 
+enum { PROGRAMS_MAX = 5 };
+
 struct scope {
-	enum ebpf_scope kind;
-	uint32_t own;  /* our process, as the initial namespace numbers it */
-	bool can_name; /* our ids are those of the initial namespace */
-	uint32_t ids;  /* covered: 0 .. ids - 1 */
-	int map, program, link;
-	uint64_t *words;
+	enum ebpf_scope kind; /* with a filter over everything a tree whose roots the filter finds */
+	const struct ebpf_scope_filter *filter;
+	bool everywhere; /* the filter is over everything */
+	uint32_t own;    /* our process, as the initial namespace numbers it */
+	bool can_name;   /* our ids are those of the initial namespace */
+	uint32_t ids;    /* covered: 0 .. ids - 1 */
+	int map;
+	struct {
+		int program, link;
+		const char *place;
+	} programs[PROGRAMS_MAX];
+	size_t program_count;
+	uint64_t *words; /* the observed; then, with a filter that is not over everything, those it is about */
 	size_t bytes;
 };
+
+/* A second set stands behind the first. */
+static bool has_base(const struct scope *scope)
+{
+	return scope->filter && !scope->everywhere;
+}
+
+static uint32_t base_of(const struct scope *scope)
+{
+	return has_base(scope) ? scope->ids / 8 : 0;
+}
 
 static uint32_t read_ids(void)
 {
@@ -97,11 +119,11 @@ static int make_map(struct scope *scope, struct asterism_diag *diag)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	scope->ids = read_ids();
-	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8, 1, &options);
+	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8 + base_of(scope), 1, &options);
 	if (scope->map < 0)
 		return diag_error(diag, NULL, scope->map, "the set of observed processes cannot be made: %s",
 				  strerror(-scope->map));
-	scope->bytes = (scope->ids / 8 + page - 1) / page * page;
+	scope->bytes = (scope->ids / 8 + base_of(scope) + page - 1) / page * page;
 	scope->words = mmap(NULL, scope->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, scope->map, 0);
 	if (scope->words == MAP_FAILED) {
 		scope->words = NULL;
@@ -111,14 +133,22 @@ static int make_map(struct scope *scope, struct asterism_diag *diag)
 	return 0;
 }
 
+/* A set of processes in the map, by its place there, and which one of them. */
+struct member {
+	uint32_t set;
+	uint8_t id; /* a register */
+};
+
 /* r1 = the address of the word with id's bit, r0 = that bit; goes to label for ids beyond the set. */
-static void emit_bit(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
+static void emit_bit(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t label)
 {
+	uint8_t id = member.id;
+
 	ebpf_jump_if_imm(as, BPF_JGE, id, (int32_t)scope->ids, label);
 	ebpf_mov(as, R0, id);
 	ebpf_alu_imm(as, BPF_RSH, R0, 6);
 	ebpf_alu_imm(as, BPF_LSH, R0, 3);
-	ebpf_load_value(as, R1, scope->map, 0);
+	ebpf_load_value(as, R1, scope->map, member.set);
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_mov(as, R2, id);
 	ebpf_alu_imm(as, BPF_AND, R2, WORD_BITS - 1);
@@ -137,16 +167,15 @@ void scope_emit_foreign(const struct scope *scope, struct ebpf_asm *as, uint8_t 
 		scope_emit_own(scope, as, id, label);
 }
 
-void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
+/* Goes to label unless the process is in the set. */
+static void emit_member_test(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t label)
 {
-	if (scope->kind == EBPF_SCOPE_ALL) {
-		scope_emit_foreign(scope, as, id, label);
-		return;
-	}
+	uint8_t id = member.id;
+
 	ebpf_jump_if_imm(as, BPF_JGE, id, (int32_t)scope->ids, label);
 	ebpf_mov(as, R0, id);
 	ebpf_alu_imm(as, BPF_RSH, R0, 3);
-	ebpf_load_value(as, R1, scope->map, 0);
+	ebpf_load_value(as, R1, scope->map, member.set);
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_load(as, BPF_B, R1, R1, 0);
 	ebpf_mov(as, R0, id);
@@ -156,7 +185,15 @@ void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id,
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, label);
 }
 
-/* Emits a value of the new task; paths are ours, so failing to parse one is a defect. */
+void scope_emit_test(const struct scope *scope, struct ebpf_asm *as, uint8_t id, uint32_t label)
+{
+	if (scope->kind == EBPF_SCOPE_ALL)
+		scope_emit_foreign(scope, as, id, label);
+	else
+		emit_member_test(scope, as, (struct member){ 0, id }, label);
+}
+
+/* Emits a value of a task; paths are ours, so failing to parse one is a defect. */
 static int emit_task_value(struct ebpf_asm *as, struct source_binding *binding, const char *path)
 {
 	static const struct source_style style = { 0 };
@@ -170,43 +207,153 @@ static int emit_task_value(struct ebpf_asm *as, struct source_binding *binding, 
 	return result;
 }
 
-/* A new process has its parent's bit, or none. New threads of a process change nothing. */
+static void emit_enter(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t out)
+{
+	emit_bit(scope, as, member, out);
+	ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, R1, 0, R0));
+}
+
+static void emit_leave(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t out)
+{
+	emit_bit(scope, as, member, out);
+	ebpf_alu_imm(as, BPF_XOR, R0, -1);
+	ebpf_emit(as, insn_atomic(BPF_DW, BPF_AND, R1, 0, R0));
+}
+
+/* r7 gets the bit that its parent, r8, has in the set, or none. */
+static void emit_inherit(const struct scope *scope, struct ebpf_asm *as, uint32_t set, uint32_t out)
+{
+	uint32_t clear = ebpf_label(as), end = ebpf_label(as);
+
+	if (scope->kind == EBPF_SCOPE_TREE) {
+		ebpf_note(as, "in scope if its parent is");
+		emit_member_test(scope, as, (struct member){ set, R8 }, clear);
+		emit_enter(scope, as, (struct member){ set, R7 }, out);
+		ebpf_jump(as, end);
+	}
+	ebpf_bind(as, clear);
+	ebpf_note(as, "out of scope, whoever had the number before");
+	emit_leave(scope, as, (struct member){ set, R7 }, out);
+	ebpf_bind(as, end);
+}
+
+/* r7, which a filter is about, is observed if it passes. */
+static int emit_judgement(const struct scope *scope, struct ebpf_asm *as, struct source_binding *binding,
+			  const struct scope_filter_subject *subject, uint32_t out)
+{
+	ebpf_note(as, "in scope if it passes the filter");
+	scope_emit_own(scope, as, R7, out);
+	if (has_base(scope))
+		emit_member_test(scope, as, (struct member){ base_of(scope), R7 }, out);
+	int result = scope_filter_emit(scope->filter, subject, as, binding, out);
+
+	emit_enter(scope, as, (struct member){ 0, R7 }, out);
+	return result;
+}
+
+/* r7 = the process of the task at path; goes to label unless the task leads it. */
+static int emit_leader(struct ebpf_asm *as, struct source_binding *binding, const char *task, uint32_t label)
+{
+	char path[32];
+	int result;
+
+	snprintf(path, sizeof path, "%s->tgid", task);
+	result = emit_task_value(as, binding, path);
+	ebpf_mov(as, R7, R0);
+	snprintf(path, sizeof path, "%s->pid", task);
+	if (!result)
+		result = emit_task_value(as, binding, path);
+	ebpf_jump_if(as, BPF_JNE, R0, R7, label);
+	return result;
+}
+
+/* A new process has its parent's bits, or none. New threads of a process change nothing. */
 static int emit_birth(const struct scope *scope, struct ebpf_asm *as, struct source_binding *binding)
 {
-	uint32_t out = ebpf_label(as), clear = ebpf_label(as);
+	static const struct scope_filter_subject child = { "arg0", "arg0->comm" };
+	uint32_t out = ebpf_label(as);
 
 	ebpf_note(as, "a new process, not a thread?");
 	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
-	int result = emit_task_value(as, binding, "arg0->tgid");
+	int result = emit_leader(as, binding, child.task, out);
 
-	ebpf_mov(as, R7, R0);
-	if (!result)
-		result = emit_task_value(as, binding, "arg0->pid");
-	ebpf_jump_if(as, BPF_JNE, R0, R7, out);
 	if (scope->kind == EBPF_SCOPE_TREE) {
-		ebpf_note(as, "in scope if its parent is");
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 		ebpf_mov(as, R8, R0);
 		ebpf_alu_imm(as, BPF_RSH, R8, 32);
-		scope_emit_test(scope, as, R8, clear);
-		emit_bit(scope, as, R7, out);
-		ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, R1, 0, R0));
-		ebpf_jump(as, out);
 	}
-	ebpf_bind(as, clear);
-	ebpf_note(as, "out of scope, whichever process had the number before");
-	emit_bit(scope, as, R7, out);
-	ebpf_alu_imm(as, BPF_XOR, R0, -1);
-	ebpf_emit(as, insn_atomic(BPF_DW, BPF_AND, R1, 0, R0));
+	if (has_base(scope))
+		emit_inherit(scope, as, base_of(scope), out);
+	emit_inherit(scope, as, 0, out);
+	if (!result && scope->filter)
+		result = emit_judgement(scope, as, binding, &child, out);
 	ebpf_bind(as, out);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
 	return result;
 }
 
-static int load_birth(struct scope *scope, const struct scope_options *options, struct asterism_diag *diag)
+/* Where a process may begin to pass a filter. */
+struct change {
+	const char *place;
+	struct scope_filter_subject subject;
+	bool for_users; /* only a change of the user, at the end of the calls that cause it */
+};
+
+static const struct change changes[] = {
+	{ "task:task_rename", { "arg0", "arg1" }, false },
+	{ "sched:sched_process_exec", { "arg0", "arg0->comm" }, false },
+	{ "cgroup:cgroup_attach_task", { "arg2", "arg2->comm" }, false },
+	{ "raw_syscalls:sys_exit", { "current", "current->comm" }, true },
+};
+
+_Static_assert(sizeof changes / sizeof *changes + 1 <= PROGRAMS_MAX, "there is room for all programs");
+
+/* Goes to label unless a call that changes the user ends here. */
+static int emit_user_calls(struct ebpf_asm *as, struct source_binding *binding, uint32_t label)
 {
-	char reason[256];
+	static const int calls[] = { SYS_setuid, SYS_setreuid, SYS_setresuid };
+	uint32_t meant = ebpf_label(as);
+	int result = emit_task_value(as, binding, "arg0->orig_ax ? arg0->syscallno");
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, calls[i], meant);
+	ebpf_jump(as, label);
+	ebpf_bind(as, meant);
+	return result;
+}
+
+static int emit_change(const struct scope *scope, struct ebpf_asm *as, struct source_binding *binding,
+		       const struct change *change)
+{
+	uint32_t out = ebpf_label(as);
+	int result = 0;
+
+	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
+	if (change->for_users)
+		result = emit_user_calls(as, binding, out);
+	if (!result)
+		result = emit_leader(as, binding, change->subject.task, out);
+	if (!result)
+		result = emit_judgement(scope, as, binding, &change->subject, out);
+	ebpf_bind(as, out);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	return result;
+}
+
+static int complain(struct asterism_diag *diag, const struct change *change, const char *reason)
+{
+	return diag_error(diag, NULL, -EOPNOTSUPP, "%s: %s",
+			  change ? "processes cannot be chosen" : "new processes cannot be followed", reason);
+}
+
+/* Emits and loads the program of a change, or of births: NULL. Returns its descriptor. */
+static int load_program(struct scope *scope, const struct scope_options *options, const struct change *change,
+			struct asterism_diag *diag)
+{
+	const char *place = change ? change->place : BIRTH_PLACE;
+	char reason[256] = "";
 	struct source_binding binding = { .btf = options->btf, .reason = reason, .size = sizeof reason };
 	struct ebpf_load_options load = {
 		.name = "scope",
@@ -215,26 +362,46 @@ static int load_birth(struct scope *scope, const struct scope_options *options, 
 		.features = options->features,
 	};
 
-	if (btf_kernel_tracepoint(options->btf, BIRTH_TRACEPOINT, &binding.tracepoint))
-		return diag_error(
-			diag, NULL, -EOPNOTSUPP,
-			"new processes cannot be followed: the kernel has no tracepoint task:" BIRTH_TRACEPOINT);
+	snprintf(reason, sizeof reason, "the kernel has no tracepoint %s", place);
+	if (btf_kernel_tracepoint(options->btf, strchr(place, ':') + 1, &binding.tracepoint))
+		return complain(diag, change, reason);
 	struct ebpf_asm *as = ebpf_asm_new();
 
 	binding.arena = arena_new();
 	load.attach_btf_id = binding.tracepoint.id;
-	int result = as && binding.arena ? emit_birth(scope, as, &binding) : -ENOMEM;
+	int result = !as || !binding.arena ? -ENOMEM
+		     : change              ? emit_change(scope, as, &binding, change)
+					   : emit_birth(scope, as, &binding);
 
-	if (!result) {
-		scope->program = ebpf_load_program(as, &load, diag);
-		result = scope->program < 0 ? scope->program : 0;
-	} else if (result == -ENOMEM) {
-		diag_no_memory(diag);
-	} else {
-		result = diag_error(diag, NULL, -EOPNOTSUPP, "new processes cannot be followed: %s", reason);
-	}
+	if (!result)
+		result = ebpf_load_program(as, &load, diag);
+	else
+		result = result == -ENOMEM ? diag_no_memory(diag) : complain(diag, change, reason);
 	arena_free(binding.arena);
 	ebpf_asm_free(as);
+	return result;
+}
+
+static int add_program(struct scope *scope, const struct scope_options *options, const struct change *change,
+		       struct asterism_diag *diag)
+{
+	int fd = load_program(scope, options, change, diag);
+
+	if (fd < 0)
+		return fd;
+	scope->programs[scope->program_count].program = fd;
+	scope->programs[scope->program_count].link = -1;
+	scope->programs[scope->program_count++].place = change ? change->place : BIRTH_PLACE;
+	return 0;
+}
+
+static int load_programs(struct scope *scope, const struct scope_options *options, struct asterism_diag *diag)
+{
+	int result = add_program(scope, options, NULL, diag);
+
+	for (size_t i = 0; scope->filter && i < sizeof changes / sizeof *changes && !result; i++)
+		if (!changes[i].for_users || scope->filter->user_count)
+			result = add_program(scope, options, &changes[i], diag);
 	return result;
 }
 
@@ -245,16 +412,21 @@ int scope_new(const struct scope_options *options, struct asterism_diag *diag, s
 
 	if (!scope)
 		return diag_no_memory(diag);
-	scope->kind = options->kind;
-	scope->map = scope->program = scope->link = -1;
+	scope->filter = options->filter;
+	scope->everywhere = scope->filter && options->kind == EBPF_SCOPE_ALL;
+	scope->kind = scope->everywhere ? EBPF_SCOPE_TREE : options->kind;
+	scope->map = -1;
 	scope->own = (uint32_t)getpid();
 	scope->can_name = ebpf_ids_are_own();
-	if (!scope->can_name)
+	if (!scope->can_name && scope->filter)
+		result = diag_error(diag, NULL, -EOPNOTSUPP,
+				    "processes cannot be chosen outside the initial pid namespace");
+	else if (!scope->can_name)
 		result = ask_own_id(options->features, diag, &scope->own);
 	if (!result && scope->kind != EBPF_SCOPE_ALL) {
 		result = make_map(scope, diag);
 		if (!result)
-			result = load_birth(scope, options, diag);
+			result = load_programs(scope, options, diag);
 	}
 	if (result)
 		scope_free(scope);
@@ -267,10 +439,11 @@ void scope_free(struct scope *scope)
 {
 	if (!scope)
 		return;
-	if (scope->link >= 0)
-		close(scope->link);
-	if (scope->program >= 0)
-		close(scope->program);
+	for (size_t i = 0; i < scope->program_count; i++) {
+		if (scope->programs[i].link >= 0)
+			close(scope->programs[i].link);
+		close(scope->programs[i].program);
+	}
 	if (scope->words)
 		munmap(scope->words, scope->bytes);
 	if (scope->map >= 0)
@@ -278,41 +451,40 @@ void scope_free(struct scope *scope)
 	alloc_free(scope);
 }
 
-int scope_attach(struct scope *scope, struct asterism_diag *diag)
-{
-	if (scope->kind == EBPF_SCOPE_ALL)
-		return 0;
-	scope->link = attach_raw(scope->program, "task:" BIRTH_TRACEPOINT, diag);
-	return scope->link < 0 ? scope->link : 0;
-}
-
 /* Sets a bit; true when it was not set before. */
-static bool set(struct scope *scope, uint32_t id)
+static bool set(struct scope *scope, uint32_t set_at, uint32_t id)
 {
 	uint64_t bit = UINT64_C(1) << (id % WORD_BITS);
+	uint64_t *word = &scope->words[set_at / sizeof *scope->words + id / WORD_BITS];
 
-	return !(__atomic_fetch_or(&scope->words[id / WORD_BITS], bit, __ATOMIC_RELAXED) & bit);
+	return !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
+}
+
+static bool has(const struct scope *scope, uint32_t set_at, pid_t pid)
+{
+	const uint64_t *words = scope->words + set_at / sizeof *scope->words;
+
+	if (pid <= 0 || (uint32_t)pid >= scope->ids)
+		return false;
+	return __atomic_load_n(&words[(uint32_t)pid / WORD_BITS], __ATOMIC_RELAXED) >> (pid % WORD_BITS) & 1;
 }
 
 bool scope_has(const struct scope *scope, pid_t pid)
 {
-	if (scope->kind == EBPF_SCOPE_ALL)
-		return (uint32_t)pid != scope->own;
-	if (pid <= 0 || (uint32_t)pid >= scope->ids)
-		return false;
-	return __atomic_load_n(&scope->words[(uint32_t)pid / WORD_BITS], __ATOMIC_RELAXED) >> (pid % WORD_BITS) & 1;
+	return scope->kind == EBPF_SCOPE_ALL ? (uint32_t)pid != scope->own : has(scope, 0, pid);
 }
 
 /* Processes whose children are still to be asked for. */
 struct pending {
 	struct scope *scope;
+	uint32_t set;
 	pid_t *pids;
 	size_t count, capacity;
 };
 
 /*
  * A process enters the set before its children are listed: those born later inherit, those born before are in the
- * list. So a process that is in the set already needs no second look.
+ * list. So whoever is in the set already needs no second look.
  */
 static int enter(void *context, pid_t pid)
 {
@@ -320,7 +492,7 @@ static int enter(void *context, pid_t pid)
 
 	if (pid <= 0 || (uint32_t)pid >= pending->scope->ids || (uint32_t)pid == pending->scope->own)
 		return 0;
-	if (!set(pending->scope, (uint32_t)pid))
+	if (!set(pending->scope, pending->set, (uint32_t)pid))
 		return 0;
 	if (alloc_grow(&pending->pids, &pending->capacity, pending->count, sizeof *pending->pids))
 		return -ENOMEM;
@@ -328,12 +500,46 @@ static int enter(void *context, pid_t pid)
 	return 0;
 }
 
+/* The process, and in a tree its descendants, enter the set. */
+static int enter_all(struct scope *scope, uint32_t set_at, pid_t pid)
+{
+	struct pending pending = { .scope = scope, .set = set_at };
+	int result = enter(&pending, pid);
+
+	while (!result && scope->kind == EBPF_SCOPE_TREE && pending.count > 0)
+		result = scope_children(pending.pids[--pending.count], enter, &pending);
+	alloc_free(pending.pids);
+	return result;
+}
+
+/* A process that is there already is judged like one that changes. */
+static int judge(void *context, int pid)
+{
+	struct scope *scope = context;
+
+	if ((has_base(scope) && !has(scope, base_of(scope), pid)) || has(scope, 0, pid) ||
+	    !scope_filter_passes(scope->filter, pid))
+		return 0;
+	return enter_all(scope, 0, pid);
+}
+
+int scope_attach(struct scope *scope, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < scope->program_count; i++) {
+		scope->programs[i].link = attach_raw(scope->programs[i].program, scope->programs[i].place, diag);
+		if (scope->programs[i].link < 0)
+			return scope->programs[i].link;
+	}
+	if (scope->everywhere && proc_each("/proc", judge, scope) == -ENOMEM)
+		return diag_no_memory(diag);
+	return 0;
+}
+
 int scope_add(struct scope *scope, pid_t pid)
 {
-	struct pending pending = { .scope = scope };
-	int result = 0;
+	int result;
 
-	if (scope->kind == EBPF_SCOPE_ALL)
+	if (scope->kind == EBPF_SCOPE_ALL || scope->everywhere)
 		return 0;
 	if (!scope->can_name)
 		return -EOPNOTSUPP;
@@ -341,13 +547,8 @@ int scope_add(struct scope *scope, pid_t pid)
 		return -EINVAL;
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return -ESRCH;
-	if (scope->kind == EBPF_SCOPE_PIDS) {
-		set(scope, (uint32_t)pid);
-		return 0;
-	}
-	result = enter(&pending, pid);
-	while (!result && pending.count > 0)
-		result = scope_children(pending.pids[--pending.count], enter, &pending);
-	alloc_free(pending.pids);
+	result = enter_all(scope, base_of(scope), pid);
+	if (!result && scope->filter)
+		result = proc_each("/proc", judge, scope);
 	return result;
 }

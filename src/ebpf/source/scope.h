@@ -11,6 +11,10 @@
  * Ids are those of the initial pid namespace, the only ones that the kernel's events carry. A caller in another
  * namespace can observe everything (its own process is recognised all the same) but can name no process.
  *
+ * A filter narrows this down. Then there are two sets: those that the scope is about, as above, and among them those
+ * that are observed, who have passed the filter or descend from one that has. Programs where a process is born, gets a
+ * name, runs another program, moves to another cgroup or changes its user put it there.
+ *
  * An event in interrupt context belongs to the interrupted task, so it is in scope if that one is.
  */
 
@@ -18,6 +22,7 @@
 #include "ebpf/asm/asm.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/kernel/feature.h"
+#include "ebpf/source/scope-filter.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,6 +42,7 @@ struct scope_options {
 	enum ebpf_scope kind;
 	const struct btf_kernel *btf;
 	const struct ebpf_features *features;
+	const struct ebpf_scope_filter *filter; /* NULL: none; must outlive the scope */
 };
 
 /*

@@ -383,7 +383,9 @@ static void find_late_places(struct source_set *set)
 
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
-	struct scope_options scope = { .kind = options->scope, .btf = options->btf, .features = options->features };
+	struct scope_options scope = {
+		.kind = options->scope, .btf = options->btf, .features = options->features, .filter = options->filter
+	};
 	struct source_set *set = alloc_zero(1, sizeof *set);
 	int result, cpus;
 

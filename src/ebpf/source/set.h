@@ -20,7 +20,8 @@ struct source_set_options {
 	const struct source_want *wants; /* must outlive the set */
 	size_t count;
 	enum ebpf_scope scope;
-	const struct btf_kernel *btf; /* needed while the set is made */
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
+	const struct btf_kernel *btf;           /* needed while the set is made */
 	const struct ebpf_features *features;
 	uint32_t log_level;
 	bool cautious;                 /* begin with the form for kernels that refuse the usual one; for tests */

@@ -45,6 +45,7 @@ struct executor_options {
 
 	/* Live: whom, and what may be done to them. As in ebpf_options. */
 	enum ebpf_scope scope;
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
 	struct ebpf_recorder *recorder;
 	const bool *allowed;
 	bool anywhere;

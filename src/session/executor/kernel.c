@@ -135,6 +135,7 @@ static int make_ebpf(struct kernel *kernel, const struct executor_options *optio
 	const struct ebpf_options ebpf = {
 		.test_run = !kernel->is_live,
 		.scope = kernel->is_live ? options->scope : EBPF_SCOPE_ALL,
+		.filter = kernel->is_live ? options->filter : NULL,
 		.excluded = kernel->excluded,
 		.recorder = options->recorder,
 		.allowed = options->allowed,

@@ -134,6 +134,7 @@ static int open_unit(struct session_components *components, struct veto *veto)
 	const struct live_unit_options unit = {
 		.rules = components->rules,
 		.scope = scope_of(options),
+		.filter = options->filter,
 		.policy = options->policy,
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
@@ -160,6 +161,7 @@ static int open_recording(struct session_components *components)
 	int result;
 
 	recording.scope = scope_of(components->options);
+	recording.filter = components->options->filter;
 	recording.is_guest = components->rules != NULL;
 	result = recording_new(&recording, components->diag, &components->recording);
 	return result ? result : recording_attach(components->recording);

@@ -28,9 +28,10 @@ struct session_live_options {
 	char *const *command; /* launched; it and its descendants */
 	const pid_t *pids;    /* these processes and their descendants, until the last of these ends */
 	size_t pid_count;
-	bool no_children; /* of pids: without descendants */
-	bool all;         /* every process but the own one */
-	bool to_the_last; /* command, pids: until none of the descendants is left, either */
+	bool no_children;                       /* of pids: without descendants */
+	bool all;                               /* every process but the own one */
+	const struct ebpf_scope_filter *filter; /* of these the ones that pass, and their descendants; NULL: all */
+	bool to_the_last;                       /* command, pids: until none of the descendants is left, either */
 
 	const struct recording_options *recording; /* a recording to make, scope left to the session; NULL: none */
 	const char *last_snapshot;                 /* of a flight recording, under this name at the end; NULL: none */

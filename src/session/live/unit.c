@@ -89,6 +89,7 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 		.input = EXECUTOR_LIVE,
 		.rules = veto_other_rules(options->veto),
 		.scope = options->scope,
+		.filter = options->filter,
 		.recorder = recorder,
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,

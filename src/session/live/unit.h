@@ -16,8 +16,9 @@
 struct live_unit_options {
 	const struct session_rules *rules;
 	enum ebpf_scope scope;
-	const struct session_policy *policy; /* NULL: nothing that changes the system */
-	session_ask_fn *on_ask;              /* as in session_live_options, with the next */
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
+	const struct session_policy *policy;    /* NULL: nothing that changes the system */
+	session_ask_fn *on_ask;                 /* as in session_live_options, with the next */
 	const char *ask_command;
 	void *ask_context;                                /* of on_ask */
 	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */

@@ -75,6 +75,7 @@ static int open_recorder(struct recording *recording)
 		.count = what->count,
 		.is_guest = recording->options.is_guest,
 		.scope = recording->options.scope,
+		.filter = recording->options.filter,
 		.sub_count = sub_count_of(recording->options.ring_bytes),
 	};
 

@@ -30,9 +30,10 @@ struct recording_options {
 	const struct selection *what; /* must outlive the recording */
 	bool is_guest;                /* its programs are those of an executor that gets recording_recorder */
 	enum ebpf_scope scope;
-	uint64_t ring_bytes; /* per processor; 0: as many as are usually enough */
-	uint64_t max_bytes;  /* of a continuous trace; 0: no limit */
-	uint64_t last_ns;    /* how far back a snapshot goes; 0: as far as the rings */
+	const struct ebpf_scope_filter *filter; /* as in scope_options */
+	uint64_t ring_bytes;                    /* per processor; 0: as many as are usually enough */
+	uint64_t max_bytes;                     /* of a continuous trace; 0: no limit */
+	uint64_t last_ns;                       /* how far back a snapshot goes; 0: as far as the rings */
 	/* Traces get LTTng's names, system calls those in this catalog; a continuous one a state dump. NULL: ours. */
 	const struct event_catalog *lttng;
 };
