@@ -33,8 +33,9 @@ enum program_aggregate_op {
 struct program_aggregate {
 	uint32_t name;
 	uint32_t op;
-	uint32_t node;  /* over slots only; COUNT_OF: NONE */
-	uint32_t there; /* as program_return's */
+	uint32_t node;    /* over slots only; COUNT_OF: NONE */
+	uint32_t there;   /* as program_return's */
+	uint32_t meaning; /* as program_field's; COUNT_OF: 0 */
 };
 
 /* At most so many values, and so many bytes that they take in a key. */

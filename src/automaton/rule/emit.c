@@ -255,6 +255,7 @@ static void emit_aggregate(struct rule_build *build, const struct lang_value *va
 	if (value->expr) {
 		row.node = node_expr(build, value->expr, PROGRAM_NONE);
 		row.there = conditions_there(build, value->expr) + 1; /* NONE: 0 */
+		row.meaning = unit_meaning(build->unit, value->expr->meaning);
 	}
 	add(build, PROGRAM_AGGREGATES, &row);
 }

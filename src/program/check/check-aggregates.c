@@ -13,9 +13,14 @@ static int check_value(struct check *check, struct check_item item, uint32_t rul
 		return check_fail(check, item, "it has no name");
 	result = check_label(check, item, row->name);
 	if (!result && row->op == PROGRAM_COUNT_OF)
-		return row->node == PROGRAM_NONE && !row->there ? 0 : check_fail(check, item, "COUNT has no value");
+		return row->node == PROGRAM_NONE && !row->there && !row->meaning
+			       ? 0
+			       : check_fail(check, item, "COUNT has no value");
 	if (!result)
 		result = check_expression(check, item, rule, row->node, READS_NOTHING);
+	if (!result)
+		result = check_meaning(check, item, row->meaning,
+				       (enum program_kind)check->program->nodes[row->node].kind);
 	if (!result && row->there)
 		result = check_there(check, item, rule, row->there - 1);
 	return result;

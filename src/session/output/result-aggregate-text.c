@@ -22,16 +22,13 @@ struct grid {
 	size_t columns, rows;
 };
 
-/* Every value is printed here: a key, an aggregate, the bound of a bucket. */
-static void put_value(FILE *stream, const struct program_value *value)
-{
-	if (value->kind == PROGRAM_STRING)
-		text_write(stream, value->text, TEXT_VALUE);
-	else
-		result_put_value(stream, value);
-}
+/* What a value is printed by: a key, an aggregate, the bound of a bucket. */
+struct shown {
+	const struct program *program;
+	uint32_t meaning; /* as the image has it */
+};
 
-static char *text_of(bool is_there, const struct program_value *value)
+static char *text_of(const struct shown *shown, bool is_there, const struct program_value *value)
 {
 	char *text = NULL;
 	size_t length;
@@ -40,7 +37,7 @@ static char *text_of(bool is_there, const struct program_value *value)
 	if (!stream)
 		return NULL;
 	if (is_there)
-		put_value(stream, value);
+		result_show_value(stream, shown->program, shown->meaning, value);
 	else
 		putc('-', stream);
 	return fclose(stream) ? NULL : text;
@@ -117,17 +114,20 @@ static void fill_row(struct grid *grid, size_t number, const struct aggregate_ta
 	bool is_there;
 
 	for (uint32_t i = 0; i < image->by_count; i++) {
+		const struct shown shown = { program, program_by(program, image)[i].meaning };
+
 		is_there = aggregate_key(table, row, i, &value);
-		set(grid, number, column++, text_of(is_there, &value));
+		set(grid, number, column++, text_of(&shown, is_there, &value));
 	}
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
+		const struct shown shown = { program, aggregate->meaning };
 		bool is_split = aggregate->op == PROGRAM_QUANTILES_OF;
 
 		for (size_t j = 0; j < columns_of(aggregate); j++) {
 			is_there = is_split ? aggregate_quantile(&row->cells[i], (int)j, &value)
 					    : aggregate_value(table, row, i, &value);
-			set(grid, number, column++, text_of(is_there, &value));
+			set(grid, number, column++, text_of(&shown, is_there, &value));
 		}
 	}
 }
@@ -176,7 +176,7 @@ static void put_table(FILE *stream, const struct aggregate_report *report)
 }
 
 /* "  low .. high", or the one value that a bucket holds. */
-static char *label_of(int32_t bucket)
+static char *label_of(const struct shown *shown, int32_t bucket)
 {
 	struct aggregate_range range = aggregate_range(bucket);
 	char *text = NULL;
@@ -185,21 +185,21 @@ static char *label_of(int32_t bucket)
 
 	if (!stream)
 		return NULL;
-	put_value(stream, &range.low);
+	result_show_value(stream, shown->program, shown->meaning, &range.low);
 	if (range.low.u64 != range.high.u64) {
 		fputs(" .. ", stream);
-		put_value(stream, &range.high);
+		result_show_value(stream, shown->program, shown->meaning, &range.high);
 	}
 	return fclose(stream) ? NULL : text;
 }
 
-static void put_bars(FILE *stream, const struct aggregate_buckets *buckets)
+static void put_bars(FILE *stream, const struct shown *shown, const struct aggregate_buckets *buckets)
 {
 	uint64_t most = 1;
 	int width = 0;
 
 	for (uint32_t i = 0; i < buckets->count; i++) {
-		char *label = buckets->counts[i] ? label_of(buckets->first + (int32_t)i) : NULL;
+		char *label = buckets->counts[i] ? label_of(shown, buckets->first + (int32_t)i) : NULL;
 
 		width = label && (int)strlen(label) > width ? (int)strlen(label) : width;
 		most = buckets->counts[i] > most ? buckets->counts[i] : most;
@@ -207,7 +207,7 @@ static void put_bars(FILE *stream, const struct aggregate_buckets *buckets)
 	}
 	for (uint32_t i = 0; i < buckets->count; i++) {
 		int bar = (int)((double)buckets->counts[i] / (double)most * BAR_WIDTH + 0.5);
-		char *label = buckets->counts[i] ? label_of(buckets->first + (int32_t)i) : NULL;
+		char *label = buckets->counts[i] ? label_of(shown, buckets->first + (int32_t)i) : NULL;
 
 		if (buckets->counts[i])
 			fprintf(stream, "    %*s  %10" PRIu64 "  %.*s\n", width, label ? label : "", buckets->counts[i],
@@ -222,6 +222,7 @@ static void put_histogram(FILE *stream, const struct aggregate_report *report, c
 {
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
+	const struct shown shown = { program, program_aggregates(program, image)[index].meaning };
 	const char *separator = ":";
 
 	fputs("  ", stream);
@@ -235,12 +236,12 @@ static void put_histogram(FILE *stream, const struct aggregate_report *report, c
 		text_write(stream, program_text(program, program_by(program, image)[i].name), TEXT_WORDS);
 		putc(' ', stream);
 		if (is_there)
-			put_value(stream, &value);
+			result_show_value(stream, program, program_by(program, image)[i].meaning, &value);
 		else
 			putc('-', stream);
 	}
 	putc('\n', stream);
-	put_bars(stream, &row->cells[index].buckets);
+	put_bars(stream, &shown, &row->cells[index].buckets);
 }
 
 static void put_head(FILE *stream, const struct aggregate_report *report)

@@ -55,6 +55,25 @@ static void put_quantiles(FILE *stream, const struct aggregate_cell *cell)
 	putc('}', stream);
 }
 
+/* The names of those values of the key that have some. */
+static void put_names(FILE *stream, const struct aggregate_report *report, const struct aggregate_row *row)
+{
+	const struct program *program = aggregate_table_program(report->table);
+	const struct program_aggregation *image = aggregate_table_row(report->table);
+	const char *before = ",\"names\":{";
+
+	for (uint32_t i = 0; i < image->by_count; i++) {
+		const struct program_aggregate *by = &program_by(program, image)[i];
+		struct program_value value;
+		const struct result_named named = { before, by->name, by->meaning, &value };
+
+		if (aggregate_key(report->table, row, i, &value) && result_put_name(stream, program, &named))
+			before = ",";
+	}
+	if (!before[1])
+		putc('}', stream);
+}
+
 static void put_row(FILE *stream, const struct aggregate_report *report, const struct aggregate_row *row)
 {
 	const struct aggregate_table *table = report->table;
@@ -70,6 +89,7 @@ static void put_row(FILE *stream, const struct aggregate_report *report, const s
 		put_there(stream, is_there, &value);
 	}
 	putc('}', stream);
+	put_names(stream, report, row);
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
 		struct program_value value;

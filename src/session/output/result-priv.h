@@ -15,6 +15,16 @@ void result_put_value(FILE *stream, const struct program_value *value);
 void result_show_value(FILE *stream, const struct program *program, uint32_t meaning,
 		       const struct program_value *value);
 
+/* A member of "names": what stands before it, name and meaning as the image has them. */
+struct result_named {
+	const char *before;
+	uint32_t name, meaning;
+	const struct program_value *value;
+};
+
+/* Writes it where the value's family has a name for it. False: it has none, and nothing is written. */
+bool result_put_name(FILE *stream, const struct program *program, const struct result_named *named);
+
 /* ,"names":{...}: the returned values whose family has a name for them, by that; nothing where there is none. */
 void result_put_names(FILE *stream, const struct program *program, const struct program_match *match);
 

@@ -72,39 +72,38 @@ void result_show_value(FILE *stream, const struct program *program, uint32_t of_
 	}
 }
 
-/* Whether the value has a name, which name then holds. */
-static bool name_of(const struct program *program, const struct program_match *match, uint32_t index,
-		    struct text_buffer *name)
+bool result_put_name(FILE *stream, const struct program *program, const struct result_named *named)
 {
-	const struct program_return *row = &program_returns(program, &program->rules[match->rule])[index];
-	const struct meaning *meaning = meaning_of(program, row->meaning);
-	struct program_value value;
+	const struct meaning *meaning = meaning_of(program, named->meaning);
+	char shown[MEANING_TEXT_BYTES];
+	struct text_buffer name;
+	bool is_integer = named->value->kind == PROGRAM_I64 || named->value->kind == PROGRAM_U64;
 
-	if (!meaning_has_names(meaning) || program_returned(program, match, index, &value))
+	text_init_fixed(&name, shown, sizeof shown);
+	if (!is_integer || !meaning_has_names(meaning) || !meaning_name(&name, meaning, number_of(named->value)))
 		return false;
-	return (value.kind == PROGRAM_I64 || value.kind == PROGRAM_U64) &&
-	       meaning_name(name, meaning, number_of(&value));
+	fputs(named->before, stream);
+	result_put_string(stream, program_text(program, named->name));
+	putc(':', stream);
+	result_put_string(stream, shown);
+	return true;
 }
 
 void result_put_names(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
-	const char *separator = ",\"names\":{";
+	const char *before = ",\"names\":{";
 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
-		char shown[MEANING_TEXT_BYTES];
-		struct text_buffer name;
+		const struct program_return *row = &program_returns(program, rule)[i];
+		struct program_value value;
+		const struct result_named named = { before, row->name, row->meaning, &value };
 
-		text_init_fixed(&name, shown, sizeof shown);
-		if (!name_of(program, match, i, &name))
-			continue;
-		fputs(separator, stream);
-		separator = ",";
-		result_put_string(stream, program_text(program, program_returns(program, rule)[i].name));
-		putc(':', stream);
-		result_put_string(stream, shown);
+		if (row->meaning && !program_returned(program, match, i, &value) &&
+		    result_put_name(stream, program, &named))
+			before = ",";
 	}
-	if (*separator == ',' && !separator[1])
+	if (!before[1])
 		putc('}', stream);
 }
 
