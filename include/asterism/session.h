@@ -104,6 +104,12 @@ struct asterism_session_options {
 
 	asterism_ask_fn *on_ask; /* answers questions. NULL: on_match does, by what it returns; it is told once then */
 	int measure;             /* the kernel adds up the time that programs take; costs a little at each event */
+
+	/*
+	 * What narrows the scope down, as the options of `asterism run` of these names do: lists that NULL ends, which
+	 * must outlive the session; NULL: not at all. Processes that are added or launched must pass as well.
+	 */
+	const char *const *cgroups, *const *containers, *const *units, *const *comms, *const *users;
 	asterism_aggregate_fn *on_aggregate; /* NULL: nobody is told */
 };
 

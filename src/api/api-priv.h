@@ -9,6 +9,7 @@
 #include "event/source.h"
 #include "program/values.h"
 #include "session/executor/placement.h"
+#include "session/live/filter.h"
 #include "session/live/processes.h"
 #include "session/live/unit.h"
 #include "session/load/rules.h"
@@ -27,6 +28,7 @@ struct asterism_session {
 	struct session_policy policy;
 	bool has_policy;              /* else calls are only reported */
 	int measure_fd;               /* the kernel measures as long as it is open; -1: it need not */
+	struct live_filter *filter;   /* NULL: none */
 	struct event_machine machine; /* of the events */
 	uint32_t last_unit;
 	uint64_t matches;                /* handed out */

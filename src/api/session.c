@@ -27,6 +27,7 @@ static void destroy(struct asterism_session *session)
 		session->units = next;
 	}
 	live_processes_fini(&session->processes);
+	live_filter_free(session->filter);
 	live_loop_close(&session->loop);
 	if (session->measure_fd >= 0)
 		close(session->measure_fd);
@@ -53,6 +54,29 @@ static int check_options(const struct asterism_session_options *options, struct 
 	if (options->scope > ASTERISM_SCOPE_ALL)
 		return diag_error(diag, NULL, -EINVAL, "there is no scope %d", (int)options->scope);
 	return 0;
+}
+
+static struct live_filter_list list_of(const char *const *items)
+{
+	struct live_filter_list list = { items, 0 };
+
+	while (items && items[list.count])
+		list.count++;
+	return list;
+}
+
+static int open_filter(struct asterism_session *session)
+{
+	const struct asterism_session_options *options = &session->options;
+	const struct live_filter_names names = {
+		.cgroups = list_of(options->cgroups),
+		.containers = list_of(options->containers),
+		.units = list_of(options->units),
+		.comms = list_of(options->comms),
+		.users = list_of(options->users),
+	};
+
+	return live_filter_new(&names, session->diag, &session->filter);
 }
 
 static int open_descriptors(struct asterism_session *session)
@@ -98,6 +122,8 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 		result = check_options(&session->options, session->diag);
 	if (!result)
 		result = api_policy_open(session);
+	if (!result)
+		result = open_filter(session);
 	if (!result)
 		result = open_descriptors(session);
 	if (result) {

@@ -56,6 +56,7 @@ int api_work_open(struct asterism_rules *rules)
 	const struct live_unit_options options = {
 		.rules = rules->rules,
 		.scope = scope_of(session),
+		.filter = live_filter_get(session->filter),
 		.policy = session->has_policy ? &session->policy : NULL,
 		.on_ask = api_on_ask,
 		.ask_context = rules,

@@ -80,6 +80,11 @@ static int open_session(struct daemon *daemon)
 	const struct asterism_session_options session = {
 		.size = sizeof session,
 		.scope = options->scope,
+		.cgroups = options->cgroups,
+		.containers = options->containers,
+		.units = options->units,
+		.comms = options->comms,
+		.users = options->users,
 		.on_match = daemon_on_match,
 		.on_ask = daemon_on_ask,
 		.on_aggregate = daemon_on_aggregate,

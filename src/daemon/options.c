@@ -19,6 +19,9 @@ enum { RATE_DEFAULT = 1000, UNITS_DEFAULT = 256, MEMORY_DEFAULT = 512 << 20, USA
 enum option_id {
 	OPTION_NONE,
 	OPTION_ALLOW_ACTIONS,
+	OPTION_CGROUP,
+	OPTION_COMM,
+	OPTION_CONTAINER,
 	OPTION_CPU_MAX,
 	OPTION_GROUP,
 	OPTION_HELP,
@@ -33,7 +36,9 @@ enum option_id {
 	OPTION_RULES,
 	OPTION_SCOPE,
 	OPTION_SOCKET,
+	OPTION_UNIT,
 	OPTION_UNITS_MAX,
+	OPTION_USER,
 	OPTION_VERSION,
 	OPTION_COUNT,
 };
@@ -48,6 +53,15 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
 				   .help = "let rules do what changes the system, such as signals and priorities",
 				   .more = "Without it, and without --policy, such actions are only reported." },
+	[OPTION_CGROUP] = { "cgroup", 0, CLI_TEXT, "PATH", NULL,
+			    "observe processes in this cgroup of version 2, or below it, and their descendants; may be "
+			    "given several times",
+			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
+	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
+			  .repeats = true },
+	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "ID", NULL,
+			       "as --cgroup, for a container: how its id begins, or its name where the cgroup has it",
+			       .repeats = true },
 	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL, "do less above this share of a processor",
 			     .most = 100000 },
 	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "NAME", NULL,
@@ -91,6 +105,12 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
 			    .complete = CLI_COMPLETE_FILE },
+	[OPTION_UNIT] = { "unit", 0, CLI_TEXT, "NAME", NULL,
+			  "as --cgroup, for an active unit of systemd, such as nginx or session-3.scope",
+			  .repeats = true },
+	[OPTION_USER] = { "user", 0, CLI_TEXT, "NAME", NULL,
+			  "only processes of this user, by name or number, and their descendants", .repeats = true,
+			  .complete = "COMPREPLY=($(compgen -u -- \"$word\"))" },
 	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL, "units of rules at a time (default: 256)",
 			       .most = 4096 },
 	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
@@ -143,9 +163,11 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES, OPTION_SOCKET, OPTION_GROUP, OPTION_OUTPUT, OPTION_MODE, OPTION_METRICS,
-		     OPTION_ALLOW_ACTIONS, OPTION_POLICY, OPTION_PID, OPTION_SCOPE, OPTION_RATE, OPTION_UNITS_MAX,
-		     OPTION_MEMORY_MAX, OPTION_CPU_MAX, OPTION_MEASURE, OPTION_HELP, OPTION_VERSION },
+	.options = { OPTION_RULES,   OPTION_SOCKET,        OPTION_GROUP,      OPTION_OUTPUT,  OPTION_MODE,
+		     OPTION_METRICS, OPTION_ALLOW_ACTIONS, OPTION_POLICY,     OPTION_PID,     OPTION_SCOPE,
+		     OPTION_CGROUP,  OPTION_CONTAINER,     OPTION_UNIT,       OPTION_COMM,    OPTION_USER,
+		     OPTION_RATE,    OPTION_UNITS_MAX,     OPTION_MEMORY_MAX, OPTION_CPU_MAX, OPTION_MEASURE,
+		     OPTION_HELP,    OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 
@@ -158,6 +180,11 @@ const struct cli_program daemon_program = {
 	.see_also = (const char *const[]){ "asterism-ctl(1)", "asterism-rules(5)", NULL },
 };
 
+enum { FILTERS = 5 };
+
+static const enum option_id filters[FILTERS] = { OPTION_CGROUP, OPTION_CONTAINER, OPTION_UNIT, OPTION_COMM,
+						 OPTION_USER };
+
 /* What no option can tell alone. */
 static int check(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
@@ -167,6 +194,12 @@ static int check(const struct cli_arguments *arguments, struct asterism_diag *di
 		diag_add(diag, ASTERISM_ERROR, NULL, "--allow-actions allows everything, --policy what the file says",
 			 "only one of --allow-actions and --policy can be given");
 		return -EINVAL;
+	}
+	for (size_t i = 0; i < FILTERS; i++) {
+		if (arguments->options[filters[i]].count > OPTIONS_NAMES_MAX)
+			return diag_error(diag, NULL, -EINVAL, "--%s can be given %d times, not %zu",
+					  rows[filters[i]].name, OPTIONS_NAMES_MAX,
+					  arguments->options[filters[i]].count);
 	}
 	if (pids->count > OPTIONS_PIDS_MAX)
 		return diag_error(diag, NULL, -EINVAL, "--pid can be given %d times, not %zu", OPTIONS_PIDS_MAX,
@@ -210,6 +243,15 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
 		.measure = cli_has(arguments, OPTION_MEASURE),
 	};
+	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,
+					options->users };
+
+	for (size_t i = 0; i < FILTERS; i++) {
+		const struct cli_value *given = &arguments->options[filters[i]];
+
+		for (size_t j = 0; j < given->count; j++)
+			lists[i][j] = given->texts[j];
+	}
 	for (size_t i = 0; i < pids->count; i++)
 		options->pids[i] = (pid_t)pids->numbers[i];
 }

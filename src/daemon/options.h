@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OPTIONS_PIDS_MAX = 64 };
+enum { OPTIONS_PIDS_MAX = 64, OPTIONS_NAMES_MAX = 64 };
 
 struct options {
 	const char *rules, *socket, *group;
@@ -23,9 +23,11 @@ struct options {
 	enum asterism_scope scope;
 	pid_t pids[OPTIONS_PIDS_MAX];
 	size_t pid_count;
-	uint64_t memory_max_bytes; /* 0: no limit */
-	uint32_t cpu_max_percent;  /* of one processor; 0: no limit */
-	uint32_t rate;             /* matches of a rule that are handed out per second */
+	const char *cgroups[OPTIONS_NAMES_MAX + 1], *containers[OPTIONS_NAMES_MAX + 1], *units[OPTIONS_NAMES_MAX + 1],
+		*comms[OPTIONS_NAMES_MAX + 1], *users[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
+	uint64_t memory_max_bytes;                                            /* 0: no limit */
+	uint32_t cpu_max_percent;                                             /* of one processor; 0: no limit */
+	uint32_t rate; /* matches of a rule that are handed out per second */
 	uint32_t units_max;
 	bool measure;
 };

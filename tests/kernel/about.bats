@@ -217,6 +217,22 @@ is_over() {
 	[ "$("$ASTERISM" dump -f json trace | grep -o '"target_pid":[0-9]*' | tr '\n' ' ')" = '"target_pid":1000010 "target_pid":1000011 ' ]
 }
 
+@test "the units of asterismd keep to them as well" {
+	needs_cgroups
+	asterismd=$(cd "$(dirname "$ASTERISM")/../.." && pwd)/src/daemon/asterismd
+	marker a 010
+	marker '' 020
+	mkdir rules
+	cp every.rule rules
+	run -2 "$asterismd" --rules rules --socket ctl.sock --unit no-such
+	[[ $output == *"the unit 'no-such' is not active"* ]]
+	"$asterismd" --rules rules --socket ctl.sock --output out --cgroup "$own/a" 2>said 3>&- &
+	session=$!
+	wait_for grep -q observing said
+	[ "$(seen 010 011)" = "010 011 " ]
+	grep -q '^{"unit":"every[.a-z]*","match":"every",.*"host":"'"$(uname -n)"'"}$' out
+}
+
 @test "namespaces of their own change nothing" {
 	needs_cgroups
 	command -v unshare >/dev/null || skip "needs unshare"
