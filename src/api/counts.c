@@ -21,6 +21,7 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->divisions_by_zero += past->divisions_by_zero;
 	stats->unread += past->unread;
 	stats->calls_32bit += past->calls_32bit;
+	stats->excepted += past->excepted;
 }
 
 static void clear(struct session_totals *totals)

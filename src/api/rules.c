@@ -291,6 +291,8 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 			placement->place == SESSION_KERNEL ? ebpf_pool_bytes(rules->program, (uint32_t)index) : 0,
 		.unread = stats->unread,
 		.calls_32bit = stats->calls_32bit,
+		.excepted = stats->excepted,
+		.severity = rules->program->rules[index].severity,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);

@@ -272,7 +272,7 @@ const struct cli_command cmd_check = {
 		"machine is a warning: events that its kernel does not raise. A probe at a function that its file "
 		"does not have, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
 		"privileges.",
-	.options = { OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
+	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

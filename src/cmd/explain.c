@@ -172,7 +172,7 @@ const struct cli_command cmd_explain = {
 		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
 		"fields it "
 		"takes, and when. All actions are taken to be allowed.",
-	.options = { OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET },
+	.options = { OPTION_EXCEPT, OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

@@ -194,7 +194,7 @@ const struct cli_command cmd_run = {
 		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
 		"priorities are restored.",
 	.options = { OPTION_CGROUP,      OPTION_CONTAINER,     OPTION_UNIT, OPTION_COMM,         OPTION_USER,
-		     OPTION_ALL,         OPTION_ALLOW_ACTIONS, OPTION_ASK,  OPTION_EVENTS,       OPTION_FAIL_ON_MATCH,
+		     OPTION_ALL,         OPTION_ALLOW_ACTIONS, OPTION_ASK,  OPTION_EVENTS, OPTION_EXCEPT,       OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,         OPTION_FORMAT,        OPTION_LAST, OPTION_MIN_SEVERITY, OPTION_MODE,
 		     OPTION_NO_CHILDREN, OPTION_OUTPUT,        OPTION_PID,  OPTION_POLICY,       OPTION_QUIET,
 		     OPTION_RING,        OPTION_RULE,          OPTION_SET,  OPTION_SNAPSHOT,     OPTION_VERBOSE,

@@ -57,6 +57,8 @@ static const struct rule_metric {
 	{ "asterism_calls_32bit_total", "counter",
 	  "System calls of 32-bit code, which are no events, while the rule looked for system calls.",
 	  offsetof(struct asterism_rule_info, calls_32bit) },
+	{ "asterism_excepted_total", "counter", "Matches that an exception of the rule kept back.",
+	  offsetof(struct asterism_rule_info, excepted) },
 	{ "asterism_divisions_by_zero_total", "counter", "Conditions that divided by zero, and were false.",
 	  offsetof(struct asterism_rule_info, divisions_by_zero) },
 };

@@ -31,9 +31,9 @@ static void tell_rule(const struct unit *unit, size_t index, struct text_buffer 
 	text_printf(reply,
 		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"runs_opened\":%" PRIu64
 		    ",\"runs_live_max\":%" PRIu64 ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64
-		    ",\"unread\":%" PRIu64 ",\"calls_32bit\":%" PRIu64 "}",
+		    ",\"unread\":%" PRIu64 ",\"calls_32bit\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
 		    info.matches, unit->counts[index].handed, unit->counts[index].refused, info.runs_opened,
-		    info.runs_live_max, info.pool_exhausted, info.lost, info.unread, info.calls_32bit);
+		    info.runs_live_max, info.pool_exhausted, info.lost, info.unread, info.calls_32bit, info.excepted);
 }
 
 static void tell_tallies(const struct unit *unit, struct text_buffer *reply)

@@ -195,6 +195,22 @@ static void take_turn(struct engine *engine, const struct engine_rule *rule)
 		engine->root = rule->index;
 }
 
+/* A condition that cannot be had does not hold. */
+static bool is_excepted(const struct engine *engine, struct engine_rule *rule, const struct engine_run *run)
+{
+	const struct program_operand operand = { .program = engine->program, .rule = rule->image, .slots = run->slots };
+	struct program_value value;
+
+	if (!rule->image->except)
+		return false;
+	if (program_eval(&operand, rule->image->except - 1, &value)) {
+		rule->stats.divisions_by_zero++;
+		return false;
+	}
+	rule->stats.excepted += value.boolean;
+	return value.boolean;
+}
+
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		   const struct event_header *header, uint64_t epoch)
 {
@@ -203,6 +219,8 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 
 	if (engine->failed || (tainted && rule->image->loss == PROGRAM_DISCARD))
 		return false;
+	if (is_excepted(engine, rule, run))
+		return true;
 	match.tainted = tainted && rule->image->loss == PROGRAM_TAINT;
 	if (rule->history) {
 		int64_t count = list_events(engine, *engine_history_of(&rule->runs, run));

@@ -26,6 +26,8 @@ struct lang_sources {
 	size_t input_count;
 	const struct lang_setting *settings; /* of one parameter: the last counts */
 	size_t setting_count;
+	const struct lang_input *exceptions; /* files of lines `RULE: condition, ...` */
+	size_t exception_count;
 };
 
 /* A unit together with the memory of all its nodes. */

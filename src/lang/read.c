@@ -8,6 +8,7 @@
 #include "lang/parse.h"
 
 #include "lang/check/check-priv.h"
+#include "lang/parse/except-priv.h"
 #include "lang/parse/params-priv.h"
 #include "lang/parse/parser-priv.h"
 #include "lang/syntax/ast-machine.h"
@@ -28,6 +29,8 @@ struct reading {
 	size_t input_count;
 	const struct lang_setting *settings;
 	size_t setting_count;
+	const struct lang_input *exceptions;
+	size_t exception_count;
 	struct lang_params *params; /* of each input */
 	struct lang_program *program;
 	struct lang_report report;
@@ -124,13 +127,30 @@ static void list_params(struct reading *reading)
 	}
 }
 
+static void parse_exceptions(struct reading *reading)
+{
+	const struct lang_parser like = { .report = &reading->report,
+					  .scratch = reading->scratch,
+					  .arena = reading->program->arena };
+	struct lang_syntax_exception **end = &reading->check.exceptions;
+
+	for (size_t i = 0; i < reading->exception_count && !lang_report_full(&reading->report); i++) {
+		const struct lang_input *file = &reading->exceptions[i];
+		size_t index = reading->input_count + reading->setting_count + i;
+
+		if (add_source(reading, index, file->file, file->text, file->length))
+			lang_parse_exceptions(&like, &reading->program->sources[index], &end);
+	}
+}
+
 static void parse_inputs(struct reading *reading)
 {
 	struct lang_syntax_item **end = &reading->items;
 	struct lang_report *report = &reading->report;
 	bool *is_text = arena_zero(reading->scratch, reading->input_count, sizeof *is_text);
 
-	reading->program->sources = arena_zero(reading->program->arena, reading->input_count + reading->setting_count,
+	reading->program->sources = arena_zero(reading->program->arena,
+					       reading->input_count + reading->setting_count + reading->exception_count,
 					       sizeof *reading->program->sources);
 	reading->params = arena_zero(reading->scratch, reading->input_count, sizeof *reading->params);
 	if (!reading->program->sources || !is_text || !reading->params) {
@@ -152,6 +172,7 @@ static void parse_inputs(struct reading *reading)
 			parse_input(reading, i, &end);
 	}
 	list_params(reading);
+	parse_exceptions(reading);
 }
 
 static void declare(struct reading *reading)
@@ -228,6 +249,7 @@ static void check_items(struct reading *reading)
 			continue;
 		note_name(reading, names, item);
 	}
+	lang_check_exceptions_taken(&reading->check);
 }
 
 static void read_all(struct reading *reading, struct event_catalog *catalog)
@@ -265,6 +287,8 @@ int lang_read_with(const struct lang_sources *sources, struct event_catalog *cat
 	reading->input_count = sources->input_count;
 	reading->settings = sources->settings;
 	reading->setting_count = sources->setting_count;
+	reading->exceptions = sources->exceptions;
+	reading->exception_count = sources->exception_count;
 	reading->program = alloc_zero(1, sizeof *reading->program);
 	reading->scratch = arena_new();
 	if (!reading->program || !(reading->program->arena = arena_new()) || !reading->scratch) {

@@ -114,7 +114,8 @@ struct program_rule {
 	uint32_t description;             /* 1 + a text; 0: none */
 	uint32_t first_tag, tag_count;    /* in INDICES: texts */
 	uint32_t aggregation;             /* AGGREGATE: 1 + the row of AGGREGATIONS; 0: it has none */
-	uint32_t reserved;
+	uint32_t except;                  /* 1 + a node, BOOL, over slots only: whether a match is excepted; 0: never */
+	uint32_t reserved[2];
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -228,7 +229,7 @@ struct program_arg {
 };
 
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");
-_Static_assert(sizeof(struct program_rule) == 144, "on-disk layout");
+_Static_assert(sizeof(struct program_rule) == 152, "on-disk layout");
 _Static_assert(sizeof(struct program_transition) == 40, "on-disk layout");
 
 #endif

@@ -90,6 +90,8 @@ static void read_transition(const struct reading *reading, const struct program_
 
 static void read_states(const struct reading *reading)
 {
+	if (reading->ends && reading->rule->except)
+		read_node(reading, reading->rule->except - 1, PROGRAM_READ_TO_STEP);
 	const struct program_state *states = program_states(reading->program, reading->rule);
 
 	for (uint32_t i = 0; i < reading->rule->state_count; i++) {

@@ -50,6 +50,7 @@ def constant(value):
 class Generator:
     def __init__(self, seed, kernel=False):
         self.rng = random.Random(seed)
+        self.except_rng = random.Random(f"{seed}:except")  # of its own, so that the rest is as without EXCEPT
         self.kernel = kernel  # no floats and no RETURN SEQUENCE
         self.types = self.make_types()
 
@@ -339,6 +340,24 @@ class Generator:
             out[name or text] = (expr, name, name or text)
         return list(out.values())
 
+    def make_excepts(self, rule):
+        if self.except_rng.random() < 0.7:
+            return []
+        self.rng, kept = self.except_rng, self.rng
+        usable = [s for s in rule.specs if s.name and not s.negated and not groups_of(s)]
+        out = []
+        for _ in range(self.rng.choice([1, 1, 2]) if usable else 0):
+            later = self.rng.choice(usable)
+            earlier = [s for s in usable if s.id < later.id]
+            if earlier and self.chance(0.4):
+                out.append(self.relation(self.rng.choice(earlier), later))
+            elif later.is_array:
+                out.append(self.array_condition(later))
+            else:
+                out.append(self.guard(later))
+        self.rng = kept
+        return out
+
     def make_over(self, rule):
         if self.chance(0.55):
             return None
@@ -360,6 +379,7 @@ class Generator:
         if self.chance(0.2):
             rule.loss = self.rng.choice(["TAINT", "DISCARD", "KEEP"])
         rule.returns = self.make_returns(rule)
+        rule.excepts = self.make_excepts(rule)
         return rule.resolve(self.types)
 
     def typed(self, rule):
@@ -371,7 +391,8 @@ class Generator:
                         return False
         return not any(
             isinstance(e, Bin) and e.op == "%" and any(isinstance(y, Func) and y.function == "avg" for y in walk_expr(e))
-            for e, _, _ in (rule.returns if isinstance(rule.returns, list) else []))
+            for e in [e for e, _, _ in (rule.returns if isinstance(rule.returns, list) else [])]
+            + [x for c in rule.excepts for x in walk_expr(c)])
 
     def rule(self, name):
         while True:

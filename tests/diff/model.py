@@ -173,6 +173,7 @@ class Rule:
     loss: str = None  # None: not written, TAINT
     mode: str = ""
     emits: list = field(default_factory=list)  # (type, [(field, expression)])
+    excepts: list = field(default_factory=list)  # conditions of EXCEPT
 
     def resolve(self, types):
         """Numbers the elements, takes the conditions apart. types: {name: {field: type}}."""

@@ -370,9 +370,17 @@ class Oracle:
 
     def run(self):
         """All matches as the result lines of the language page, in order. runs_opened is then known too."""
-        found = self.pooled() if self.rule.pool else self.alone()
-        self.found = sorted(found, key=lambda m: (m.moment, m.order))
+        found = sorted(self.pooled() if self.rule.pool else self.alone(), key=lambda m: (m.moment, m.order))
+        self.found = [m for m in found if not self.is_excepted(m)]
+        self.excepted = len(found) - len(self.found)
         return [self.line(m) for m in self.found]
+
+    def is_excepted(self, match):
+        """Does all of EXCEPT hold? A condition on what the match lacks does not. What it ends, it ends all the same."""
+        env = Env(self, match.word, match.positions, (None, ()))
+        return bool(self.rule.excepts) and all(
+            all(env.bound(self.rule.by_name[leaf.name]) for leaf in leaves(c) if hasattr(leaf, "name"))
+            and holds(self.rule, c, env) for c in self.rule.excepts)
 
     def places(self, rule_index):
         """

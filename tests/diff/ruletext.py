@@ -84,6 +84,8 @@ def print_rule(rule):
     elif rule.returns:
         values = [print_expr(e) + (f" AS {name}" if name else "") for e, name, _ in rule.returns]
         lines.append("RETURN { " + ", ".join(values) + " }")
+    if rule.excepts:
+        lines.append("EXCEPT { " + ", ".join(print_expr(e) for e in rule.excepts) + " }")
     if rule.emits:
         lines.append("DO { " + "; ".join(map(print_emission, rule.emits)) + " }")
     return "\n\t".join(lines) + "\n"
@@ -184,7 +186,7 @@ class Parser:
         self.take("{")
         rule = Rule(name, self.structure(), semantics, mode=mode)
         self.take("}")
-        while self.upper() in ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "POOL", "ON", "DO"):
+        while self.upper() in ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "POOL", "ON", "DO", "EXCEPT"):
             getattr(self, "modifier_" + self.take().lower())(rule)
         return rule
 
@@ -297,6 +299,10 @@ class Parser:
         field = self.take()
         self.take("=")
         return field, self.expr()
+
+    def modifier_except(self, rule):
+        self.take("{")
+        rule.excepts += self.items("}", self.expr)
 
     def modifier_pool(self, rule):
         rule.pool = int(self.take(), 0)

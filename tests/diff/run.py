@@ -53,6 +53,8 @@ def judge(rule, events, result, places=None, index=0):
         return "    the stats lack the rule"
     if stats["matches"] != len(want):
         return f"    the stats count {stats['matches']} matches of {len(want)}"
+    if stats.get("excepted") != (told.excepted if rule.excepts else None):
+        return f"    excepted is {stats.get('excepted')}, expected {told.excepted}"
     for name, number in (("runs_opened", opened), ("pool_exhausted", told.refused), ("lost", told.refused)):
         if stats[name] != number:
             return f"    {name} is {stats[name]}, expected {number}"

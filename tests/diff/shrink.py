@@ -53,6 +53,8 @@ def other_edits(rule):
         yield lambda: setattr(rule, "over", None)
     if rule.drop:
         yield lambda: setattr(rule, "drop", False)
+    for i in range(len(rule.excepts)):
+        yield lambda i=i: rule.excepts.pop(i)
     if rule.returns != "SEQUENCE":
         yield lambda: setattr(rule, "returns", "SEQUENCE")
     elif rule.returns:
@@ -67,6 +69,7 @@ def forget_lost_names(rule):
         return all(isinstance(x, Const) or x.name in names for x in leaves(expr))
 
     rule.where = [c for c in rule.where if isinstance(c, Join) or known(c)]
+    rule.excepts = [e for e in rule.excepts if known(e)]
     if isinstance(rule.returns, list):
         rule.returns = [r for r in rule.returns if known(r[0])] or None
 

@@ -407,5 +407,6 @@ void rule_emit(struct rule_build *build)
 	for (uint32_t i = 0; i < rule->statement_count; i++)
 		emit_statement(build, &rule->statements[i]);
 	rule_emit_properties(build, &rule->properties, &out);
+	out.except = except_node(build) + 1; /* NONE: 0 */
 	add(build, PROGRAM_RULES, &out);
 }

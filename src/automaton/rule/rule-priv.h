@@ -203,6 +203,8 @@ void rule_emit_slots(struct rule_build *build, struct program_rule *out);
 /* What an image takes for people: bytes of text that are not printable become `?`. */
 char *rule_printable(struct rule_build *build, const char *text);
 const char *rule_location(struct rule_build *build);
+/* except.c: whether a match is excepted, over slots; NONE: never. */
+uint32_t except_node(struct rule_build *build);
 /* properties.c */
 void rule_emit_properties(struct rule_build *build, const struct lang_properties *properties, struct program_rule *out);
 uint32_t rule_naming(const struct lang_arg *arg);

@@ -185,6 +185,14 @@ static void collect_arg(struct rule_build *build, const struct lang_arg *arg)
 	}
 }
 
+static void collect_exception(struct rule_build *build, const struct lang_exception *exception)
+{
+	for (uint32_t i = 0; i < exception->count; i++) {
+		collect(build, exception->conditions[i], PROGRAM_NONE);
+		flag_returned(build, exception->conditions[i]);
+	}
+}
+
 static bool ends_in_negation(const struct pattern_node *node)
 {
 	if (node->source->kind == LANG_NEGATION)
@@ -210,6 +218,8 @@ void slots_collect(struct rule_build *build)
 	}
 	for (uint32_t i = 0; i < rule->value_count; i++)
 		collect_value(build, &rule->values[i]);
+	for (uint32_t i = 0; i < rule->properties.exception_count; i++)
+		collect_exception(build, &rule->properties.exceptions[i]);
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		for (uint32_t j = 0; j < rule->statements[i].arg_count; j++)
 			collect_arg(build, &rule->statements[i].args[j]);

@@ -54,6 +54,8 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 			.count = count,
 			.settings = settings.rows,
 			.setting_count = settings.count,
+			.exceptions = arguments->options[OPTION_EXCEPT].texts,
+			.exception_count = arguments->options[OPTION_EXCEPT].count,
 		};
 
 		result = session_rules_read_files(&wanted, diag, rules);

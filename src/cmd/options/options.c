@@ -45,6 +45,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_EVENTS] = { "event", 'e', CLI_LIST, "EVENT,...", NULL,
 			    "what is recorded: names or patterns such as 'sched_*', each with :FIELD+FIELD if not all "
 			    "of its fields; !PATTERN leaves out, alone of what is usual" },
+	[OPTION_EXCEPT] = { "except", 0, CLI_TEXT, "FILE", NULL,
+			    "except matches by the lines of FILE, 'RULE: condition, ...': where all of a line's "
+			    "conditions hold, the match is only counted; may be given several times",
+			    .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, CLI_FLAG, .help = "exit with status 1 when a rule matched" },
 	[OPTION_FLIGHT] = { "flight", 0, CLI_FLAG,
 			    .help = "keep the newest events in memory and write them at SIGUSR1 and at the end" },

@@ -272,6 +272,16 @@ static void put_untold(const struct sink *sink, const struct session_totals *tot
 			 untold == 1 ? "" : "es", severity_name(sink->least_severity));
 }
 
+static void put_excepted(const struct session_totals *totals)
+{
+	uint64_t excepted = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		excepted += totals->rules[i].excepted;
+	if (excepted)
+		cli_note("%" PRIu64 " match%s excepted: counted, not shown", excepted, excepted == 1 ? "" : "es");
+}
+
 static void put_summary(const struct sink *sink, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
@@ -287,6 +297,7 @@ static void put_summary(const struct sink *sink, const struct session_totals *to
 			 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
 			 totals->lost);
 	put_untold(sink, totals);
+	put_excepted(totals);
 }
 
 /* What the file of a live session lacks. */

@@ -121,7 +121,7 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
 	emit_count_opened(emit, done);
 	emit_frame_put(emit->as, FRAME(ordinal), R2);
-	if (transition->target == PROGRAM_TARGET_MATCH && emit->acts->done)
+	if (transition->target == PROGRAM_TARGET_MATCH && emit->plan->aside)
 		copy_to_acting(emit, transition, done);
 	else if (transition->target == PROGRAM_TARGET_MATCH)
 		copy_to_match(emit, transition, done);

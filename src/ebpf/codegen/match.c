@@ -168,6 +168,24 @@ static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t don
 	submit(emit, done);
 }
 
+/* A match that an exception keeps from being told and from acting; leaves for none. */
+static void except(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t told = ebpf_label(as);
+
+	if (!emit->rule->except)
+		return;
+	ebpf_note(as, "rule %s: is the match excepted", program_text(emit->program, emit->rule->name));
+	emit_condition(emit, emit->rule->except - 1, told);
+	mark_matched(emit);
+	emit_cpu_line(emit, R1, none);
+	ebpf_mov_imm(as, R2, 1);
+	ebpf_atomic_add(as, R1, CPU(excepted), R2);
+	ebpf_jump(as, none);
+	ebpf_bind(as, told);
+}
+
 /* Unless the rule discards what a loss may have spoiled. */
 void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 {
@@ -179,6 +197,7 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 		emit_tainted(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, none);
 	}
+	except(emit, none);
 	if (emit->plan->silences && !emit_raises(emit))
 		emit_if_silent(emit, none);
 	if (emit->acts->done) {

@@ -198,7 +198,7 @@ void emit_open(struct emit *emit)
 			ebpf_jump(as, done);
 		else if (transitions[i].target == PROGRAM_TARGET_END)
 			emit_count_opened(emit, done);
-		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit->acts->done || emit_is_machine(emit)))
+		else if (transitions[i].target == PROGRAM_TARGET_MATCH && (emit->plan->aside || emit_is_machine(emit)))
 			open_acting(emit, &transitions[i], done);
 		else if (transitions[i].target == PROGRAM_TARGET_MATCH)
 			open_match(emit, &transitions[i], done);

@@ -253,6 +253,8 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 
 	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++)
 		stats->runs_opened += counter(&cpus[i].opened);
+	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++)
+		stats->excepted += counter(&cpus[i].excepted);
 	stats->runs_opened -= counter(&control->refused); /* which were counted before a place was looked for */
 	stats->matches = counter(&control->matches);
 	stats->runs_live_max = counter(&control->used);

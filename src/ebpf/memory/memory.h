@@ -57,8 +57,9 @@ struct matcher_cpu {
 	uint64_t opened;
 	uint32_t kept; /* a free run for this CPU alone; 0: none */
 	uint32_t pad;
-	uint64_t due; /* the first timer that was set here since this was looked at; 0: none */
-	uint64_t rest[4];
+	uint64_t due;      /* the first timer that was set here since this was looked at; 0: none */
+	uint64_t excepted; /* matches that an exception kept back */
+	uint64_t rest[3];
 };
 
 /* What a match says in the ring. The slot area follows. */

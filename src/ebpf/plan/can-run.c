@@ -135,6 +135,8 @@ static bool judge_rule(struct judge *judge)
 	if (judge->error)
 		return no(judge, judge->error == -ENOMEM ? "memory is short"
 							 : "it returns a SEQUENCE of more than a few events");
+	if (rule->except && !judge_node(judge, rule->except - 1))
+		return false;
 	if (rule->flags & PROGRAM_RULE_OVER_ALL && rule->semantics <= PROGRAM_STRICT_PARTITION)
 		return no(judge, "OVER { * } under strict semantics would need every event of the kernel");
 	if (rule->pool > POOL_MAX)

@@ -55,6 +55,7 @@ static int find_rule(struct plan_draft *draft, struct plan_rule *rule)
 	rule->silences = has_silence(draft->program, rule);
 	rule->at_event = plan_acts(draft, rule, false);
 	rule->at_deadline = plan_acts(draft, rule, true);
+	rule->aside = rule->at_event.done || rule->rule->except;
 	draft->plan->waits |= rule->at_event.alone != 0;
 	if (!error && rule->timed)
 		error = plan_walks(draft, rule, &rule->timer);

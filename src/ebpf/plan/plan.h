@@ -131,6 +131,7 @@ struct plan_rule {
 	bool locks_out_interrupts; /* ... but not while that one holds a lock */
 	bool raises;               /* it EMITs events that some rule here takes */
 	bool raised;               /* it takes events that some rule here EMITs */
+	bool aside;                /* a match at an event is put together before room in the ring is asked for */
 	bool silences;             /* a machine with notices that are not reported */
 	bool moves;                /* at some event */
 	/* What it raises at a deadline may open runs that are due this much later; UINT64_MAX: it raises nothing then.

@@ -2,8 +2,8 @@
 /*
  * Decides at which events slots are computed that may never become a run's: a `hold` needs them and may end the run,
  * which then must not have taken a place; or the run is complete, and something is done that must not need room in the
- * ring. A machine's notice may be silent, so it is not put together in the ring, either; and a copy is kept when its
- * key is free.
+ * ring, or the match may be excepted. A machine's notice may be silent, so it is not put together in the ring, either;
+ * and a copy is kept when its key is free.
  */
 
 #include "ebpf/plan/plan-priv.h"
@@ -18,7 +18,7 @@ static bool makes_run(const struct plan_rule *rule, uint32_t state, const struct
 static bool computes_ahead(const struct plan_rule *rule, uint32_t state, const struct program_transition *transition)
 {
 	if (makes_run(rule, state, transition) &&
-	    (plan_lives_on(transition) ? transition->hold != PROGRAM_NONE : rule->at_event.done != 0))
+	    (plan_lives_on(transition) ? transition->hold != PROGRAM_NONE : rule->aside))
 		return true;
 	return plan_is_machine(rule) &&
 	       ((state == 0 && transition->target == PROGRAM_TARGET_MATCH) || transition->flags & PROGRAM_COPY);

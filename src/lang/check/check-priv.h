@@ -30,7 +30,8 @@ struct lang_check {
 	struct lang_names *told;         /* names found missing in this rule: each is worth one message */
 	bool lost_condition;             /* a condition of this rule has an error */
 	struct lang_names *broken_types; /* event types whose declaration has an error: not unknown, but of no use */
-	bool catalog_failed;             /* a catalog is missing: an unknown event type may have been in it */
+	struct lang_syntax_exception *exceptions; /* given apart from the rules */
+	bool catalog_failed;                      /* a catalog is missing: an unknown event type may have been in it */
 };
 
 /* Zeroed memory of the program, or NULL; then the report knows. */
@@ -59,10 +60,14 @@ void lang_check_aggregate(struct lang_check *c); /* AGGREGATE and BY */
 void lang_check_over(struct lang_check *c);
 void lang_check_properties(struct lang_check *c, const struct lang_syntax_properties *syntax,
 			   struct lang_properties *properties);
+void lang_check_except(struct lang_check *c);
 void lang_check_veto(struct lang_check *c); /* what a rule that refuses system calls must be like */
 
 /* A whole rule into *rule. */
 void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax, struct lang_rule *rule);
+
+/* After all rules: every exception given apart is one's. */
+void lang_check_exceptions_taken(struct lang_check *c);
 
 /* A whole machine into *machine. */
 struct lang_syntax_machine;

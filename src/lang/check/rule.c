@@ -89,5 +89,6 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_aggregate(c);
 	lang_check_over(c);
 	lang_check_properties(c, &syntax->properties, &rule->properties);
+	lang_check_except(c);
 	lang_check_veto(c);
 }

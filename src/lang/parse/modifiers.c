@@ -135,6 +135,7 @@ static const struct modifier {
 	[LANG_TAGS] = { "TAGS", parse_tags },
 	[LANG_DESCRIPTION] = { "DESCRIPTION", parse_description },
 	[LANG_AGGREGATE] = { "AGGREGATE", lang_parse_aggregate },
+	[LANG_EXCEPT] = { "EXCEPT", lang_parse_except },
 };
 
 static bool unknown_modifier(struct lang_parser *p)
@@ -149,7 +150,7 @@ static bool unknown_modifier(struct lang_parser *p)
 		hint = "it stands behind the brackets of AGGREGATE: 'AGGREGATE { COUNT } BY { a.id } TOP 10 EVERY 5s'";
 	if (!hint)
 		hint = "the modifiers are WHERE WITHIN RETURN DO AGGREGATE OVER AFTER POOL ON SEVERITY TAGS "
-		       "DESCRIPTION";
+		       "DESCRIPTION EXCEPT";
 	return lang_unexpected(p, "a modifier or the next rule", hint);
 }
 

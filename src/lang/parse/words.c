@@ -142,7 +142,7 @@ bool lang_at_modifier(const struct lang_parser *p)
 	if (lang_at_property(p))
 		return true;
 	if (lang_token_is(token, "WHERE") || lang_token_is(token, "DO") || lang_token_is(token, "OVER") ||
-	    lang_token_is(token, "AGGREGATE"))
+	    lang_token_is(token, "AGGREGATE") || lang_token_is(token, "EXCEPT"))
 		return ahead->kind == LANG_TOKEN_LBRACE;
 	if (lang_token_is(token, "RETURN"))
 		return ahead->kind == LANG_TOKEN_LBRACE || lang_token_is(ahead, "SEQUENCE");

@@ -131,6 +131,14 @@ struct lang_syntax_properties {
 	struct diag_location given[LANG_PROPERTY_COUNT]; /* of a machine: the keywords, line 0 where one is not given */
 };
 
+/* An exception given apart from its rule. */
+struct lang_syntax_exception {
+	struct lang_syntax_exception *next;
+	struct lang_word rule;
+	struct lang_syntax_condition *conditions;
+	bool is_taken; /* there is such a rule */
+};
+
 /* What a rule says; a modifier that could not be read is given but broken. */
 enum lang_modifier {
 	LANG_WHERE,
@@ -145,6 +153,7 @@ enum lang_modifier {
 	LANG_TAGS,
 	LANG_DESCRIPTION,
 	LANG_AGGREGATE,
+	LANG_EXCEPT,
 	LANG_MODIFIER_COUNT,
 };
 
@@ -177,6 +186,7 @@ struct lang_syntax_rule {
 	struct lang_syntax_type *over;
 	uint32_t over_count;
 	struct lang_syntax_properties properties;
+	struct lang_syntax_condition *except;
 };
 
 struct lang_syntax_field {

@@ -139,6 +139,13 @@ int check_there(struct check *check, struct check_item item, uint32_t rule, uint
 	return result;
 }
 
+static int check_except(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->except && rule->semantics == PROGRAM_MACHINE)
+		return check_fail(check, item, "it is a machine and has exceptions");
+	return rule->except ? check_there(check, item, item.index, rule->except - 1) : 0;
+}
+
 /* Values that may be one are of one notice, and the first of them says so of itself. */
 static int check_first(struct check *check, struct check_item item, const struct program_rule *rule)
 {
@@ -158,7 +165,7 @@ int check_results(struct check *check, uint32_t rule_index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
 	struct check_item whole = { PROGRAM_RULES, rule_index };
-	int result = 0;
+	int result = check_except(check, whole, rule);
 
 	if (rule->statement_count > REACT_STATEMENTS_MAX)
 		return check_fail(check, whole, "it has more than %d statements", REACT_STATEMENTS_MAX);

@@ -41,7 +41,7 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "its time limit is beyond all times");
 	if (rule->state_count < 1)
 		return check_fail(check, item, "it has no start state");
-	if (rule->reserved)
+	if (rule->reserved[0] || rule->reserved[1])
 		return check_fail(check, item, "reserved bytes are not 0");
 	return 0;
 }

@@ -98,6 +98,10 @@ static void put_properties(const struct explain *explain)
 	}
 	if (rule->tag_count)
 		text_append(out, "]");
+	if (rule->except) {
+		text_append(out, ",\"except\":");
+		explain_put_node(explain, rule->except - 1);
+	}
 	if (rule->description) {
 		text_append(out, ",\"description\":");
 		put_string(explain, program_description(explain->program, rule));

@@ -282,8 +282,14 @@ static void print_results(const struct explain *explain)
 	const struct program *program = explain->program;
 	struct text_buffer *out = explain->out;
 
-	if (rule->return_count || rule->statement_count || rule->flags & (PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_SILENT))
+	if (rule->return_count || rule->statement_count ||
+	    rule->flags & (PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_SILENT) || rule->except)
 		text_append(out, "\n  a match\n");
+	if (rule->except) {
+		text_append(out, "    is excepted where ");
+		program_print(out, program, rule, rule->except - 1);
+		text_append(out, "\n");
+	}
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		text_append(out, "    returns its events\n");
 	if (rule->flags & PROGRAM_RULE_SILENT)

@@ -320,6 +320,7 @@ static void add_stats(struct program_rule_stats *stats, const struct program_rul
 	stats->lost += more->lost;
 	stats->divisions_by_zero += more->divisions_by_zero;
 	stats->unread += more->unread;
+	stats->excepted += more->excepted;
 }
 
 static void rule_stats(const struct sharded *sharded, uint32_t rule, struct program_rule_stats *stats)

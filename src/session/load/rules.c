@@ -23,6 +23,8 @@ struct session_rules {
 	size_t input_count;
 	const struct lang_setting *settings; /* borrowed, until they are compiled */
 	size_t setting_count;
+	struct lang_input *exceptions;
+	size_t exception_count;
 	struct session_parameter *parameters;
 	uint32_t parameter_count;
 	bool from_image;
@@ -30,6 +32,17 @@ struct session_rules {
 	size_t image_length;
 	struct program *program;
 };
+
+static void free_inputs(struct lang_input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		alloc_free((void *)inputs[i].file);
+		alloc_free((void *)inputs[i].folder);
+		alloc_free((void *)inputs[i].bare_rule);
+		alloc_free((void *)inputs[i].text);
+	}
+	alloc_free(inputs);
+}
 
 void session_rules_free(struct session_rules *rules)
 {
@@ -44,13 +57,8 @@ void session_rules_free(struct session_rules *rules)
 		alloc_free((void *)rules->parameters[i].usual);
 	}
 	alloc_free(rules->parameters);
-	for (size_t i = 0; i < rules->input_count; i++) {
-		alloc_free((void *)rules->inputs[i].file);
-		alloc_free((void *)rules->inputs[i].folder);
-		alloc_free((void *)rules->inputs[i].bare_rule);
-		alloc_free((void *)rules->inputs[i].text);
-	}
-	alloc_free(rules->inputs);
+	free_inputs(rules->inputs, rules->input_count);
+	free_inputs(rules->exceptions, rules->exception_count);
 	event_catalog_free(rules->catalog);
 	alloc_free(rules);
 }
@@ -126,6 +134,22 @@ static int read_inputs(struct session_rules *rules, const struct session_rules_f
 	return result;
 }
 
+static int read_exceptions(struct session_rules *rules, const struct session_rules_files *files,
+			   struct asterism_diag *diag)
+{
+	int result = 0;
+
+	rules->exceptions = alloc_zero(files->exception_count, sizeof *rules->exceptions);
+	if (!rules->exceptions)
+		return diag_no_memory(diag);
+	while (rules->exception_count < files->exception_count && !result) {
+		const struct session_rules_file file = { .path = files->exceptions[rules->exception_count] };
+
+		result = read_input(&rules->exceptions[rules->exception_count++], &file, diag);
+	}
+	return result;
+}
+
 static int copy_input(struct session_rules *rules, const struct session_rules_source *source,
 		      struct asterism_diag *diag)
 {
@@ -184,6 +208,8 @@ static int compile(struct session_rules *rules, struct asterism_diag *diag)
 		.input_count = rules->input_count,
 		.settings = rules->settings,
 		.setting_count = rules->setting_count,
+		.exceptions = rules->exceptions,
+		.exception_count = rules->exception_count,
 	};
 	struct lang_program *unit = NULL;
 	int result = lang_read_with(&sources, rules->catalog, diag, &unit);
@@ -244,6 +270,22 @@ static int declare_types(struct session_rules *rules, struct asterism_diag *diag
 	return result;
 }
 
+/* An image is what its text was when it was compiled. */
+static int refuse_change(const struct session_rules *rules, struct asterism_diag *diag)
+{
+	struct diag_source source = { .file = rules->inputs[0].file };
+	const struct diag_location location = { .source = &source };
+
+	if (rules->setting_count)
+		diag_add(diag, ASTERISM_ERROR, &location, "compile the rule text with the same --set instead",
+			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
+			 rules->settings[0].name);
+	if (rules->exception_count)
+		diag_add(diag, ASTERISM_ERROR, &location, "compile the rule text with the same --except instead",
+			 "this is a compiled image: its rules have the exceptions that they had then");
+	return -EINVAL;
+}
+
 static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct lang_input *first = &rules->inputs[0];
@@ -256,15 +298,8 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 			return diag_error(diag, &(struct diag_location){ .source = &source }, -EINVAL,
 					  "a compiled image cannot be combined with other rule files");
 	}
-	if (rules->from_image && rules->setting_count) {
-		struct diag_source source = { .file = first->file };
-
-		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source },
-			 "compile the rule text with the same --set instead",
-			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
-			 rules->settings[0].name);
-		return -EINVAL;
-	}
+	if (rules->from_image && (rules->setting_count || rules->exception_count))
+		return refuse_change(rules, diag);
 	if (rules->from_image) {
 		result = program_load(first->text, first->length, first->file, diag, &rules->program);
 		return result ? result : declare_types(rules, diag);
@@ -319,6 +354,8 @@ int session_rules_read_files(const struct session_rules_files *files, struct ast
 	rules->settings = files->settings;
 	rules->setting_count = files->setting_count;
 	result = read_inputs(rules, files, diag);
+	if (!result)
+		result = read_exceptions(rules, files, diag);
 	if (!result)
 		return make(rules, NULL, diag, read_rules);
 	session_rules_free(rules);

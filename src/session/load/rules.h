@@ -43,6 +43,8 @@ struct session_rules_files {
 	size_t count;
 	const struct lang_setting *settings; /* an image takes none (-EINVAL) */
 	size_t setting_count;
+	const char *const *exceptions; /* files of lines `RULE: condition, ...`; an image takes none (-EINVAL) */
+	size_t exception_count;
 };
 
 int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,

@@ -183,7 +183,8 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	fputs("}\n", stream);
 }
 
-static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats, uint64_t untold)
+static void put_rule_stats(FILE *stream, const struct program_rule *rule, const struct program_rule_stats *stats,
+			   uint64_t untold)
 {
 	fprintf(stream,
 		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
@@ -195,6 +196,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule_stats *stats,
 		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
 	if (stats->calls_32bit)
 		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
+	if (rule->except)
+		fprintf(stream, ",\"excepted\":%" PRIu64, stats->excepted);
 	if (untold)
 		fprintf(stream, ",\"below_severity\":%" PRIu64, untold);
 	putc('}', stream);
@@ -230,7 +233,7 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 			putc(',', stream);
 		result_put_string(stream, program_text(program, program->rules[i].name));
 		putc(':', stream);
-		put_rule_stats(stream, &totals->rules[i], result_untold(program, totals, i));
+		put_rule_stats(stream, &program->rules[i], &totals->rules[i], result_untold(program, totals, i));
 	}
 	putc('}', stream);
 	result_put_tallies(stream, &totals->tallies);
