@@ -298,8 +298,8 @@ const struct cli_command cmd_replay = {
 		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
 		"such a rule is full.",
 	.options = { OPTION_ENGINE, OPTION_EXCEPT, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT,
-		     OPTION_JOBS, OPTION_MIN_SEVERITY, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_RULE,
-		     OPTION_SET, OPTION_TO, OPTION_VERBOSE, OPTION_WHEN },
+		     OPTION_JOBS, OPTION_MATCH_LIMIT, OPTION_MIN_SEVERITY, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET,
+		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_VERBOSE, OPTION_WHEN },
 	.examples = examples,
 	.operands_min = 2,
 	.instead = OPTION_RULE,

@@ -193,12 +193,12 @@ const struct cli_command cmd_run = {
 		"them happen. They never affect process 1, asterism itself or, unless the policy says outside-scope, a "
 		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
 		"priorities are restored.",
-	.options = { OPTION_CGROUP,      OPTION_CONTAINER,     OPTION_UNIT, OPTION_COMM,         OPTION_USER,
-		     OPTION_ALL,         OPTION_ALLOW_ACTIONS, OPTION_ASK,  OPTION_EVENTS, OPTION_EXCEPT,       OPTION_FAIL_ON_MATCH,
-		     OPTION_FOR,         OPTION_FORMAT,        OPTION_LAST, OPTION_MIN_SEVERITY, OPTION_MODE,
-		     OPTION_NO_CHILDREN, OPTION_OUTPUT,        OPTION_PID,  OPTION_POLICY,       OPTION_QUIET,
-		     OPTION_RING,        OPTION_RULE,          OPTION_SET,  OPTION_SNAPSHOT,     OPTION_VERBOSE,
-		     OPTION_WAIT,        OPTION_WHEN },
+	.options = { OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,        OPTION_COMM,   OPTION_USER,
+		     OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_ASK,         OPTION_EVENTS, OPTION_EXCEPT,
+		     OPTION_FAIL_ON_MATCH, OPTION_FOR,           OPTION_FORMAT,      OPTION_LAST,   OPTION_MATCH_LIMIT,
+		     OPTION_MIN_SEVERITY,  OPTION_MODE,          OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
+		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,        OPTION_RULE,   OPTION_SET,
+		     OPTION_SNAPSHOT,      OPTION_VERBOSE,       OPTION_WAIT,        OPTION_WHEN },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

@@ -59,3 +59,24 @@ for line in sys.stdin:
 	run -0 "$ASTERISM" rules reverse-shell
 	[[ "$output" == *$'\nSeverity: critical\nTags: T1059.004\n'* ]]
 }
+
+@test "text shows so many matches of a rule in a program, and counts the others" {
+	for x in $(seq 1 2500); do
+		echo "{\"event\":\"A\",\"ts\":$x,\"cpu\":0,\"pid\":1,\"tid\":1,\"comm\":\"p$((x % 2))\",\"x\":1}"
+	done >many
+	run --separate-stderr -0 "$ASTERISM" replay two.rule many
+	[ "$(grep -c 'a.x=1' <<<"$output")" = 40 ]
+	[[ "$output" == *"... more of plain in p1: counted from here on (--limit)"* ]]
+	[[ "$output" == *$'\n+1,230 more of plain in p0'* && "$output" == *$'\n+1,230 more of plain in p1'* ]]
+	[[ "$stderr" =~ plain\ +p0\ +1,250 && "$stderr" == *"2500 matches"* ]]
+	run --separate-stderr -0 "$ASTERISM" replay --limit 2000 two.rule many
+	[ "$(wc -l <<<"$output")" = 2500 ]
+}
+
+@test "JSON is complete, unless --limit is given, which its statistics say" {
+	for x in 1 2 3 4 5; do head -1 events; done >five
+	[ "$("$ASTERISM" replay -f json two.rule five | wc -l)" = 6 ]
+	run --separate-stderr -0 "$ASTERISM" replay -f json --limit 2 two.rule five
+	[ "${#lines[@]}" = 3 ]
+	[[ "${lines[2]}" == *'"plain":{"matches":5,'*'"beyond_limit":3}'* && "${lines[2]}" != *'"loud":{'*'beyond_limit'* ]]
+}

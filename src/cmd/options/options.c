@@ -81,6 +81,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_LIVE] = { "live", 0, CLI_FLAG, .help = "only the tests that observe a program" },
 	[OPTION_MAX_SIZE] = { "max-size", 0, CLI_SIZE, "SIZE", NULL,
 			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
+	[OPTION_MATCH_LIMIT] = { "limit", 0, CLI_NUMBER, "NUMBER", NULL,
+				 "show so many matches of a rule in a program, and count the others; in text 20 "
+				 "otherwise, in JSON all" },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
 				  "report matches of rules of this SEVERITY and above only; those of other rules, also "
 				  "of such without one, are counted" },

@@ -4,6 +4,7 @@
 #include "cmd/text/sink.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
@@ -57,6 +58,9 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	sink->verbose = cli_has(arguments, OPTION_VERBOSE);
 	choose_when(sink, arguments);
 	sink->least_severity = sink_least_severity(arguments);
+	sink->repeats.limit = cli_has(arguments, OPTION_MATCH_LIMIT) ? arguments->options[OPTION_MATCH_LIMIT].number
+			      : sink->json                           ? UINT64_MAX
+								     : REPEATS_SHOWN;
 	if (file)
 		sink->fd = cmd_output_open(arguments, file);
 	if (sink->fd < 0)
@@ -124,9 +128,21 @@ static int check(struct sink *sink, int result)
 	return sink->is_live ? 0 : result;
 }
 
+/* From here on matches of this rule in this program are only counted. */
+static void put_cut(struct sink *sink, const struct program_match *match)
+{
+	const char *comm = match->comm && *match->comm ? match->comm : "-";
+
+	fprintf(sink->lines.stream, "... more of %s in ",
+		program_text(sink->program, sink->program->rules[match->rule].name));
+	text_write(sink->lines.stream, comm, TEXT_VALUE);
+	fputs(": counted from here on (--limit)\n", sink->lines.stream);
+}
+
 int sink_match(void *context, const struct program_match *match)
 {
 	struct sink *sink = context;
+	bool is_first;
 	int result;
 
 	if (sink->is_gone)
@@ -134,8 +150,12 @@ int sink_match(void *context, const struct program_match *match)
 	if (!result_is_told(&sink->program->rules[match->rule], sink->least_severity))
 		return 0;
 	sink->matches++;
+	if (!repeats_take(&sink->repeats, match, &is_first) && (sink->json || !is_first))
+		return 0;
 	know_when(sink, match);
-	if (sink->json)
+	if (is_first)
+		put_cut(sink, match);
+	else if (sink->json)
 		result_write_json(sink->lines.stream, sink->program, match, &sink->when);
 	else
 		result_write_text(sink->lines.stream, sink->program, match, &sink->when);
@@ -282,14 +302,17 @@ static void put_excepted(const struct session_totals *totals)
 		cli_note("%" PRIu64 " match%s excepted: counted, not shown", excepted, excepted == 1 ? "" : "es");
 }
 
-static void put_summary(const struct sink *sink, const struct session_totals *totals)
+static void put_summary(struct sink *sink, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
 	uint64_t matches = matches_of(sink, totals);
 
+	repeats_put_hidden(sink->lines.stream, &sink->repeats, sink->program);
 	result_write_tallies(sink->lines.stream, &totals->tallies);
 	if (sink->quiet)
 		return;
+	if (sink->repeats.count > 1 || repeats_all_hidden(&sink->repeats))
+		repeats_put_table(stderr, &sink->repeats, sink->program);
 	if (sink->verbose)
 		result_write_table(stderr, sink->program, totals);
 	else
@@ -320,6 +343,7 @@ static void close_file(struct sink *sink)
 		sink->has_lost = true;
 	}
 	lines_fini(&sink->lines);
+	repeats_fini(&sink->repeats);
 }
 
 int sink_close(struct sink *sink, struct session_totals *totals)
@@ -328,6 +352,8 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	bool has_end;
 
 	totals->least_severity = sink->least_severity;
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		totals->rules[i].unshown = repeats_hidden(&sink->repeats, i);
 	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 	missing = sink->lines.unwritten + sink->lines.count;
 	if (sink->json && !sink->is_gone)
@@ -357,6 +383,7 @@ void sink_abandon(struct sink *sink)
 	if (sink->file)
 		close(sink->fd);
 	lines_fini(&sink->lines);
+	repeats_fini(&sink->repeats);
 }
 
 int sink_status(const struct sink *sink, const struct cli_arguments *arguments, const struct session_totals *totals,

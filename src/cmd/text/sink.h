@@ -12,6 +12,7 @@
 #include "cmd/options/options.h"
 #include "cmd/text/lines.h"
 #include "program/aggregate/aggregate.h"
+#include "cmd/text/repeats.h"
 #include "session/output/when.h"
 #include "session/session.h"
 
@@ -34,8 +35,9 @@ struct sink {
 		uint32_t pid; /* whose it is; 0: nobody's */
 		uint64_t until_ns;
 		char text[CONTAINER_TEXT_BYTES];
-	} place;          /* the container or unit asked for last */
-	bool must_date;   /* the date was asked for; that it is unknown is said, once */
+	} place;        /* the container or unit asked for last */
+	bool must_date; /* the date was asked for; that it is unknown is said, once */
+	struct repeats repeats;
 	uint64_t matches; /* told so far */
 	int error;        /* errno of the first failure to write */
 	bool is_gone;     /* there is no reader any more */

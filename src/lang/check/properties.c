@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which texts a rule or a machine may give to people: printable ones, so that every output can show them. */
+/*
+ * Decides which texts a rule or a machine may give to people: printable ones, so that every output can show them. And
+ * what an exception may say: conditions over what a match returns, all of which hold where it applies. A rule has
+ * that of its EXCEPT and those of the lines that name it; one of them is enough.
+ */
 
 #include "lang/check/check-priv.h"
+#include "lang/syntax/ast-machine.h"
 
 #include "base/text.h"
 
@@ -51,4 +56,86 @@ void lang_check_properties(struct lang_check *c, const struct lang_syntax_proper
 	properties->tags = lang_keep(c, syntax->tag_count, sizeof *properties->tags);
 	for (const struct lang_syntax_tag *at = syntax->tags; at && properties->tags; at = at->next)
 		check_tag(c, &at->word, properties);
+}
+
+static uint32_t count_of(const struct lang_syntax_condition *conditions)
+{
+	uint32_t count = 0;
+
+	for (; conditions; conditions = conditions->next)
+		count++;
+	return count;
+}
+
+static void check_exception(struct lang_check *c, const struct lang_syntax_condition *conditions)
+{
+	uint32_t wanted = count_of(conditions);
+	struct lang_exception exception = { .conditions = lang_keep(c, wanted, sizeof *exception.conditions) };
+
+	for (; conditions && exception.conditions; conditions = conditions->next) {
+		struct lang_expr *condition = lang_check_condition(c, conditions->expr);
+
+		if (condition)
+			exception.conditions[exception.count++] = condition;
+	}
+	if (wanted && exception.count == wanted)
+		c->rule->properties.exceptions[c->rule->properties.exception_count++] = exception;
+}
+
+static bool is_meant(const struct lang_check *c, const struct lang_syntax_exception *exception)
+{
+	return strcmp(exception->rule.text, c->rule->name) == 0;
+}
+
+void lang_check_except(struct lang_check *c)
+{
+	uint32_t count = c->syntax->except != NULL;
+
+	for (const struct lang_syntax_exception *at = c->exceptions; at; at = at->next)
+		count += is_meant(c, at);
+	if (count > LANG_EXCEPTIONS_MAX) {
+		lang_error(c->report, &c->rule->location, NULL, "rule '%s' has more than %d exceptions", c->rule->name,
+			   LANG_EXCEPTIONS_MAX);
+		return;
+	}
+	c->rule->properties.exceptions = lang_keep(c, count, sizeof *c->rule->properties.exceptions);
+	if (!c->rule->properties.exceptions)
+		return;
+	c->context = LANG_IN_VALUE;
+	check_exception(c, c->syntax->except);
+	for (struct lang_syntax_exception *at = c->exceptions; at; at = at->next) {
+		if (!is_meant(c, at))
+			continue;
+		at->is_taken = true;
+		check_exception(c, at->conditions);
+	}
+}
+
+/* What else the name is, or what is meant. */
+static void refuse(struct lang_check *c, const struct lang_syntax_exception *exception)
+{
+	const struct lang_unit *unit = c->unit;
+	const char **names = arena_zero(c->scratch, unit->rule_count + 1, sizeof *names);
+	const struct lang_word *word = &exception->rule;
+
+	for (uint32_t i = 0; i < unit->machine_count; i++) {
+		if (strcmp(unit->machines[i].name, word->text) == 0) {
+			lang_error(c->report, &word->location, "give the transition that reports a WHERE",
+				   "'%s' is a machine, and only rules have exceptions", word->text);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < unit->rule_count && names; i++)
+		names[i] = unit->rules[i].name;
+	lang_error(c->report, &word->location,
+		   names ? lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, unit->rule_count))
+			 : NULL,
+		   "there is no rule '%s' to have an exception", word->text);
+}
+
+void lang_check_exceptions_taken(struct lang_check *c)
+{
+	for (const struct lang_syntax_exception *at = c->exceptions; at; at = at->next)
+		if (!at->is_taken && !lang_report_full(c->report))
+			refuse(c, at);
 }

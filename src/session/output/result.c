@@ -198,6 +198,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
 	if (rule->except)
 		fprintf(stream, ",\"excepted\":%" PRIu64, stats->excepted);
+	if (stats->unshown)
+		fprintf(stream, ",\"beyond_limit\":%" PRIu64, stats->unshown);
 	if (untold)
 		fprintf(stream, ",\"below_severity\":%" PRIu64, untold);
 	putc('}', stream);
