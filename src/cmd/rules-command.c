@@ -316,7 +316,8 @@ const struct cli_command cmd_rules = {
 		"overviews, templates and those that need something, such as to be allowed to act (--allow-actions); "
 		"the list "
 		"says "
-		"which. --set gives a parameter another value. A file whose name begins with @ is written ./@FILE.\n\n"
+		"which. @default stands for those of @all that say nothing where all is well. --set gives a parameter "
+		"another value. A file whose name begins with @ is written ./@FILE.\n\n"
 		"The rules are in the folder that ASTERISM_RULES names, else in asterism/rules in the data directory. "
 		"Where there is no such folder, they are those that are built into the program.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },

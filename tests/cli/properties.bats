@@ -80,3 +80,15 @@ for line in sys.stdin:
 	[ "${#lines[@]}" = 3 ]
 	[[ "${lines[2]}" == *'"plain":{"matches":5,'*'"beyond_limit":3}'* && "${lines[2]}" != *'"loud":{'*'beyond_limit'* ]]
 }
+
+@test "@default is @all but for the entries whose README says why not" {
+	mkdir -p library/quiet library/loud
+	echo 'EVENT A { x: u32 } RULE quiet PATTERN { A:a }' >library/quiet/quiet.rule
+	echo 'EVENT A { x: u32 } RULE noisy PATTERN { A:a }' >library/loud/loud.rule
+	printf 'Finds all.\n\nKind: time\nNot in @default: it informs\n' >library/loud/README.md
+	export ASTERISM_RULES=$PWD/library
+	run -0 "$ASTERISM" check @default
+	[[ "$output" == *"rule quiet is fine"* && "$output" != *noisy* ]]
+	run -0 "$ASTERISM" check @all
+	[[ "$output" == *"rule quiet is fine"* && "$output" == *"rule noisy is fine"* ]]
+}

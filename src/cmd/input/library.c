@@ -35,6 +35,7 @@ static void free_entry(struct library_entry *entry)
 	alloc_free(entry->line);
 	alloc_free(entry->kind);
 	alloc_free(entry->needs);
+	alloc_free(entry->beyond);
 }
 
 void library_fini(struct library *library)
@@ -115,6 +116,7 @@ static int set_readme(struct library_entry *entry, char *text)
 	entry->line = read_line(text);
 	entry->kind = read_marker(text, "Kind", "other");
 	entry->needs = read_marker(text, "Needs", NULL);
+	entry->beyond = read_marker(text, "Not in @default", NULL);
 	return entry->line && entry->kind ? 0 : -ENOMEM;
 }
 
@@ -281,14 +283,20 @@ int library_add(struct library_files *resolved, const struct session_rules_file 
 	return STATUS_FINE;
 }
 
-static int add_all(struct library_files *resolved)
+/* Kinds of entries that are of no use together with others. */
+static bool stands_alone(const struct library_entry *entry)
+{
+	return entry->needs || strcmp(entry->kind, "template") == 0 || strcmp(entry->kind, "overview") == 0;
+}
+
+static int add_all(struct library_files *resolved, bool is_default)
 {
 	int status = STATUS_FINE;
 
 	for (size_t i = 0; i < resolved->library.count && !status; i++) {
 		const struct library_entry *entry = &resolved->library.entries[i];
 
-		if (!entry->needs && strcmp(entry->kind, "template") != 0 && strcmp(entry->kind, "overview") != 0)
+		if (!stands_alone(entry) && !(is_default && entry->beyond))
 			status = library_add(resolved, &entry->rule);
 	}
 	return status;
@@ -301,8 +309,8 @@ static int add_name(struct library_files *resolved, const char *name)
 
 	if (status)
 		return status;
-	if (strcmp(name, "all") == 0)
-		return add_all(resolved);
+	if (strcmp(name, "all") == 0 || strcmp(name, "default") == 0)
+		return add_all(resolved, strcmp(name, "default") == 0);
 	entry = library_get(&resolved->library, name);
 	return entry ? library_add(resolved, &entry->rule) : STATUS_USAGE;
 }

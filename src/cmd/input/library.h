@@ -20,6 +20,7 @@ struct library_entry {
 	char *line;   /* its first sentence */
 	char *kind;   /* the heading in lists; "other" where it names none */
 	char *needs;  /* NULL: nothing */
+	char *beyond; /* why it is not in @default; NULL: it is, unless it needs something or is a template */
 };
 
 struct library {
@@ -48,7 +49,8 @@ struct library_files {
 };
 
 /*
- * Resolves every @name; @all is every entry that finds something as it is, without being allowed to act. Other files
+ * Resolves every @name; @all is every entry that finds something as it is, without being allowed to act; @default
+ * those of them that are silent where all is well. Other files
  * stay as they are. Returns as library_read; library_files_fini either way.
  */
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved);
