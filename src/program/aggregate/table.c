@@ -128,18 +128,20 @@ static bool evaluate(const struct aggregate_table *table, const struct program_m
 /* What equal values have in common: there is one zero, and one that is no number. */
 static uint64_t bits_of(const struct program_value *value)
 {
-	double real = value->f64;
+	double number = value->f64;
 
 	if (value->kind == PROGRAM_BOOL)
 		return value->boolean;
 	if (value->kind != PROGRAM_F64)
 		return value->u64;
-	if (real == 0 || real != real)
-		real = real == 0 ? 0 : __builtin_nan("");
+	if (number == 0)
+		number = 0; /* not -0 */
+	else if (__builtin_isnan(number))
+		number = __builtin_nan("");
 	return ((union {
 		       double real;
 		       uint64_t bits;
-	       }){ .real = real })
+	       }){ .real = number })
 		.bits;
 }
 
