@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DATE_BYTES = 48 };
+enum { DATE_BYTES = 112 };
 
 /* ns since the epoch: in UTC, "2026-11-22T20:14:05.123456789Z", or in the local time zone, with its offset. */
 void date_print(uint64_t ns, bool utc, char text[DATE_BYTES]);

@@ -492,7 +492,7 @@ static int enter(void *context, pid_t pid)
 
 	if (pid <= 0 || (uint32_t)pid >= pending->scope->ids || (uint32_t)pid == pending->scope->own)
 		return 0;
-	if (!set(pending->scope, pending->set, (uint32_t)pid))
+	if (!set(pending->scope, pending->set, (uint32_t)pid) || pending->scope->kind != EBPF_SCOPE_TREE)
 		return 0;
 	if (alloc_grow(&pending->pids, &pending->capacity, pending->count, sizeof *pending->pids))
 		return -ENOMEM;
@@ -506,7 +506,7 @@ static int enter_all(struct scope *scope, uint32_t set_at, pid_t pid)
 	struct pending pending = { .scope = scope, .set = set_at };
 	int result = enter(&pending, pid);
 
-	while (!result && scope->kind == EBPF_SCOPE_TREE && pending.count > 0)
+	while (!result && pending.count > 0)
 		result = scope_children(pending.pids[--pending.count], enter, &pending);
 	alloc_free(pending.pids);
 	return result;
