@@ -131,9 +131,10 @@ RULE pairs PATTERN { [Met:m, Met:n] } WHERE { [pid] }
 # ... and here one moves a run to another key while the other ends it, under the one key or the other.
 MOVED = """
 RULE moved PATTERN {
-	[sys_enter_getpgid:a, ~sys_enter_setpriority:n, sys_enter_getpriority:b, ~sys_enter_setpriority:m, sys_enter_getsid:c]
+	[sys_enter:a, ~sys_enter:n, sys_enter:b, ~sys_enter:m, sys_enter:c]
 }
-WHERE { a.target_pid == n.which, a.target_pid == b.which, b.who == m.who, b.who == c.target_pid }
+WHERE { a.id == getpgid, n.id == setpriority, b.id == getpriority, m.id == setpriority, c.id == getsid,
+	a.arg0 == n.arg0, a.arg0 == b.arg0, b.arg1 == m.arg1, b.arg1 == c.arg0 }
 POOL 65536
 """
 

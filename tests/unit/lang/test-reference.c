@@ -61,10 +61,11 @@ static void test_reference_rules(void **state)
 	(void)state;
 	read_inputs(&reading, inputs, 2);
 	/* The reference counts in nanoseconds without saying so. */
-	const char *messages = show_messages(reading.diag);
+	char *messages = show_messages(reading.diag);
 
 	if (asterism_diag_count(reading.diag, ASTERISM_NOTE) != 1 || !strstr(messages, "this is 2ms"))
 		fail_msg("%s", messages);
+	alloc_free(messages);
 	assert_int_equal(reading.unit->rule_count, 10);
 	const struct lang_rule *deadlock = &reading.unit->rules[4];
 	unsigned kinds[5] = { 0 };
