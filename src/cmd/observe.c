@@ -244,12 +244,15 @@ void observe_fini(struct observation *observation)
 	alloc_free(observation->pids);
 }
 
-/* Many rules take seconds to load, and a user who waits for their first match wants to know from when on they look. */
+/*
+ * Many rules take seconds to load, and a user who waits at a terminal for their first match wants to know from when on
+ * they look.
+ */
 static void tell_preparations(const struct observation *observation)
 {
 	uint64_t took = clock_now_ns() - observation->begun_ns;
 
-	if (took > SLOW_START_NS || observation->verbose)
+	if ((took > SLOW_START_NS && isatty(STDERR_FILENO)) || observation->verbose)
 		cli_note("observing after %.1f s of preparations%s", (double)took / 1e9,
 			 observation->options.command ? "; the command starts now"
 						      : "; what happened before was not observed");
