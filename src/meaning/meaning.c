@@ -153,9 +153,10 @@ bool meaning_has_second(const char *text)
 	return strcmp(text, "flags") == 0 || strcmp(text, "enum") == 0;
 }
 
-static bool is_thread_or_process(const struct meaning *meaning)
+/* Header fields could be compared with each other before they meant anything, so they still can. */
+static bool is_of_header(const struct meaning *meaning)
 {
-	return meaning == &meaning_pid || meaning == &meaning_tid;
+	return meaning == &meaning_pid || meaning == &meaning_tid || meaning == &meaning_time;
 }
 
 /* A result is what the call says that it is, so it may be any of what calls give back. */
@@ -163,11 +164,12 @@ bool meaning_is_comparable(const struct meaning *a, const struct meaning *b)
 {
 	if (!a || !b || a == b)
 		return true;
-	if (a->form == MEANING_ADDRESS && b->form == MEANING_ADDRESS)
+	/* What has the type addr means an address unless it says otherwise, and always could be compared. */
+	if (a->form == MEANING_ADDRESS || b->form == MEANING_ADDRESS)
 		return true;
 	if (a->form == MEANING_RESULT || b->form == MEANING_RESULT)
 		return a->is_given && b->is_given;
-	return is_thread_or_process(a) && is_thread_or_process(b);
+	return is_of_header(a) && is_of_header(b);
 }
 
 bool meaning_is_amount(const struct meaning *meaning)

@@ -67,7 +67,7 @@ const char *meaning_nearest(const char *wanted);
 /* Whether text is the first word of a meaning of two, "flags" or "enum". */
 bool meaning_has_second(const char *text);
 
-/* Whether values of both may be compared: they have one meaning, or one of them has none, or they are of one sort. */
+/* Whether values of both may be compared: of one meaning or sort, or one an address or of none, or header fields. */
 bool meaning_is_comparable(const struct meaning *a, const struct meaning *b);
 
 /* Whether it is an amount that a number of times, or a part, of it still is. */
