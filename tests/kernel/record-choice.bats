@@ -142,8 +142,8 @@ syn-flood" ]
 	"$ASTERISM" dump -f json t >t.jsonl
 	grep -q '"event":"match"' t.jsonl
 	python3 -c 'import json; [json.loads(line) for line in open("t.jsonl")]'
-	run -0 --separate-stderr "$ASTERISM" replay -q hit.rule t
+	run -0 --separate-stderr "$ASTERISM" replay -q --time mono hit.rule t
 	live=$output
-	run -0 --separate-stderr "$ASTERISM" replay -q hit.rule t.jsonl
+	run -0 --separate-stderr "$ASTERISM" replay -q --time mono hit.rule t.jsonl
 	[ "$output" = "$live" ]
 }

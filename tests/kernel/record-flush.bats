@@ -65,7 +65,7 @@ for i in range(40):
 	[ "$(count t)" = "${BASH_REMATCH[1]}" ]
 	[ "$(count t lost)" = 0 ]
 	echo 'RULE r PATTERN { sys_enter_getppid:p } WHERE { p.comm LIKE "python3*" } RETURN { p.tid }' >r.rule
-	[ "$("$ASTERISM" replay -q r.rule t | wc -l)" = 780 ]
+	[ "$("$ASTERISM" replay -q --limit 1000 r.rule t | wc -l)" = 780 ]
 	command -v babeltrace2 >/dev/null || skip "babeltrace2 is not installed"
 	run -0 --separate-stderr babeltrace2 t
 	[ -z "$stderr" ]
