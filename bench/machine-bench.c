@@ -156,7 +156,7 @@ static double now(void)
 }
 
 /* A time is worth nothing where the work was not done. */
-static void tell_losses(const struct engine *engine, const struct program *program)
+static void report_losses(const struct engine *engine, const struct program *program)
 {
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		struct program_rule_stats stats;
@@ -181,7 +181,7 @@ static double feed(const struct program *program, const struct record *records)
 	for (size_t i = 0; i < EVENTS; i++)
 		engine_feed(engine, &records[i].header);
 	double taken = now() - start;
-	tell_losses(engine, program);
+	report_losses(engine, program);
 	engine_free(engine);
 	return taken;
 }
@@ -228,7 +228,7 @@ static double check_by_hand(const struct record *records, const uint8_t *kinds)
 	return taken;
 }
 
-static void tell(const char *name, double seconds)
+static void report(const char *name, double seconds)
 {
 	printf("%-28s %8.2f ns/event  %llu warnings\n", name, seconds / EVENTS * 1e9, (unsigned long long)warnings);
 }
@@ -248,8 +248,8 @@ static void locks(const char *path, struct record *records, int rounds)
 	program = compile(path, text);
 	fill(program, records, kinds);
 	for (int i = 0; i < rounds; i++) {
-		tell("locks, written in C", check_by_hand(records, kinds));
-		tell("locks, machines", feed(program, records));
+		report("locks, written in C", check_by_hand(records, kinds));
+		report("locks, machines", feed(program, records));
 	}
 	program_free(program);
 }
@@ -286,7 +286,7 @@ static void chains(struct record *records, int rounds)
 			}
 			double taken = feed(program, records);
 			snprintf(name, sizeof name, "chain, %u deep", depth);
-			tell(name, taken);
+			report(name, taken);
 			program_free(program);
 		}
 	}

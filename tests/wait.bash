@@ -17,7 +17,14 @@ not() {
 	! "$@"
 }
 
-# `undated`: matches without date and host, as a replay writes them.
+# `has_taken_signals PID`, for wait_for: two of a kind that wait are one.
+has_taken_signals() {
+	grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$1/status"
+}
+
+# `undated`: matches without place, date, host and names of users, groups and symbols, as a replay writes them.
 undated() {
-	sed -E 's/,"time":"[^"]*","host":"[^"]*"\}$/}/'
+	sed -E -e 's/(,"(container|systemd_unit)":"[^"]*")?,"time":"[^"]*","host":"[^"]*"\}$/}/' \
+		-e 's/,?"[^",{}]*[ug]id[^",{}]*":"[^"]*"//g; s/,?"[^",{}]*":"[^"]*\+0x[0-9a-f]+ \([^"]*"//g' \
+		-e 's/"names":\{,/"names":{/; s/,"names":\{\}//'
 }

@@ -108,6 +108,8 @@ struct asterism_session_options {
 	/*
 	 * What narrows the scope down, as the options of `asterism run` of these names do: lists that NULL ends, which
 	 * must outlive the session; NULL: not at all. Processes that are added or launched must pass as well.
+	 * Containers are found by their ids, and by names that cgroups have; the files of Docker and Podman are not
+	 * read.
 	 */
 	const char *const *cgroups, *const *containers, *const *units, *const *comms, *const *users;
 	asterism_aggregate_fn *on_aggregate; /* NULL: nobody is told */

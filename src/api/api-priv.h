@@ -13,6 +13,7 @@
 #include "session/live/processes.h"
 #include "session/live/unit.h"
 #include "session/load/rules.h"
+#include "session/output/place.h"
 
 #include <stdbool.h>
 
@@ -30,6 +31,8 @@ struct asterism_session {
 	int measure_fd;               /* the kernel measures as long as it is open; -1: it need not */
 	struct live_filter *filter;   /* NULL: none */
 	struct event_machine machine; /* of the events */
+	struct places places;         /* of their processes */
+	bool names_processes;         /* their ids are those of our pid namespace */
 	uint32_t last_unit;
 	uint64_t matches;                /* handed out */
 	uint64_t past_events, past_lost; /* of units that are gone */
@@ -77,7 +80,7 @@ enum session_verdict api_verdict_of(int answer);
 enum session_verdict api_on_ask(void *context, const struct program_match *found, const struct session_ask *ask);
 
 /* Tells a match as it is; context is the unit. */
-int api_tell(void *context, const struct program_match *found);
+int api_report(void *context, const struct program_match *found);
 
 /* Hands out a table; context is the unit. */
 int api_on_aggregate(void *context, const struct aggregate_report *report);

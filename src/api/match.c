@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* A match whose question on_match has answered was told by that. */
-int api_tell(void *context, const struct program_match *found)
+int api_report(void *context, const struct program_match *found)
 {
 	struct asterism_rules *unit = context;
 	struct asterism_session *session = unit->session;
@@ -63,8 +63,8 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 	struct asterism_session *session = unit->session;
 	const struct asterism_session_options *options = &session->options;
 	struct asterism_match match = { .unit = unit, .found = found };
-	const struct asterism_ask told = {
-		.size = sizeof told,
+	const struct asterism_ask reported = {
+		.size = sizeof reported,
 		.ticket = (uint64_t)unit->number << API_TICKET_BITS | ask->ticket,
 		.deadline_ns = ask->deadline_ns,
 		.aborts = ask->aborts,
@@ -75,7 +75,7 @@ enum session_verdict api_on_ask(void *context, const struct program_match *found
 
 	if (unit->work.muted || session->doomed || (!options->on_ask && !options->on_match))
 		return SESSION_DEFAULT;
-	answer = options->on_ask ? options->on_ask(options->context, &match, &told)
+	answer = options->on_ask ? options->on_ask(options->context, &match, &reported)
 				 : options->on_match(options->context, &match);
 	free(match.warning);
 	if (options->on_ask)
@@ -335,12 +335,14 @@ int asterism_match_json_text(const struct asterism_match *match, char **text)
 	size_t length = 0;
 	FILE *stream = open_memstream(&written, &length);
 	struct asterism_session *session = match->unit->session;
-	const struct when when = { .in_json = true, .machine = &session->machine };
+	struct when when = { .in_json = true, .machine = &session->machine };
 	bool failed;
 
 	if (!stream)
 		return -ENOMEM;
 	when_take_machine(&session->machine);
+	if (session->names_processes)
+		when.place = place_find(&session->places, &program_of(match)->rules[match->found->rule], match->found);
 	result_write_json(stream, program_of(match), match->found, &when);
 	failed = ferror(stream);
 	failed |= fclose(stream) != 0;

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ebpf/run-time.h"
+#include "ebpf/source/scope.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -111,6 +112,7 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 		return diag_no_memory(diag);
 	session->loop = (struct live_loop){ -1, -1 };
 	session->processes.loop = &session->loop;
+	session->names_processes = ebpf_ids_are_own();
 	session->measure_fd = -1;
 	session->diag = asterism_diag_new();
 	session->error = alloc_zero(API_ERROR_BYTES, 1);

@@ -60,7 +60,7 @@ int api_work_open(struct asterism_rules *rules)
 		.policy = session->has_policy ? &session->policy : NULL,
 		.on_ask = api_on_ask,
 		.ask_context = rules,
-		.tell = api_tell,
+		.report = api_report,
 		.on_aggregate = api_on_aggregate,
 		.context = rules,
 		.batch = API_BATCH,

@@ -11,7 +11,7 @@
 static void rule_fini(struct rule_build *build)
 {
 	for (size_t i = 0; i < build->state_count; i++)
-		alloc_free(build->states[i].drafts);
+		alloc_free(build->states[i].pending);
 	for (size_t i = 0; i < build->class_count; i++)
 		alloc_free(build->classes[i].keys);
 	alloc_free(build->states);

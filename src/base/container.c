@@ -9,38 +9,27 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEX_DIGITS = 64, SHOWN_DIGITS = 12, CGROUPS_BYTES = 16384 };
+enum { CGROUPS_BYTES = 16384 };
 
-/* Of what an id consists. */
-enum id_form { ID_HEX, ID_NAME, ID_UNIT_NAME /* as systemd escapes it */ };
-
-/* One way of calling a folder: what stands before and behind the id. */
-struct convention {
-	const char *runtime;
-	const char *parent; /* the folder that it is in; NULL: any */
-	const char *before, *behind;
-	enum id_form form;
-};
-
-static const struct convention conventions[] = {
-	{ "docker", NULL, "docker-", ".scope", ID_HEX },
-	{ "docker", "docker", "", "", ID_HEX },
-	{ "docker", NULL, "docker:", "", ID_HEX },
-	{ "podman", NULL, "libpod-", ".scope", ID_HEX },
-	{ "podman", NULL, "libpod-", "", ID_HEX },
-	{ "podman", NULL, "libpod:", "", ID_HEX },
-	{ "cri-o", NULL, "crio-", ".scope", ID_HEX },
-	{ "cri-o", NULL, "crio-", "", ID_HEX },
-	{ "cri-o", NULL, "crio:", "", ID_HEX },
-	{ "containerd", NULL, "cri-containerd-", ".scope", ID_HEX },
-	{ "containerd", NULL, "cri-containerd:", "", ID_HEX },
-	{ "containerd", NULL, "nerdctl-", ".scope", ID_HEX },
-	{ "lxc", "lxc", "", "", ID_NAME },
-	{ "lxc", "lxc.payload", "", "", ID_NAME },
-	{ "lxc", NULL, "lxc.payload.", "", ID_NAME },
-	{ "machine", NULL, "machine-", ".scope", ID_UNIT_NAME },
-	{ "machine", NULL, "systemd-nspawn@", ".service", ID_UNIT_NAME },
-	{ "container", NULL, "", "", ID_HEX }, /* the kubelet and others without systemd */
+const struct container_convention container_conventions[CONTAINER_CONVENTIONS] = {
+	{ "docker", NULL, "docker-", ".scope", CONTAINER_HEX },
+	{ "docker", "docker", "", "", CONTAINER_HEX },
+	{ "docker", NULL, "docker:", "", CONTAINER_HEX },
+	{ "podman", NULL, "libpod-", ".scope", CONTAINER_HEX },
+	{ "podman", NULL, "libpod-", "", CONTAINER_HEX },
+	{ "podman", NULL, "libpod:", "", CONTAINER_HEX },
+	{ "cri-o", NULL, "crio-", ".scope", CONTAINER_HEX },
+	{ "cri-o", NULL, "crio-", "", CONTAINER_HEX },
+	{ "cri-o", NULL, "crio:", "", CONTAINER_HEX },
+	{ "containerd", NULL, "cri-containerd-", ".scope", CONTAINER_HEX },
+	{ "containerd", NULL, "cri-containerd:", "", CONTAINER_HEX },
+	{ "containerd", NULL, "nerdctl-", ".scope", CONTAINER_HEX },
+	{ "lxc", "lxc", "", "", CONTAINER_NAME },
+	{ "lxc", "lxc.payload", "", "", CONTAINER_NAME },
+	{ "lxc", NULL, "lxc.payload.", "", CONTAINER_NAME },
+	{ "machine", NULL, "machine-", ".scope", CONTAINER_UNIT_NAME },
+	{ "machine", NULL, "systemd-nspawn@", ".service", CONTAINER_UNIT_NAME },
+	{ "container", NULL, "", "", CONTAINER_HEX }, /* the kubelet and others without systemd */
 };
 
 /* One folder of a path. */
@@ -74,7 +63,7 @@ static bool is_hex(const struct folder *id)
 		if (!isxdigit((unsigned char)id->at[i]) || isupper((unsigned char)id->at[i]))
 			return false;
 	}
-	return id->length == HEX_DIGITS;
+	return id->length == CONTAINER_HEX_DIGITS;
 }
 
 /* The byte that an escape of systemd stands for, as "\x2d"; 0: this is none. */
@@ -101,41 +90,43 @@ static void copy(const struct folder *from, bool is_escaped, char to[CONTAINER_I
 	to[length] = 0;
 }
 
-static bool follows(const struct convention *convention, const struct folder *parent, const struct folder *folder,
+/* Leaves away what a row lets stand before it. */
+static void cut_slice(const struct container_convention *convention, struct folder *folder)
+{
+	size_t bytes = strlen(convention->before) + CONTAINER_HEX_DIGITS;
+	struct folder slice = { folder->at, folder->length > bytes ? folder->length - bytes : 0 };
+
+	if (ends(&(struct folder){ convention->before, strlen(convention->before) }, ":") && ends(&slice, ".slice:"))
+		*folder = (struct folder){ folder->at + slice.length, bytes };
+}
+
+static bool follows(const struct container_convention *convention, const struct folder *parent, struct folder folder,
 		    struct folder *id)
 {
-	if ((convention->parent && !is_named(parent, convention->parent)) || !begins(folder, convention->before))
+	size_t before = strlen(convention->before), behind = strlen(convention->behind);
+
+	cut_slice(convention, &folder);
+	if ((convention->parent && !is_named(parent, convention->parent)) || folder.length <= before + behind ||
+	    !begins(&folder, convention->before) || !ends(&folder, convention->behind))
 		return false;
-	*id = (struct folder){ folder->at + strlen(convention->before), folder->length - strlen(convention->before) };
-	if (!id->length || !ends(id, convention->behind))
-		return false;
-	id->length -= strlen(convention->behind);
-	return id->length && (convention->form != ID_HEX || is_hex(id));
+	*id = (struct folder){ folder.at + before, folder.length - before - behind };
+	return convention->form != CONTAINER_HEX || is_hex(id);
 }
 
 static bool take_container(const struct folder *parent, const struct folder *folder, struct container *container)
 {
-	for (size_t i = 0; i < sizeof conventions / sizeof *conventions; i++) {
+	for (size_t i = 0; i < CONTAINER_CONVENTIONS; i++) {
+		const struct container_convention *convention = &container_conventions[i];
 		struct folder id;
 
-		if (!follows(&conventions[i], parent, folder, &id))
+		if (!follows(convention, parent, *folder, &id))
 			continue;
-		container->runtime = conventions[i].runtime;
-		copy(&id, conventions[i].form == ID_UNIT_NAME, container->id);
+		container->runtime = convention->runtime;
+		container->form = convention->form;
+		copy(&id, convention->form == CONTAINER_UNIT_NAME, container->id);
 		return true;
 	}
 	return false;
-}
-
-/* Where a runtime was to make units and had none, "slice:runtime:id" is one folder: its last two parts count. */
-static struct folder cut_slice(struct folder folder)
-{
-	const char *colon = memchr(folder.at, ':', folder.length);
-	struct folder slice = { folder.at, colon ? (size_t)(colon - folder.at) : 0 };
-
-	if (!colon || !ends(&slice, ".slice"))
-		return folder;
-	return (struct folder){ colon + 1, folder.length - slice.length - 1 };
 }
 
 bool container_of_path(const char *path, struct container *container)
@@ -145,9 +136,9 @@ bool container_of_path(const char *path, struct container *container)
 
 	*container = (struct container){ 0 };
 	for (const char *at = path + strspn(path, "/"); *at; at += strspn(at, "/")) {
-		struct folder folder = { at, strcspn(at, "/") }, named = cut_slice(folder);
+		struct folder folder = { at, strcspn(at, "/") };
 
-		if (!take_container(&parent, &named, container) &&
+		if (!take_container(&parent, &folder, container) &&
 		    (ends(&folder, ".service") || ends(&folder, ".scope")))
 			copy(&folder, true, unit.id);
 		parent = folder;
@@ -187,8 +178,8 @@ bool container_of_process(pid_t pid, struct container *container)
 
 void container_print(const struct container *container, char text[CONTAINER_TEXT_BYTES])
 {
-	struct folder id = { container->id, strlen(container->id) };
-	int length = container->runtime && is_hex(&id) ? SHOWN_DIGITS : (int)id.length;
+	int length =
+		container->runtime && container->form == CONTAINER_HEX ? CONTAINER_SHOWN_DIGITS : CONTAINER_ID_BYTES;
 
 	snprintf(text, CONTAINER_TEXT_BYTES, "%s%s%.*s", container->runtime ? container->runtime : "",
 		 container->runtime ? ":" : "", length, container->id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of an ELF file is a function, and what is code. */
+/* Decides what of an ELF file is a function, and what is code; what is a variable, and what is data. */
 
 #include "base/elf-code.h"
 
@@ -10,6 +10,7 @@
 
 struct elf_code {
 	Elf *elf;
+	enum elf_part part;
 	struct elf_segments segments;
 };
 
@@ -42,6 +43,7 @@ bool elf_offset(const struct elf_segments *segments, uint64_t address, uint64_t 
 static void read_segments(struct elf_code *code)
 {
 	struct elf_segments *segments = &code->segments;
+	GElf_Word right = code->part == ELF_DATA ? PF_W : PF_X;
 	size_t count;
 	GElf_Phdr header;
 
@@ -50,20 +52,22 @@ static void read_segments(struct elf_code *code)
 	for (size_t i = 0; i < count && segments->count < ELF_SEGMENTS_MAX; i++) {
 		if (!gelf_getphdr(code->elf, (int)i, &header))
 			return;
-		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+		if (header.p_type != PT_LOAD || !(header.p_flags & right))
 			continue;
 		segments->items[segments->count].offset = header.p_offset;
 		segments->items[segments->count].bytes = header.p_filesz;
+		segments->items[segments->count].loaded_bytes = header.p_memsz;
 		segments->items[segments->count++].address = header.p_vaddr;
 	}
 }
 
-int elf_code_open(int fd, struct elf_code **opened)
+int elf_code_open(int fd, enum elf_part part, struct elf_code **opened)
 {
 	struct elf_code *code = alloc_zero(1, sizeof *code);
 
 	if (!code)
 		return -ENOMEM;
+	code->part = part;
 	code->elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	if (!code->elf || elf_kind(code->elf) != ELF_K_ELF) {
 		elf_code_free(code);
@@ -93,7 +97,13 @@ static bool is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header)
 	       !(header->sh_flags & SHF_COMPRESSED);
 }
 
+static bool is_of(enum elf_part part, int type)
+{
+	return part == ELF_DATA ? type == STT_OBJECT : type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 struct visit {
+	enum elf_part part;
 	size_t bytes_max;
 	int (*one)(void *context, const struct elf_function *function);
 	void *context;
@@ -120,8 +130,7 @@ static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
 			.is_indirect = type == STT_GNU_IFUNC,
 		};
 
-		if (function.name && *function.name && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
-		    symbol.st_shndx != SHN_UNDEF)
+		if (function.name && *function.name && is_of(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
 			result = visit->one(visit->context, &function);
 	}
 	return result;
@@ -130,7 +139,7 @@ static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
 int elf_code_each(const struct elf_code *code, enum elf_table table, size_t bytes_max,
 		  int (*one)(void *context, const struct elf_function *function), void *context)
 {
-	const struct visit visit = { bytes_max, one, context };
+	const struct visit visit = { code->part, bytes_max, one, context };
 	uint32_t type = table == ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;

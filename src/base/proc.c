@@ -164,12 +164,15 @@ int proc_each(const char *path, int (*one)(void *context, int number), void *con
 bool proc_mapping_next(FILE *maps, char *line, int size, struct proc_mapping *mapping)
 {
 	while (fgets(line, size, maps)) {
+		char rights[5];
 		int path = 0;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &mapping->start, &mapping->end,
-			   &mapping->offset, &path) != 3 ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &mapping->start,
+			   &mapping->end, rights, &mapping->offset, &mapping->inode, &path) != 5 ||
 		    !path)
 			continue;
+		mapping->is_code = strchr(rights, 'x') != NULL;
+		mapping->is_writable = strchr(rights, 'w') != NULL;
 		line[path + (int)strcspn(line + path, "\n")] = 0;
 		mapping->path = line + path;
 		return true;

@@ -62,7 +62,9 @@ int proc_each(const char *path, int (*one)(void *context, int number), void *con
 
 /* A line of /proc/PID/maps. */
 struct proc_mapping {
-	uint64_t start, end, offset;
+	uint64_t start, end, offset, inode;
+	bool is_code; /* it may be executed */
+	bool is_writable;
 	const char *path; /* in the line; "": no name */
 };
 

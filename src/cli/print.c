@@ -23,6 +23,7 @@ static const char *const style_codes[] = {
 
 static const char *program_name = "asterism";
 static bool coloured, quiet_notes;
+static cli_message_writer *writer;
 
 void cli_program_name(const char *name)
 {
@@ -42,6 +43,11 @@ void cli_color(const char *choice)
 void cli_quiet(bool quiet)
 {
 	quiet_notes = quiet;
+}
+
+void cli_messages_to(cli_message_writer *chosen)
+{
+	writer = chosen;
 }
 
 static void style_begin(enum style style)
@@ -165,6 +171,10 @@ static void put_message(const struct asterism_message *message)
 		[ASTERISM_ERROR] = { STYLE_ERROR, "error: " },
 	};
 
+	if (writer) {
+		writer(message);
+		return;
+	}
 	put_place(message);
 	styled(severities[message->severity].style, severities[message->severity].word);
 	put_text(message->text);
@@ -235,6 +245,10 @@ void cli_hint(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
+	if (writer) {
+		writer(&(struct asterism_message){ .severity = ASTERISM_NOTE, .text = text });
+		return;
+	}
 	styled(STYLE_HELP, "help: ");
 	put_text(text);
 }

@@ -2,7 +2,10 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-/* What people read on standard error: messages with their place, and one-line errors, notes and hints. */
+/*
+ * What people read on standard error: messages with their place, and one-line errors, notes and hints. Programs that
+ * want them otherwise have a writer.
+ */
 
 #include "asterism/diag.h"
 
@@ -16,6 +19,12 @@ void cli_color(const char *choice);
 
 /* Silences notes and warnings that are about no input (-q). */
 void cli_quiet(bool quiet);
+
+/* Takes one message. A hint of cli_hint comes as a note of its own. */
+typedef void cli_message_writer(const struct asterism_message *message);
+
+/* From now on messages go to writer in place of standard error. */
+void cli_messages_to(cli_message_writer *writer);
 
 /*
  * Prints every message of diag:

@@ -11,7 +11,9 @@
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
+#include "cmd/text/json-message.h"
 #include "cmd/text/json-text.h"
+#include "cmd/text/obstacles.h"
 #include "ebpf/ebpf.h"
 #include "ebpf/kernel/attach-probe.h"
 #include "ebpf/kernel/btf-kernel.h"
@@ -21,6 +23,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { REASON_BYTES = 256 };
 
@@ -131,6 +135,22 @@ static json_t *missing_of(const struct checking *checking, const struct program_
 	return texts;
 }
 
+struct place {
+	const char *file; /* NULL: memory is short */
+	uint32_t line;
+};
+
+/* The two halves of the "file:line" that an image has for a rule. */
+static struct place place_of(const struct checking *checking, const struct program_rule *rule)
+{
+	const char *text = program_text(checking->program, rule->place), *colon = strrchr(text, ':');
+
+	if (!colon)
+		return (struct place){ .file = text };
+	return (struct place){ .file = arena_text(checking->arena, text, (size_t)(colon - text)),
+			       .line = (uint32_t)strtoul(colon + 1, NULL, 10) };
+}
+
 static json_t *tags_of(const struct program *program, const struct program_rule *rule)
 {
 	json_t *tags = json_array();
@@ -140,16 +160,34 @@ static json_t *tags_of(const struct program *program, const struct program_rule 
 	return tags;
 }
 
+/* Whether the kernel has matches that are added up; why: where it delivers them, else NULL. */
+static bool adds_up(const struct checking *checking, const struct program_rule *rule,
+		    const struct session_placement *placement, const char **why)
+{
+	*why = NULL;
+	if (!rule->aggregation || placement->place != SESSION_KERNEL)
+		return false;
+	ebpf_can_add_up(checking->program, (uint32_t)(rule - checking->program->rules), why);
+	return true;
+}
+
 static void put_json(const struct checking *checking, const struct program_rule *rule,
 		     const struct session_placement *placement, bool may_fall_back)
 {
 	const struct program *program = checking->program;
+	struct place at = place_of(checking, rule);
+	const char *why;
 	json_t *object =
-		json_pack("{s:s, s:s, s:o, s:s, s:s?, s:b, s:o}", "name", program_text(program, rule->name), "sort",
-			  program_sort(rule), "at", json_text(program_text(program, rule->place)), "runs",
-			  place_words[placement->place], "why", placement->reason[0] ? placement->reason : NULL,
-			  "may_fall_back", may_fall_back, "missing", missing_of(checking, rule));
+		json_pack("{s:s, s:s, s:o, s:o, s:i, s:s, s:s?, s:b, s:o}", "name", program_text(program, rule->name),
+			  "sort", program_sort(rule), "at", json_text(program_text(program, rule->place)), "file",
+			  json_text(at.file), "line", (int)at.line, "runs", place_words[placement->place], "why",
+			  placement->reason[0] ? placement->reason : NULL, "may_fall_back", may_fall_back, "missing",
+			  missing_of(checking, rule));
 
+	if (adds_up(checking, rule, placement, &why))
+		json_object_set_new(object, "added_by", json_text(why ? "asterism" : "the kernel"));
+	if (why)
+		json_object_set_new(object, "delivered_because", json_text(why));
 	if (rule->severity)
 		json_object_set_new(object, "severity", json_text(severity_name(rule->severity)));
 	if (rule->tag_count)
@@ -176,6 +214,7 @@ static void put_text(const struct checking *checking, const struct program_rule 
 		     const struct session_placement *placement, bool may_fall_back)
 {
 	const struct program *program = checking->program;
+	const char *why;
 
 	text_write(stdout, program_text(program, rule->place), TEXT_WORDS);
 	printf(": %s %s", program_sort(rule), program_text(program, rule->name));
@@ -188,6 +227,8 @@ static void put_text(const struct checking *checking, const struct program_rule 
 	else if (may_fall_back)
 		fputs("; where what EMIT connects is too much for one program of the kernel, it runs in user space",
 		      stdout);
+	if (adds_up(checking, rule, placement, &why) && why)
+		printf("; the kernel delivers all its matches to be added up, as %s", why);
 	putchar('\n');
 }
 
@@ -200,6 +241,28 @@ static void warn(const struct checking *checking, const struct program_rule *rul
 		cli_warning("%s %s waits for what this kernel does not raise: %s", program_sort(rule),
 			    program_text(checking->program, rule->name), json_string_value(json_array_get(texts, i)));
 	json_decref(texts);
+}
+
+static int refuse(const struct checking *checking, const struct program_rule *rule, const char *reason)
+{
+	struct place at = place_of(checking, rule);
+	const struct diag_source file = { .file = at.file };
+
+	return diag_error(checking->diag, &(struct diag_location){ .source = &file, .line = at.line, .column = 1 },
+			  -EINVAL, "rule %s is SYNCHRONOUS but cannot run in the kernel: %s",
+			  program_text(checking->program, rule->name), reason);
+}
+
+/* All that keeps the rule out of the kernel, and what to write instead. */
+static void put_obstacles(const struct checking *checking, uint32_t index)
+{
+	struct place at = place_of(checking, &checking->program->rules[index]);
+	struct diag_source source = { .file = at.file };
+
+	if (!at.file)
+		return;
+	session_rules_text(checking->rules, at.file, &source);
+	obstacles_add(&(struct obstacles_rule){ checking->program, index, &source, at.line }, checking->diag);
 }
 
 static int check_rule(const struct checking *checking, uint32_t index)
@@ -217,10 +280,10 @@ static int check_rule(const struct checking *checking, uint32_t index)
 		put_json(checking, rule, &placement, may_fall_back);
 	else
 		warn(checking, rule);
+	if (placement.place == SESSION_NOWHERE || placement.place == SESSION_USER)
+		put_obstacles(checking, index);
 	if (placement.place == SESSION_NOWHERE)
-		return diag_error(checking->diag, NULL, -EINVAL,
-				  "rule %s is SYNCHRONOUS but cannot run in the kernel: %s",
-				  program_text(checking->program, rule->name), placement.reason);
+		return refuse(checking, rule, placement.reason);
 	if (!checking->as_json && !checking->is_quiet)
 		put_text(checking, rule, &placement, may_fall_back);
 	return 0;
@@ -233,8 +296,11 @@ static int run(const struct cli_arguments *arguments)
 		.is_quiet = cli_has(arguments, OPTION_QUIET),
 	};
 	struct session_rules *rules;
-	int status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules), result;
+	int status, result;
 
+	if (checking.as_json)
+		cli_messages_to(json_message_put);
+	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
 	checking.rules = rules;
@@ -257,6 +323,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism check slow-syscall.rule",
 	  "Says whether the rules of the file are right, and where they will run." },
+	{ "asterism check -f json slow-syscall.rule", "The same for an editor: what is wrong, with its place." },
 	{ NULL, NULL },
 };
 
@@ -268,10 +335,17 @@ const struct cli_command cmd_check = {
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
 		"running anything. Errors are shown with their place, the line and what would be right; several per "
 		"run.\n\n"
-		"A rule that is fine runs inside the kernel unless it is said why it does not. What depends on this "
+		"A rule that is fine runs inside the kernel unless it is said why it does not: everything that keeps "
+		"it out, "
+		"with its place and what to write instead. What depends on this "
 		"machine is a warning: events that its kernel does not raise. A probe at a function that its file "
 		"does not have, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
-		"privileges.",
+		"privileges.\n\n"
+		"With -f json everything is on standard output, an object per line. A message has severity (error, "
+		"warning, note), file, line, column, end, message and help: columns are bytes from 1, end is the "
+		"first one behind the place, null stands for what there is not. A rule has name, sort, file, line, "
+		"runs "
+		"(kernel, user space, before the call, nowhere), why and missing.",
 	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,

@@ -42,8 +42,8 @@ static void put_fields(const struct event_type *type)
 
 		snprintf(what, sizeof what, field->value == EVENT_STRING ? "%s[%u]" : "%s",
 			 event_value_name(field->value), field->bytes);
-		bool is_told = field->meaning && field->meaning != event_value_meaning(field->value);
-		const char *stands_for = is_told ? field->meaning->text : field->unit;
+		bool is_reported = field->meaning && field->meaning != event_value_meaning(field->value);
+		const char *stands_for = is_reported ? field->meaning->text : field->unit;
 
 		if (!stands_for && !field->doc) {
 			printf("    %-24s %s\n", field->name, what);
@@ -106,6 +106,8 @@ static int no_such_type(const struct listing *listing)
 	cli_error("no event type is called '%s'", listing->pattern);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
+	else
+		cli_hint("a part of a name is enough, and '*' may stand at both ends of a pattern: '*sync*'");
 	return STATUS_USAGE;
 }
 
@@ -196,7 +198,9 @@ const struct cli_command cmd_events = {
 		"such a catalog.\n\n"
 		"With -v, each type's tracepoint and fields are shown, with what their numbers mean, and whether this "
 		"kernel can raise it. Besides these fields every event has ts (ns), cpu, pid (process), tid (thread) "
-		"and comm.",
+		"and comm, and one that a kernel raises can be asked for ppid, uid, gid, exe, args, cgroup, cgroup_id "
+		"and ns_pid. A field that means a descriptor (fd) has its file, 'a.fd.path', and the other side of its "
+		"socket, 'a.fd.peer'.",
 	.options = { OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,

@@ -77,11 +77,15 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	session_place(program, rule, &placement);
 	facts.where = place_words[placement.place];
 	facts.why = placement.reason[0] ? placement.reason : NULL;
-	if (placement.place == SESSION_KERNEL)
+	if (placement.place == SESSION_KERNEL) {
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
-	else if (placement.place != SESSION_NOWHERE)
+		facts.kept_events = ebpf_kept_events(program, rule);
+	} else if (placement.place != SESSION_NOWHERE) {
 		facts.user_space_bytes = engine_pool_bytes(program, rule);
-	facts.who_adds = placement.place == SESSION_KERNEL ? "asterism: the kernel delivers each of them" : "asterism";
+	}
+	facts.who_adds = placement.place != SESSION_KERNEL || !program->rules[rule].aggregation ? "asterism"
+			 : ebpf_can_add_up(program, rule, &facts.why_added)                     ? "the kernel"
+												: "asterism";
 	find_who(program, rule, placement.place, who, guarantees);
 	explain(program, rule, &facts, out);
 }

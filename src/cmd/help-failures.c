@@ -30,6 +30,12 @@ static const struct cli_entry failures[] = {
 	  { "no: the command is not started", "at once", "2 or 4" } },
 	{ "a signal ends run or record before the session has begun, as while programs are loaded",
 	  { "no: the command is not started", "at once", "128 and the signal: 130 at Ctrl-C" } },
+	{ "Ctrl-C, SIGTERM or SIGHUP, and the launched command ignores the signal, which it gets, too",
+	  { "for two seconds, or until a second signal: then the session ends, the command goes on without being "
+	    "observed",
+	    "at the end, with the command's process id", "128 and the last signal: 130 at Ctrl-C" } },
+	{ "a launched command does not end when --for is over: it ignores the SIGTERM that it gets",
+	  { "no: the command goes on without being observed", "at the end, with the command's process id", "0" } },
 	{ "asterism is killed (kill -9)",
 	  { "no: what was in the kernel is gone within a second, stopped processes go on, held system calls fail",
 	    "nothing; what was written can be read", "137" } },

@@ -8,6 +8,7 @@
 #include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/status.h"
+#include "cli/container-name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static void on_early_signal(int signal_number)
 	raise(signal_number);
 }
 
-static void tell_early_signals(bool launches)
+static void report_early_signals(bool launches)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct sigaction early = { .sa_handler = on_early_signal, .sa_flags = (int)SA_RESETHAND };
@@ -152,6 +153,7 @@ static int find_filter(struct observation *observation, const struct cli_argumen
 	const struct live_filter_names names = {
 		.cgroups = list_of(arguments, OPTION_CGROUP),
 		.containers = list_of(arguments, OPTION_CONTAINER),
+		.find_id = container_name_id,
 		.units = list_of(arguments, OPTION_UNIT),
 		.comms = list_of(arguments, OPTION_COMM),
 		.users = list_of(arguments, OPTION_USER),
@@ -196,7 +198,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 		observation->pids[i] = (pid_t)pids->numbers[i];
 	observation->options.pids = observation->pids;
 	observation->options.signal_fd = open_signals(&observation->taken);
-	tell_early_signals(arguments->launched != NULL);
+	report_early_signals(arguments->launched != NULL);
 	return observation->options.signal_fd < 0 ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -248,7 +250,7 @@ void observe_fini(struct observation *observation)
  * Many rules take seconds to load, and a user who waits at a terminal for their first match wants to know from when on
  * they look.
  */
-static void tell_preparations(const struct observation *observation)
+static void report_preparations(const struct observation *observation)
 {
 	uint64_t took = clock_now_ns() - observation->begun_ns;
 
@@ -268,11 +270,11 @@ void observe_start(struct observation *observation)
 	sigprocmask(SIG_BLOCK, &observation->taken, NULL);
 	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
-	tell_preparations(observation);
+	report_preparations(observation);
 }
 
 /* A user who relies on rules that act is warned. */
-static void tell_remaining(const struct observation *observation, const struct session_remaining *remaining)
+static void report_remaining(const struct observation *observation, const struct session_remaining *remaining)
 {
 	char who[SESSION_REMAINING_NAMED * 16] = "";
 
@@ -286,17 +288,17 @@ static void tell_remaining(const struct observation *observation, const struct s
 	cli_hint("with --wait the session lasts until they have ended");
 }
 
-void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome)
+void observe_report_end(const struct observation *observation, const struct session_outcome *outcome)
 {
 	bool is_over = outcome->end == SESSION_COMMAND_ENDED || outcome->end == SESSION_PIDS_ENDED;
 
 	if (outcome->command_alive)
 		cli_note("the command goes on without being observed (process %d)", outcome->command_pid);
 	if (is_over && outcome->remaining.count)
-		tell_remaining(observation, &outcome->remaining);
+		report_remaining(observation, &outcome->remaining);
 }
 
-void observe_tell_stops(const struct session_totals *totals)
+void observe_report_stops(const struct session_totals *totals)
 {
 	if (totals->stops_refused)
 		cli_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
@@ -305,13 +307,13 @@ void observe_tell_stops(const struct session_totals *totals)
 			    totals->asks_lost);
 }
 
-void observe_tell_news(struct observation *observation)
+void observe_report_news(struct observation *observation)
 {
 	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
 }
 
-bool observe_tell_unwritten(const struct recording_totals *totals)
+bool observe_report_unwritten(const struct recording_totals *totals)
 {
 	if (totals->snapshots_cut)
 		cli_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
@@ -322,7 +324,7 @@ bool observe_tell_unwritten(const struct recording_totals *totals)
 	return totals->snapshots_cut || totals->unclosed;
 }
 
-void observe_tell_refused(const struct recording_totals *totals)
+void observe_report_refused(const struct recording_totals *totals)
 {
 	if (totals->snapshots_refused)
 		cli_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
@@ -358,6 +360,8 @@ int observe_select(const struct cli_arguments *arguments, const struct session_r
 		result = selection_add_usual(selection, catalog, usual, diag);
 	if (!result && wanted)
 		result = selection_add(selection, catalog, wanted, diag);
+	if (!result && arguments->options[OPTION_ABOUT].text)
+		result = selection_add_about(selection, catalog, arguments->options[OPTION_ABOUT].text, diag);
 	if (diag)
 		cli_print(diag);
 	else

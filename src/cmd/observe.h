@@ -50,18 +50,18 @@ int observe_select(const struct cli_arguments *arguments, const struct session_r
 int observe_allow(struct observation *observation, const struct cli_arguments *arguments);
 
 /* What the user should know after a session. */
-void observe_tell_end(const struct observation *observation, const struct session_outcome *outcome);
+void observe_report_end(const struct observation *observation, const struct session_outcome *outcome);
 
 /* What became of processes that rules wanted to stop, where that needs a word. */
-void observe_tell_stops(const struct session_totals *totals);
+void observe_report_stops(const struct session_totals *totals);
 
 /* That matches have no snapshot of their own, where that is so. */
 /* What came up meanwhile, while somebody may still do something about it. */
-void observe_tell_news(struct observation *observation);
+void observe_report_news(struct observation *observation);
 
 /* Whether a recording lacks something: then the status is STATUS_LOST. */
-bool observe_tell_unwritten(const struct recording_totals *totals);
+bool observe_report_unwritten(const struct recording_totals *totals);
 
-void observe_tell_refused(const struct recording_totals *totals);
+void observe_report_refused(const struct recording_totals *totals);
 
 #endif

@@ -75,7 +75,7 @@ static int on_pause(void *context)
 
 	if (asterism_diag_get(record->observation.diag, 0))
 		hide_progress(record);
-	observe_tell_news(&record->observation);
+	observe_report_news(&record->observation);
 	return record->rules ? sink_flush(&record->sink) : 0;
 }
 
@@ -95,7 +95,7 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 	return sink_aggregate(&record->sink, report);
 }
 
-static void tell_losses(const struct recording_totals *totals)
+static void report_losses(const struct recording_totals *totals)
 {
 	if (totals->overwritten)
 		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written",
@@ -125,7 +125,7 @@ static void tell_losses(const struct recording_totals *totals)
 			    totals->calls_32bit == 1 ? "is" : "are");
 }
 
-static void tell_totals(struct record *record, const struct session_totals *totals)
+static void report_totals(struct record *record, const struct session_totals *totals)
 {
 	const struct recording_totals *recording = &totals->recording;
 	double seconds = (double)totals->elapsed_ns / 1e9;
@@ -140,17 +140,17 @@ static void tell_totals(struct record *record, const struct session_totals *tota
 			 size_text(recording->bytes), record->recording.path);
 	if (recording->deleted_bytes)
 		cli_note("%s of older events were deleted to keep to --max-size", size_text(recording->deleted_bytes));
-	observe_tell_refused(recording);
-	tell_losses(recording);
-	record->sink.has_lost |= observe_tell_unwritten(recording);
+	observe_report_refused(recording);
+	report_losses(recording);
+	record->sink.has_lost |= observe_report_unwritten(recording);
 }
 
 /* The status of a recording that ran to its end. */
 static int finish(struct record *record, const struct cli_arguments *arguments, struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
-	observe_tell_end(&record->observation, outcome);
-	tell_totals(record, totals);
+	observe_report_end(&record->observation, outcome);
+	report_totals(record, totals);
 	if (!record->rules)
 		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals)
 			       ? STATUS_LOST
@@ -344,12 +344,12 @@ const struct cli_command cmd_record = {
 		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
-	.options = { OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,    OPTION_COMM,        OPTION_USER,
-		     OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,   OPTION_EVENTS,
-		     OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,      OPTION_LAST,
-		     OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN, OPTION_PID,
-		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,        OPTION_RULES,
-		     OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT,    OPTION_WHEN },
+	.options = { OPTION_ABOUT,  OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,    OPTION_COMM,
+		     OPTION_USER,   OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,
+		     OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,
+		     OPTION_LAST,   OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN,
+		     OPTION_PID,    OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,
+		     OPTION_RULES,  OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT,    OPTION_WHEN },
 	.examples = examples,
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Progress is shown no more often than this. */
@@ -190,6 +191,19 @@ static char *put_remedy(const struct cli_arguments *arguments, const struct oper
 	return text_take(&text, &taken) ? NULL : taken;
 }
 
+/* Names of users and groups became numbers here. */
+static void warn_of_names(const struct session_rules *rules, const struct event_machine *machine,
+			  struct asterism_diag *diag)
+{
+	const char *name = session_rules_host_name(rules);
+	struct utsname here;
+
+	if (name && *machine->host && uname(&here) == 0 && strcmp(machine->host, here.nodename) != 0)
+		diag_add(diag, ASTERISM_WARNING, NULL, "write the number that it has there",
+			 "'%s' stands for the number that %s has for it, but the events are of %s", name, here.nodename,
+			 machine->host);
+}
+
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -220,12 +234,14 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	char *remedy = put_remedy(arguments, operands);
 
 	options.remedy = remedy;
+	options.counts_why = replay.sink.tells_why;
 	options.jobs = jobs_of(arguments, operands);
 	replay.sink.at_once |= is_any_stream(operands);
 
 	int result = session_replay(rules, &options, diag, &totals);
 
 	hide_progress(&replay);
+	warn_of_names(rules, &replay.sink.machine, diag);
 	if (diag)
 		cli_print(diag);
 	asterism_diag_free(diag);
@@ -299,7 +315,7 @@ const struct cli_command cmd_replay = {
 		"such a rule is full.",
 	.options = { OPTION_ENGINE, OPTION_EXCEPT, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT,
 		     OPTION_JOBS, OPTION_MATCH_LIMIT, OPTION_MIN_SEVERITY, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET,
-		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_VERBOSE, OPTION_WHEN },
+		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_VERBOSE, OPTION_WHEN, OPTION_WHY },
 	.examples = examples,
 	.operands_min = 2,
 	.instead = OPTION_RULE,

@@ -31,7 +31,7 @@ static int on_pause(void *context)
 {
 	struct run *run = context;
 
-	observe_tell_news(&run->observation);
+	observe_report_news(&run->observation);
 	return sink_flush(&run->sink);
 }
 
@@ -73,15 +73,15 @@ static int prepare_snapshots(struct run *run, const struct cli_arguments *argume
 	return status;
 }
 
-static void tell_snapshots(struct run *run, const struct session_totals *totals)
+static void report_snapshots(struct run *run, const struct session_totals *totals)
 {
 	if (!run->observation.options.recording)
 		return;
 	if (totals->recording.snapshots)
 		cli_note("%" PRIu64 " snapshot%s in %s", totals->recording.snapshots,
 			 totals->recording.snapshots == 1 ? "" : "s", run->recording.path);
-	observe_tell_refused(&totals->recording);
-	run->sink.has_lost |= observe_tell_unwritten(&totals->recording);
+	observe_report_refused(&totals->recording);
+	run->sink.has_lost |= observe_report_unwritten(&totals->recording);
 }
 
 static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
@@ -97,6 +97,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	sink->is_live = true;
 	options->on_match = sink_match;
 	options->least_severity = sink->least_severity;
+	options->counts_why = sink->tells_why;
 	options->on_aggregate = sink_aggregate;
 	options->on_start = on_start;
 	options->on_pause = on_pause;
@@ -107,9 +108,9 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	if (!outcome.began) {
 		sink_abandon(sink);
 	} else {
-		observe_tell_end(&run->observation, &outcome);
-		observe_tell_stops(&totals);
-		tell_snapshots(run, &totals);
+		observe_report_end(&run->observation, &outcome);
+		observe_report_stops(&totals);
+		report_snapshots(run, &totals);
 		sink_close(sink, &totals);
 		status = sink_status(sink, arguments, &totals, outcome.command_status);
 	}
@@ -172,7 +173,11 @@ const struct cli_command cmd_run = {
 		"nothing "
 		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C "
 		"the "
-		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once.\n\n"
+		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once. A "
+		"command "
+		"that ignores the signal goes on without being observed; a note has its process id, and the exit "
+		"status is "
+		"then 128 and the signal.\n\n"
 		"Of these, --cgroup, --container, --unit, --comm and --user leave those that pass, with their "
 		"descendants; "
 		"without a command, -p and -a they are about the whole machine. Several values of one option, and the "
@@ -182,8 +187,10 @@ const struct cli_command cmd_run = {
 		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json "
 		"the last "
 		"line holds the statistics.\n\n"
-		"With --snapshot events are also kept in memory, the newest replacing the oldest (-e says which: "
-		"by default those that the rules name and those about processes, switches, system calls and faults). "
+		"With --snapshot, and only then, events are also kept in memory, the newest replacing the oldest "
+		"(-e says which: "
+		"by default those that the rules name and those about processes, switches, system calls and faults; "
+		"--ring how much memory, --last how far back a snapshot goes). "
 		"At a match they are written as a trace, annotated with the match, in a directory of its own; "
 		"SIGUSR1 does the same at any time. 'asterism dump DIR/RULE-1' shows the first one of a rule, and "
 		"'asterism replay' takes it, too.\n\n"
@@ -198,7 +205,7 @@ const struct cli_command cmd_run = {
 		     OPTION_FAIL_ON_MATCH, OPTION_FOR,           OPTION_FORMAT,      OPTION_LAST,   OPTION_MATCH_LIMIT,
 		     OPTION_MIN_SEVERITY,  OPTION_MODE,          OPTION_NO_CHILDREN, OPTION_OUTPUT, OPTION_PID,
 		     OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,        OPTION_RULE,   OPTION_SET,
-		     OPTION_SNAPSHOT,      OPTION_VERBOSE,       OPTION_WAIT,        OPTION_WHEN },
+		     OPTION_SNAPSHOT,      OPTION_VERBOSE,       OPTION_WAIT,        OPTION_WHEN,   OPTION_WHY },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

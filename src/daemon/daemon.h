@@ -43,7 +43,7 @@ void daemon_serve(void *context, struct client *client, const struct request *re
 		  const struct frame_message *body);
 
 /* query.c: the reply to the client's "query"; only: the unit that is asked about, NULL: all. */
-void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct client *client);
+void daemon_report_units(struct daemon *daemon, const struct unit *only, struct client *client);
 
 /*
  * directory.c: makes the units be what the directory holds. Units whose file has not changed go on undisturbed; a file

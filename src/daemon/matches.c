@@ -53,10 +53,17 @@ int daemon_on_match(void *context, const struct asterism_match *match)
 {
 	struct daemon *daemon = context;
 	struct unit *unit = unit_of(match);
+	struct unit_rule *rule = &unit->counts[asterism_match_rule_index(match)];
 	char *text;
 	int length;
 
-	if (unit->is_muted || !take_turn(daemon, &unit->counts[asterism_match_rule_index(match)]))
+	if (unit->is_muted)
+		return ASTERISM_CONTINUE;
+	if (rule->severity < daemon->options->min_severity) {
+		rule->below_severity++;
+		return ASTERISM_CONTINUE;
+	}
+	if (!take_turn(daemon, rule))
 		return ASTERISM_CONTINUE;
 	length = asterism_match_json_text(match, &text);
 	if (length < 0) {
@@ -99,7 +106,7 @@ int daemon_on_ask(void *context, const struct asterism_match *match, const struc
 	return judges ? ASTERISM_LATER : ASTERISM_DEFAULT;
 }
 
-static void tell_refused(struct daemon *daemon, const struct unit *unit, size_t rule)
+static void report_refused(struct daemon *daemon, const struct unit *unit, size_t rule)
 {
 	struct asterism_rule_info info = { .size = sizeof info };
 	struct text_buffer line = { 0 };
@@ -123,7 +130,7 @@ void daemon_count_second(struct daemon *daemon)
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
 			if (unit->counts[i].refused_now)
-				tell_refused(daemon, unit, i);
+				report_refused(daemon, unit, i);
 			unit->counts[i].handed_now = unit->counts[i].refused_now = 0;
 		}
 	}

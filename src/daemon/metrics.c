@@ -90,19 +90,31 @@ static void put_rule_metric(struct daemon *daemon, const struct rule_metric *met
 	}
 }
 
-static void put_refused(struct daemon *daemon, struct text_buffer *text)
+static const struct own_metric {
+	const char *name, *help;
+	size_t offset; /* in struct unit_rule */
+} own_metrics[] = {
+	{ "asterism_matches_refused_total",
+	  "Matches that were only counted: above the rate of their rule, or of the daemon's CPU limit.",
+	  offsetof(struct unit_rule, refused) },
+	{ "asterism_matches_below_severity_total", "Matches that were only counted: of rules below --min-severity.",
+	  offsetof(struct unit_rule, below_severity) },
+};
+
+static void put_own_metric(const struct daemon *daemon, struct text_buffer *text, const struct own_metric *metric)
 {
-	put_head(text, "asterism_matches_refused_total", "counter",
-		 "Matches that were only counted: above the rate of their rule, or of the daemon's CPU limit.");
+	put_head(text, metric->name, "counter", metric->help);
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
 			struct asterism_rule_info info = { .size = sizeof info };
+			uint64_t value;
 
 			if (asterism_rules_info(unit->rules, i, &info))
 				continue;
-			text_append(text, "asterism_matches_refused_total");
+			memcpy(&value, (const char *)&unit->counts[i] + metric->offset, sizeof value);
+			text_append(text, metric->name);
 			put_rule_labels(text, unit, info.name);
-			text_printf(text, "%" PRIu64 "\n", unit->counts[i].refused);
+			text_printf(text, "%" PRIu64 "\n", value);
 		}
 	}
 }
@@ -232,7 +244,8 @@ void metrics_write(struct daemon *daemon, struct text_buffer *text)
 {
 	for (size_t i = 0; i < sizeof rule_metrics / sizeof *rule_metrics; i++)
 		put_rule_metric(daemon, &rule_metrics[i], text);
-	put_refused(daemon, text);
+	for (size_t i = 0; i < sizeof own_metrics / sizeof *own_metrics; i++)
+		put_own_metric(daemon, text, &own_metrics[i]);
 	put_active(daemon, text);
 	for (size_t i = 0; i < sizeof unit_metrics / sizeof *unit_metrics; i++)
 		put_unit_metric(daemon, &unit_metrics[i], text);

@@ -183,7 +183,7 @@ static void query(struct operation *operation)
 	struct client *client = operation->client;
 
 	if (!operation->request->unit[0] || find_unit(operation))
-		daemon_tell_units(operation->daemon, operation->unit, client);
+		daemon_report_units(operation->daemon, operation->unit, client);
 }
 
 static void activate(struct operation *operation)

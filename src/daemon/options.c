@@ -4,9 +4,11 @@
 #include "daemon/options.h"
 
 #include "base/diag.h"
+#include "base/severity.h"
 #include "cli/arguments.h"
 #include "cli/help.h"
 #include "cli/print.h"
+#include "cli/container-name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@ enum option_id {
 	OPTION_MEASURE,
 	OPTION_MEMORY_MAX,
 	OPTION_METRICS,
+	OPTION_MIN_SEVERITY,
 	OPTION_MODE,
 	OPTION_OUTPUT,
 	OPTION_PID,
@@ -59,9 +62,8 @@ static const struct cli_option rows[OPTION_COUNT] = {
 			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
 			  .repeats = true },
-	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "ID", NULL,
-			       "as --cgroup, for a container: how its id begins, or its name where the cgroup has it",
-			       .repeats = true },
+	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "NAME", NULL,
+			       "as --cgroup, for a container: its name, or how its id begins", .repeats = true },
 	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL, "do less above this share of a processor",
 			     .most = 100000 },
 	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "NAME", NULL,
@@ -76,6 +78,8 @@ static const struct cli_option rows[OPTION_COUNT] = {
 				.most = UINT64_C(1) << 40 },
 	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS:PORT", NULL,
 			     "serve metrics for Prometheus over HTTP, at /metrics; on 127.0.0.1 without an ADDRESS" },
+	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
+				  "report matches of rules of this severity and above; others are counted" },
 	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
 			  "who may read a FILE of --output that is made, as for chmod, such as 640 (default: 600)",
 			  "A file that is there already keeps its mode." },
@@ -163,11 +167,11 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES,   OPTION_SOCKET,        OPTION_GROUP,      OPTION_OUTPUT,  OPTION_MODE,
-		     OPTION_METRICS, OPTION_ALLOW_ACTIONS, OPTION_POLICY,     OPTION_PID,     OPTION_SCOPE,
-		     OPTION_CGROUP,  OPTION_CONTAINER,     OPTION_UNIT,       OPTION_COMM,    OPTION_USER,
-		     OPTION_RATE,    OPTION_UNITS_MAX,     OPTION_MEMORY_MAX, OPTION_CPU_MAX, OPTION_MEASURE,
-		     OPTION_HELP,    OPTION_VERSION },
+	.options = { OPTION_RULES,        OPTION_SOCKET,        OPTION_GROUP,     OPTION_OUTPUT,     OPTION_MODE,
+		     OPTION_METRICS,      OPTION_ALLOW_ACTIONS, OPTION_POLICY,    OPTION_PID,        OPTION_SCOPE,
+		     OPTION_CGROUP,       OPTION_CONTAINER,     OPTION_UNIT,      OPTION_COMM,       OPTION_USER,
+		     OPTION_MIN_SEVERITY, OPTION_RATE,          OPTION_UNITS_MAX, OPTION_MEMORY_MAX, OPTION_CPU_MAX,
+		     OPTION_MEASURE,      OPTION_HELP,          OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 
@@ -240,6 +244,9 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 		.memory_max_bytes = number_of(arguments, OPTION_MEMORY_MAX, MEMORY_DEFAULT),
 		.cpu_max_percent = (uint32_t)number_of(arguments, OPTION_CPU_MAX, 0),
 		.rate = (uint32_t)number_of(arguments, OPTION_RATE, RATE_DEFAULT),
+		.min_severity = cli_has(arguments, OPTION_MIN_SEVERITY)
+					? (uint32_t)arguments->options[OPTION_MIN_SEVERITY].number + 1
+					: SEVERITY_NONE,
 		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
 		.measure = cli_has(arguments, OPTION_MEASURE),
 	};
@@ -254,6 +261,14 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 	}
 	for (size_t i = 0; i < pids->count; i++)
 		options->pids[i] = (pid_t)pids->numbers[i];
+}
+
+/* The library reads no files of Docker and Podman; what they do not know is left to it. */
+static void find_ids(struct options *options, struct asterism_diag *diag)
+{
+	for (size_t i = 0; options->containers[i]; i++)
+		if (container_name_id(options->containers[i], diag, options->ids[i]) == 1)
+			options->containers[i] = options->ids[i];
 }
 
 int options_read(int argc, char **argv, struct options *options)
@@ -275,6 +290,8 @@ int options_read(int argc, char **argv, struct options *options)
 		status = USAGE;
 	} else {
 		take(&arguments, options);
+		find_ids(options, diag);
+		cli_print(diag);
 	}
 	cli_arguments_fini(&arguments);
 	asterism_diag_free(diag);

@@ -53,7 +53,7 @@ static int open_where(const struct output *output, const char **why)
 	return fd;
 }
 
-static void tell(struct output *output, int error, const char *why)
+static void report(struct output *output, int error, const char *why)
 {
 	if (error && error != output->error)
 		log_line(output->is_open ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "matches cannot be written to %s: %s",
@@ -71,7 +71,7 @@ static int connect_output(struct output *output)
 	int fd = open_where(output, &why);
 
 	if (fd < 0) {
-		tell(output, -fd, why);
+		report(output, -fd, why);
 		return fd;
 	}
 	output->fd = fd;
@@ -205,14 +205,14 @@ void output_flush(struct output *output, uint64_t now_ns)
 	if (length > 0) {
 		took(output, (size_t)length);
 		if (!output->length)
-			tell(output, 0, NULL);
+			report(output, 0, NULL);
 		return;
 	}
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	int error = length < 0 ? errno : EIO;
 
-	tell(output, error, strerror(error));
+	report(output, error, strerror(error));
 	if (is_final(error))
 		hang_up(output, now_ns);
 	else

@@ -18,7 +18,7 @@ static const char *place_name(enum asterism_place place)
 	}
 }
 
-static void tell_rule(const struct unit *unit, size_t index, struct text_buffer *reply)
+static void report_rule(const struct unit *unit, size_t index, struct text_buffer *reply)
 {
 	struct asterism_rule_info info = { .size = sizeof info };
 
@@ -29,14 +29,16 @@ static void tell_rule(const struct unit *unit, size_t index, struct text_buffer 
 	text_printf(reply, ",\"place\":\"%s\",\"reason\":", place_name(info.place));
 	text_json(reply, info.reason);
 	text_printf(reply,
-		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"runs_opened\":%" PRIu64
-		    ",\"runs_live_max\":%" PRIu64 ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64
-		    ",\"unread\":%" PRIu64 ",\"calls_32bit\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
-		    info.matches, unit->counts[index].handed, unit->counts[index].refused, info.runs_opened,
-		    info.runs_live_max, info.pool_exhausted, info.lost, info.unread, info.calls_32bit, info.excepted);
+		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64
+		    ",\"below_severity\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
+		    ",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"unread\":%" PRIu64
+		    ",\"calls_32bit\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
+		    info.matches, unit->counts[index].handed, unit->counts[index].refused,
+		    unit->counts[index].below_severity, info.runs_opened, info.runs_live_max, info.pool_exhausted,
+		    info.lost, info.unread, info.calls_32bit, info.excepted);
 }
 
-static void tell_tallies(const struct unit *unit, struct text_buffer *reply)
+static void report_tallies(const struct unit *unit, struct text_buffer *reply)
 {
 	struct asterism_tally tally = { .size = sizeof tally };
 	int count = asterism_rules_tallies(unit->rules);
@@ -60,7 +62,7 @@ static void tell_tallies(const struct unit *unit, struct text_buffer *reply)
 }
 
 /* What is wrong with a file quotes from it, and the file may be for root's eyes only. */
-static void tell_error(const struct unit *unit, uid_t user, struct text_buffer *reply)
+static void report_error(const struct unit *unit, uid_t user, struct text_buffer *reply)
 {
 	text_append(reply, ",\"error\":");
 	if (!unit->error[0])
@@ -70,7 +72,7 @@ static void tell_error(const struct unit *unit, uid_t user, struct text_buffer *
 						       : unit->error);
 }
 
-static void tell_unit(const struct unit *unit, uid_t user, struct text_buffer *reply)
+static void report_unit(const struct unit *unit, uid_t user, struct text_buffer *reply)
 {
 	struct asterism_rules_stats stats = { .size = sizeof stats };
 
@@ -81,7 +83,7 @@ static void tell_unit(const struct unit *unit, uid_t user, struct text_buffer *r
 		    : unit_is_active(unit) ? "active"
 					   : "loaded",
 		    unit->is_file ? "directory" : "client", (unsigned)unit->owner);
-	tell_error(unit, user, reply);
+	report_error(unit, user, reply);
 	if (unit->rules && asterism_rules_stats(unit->rules, &stats) == 0)
 		text_printf(reply,
 			    ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"programs\":%" PRIu64
@@ -89,13 +91,13 @@ static void tell_unit(const struct unit *unit, uid_t user, struct text_buffer *r
 			    stats.events, stats.lost, stats.programs, stats.kernel_ns);
 	text_append(reply, ",\"rules\":[");
 	for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++)
-		tell_rule(unit, i, reply);
+		report_rule(unit, i, reply);
 	if (unit->rules)
-		tell_tallies(unit, reply);
+		report_tallies(unit, reply);
 	text_append(reply, "]}");
 }
 
-void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct client *client)
+void daemon_report_units(struct daemon *daemon, const struct unit *only, struct client *client)
 {
 	struct text_buffer *reply = &client->reply;
 	bool is_first = true;
@@ -107,7 +109,7 @@ void daemon_tell_units(struct daemon *daemon, const struct unit *only, struct cl
 		if (!is_first)
 			text_append(reply, ",");
 		is_first = false;
-		tell_unit(unit, client->user, reply);
+		report_unit(unit, client->user, reply);
 	}
 	text_printf(reply,
 		    "],\"daemon\":{\"uptime_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64 ",\"kernel_bytes\":%" PRIu64

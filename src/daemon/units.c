@@ -12,6 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* NULL: no memory. */
+static struct unit_rule *new_counts(struct asterism_rules *rules)
+{
+	struct unit_rule *counts = alloc_zero(asterism_rules_count(rules), sizeof *counts);
+
+	for (size_t i = 0; counts && i < asterism_rules_count(rules); i++) {
+		struct asterism_rule_info info = { .size = sizeof info };
+
+		if (!asterism_rules_info(rules, i, &info))
+			counts[i].severity = info.severity;
+	}
+	return counts;
+}
+
 int unit_new(struct asterism_session *session, const struct unit_source *source, struct unit **made)
 {
 	const struct asterism_rules_source rules = { .size = sizeof rules,
@@ -33,7 +47,7 @@ int unit_new(struct asterism_session *session, const struct unit_source *source,
 	result = source->bytes ? asterism_rules_load_from(session, &rules, &unit->rules) : 0;
 	if (!result && unit->rules) {
 		asterism_rules_set_context(unit->rules, unit);
-		unit->counts = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->counts);
+		unit->counts = new_counts(unit->rules);
 		result = unit->counts ? 0 : -ENOMEM;
 	}
 	if (result) {

@@ -16,8 +16,9 @@ enum { UNIT_ERROR_BYTES = 512 };
 
 /* Matches of one rule: so many are handed out in a second, the others are counted. */
 struct unit_rule {
-	uint32_t handed_now, refused_now; /* in this second */
-	uint64_t handed, refused;
+	uint32_t handed_now, refused_now;         /* in this second */
+	uint64_t handed, refused, below_severity; /* the last: of a rule that matters too little to be told */
+	uint32_t severity;                        /* of the rule, as asterism_rule_info has it */
 };
 
 struct unit {

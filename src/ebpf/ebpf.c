@@ -14,6 +14,7 @@
 #include "ebpf/run-time.h"
 #include "ebpf/source/plan.h"
 #include "ebpf/source/set.h"
+#include "event/about.h"
 #include "program/query.h"
 
 #include <errno.h>
@@ -54,8 +55,9 @@ struct ebpf {
 	bool *may_be_unread;             /* per field of the program */
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
+	uint64_t ended_ns;               /* when it was detached; 0: not yet */
 	uint64_t fed;
-	uint64_t told; /* losses that every rule has counted */
+	uint64_t reported; /* losses that every rule has counted */
 	struct ebpf_acts acts;
 	struct ebpf_recorder *recorder; /* guest, or NULL */
 	bool of_locks;                  /* some rule is about the kernel's locks */
@@ -106,13 +108,13 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 		ebpf->types[i] = event_catalog_find(catalog, name);
 		if (!ebpf->types[i])
 			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s", name);
-		if (ebpf->types[i]->field_count != program->types[i].field_count ||
-		    ebpf->types[i]->record_bytes != program->types[i].record_bytes)
+		if (!event_about_extends(ebpf->types[i], program->types[i].field_count, program->types[i].record_bytes))
 			return diag_error(diag, NULL, -EINVAL,
 					  "the rules were compiled for another event %s than the catalog has", name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
 		ebpf->of_locks |= source_is_of_locks(ebpf->types[i]);
-		if (source_may_be_unread(ebpf->types[i], &ebpf->may_be_unread[program->types[i].first_field]))
+		if (source_may_be_unread(ebpf->types[i], program->types[i].field_count,
+					 &ebpf->may_be_unread[program->types[i].first_field]))
 			return diag_no_memory(diag);
 	}
 	return 0;
@@ -139,7 +141,9 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.from_interrupt = ebpf->from_interrupt,
 		.features = &ebpf->features,
 		.acts = ebpf->acts.allowed ? &ebpf->acts : NULL,
+		.deliver_all = options->deliver_all,
 		.live = !options->test_run,
+		.counts_why = options->counts_why,
 		.silent = ebpf->of_locks && !options->test_run,
 		.log_level = options->verifier_log,
 		.part_insns = ebpf->part_insns,
@@ -387,6 +391,7 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 
 void ebpf_detach(struct ebpf *ebpf)
 {
+	ebpf->ended_ns = clock_now_ns();
 	if (ebpf->sources)
 		source_set_detach(ebpf->sources);
 	/* Programs that still run on other processors come to their end: this waits for a grace period. */
@@ -421,9 +426,19 @@ void ebpf_run_time(const struct ebpf *ebpf, struct ebpf_run_time *time)
 		source_set_run_time(ebpf->sources, time);
 }
 
+void ebpf_count_why(const struct ebpf *ebpf, uint32_t rule, uint64_t *counts)
+{
+	ebpf_matcher_count_why(ebpf->matcher, rule, counts);
+}
+
 void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets)
 {
 	ebpf_matcher_tally(ebpf->matcher, statement, buckets);
+}
+
+void ebpf_source(const struct ebpf *ebpf, struct aggregate_source *source)
+{
+	ebpf_matcher_source(ebpf->matcher, source);
 }
 
 int ebpf_fd(const struct ebpf *ebpf)
@@ -446,11 +461,12 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 		ebpf_matcher_lose(ebpf->matcher, lost);
 		if (ebpf->recorder)
 			record_missed(ebpf->recorder, lost);
-		ebpf->told += lost;
+		ebpf->reported += lost;
 	}
 	if (ebpf->recorder)
 		record_calls_32bit(ebpf->recorder, source_set_calls_32bit(ebpf->sources));
-	result = ebpf_matcher_poll(ebpf->matcher, clock_now_ns() - grace_ns, &matcher_wait_ns);
+	result = ebpf_matcher_poll(ebpf->matcher, ebpf->ended_ns ? ebpf->ended_ns : clock_now_ns() - grace_ns,
+				   &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
 		*wait_ns = matcher_wait_ns;
 	if ((ebpf->of_locks || ebpf->waits) && *wait_ns > silent_wait_ns)
@@ -501,7 +517,7 @@ uint64_t ebpf_lost(const struct ebpf *ebpf)
 		struct program_rule_stats stats;
 
 		ebpf_matcher_stats(ebpf->matcher, i, &stats);
-		uint64_t elsewhere = stats.pool_exhausted + ebpf->told;
+		uint64_t elsewhere = stats.pool_exhausted + ebpf->reported;
 
 		lost += stats.lost > elsewhere ? stats.lost - elsewhere : 0;
 	}

@@ -15,6 +15,7 @@
  *   lower     expressions and actions of the image as instructions
  *   plan      what the code of a rule does at an event: found once, before any code
  *   memory    where runs, keys and counters lie, and the code that changes them
+ *   sums      what matches come to where programs add them up, and how it is read
  *   codegen   the code that steps a rule at an event
  *   matcher   the programs of all rules, their maps, what comes out of them
  *   recorder  programs that write events into rings
@@ -24,6 +25,7 @@
 #include "ebpf/plan/can-run.h"
 #include "ebpf/source/scope.h"
 #include "event/catalog.h"
+#include "program/aggregate/aggregate.h"
 #include "program/load.h"
 #include "program/match.h"
 
@@ -41,9 +43,11 @@ struct ebpf_options {
 	bool test_run;                          /* no tracepoints: events come through ebpf_feed */
 	uint32_t verifier_log;      /* 0 none, else the kernel's log level; the log of a failed load goes to the diag */
 	const bool *excluded;       /* per rule of the program: not for the kernel (user space does it), or NULL */
+	bool counts_why;            /* what becomes of runs is counted, for ebpf_count_why */
 	const bool *allowed;        /* per statement: what the programs may do at a match; NULL: nothing */
 	bool anywhere;              /* to processes out of scope, too */
 	struct ebpf_stops *stops;   /* where programs note whom they stop; NULL: they stop no process */
+	bool deliver_all;           /* as in ebpf_matcher_options */
 	program_match_fn *on_match; /* called from ebpf_poll and ebpf_feed */
 	/*
 	 * The stream of the excluded rules, called from ebpf_poll: every event in scope of a type in their OVER lists,
@@ -68,7 +72,10 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	     struct asterism_diag *diag, struct ebpf **made);
 void ebpf_free(struct ebpf *ebpf);
 
-/* No event after this; what has happened is there for the next ebpf_poll. */
+/*
+ * No event after this; what has happened is there for the next ebpf_poll. No deadline that comes later counts: what
+ * would have met it is not seen any more.
+ */
 void ebpf_detach(struct ebpf *ebpf);
 
 /* Adds a process to the scope. */
@@ -92,8 +99,14 @@ int ebpf_advance(struct ebpf *ebpf, uint64_t now_ns);
 /* Whether a process is in scope. */
 bool ebpf_scope_has(const struct ebpf *ebpf, pid_t pid);
 
+/* As ebpf_matcher_source. */
+void ebpf_source(const struct ebpf *ebpf, struct aggregate_source *source);
+
 /* As ebpf_matcher_tally. */
 void ebpf_tally(const struct ebpf *ebpf, uint32_t statement, uint64_t *buckets);
+
+/* Adds what became of the runs of rule, as program/why/why.h has it, to counts. */
+void ebpf_count_why(const struct ebpf *ebpf, uint32_t rule, uint64_t *counts);
 
 /* The counters of rule, and over all programs the number of events seen in scope. */
 void ebpf_stats(const struct ebpf *ebpf, uint32_t rule, struct program_rule_stats *stats);

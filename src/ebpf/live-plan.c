@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/source/plan.h"
+#include "event/about.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,10 +28,10 @@ static int assume(const struct program *program, struct event_catalog *catalog, 
 		const struct program_type *row = &program->types[i];
 		const struct event_type *type = event_catalog_find(catalog, program_text(program, row->name));
 
-		if (!type || type->field_count != row->field_count)
+		if (!type || !event_about_extends(type, row->field_count, row->record_bytes))
 			continue;
 		assumed->from_interrupt[i] = source_may_interrupt(type);
-		if (source_may_be_unread(type, &assumed->may_be_unread[row->first_field]))
+		if (source_may_be_unread(type, row->field_count, &assumed->may_be_unread[row->first_field]))
 			return -ENOMEM;
 	}
 	return 0;

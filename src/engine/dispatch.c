@@ -87,7 +87,7 @@ static void build_transition(struct builder *builder, const struct program_state
 		.copies = transition->flags & PROGRAM_COPY,
 		.times = writes_timer(builder, transition),
 		.arms = transition->flags & PROGRAM_ARM,
-		.tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
+		.reports = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH,
 	};
 	engine_condition_plan(&planner, transition->fit, &built->fit);
 	engine_effect_plan(&planner, transition, &built->effect);
@@ -178,7 +178,8 @@ static int build_counting(struct builder *builder, uint32_t class, struct engine
 	const struct program_rule *rule = builder->rule->image;
 	struct engine_counting found, *kept;
 
-	if (!engine_counting_find(builder->program, rule, class, &found))
+	if (builder->engine->options.counts_why || /* then every run is judged */
+	    !engine_counting_find(builder->program, rule, class, &found))
 		return 0;
 	kept = arena_zero(builder->engine->arena, 1, sizeof *kept);
 	if (!kept)
@@ -378,6 +379,7 @@ int engine_dispatch_build(struct engine *engine)
 	struct builder builder = { .engine = engine, .program = program };
 	int result = transitions ? 0 : -ENOMEM;
 
+	engine->transitions = transitions;
 	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
 		if (engine->options.rules && !engine->options.rules[i])
 			continue;

@@ -6,6 +6,7 @@
  */
 
 #include "engine/life-priv.h"
+#include "engine/why-priv.h"
 
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
@@ -22,6 +23,8 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 			if (spared->deadline && rule->states[run->state].deadline &&
 			    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
 				continue;
+			if (rule->why)
+				engine_why_end(rule, PROGRAM_WHY_DROPPED);
 			engine_life_end(rule, run);
 		}
 	}
@@ -53,6 +56,8 @@ void engine_mark_all(struct engine_rule *rule)
 		return;
 	for (size_t i = 0; rule->live && i <= rule->by_key.mask; i++) {
 		while (rule->by_key.buckets[i]) {
+			if (rule->why)
+				engine_why_end(rule, PROGRAM_WHY_DISCARDED);
 			engine_life_end(rule, rule->by_key.buckets[i]);
 		}
 	}

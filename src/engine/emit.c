@@ -131,6 +131,8 @@ void engine_raise(struct engine *engine)
 		engine->root = head.root;
 		event.record = (const struct event_header *)raised->record;
 		event.record_bytes = head.bytes;
+		if (engine->seen)
+			engine->seen[event.record->type]++;
 		engine_pass(engine, &engine->dispatch[event.record->type], &event);
 	}
 	engine->level = 0;
@@ -180,7 +182,7 @@ static void raise_all(struct engine *engine, struct engine_rule *rule, const str
 	}
 }
 
-static void tell(struct engine *engine, struct engine_rule *rule, const struct program_match *match)
+static void report(struct engine *engine, struct engine_rule *rule, const struct program_match *match)
 {
 	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, match) : 0;
 
@@ -235,13 +237,13 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		match.event_count = (uint32_t)count;
 	}
 	take_turn(engine, rule);
-	tell(engine, rule, &match);
+	report(engine, rule, &match);
 	raise_all(engine, rule, &match, header);
 	return true;
 }
 
-void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
-		 const struct event_header *header, uint64_t epoch)
+void engine_report_notice(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+			  const struct event_header *header, uint64_t epoch)
 {
 	const struct program_rule *image = rule->image;
 	bool tainted = run->epoch < epoch;
@@ -254,6 +256,6 @@ void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_
 	match.notice = (uint32_t)notice;
 	take_turn(engine, rule);
 	if (!(program_notice(engine->program, image, notice)->flags & PROGRAM_NOTICE_SILENT))
-		tell(engine, rule, &match);
+		report(engine, rule, &match);
 	raise_all(engine, rule, &match, header);
 }

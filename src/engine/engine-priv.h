@@ -44,7 +44,9 @@ struct engine {
 	struct engine_code code;
 	struct engine_frame frame;
 	struct engine_rule *rules;
-	uint64_t *live;                   /* a bit per rule that has parked runs */
+	const struct engine_transition *transitions; /* per transition of the program */
+	uint64_t *seen; /* why.c: events per type, the last one of types that the program does not know; or NULL */
+	uint64_t *live; /* a bit per rule that has parked runs */
 	struct engine_dispatch *dispatch; /* per type; the last one for types that the program does not know */
 	const char *zeros;                /* the slots of a run that no transition has touched */
 	struct engine_run **cursors;      /* one per class that an event can concern */
@@ -189,8 +191,8 @@ void engine_mark_all(struct engine_rule *rule);
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		   const struct event_header *header, uint64_t epoch);
 /* The same for a machine, whose instance says by its notice slot what is to be told. */
-void engine_tell(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
-		 const struct event_header *header, uint64_t epoch);
+void engine_report_notice(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
+			  const struct event_header *header, uint64_t epoch);
 int engine_emit_init(struct engine *engine);
 /* Deals with what was raised, and what that raises. */
 void engine_raise(struct engine *engine);

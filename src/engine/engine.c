@@ -2,6 +2,7 @@
 /* Decides how an engine is made, and what happens in which order when an event arrives: time first, then the rules. */
 
 #include "engine/machine-priv.h"
+#include "engine/why-priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,6 +47,8 @@ int engine_feed(struct engine *engine, const struct event_header *record)
 		engine->now = event.record->ts;
 	engine->seq = record->seq;
 	engine->number++;
+	if (engine->seen)
+		engine->seen[type < types ? type : types]++;
 	if (event_is_unknown(record))
 		engine_unread_unknown(engine, type);
 	else if (engine_has_unread(row, event.record))
@@ -185,6 +188,8 @@ static int init(struct engine *engine)
 		result = init_rules(engine);
 	if (!result)
 		result = engine_dispatch_build(engine);
+	if (!result)
+		result = engine_why_init(engine);
 	if (!result)
 		result = init_runs(engine);
 	if (!result)

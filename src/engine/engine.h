@@ -18,6 +18,7 @@ struct engine_options {
 	program_match_fn *on_match;
 	void *context;
 	const bool *rules; /* per rule of the program: whether it runs here; NULL: all do */
+	bool counts_why;   /* what becomes of runs is counted, for engine_count_why */
 };
 
 /* The program must outlive the engine. Returns 0, -ENOMEM, -E2BIG (shared actions unfold to too much code). */
@@ -68,6 +69,9 @@ double engine_memory_share(const struct engine *engine, uint32_t rule);
 
 /* The counters of rule (index in the program). */
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats);
+
+/* Adds what became of rule's runs, as program/why/why.h has it, to counts. */
+void engine_count_why(const struct engine *engine, uint32_t rule, uint64_t *counts);
 
 /* The most memory that rule's runs and their index take when its pool is full; not what RETURN SEQUENCE remembers. */
 uint64_t engine_pool_bytes(const struct program *program, uint32_t rule);

@@ -41,6 +41,8 @@ static inline __attribute__((always_inline)) struct engine_run *engine_life_open
 		memset(run->slots, 0, rule->image->slot_bytes);
 	engine_life_set_first_ts(rule, run, step->event->record->ts);
 	run->epoch = rule->epoch;
+	if (rule->why)
+		engine_why_open(rule, run, step->event->record);
 	engine_life_first(step, run, transition);
 	return run;
 }
@@ -58,6 +60,8 @@ static inline struct engine_run *engine_life_copy(struct engine_step *step, stru
 	run->epoch = original->epoch;
 	if (rule->runs.timer_offset)
 		engine_life_set_first_ts(rule, run, engine_timer_of(&rule->runs, original)->first_ts);
+	if (rule->runs.who_offset)
+		memcpy((char *)run + rule->runs.who_offset, (char *)original + rule->runs.who_offset, sizeof(uint64_t));
 	if (rule->history) {
 		*engine_history_of(&rule->runs, run) = *engine_history_of(&rule->runs, original);
 		engine_history_share(*engine_history_of(&rule->runs, run));

@@ -35,15 +35,20 @@ static void set_timer(struct move *move, struct engine_run *run)
 		engine_timers_hasten(move->step.engine, move->step.rule, at, run->ordinal);
 }
 
-static void tell(struct move *move, struct engine_run *run)
+static void report(struct move *move, struct engine_run *run)
 {
-	engine_tell(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
+	engine_report_notice(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
 }
 
-static inline void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition)
+#define PART static inline __attribute__((always_inline))
+
+/* counts: here and below, whether what becomes of instances is counted; where a constant is given, it costs nothing. */
+PART void advance(struct move *move, struct engine_run *run, const struct engine_transition *transition, bool counts)
 {
 	struct engine_rule *rule = move->step.rule;
 
+	if (counts)
+		engine_why_take(rule, run, transition, move->step.event->record);
 	if (transition->leaves)
 		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(&move->step, run, transition);
@@ -55,15 +60,15 @@ static inline void advance(struct move *move, struct engine_run *run, const stru
 			run->ordinal = move->step.engine->ordinal++;
 		if (transition->times || move->fired)
 			set_timer(move, run);
-		if (transition->tells)
-			tell(move, run);
+		if (transition->reports)
+			report(move, run);
 		return;
 	}
 	if (!transition->leaves)
 		engine_life_unlink(rule, run);
 	engine_life_leave(rule, run);
-	if (transition->tells)
-		tell(move, run);
+	if (transition->reports)
+		report(move, run);
 	engine_runs_give(rule, run);
 }
 
@@ -90,8 +95,11 @@ static bool keep(struct move *move, struct engine_run *run)
 static void copy(struct move *move, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = move->step.rule;
-	struct engine_run *run = engine_life_copy(&move->step, original, transition);
+	struct engine_run *run;
 
+	if (rule->why)
+		engine_why_take(rule, original, transition, move->step.event->record);
+	run = engine_life_copy(&move->step, original, transition);
 	if (!run)
 		engine_refuse(rule);
 	else if (!keep(move, run))
@@ -99,12 +107,14 @@ static void copy(struct move *move, struct engine_run *original, const struct en
 }
 
 /* The transitions of its state for what happens are tried: a copy's, which stand first, then its own. */
-static inline void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group)
+PART void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group, bool counts)
 {
 	const struct engine_transition *own = group->transitions, *end, *transition;
 
 	if (!group->count)
 		return;
+	if (counts)
+		engine_why_meet(move->step.rule, group);
 	end = own + group->count;
 	if (own < end && own->copies) {
 		while (own < end && own->copies)
@@ -116,7 +126,7 @@ static inline void step_instance(struct move *move, struct engine_run *run, cons
 	}
 	transition = engine_step_find(&move->step, own, (uint32_t)(end - own), run->slots);
 	if (transition)
-		advance(move, run, transition);
+		advance(move, run, transition, counts);
 }
 
 static void open_instance(struct move *move, const struct engine_group *start)
@@ -128,6 +138,8 @@ static void open_instance(struct move *move, const struct engine_group *start)
 
 	if (!transition)
 		return;
+	if (rule->why)
+		engine_why_take(rule, NULL, transition, move->step.event->record);
 	struct engine_run *run = engine_life_open(&move->step, transition);
 	if (!run) {
 		engine_refuse(rule);
@@ -136,12 +148,12 @@ static void open_instance(struct move *move, const struct engine_group *start)
 	if (run->state < PROGRAM_TARGET_MATCH) {
 		if (!keep(move, run))
 			engine_runs_give(rule, run);
-		else if (transition->tells)
-			tell(move, run);
+		else if (transition->reports)
+			report(move, run);
 		return;
 	}
-	if (transition->tells)
-		tell(move, run);
+	if (transition->reports)
+		report(move, run);
 	engine_runs_give(rule, run);
 }
 
@@ -161,6 +173,8 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 		return;
 	for (; run; run = next) {
 		next = engine_any_link_of(any, run)->next;
+		if (rule->why)
+			engine_why_take(rule, run, entry->groups[1]->transitions, event->record);
 		engine_life_end(rule, run);
 	}
 }
@@ -178,7 +192,8 @@ static inline void begin(struct move *move, struct engine *engine, struct engine
 	move->fired = 0;
 }
 
-void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+PART void step_machine(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event,
+		       bool counts)
 {
 	struct engine_rule *rule = entry->rule;
 	struct engine_run *run = NULL;
@@ -195,9 +210,23 @@ void engine_machine_step(struct engine *engine, const struct engine_entry *entry
 		return; /* most events are about what no instance follows */
 	begin(&move, engine, rule, event);
 	if (run)
-		step_instance(&move, run, entry->groups[run->state]);
+		step_instance(&move, run, entry->groups[run->state], counts);
 	else
 		open_instance(&move, &entry->start);
+}
+
+static __attribute__((noinline, cold)) void step_counted(struct engine *engine, const struct engine_entry *entry,
+							 const struct engine_event *event)
+{
+	step_machine(engine, entry, event, true);
+}
+
+void engine_machine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+{
+	if (__builtin_expect(entry->rule->why != NULL, false))
+		step_counted(engine, entry, event);
+	else
+		step_machine(engine, entry, event, false);
 }
 
 bool engine_machine_first(const struct engine_rule *rule, struct engine_deadline *first)
@@ -229,12 +258,14 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 	struct move move;
 	const struct engine_transition *transition;
 
+	if (rule->why)
+		engine_why_meet(rule, group);
 	begin(&move, engine, rule, &event);
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
 	transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
 	if (transition)
-		advance(&move, run, transition);
+		advance(&move, run, transition, rule->why);
 	else
 		set_timer(&move, run);
 }

@@ -13,6 +13,7 @@ struct engine_any;
 struct engine_event;
 struct engine_history;
 struct engine_machine;
+struct engine_why;
 
 /* One value of a key: where an event carries it and where a run keeps it. */
 struct engine_part {
@@ -49,9 +50,9 @@ struct engine_transition {
 	uint32_t target;
 	uint32_t element; /* PROGRAM_NONE unless the rule keeps a history */
 	bool forbid, in_place;
-	bool tells, copies; /* of a machine: whether it tells something; is taken by a copy; */
-	bool times, arms;   /* writes the timer slot; the timer is armed anew */
-	bool leaves;        /* the run has to leave its chain: it ends, or its class or a value of its key changes */
+	bool reports, copies; /* of a machine: whether it tells something; is taken by a copy; */
+	bool times, arms;     /* writes the timer slot; the timer is armed anew */
+	bool leaves;          /* the run has to leave its chain: it ends, or its class or a value of its key changes */
 };
 
 /* The transitions of one state for one type, in the order to try. */
@@ -125,6 +126,7 @@ struct engine_rule {
 	struct engine_timers timers;
 	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
 	struct engine_machine *machine; /* NULL unless it is one */
+	struct engine_why *why;         /* NULL unless what becomes of runs is counted */
 	struct program_rule_stats stats;
 };
 

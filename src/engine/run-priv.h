@@ -62,6 +62,7 @@ struct engine_runs {
 	size_t run_bytes;
 	size_t lead;                                         /* how far into a run a cache line begins */
 	size_t timer_offset, history_offset, pending_offset; /* in a run; 0: it has none */
+	size_t who_offset;                                   /* likewise: who opened it */
 	struct engine_run *free;
 	char *fresh;
 	size_t fresh_count;

@@ -49,6 +49,10 @@ int engine_runs_init(struct engine_rule *rule)
 	}
 	if (runs->pending_offset)
 		bytes += sizeof(uint64_t);
+	if (rule->why && !rule->machine) {
+		runs->who_offset = bytes;
+		bytes += sizeof(uint64_t);
+	}
 	runs->lead = rule->machine ? ENGINE_INSTANCE_LEAD : 0;
 	if (rule->machine)
 		bytes += engine_machine_lay_out(rule->machine, bytes);

@@ -5,6 +5,7 @@
 /* What a step of a rule's run and one of a machine's instance have in common: to judge transitions and to take them. */
 
 #include "engine/index-priv.h"
+#include "engine/why-priv.h"
 
 struct engine_step {
 	struct engine *engine;
@@ -63,14 +64,17 @@ static inline __attribute__((always_inline)) uint32_t engine_step_take(struct en
 	const char *record = (const char *)step->event->record;
 
 	engine_copies_do(effect, record, run->slots);
-	if (effect->rest && !engine_step_rest_holds(step, effect->rest, run->slots))
+	if ((effect->rest && !engine_step_rest_holds(step, effect->rest, run->slots)) ||
+	    !engine_range_holds(&effect->hold, record, run->slots)) {
+		if (rule->why)
+			engine_why_fail(rule, run, transition, step->event->record);
 		return PROGRAM_TARGET_END;
-	if (!engine_range_holds(&effect->hold, record, run->slots))
-		return PROGRAM_TARGET_END;
+	}
 	if (transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END &&
 	    engine_history_append(rule->history, engine_history_of(&rule->runs, run), step->event,
 				  transition->element)) {
 		engine_refuse(rule);
+		rule->stats.events_refused++;
 		step->marks_all |= rule->drop;
 		return PROGRAM_TARGET_END;
 	}

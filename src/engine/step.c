@@ -61,11 +61,14 @@ ASIDE void match(struct engine_step *step, struct engine_run *run)
 }
 
 /* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
- * it. */
-PART void advance(struct engine_step *step, struct engine_run *run, const struct engine_transition *transition)
+ * it. counts: here and below, whether what becomes of runs is counted; where a constant is given, it costs nothing. */
+PART void advance(struct engine_step *step, struct engine_run *run, const struct engine_transition *transition,
+		  bool counts)
 {
 	struct engine_rule *rule = step->rule;
 
+	if (counts)
+		engine_why_take(rule, run, transition, step->event->record);
 	if (transition->leaves)
 		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(step, run, transition);
@@ -100,8 +103,11 @@ PART void settle(struct engine_step *step, struct engine_run *run, struct engine
 
 ASIDE void copy(struct engine_step *step, struct engine_run *original, const struct engine_transition *transition)
 {
-	struct engine_run *run = engine_life_copy(step, original, transition);
+	struct engine_run *run;
 
+	if (step->rule->why)
+		engine_why_take(step->rule, original, transition, step->event->record);
+	run = engine_life_copy(step, original, transition);
 	if (run)
 		settle(step, run, original);
 	else
@@ -119,7 +125,7 @@ ASIDE void step_any(struct engine_step *step, struct engine_run *run, const stru
 		if ((*found && !transition->forbid) || !engine_step_fits(step, transition, run->slots))
 			continue;
 		if (transition->forbid) {
-			advance(step, run, transition);
+			advance(step, run, transition, step->rule->why);
 			return;
 		}
 		*found = transition;
@@ -127,10 +133,10 @@ ASIDE void step_any(struct engine_step *step, struct engine_run *run, const stru
 	if (progress)
 		copy(step, run, progress);
 	if (in_place)
-		advance(step, run, in_place);
+		advance(step, run, in_place, step->rule->why);
 }
 
-PART void step_run(struct engine_step *step, struct engine_run *run)
+PART void step_run(struct engine_step *step, struct engine_run *run, bool counts)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -138,6 +144,8 @@ PART void step_run(struct engine_step *step, struct engine_run *run)
 		step->known_state = run->state;
 		step->known = engine_step_group(&rule->states[run->state], step->event->record->type);
 	}
+	if (counts)
+		engine_why_meet(rule, step->known);
 	if (rule->any) {
 		step_any(step, run, step->known);
 		return;
@@ -145,8 +153,10 @@ PART void step_run(struct engine_step *step, struct engine_run *run)
 	const struct engine_transition *transition =
 		engine_step_find(step, step->known->transitions, step->known->count, run->slots);
 	if (transition) {
-		advance(step, run, transition);
+		advance(step, run, transition, counts);
 	} else if (rule->strict) {
+		if (counts)
+			engine_why_break(step->engine, rule, step->event->record->type);
 		engine_life_end(rule, run);
 	}
 }
@@ -158,7 +168,7 @@ static inline bool is_due(const struct engine_step *step, const struct engine_ru
 }
 
 /* stepped is one more than the ordinal of the run stepped last. */
-PART void step_chain(struct engine_step *step, struct engine_run *run)
+PART void step_chain(struct engine_step *step, struct engine_run *run, bool counts)
 {
 	uint64_t stepped = 0;
 
@@ -166,7 +176,7 @@ PART void step_chain(struct engine_step *step, struct engine_run *run)
 		struct engine_run *next = run->next;
 
 		stepped = run->ordinal + 1;
-		step_run(step, run);
+		step_run(step, run, counts);
 		run = next;
 	}
 }
@@ -188,7 +198,7 @@ static void step_chains(struct engine_step *step, struct engine_run **cursors, u
 		struct engine_run *run = *least;
 		*least = run->next;
 		stepped = run->ordinal + 1;
-		step_run(step, run);
+		step_run(step, run, step->rule->why);
 	}
 }
 
@@ -225,7 +235,7 @@ ASIDE void step_counted(struct engine_step *step, const struct engine_counting *
 			engine_step_find(step, group->transitions, group->count, run->slots);
 		set_count(run, counting, stored);
 		assert(transition && transition->leaves);
-		advance(step, run, transition);
+		advance(step, run, transition, false); /* such a class is not counted as a whole where runs are */
 		run = next;
 	}
 	if (run)
@@ -233,7 +243,7 @@ ASIDE void step_counted(struct engine_step *step, const struct engine_counting *
 }
 
 /* Steps the runs of the one class that the event concerns. */
-PART void step_class(struct engine_step *step, const struct engine_key *key)
+PART void step_class(struct engine_step *step, const struct engine_key *key, bool counts)
 {
 	const struct engine_counting *counting = key->class->counting;
 	struct engine_run *first = engine_index_look(step->rule, key, (const char *)step->event->record);
@@ -246,7 +256,7 @@ PART void step_class(struct engine_step *step, const struct engine_key *key)
 	}
 	if (counting)
 		engine_index_spread(step->rule, counting, first);
-	step_chain(step, first);
+	step_chain(step, first, counts);
 }
 
 ASIDE void step_classes(struct engine_step *step, const struct engine_entry *entry)
@@ -268,13 +278,15 @@ ASIDE void step_classes(struct engine_step *step, const struct engine_entry *ent
 }
 
 /* Returns the ordinal of the run that was opened, or that of none. */
-static uint64_t open_run(struct engine_step *step, const struct engine_group *start)
+PART uint64_t open_run(struct engine_step *step, const struct engine_group *start, bool counts)
 {
 	const struct engine_transition *transition =
 		engine_step_find(step, start->transitions, start->count, step->engine->zeros);
 
 	if (!transition)
 		return UINT64_MAX;
+	if (counts)
+		engine_why_take(step->rule, NULL, transition, step->event->record);
 	struct engine_run *run = engine_life_open(step, transition);
 	if (!run) {
 		refuse(step, NULL);
@@ -285,7 +297,7 @@ static uint64_t open_run(struct engine_step *step, const struct engine_group *st
 }
 
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
-ASIDE void tell(struct engine_step *step, uint64_t opened)
+ASIDE void report(struct engine_step *step, uint64_t opened)
 {
 	struct engine_rule *rule = step->rule;
 	struct engine_run *run = step->matched, *next;
@@ -313,7 +325,8 @@ ASIDE void mark(struct engine_step *step, uint64_t opened)
 		engine_runs_give(step->rule, step->refused);
 }
 
-void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+PART void step_rule(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event,
+		    bool counts)
 {
 	struct engine_rule *rule = entry->rule;
 	uint64_t opened = UINT64_MAX;
@@ -330,13 +343,27 @@ void engine_step(struct engine *engine, const struct engine_entry *entry, const 
 	step.marks_all = false;
 	step.known_state = PROGRAM_NONE;
 	if (rule->live && entry->key_count == 1)
-		step_class(&step, entry->keys);
+		step_class(&step, entry->keys, counts);
 	else if (rule->live && entry->key_count)
 		step_classes(&step, entry);
 	if (entry->start.count)
-		opened = open_run(&step, &entry->start);
+		opened = open_run(&step, &entry->start, counts);
 	if (step.matched)
-		tell(&step, opened);
+		report(&step, opened);
 	if (step.refused || step.marks_all)
 		mark(&step, opened);
+}
+
+ASIDE __attribute__((cold)) void step_counted_rule(struct engine *engine, const struct engine_entry *entry,
+						   const struct engine_event *event)
+{
+	step_rule(engine, entry, event, true);
+}
+
+void engine_step(struct engine *engine, const struct engine_entry *entry, const struct engine_event *event)
+{
+	if (__builtin_expect(entry->rule->why != NULL, false))
+		step_counted_rule(engine, entry, event);
+	else
+		step_rule(engine, entry, event, false);
 }

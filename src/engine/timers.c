@@ -14,6 +14,7 @@
 #include "engine/life-priv.h"
 
 #include "base/heap.h"
+#include "engine/why-priv.h"
 #include "program/query.h"
 
 #include <stddef.h>
@@ -247,6 +248,8 @@ static void end_first(struct engine *engine, struct engine_rule *rule, bool matc
 {
 	struct engine_run *run = matches ? first_to_match(rule) : rule->timers.first;
 
+	if (rule->why && !matches)
+		engine_why_expire(rule, run);
 	engine_life_unlink(rule, run);
 	engine_life_leave(rule, run);
 	if (matches)

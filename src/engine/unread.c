@@ -24,12 +24,6 @@ static void find_read(const struct engine *engine, const struct engine_dispatch 
 	}
 }
 
-/* Whether the field is a string that can be cut. */
-static bool can_be_cut(const struct program_field *field)
-{
-	return field->value == EVENT_STRING && field->bytes > EVENT_COMM_BYTES;
-}
-
 static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_t type)
 {
 	const struct program_type *image = &engine->program->types[type];
@@ -40,7 +34,7 @@ static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_
 	find_read(engine, row, type, reads, ends);
 	for (uint32_t i = 0; i < image->field_count; i++) {
 		row->doubt_count += reads[i] && fields[i].value == EVENT_STRING;
-		row->doubt_count += ends[i] && can_be_cut(&fields[i]);
+		row->doubt_count += ends[i] && event_string_may_be_cut(fields[i].bytes);
 	}
 	if (!row->doubt_count)
 		return 0;
@@ -52,7 +46,7 @@ static int build_row(struct engine *engine, struct engine_dispatch *row, uint32_
 	for (uint32_t i = 0, at = 0; i < image->field_count; i++) {
 		if (reads[i] && fields[i].value == EVENT_STRING)
 			doubts->ends[at++] = fields[i].offset + fields[i].bytes - 1;
-		if (ends[i] && can_be_cut(&fields[i]))
+		if (ends[i] && event_string_may_be_cut(fields[i].bytes))
 			doubts->ends[at++] = fields[i].offset + fields[i].bytes - 2;
 	}
 	memcpy(doubts->entries, row->entries, row->count * sizeof *doubts->entries);

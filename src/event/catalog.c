@@ -47,7 +47,7 @@ static uint32_t field_bytes(const struct event_field_spec *spec)
 
 static bool same_fields(const struct event_type *type, const struct event_type_spec *spec)
 {
-	if (type->field_count != spec->field_count)
+	if (spec->field_count < type->own_count || spec->field_count > type->field_count)
 		return false;
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
@@ -94,7 +94,7 @@ static int lay_out(struct event_catalog *catalog, const struct event_type_spec *
 		offset += fields[i].bytes;
 	}
 	type->fields = fields;
-	type->field_count = spec->field_count;
+	type->field_count = type->own_count = spec->field_count;
 	type->record_bytes = offset;
 	return 0;
 }

@@ -133,9 +133,9 @@ static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 	field->meaning = meaning_find(text);
 	if (!field->meaning)
 		return event_scan_error(scan, first, meaning_nearest(text), "there is no meaning '%s'", text);
-	if (field->value == EVENT_STRING || field->value == EVENT_F64 || field->value == EVENT_BOOL)
-		return event_scan_error(scan, first, NULL, "only integers, times and addresses have a meaning");
-	return 0;
+	const char *lack = event_value_lacks(field->value, field->meaning);
+
+	return lack ? event_scan_error(scan, first, NULL, "%s", lack) : 0;
 }
 
 static int scan_field(struct parser *parser)

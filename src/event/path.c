@@ -24,6 +24,7 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 enum shape {
 	NOTHING,
 	ONE_PATH,
+	TWO_PATHS,
 	ONE_INTEGER,
 	OFFSET_AND_BYTES,  /* bytes of an integer */
 	OFFSET_AND_LENGTH, /* bytes of a string */
@@ -41,12 +42,20 @@ static const struct function {
 	{ "ustr", SOURCE_USTR, ONE_PATH, EVENT_PATH_STRING, 0 },
 	{ "be16", SOURCE_BE16, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "be32", SOURCE_BE32, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "be64", SOURCE_BE64, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "syscall_arg", SOURCE_SYSCALL_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
 	{ "user_arg", SOURCE_USER_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
 	{ "user_result", SOURCE_USER_RESULT, NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_caller", SOURCE_USER_CALLER, NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_word", SOURCE_USER_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "kernel_word", SOURCE_KERNEL_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "file_path", SOURCE_FILE_PATH, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "cgroup_path", SOURCE_CGROUP_PATH, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "container_name", SOURCE_CONTAINER_NAME, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "socket_peer", SOURCE_SOCKET_PEER, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "ip_text", SOURCE_IP_TEXT, TWO_PATHS, EVENT_PATH_STRING, 0 },
+	{ "user_sockaddr", SOURCE_USER_SOCKADDR, TWO_PATHS, EVENT_PATH_STRING, 0 },
+	{ "user_args", SOURCE_USER_ARGS, ONE_PATH, EVENT_PATH_STRING, 0 },
 	{ "cast", SOURCE_CAST, STRUCT_AND_PATH, EVENT_PATH_ANY, 0 },
 	{ "ctx", SOURCE_CTX, OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
 	{ "ctxs", SOURCE_CTXS, OFFSET_AND_BYTES, EVENT_PATH_NUMBER, 65536 },
@@ -144,24 +153,36 @@ static bool is_string(const struct event_scan *scan, const struct taken *taken)
 	return taken->kind == EVENT_PATH_STRING && !scan->makes_trees;
 }
 
-static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
+static int scan_argument(struct event_scan *scan, const struct function *function, unsigned depth,
+			 struct event_path **argument)
 {
 	struct taken of = { 0 };
 	struct event_span span;
+	int result;
+
+	event_scan_blank(scan);
+	span = (struct event_span){ scan->at, 1 };
+	result = scan_choice(scan, depth + 1, &of);
+	*argument = of.tree;
+	if (!result && is_string(scan, &of))
+		result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
+					  function->name);
+	return result;
+}
+
+static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
+{
 	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan, tree) : 0;
 
 	if (result)
 		return result;
-	event_scan_blank(scan);
-	span = (struct event_span){ scan->at, 1 };
-	if (function->shape == ONE_PATH || function->shape == STRUCT_AND_PATH) {
-		result = scan_choice(scan, depth + 1, &of);
-		tree->left = of.tree;
-		if (!result && is_string(scan, &of))
-			result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
-						  function->name);
-	} else if (function->shape != NOTHING) {
+	if (function->shape == ONE_PATH || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH)
+		result = scan_argument(scan, function, depth, &tree->left);
+	else if (function->shape != NOTHING)
 		result = scan_numbers(scan, function, tree);
+	if (!result && function->shape == TWO_PATHS) {
+		result = event_scan_char(scan, ',') ? scan_argument(scan, function, depth, &tree->right)
+						    : event_scan_expected(scan, "','");
 	}
 	if (result)
 		return result;
@@ -253,10 +274,12 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan, taken->tree);
 		}
 	}
-	return event_scan_error(scan, name,
-				"kstr, ustr, be16, be32, syscall_arg, user_arg, user_result, user_caller, user_word, "
-				"kernel_word, cast, ctx, ctxs, ctxstr, ctxloc",
-				"there is no function of this name in paths");
+	return event_scan_error(
+		scan, name,
+		"kstr, ustr, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, user_word, "
+		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
+		"cast, ctx, ctxs, ctxstr, ctxloc",
+		"there is no function of this name in paths");
 }
 
 struct sign {

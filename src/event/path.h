@@ -45,10 +45,18 @@ enum source_op {
 	SOURCE_USTR,
 	SOURCE_BE16,
 	SOURCE_BE32,
-	SOURCE_USER_WORD,   /* the 8 bytes at a user address */
-	SOURCE_KERNEL_WORD, /* the 8 bytes at a kernel address */
-	SOURCE_CAST,        /* steps from the struct called name at address left */
-	SOURCE_SYSCALL_ARG, /* argument number value */
+	SOURCE_BE64,
+	SOURCE_USER_WORD,      /* the 8 bytes at a user address */
+	SOURCE_KERNEL_WORD,    /* the 8 bytes at a kernel address */
+	SOURCE_FILE_PATH,      /* of the struct path at left */
+	SOURCE_CGROUP_PATH,    /* of the struct kernfs_node at left */
+	SOURCE_CONTAINER_NAME, /* of the struct kernfs_node at left */
+	SOURCE_USER_ARGS,      /* of the program with the struct mm_struct at left */
+	SOURCE_SOCKET_PEER,    /* of the struct file at left */
+	SOURCE_IP_TEXT,        /* of the address whose halves are left and right */
+	SOURCE_USER_SOCKADDR,  /* of the user's struct sockaddr at left, of right bytes */
+	SOURCE_CAST,           /* steps from the struct called name at address left */
+	SOURCE_SYSCALL_ARG,    /* argument number value */
 	/* of a classic tracepoint's record: at offset value */
 	SOURCE_CTX,
 	SOURCE_CTXS,

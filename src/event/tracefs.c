@@ -4,6 +4,8 @@
  * system__name. Without privilege there are none.
  */
 
+#include "event/tracefs.h"
+
 #include "event/tracefs-priv.h"
 
 #include <dirent.h>
@@ -11,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 enum { FORMAT_BYTES_MAX = 64 * 1024, NAME_BYTES = 128, PATH_BYTES = 512 };
@@ -30,15 +33,24 @@ static bool is_plain(const char *name)
 	return *name && strlen(name) < NAME_BYTES && strspn(name, allowed) == strlen(name);
 }
 
-static const char *root_of(struct event_catalog *catalog)
+const char *event_tracefs_folder(void)
 {
-	for (size_t i = 0; !catalog->tracefs && i < sizeof mounts / sizeof *mounts; i++) {
-		char path[PATH_BYTES];
+	char path[PATH_BYTES];
 
+	for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
 		snprintf(path, sizeof path, "%s/events", mounts[i]);
 		if (!access(path, R_OK | X_OK))
-			catalog->tracefs = mounts[i];
+			return mounts[i];
+		if (errno != ENOENT)
+			return NULL;
 	}
+	return mount("tracefs", mounts[0], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ? NULL : mounts[0];
+}
+
+static const char *root_of(struct event_catalog *catalog)
+{
+	if (!catalog->tracefs)
+		catalog->tracefs = event_tracefs_folder();
 	return catalog->tracefs;
 }
 

@@ -77,6 +77,15 @@ const struct meaning *event_value_meaning(enum event_value value)
 	return value == EVENT_ADDR ? &meaning_addr : NULL;
 }
 
+const char *event_value_lacks(enum event_value value, const struct meaning *meaning)
+{
+	if ((value == EVENT_STRING) == meaning_is_text(meaning))
+		return value == EVENT_F64 || value == EVENT_BOOL ? "only integers, times and addresses have a meaning"
+								 : NULL;
+	return value == EVENT_STRING ? "only integers, times and addresses have this meaning"
+				     : "only strings have this meaning: an IPv4 address as a number is 'ip4'";
+}
+
 bool event_value_is_unsigned64(enum event_value value)
 {
 	return value == EVENT_U64 || value == EVENT_ADDR;

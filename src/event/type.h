@@ -110,6 +110,8 @@ struct event_type {
 	const char *name;
 	const struct event_field *fields; /* body fields only */
 	uint32_t field_count;
+	uint32_t own_count; /* of them; those behind were asked for (event/about.h) */
+	bool gains;         /* there is room for more of these */
 	uint32_t record_bytes;
 	enum event_origin origin;
 	const char *doc;                /* or NULL */
@@ -141,13 +143,16 @@ static inline bool event_string_is_unread(const struct event_header *record, uin
 	return ((const char *)record)[offset + bytes - 1] != 0;
 }
 
-/*
- * Whether the string fills its field: it may have been longer. Not so in fields that hold no more than the name of a
- * thread: the kernel has no longer ones.
- */
+/* Whether a string in so many bytes may have been longer. Not the name of a thread: the kernel has no longer ones. */
+static inline bool event_string_may_be_cut(uint32_t bytes)
+{
+	return bytes > EVENT_COMM_BYTES;
+}
+
+/* Whether the string fills its field, and may have been longer. */
 static inline bool event_string_is_full(const struct event_header *record, uint32_t offset, uint32_t bytes)
 {
-	return bytes > EVENT_COMM_BYTES && !memchr((const char *)record + offset, 0, bytes - 1);
+	return event_string_may_be_cut(bytes) && !memchr((const char *)record + offset, 0, bytes - 1);
 }
 
 /* Makes the string unread. */
@@ -183,6 +188,9 @@ enum event_value event_value_find(const char *name);
 
 /* What values of a type that says so by itself stand for, or NULL. */
 const struct meaning *event_value_meaning(enum event_value value);
+
+/* NULL: values of this type may have the meaning; else who may. */
+const char *event_value_lacks(enum event_value value, const struct meaning *meaning);
 
 /* True for u64 and addr, whose arithmetic is unsigned. */
 bool event_value_is_unsigned64(enum event_value value);

@@ -250,6 +250,7 @@ static void check_items(struct reading *reading)
 		note_name(reading, names, item);
 	}
 	lang_check_exceptions_taken(&reading->check);
+	unit->host_name = reading->check.host_name;
 }
 
 static void read_all(struct reading *reading, struct event_catalog *catalog)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The names of system calls, for x86-64. Written by tools/make-syscalls --names, do not edit. */
+/* The names of system calls, for x86-64, as the kernel's table has them. */
 
 #include "meaning/family-priv.h"
 
@@ -387,6 +387,7 @@ static const struct meaning_row rows[] = {
 	{ "open_tree_attr", 0, 467 },
 	{ "file_getattr", 0, 468 },
 	{ "file_setattr", 0, 469 },
+	{ "none", 0, -1 }, /* outside of calls */
 	/* What the kernel's tracepoints call them. */
 	{ "newstat", 0, 4 },
 	{ "newfstat", 0, 5 },

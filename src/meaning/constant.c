@@ -38,7 +38,7 @@ bool meaning_constant(const struct meaning *meaning, const char *name, int64_t *
 			return true;
 		}
 	}
-	return false;
+	return family && family->find && family->find(name, number);
 }
 
 bool meaning_nearest_constant(const struct meaning *meaning, const char *wanted, char nearest[MEANING_NAME_BYTES])
@@ -54,6 +54,8 @@ bool meaning_nearest_constant(const struct meaning *meaning, const char *wanted,
 		if (known_name(family, i, known[i]))
 			names[count++] = known[i];
 	}
+	for (size_t i = 0, listed = family->list ? family->list(known, KNOWN_MAX) : 0; i < listed; i++)
+		names[count++] = known[i];
 	for (size_t i = 0; i < family->count && count < NAMES_MAX; i++)
 		names[count++] = family->rows[i].name;
 	const char *found = diag_nearest(wanted, names, count);

@@ -25,6 +25,9 @@ struct meaning_family {
 	const char *(*name)(int number);
 	const char *prefix; /* of what it gives */
 	int last;
+	/* What only the host knows: the number of a name, and up to so many of the names. */
+	bool (*find)(const char *name, int64_t *number);
+	size_t (*list)(char (*names)[MEANING_NAME_BYTES], size_t most);
 };
 
 /* The bits of flags: those of a negative number of 32 bits are as many. */
@@ -71,6 +74,8 @@ extern const struct meaning_family meaning_open, meaning_at, meaning_access, mea
 	meaning_fcntl, meaning_flock, meaning_descriptor, meaning_descriptor_flags, meaning_rename, meaning_fallocate,
 	meaning_mount, meaning_umount, meaning_splice, meaning_advice, meaning_xattr, meaning_statx, meaning_inotify,
 	meaning_rw, meaning_sync_range;
+/* ioctls.c */
+extern const struct meaning_family meaning_ioctl;
 /* memory.c */
 extern const struct meaning_family meaning_prot, meaning_map, meaning_madvise, meaning_msync, meaning_mremap,
 	meaning_mlock, meaning_memfd, meaning_fault;
@@ -84,6 +89,8 @@ extern const struct meaning_family meaning_socket_family, meaning_socket_type, m
 /* waits.c */
 extern const struct meaning_family meaning_futex, meaning_epoll, meaning_clock, meaning_timer, meaning_timerfd,
 	meaning_itimer, meaning_ipc, meaning_ipc_command, meaning_event;
+/* users.c */
+extern const struct meaning_family meaning_user_names, meaning_group_names;
 /* tasks.c */
 extern const struct meaning_family meaning_state, meaning_softirq, meaning_lock, meaning_request, meaning_request_flags,
 	meaning_hrtimer;

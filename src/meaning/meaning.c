@@ -22,9 +22,11 @@ const struct meaning meaning_time = { "time", MEANING_TIME, NULL, false };
 const struct meaning meaning_addr = { "addr", MEANING_ADDRESS, NULL, true };
 const struct meaning meaning_pid = { "pid", MEANING_NUMBER, NULL, true };
 const struct meaning meaning_tid = { "tid", MEANING_NUMBER, NULL, true };
+const struct meaning meaning_uid = { "uid", MEANING_NUMBER, &meaning_user_names, true };
+const struct meaning meaning_gid = { "gid", MEANING_NUMBER, &meaning_group_names, true };
 
 static const struct meaning *const spoken[] = { &meaning_duration, &meaning_time, &meaning_addr, &meaning_pid,
-						&meaning_tid };
+						&meaning_tid,      &meaning_uid,  &meaning_gid };
 
 /* In the order of their texts. */
 static const struct meaning meanings[] = {
@@ -40,6 +42,7 @@ static const struct meaning meanings[] = {
 	ENUM("fadvise", meaning_advice),
 	ENUM("fcntl", meaning_fcntl),
 	ENUM("idtype", meaning_idtype),
+	ENUM("ioctl", meaning_ioctl),
 	ENUM("ipc", meaning_ipc_command),
 	ENUM("itimer", meaning_itimer),
 	ENUM("madvise", meaning_madvise),
@@ -100,7 +103,7 @@ static const struct meaning meanings[] = {
 	FLAGS("umount", meaning_umount),
 	FLAGS("wait", meaning_wait),
 	FLAGS("xattr", meaning_xattr),
-	{ "gid", MEANING_NUMBER, NULL, true },
+	{ "ip", MEANING_IP, NULL, false },
 	{ "ip4", MEANING_IP4, NULL, false },
 	{ "mode", MEANING_MODE, &meaning_mode, false },
 	{ "pages", MEANING_NUMBER, NULL, false },
@@ -110,7 +113,6 @@ static const struct meaning meanings[] = {
 	{ "signal", MEANING_NAME, &meaning_signals, false },
 	{ "state", MEANING_FLAGS, &meaning_state, false },
 	{ "syscall", MEANING_NAME, &meaning_calls, false },
-	{ "uid", MEANING_NUMBER, NULL, true },
 };
 
 enum {
@@ -175,6 +177,16 @@ bool meaning_is_comparable(const struct meaning *a, const struct meaning *b)
 bool meaning_is_amount(const struct meaning *meaning)
 {
 	return meaning && (meaning->form == MEANING_DURATION || meaning->form == MEANING_BYTES);
+}
+
+bool meaning_is_text(const struct meaning *meaning)
+{
+	return meaning && meaning->form == MEANING_IP;
+}
+
+bool meaning_is_of_host(const struct meaning *meaning)
+{
+	return meaning && meaning->family && meaning->family->find;
 }
 
 bool meaning_has_names(const struct meaning *meaning)

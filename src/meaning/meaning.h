@@ -24,6 +24,7 @@ enum meaning_form {
 	MEANING_MODE,       /* S_IFREG|0644 */
 	MEANING_DEVICE,     /* 8:1, the kernel's major << 20 | minor */
 	MEANING_IP4,        /* 127.0.0.1, the number 0x7f000001 */
+	MEANING_IP,         /* a string: 127.0.0.1, ::1, or what a socket of UNIX is called */
 	MEANING_PRIORITY,   /* the kernel's, 0..139: rt 50, nice 0 */
 	MEANING_TRUTH,      /* false, true */
 	MEANING_DESCRIPTOR, /* 32 bits whatever the argument's type */
@@ -42,7 +43,8 @@ struct meaning {
 };
 
 /* Those that the language itself speaks of; others are looked up. */
-extern const struct meaning meaning_duration, meaning_time, meaning_addr, meaning_pid, meaning_tid;
+extern const struct meaning meaning_duration, meaning_time, meaning_addr, meaning_pid, meaning_tid, meaning_uid,
+	meaning_gid;
 
 /* A number as events have it: 64 bits. */
 struct meaning_number {
@@ -73,8 +75,14 @@ bool meaning_is_comparable(const struct meaning *a, const struct meaning *b);
 /* Whether it is an amount that a number of times, or a part, of it still is. */
 bool meaning_is_amount(const struct meaning *meaning);
 
+/* Whether strings have it, and no numbers. */
+bool meaning_is_text(const struct meaning *meaning);
+
 /* Whether constants with names belong to it. */
 bool meaning_has_names(const struct meaning *meaning);
+
+/* Whether the host says what its constants are called: users and groups. Such names may stand in quotes. */
+bool meaning_is_of_host(const struct meaning *meaning);
 
 /* The number that name stands for among values of this meaning. False: it is no name of the family. */
 bool meaning_constant(const struct meaning *meaning, const char *name, int64_t *number);
@@ -90,5 +98,18 @@ bool meaning_show_real(struct text_buffer *text, const struct meaning *meaning, 
 
 /* Appends the family's name for the number: false: it has none, and nothing is appended. */
 bool meaning_name(struct text_buffer *text, const struct meaning *meaning, struct meaning_number number);
+
+/*
+ * The names of this host's users and groups, for ids of events that are its own. May be used by several threads.
+ * -ENOMEM. Nothing has a name until meaning_users_ask has been called.
+ */
+struct meaning_users;
+int meaning_users_new(struct meaning_users **made);
+void meaning_users_free(struct meaning_users *users);
+void meaning_users_ask(struct meaning_users *users);
+
+/* Appends the name of a user or a group. False: it is neither, or without a name; users may be NULL. */
+bool meaning_user(struct meaning_users *users, const struct meaning *meaning, struct meaning_number number,
+		  struct text_buffer *text);
 
 #endif

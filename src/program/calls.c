@@ -55,7 +55,7 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 	return any;
 }
 
-bool program_is_told(const struct program *program, const struct program_rule *rule)
+bool program_is_reported(const struct program *program, const struct program_rule *rule)
 {
 	if (program_only_tallies(program, rule))
 		return false;

@@ -21,7 +21,7 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 bool program_notice_only_tallies(const struct program *program, const struct program_rule *rule, uint32_t notice);
 
 /* Whether matches of a rule are reported one by one: not where only aggregates, counters or histograms say of them. */
-bool program_is_told(const struct program *program, const struct program_rule *rule);
+bool program_is_reported(const struct program *program, const struct program_rule *rule);
 
 /*
  * Evaluates the arguments of a call over the slots of operand, at most room of them, into values. Returns how many, or

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+struct meaning_users; /* meaning/meaning.h */
+
 /*
  * A validated image with its tables as typed pointers. Read-only after loading and then shared freely between
  * threads. Everything an executor derives from it is the executor's own.
@@ -35,6 +37,8 @@ struct program {
 	const struct program_aggregate *aggregates;
 	uint32_t type_count, field_count, rule_count;
 	size_t total_bytes;
+	struct meaning_users
+		*users; /* whose names are shown; NULL: none. Not of the image: borrowed, set by who loaded it */
 };
 
 /*

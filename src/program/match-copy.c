@@ -58,6 +58,7 @@ size_t program_match_bytes(const struct program *program, const struct program_m
 		size += text_bytes(match->reactions[i].why);
 	for (uint32_t i = 0; i < frames; i++)
 		size += text_bytes(match->frames[i]);
+	size += text_bytes(match->stack_end);
 	return (size + 7) / 8 * 8;
 }
 
@@ -100,6 +101,7 @@ void program_match_pack(const struct program *program, const struct program_matc
 		to = put(to, match->reactions[i].why, text_bytes(match->reactions[i].why));
 	for (uint32_t i = 0; i < head.match.stack_count; i++)
 		to = put(to, match->frames[i], text_bytes(match->frames[i]));
+	put(to, match->stack_end, text_bytes(match->stack_end));
 }
 
 static size_t room_bytes(uint32_t events, uint32_t reactions, uint32_t frames)
@@ -157,11 +159,15 @@ void program_match_unpack(const void *packed, void *room, struct program_match_c
 			reactions[i].why = take_text(&from);
 	for (uint32_t i = 0; i < head->match.stack_count; i++)
 		frames[i] = take_text(&from);
+	if (head->match.stack_end)
+		copy->match.stack_end = take_text(&from);
 	copy->match.slots = head + 1;
 	copy->match.comm = head->comm;
 	copy->match.events = events;
 	copy->match.reactions = copy->reactions;
 	copy->match.stack = NULL;
+	copy->match.stack_copy = NULL;
+	copy->match.namer = NULL;
 	copy->match.frames = head->match.frames ? frames : NULL;
 }
 

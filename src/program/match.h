@@ -25,7 +25,31 @@ struct program_reaction {
 	const char *verdict, *by;
 };
 
-enum { PROGRAM_FRAMES_MAX = 32 };
+enum { PROGRAM_FRAMES_MAX = 32, PROGRAM_REGISTERS_MAX = 34 };
+
+/*
+ * The stack of a thread in user mode as it was, for unwinding: page i, from start on, can be read where bit i of pages
+ * says so. registers are those of the architecture's struct pt_regs.
+ */
+struct program_stack_copy {
+	const uint64_t *registers;
+	uint64_t start, pages;
+	const uint8_t *bytes;
+	uint32_t page_bytes, page_count;
+};
+
+/* How a stack was found: by following frame pointers, in the kernel; by unwinding a copy of it. */
+enum program_stack_by { PROGRAM_BY_FRAME_POINTERS, PROGRAM_BY_UNWINDING };
+
+/*
+ * Who knows what addresses of a match's process are called, as long as the process is as it was. Returns a text that is
+ * valid until the next call; NULL: there is no name for it.
+ */
+struct program_match;
+struct program_namer {
+	const char *(*name)(void *context, const struct program_match *match, uint64_t address);
+	void *context;
+};
 
 /* A match, borrowed by the callee for the length of the call. */
 struct program_match {
@@ -42,8 +66,13 @@ struct program_match {
 	const struct program_reaction *reactions; /* per statement of the rule; NULL: nothing was tried */
 	/* Of the thread in user mode, if the rule asks for it: addresses, innermost first, and what they mean. */
 	const uint64_t *stack;
-	const char *const *frames; /* NULL: not looked up yet */
+	const struct program_stack_copy *stack_copy; /* NULL: there is none; no longer once frames are there */
+	const char *const *frames;                   /* NULL: not looked up yet */
 	uint32_t stack_count;
+	enum program_stack_by stack_by;
+	const struct program_namer *namer; /* NULL: nobody knows */
+	bool has_own_values;   /* what its rule returns are values of its process, pid, and of nobody else */
+	const char *stack_end; /* what is missing of it, and why; NULL: nothing is known to be */
 };
 
 /* Receives matches in order. A negative result stops the executor, which passes it on. */
@@ -61,6 +90,8 @@ struct program_rule_stats {
 	uint64_t excepted;    /* matches that an exception kept from being told and from acting; not among matches */
 	uint64_t unshown;     /* matches that an output was told to leave out, as there were so many */
 	uint64_t unraised;    /* events that its matches did not raise: there was no room for so many at one event */
+	/* Of pool_exhausted, runs that found no room to keep an event in (RETURN SEQUENCE). */
+	uint64_t events_refused;
 };
 
 #endif

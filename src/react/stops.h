@@ -3,7 +3,7 @@
 #define REACT_STOPS_H
 
 /*
- * Whom the kernel's programs have stopped: a table in memory that they share with this process and with the keeper. A
+ * Whom the kernel's programs have stopped: a table in memory that they share with this process and with the watchdog. A
  * program notes a process before it sends SIGSTOP, so every stopped process is in the table, whatever ends when.
  *
  * A slot's word holds a count in its upper half and whom it is about in its lower half; a slot whose count is 0 is

@@ -89,10 +89,10 @@ __attribute__((noreturn)) static void be_watchdog(const struct react_watchdog_op
 	syscall(SYS_close_range, 2, ~0u, 0);
 	/* The process that waits for the word may be dead already: then there is all the more to do. */
 	int moved = chdir("/");
-	ssize_t told = write(1, "", 1);
+	ssize_t reported = write(1, "", 1);
 
 	(void)moved;
-	(void)told;
+	(void)reported;
 	close(1);
 	while (poll(&fds, 1, -1) < 0 && errno == EINTR)
 		;
@@ -100,7 +100,7 @@ __attribute__((noreturn)) static void be_watchdog(const struct react_watchdog_op
 	_exit(0);
 }
 
-/* Waits for the keeper's word; 0 or -errno. */
+/* Waits for the watchdog's word; 0 or -errno. */
 static int await_word(int fd)
 {
 	char word;

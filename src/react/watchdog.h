@@ -20,11 +20,11 @@ struct react_watchdog_options {
 	struct undo *undo; /* NULL: nothing */
 };
 
-/* Returns when the keeper waits. -EAGAIN (no process), -EOPNOTSUPP (no pidfd) with a message. */
+/* Returns when the watchdog waits. -EAGAIN (no process), -EOPNOTSUPP (no pidfd) with a message. */
 int react_watchdog_start(const struct react_watchdog_options *options, struct asterism_diag *diag,
 			 struct react_watchdog **made);
 
-/* Readable when the keeper is no more. */
+/* Readable when the watchdog is no more. */
 int react_watchdog_fd(const struct react_watchdog *watchdog);
 bool react_watchdog_lives(const struct react_watchdog *watchdog);
 

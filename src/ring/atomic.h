@@ -7,11 +7,17 @@
  * put itself in their place.
  */
 
+#include "ring/order.h"
 #include "ring/ring.h"
 
 #include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
-enum { RING_LOOKS = 16 }; /* how often a reader looks for a moment without a writer */
+#ifndef RING_LOOKS
+#define RING_LOOKS 16 /* how often a reader looks for a moment without a writer */
+#endif
 
 static inline uint64_t ring_clock_ns(void)
 {
@@ -21,97 +27,119 @@ static inline uint64_t ring_clock_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+static inline uint64_t ring_clock_tsc(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#elif defined(__aarch64__)
+	uint64_t now;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+	return now;
+#else
+	return 0; /* ring_clock_is_there */
+#endif
+}
+
+static inline uint64_t ring_clock_now(const struct ring *ring)
+{
+	if (ring->now)
+		return ring->now();
+	return ring->clock == RING_CLOCK_TSC ? ring_clock_tsc() : ring_clock_ns();
+}
+
 static inline uint64_t ring_word_load(struct ring_control *control)
 {
-	return atomic_load_explicit(&control->reserve, memory_order_acquire);
+	return ring_order_load_acquire(&control->reserve);
 }
 
 /* After reading data. Pairs with ring_word_exchange. */
 static inline uint64_t ring_word_load_again(struct ring_control *control)
 {
-	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&control->reserve, memory_order_acquire);
+	ring_order_fence_acquire();
+	return ring_order_load_acquire(&control->reserve);
 }
 
 static inline bool ring_word_exchange(struct ring_control *control, uint64_t old, uint64_t new)
 {
-	if (!atomic_compare_exchange_strong(&control->reserve, &old, new))
+	if (!ring_order_exchange(&control->reserve, old, new))
 		return false;
-	atomic_thread_fence(memory_order_release);
+	ring_order_fence_release();
 	return true;
 }
 
-static inline uint64_t ring_told_load(struct ring_control *control)
+static inline uint64_t ring_reported_load(struct ring_control *control)
 {
-	return atomic_load_explicit(&control->told, memory_order_acquire);
+	return ring_order_load_acquire(&control->reported);
 }
 
-static inline uint64_t ring_told_comm_load(struct ring_control *control, int word)
+static inline uint64_t ring_reported_comm_load(struct ring_control *control, int word)
 {
-	return atomic_load_explicit(&control->told_comm[word], memory_order_relaxed);
+	return ring_order_load(&control->reported_comm[word]);
 }
 
-static inline void ring_told_comm_store(struct ring_control *control, int word, uint64_t value)
+static inline void ring_reported_comm_store(struct ring_control *control, int word, uint64_t value)
 {
-	atomic_store_explicit(&control->told_comm[word], value, memory_order_relaxed);
+	ring_order_store(&control->reported_comm[word], value);
 }
 
-static inline void ring_told_store(struct ring_control *control, uint64_t told)
+static inline void ring_reported_store(struct ring_control *control, uint64_t reported)
 {
-	atomic_store_explicit(&control->told, told, memory_order_release);
+	ring_order_store_release(&control->reported, reported);
 }
 
 /* A reader's look. Pairs with ring_commit_add. */
 static inline uint64_t ring_commit_load(struct ring_control *control, uint32_t slot)
 {
-	return atomic_load_explicit(&control->commits[slot], memory_order_acquire);
+	return ring_order_load_acquire(&control->commits[slot]);
 }
 
 /* A writer's look before it opens a sub-buffer again. Pairs with ring_commit_add. */
 static inline uint64_t ring_commit_check(struct ring_control *control, uint32_t slot)
 {
-	return atomic_load_explicit(&control->commits[slot], memory_order_acquire);
+	return ring_order_load_acquire(&control->commits[slot]);
 }
 
 static inline void ring_commit_add(struct ring_control *control, uint32_t slot, uint64_t units)
 {
-	atomic_fetch_add_explicit(&control->commits[slot], units, memory_order_release);
+	ring_order_add_release(&control->commits[slot], units);
 }
 
-/* The unreduced halves. Their writer has not committed yet, so they are never older than a lap. */
-static inline uint64_t ring_long_load(_Atomic uint64_t *half)
+/* The unreduced halves, whose writer has not committed yet, so that they are never older than a lap; and when the next
+ * sub-buffer is due. */
+static inline uint64_t ring_long_load(uint64_t *half)
 {
-	return atomic_load_explicit(half, memory_order_relaxed);
+	return ring_order_load(half);
 }
 
-static inline void ring_long_store(_Atomic uint64_t *half, uint64_t value)
+static inline void ring_long_store(uint64_t *half, uint64_t value)
 {
-	atomic_store_explicit(half, value, memory_order_relaxed);
+	ring_order_store(half, value);
 }
 
-static inline uint64_t ring_data_load(_Atomic uint64_t *unit)
+static inline uint64_t ring_data_load(uint64_t *unit)
 {
-	return atomic_load_explicit(unit, memory_order_relaxed);
+	return ring_order_load(unit);
 }
 
-static inline void ring_data_store(_Atomic uint64_t *unit, uint64_t value)
+static inline void ring_data_store(uint64_t *unit, uint64_t value)
 {
-	atomic_store_explicit(unit, value, memory_order_relaxed);
+	ring_order_store(unit, value);
 }
 
 static inline void ring_drop_add(struct ring_control *control)
 {
-	atomic_fetch_add_explicit(&control->dropped, 1, memory_order_relaxed);
+	ring_order_add(&control->dropped, 1);
 }
 
 static inline uint64_t ring_drop_load(struct ring_control *control)
 {
-	return atomic_load_explicit(&control->dropped, memory_order_relaxed);
+	return ring_order_load(&control->dropped);
 }
 
 static inline uint64_t ring_unread_load(struct ring_control *control)
 {
-	return atomic_load_explicit(&control->unread, memory_order_relaxed);
+	return ring_order_load(&control->unread);
 }
 
 #endif

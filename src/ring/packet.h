@@ -11,6 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define RING_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define RING_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
 #define RING_PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 
 struct ring_packet {
@@ -31,11 +37,11 @@ struct ring_packet {
 };
 
 /* events_before and what is reserved lie where CTF's alignment leaves gaps, so that other readers do not show them. */
-_Static_assert(sizeof(struct ring_packet) == 96, "the packet header is a fixed layout");
-_Static_assert(offsetof(struct ring_packet, events_before) == 24, "the packet header is a fixed layout");
-_Static_assert(offsetof(struct ring_packet, timestamp_begin) == 32, "the packet header is a fixed layout");
-_Static_assert(offsetof(struct ring_packet, events_discarded) == 64, "the packet header is a fixed layout");
-_Static_assert(offsetof(struct ring_packet, cpu_id) == 80, "the packet header is a fixed layout");
-_Static_assert(offsetof(struct ring_packet, packet_seq_num) == 88, "the packet header is a fixed layout");
+RING_ASSERT(sizeof(struct ring_packet) == 96, "the packet header is a fixed layout");
+RING_ASSERT(offsetof(struct ring_packet, events_before) == 24, "the packet header is a fixed layout");
+RING_ASSERT(offsetof(struct ring_packet, timestamp_begin) == 32, "the packet header is a fixed layout");
+RING_ASSERT(offsetof(struct ring_packet, events_discarded) == 64, "the packet header is a fixed layout");
+RING_ASSERT(offsetof(struct ring_packet, cpu_id) == 80, "the packet header is a fixed layout");
+RING_ASSERT(offsetof(struct ring_packet, packet_seq_num) == 88, "the packet header is a fixed layout");
 
 #endif

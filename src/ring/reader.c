@@ -85,14 +85,14 @@ uint64_t ring_unread(const struct ring *ring)
 	return ring_unread_load(ring->control);
 }
 
-static bool is_overwritten(const struct ring *ring, uint64_t sequence)
+bool ring_is_overwritten(const struct ring *ring, uint64_t sequence)
 {
 	return last_of(ring, look(ring, ring_word_load_again).position) >= sequence + ring->sub_count;
 }
 
 static void copy(const struct ring *ring, uint64_t position, uint64_t *to, size_t units)
 {
-	_Atomic uint64_t *from = ring_unit(ring, position);
+	uint64_t *from = ring_unit(ring, position);
 
 	for (size_t i = 0; i < units; i++)
 		to[i] = ring_data_load(&from[i]);
@@ -123,14 +123,14 @@ int ring_read(const struct ring *ring, uint64_t sequence, void *buffer, struct r
 	struct ring_packet *packet = buffer;
 
 	if (ring_commit_load(ring->control, ring_slot(ring, position)) != complete)
-		return is_overwritten(ring, sequence) ? -ESTALE : 0;
+		return ring_is_overwritten(ring, sequence) ? -ESTALE : 0;
 	copy(ring, position, units, RING_HEADER_UNITS);
 	bool sane = is_sane(ring, packet, sequence);
 
 	if (sane)
 		copy(ring, position + RING_HEADER_UNITS, units + RING_HEADER_UNITS,
 		     packet->content_bits / 8 / RING_UNIT_BYTES - RING_HEADER_UNITS);
-	if (is_overwritten(ring, sequence))
+	if (ring_is_overwritten(ring, sequence))
 		return -ESTALE;
 	if (!sane)
 		return -EBADMSG;
@@ -138,23 +138,33 @@ int ring_read(const struct ring *ring, uint64_t sequence, void *buffer, struct r
 	return 1;
 }
 
-/*
- * Looks until no writer is between reservation and commit: the word is the same before and after a look at the
- * counter, and the counter has all that the word gave away.
- */
+/* Whether at one moment no writer was between reservation and commit: the word is the same before and after a look at
+ * the counter, and the counter has all that the word gave away. */
+static bool is_at_rest(const struct ring *ring, struct look *now)
+{
+	*now = look(ring, ring_word_load);
+	if (!now->position)
+		return true;
+	uint64_t last = last_of(ring, now->position);
+	uint64_t committed = ring_commit_load(ring->control, (uint32_t)(last & (ring->sub_count - 1)));
+	uint64_t units = now->position - last * ring->sub_units + last / ring->sub_count * ring->sub_units;
+
+	return committed == units && ring_word_load_again(ring->control) == now->word;
+}
+
+bool ring_is_at_rest(const struct ring *ring)
+{
+	struct look now;
+
+	return is_at_rest(ring, &now);
+}
+
+/* Looks until no writer is in between. */
 static bool settle(const struct ring *ring, struct look *now)
 {
-	for (int i = 0; i < RING_LOOKS; i++) {
-		*now = look(ring, ring_word_load);
-		if (!now->position)
-			return false;
-		uint64_t last = last_of(ring, now->position);
-		uint64_t committed = ring_commit_load(ring->control, (uint32_t)(last & (ring->sub_count - 1)));
-		uint64_t units = now->position - last * ring->sub_units + last / ring->sub_count * ring->sub_units;
-
-		if (committed == units && ring_word_load_again(ring->control) == now->word)
-			return true;
-	}
+	for (int i = 0; i < RING_LOOKS; i++)
+		if (is_at_rest(ring, now))
+			return now->position != 0;
 	return false;
 }
 
@@ -168,10 +178,10 @@ int ring_drain(const struct ring *ring, void *buffer, struct ring_part *part)
 	uint64_t sequence = last_of(ring, now.position), position = sequence * ring->sub_units;
 
 	copy(ring, position, buffer, (size_t)(now.position - position));
-	if (is_overwritten(ring, sequence))
+	if (ring_is_overwritten(ring, sequence))
 		return 0;
 	packet->content_bits = (now.position - position) * RING_UNIT_BYTES * 8;
-	packet->timestamp_end = ring_clock_ns();
+	packet->timestamp_end = ring_clock_now(ring);
 	packet->events_after = ring_lengthen(packet->events_before, ring_word_events(now.word));
 	if (!is_sane(ring, packet, sequence))
 		return -EBADMSG;

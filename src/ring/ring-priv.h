@@ -27,15 +27,15 @@ static inline uint32_t ring_slot(const struct ring *ring, uint64_t position)
 	return (uint32_t)(position / ring->sub_units) & (ring->sub_count - 1);
 }
 
-static inline _Atomic uint64_t *ring_unit(const struct ring *ring, uint64_t position)
+static inline uint64_t *ring_unit(const struct ring *ring, uint64_t position)
 {
 	return &ring->data[position & ((uint64_t)ring->sub_units * ring->sub_count - 1)];
 }
 
-/* Where a 64-bit field of the packet header lies, in units. */
-#define RING_HEADER_UNIT(field) (offsetof(struct ring_packet, field) / RING_UNIT_BYTES)
+/* Whether the sub-buffer has been opened again: data read before the call may be of another lap. */
+bool ring_is_overwritten(const struct ring *ring, uint64_t sequence);
 
-_Static_assert(offsetof(struct ring_packet, events_before) % RING_UNIT_BYTES == 0, "written as one unit");
-_Static_assert(offsetof(struct ring_packet, events_after) % RING_UNIT_BYTES == 0, "written as one unit");
+/* Whether no writer was between reservation and commit at some moment of this call; false where it was not seen. */
+bool ring_is_at_rest(const struct ring *ring);
 
 #endif

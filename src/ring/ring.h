@@ -33,6 +33,11 @@
  * committed by the one who closes it. Counters go on from lap to lap: after lap n (from 1) a complete sub-buffer's is
  * n * sub_units. A sub-buffer is only opened again once it is complete, so no writer touches a slot of another lap.
  *
+ * Age. An event has the low 48 bits of its time, a sub-buffer's header the whole. So that the one gives the other, no
+ * sub-buffer takes events of RING_AGE_MAX or more after it was opened: such an event opens the next. When that is due
+ * stands in the control block, where it may be out of date only for a while after an opening, and then too early: an
+ * event too soon in a sub-buffer of its own does no harm.
+ *
  * Told. After its reservation a writer stores its thread and the position that it moved to in one word. The next one
  * needs not tell its context if the word names its own thread and the very position at which it goes on: only then the
  * last event in the ring is by the same thread.
@@ -46,52 +51,24 @@
  *   told name, told (release)  - told (acquire), told name
  */
 
-#include "ring/packet.h"
+#include "ring/layout.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	RING_UNIT_BYTES = 8,
-	RING_HEADER_UNITS = sizeof(struct ring_packet) / RING_UNIT_BYTES,
-	RING_CONTEXT_UNITS = 4, /* with its event word */
-	RING_COMM_BYTES = 16,
 	RING_ATTEMPTS = 8,
-	RING_SUB_UNITS_MIN = 32,
-	RING_UNITS_MAX = 1 << 30, /* of all sub-buffers together */
-	RING_ID_CONTEXT = 0,
 };
-
-struct ring_control {
-	_Atomic uint64_t reserve;      /* position | events << 32 */
-	_Atomic uint64_t told;         /* position | tid << 32 */
-	_Atomic uint64_t told_comm[2]; /* the name last told */
-	_Atomic uint64_t dropped;      /* events */
-	/* Both halves of the reserve word without the modulo, as of a recent opening; for telling laps of the word. */
-	_Atomic uint64_t position;
-	_Atomic uint64_t events;
-	_Atomic uint64_t unread;    /* of the dropped: what they need lies in memory that could not be read */
-	_Atomic uint64_t commits[]; /* units, per sub-buffer */
-};
-
-_Static_assert(sizeof(struct ring_control) == 64, "programs in the kernel know this layout");
-_Static_assert(sizeof(_Atomic uint64_t) == 8 && ATOMIC_LLONG_LOCK_FREE == 2, "shared memory needs plain words");
 
 /* A view of a ring that lies elsewhere. What is here is known from the ring's maker, never read from the ring. */
 struct ring {
 	struct ring_control *control;
-	_Atomic uint64_t *data;
+	uint64_t *data;
 	uint32_t sub_units;
 	uint32_t sub_count; /* at least 2 */
-};
-
-/* Who raises an event. */
-struct ring_context {
-	uint32_t tid;
-	uint32_t pid;
-	char comm[RING_COMM_BYTES];
+	enum ring_clock clock;
+	uint64_t (*now)(void); /* read instead of the clock, if not NULL */
 };
 
 /* Whether a ring can have this shape. */
@@ -102,6 +79,18 @@ static inline size_t ring_control_bytes(uint32_t sub_count)
 {
 	return sizeof(struct ring_control) + sub_count * sizeof(uint64_t);
 }
+
+/* Where a ring lies that somebody else has made. */
+struct ring_memory {
+	void *control, *data;
+	uint64_t control_bytes, data_bytes;
+};
+
+/* Writes the ring's shape and clock into its control block, before anybody else has it. */
+void ring_name(const struct ring *ring);
+
+/* The ring that memory says it is. Returns 0, or -EBADMSG: it says nothing, or what cannot be. */
+int ring_describe(const struct ring_memory *memory, struct ring *ring);
 
 /*
  * Writes one event: its id (not 0) and payload_units of payload. Any thread, any number at a time, signal handlers too.

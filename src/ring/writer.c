@@ -15,7 +15,7 @@ struct place {
 	uint32_t slot;
 	uint32_t begin; /* position of the first unit, context included */
 	uint32_t end;   /* position behind it */
-	bool opens, tells;
+	bool opens, reports;
 };
 
 static uint32_t offset_of(const struct ring *ring, uint32_t position)
@@ -32,11 +32,11 @@ static uint64_t comm_word(const struct ring_context *who, int word)
 }
 
 /* Whether the last event before position was by the same thread under the same name. */
-static bool is_told(struct ring_control *control, const struct ring_context *who, uint32_t position)
+static bool is_reported(struct ring_control *control, const struct ring_context *who, uint32_t position)
 {
-	return ring_told_load(control) == (position | (uint64_t)who->tid << 32) &&
-	       ring_told_comm_load(control, 0) == comm_word(who, 0) &&
-	       ring_told_comm_load(control, 1) == comm_word(who, 1);
+	return ring_reported_load(control) == (position | (uint64_t)who->tid << 32) &&
+	       ring_reported_comm_load(control, 0) == comm_word(who, 0) &&
+	       ring_reported_comm_load(control, 1) == comm_word(who, 1);
 }
 
 /* Whether the sub-buffer that is opened at position is complete as of the lap before. */
@@ -47,21 +47,27 @@ static bool is_settled(const struct ring *ring, uint32_t slot, uint32_t position
 	return (uint32_t)(ring_commit_check(ring->control, slot) * ring->sub_count) == lap;
 }
 
+/* Whether the sub-buffer that is written to is too old for an event at ts. */
+static bool is_due(struct ring_control *control, uint64_t ts)
+{
+	return ts > ring_long_load(&control->due) - 1;
+}
+
 /* Returns 0, -EBUSY, -EAGAIN. units: of the event without a context. */
 static int reserve(const struct ring *ring, const struct ring_context *who, uint32_t units, struct place *place)
 {
 	struct ring_control *control = ring->control;
 	uint64_t old = ring_word_load(control);
 
-	place->ts = ring_clock_ns();
+	place->ts = ring_clock_now(ring);
 	place->old = old;
 	place->begin = ring_word_position(old);
-	place->tells = !is_told(control, who, place->begin);
-	uint32_t offset = offset_of(ring, place->begin), all = units + (place->tells ? RING_CONTEXT_UNITS : 0);
+	place->reports = !is_reported(control, who, place->begin);
+	uint32_t offset = offset_of(ring, place->begin), all = units + (place->reports ? RING_CONTEXT_UNITS : 0);
 
-	place->opens = offset == 0 || offset + all >= ring->sub_units;
+	place->opens = offset == 0 || offset + all >= ring->sub_units || is_due(control, place->ts);
 	if (place->opens) {
-		place->tells = true;
+		place->reports = true;
 		all = units + RING_CONTEXT_UNITS;
 		place->rest = offset ? ring->sub_units - offset : 0;
 		place->begin += place->rest;
@@ -92,6 +98,7 @@ static void open_sub_buffer(const struct ring *ring, const struct place *place)
 
 	ring_long_store(&control->position, position);
 	ring_long_store(&control->events, events);
+	ring_long_store(&control->due, place->ts + RING_AGE_MAX);
 	if (place->rest) {
 		uint64_t content_bits = (uint64_t)(ring->sub_units - place->rest) * RING_UNIT_BYTES * 8;
 
@@ -105,20 +112,15 @@ static void open_sub_buffer(const struct ring *ring, const struct place *place)
 	store_header(ring, start, RING_HEADER_UNIT(events_before), events);
 }
 
-static uint64_t event_word(uint16_t id, uint64_t ts)
+static void report(const struct ring *ring, const struct place *place, const struct ring_context *who)
 {
-	return ts << 16 | id;
-}
+	uint64_t *unit = ring_unit(ring, place->begin);
 
-static void tell(const struct ring *ring, const struct place *place, const struct ring_context *who)
-{
-	_Atomic uint64_t *unit = ring_unit(ring, place->begin);
-
-	ring_data_store(&unit[0], event_word(RING_ID_CONTEXT, place->ts));
+	ring_data_store(&unit[0], ring_event_word(RING_ID_CONTEXT, place->ts));
 	ring_data_store(&unit[1], who->tid | (uint64_t)who->pid << 32);
 	for (int i = 0; i < 2; i++) {
 		ring_data_store(&unit[2 + i], comm_word(who, i));
-		ring_told_comm_store(ring->control, i, comm_word(who, i));
+		ring_reported_comm_store(ring->control, i, comm_word(who, i));
 	}
 }
 
@@ -138,13 +140,13 @@ int ring_put(const struct ring *ring, const struct ring_context *who, uint16_t i
 	}
 	if (place.opens)
 		open_sub_buffer(ring, &place);
-	if (place.tells)
-		tell(ring, &place, who);
-	ring_told_store(ring->control, place.end | (uint64_t)who->tid << 32);
+	if (place.reports)
+		report(ring, &place, who);
+	ring_reported_store(ring->control, place.end | (uint64_t)who->tid << 32);
 
-	_Atomic uint64_t *unit = ring_unit(ring, place.begin + (place.tells ? RING_CONTEXT_UNITS : 0));
+	uint64_t *unit = ring_unit(ring, place.begin + (place.reports ? RING_CONTEXT_UNITS : 0));
 
-	ring_data_store(unit, event_word(id, place.ts));
+	ring_data_store(unit, ring_event_word(id, place.ts));
 	for (uint32_t i = 0; i < payload_units; i++)
 		ring_data_store(&unit[1 + i], payload[i]);
 	ring_commit_add(ring->control, place.slot,

@@ -39,7 +39,7 @@ static void options_are_checked(void **state)
 	asterism_diag_free(diag);
 }
 
-static void wrong_rules_are_told(void **state)
+static void wrong_rules_are_reported(void **state)
 {
 	static const char wrong[] = "RULE wrong\nPATTERN { [sys_enter_getpid] }\nWHERE { [tib] }\n";
 	struct fixture *fixture = *state;
@@ -433,7 +433,7 @@ static void scopes_differ(void **state)
 	asterism_session_free(pids);
 }
 
-static void the_end_of_a_process_is_told(void **state)
+static void the_end_of_a_process_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
 	struct puppet puppet;
@@ -454,7 +454,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		case_of(options_are_checked),
-		case_of(wrong_rules_are_told),
+		case_of(wrong_rules_are_reported),
 		case_of(foreign_rules_name_installed_catalogs_only),
 		case_of(wrong_states_are_refused),
 		case_of(processes_are_checked),
@@ -472,7 +472,7 @@ int main(void)
 		case_of(commands_may_be_reaped_elsewhere),
 		case_of(the_own_process_is_not_observed),
 		case_of(scopes_differ),
-		case_of(the_end_of_a_process_is_told),
+		case_of(the_end_of_a_process_is_reported),
 	};
 
 	if (geteuid() != 0) {

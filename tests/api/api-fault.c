@@ -88,7 +88,7 @@ static int attempt(struct rig *rig, struct asterism_diag *diag)
 	const struct asterism_session_options options = { .size = sizeof options,
 							  .on_match = on_match,
 							  .context = rig };
-	const struct asterism_diag *told = diag;
+	const struct asterism_diag *reported = diag;
 	int result;
 
 	rig->matches = 0;
@@ -98,12 +98,12 @@ static int attempt(struct rig *rig, struct asterism_diag *diag)
 	result = asterism_session_open(&options, diag, &rig->session);
 	if (!result) {
 		result = use(rig);
-		told = asterism_session_diag(rig->session);
+		reported = asterism_session_diag(rig->session);
 	}
 	alloc_fail_at(0);
-	if (result && (result != -ENOMEM || !asterism_diag_count(told, ASTERISM_ERROR))) {
+	if (result && (result != -ENOMEM || !asterism_diag_count(reported, ASTERISM_ERROR))) {
 		printf("FAIL: allocation %lu: %s, %zu errors told\n", rig->failing, strerror(-result),
-		       asterism_diag_count(told, ASTERISM_ERROR));
+		       asterism_diag_count(reported, ASTERISM_ERROR));
 		return -1;
 	}
 	if (rig->session)

@@ -62,7 +62,7 @@ static int read_both(struct fixture *fixture, const struct asterism_match *match
 	return ASTERISM_CONTINUE;
 }
 
-static void warnings_are_told_live(void **state)
+static void warnings_are_reported_live(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -93,7 +93,7 @@ static void rules_have_neither_warning_nor_trail(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		case_of(warnings_are_told_live),
+		case_of(warnings_are_reported_live),
 		case_of(rules_have_neither_warning_nor_trail),
 	};
 

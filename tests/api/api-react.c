@@ -21,7 +21,7 @@ struct play {
 	struct puppet puppet;
 	struct asterism_session *session;
 	struct asterism_rules *rules;
-	int told, asked, answer;
+	int reported, asked, answer;
 	uint64_t ticket;
 	char json[1024];
 };
@@ -30,7 +30,7 @@ static int on_match(void *context, const struct asterism_match *match)
 {
 	struct play *play = context;
 
-	play->told++;
+	play->reported++;
 	assert_true(asterism_match_json(match, play->json, sizeof play->json) > 0);
 	return play->answer == ASTERISM_ABORT ? ASTERISM_ABORT : ASTERISM_CONTINUE;
 }
@@ -92,7 +92,7 @@ static void what_is_not_allowed_is_reported(void **state)
 	begin(&play, &options, kill_text);
 	assert_string_equal(asterism_rules_action(play.rules), "Kill");
 	assert_int_equal(puppet_call(&play.puppet, 1), 0);
-	await(&play, &play.told, 1);
+	await(&play, &play.reported, 1);
 	assert_non_null(strstr(play.json, "not allowed"));
 	assert_int_equal(puppet_call(&play.puppet, 1), 0);
 	end(&play);
@@ -108,7 +108,7 @@ static void what_is_allowed_is_done(void **state)
 	(void)state;
 	begin(&play, &options, kill_text);
 	let_call(&play);
-	await(&play, &play.told, 1);
+	await(&play, &play.reported, 1);
 	assert_int_equal(waitid(P_PID, (id_t)play.puppet.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_status, SIGKILL);
 	end(&play);
@@ -161,7 +161,7 @@ static void counters_are_read(void **state)
 	assert_int_equal(asterism_rules_tally(play.rules, 2, &tally), -EINVAL);
 	assert_int_equal(asterism_rules_stats(play.rules, &stats), 0);
 	assert_true(stats.kernel_runs >= 9 && stats.kernel_ns > 0 && stats.programs >= 1);
-	assert_int_equal(play.told, 0);
+	assert_int_equal(play.reported, 0);
 	end(&play);
 }
 
@@ -175,11 +175,11 @@ static void on_match_answers(void **state)
 	(void)state;
 	begin(&play, &options, ask_text);
 	let_call(&play);
-	await(&play, &play.told, 1);
+	await(&play, &play.reported, 1);
 	assert_int_equal(puppet_call(&play.puppet, 0), 0);
 	play.answer = ASTERISM_ABORT;
 	let_call(&play);
-	await(&play, &play.told, 2);
+	await(&play, &play.reported, 2);
 	assert_int_equal(waitid(P_PID, (id_t)play.puppet.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_status, SIGTERM);
 	end(&play);
@@ -196,17 +196,17 @@ static void an_answer_comes_later(void **state)
 	play.answer = ASTERISM_LATER;
 	let_call(&play);
 	await(&play, &play.asked, 1);
-	assert_int_equal(play.told, 0);
+	assert_int_equal(play.reported, 0);
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket + 1, ASTERISM_CONTINUE), -ENOENT);
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket, ASTERISM_LATER), -EINVAL);
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket, ASTERISM_CONTINUE), 0);
-	assert_int_equal(play.told, 1);
+	assert_int_equal(play.reported, 1);
 	assert_non_null(strstr(play.json, "continue"));
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket, ASTERISM_CONTINUE), -ENOENT);
 	let_call(&play);
 	await(&play, &play.asked, 2);
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket, ASTERISM_ABORT), 0);
-	assert_int_equal(play.told, 2);
+	assert_int_equal(play.reported, 2);
 	assert_int_equal(waitid(P_PID, (id_t)play.puppet.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_status, SIGTERM);
 	end(&play);
@@ -227,7 +227,7 @@ static void a_unit_that_goes_lets_everybody_go_on(void **state)
 	asterism_rules_unload(play.rules);
 	assert_int_equal(asterism_ask_answer(play.session, play.ticket, ASTERISM_CONTINUE), -ENOENT);
 	assert_int_equal(read(play.puppet.from, &done, 1), 1);
-	assert_int_equal(play.told, 0);
+	assert_int_equal(play.reported, 0);
 	end(&play);
 }
 

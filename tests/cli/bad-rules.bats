@@ -226,3 +226,13 @@ refused() {
 	refused 'wrong.rule:*' compile wrong.rule -o image
 	[ "$(cat image)" = precious ]
 }
+
+@test "what keeps a rule in a pipe out of the kernel has its place, though a pipe is read once" {
+	rule='EVENT A { f: f64 } RULE r PATTERN { A:a } WHERE { a.f > 0.5 }'
+	mkfifo pipe
+	echo "$rule" >pipe &
+	run -0 --separate-stderr timeout 10 "$ASTERISM" check pipe
+	[[ $stderr == "pipe:1:53: note: rule r stays out of the kernel: "* ]]
+	run -0 --separate-stderr timeout 10 "$ASTERISM" check - <<<"$rule"
+	[[ $stderr == *":1:53: note: rule r stays out of the kernel: "* ]]
+}

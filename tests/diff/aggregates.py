@@ -15,6 +15,7 @@ from replay import same
 from values import kind, wrap
 
 RULES, STREAMS, LIMIT, POOL = 12, 3, 400, 16384
+AT_ONCE = 1000  # where more intervals end at one moment they are reported as one
 NUMBERS = ["SUM", "MIN", "MAX", "AVG", "HISTOGRAM", "QUANTILES"]
 QUANTILES = [("0.5", 500), ("0.9", 900), ("0.99", 990), ("0.999", 999), ("max", 1000)]
 HEADERS = ["cpu", "pid", "tid", "comm"]
@@ -129,6 +130,8 @@ def reports(table, every, delta, matches, events):
     due = events[0]["ts"] + every if every else float("inf")
     moments = [(ts, key, values) for ts, key, values in matches] + [(events[-1]["ts"], None, None)]
     for ts, key, values in moments:
+        if every and ts > due and (ts - due) // every > AT_ONCE:
+            due += (ts - 1 - due) // every * every
         while due < ts:
             yield from table.lines()
             if delta:
@@ -186,7 +189,7 @@ class Maker:
 
     def key(self, spec):
         """Strings and truths are keys as well, but have no array functions."""
-        return self.made.value(spec, "iu" if spec.is_array or self.made.kernel else "iufbs")
+        return self.made.value(spec, "iu" if spec.is_array else "iubs" if self.made.kernel else "iufbs")
 
     def aggregation(self, rule, usable):
         rng, values, by = self.rng, [], []
@@ -224,8 +227,14 @@ class Batch:
         made = self.maker.made
         first = made.stream([rule for rule, _ in self.pairs])
         for events in [first] + [made.near_miss(first) for _ in range(STREAMS - 1)]:
-            self.stream(events)
+            self.stream(self.with_gap(events) if made.rng.random() < 0.3 else events)
         return self.tally
+
+    def with_gap(self, events):
+        """So much time passes at once that what is due meanwhile is reported once."""
+        at = self.maker.rng.randrange(1, len(events) + 1)
+        gap = self.maker.rng.choice([999, 1001, 5000, 60000])
+        return events[:at] + [{**event, "ts": event["ts"] + gap} for event in events[at:]]
 
     def replay(self, events):
         return self.binary.replay(text_of(self.maker.made.types, self.pairs), events)

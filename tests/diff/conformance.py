@@ -15,13 +15,11 @@ import os
 import sys
 from multiprocessing.pool import ThreadPool
 
-import generate
 import legal
 import machine_oracle
 import machine_text
 import oracle
 import ruletext
-from lay import groups_of
 from replay import Binary, difference, same
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "conformance")
@@ -45,12 +43,7 @@ def by_binary(binary, name):
             return None
         return f"    the rule must be refused, but: exit status {result.status} {result.stderr.strip()[:300]}"
     want = read_lines(name, "expected.jsonl")
-    if binary.engine == "kernel":
-        events = read_lines(name, "events.jsonl")
-        text, want = kernel_variant(read(name, "rule.rule"), events, want)
-        result = binary.replay(text, events)
-    else:
-        result = binary.replay_files(rule_path, os.path.join(FOLDER, name, "events.jsonl"))
+    result = binary.replay_files(rule_path, os.path.join(FOLDER, name, "events.jsonl"))
     if result.not_for_kernel():
         return "skip"
     if result.failure():
@@ -71,39 +64,6 @@ def wrong_stats(name, stats, kernel=False):
     if kernel:  # runs_live_max counts the places that were ever in use: docs/kernel-matching.md
         want = {rule: {k: v for k, v in counts.items() if k != "runs_live_max"} for rule, counts in want.items()}
     return None if same(want, stats) else f"    the stats must be {want}\n    but are {stats}"
-
-
-def kernel_variant(text, events, want):
-    """
-    The kernel returns no sequences: instead, the rule returns the times of the events, and the oracle says what they
-    are, after it has been held against the expected lines. Returns the new text and what it must give.
-    """
-    if "RETURN SEQUENCE" not in text or beyond_oracle(text):
-        return text, want
-    types, rules = ruletext.parse(text)
-    changed = ruletext.parse(ruletext.print_types(types) + "".join(map(with_times, rules)))[1]
-    if any(legal.verdict(rule)[0] == "reject" for rule in changed):
-        changed = ruletext.parse(text)[1]
-        for rule in changed:
-            rule.returns = None
-    by_name = {}
-    for rule in changed:
-        found = oracle.matches(rule, events)[0]
-        plain = [{k: v for k, v in m.items() if k != "sequence"} for m in want if m["match"] == rule.name]
-        assert not difference(plain, found), rule.name
-        by_name[rule.name] = iter(found)
-    new_text = ruletext.print_types(types) + "".join(map(ruletext.print_rule, changed))
-    return new_text, [next(by_name[m["match"]]) for m in want]
-
-
-def with_times(rule):
-    """The rule's text with every element named and its times returned."""
-    usable = [s for s in rule.specs if not s.negated and not groups_of(s)]
-    for i, spec in enumerate(usable):
-        spec.name = spec.name or f"e{i}"
-    values = [(v, None, "") for spec in usable for v in generate.times_of(spec)]
-    rule.returns = values or None
-    return ruletext.print_rule(rule)
 
 
 def beyond_oracle(text):

@@ -51,7 +51,7 @@ class Generator:
     def __init__(self, seed, kernel=False):
         self.rng = random.Random(seed)
         self.except_rng = random.Random(f"{seed}:except")  # of its own, so that the rest is as without EXCEPT
-        self.kernel = kernel  # no floats and no RETURN SEQUENCE
+        self.kernel = kernel  # no floats
         self.types = self.make_types()
 
     def chance(self, p):
@@ -218,7 +218,7 @@ class Generator:
             value = Field(spec.name, r.choice(self.fields(spec, "iuf")))
             return Bin(r.choice(["<", "<=", "==", "!=", ">", ">="]), f, value)
         if kind == "s":
-            return r.choice([Bin("==", f, value), Bin("!=", f, value), Like(f, "a*"), In(f, [value, constant("b")])])
+            return r.choice([Bin("==", f, value), Bin("!=", f, value), Like(f, r.choice(["a*", "*b", "a*b", "*", "**a*"])), In(f, [value, constant("b")])])
         if kind == "b":
             return Bin(r.choice(["==", "!="]), f, value)
         simple = Bin(r.choice(["<", "<=", "==", "!=", ">", ">="]), f, value)
@@ -322,7 +322,7 @@ class Generator:
         return [Join(f) for f in self.rng.sample(choices, 1 if pick < 0.9 else min(2, len(choices)))]
 
     def make_returns(self, rule):
-        if self.chance(0.5) and not self.kernel:
+        if self.chance(0.5):
             return "SEQUENCE"
         usable = [s for s in rule.specs if s.name and not s.negated and not groups_of(s)]
         if not usable or self.chance(0.1):

@@ -18,7 +18,6 @@ import time
 from multiprocessing import Pool
 
 import aggregates
-import conformance
 import emission
 import generate
 import legal
@@ -204,8 +203,6 @@ def run_kept(binary, case):
     wrong = told_by_oracle(text, case["events"], expected)
     if wrong:
         return wrong
-    if binary.engine == "kernel":
-        text, expected = conformance.kernel_variant(text, case["events"], expected)
     result = binary.replay(text, case["events"])
     if result.not_for_kernel():
         return "skip"

@@ -35,6 +35,8 @@ setup() {
 		    mark(number + 1)
 		    os._exit(0)
 		os.wait()
+		if len(sys.argv) == 2:
+		    open("done.%03d" % number, "w").close()
 		while not os.path.exists("end"):
 		    time.sleep(0.02)
 	END
@@ -74,6 +76,7 @@ marker() {
 
 # `observe ARG...`: asterism, with its matches in ./out.
 observe() {
+	: >said # of an earlier one
 	"$ASTERISM" "$@" -v -f json every.rule >out 2>said 3>&- &
 	session=$!
 	wait_for grep -q observing said
@@ -210,7 +213,8 @@ is_over() {
 	session=$!
 	wait_for grep -q observing said
 	: >go
-	sleep 0.5
+	wait_for [ -e done.010 ]
+	wait_for [ -e done.020 ]
 	kill -INT $session
 	wait $session || true
 	session=
@@ -283,6 +287,23 @@ is_over() {
 	check "--wait is for a command or -p: the whole machine never ends" --wait --comm x
 }
 
+@test "--container: files with names that cannot be read are counted" {
+	[ -n "$cgroups" ] || skip "needs a mount of cgroups of version 2"
+	command -v unshare >/dev/null || skip "needs unshare"
+	run --separate-stderr -2 unshare --mount bash -c '
+		mount -t tmpfs none /var/lib
+		mkdir -p /var/lib/docker/containers/{a,b,c} /var/lib/containers/storage/overlay-containers
+		mkfifo /var/lib/docker/containers/a/config.v2.json
+		ln -s /dev/zero /var/lib/docker/containers/b/config.v2.json
+		echo "{\"ID\":\"$(printf %064d 0)\",\"Name\":\"/db\"}" >/var/lib/docker/containers/c/config.v2.json
+		echo secret >/var/lib/containers/storage/overlay-containers/containers.json
+		exec "$0" run --container web every.rule' "$ASTERISM"
+	[ "${stderr_lines[0]}" = "asterism: warning: files in which runtimes keep the names of containers could not be read: 2 of docker and 1 of podman" ]
+	[[ ${stderr_lines[1]} == "help: they may not be opened, are larger than 16 MiB,"* ]]
+	[[ ${stderr_lines[2]} == "asterism: error: there is no container 'web':"* ]]
+	[[ $stderr != *secret* ]]
+}
+
 @test "two containers whose ids begin alike: both are named" {
 	needs_cgroups
 	for end in 1 2; do
@@ -303,4 +324,30 @@ is_over() {
 	run --separate-stderr -0 unshare --mount bash -c '
 		for mount in $(findmnt -n -t cgroup2 -o TARGET); do umount "$mount"; done
 		exec "$0" run -q --for 1ms --comm x every.rule' "$ASTERISM"
+}
+
+# What /proc/self/cgroup says where version 2 was never mounted, in a mount namespace of its own.
+version1() {
+	run --separate-stderr -0 unshare --mount bash -c '
+		grep -v "^0:" /proc/self/cgroup >cgroup
+		mount --bind cgroup "/proc/$$/cgroup" || exit 77
+		exec "$@"' - "$ASTERISM" "$@"
+}
+
+@test "what events say of cgroups where only version 1 is in use: said at the start" {
+	unshare --mount bash -c 'mount --bind every.rule "/proc/$$/cgroup"' 2>/dev/null || skip "files of /proc cannot be covered here"
+	for field in container cgroup cgroup_id; do
+		rule="[sys_enter_getpid:a] WHERE { a.$field != a.$field }"
+		said="asterism: warning: sys_enter_getpid:$field is that of the root for every process, as cgroup, cgroup_id and container all are: they are about cgroups of version 2, of which none are mounted"
+		version1 run --for 1ms -a -r "$rule"
+		[ "$(grep -cFx "$said" <<<"$stderr")" = 1 ]
+		version1 record -o "trace-$field" -e "sys_enter_getpid:$field" --for 1ms -a
+		[ "$(grep -cFx "$said" <<<"$stderr")" = 1 ]
+		run --separate-stderr -0 "$ASTERISM" run --for 1ms -a -r "$rule"
+		[[ $stderr != *"is that of the root"* ]]
+	done
+	version1 run --for 1ms -a every.rule
+	[[ $stderr != *"is that of the root"* ]]
+	version1 record -o plain -e sys_enter_getpid --about uid --for 1ms -a
+	[[ $stderr != *"is that of the root"* ]]
 }

@@ -202,9 +202,9 @@ static void do_cgroups(void)
 	}
 }
 
-static void plant_everything(struct told *told)
+static void plant_everything(struct reported *reported)
 {
-	(void)told;
+	(void)reported;
 	do_files();
 	do_threads();
 	do_inheritance();

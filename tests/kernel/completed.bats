@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# The events of completed.events and tcp.events, each from a process that does the thing. Needs root.
+# The events of completed.events, sockets.events and tcp.events, each from a process that does the thing. Needs root.
 
 bats_require_minimum_version 1.5.0
 
@@ -12,7 +12,7 @@ setup() {
 
 # `observe RULE PYTHON`: the returned values of the matches, one line each.
 observe() {
-	printf 'EVENTS "completed.events" EVENTS "tcp.events"\nRULE probe PATTERN { %s }\n' "$1" >probe.rule
+	printf 'EVENTS "completed.events" EVENTS "sockets.events" EVENTS "tcp.events"\nRULE probe PATTERN { %s }\n' "$1" >probe.rule
 	"$ASTERISM" run -q -f json -o out probe.rule -- /usr/bin/python3 -S -E -c "import os, socket
 $2" || return
 	sed -n 's/.*"return":{\(.*\)},"tainted.*/\1/p' out | tr -d '"'
@@ -54,6 +54,41 @@ os.open("file", os.O_RDONLY)
 try: os.open("file-not-there", os.O_RDONLY)
 except OSError: pass'
 	[ "$output" = $'dfd:-100,path:file,how:2,euid:0\ndfd:-100,path:file,how:0,euid:65534' ]
+}
+
+@test "a file is refused, with path and error" {
+	run observe 'file_refused:a } WHERE { a.path LIKE "file*" OR a.path LIKE "no-dir/*" } RETURN { a.path AS path, a.error AS error' '
+open("file", "w").close()
+for name, flags in (("file-not-there", 0), ("no-dir/file", os.O_CREAT), ("file", os.O_CREAT | os.O_EXCL), ("file", 0)):
+    try: os.open(name, flags)
+    except OSError: pass'
+	[ "$output" = $'path:file-not-there,error:-2\npath:no-dir/file,error:-2\npath:file,error:-17' ]
+}
+
+@test "sockets: what comes and goes, by whichever call, and files are none" {
+	run observe '(socket_sent:s | socket_received:r) } RETURN { s.fd AS s, s.bytes AS out, s.call AS by, r.fd AS r, r.bytes AS inn, r.call AS byr' '
+a, b = (os.dup2(end.fileno(), 100 + n) for n, end in enumerate(socket.socketpair()))
+a, b = socket.socket(fileno=100), socket.socket(fileno=101)
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+os.write(file, b"12345678")
+os.write(100, b"1"); os.read(101, 9)
+os.writev(100, [b"1", b"2"]); os.readv(101, [bytearray(9)])
+a.send(b"123"); b.recv(9)
+a.sendmsg([b"1234"]); b.recvmsg(9)
+os.sendfile(100, file, 0, 5); os.read(101, 9)
+b.setblocking(False)
+try: b.recv(9)
+except OSError: pass'
+	[ "$(sed 's/,\?[a-z]*:null,\?//g' <<<"$output")" = "s:100,out:1,by:1
+r:101,inn:1,byr:0
+s:100,out:2,by:20
+r:101,inn:2,byr:19
+s:100,out:3,by:44
+r:101,inn:3,byr:45
+s:100,out:4,by:46
+r:101,inn:4,byr:47
+s:100,out:5,by:40
+r:101,inn:5,byr:0" ]
 }
 
 @test "bytes are read and written, with the place where one was given" {

@@ -119,6 +119,16 @@ await_waiting() {
 	sleep 0.2
 }
 
+@test "whoever loads a rule is told why it is not matched in the kernel, and the log has it" {
+	start
+	printf 'RULE far PATTERN { sys_enter_getppid:a } WHERE { a.tid > 0.5 }\n' >far.rule
+	printf 'RULE sums PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } AGGREGATE { AVG(b.ret * 1.5) }\n' >sums.rule
+	[[ $(ctl load far.rule 2>&1) == *"rule far runs in user space: it computes with floating-point numbers"* ]]
+	[[ $(ctl load sums.rule 2>&1) == *"rule sums has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
+	grep -q "far: rule far runs in user space" log
+	stop
+}
+
 @test "a question is answered from outside: continue, abort, and nobody there" {
 	start --allow-actions
 	ctl load ask.rule
@@ -280,6 +290,21 @@ await_waiting() {
 	await 'matches of rule flood were only counted' log
 	[ "$(asked 'u["flood.rule"]["rules"][0]["handed"] + u["flood.rule"]["rules"][0]["refused"] + u["flood.rule"]["rules"][0]["lost"] >= 150000')" = True ]
 	ctl ping
+}
+
+@test "--min-severity: rules that matter less are counted, and delivered to nobody" {
+	for level in low high; do
+		printf 'RULE %s PATTERN { sys_exit_getppid:a } SEVERITY %s\n' $level $level >rules/$level.rule
+	done
+	printf 'RULE none PATTERN { sys_exit_getppid:a }\n' >rules/none.rule
+	start --min-severity medium
+	call 5
+	await '"match":"high"' out 5
+	[ "$(asked '[(u[n]["rules"][0]["matches"], u[n]["rules"][0]["handed"], u[n]["rules"][0]["below_severity"]) for n in ("high.rule", "low.rule", "none.rule")]')" = "[(5, 5, 0), (5, 0, 5), (5, 0, 5)]" ]
+	! grep -q '"match":"low"\|"match":"none"' out
+	ctl query | grep -q '5 below --min-severity'
+	run -2 "$asterismd" --min-severity some
+	[[ $output == *"--min-severity"* ]]
 }
 
 @test "a client that does not fetch its results loses them, counted" {
@@ -444,10 +469,10 @@ assert memory < 1024, (memory, said)'
 	cat >rules/busy.rule <<-'END'
 		EVENT seen { n: u64 }
 		RULE source PATTERN { [sys_enter_getppid:a] } DO { EMIT seen(n = 1) }
-		RULE busy PATTERN { [seen:s] } RETURN { s.n }
+		RULE busy PATTERN { [seen:s] } WHERE { s.n * 1.0 > 0.5 } RETURN { s.n }
 	END
 	start --cpu-max 1 --rate 1000000
-	[[ $(asked '[r["place"] for r in u["busy.rule"]["rules"]]') == *user* ]] || skip "no rule of this kernel runs in user space"
+	[[ $(asked '[r["place"] for r in u["busy.rule"]["rules"]]') == *user* ]]
 	for _ in $(seq 60); do
 		call 20000
 		! grep -q 'busy.rule: deactivated' log || break

@@ -134,16 +134,6 @@ static int show(const struct asterism_diag *diag, int result)
 	return result;
 }
 
-static void strip_sequences(struct program *program)
-{
-	struct program_rule *rules = (struct program_rule *)program->rules;
-	char reason[REASON_BYTES];
-
-	for (uint32_t i = 0; i < program->rule_count; i++)
-		if (!ebpf_can_run(program, i, reason, sizeof reason))
-			rules[i].flags &= (uint8_t)~PROGRAM_RULE_SEQUENCE;
-}
-
 static int compile(struct test *test, char *text, size_t length)
 {
 	struct lang_input input = { .file = test->rules, .text = text, .length = length };
@@ -157,8 +147,6 @@ static int compile(struct test *test, char *text, size_t length)
 	if (!result)
 		result = program_load(image, image_bytes, test->rules, test->diag, &test->program);
 	alloc_free(image);
-	if (!result)
-		strip_sequences(test->program);
 	return result;
 }
 

@@ -63,7 +63,7 @@ struct stress {
 	struct ebpf_matcher *matcher;
 	struct source_set *sources;
 	bool *from_interrupt;
-	uint64_t told;
+	uint64_t reported;
 };
 
 static int die(const struct stress *stress, const char *what, int result)
@@ -80,7 +80,7 @@ static int count_match(void *context, const struct program_match *match)
 {
 	struct stress *stress = context;
 
-	stress->told++;
+	stress->reported++;
 	CHECK(match->rule < stress->program->rule_count, "a match of rule %u", match->rule);
 	return 0;
 }
@@ -283,7 +283,7 @@ static void run(struct stress *stress, bool lock_out)
 	uint64_t end = now_ns() + (uint64_t)SECONDS * 1000000000, wait, counted = 0;
 	pid_t load;
 
-	stress->told = 0;
+	stress->reported = 0;
 	make_matcher(stress, lock_out);
 	attach(stress, wants, needs);
 	load = start_load();
@@ -306,8 +306,8 @@ static void run(struct stress *stress, bool lock_out)
 		check_rule(stress, i);
 		counted += control->matches;
 	}
-	CHECK(counted == stress->told, "%llu matches counted, %llu told", (unsigned long long)counted,
-	      (unsigned long long)stress->told);
+	CHECK(counted == stress->reported, "%llu matches counted, %llu told", (unsigned long long)counted,
+	      (unsigned long long)stress->reported);
 	ebpf_matcher_free(stress->matcher);
 	alloc_free(stress->from_interrupt);
 	alloc_free(wants);

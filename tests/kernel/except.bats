@@ -36,10 +36,28 @@ observe() {
 	[ "$(grep -c '^text$' <<<"$output")" = 1 ]
 }
 
-@test "what the kernel cannot judge keeps the rule out of it, and the exception holds there" {
+@test "a header field alone is that of the event that completes the match, in the kernel as well" {
+	rule 'comm == "cat", uid == 0'
+	run -0 "$ASTERISM" check secret.rule
+	[[ "$output" != *"user space"* ]]
+	observe
+	[[ "$output" == *'"who":"head"'* && "$output" != *'"who":"cat"'* && "$output" == *'"matches":1,'*'"excepted":1'* ]]
+	rule 'comm == "cat", uid == 1'
+	observe
+	[[ "$output" == *'"matches":2,'*'"excepted":0'* ]]
+}
+
+@test "patterns are judged in the kernel; what is too long for it keeps the rule out, and the exception holds there" {
 	rule 'o.filename LIKE "*/secret", o.comm LIKE "c*t"'
 	run -0 "$ASTERISM" check secret.rule
-	[[ "$output" == *"runs in user space: a LIKE pattern has a * elsewhere"* ]]
+	[[ "$output" != *"user space"* ]]
+	observe
+	[[ "$output" == *'"matches":1,'*'"excepted":1'* ]]
+	[[ "$output" == *'"who":"head"'* && "$output" != *'"who":"cat"'* ]]
+	long=$(printf '%060d' 0)
+	rule "o.comm LIKE \"c*t\", NOT o.filename LIKE \"*$long/x*y\""
+	run -0 "$ASTERISM" check secret.rule
+	[[ "$output" == *"runs in user space: a LIKE pattern with something behind a * has more than 62"* ]]
 	observe
 	[[ "$output" == *'"matches":1,'*'"excepted":1'* ]]
 	[[ "$output" == *'"who":"head"'* && "$output" != *'"who":"cat"'* ]]

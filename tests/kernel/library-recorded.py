@@ -49,6 +49,8 @@ def matches(path):
         item = json.loads(line)
         if "match" in item and item["comm"] != "asterism":
             found.append(item)
+        elif "by" in item and "asterism" not in item["by"].values():
+            found.append(item)
     return found
 
 
@@ -59,12 +61,14 @@ BESIDE = {"real_time_period": ("; before it: .*", "[wtp][0-9]")}
 
 def shape(match):
     """What is the same whoever's clock it was: all but times, which are numbers too large to be anything else."""
-    text, names = BESIDE.get(match["match"], ("$^", "$^"))
+    text, names = BESIDE.get(match.get("match"), ("$^", "$^"))
 
     def plain(value):
         if isinstance(value, str):
             return re.sub(r"\d{4,}", "#", value)
         return "#" if isinstance(value, (int, float)) and abs(value) >= 1000 else value
+    if "by" in match:  # of an aggregate its keys: the rest is times
+        return json.dumps([match["aggregate"], [plain(value) for value in match["by"].values()]])
     values = {key: plain(value) for key, value in match.get("return", {}).items() if not re.fullmatch(names, key)}
     warning = plain(re.sub(text, "", match.get("warning", "")))
     return json.dumps([match["match"], match["tid"], warning, values], sort_keys=True)

@@ -140,7 +140,7 @@ setup() {
 
 @test "examples: the archive does for a program without the shared library" {
 	make -s supervise.rule.h
-	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -lelf -ljansson -lm -pthread
+	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -lelf -ldw -ljansson -lm -pthread
 	run -0 ldd ./static
 	[[ $output != *libasterism* ]]
 	run -3 env -u LD_LIBRARY_PATH ./static supervise.rule sh -c 'exit 3'

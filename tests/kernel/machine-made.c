@@ -31,33 +31,33 @@ struct test {
 	uint32_t spec_count;
 	const struct event *events;
 	uint32_t event_count;
-	const char *told;    /* matches: machine ts/pid notice p,q,uses */
-	const char *counted; /* per machine: matches opened live_max refused lost */
+	const char *reported; /* matches: machine ts/pid notice p,q,uses */
+	const char *counted;  /* per machine: matches opened live_max refused lost */
 };
 
-struct told {
+struct reported {
 	const struct program *program;
 	char text[TEXT_BYTES];
 };
 
-static void append(struct told *told, const char *text)
+static void append(struct reported *reported, const char *text)
 {
-	size_t length = strlen(told->text);
+	size_t length = strlen(reported->text);
 
-	snprintf(told->text + length, sizeof told->text - length, "%s", text);
+	snprintf(reported->text + length, sizeof reported->text - length, "%s", text);
 }
 
 static int on_match(void *context, const struct program_match *match)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 	const int64_t *slots = match->slots;
 	char text[160];
 
 	snprintf(text, sizeof text, "%s %llu/%u %u %lld,%lld,%lld%s\n",
-		 program_text(told->program, told->program->rules[match->rule].name), (unsigned long long)match->ts,
-		 match->pid, match->notice, (long long)slots[0], (long long)slots[1], (long long)slots[2],
-		 match->tainted ? " tainted" : "");
-	append(told, text);
+		 program_text(reported->program, reported->program->rules[match->rule].name),
+		 (unsigned long long)match->ts, match->pid, match->notice, (long long)slots[0], (long long)slots[1],
+		 (long long)slots[2], match->tainted ? " tainted" : "");
+	append(reported, text);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static void to_record(const struct event *event, uint32_t number, struct machine
 	};
 }
 
-static void append_stats(struct told *counted, const struct program_rule_stats *stats)
+static void append_stats(struct reported *counted, const struct program_rule_stats *stats)
 {
 	char text[160];
 
@@ -86,13 +86,13 @@ static void append_stats(struct told *counted, const struct program_rule_stats *
 	append(counted, text);
 }
 
-static int run_kernel(const struct test *test, struct told *told, struct told *counted)
+static int run_kernel(const struct test *test, struct reported *reported, struct reported *counted)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct event_catalog *catalog = event_catalog_new();
-	struct ebpf_options options = { .test_run = true, .on_match = on_match, .context = told };
+	struct ebpf_options options = { .test_run = true, .on_match = on_match, .context = reported };
 	struct ebpf *kernel = NULL;
-	int result = ebpf_new(told->program, catalog, &options, diag, &kernel);
+	int result = ebpf_new(reported->program, catalog, &options, diag, &kernel);
 
 	for (uint32_t i = 0; i < test->event_count && !result; i++) {
 		struct machine_record record;
@@ -115,12 +115,12 @@ static int run_kernel(const struct test *test, struct told *told, struct told *c
 	return result;
 }
 
-static int run_engine(const struct test *test, struct told *told, struct told *counted)
+static int run_engine(const struct test *test, struct reported *reported, struct reported *counted)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	struct engine_options options = { .on_match = on_match, .context = told };
+	struct engine_options options = { .on_match = on_match, .context = reported };
 	struct engine *engine = NULL;
-	int result = engine_new(told->program, &options, diag, &engine);
+	int result = engine_new(reported->program, &options, diag, &engine);
 
 	for (uint32_t i = 0; i < test->event_count && !result; i++) {
 		struct machine_record record;
@@ -150,13 +150,13 @@ static bool expect(const struct test *test, const char *what, const char *expect
 static bool run(const struct test *test)
 {
 	struct program *program = machine_image(test->specs, test->spec_count);
-	struct told *texts = alloc_zero(4, sizeof *texts), *kernel = texts, *engine = texts + 2;
+	struct reported *texts = alloc_zero(4, sizeof *texts), *kernel = texts, *engine = texts + 2;
 	bool good;
 
 	kernel->program = engine->program = program;
 	good = !run_kernel(test, kernel, kernel + 1) && !run_engine(test, engine, engine + 1);
-	if (good && test->told)
-		good = expect(test, "told by the engine", test->told, engine->text) &&
+	if (good && test->reported)
+		good = expect(test, "told by the engine", test->reported, engine->text) &&
 		       expect(test, "counted by the engine", test->counted, engine[1].text);
 	good = good && expect(test, "told by the kernel", engine->text, kernel->text) &&
 	       expect(test, "counted by the kernel", engine[1].text, kernel[1].text);
@@ -185,10 +185,10 @@ static const struct event plain_events[] = {
 	{ TYPE_B, 8, 1, 1, 0, 7 },  { TYPE_C, 9, 1, 1, 0, 7 },  { TYPE_C, 10, 1, 2, 0, 9 }, /* the key is (2, 1) */
 	{ TYPE_A, 11, 1, 1, 0, 7 }, { TYPE_B, 12, 1, 1, 0, 7 },
 };
-static const char plain_told[] = "plain 5/7 1 1,1,1\n"
-				 "plain 6/8 1 1,1,2\n"
-				 "plain 10/9 2 2,1,0\n"
-				 "plain 12/7 1 1,1,1\n";
+static const char plain_reported[] = "plain 5/7 1 1,1,1\n"
+				     "plain 6/8 1 1,1,2\n"
+				     "plain 10/9 2 2,1,0\n"
+				     "plain 12/7 1 1,1,1\n";
 
 /* What the start does without being left; telling on the way in; a pool that is full. */
 static const struct machine_row start_rows[] = {
@@ -204,11 +204,11 @@ static const struct event start_events[] = {
 	{ TYPE_A, 1, 1, 1, 11, 7 }, { TYPE_A, 2, 1, 1, 6, 7 },  { TYPE_A, 3, 1, 1, 0, 7 }, { TYPE_A, 4, 1, 1, 11, 7 },
 	{ TYPE_A, 5, 2, 1, 0, 7 },  { TYPE_A, 6, 3, 1, 11, 7 }, { TYPE_B, 7, 1, 1, 0, 7 }, { TYPE_A, 8, 4, 1, 0, 7 },
 };
-static const char start_told[] = "start 1/7 1 1,1,7\n"
-				 "start 3/7 2 1,1,1\n"
-				 "start 5/7 2 2,1,1\n"
-				 "start 6/7 1 3,1,7\n"
-				 "start 8/7 2 4,1,1\n";
+static const char start_reported[] = "start 1/7 1 1,1,7\n"
+				     "start 3/7 2 1,1,1\n"
+				     "start 5/7 2 2,1,1\n"
+				     "start 6/7 1 3,1,7\n"
+				     "start 8/7 2 4,1,1\n";
 
 /* D ends all instances of p. */
 static const struct machine_row part_rows[] = {
@@ -235,9 +235,9 @@ static const struct event part_events[] = {
 	{ TYPE_B, 9, 1, 1, 0, 7 },  { TYPE_B, 10, 1, 2, 0, 7 }, { TYPE_B, 11, 1, 3, 0, 7 }, { TYPE_B, 12, 2, 1, 0, 7 },
 	{ TYPE_A, 13, 1, 1, 0, 7 }, { TYPE_B, 14, 1, 1, 0, 7 },
 };
-static const char part_told[] = "part 7/7 1 1,2,1\n"
-				"part 12/7 1 2,1,1\n"
-				"part 14/7 1 1,1,1\n";
+static const char part_reported[] = "part 7/7 1 1,2,1\n"
+				    "part 12/7 1 2,1,1\n"
+				    "part 14/7 1 1,1,1\n";
 
 /* B copies (p, q) for (r, q). */
 static const struct machine_row heir_rows[] = {
@@ -261,16 +261,16 @@ static const struct event heir_events[] = {
 	{ TYPE_C, 9, 9, 1, 0, 7 },  { TYPE_B, 10, 9, 1, 8, 7 }, /* no place */
 	{ TYPE_C, 11, 8, 1, 0, 7 }, { TYPE_D, 12, 2, 1, 0, 7 }, { TYPE_B, 13, 9, 1, 8, 7 }, { TYPE_C, 14, 8, 1, 0, 7 },
 };
-static const char heir_told[] = "heir 2/7 1 1,1,1\n"
-				"heir 3/7 3 2,1,1\n"
-				"heir 4/7 1 1,1,2\n"
-				"heir 5/7 3 2,1,1\n"
-				"heir 6/7 1 1,1,3\n"
-				"heir 7/7 2 1,1,3\n"
-				"heir 9/7 2 9,1,1\n"
-				"heir 10/7 1 9,1,2\n"
-				"heir 13/7 1 9,1,3\n"
-				"heir 14/7 3 8,1,3\n";
+static const char heir_reported[] = "heir 2/7 1 1,1,1\n"
+				    "heir 3/7 3 2,1,1\n"
+				    "heir 4/7 1 1,1,2\n"
+				    "heir 5/7 3 2,1,1\n"
+				    "heir 6/7 1 1,1,3\n"
+				    "heir 7/7 2 1,1,3\n"
+				    "heir 9/7 2 9,1,1\n"
+				    "heir 10/7 1 9,1,2\n"
+				    "heir 13/7 1 9,1,3\n"
+				    "heir 14/7 3 8,1,3\n";
 
 /* Timers: one that tells again and again, one that ends, one that is set anew. */
 static const struct machine_row timer_rows[] = {
@@ -301,11 +301,11 @@ static const struct event timer_events[] = {
 	{ TYPE_B, 201, 2, 1, 0, 11 }, /* is not there */
 	{ TYPE_B, 202, 1, 1, 0, 11 }, /* neither */
 };
-static const char timer_told[] = "timer 115/8 1 2,1,1\n"
-				 "timer 120/9 1 1,1,1\n"
-				 "timer 130/9 1 1,1,2\n"
-				 "timer 140/9 2 1,1,2\n"
-				 "timer 200/11 3 3,1,0\n";
+static const char timer_reported[] = "timer 115/8 1 2,1,1\n"
+				     "timer 120/9 1 1,1,1\n"
+				     "timer 130/9 1 1,1,2\n"
+				     "timer 140/9 2 1,1,2\n"
+				     "timer 200/11 3 3,1,0\n";
 
 /* One machine raises, silently or not, at an event and at a timer, what another one takes. */
 static const struct machine_row giver_rows[] = {
@@ -336,15 +336,15 @@ static const struct event pair_events[] = {
 	{ TYPE_B, 2, 1, 1, 0, 7 },
 	{ TYPE_D, 20, 1, 1, 0, 9 },
 };
-static const char pair_told[] = "taker 1/7 1 1,1,0\n"
-				"giver 2/7 2 1,1,6\n"
-				"taker 11/7 2 1,1,1\n"
-				"taker 20/9 1 1,1,1\n";
+static const char pair_reported[] = "taker 1/7 1 1,1,0\n"
+				    "giver 2/7 2 1,1,6\n"
+				    "taker 11/7 2 1,1,1\n"
+				    "taker 20/9 1 1,1,1\n";
 
 #define TEST(of, count, stats)                                                                                      \
 	{                                                                                                           \
 		.name = #of, .specs = (const struct machine_spec *)&of, .spec_count = count, .events = of##_events, \
-		.event_count = COUNT(of##_events), .told = of##_told, .counted = stats                              \
+		.event_count = COUNT(of##_events), .reported = of##_reported, .counted = stats                      \
 	}
 
 static const struct test tests[] = {
@@ -382,7 +382,7 @@ static uint32_t draw_rows(const struct machine_spec *spec, struct machine_row *r
 						      PROGRAM_COPY,
 						      0 };
 	for (uint32_t i = 0; i < own; i++) {
-		bool ends = draw(5) == 0, tells = draw(2);
+		bool ends = draw(5) == 0, reports = draw(2);
 		struct machine_row row = { .state = state,
 					   .type = type,
 					   .acts = state ? acts[draw(4)] : "key u0 t10 w" };
@@ -390,9 +390,9 @@ static uint32_t draw_rows(const struct machine_spec *spec, struct machine_row *r
 		row.fit = type == TYPE_AFTER ? fits[draw(3)] : state == 0 ? "r>3" : fits[draw(4)];
 		if (i + 1 == own && draw(2))
 			row.fit = "";
-		row.target = ends ? tells ? TO_MATCH : TO_END : (int)(1 + draw(spec->states - 1));
-		row.notice = tells ? 1 + draw(spec->notices) : 0;
-		row.flags = tells && !ends ? PROGRAM_TELL : 0;
+		row.target = ends ? reports ? TO_MATCH : TO_END : (int)(1 + draw(spec->states - 1));
+		row.notice = reports ? 1 + draw(spec->notices) : 0;
+		row.flags = reports && !ends ? PROGRAM_TELL : 0;
 		rows[count++] = row;
 	}
 	return count;
@@ -493,19 +493,20 @@ static uint32_t fill_large(struct machine_row *rows)
 	rows[count++] = (struct machine_row){ 0, TYPE_A, 1, "", "key u0 t10 w", 0, 0 };
 	for (int state = 1; state < LARGE_STATES; state++)
 		for (uint32_t i = 0; i < LARGE_TYPES * LARGE_FITS; i++) {
-			bool copies = types[i / LARGE_FITS] == TYPE_B && i % LARGE_FITS == 0, tells = !copies && i % 2;
+			bool copies = types[i / LARGE_FITS] == TYPE_B && i % LARGE_FITS == 0,
+			     reports = !copies && i % 2;
 
 			rows[count++] = (struct machine_row){
 				.state = state,
 				.type = types[i / LARGE_FITS],
-				.target = i % 7 == 3 && !copies && !tells ? TO_END
-									  : 1 + (state + (int)i) % (LARGE_STATES - 1),
+				.target = i % 7 == 3 && !copies && !reports ? TO_END
+									    : 1 + (state + (int)i) % (LARGE_STATES - 1),
 				.fit = fits[i % LARGE_FITS],
 				.acts = copies ? "as:r u+ t7" : "u+ t10 w",
-				.flags = copies  ? PROGRAM_COPY
-					 : tells ? PROGRAM_TELL
-						 : 0,
-				.notice = tells ? 1 + count % 200 : 0,
+				.flags = copies    ? PROGRAM_COPY
+					 : reports ? PROGRAM_TELL
+						   : 0,
+				.notice = reports ? 1 + count % 200 : 0,
 			};
 		}
 	return count;

@@ -29,6 +29,7 @@ while True:
 
 # `record_work DIR OPTION...`: a recording of it, that observes already; $recorder.
 record_work() {
+	: >said # of an earlier one
 	"$ASTERISM" record -v -p "$work" -o "$@" 2>said 3>&- &
 	recorder=$!
 	wait_for grep -q observing said

@@ -6,6 +6,7 @@
 #include "gate.h"
 #include "source-harness.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct recording {
 	void (*plant)(void);
 	uint32_t sub_bytes, sub_count;
 	enum ebpf_scope scope;
+	bool ages;     /* sub-buffers get old every few hundred microseconds */
 	bool is_late;  /* nothing is read before the end */
 	bool may_miss; /* events of one type may come over each other, and the kernel leaves the inner one out */
 	void (*check)(const struct outcome *outcome);
@@ -34,6 +36,7 @@ struct recording {
 
 /* What one ring has handed out. */
 struct reading {
+	uint32_t parts;
 	struct ring_cursor cursor;
 	struct event_packed_context who;
 	uint64_t handed_out, last_ts;
@@ -112,9 +115,44 @@ static void read_rings(const struct ebpf_recorder *recorder, struct outcome *out
 		int result;
 
 		while ((result = next(ebpf_recorder_ring(recorder, cpu), &readings[cpu].cursor, buffer, &part)) == 1)
-			keep_part(outcome, &readings[cpu], cpu, buffer, &part);
+			keep_part(outcome, &readings[cpu], cpu, buffer, &part), readings[cpu].parts++;
 		CHECK_EQUAL(result, 0);
 	}
+}
+
+/* The map of this process that has this name. */
+static int find_map(const char *name)
+{
+	for (int fd = 3; fd < 256; fd++) {
+		struct bpf_map_info info = { 0 };
+		uint32_t bytes = sizeof info;
+
+		if (bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && strcmp(info.name, name) == 0)
+			return fd;
+	}
+	return -1;
+}
+
+/* The control blocks of the rings, for writing. */
+static char *control_blocks(const struct ebpf_recorder *recorder, size_t *stride)
+{
+	uint32_t cpus = ebpf_recorder_cpu_count(recorder);
+	const char *first = (const void *)ebpf_recorder_ring(recorder, 0)->control;
+
+	*stride = cpus > 1 ? (size_t)((const char *)(const void *)ebpf_recorder_ring(recorder, 1)->control - first)
+			   : sizeof(struct ring_control);
+	char *blocks = mmap(NULL, cpus * *stride, PROT_READ | PROT_WRITE, MAP_SHARED, find_map("ring_control"), 0);
+
+	if (blocks == MAP_FAILED)
+		harness_give_up("the rings' control", -errno, NULL);
+	return blocks;
+}
+
+/* The next event is as if hours had passed since its sub-buffer was opened. */
+static void age(const struct ebpf_recorder *recorder, char *blocks, size_t stride)
+{
+	for (uint32_t cpu = 0; cpu < ebpf_recorder_cpu_count(recorder); cpu++)
+		((struct ring_control *)(void *)(blocks + cpu * stride))->due = 1;
 }
 
 static struct ebpf_recorder *make_recorder(const struct harness *harness, struct outcome *outcome)
@@ -172,7 +210,7 @@ static int by_time(const void *a, const void *b)
 
 static void finish(struct ebpf_recorder *recorder, struct outcome *outcome, struct reading *readings)
 {
-	uint64_t handed_out = 0;
+	uint64_t handed_out = 0, parts = 0;
 
 	ebpf_recorder_detach(recorder);
 	read_rings(recorder, outcome, readings, ring_finish);
@@ -180,9 +218,12 @@ static void finish(struct ebpf_recorder *recorder, struct outcome *outcome, stru
 		CHECK_EQUAL(readings[cpu].handed_out + readings[cpu].cursor.lost,
 			    ring_written(ebpf_recorder_ring(recorder, cpu)));
 		outcome->lost += readings[cpu].cursor.lost;
+		parts += readings[cpu].parts;
 		handed_out += readings[cpu].handed_out;
 	}
 	CHECK_EQUAL(handed_out + outcome->lost, ebpf_recorder_written(recorder));
+	if (recording->ages)
+		CHECK(parts > 10);
 	CHECK_EQUAL(ebpf_recorder_dropped(recorder), 0);
 	if (!recording->may_miss)
 		CHECK_EQUAL(ebpf_recorder_missed(recorder), 0);
@@ -196,12 +237,15 @@ static void record(const struct harness *harness, const struct recording *chosen
 	struct outcome outcome = { 0 };
 	struct reading *readings;
 	struct gate gate;
+	size_t stride;
 	int status;
 
 	recording = chosen;
-	outcome.told = mmap(NULL, 2 * sizeof *outcome.told, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	outcome.reported = mmap(NULL, 2 * sizeof *outcome.reported, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	outcome.child = start(&gate);
 	struct ebpf_recorder *recorder = make_recorder(harness, &outcome);
+
+	char *blocks = control_blocks(recorder, &stride);
 
 	readings = alloc_zero(ebpf_recorder_cpu_count(recorder), sizeof *readings);
 	int result = recording->scope == EBPF_SCOPE_ALL ? 0 : ebpf_recorder_add(recorder, outcome.child);
@@ -213,11 +257,14 @@ static void record(const struct harness *harness, const struct recording *chosen
 	while (waitpid(outcome.child, &status, WNOHANG) == 0) {
 		if (!recording->is_late)
 			read_rings(recorder, &outcome, readings, ring_next);
+		if (recording->ages)
+			age(recorder, blocks, stride);
 		usleep(500);
 	}
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	finish(recorder, &outcome, readings);
 	recording->check(&outcome);
+	munmap(blocks, ebpf_recorder_cpu_count(recorder) * stride);
 	ebpf_recorder_free(recorder);
 	alloc_free(readings);
 	gate_close(&gate);
@@ -262,6 +309,26 @@ static void check_calls(const struct outcome *outcome)
 		if (i % 2)
 			CHECK_EQUAL(NUMBER(event, "ret"), getpid());
 	}
+}
+
+/* ---- an event that comes too long after its sub-buffer was opened, opens the next */
+
+enum { SLOW_CALLS = 300 };
+
+static void plant_slow_calls(void)
+{
+	for (int i = 0; i < SLOW_CALLS; i++) {
+		getppid();
+		usleep(200);
+	}
+}
+
+static void check_slow_calls(const struct outcome *outcome)
+{
+	CHECK_EQUAL(outcome->count, 2 * SLOW_CALLS);
+	CHECK_EQUAL(outcome->lost, 0);
+	for (size_t i = 0; i < outcome->count && check_failures < 10; i++)
+		CHECK_EQUAL(record_at(outcome, i)->type, i % 2);
 }
 
 /* ---- strings from user memory with their real length, and numbers of all widths */
@@ -437,6 +504,10 @@ static const struct recording recordings[] = {
 	  .sub_count = 1024,
 	  .check = check_calls },
 	{ .types = { "sys_enter_getppid", "sys_exit_getppid" }, .plant = plant_calls, .check = check_calls },
+	{ .types = { "sys_enter_getppid", "sys_exit_getppid" },
+	  .plant = plant_slow_calls,
+	  .ages = true,
+	  .check = check_slow_calls },
 	{ .types = { "sys_enter_openat", "sys_exit_openat", "sys_enter_getppid" },
 	  .plant = plant_open,
 	  .sub_bytes = 4096,

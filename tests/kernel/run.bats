@@ -239,7 +239,9 @@ takes_early() {
 	SECONDS=0
 	# Two signals that come together are one.
 	while kill -TERM $session 2>/dev/null; do sleep 0.2; done
-	wait $session
+	local ended=0
+	wait $session || ended=$?
+	[ $ended = 143 ]
 	[ $SECONDS -lt 30 ]
 	grep -q "goes on without being observed" err
 	kill -KILL "$(cat deaf)"
@@ -274,7 +276,7 @@ takes_early() {
 }
 
 @test "rules that the kernel cannot run go to user space, with a note; SYNCHRONOUS ones are an error" {
-	printf 'RULE story PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], b.ret == 39 } RETURN SEQUENCE\n' >story.rule
+	printf 'RULE story PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], b.ret == 39, a.len > 1.5 }\n' >story.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json story.rule -- true
 	[[ $stderr == "asterism: note: rule story runs in user space: "* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -f json story.rule -- true
@@ -292,6 +294,28 @@ takes_early() {
 	run --separate-stderr -0 "$ASTERISM" run -f json many.rule -- true
 	[[ $stderr == "asterism: note: rule r3 runs in user space: "* ]]
 	[ "$(grep -c '"match":"r3"' <<<"$output")" = 1 ]
+}
+
+@test "many rules in user space are one note; rules whose memory is too large run there, and matches that the kernel cannot add up are a note" {
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		echo "RULE far$i PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], b.ret == 39, a.len > 1.5 }"
+	done >many.rule
+	run --separate-stderr -0 "$ASTERISM" run -f json many.rule -- true
+	[ "$(grep -c 'in user space' <<<"$stderr")" = 1 ]
+	[[ $stderr == "asterism: note: 10 rules and machines run in user space: far1, far2, far3, far4, far5, far6, far7, far8 and 2 more"$'\n'"help: 'asterism check' says why"* ]]
+	printf 'RULE large PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } WITHIN 1s POOL 8000000\n' >large.rule
+	run --separate-stderr -0 "$ASTERISM" run -f json large.rule -- true
+	[[ $stderr == "asterism: note: rule large runs in user space: its runs take more than 256 MiB"* ]]
+	[[ $output == *'"match":"large"'* ]]
+	rule='[sys_enter:a, sys_exit:b] WHERE { [tid] } AGGREGATE { COUNT, AVG(b.ret * 1.5) }'
+	run --separate-stderr -0 "$ASTERISM" run -r "$rule" -- true
+	[[ $stderr == "asterism: note: rule rule has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
+	run --separate-stderr -0 "$ASTERISM" run -q -r "$rule" -- true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$ASTERISM" run -r "${rule/AVG*/SUM(b.ret) \}}" -- true
+	[[ $stderr != *delivered* ]]
+	run --separate-stderr -0 "$ASTERISM" run -r "$rule RETURN { b.ret }" -- true
+	[[ $stderr != *delivered* ]] # as they are wanted one by one
 }
 
 @test "the events of a match in the kernel have no ordinal, and none is told" {
@@ -345,4 +369,24 @@ takes_early() {
 		python3 -SEc 'import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x1234500000000 | 121), ctypes.c_long(1000077))'
 	[ "$(grep -c '"match":"ends".*"ret":-3' <<<"$output")" = 1 ]
 	[ "$(grep -c '"match":"raw".*"ret":-3' <<<"$output")" = 1 ]
+}
+
+@test "in a pid namespace of its own it says why it cannot observe a command, and what it can" {
+	run -4 unshare --pid --fork --mount-proc "$ASTERISM" run -r 'sys_enter_openat:a' -- true
+	[[ $output == *"error: the scope of the session could not be set"*"help: processes are chosen by their numbers in the initial pid namespace"*"(-a)"* ]]
+	run -0 unshare --pid --fork --mount-proc "$ASTERISM" run -q -a --for 100ms -r 'sys_enter_openat:a WHERE { a.filename == "" }'
+}
+
+@test "no deadline counts that comes when nothing is seen any more, though probes take long to go" {
+	# Each folder goes in time; but the last one may go when asterism does not look any more.
+	cat >never.rule <<-'END'
+		RULE in_kernel PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made" } WITHIN 200ms
+		RULE in_user_space PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made", m.cpu * 1.5 >= 0.0 } WITHIN 200ms
+	END
+	(while :; do mkdir made; sleep 0.05; rmdir made; done) 3>&- &
+	made=$!
+	run --separate-stderr -0 "$ASTERISM" run --for 1s -p $made never.rule @lock-order
+	kill $made
+	[[ $stderr == *"in_user_space"* ]]
+	[[ $output != *in_kernel* && $output != *in_user_space* ]]
 }

@@ -113,6 +113,43 @@ is_statistics() {
 	done
 }
 
+@test "a command that ignores the signal goes on: the status is that of the signal, also after a second one" {
+	cat >ignored.py <<-'END'
+		import os, signal, subprocess, sys, time
+		def until(happened):
+		    while not happened():
+		        time.sleep(0.02)
+		number, count, *command = sys.argv[1:]
+		number = getattr(signal, number)
+		child = ["python3", "-c", "import os, signal, time; [signal.signal(s, signal.SIG_IGN) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]; "
+		         "open('own', 'w').write(str(os.getpid())); os.rename('own', 'ignores'); time.sleep(600)"]
+		if os.path.exists("ignores"):
+		    os.unlink("ignores")
+		process = subprocess.Popen([*command, "--", *child], start_new_session=True, stdout=open("out", "w"), stderr=open("err", "w"),
+		                           preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)])
+		until(lambda: os.path.exists("ignores") or process.poll() is not None)
+		for i in range(int(count)):
+		    if process.poll() is None:
+		        process.send_signal(number)
+		    # Signals of one number that come at once are one.
+		    until(lambda: process.poll() is not None or not int([line for line in open("/proc/%d/status" % process.pid) if line.startswith("ShdPnd:")][0].split()[1], 16))
+		print(process.wait())
+		number = int(open("ignores").read())
+		os.kill(number, 0)
+		os.kill(number, signal.SIGKILL)
+	END
+	for row in "SIGINT 1 130" "SIGINT 2 130" "SIGTERM 2 143" "SIGHUP 1 129"; do
+		read -r signal count expected <<<"$row"
+		run -0 python3 ignored.py "$signal" "$count" "$ASTERISM" run -f json slow.rule
+		[ "$output" = "$expected" ]
+		is_statistics "$(tail -n 1 out)"
+		grep -q "the command goes on without being observed (process $(cat ignores))" err
+	done
+	run -0 python3 ignored.py SIGINT 1 "$ASTERISM" record -q -o trace -e sys_enter
+	[ "$output" = 130 ]
+	"$ASTERISM" dump trace >/dev/null
+}
+
 @test "SIGINT and SIGTERM without a command: status 0" {
 	sleep 30 3>&- &
 	for signal in SIGINT SIGTERM; do

@@ -2,6 +2,7 @@
 #include "source-harness.h"
 
 #include "base/alloc.h"
+#include "event/tracefs.h"
 #include "event/tracefs-priv.h"
 #include "gate.h"
 
@@ -96,19 +97,19 @@ void harness_fini(struct harness *harness)
 }
 
 /* A child that waits, then does what is planted. */
-static pid_t start(const struct plan *plan, const char *name, struct gate *gate, struct told *told)
+static pid_t start(const struct plan *plan, const char *name, struct gate *gate, struct reported *reported)
 {
 	pid_t pid = gate_fork(gate);
 
 	if (pid) {
-		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
+		while (!__atomic_load_n(&reported->ready, __ATOMIC_ACQUIRE))
 			usleep(100);
 		return pid;
 	}
 	prctl(PR_SET_NAME, name);
-	__atomic_store_n(&told->ready, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&reported->ready, true, __ATOMIC_RELEASE);
 	gate_wait(gate);
-	plan->plant(told);
+	plan->plant(reported);
 	_exit(0);
 }
 
@@ -210,13 +211,14 @@ void harness_run(const struct harness *harness, const struct plan *plan, struct 
 	struct source_want wants[TYPES_MAX];
 	struct source_set *set;
 	struct gate gates[2];
-	struct told *told = mmap(NULL, 2 * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct reported *reported =
+		mmap(NULL, 2 * sizeof *reported, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	*outcome = (struct outcome){ .told = told };
-	if (told == MAP_FAILED)
+	*outcome = (struct outcome){ .reported = reported };
+	if (reported == MAP_FAILED)
 		harness_give_up("mmap", -errno, NULL);
-	outcome->child = start(plan, "planted", &gates[0], told);
-	outcome->other = start(plan, "bystander", &gates[1], told + 1);
+	outcome->child = start(plan, "planted", &gates[0], reported);
+	outcome->other = start(plan, "bystander", &gates[1], reported + 1);
 	make_set(harness, plan, outcome, wants, &set);
 	if (plan->scope != EBPF_SCOPE_ALL) {
 		int result = source_set_add(set, outcome->child);
@@ -236,7 +238,7 @@ void outcome_fini(struct outcome *outcome)
 	for (size_t i = 0; i < outcome->count; i++)
 		alloc_free(outcome->records[i]);
 	alloc_free(outcome->records);
-	munmap(outcome->told, 2 * sizeof *outcome->told);
+	munmap(outcome->reported, 2 * sizeof *outcome->reported);
 }
 
 static bool is_called(const struct outcome *outcome, const struct event_header *record, const char *name)
@@ -308,12 +310,11 @@ size_t harness_descriptors(void)
 static bool has_tracepoint(const struct event_type *type, char *path, size_t size)
 {
 	const char *tracepoint = type->hook_count == 1 ? type->hooks[0].tracepoint : "";
-	const char *colon = strchr(tracepoint, ':');
+	const char *colon = strchr(tracepoint, ':'), *folder = event_tracefs_folder();
 
-	if (!colon || strcmp(colon + 1, type->name))
+	if (!folder || !colon || strcmp(colon + 1, type->name))
 		return false;
-	snprintf(path, size, "/sys/kernel/tracing/events/%.*s/%s/format", (int)(colon - tracepoint), tracepoint,
-		 colon + 1);
+	snprintf(path, size, "%s/events/%.*s/%s/format", folder, (int)(colon - tracepoint), tracepoint, colon + 1);
 	return access(path, R_OK) == 0;
 }
 

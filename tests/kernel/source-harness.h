@@ -22,7 +22,7 @@ struct harness {
 };
 
 /* What a plant may tell the test: memory shared with the child. */
-struct told {
+struct reported {
 	uint64_t numbers[16];
 	bool ready; /* has its name and waits */
 };
@@ -32,7 +32,7 @@ struct plan {
 	enum ebpf_scope scope;
 	uint32_t ring_bytes;
 	uint32_t late_ms; /* the ring is not read before */
-	void (*plant)(struct told *told);
+	void (*plant)(struct reported *reported);
 };
 
 struct outcome {
@@ -40,7 +40,7 @@ struct outcome {
 	char **records; /* struct event_header, in stream order; type = index in types */
 	size_t count, capacity;
 	pid_t child, other;
-	struct told *told; /* by the child in scope */
+	struct reported *reported; /* by the child in scope */
 	uint64_t begin_ns, end_ns, lost, events;
 	uint64_t lost_before_last; /* told before the last record came */
 };

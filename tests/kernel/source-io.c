@@ -7,17 +7,20 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define NUMBER(name) field_number(&outcome, record, name)
+#define TEXT(name)   field_text(&outcome, record, name)
+#define MAPPED       UINT64_C(0xffff00000000) /* before an IPv4 address in the low half of one of IPv6 */
 
 /* ---- members of unions, bytes swapped */
 
 enum { ATTEMPTS = 10 };
 
-static void plant_connection(struct told *told)
+static void plant_connection(struct reported *reported)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t length = sizeof address;
@@ -26,9 +29,9 @@ static void plant_connection(struct told *told)
 	if (bind(server, (void *)&address, length) || listen(server, 1) ||
 	    getsockname(server, (void *)&address, &length) || connect(client, (void *)&address, length))
 		_exit(6);
-	told->numbers[0] = ntohs(address.sin_port);
+	reported->numbers[0] = ntohs(address.sin_port);
 	getsockname(client, (void *)&address, &length);
-	told->numbers[1] = ntohs(address.sin_port);
+	reported->numbers[1] = ntohs(address.sin_port);
 	close(accept(server, NULL, NULL));
 	close(client);
 	close(server);
@@ -43,7 +46,7 @@ static struct seen check_connection(const struct outcome *at)
 {
 	const struct outcome outcome = *at;
 	const struct event_header *record;
-	uint64_t port = outcome.told->numbers[0], own = outcome.told->numbers[1];
+	uint64_t port = outcome.reported->numbers[0], own = outcome.reported->numbers[1];
 	struct seen seen = { 0 };
 
 	harness_check_order(&outcome);
@@ -53,13 +56,14 @@ static struct seen check_connection(const struct outcome *at)
 		CHECK_EQUAL(NUMBER("protocol"), IPPROTO_TCP);
 		CHECK(NUMBER("skaddr") >> 63);
 		if (NUMBER("newstate") == 10) {
-			CHECK_EQUAL(NUMBER("saddr"), INADDR_LOOPBACK);
+			CHECK_EQUAL(NUMBER("saddr_v6_lo"), MAPPED | INADDR_LOOPBACK);
 			seen.listening++;
 		}
 		if (NUMBER("newstate") != 1)
 			continue;
-		CHECK_EQUAL(NUMBER("saddr"), INADDR_LOOPBACK);
-		CHECK_EQUAL(NUMBER("daddr"), INADDR_LOOPBACK);
+		CHECK_EQUAL(NUMBER("saddr_v6_lo"), MAPPED | INADDR_LOOPBACK);
+		CHECK_EQUAL(NUMBER("daddr_v6_lo"), MAPPED | INADDR_LOOPBACK);
+		CHECK(strcmp(TEXT("saddr"), "127.0.0.1") == 0 && strcmp(TEXT("daddr"), "127.0.0.1") == 0);
 		seen.client += NUMBER("sport") == own && NUMBER("dport") == port && NUMBER("oldstate") == 2;
 		seen.server += NUMBER("sport") == port && NUMBER("dport") == own && NUMBER("oldstate") == 3;
 	}
@@ -86,7 +90,7 @@ static void test_connection(const struct harness *harness)
 
 /* ---- a file that is written, and what its file system does of it: long chains of pointers */
 
-static void plant_file(struct told *told)
+static void plant_file(struct reported *reported)
 {
 	char path[] = "/tmp/asterism-source-XXXXXX";
 	int file = mkstemp(path);
@@ -94,10 +98,10 @@ static void plant_file(struct told *told)
 
 	if (file < 0 || fstat(file, &status))
 		_exit(7);
-	told->numbers[0] = status.st_ino;
-	told->numbers[1] = (uint64_t)status.st_dev >> 8 << 20 | (status.st_dev & 0xff);
-	told->numbers[2] = (uint64_t)write(file, path, 11);
-	told->numbers[3] = (uint64_t)file;
+	reported->numbers[0] = status.st_ino;
+	reported->numbers[1] = (uint64_t)status.st_dev >> 8 << 20 | (status.st_dev & 0xff);
+	reported->numbers[2] = (uint64_t)write(file, path, 11);
+	reported->numbers[3] = (uint64_t)file;
 	fsync(file);
 	close(file);
 	unlink(path);
@@ -116,7 +120,7 @@ static void test_file(const struct harness *harness)
 
 	harness_check_order(&outcome);
 	harness_check_header(&outcome, record);
-	CHECK_EQUAL(NUMBER("fd"), outcome.told->numbers[3]);
+	CHECK_EQUAL(NUMBER("fd"), outcome.reported->numbers[3]);
 	CHECK_EQUAL(NUMBER("count"), 11);
 	record = record_get(&outcome, "sys_exit_write", 0);
 	CHECK_EQUAL(NUMBER("ret"), 11);
@@ -139,8 +143,8 @@ static void test_ext4(const struct harness *harness)
 	if (!record) {
 		snprintf(harness_skipped, sizeof harness_skipped, "/tmp is no ext4");
 	} else {
-		CHECK_EQUAL(NUMBER("ino"), outcome.told->numbers[0]);
-		CHECK_EQUAL(NUMBER("dev"), outcome.told->numbers[1]);
+		CHECK_EQUAL(NUMBER("ino"), outcome.reported->numbers[0]);
+		CHECK_EQUAL(NUMBER("dev"), outcome.reported->numbers[1]);
 		CHECK_EQUAL(NUMBER("datasync"), 0);
 	}
 	outcome_fini(&outcome);

@@ -26,10 +26,10 @@
 
 static const char open_path[] = "/proc/self/no-such-entry";
 
-static void plant_open(struct told *told)
+static void plant_open(struct reported *reported)
 {
-	told->numbers[0] = (uint64_t)openat(AT_FDCWD, open_path, O_RDWR | O_CREAT, 0640);
-	told->numbers[1] = (uint64_t)openat(17, "", O_RDONLY);
+	reported->numbers[0] = (uint64_t)openat(AT_FDCWD, open_path, O_RDWR | O_CREAT, 0640);
+	reported->numbers[1] = (uint64_t)openat(17, "", O_RDONLY);
 	/* A string that cannot be read. */
 	plant_call(SYS_openat, (const long[]){ AT_FDCWD, 8, O_RDONLY, 0, 0 });
 }
@@ -72,9 +72,9 @@ static void test_open(const struct harness *harness)
 
 enum { CALLS = 1000 };
 
-static void plant_calls(struct told *told)
+static void plant_calls(struct reported *reported)
 {
-	told->numbers[0] = (uint64_t)getppid();
+	reported->numbers[0] = (uint64_t)getppid();
 	for (int i = 1; i < CALLS; i++)
 		plant_call(SYS_getppid, (const long[]){ i, -i, 3, 4, 5 });
 }
@@ -114,7 +114,7 @@ static void test_calls(const struct harness *harness)
 			left++;
 		}
 	}
-	CHECK_EQUAL(outcome.told->numbers[0], getpid());
+	CHECK_EQUAL(outcome.reported->numbers[0], getpid());
 	CHECK_EQUAL(entered, CALLS);
 	CHECK_EQUAL(left, CALLS);
 	CHECK_EQUAL(named, CALLS);
@@ -124,7 +124,7 @@ static void test_calls(const struct harness *harness)
 
 /* ---- fork, exec, exit, threads, renaming */
 
-static void plant_family(struct told *told)
+static void plant_family(struct reported *reported)
 {
 	/* On the stack, so that it is in memory: a page that is not cannot be read at the call. */
 	char path[] = "/bin/true";
@@ -134,7 +134,7 @@ static void plant_family(struct told *told)
 		execl(path, "true", NULL);
 		_exit(9);
 	}
-	told->numbers[0] = (uint64_t)child;
+	reported->numbers[0] = (uint64_t)child;
 	waitpid(child, NULL, 0);
 }
 
@@ -147,7 +147,7 @@ static void test_family(const struct harness *harness)
 					       "sched_process_exit", "sys_enter_execve", "task_rename" },
 				    .plant = plant_family },
 		    &outcome);
-	pid_t grandchild = (pid_t)outcome.told->numbers[0];
+	pid_t grandchild = (pid_t)outcome.reported->numbers[0];
 	const struct event_header *record = record_get(&outcome, "sched_process_fork", 0);
 
 	harness_check_order(&outcome);
@@ -198,7 +198,7 @@ static uint64_t clock_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void plant_ping_pong(struct told *told)
+static void plant_ping_pong(struct reported *reported)
 {
 	int there[2], back[2];
 	char byte = 0;
@@ -212,7 +212,7 @@ static void plant_ping_pong(struct told *told)
 		_exit(4);
 	pid_t child = fork();
 
-	told->numbers[1] = child ? clock_now() : told->numbers[1];
+	reported->numbers[1] = child ? clock_now() : reported->numbers[1];
 	getrusage(RUSAGE_SELF, &before);
 	for (int i = 0; i < ROUNDS; i++) {
 		if (child ? write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1
@@ -222,10 +222,10 @@ static void plant_ping_pong(struct told *told)
 	if (!child)
 		_exit(0);
 	getrusage(RUSAGE_SELF, &after);
-	told->numbers[2] = clock_now();
-	told->numbers[0] = (uint64_t)child;
-	told->numbers[3] = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
-	told->numbers[4] = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
+	reported->numbers[2] = clock_now();
+	reported->numbers[0] = (uint64_t)child;
+	reported->numbers[3] = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
+	reported->numbers[4] = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
 	waitpid(child, NULL, 0);
 }
 
@@ -241,13 +241,13 @@ static void test_ping_pong(const struct harness *harness)
 
 	harness_run(harness, &(struct plan){ .types = { "sched_switch", "sched_waking" }, .plant = plant_ping_pong },
 		    &outcome);
-	pid_t parent = outcome.child, child = (pid_t)outcome.told->numbers[0];
+	pid_t parent = outcome.child, child = (pid_t)outcome.reported->numbers[0];
 
 	harness_check_order(&outcome);
 	for (size_t i = 0; i < outcome.count; i++) {
 		const struct event_header *record = (const void *)outcome.records[i];
 		bool ours = (pid_t)record->pid == parent || (pid_t)record->pid == child;
-		bool timed = record->ts >= outcome.told->numbers[1] && record->ts <= outcome.told->numbers[2];
+		bool timed = record->ts >= outcome.reported->numbers[1] && record->ts <= outcome.reported->numbers[2];
 
 		if (record->type == 1) {
 			pid_t target = (pid_t)NUMBER("target_pid");
@@ -273,8 +273,8 @@ static void test_ping_pong(const struct harness *harness)
 		preempted += from == parent && timed && NUMBER("prev_state") != 1;
 	}
 	/* What the kernel itself has counted. */
-	CHECK(is_near(slept, outcome.told->numbers[3]));
-	CHECK(is_near(preempted, outcome.told->numbers[4]));
+	CHECK(is_near(slept, outcome.reported->numbers[3]));
+	CHECK(is_near(preempted, outcome.reported->numbers[4]));
 	CHECK(is_near(came, slept + preempted));
 	CHECK(is_near(woken, slept));
 	CHECK(slept + preempted > 0);
@@ -283,12 +283,12 @@ static void test_ping_pong(const struct harness *harness)
 
 /* ---- conditions over arguments, alternatives, two sources of one type */
 
-static void plant_futex(struct told *told)
+static void plant_futex(struct reported *reported)
 {
 	static uint32_t word = 7;
 	struct timespec time = { .tv_nsec = 30000000 };
 
-	told->numbers[0] = (uint64_t)(uintptr_t)&word;
+	reported->numbers[0] = (uint64_t)(uintptr_t)&word;
 	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAIT_PRIVATE, 7, (long)&time, 0 });
 	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAIT_PRIVATE, 8, (long)&time, 0 });
 	plant_call(SYS_futex, (const long[]){ (long)&word, FUTEX_WAKE_PRIVATE, 3, 0, 0 });
@@ -311,7 +311,7 @@ static void test_futex(const struct harness *harness)
 	CHECK_EQUAL(record_count(&outcome, "futex_wake"), 1);
 	CHECK_EQUAL(record_count(&outcome, "sys_exit_futex"), 3);
 	harness_check_header(&outcome, record);
-	CHECK_EQUAL(NUMBER("uaddr"), outcome.told->numbers[0]);
+	CHECK_EQUAL(NUMBER("uaddr"), outcome.reported->numbers[0]);
 	CHECK_EQUAL(NUMBER("op"), FUTEX_WAIT_PRIVATE);
 	CHECK_EQUAL(NUMBER("val"), 7);
 	CHECK(NUMBER("timeout") != 0);
@@ -329,13 +329,13 @@ static void test_futex(const struct harness *harness)
 
 enum { PAGES = 64 };
 
-static void plant_faults(struct told *told)
+static void plant_faults(struct reported *reported)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	madvise(pages, PAGES * page, MADV_NOHUGEPAGE);
-	told->numbers[0] = (uint64_t)(uintptr_t)pages;
+	reported->numbers[0] = (uint64_t)(uintptr_t)pages;
 	for (size_t i = 0; i < PAGES; i++)
 		((volatile char *)pages)[i * page] = 1;
 }
@@ -347,7 +347,7 @@ static void test_faults(const struct harness *harness)
 	size_t next = 0;
 
 	harness_run(harness, &(struct plan){ .types = { "page_fault_user" }, .plant = plant_faults }, &outcome);
-	uint64_t start = outcome.told->numbers[0];
+	uint64_t start = outcome.reported->numbers[0];
 
 	harness_check_order(&outcome);
 	for (size_t i = 0; i < outcome.count; i++) {
@@ -367,11 +367,11 @@ static void test_faults(const struct harness *harness)
 
 /* ---- timers */
 
-static void plant_sleep(struct told *told)
+static void plant_sleep(struct reported *reported)
 {
 	struct timespec time = { .tv_nsec = 20000000 };
 
-	told->numbers[0] = (uint64_t)(uintptr_t)&time;
+	reported->numbers[0] = (uint64_t)(uintptr_t)&time;
 	plant_call(SYS_clock_nanosleep, (const long[]){ CLOCK_MONOTONIC, 0, (long)&time, 0, 0 });
 }
 
@@ -391,7 +391,7 @@ static void test_sleep(const struct harness *harness)
 	harness_check_order(&outcome);
 	harness_check_header(&outcome, record);
 	CHECK_EQUAL(NUMBER("which_clock"), CLOCK_MONOTONIC);
-	CHECK_EQUAL(NUMBER("rqtp"), outcome.told->numbers[0]);
+	CHECK_EQUAL(NUMBER("rqtp"), outcome.reported->numbers[0]);
 	record = record_get(&outcome, "sys_exit_clock_nanosleep", 0);
 	CHECK_EQUAL(NUMBER("ret"), 0);
 	CHECK(record->ts - begin >= 20000000 && record->ts - begin < 2000000000);
@@ -409,7 +409,7 @@ static void test_sleep(const struct harness *harness)
 
 enum { UPDATES = 200, KEY_BYTES = 8 };
 
-static void plant_updates(struct told *told)
+static void plant_updates(struct reported *reported)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
 	int map = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "planted", KEY_BYTES, 8, UPDATES, &options);
@@ -418,7 +418,7 @@ static void plant_updates(struct told *told)
 	for (uint32_t i = 0; i < UPDATES; i++) {
 		const uint32_t key[KEY_BYTES / 4] = { 32, i };
 
-		told->numbers[0] += bpf_map_update_elem(map, key, &value, BPF_ANY) == 0;
+		reported->numbers[0] += bpf_map_update_elem(map, key, &value, BPF_ANY) == 0;
 	}
 }
 
@@ -431,7 +431,7 @@ static void test_left_out(const struct harness *harness)
 		    &outcome);
 	size_t all = record_count(&outcome, "kmalloc"), records = record_count(&outcome, "twin_kmalloc");
 
-	CHECK_EQUAL(outcome.told->numbers[0], UPDATES);
+	CHECK_EQUAL(outcome.reported->numbers[0], UPDATES);
 	CHECK(all > 0);
 	CHECK(records + outcome.lost >= all);
 	printf("# %zu allocations, %zu records, %llu told as lost\n", all, records, (unsigned long long)outcome.lost);
@@ -440,7 +440,7 @@ static void test_left_out(const struct harness *harness)
 
 /* ---- signals: an argument that is no pointer */
 
-static void plant_signals(struct told *told)
+static void plant_signals(struct reported *reported)
 {
 	int broken[2];
 
@@ -451,7 +451,7 @@ static void plant_signals(struct told *told)
 	if (pipe(broken))
 		_exit(8);
 	close(broken[0]);
-	told->numbers[0] = (uint64_t)write(broken[1], "", 1);
+	reported->numbers[0] = (uint64_t)write(broken[1], "", 1);
 }
 
 static void test_signals(const struct harness *harness)

@@ -28,11 +28,11 @@ static void *in_thread(void *number)
 }
 
 /* 0: the process, 1: its thread, 2: its child, 3: a thread of that, 4: a grandchild, 5: the process again. */
-static void plant_generations(struct told *told)
+static void plant_generations(struct reported *reported)
 {
 	pthread_t thread;
 
-	(void)told;
+	(void)reported;
 	mark(0);
 	pthread_create(&thread, NULL, in_thread, (void *)1);
 	pthread_join(thread, NULL);
@@ -234,16 +234,16 @@ static void test_reuse(const struct harness *harness)
 
 enum { BURST = 3000 };
 
-static void plant_burst(struct told *told)
+static void plant_burst(struct reported *reported)
 {
-	(void)told;
+	(void)reported;
 	for (int i = 0; i < BURST; i++)
 		mark(0);
 }
 
-static void plant_gap(struct told *told)
+static void plant_gap(struct reported *reported)
 {
-	plant_burst(told);
+	plant_burst(reported);
 	usleep(300000);
 	mark(1);
 }

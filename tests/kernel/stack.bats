@@ -50,12 +50,17 @@ observed() {
 
 pattern='"match"'
 
+# `line_of TEXT`: where TEXT is in the planted program's source.
+line_of() {
+	grep -nF "$1" "$BATS_TEST_DIRNAME/plant-stack.c" | cut -d: -f1
+}
+
 # The frames of the planted program that have names, a line.
-planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["stack"] if "plant-stack" in f]'
+planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)( plant-stack\.c:\d+)?$", "", f) for f in m[0]["stack"] if "plant-stack" in f]'
 
 @test "the functions of a planted program, innermost first" {
 	observed 1 -f json asked.rule -- "$plant" storm 1
-	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
 	holds out 'm[0]["calls"] == [{"function": "Stack", "args": [], "done": True, "by": "kernel"}]'
 }
 
@@ -63,8 +68,8 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	pattern=asked
 	observed 1 asked.rule -- "$plant" storm 1
 	grep -A3 asked out >below
-	[[ $(sed -n 2p below) =~ ^'    stack_planted_ask+0x'[0-9a-f]+' ('/.*/plant-stack')'$ ]]
-	[[ $(sed -n 3p below) =~ ^'    stack_planted_outer+0x'[0-9a-f]+' ('/.*/plant-stack')'$ ]]
+	[[ $(sed -n 2p below) =~ ^'    stack_planted_ask+0x'[0-9a-f]+' ('/.*/plant-stack') plant-stack.c:'"$(line_of SYS_getpgid)"$ ]]
+	[[ $(sed -n 3p below) =~ ^'    stack_planted_outer+0x'[0-9a-f]+' ('/.*/plant-stack') plant-stack.c:'"$(line_of 'what(argument)')"$ ]]
 	[[ $(sed -n 4p below) =~ ^'    main+0x' ]]
 }
 
@@ -77,7 +82,7 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	pattern='"ret":1,"took"' # of the planted call; on a slow machine an execve may be slow, too
 	observed 1 -f json @slow-syscall -- "$plant" slow 150
 	grep -e "$pattern" -e stats out >slow
-	holds slow "$planted == ['stack_planted_wait', 'stack_planted_outer', 'main']"
+	holds slow "$planted == ['stack_planted_wait', 'stack_planted_outer', 'main', '_start']"
 	holds slow 'm[0]["return"]["took"] >= 100000000 and m[0]["comm"] == "plant-stack"'
 	observed 0 -f json @slow-syscall --set longest=10s -- "$plant" slow 150
 	holds out 'm == []'
@@ -96,22 +101,105 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	END
 	observed 2 -f json machine.rule -- "$plant" storm 2
 	holds out 'len(m) == 2 and "stack" not in m[1] and m[1]["warning"].endswith("asks again")'
-	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
 }
 
 @test "the stack at the beginning of a function, by a probe" {
 	printf 'EVENT reached {}\nFROM uprobe:"%s:stack_planted_ask" {}\n' "$(realpath "$plant")" >reached.events
 	printf 'EVENTS "reached.events"\nRULE up PATTERN { reached } DO { CALL Stack() }\n' >reached.rule
 	observed 1 -f json reached.rule -- "$plant" storm 1
-	# Before 6.12 the kernel leaves out who calls a function that has no frame yet.
-	holds out "$planted in (['stack_planted_ask', 'stack_planted_outer', 'main'], ['stack_planted_ask', 'main'])"
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
+}
+
+# Debugging information in a file of its own, as distributions have it.
+strip_apart() {
+	cp "$plant" "$1"
+	objcopy --only-keep-debug "$1" "$1.debug"
+	strip --strip-all "$1"
+	[ -z "${2:-}" ] || objcopy "--add-gnu-debuglink=$1.debug" "$1"
+}
+
+@test "a stripped program: its functions and lines are in the file that its debuglink names" {
+	strip_apart plant-stack link
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
+	holds out "any(f.endswith('plant-stack.c:$(line_of SYS_getpgid)') for f in m[0]['stack'])"
+	rm plant-stack.debug
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out 'all(re.fullmatch(r"0x[0-9a-f]+ \(/.*/plant-stack\)", f) for f in m[0]["stack"] if "plant-stack" in f)'
+}
+
+@test "debugging information of other users is not read: their programs have functions, and no lines" {
+	cp "$plant" plant-stack
+	chown 65534 plant-stack
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
+	holds out 'not any("plant-stack.c" in f for f in m[0]["stack"])'
+	SUDO_UID=65534 observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out 'any("plant-stack.c" in f for f in m[0]["stack"])'
+	strip_apart plant-stack link
+	chown 65534 plant-stack.debug
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out 'not any("plant-stack.c" in f for f in m[0]["stack"])'
+}
+
+# Whoever can mount a file of root's in a folder of his own says what lies beside it.
+@test "what lies beside a program is opened only in a folder that others cannot write, and only if it is a file" {
+	printf '#!/bin/sh\nexec timeout -s KILL 20 "%s" "$@"\n' "$ASTERISM" >bounded # it would wait for good
+	chmod +x bounded
+	ASTERISM=$PWD/bounded
+	mkdir own theirs
+	cp "$plant" own/plant-stack
+	strip --strip-all own/plant-stack
+	objcopy --add-gnu-debuglink=asked.rule own/plant-stack
+	for place in asked.rule .debug/asked.rule; do
+		for folder in own theirs; do
+			rm -rf "$folder"/asked.rule "$folder"/.debug
+			mkdir -p "$folder/$(dirname "$place")"
+			mkfifo "$folder/$place"
+		done
+		chown -R 65534 theirs
+		observed 1 -f json asked.rule -- "$PWD/own/plant-stack" storm 1
+		holds out 'len(m) == 1 and any(f.endswith("/own/plant-stack)") for f in m[0]["stack"])'
+		touch theirs/plant-stack
+		observed 1 -f json asked.rule -- unshare -m sh -c 'mount --bind own/plant-stack theirs/plant-stack && exec "$PWD/theirs/plant-stack" storm 1'
+		holds out 'len(m) == 1 and any(f.endswith("/theirs/plant-stack)") for f in m[0]["stack"])'
+	done
+	# The twin: a file, in such folders.
+	strip_apart plant-stack link
+	mkdir .debug
+	mv plant-stack.debug .debug
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main', '_start']"
+	chown 65534 .debug
+	observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+	holds out 'not any("plant-stack.c" in f for f in m[0]["stack"])'
+}
+
+# What it says is nonsense then; that the session goes on, and says something of every frame, is what counts.
+@test "damaged debugging information is survived" {
+	strip_apart plant-stack link
+	python3 - <<-'END'
+		import random
+		pick, good = random.Random(1), open("plant-stack.debug", "rb").read()
+		for number in range(12):
+		    bad = bytearray(good)
+		    for _ in range(400):
+		        bad[pick.randrange(64, len(bad))] = pick.randrange(256)
+		    open(f"bad{number}", "wb").write(bad)
+	END
+	for bad in bad*; do
+		cp "$bad" plant-stack.debug
+		observed 1 -f json asked.rule -- "$PWD/plant-stack" storm 1
+		holds out 'len(m) == 1 and len(m[0]["stack"]) >= 3'
+	done
 }
 
 @test "a process that has ended leaves addresses" {
 	for _ in $(seq 4); do
 		"$ASTERISM" run -f json asked.rule -- "$plant" last </dev/null >out
 		holds out 'len(m) == 1 and len(m[0]["stack"]) >= 3'
-		holds out 'all(re.fullmatch(r"0x[0-9a-f]+|(0x[0-9a-f]+|\w+\+0x[0-9a-f]+) \(/.*\)", f) for f in m[0]["stack"])'
+		holds out 'all(re.fullmatch(r"0x[0-9a-f]+|(0x[0-9a-f]+|\w+\+0x[0-9a-f]+) \(/[^)]*\)( [\w.-]+:\d+)?", f) for f in m[0]["stack"])'
 	done
 }
 
@@ -123,11 +211,14 @@ planted='[re.sub(r"\+0x[0-9a-f]+ \(/.*/plant-stack\)$", "", f) for f in m[0]["st
 	holds out 'sum("stack" in x for x in m) >= 4000'
 	holds out 'len({tuple(x["stack"][:3]) for x in m if "stack" in x}) == 1'
 	grep -e '"stack"' -e '^{"stats"' out >kept
-	holds kept "$planted == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+	# By frame pointers, where its copy had to make room for newer ones.
+	holds kept "$planted[:3] == ['stack_planted_ask', 'stack_planted_outer', 'main']"
+	holds out 'all(x["stack_by"] == "unwinding" or x["stack_end"].endswith("its copy was not kept") for x in m if "stack" in x)'
+	holds out 'sum(x.get("stack_by") == "unwinding" for x in m) >= 100'
 }
 
 @test "where the rule runs in user space there is none, and the match says why" {
-	echo 'RULE asked PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 4000001, a.comm LIKE "*stack*" } DO { CALL Stack() }' >far.rule
+	echo 'RULE asked PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 4000001, a.ts * 1.0 > 0.5 } DO { CALL Stack() }' >far.rule
 	run -0 "$ASTERISM" explain far.rule
 	[[ $output == *"by nobody: "* ]]
 	observed 1 -f json far.rule -- "$plant" storm 1

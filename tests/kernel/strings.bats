@@ -118,8 +118,8 @@ setup() {
 }
 
 @test "rules in user space see the same" {
-	echo 'RULE opens PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "*wanted*" } RETURN SEQUENCE
-		RULE pair PATTERN { [sys_enter_openat:o, sys_exit_openat:x] } WHERE { [tid], o.filename LIKE "*wanted*" }
+	echo 'RULE opens PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "*wanted*", o.ts * 1.0 > 0.5 } RETURN SEQUENCE
+		RULE pair PATTERN { [sys_enter_openat:o, sys_exit_openat:x] } WHERE { [tid], o.filename LIKE "*wanted*", o.ts * 1.0 > 0.5 }
 		RETURN { x.ts - o.ts AS took, x.ret AS ret }' >user.rule
 	run "$ASTERISM" run -v user.rule -- true
 	[[ $output == *"opens"*"user space"* ]]

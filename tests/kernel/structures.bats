@@ -156,7 +156,7 @@ both() {
 
 @test "an event of which nobody knows what it says is unread in user space and in recordings, too" {
 	echo 'EVENTS "behind.events"
-		RULE given PATTERN { text_given:t } WHERE { t.text LIKE "*wanted*" }' >user.rule
+		RULE given PATTERN { text_given:t } WHERE { t.text LIKE "*wanted*", t.ts * 1.0 > 0.5 }' >user.rule
 	run "$ASTERISM" run -v user.rule -- true
 	[[ $output == *"given"*"user space"* ]]
 	cat >nothing.c <<-'EOF'

@@ -31,7 +31,7 @@ struct scene {
 	uint64_t tickets[TICKETS_PENDING];
 	uint32_t ticket_count;
 	struct requests *requests;
-	uint64_t asked, told, continued, aborted, late, by_default;
+	uint64_t asked, reported, continued, aborted, late, by_default;
 	uint64_t moved;     /* the target went on though it was asked about */
 	uint64_t unstopped; /* was not seen stopped */
 	bool beside_starved;
@@ -118,7 +118,7 @@ static int on_match(void *context, const struct program_match *match)
 	struct scene *scene = context;
 	const struct program_reaction *reaction = &match->reactions[0];
 
-	scene->told++;
+	scene->reported++;
 	if (!reaction->verdict)
 		return 0;
 	scene->continued += strcmp(reaction->verdict, "continue") == 0;
@@ -180,7 +180,7 @@ static void test_before_next_instruction(struct asked *shared)
 	struct scene scene = { .shared = shared, .verdict = SESSION_CONTINUE, .linger_us = 1000 };
 
 	expect(play(&scene, "Ask()", "1", "200") == 0, "the target ends", 0);
-	expect(scene.asked == 200 && scene.told == 200 && scene.continued == 200, "200 questions", scene.asked);
+	expect(scene.asked == 200 && scene.reported == 200 && scene.continued == 200, "200 questions", scene.asked);
 	expect(scene.moved == 0, "no instruction while it is asked about", scene.moved);
 	expect(scene.unstopped == 0, "it is stopped", scene.unstopped);
 	expect(after(shared) == 200, "then it goes on", after(shared));
@@ -219,7 +219,7 @@ static void test_later(struct asked *shared)
 	struct scene scene = { .shared = shared, .verdict = SESSION_CONTINUE, .later = 1 };
 
 	expect(play(&scene, "Ask(10s)", "1", "100") == 0, "answered later", 0);
-	expect(scene.told == 100 && scene.late == 0 && scene.continued == 100, "every one", scene.told);
+	expect(scene.reported == 100 && scene.late == 0 && scene.continued == 100, "every one", scene.reported);
 	expect(after(shared) == 100, "and it went on", after(shared));
 }
 
@@ -228,12 +228,12 @@ static void test_load(struct asked *shared)
 	struct scene scene = { .shared = shared, .verdict = SESSION_CONTINUE };
 
 	expect(play(&scene, "Ask(20s)", "4", "2500") == 0, "four threads end", 0);
-	expect(scene.asked == 10000 && scene.told == 10000, "ten thousand questions", scene.asked);
+	expect(scene.asked == 10000 && scene.reported == 10000, "ten thousand questions", scene.asked);
 	expect(scene.continued == 10000 && !scene.late && !scene.by_default, "each answered once", scene.continued);
 	expect(after(shared) == 10000, "nobody is left behind", after(shared));
 	scene = (struct scene){ .shared = shared, .verdict = SESSION_CONTINUE, .later = 1 };
 	expect(play(&scene, "Ask(20s)", "4", "500") == 0, "four threads end", 0);
-	expect(scene.told == 2000 && scene.continued == 2000, "each later", scene.told);
+	expect(scene.reported == 2000 && scene.continued == 2000, "each later", scene.reported);
 	expect(!scene.late, "none too late", scene.late);
 }
 
@@ -254,7 +254,8 @@ static void test_starved(struct asked *shared)
 	expect(scene.first_asked == ASKED_STARVED_CALLS, "each call of the first is asked about", scene.first_asked);
 	expect(scene.unstopped == 0, "it is stopped", scene.unstopped);
 	expect(scene.ran_on == 0, "nobody goes on beside one that is starved", scene.ran_on);
-	expect(scene.told == 1 + ASKED_STARVED_CALLS && scene.continued == scene.told, "all are told", scene.told);
+	expect(scene.reported == 1 + ASKED_STARVED_CALLS && scene.continued == scene.reported, "all are told",
+	       scene.reported);
 }
 
 static int compare(const void *a, const void *b)

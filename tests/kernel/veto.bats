@@ -302,6 +302,7 @@ print(said)' "$1"
 	wait_for grep -qs going told
 	child=$(cat "/proc/$session/task/$session/children")
 	kill -INT "$session"
+	wait_for has_taken_signals "$session"
 	kill -INT "$session"
 	wait "$session" || true
 	wait_for_end "${child% }"
@@ -318,6 +319,7 @@ print(said)' "$1"
 	done
 	child=$(cat "/proc/$session/task/$session/children")
 	kill -INT "$session" # which the command ignores
+	wait_for has_taken_signals "$session"
 	kill -INT "$session"
 	wait "$session" || true
 	wait_for_end "${child% }"

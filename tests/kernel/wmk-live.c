@@ -28,12 +28,12 @@ enum { CUSTOM = 0x41535452, MET = 0, TIME_UP = 258, FAILED = -1 };
 
 static uint32_t word = 5;
 
-static void plant_waits(struct told *told)
+static void plant_waits(struct reported *reported)
 {
 	const struct timespec soon = { .tv_nsec = 1000000 };
 	struct pollfd none = { .fd = -1 };
 
-	told->numbers[0] = (uint64_t)(uintptr_t)&word;
+	reported->numbers[0] = (uint64_t)(uintptr_t)&word;
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 5, &soon, NULL, 0); /* time up */
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 6, &soon, NULL, 0); /* nothing to wait for */
 	syscall(SYS_futex, 1, FUTEX_WAIT_PRIVATE, 6, &soon, NULL, 0);     /* not aligned */
@@ -66,26 +66,26 @@ static void test_waits(const struct harness *harness)
 
 	harness_run(harness, &(struct plan){ .types = { "waitevent", "waitrelease" }, .plant = plant_waits }, &outcome);
 	CHECK_EQUAL(record_count(&outcome, "waitevent"), 8);
-	check_wait(&outcome, 0, outcome.told->numbers[0], TIME_UP);
-	check_wait(&outcome, 1, outcome.told->numbers[0], MET);
+	check_wait(&outcome, 0, outcome.reported->numbers[0], TIME_UP);
+	check_wait(&outcome, 1, outcome.reported->numbers[0], MET);
 	check_wait(&outcome, 2, 1, FAILED);
 	check_wait(&outcome, 3, 0, TIME_UP);
 	CHECK_EQUAL(record_count(&outcome, "waitrelease"), 1);
 	record = record_get(&outcome, "waitrelease", 0);
-	CHECK_EQUAL(NUMBER("Object"), outcome.told->numbers[0]);
+	CHECK_EQUAL(NUMBER("Object"), outcome.reported->numbers[0]);
 	outcome_fini(&outcome);
 }
 
 /* ---- objects, files, data, and an application's own event */
 
-static void plant_resources(struct told *told)
+static void plant_resources(struct reported *reported)
 {
 	char bytes[100] = "";
 	int null = open("/dev/null", O_RDWR), zero = open("/dev/zero", O_RDONLY);
 
-	told->numbers[0] = (uint64_t)null;
+	reported->numbers[0] = (uint64_t)null;
 	(void)!open("/no/such/file", O_RDONLY);
-	told->numbers[1] = (uint64_t)socket(AF_UNIX, SOCK_STREAM, 0);
+	reported->numbers[1] = (uint64_t)socket(AF_UNIX, SOCK_STREAM, 0);
 	(void)!socket(-1, 0, 0);
 	(void)!write(null, bytes, 33);
 	(void)!read(zero, bytes, 77);
@@ -100,12 +100,12 @@ static void check_objects(struct outcome *all)
 	const struct event_header *record = record_get(&outcome, "createobject", 0);
 
 	CHECK_EQUAL(record_count(&outcome, "createobject"), 5);
-	CHECK_EQUAL(NUMBER("Object"), outcome.told->numbers[0] + 1);
+	CHECK_EQUAL(NUMBER("Object"), outcome.reported->numbers[0] + 1);
 	CHECK_EQUAL(NUMBER("SyscallNr"), SYS_openat);
 	record = record_get(&outcome, "createobject", 2);
 	CHECK_EQUAL(NUMBER("Object"), 0);
 	record = record_get(&outcome, "createobject", 3);
-	CHECK_EQUAL(NUMBER("Object"), outcome.told->numbers[1] + 1);
+	CHECK_EQUAL(NUMBER("Object"), outcome.reported->numbers[1] + 1);
 	CHECK_EQUAL(NUMBER("SyscallNr"), SYS_socket);
 	record = record_get(&outcome, "createobject", 4);
 	CHECK_EQUAL(NUMBER("Object"), 0);
@@ -154,18 +154,18 @@ static void *be_a_thread(void *argument)
 	return NULL;
 }
 
-static void plant_family(struct told *told)
+static void plant_family(struct reported *reported)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, be_a_thread, &told->numbers[0]))
+	if (pthread_create(&thread, NULL, be_a_thread, &reported->numbers[0]))
 		_exit(4);
 	pthread_join(thread, NULL);
 	pid_t pid = fork();
 
 	if (pid == 0)
 		_exit(0);
-	told->numbers[1] = (uint64_t)pid;
+	reported->numbers[1] = (uint64_t)pid;
 	waitpid(pid, NULL, 0);
 }
 
@@ -198,18 +198,18 @@ static void test_family(const struct harness *harness)
 	CHECK_EQUAL(record_count(&outcome, "threadcreation"), 2);
 	record = record_get(&outcome, "threadcreation", 0);
 	CHECK_EQUAL(record->tid, outcome.child);
-	CHECK_EQUAL(NUMBER("ThreadId"), outcome.told->numbers[0]);
+	CHECK_EQUAL(NUMBER("ThreadId"), outcome.reported->numbers[0]);
 	CHECK_EQUAL(NUMBER("ProcessId"), outcome.child);
 	CHECK_EQUAL(record_count(&outcome, "processcreation"), 1);
 	record = record_get(&outcome, "processcreation", 0);
-	CHECK_EQUAL(NUMBER("ProcessId"), outcome.told->numbers[1]);
+	CHECK_EQUAL(NUMBER("ProcessId"), outcome.reported->numbers[1]);
 	CHECK_EQUAL(NUMBER("ParentProcessId"), outcome.child);
 	CHECK_EQUAL(record_count(&outcome, "threadtermination"), 3);
-	CHECK_EQUAL(record_get(&outcome, "threadtermination", 0)->tid, outcome.told->numbers[0]);
+	CHECK_EQUAL(record_get(&outcome, "threadtermination", 0)->tid, outcome.reported->numbers[0]);
 	CHECK_EQUAL(record_count(&outcome, "processtermination"), 2);
-	CHECK_EQUAL(record_get(&outcome, "processtermination", 0)->pid, outcome.told->numbers[1]);
+	CHECK_EQUAL(record_get(&outcome, "processtermination", 0)->pid, outcome.reported->numbers[1]);
 	CHECK_EQUAL(record_get(&outcome, "processtermination", 1)->pid, outcome.child);
-	check_switches(&outcome, outcome.told->numbers[0]);
+	check_switches(&outcome, outcome.reported->numbers[0]);
 	outcome_fini(&outcome);
 }
 

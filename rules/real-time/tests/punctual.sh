@@ -4,11 +4,11 @@
 import os
 import time
 
-if os.fork() == 0:
+other = os.fork()
+if other == 0:
     time.sleep(1.2)
     os._exit(0)
 with open("/proc/self/comm", "w") as comm:
     comm.write("beat")
-for _ in range(20):
+while os.waitpid(other, os.WNOHANG)[0] == 0:
     time.sleep(0.01)
-os.wait()

@@ -67,9 +67,9 @@ static void set_trail(struct machine_build *build, const struct machine_row *row
 static uint32_t run_blocks(struct machine_build *build, const struct machine_row *row, struct program_transition *out)
 {
 	const struct machine_scope scope = { .transition = row->transition };
-	struct machine_telling telling = { .row = row, .out = out };
+	struct machine_reporting reporting = { .row = row, .out = out };
 
-	if (machine_tell_begin(build, &telling))
+	if (machine_report_begin(build, &reporting))
 		return 0;
 	for (uint32_t i = 0; i < row->action_count; i++) {
 		const struct lang_machine_action *action = row->actions[i];
@@ -79,12 +79,12 @@ static uint32_t run_blocks(struct machine_build *build, const struct machine_row
 
 			node = machine_narrow(build, &build->machine->variables[action->variable], node);
 			machine_set(build, out, build->machine->key_count + action->variable, node);
-			telling.epoch++;
+			reporting.epoch++;
 		} else {
-			machine_tell(build, &telling, i);
+			machine_report(build, &reporting, i);
 		}
 	}
-	return row->tells ? machine_tell_end(build, &telling) : 0;
+	return row->reports ? machine_report_end(build, &reporting) : 0;
 }
 
 void machine_actions(struct machine_build *build, const struct machine_row *row, struct program_transition *out)
@@ -97,7 +97,7 @@ void machine_actions(struct machine_build *build, const struct machine_row *row,
 		set_key(build, row, transition->by, out);
 	else if (transition->copy_by)
 		set_key(build, row, transition->copy_by, out);
-	if (!kept && !row->tells)
+	if (!kept && !row->reports)
 		return; /* what it does is seen nowhere */
 	if (row->opens)
 		set_initials(build, out);
@@ -112,7 +112,7 @@ void machine_actions(struct machine_build *build, const struct machine_row *row,
 	}
 	if (build->trail != PROGRAM_NONE)
 		set_trail(build, row, out);
-	if (!row->tells)
+	if (!row->reports)
 		return;
 	machine_set(build, out, build->notice, machine_word(build, number));
 	if (kept)

@@ -48,7 +48,7 @@ struct machine_row {
 	bool opens;      /* in state 0 */
 	uint32_t target; /* state of the image, or PROGRAM_TARGET_END */
 	uint32_t to;     /* state of the machine that is entered, also anew; NONE: none is */
-	bool tells;
+	bool reports;
 	const struct lang_machine_action **actions; /* EXIT, its own, ENTRY */
 	uint32_t action_count;
 };
@@ -83,7 +83,7 @@ void machine_set(struct machine_build *build, struct program_transition *out, ui
 void machine_actions(struct machine_build *build, const struct machine_row *row, struct program_transition *out);
 
 /* machine/notices.c: captures what row tells while its blocks are run; the number of the notice, from 1. */
-struct machine_telling {
+struct machine_reporting {
 	const struct machine_row *row;
 	struct program_transition *out;
 	uint32_t *places;
@@ -91,9 +91,9 @@ struct machine_telling {
 	uint32_t *epochs;   /* per place: how many assignments came before */
 	uint32_t count, epoch;
 };
-int machine_tell_begin(struct machine_build *build, struct machine_telling *telling);
-void machine_tell(struct machine_build *build, struct machine_telling *telling, uint32_t action);
-uint32_t machine_tell_end(struct machine_build *build, struct machine_telling *telling);
+int machine_report_begin(struct machine_build *build, struct machine_reporting *reporting);
+void machine_report(struct machine_build *build, struct machine_reporting *reporting, uint32_t action);
+uint32_t machine_report_end(struct machine_build *build, struct machine_reporting *reporting);
 void machine_emit_notices(struct machine_build *build, struct program_rule *out);
 
 /* machine/rows.c: the states and their transitions. */

@@ -45,18 +45,18 @@ static uint32_t value_count(const struct lang_machine_action *action)
 	return count;
 }
 
-int machine_tell_begin(struct machine_build *build, struct machine_telling *telling)
+int machine_report_begin(struct machine_build *build, struct machine_reporting *reporting)
 {
 	uint32_t count = 0;
 
-	if (!telling->row->tells)
+	if (!reporting->row->reports)
 		return 0;
-	for (uint32_t i = 0; i < telling->row->action_count; i++)
-		count += value_count(telling->row->actions[i]);
-	telling->places = arena_zero(build->base.arena, count, sizeof *telling->places);
-	telling->names = arena_zero(build->base.arena, count, sizeof *telling->names);
-	telling->epochs = arena_zero(build->base.arena, count, sizeof *telling->epochs);
-	if (telling->places && telling->names && telling->epochs)
+	for (uint32_t i = 0; i < reporting->row->action_count; i++)
+		count += value_count(reporting->row->actions[i]);
+	reporting->places = arena_zero(build->base.arena, count, sizeof *reporting->places);
+	reporting->names = arena_zero(build->base.arena, count, sizeof *reporting->names);
+	reporting->epochs = arena_zero(build->base.arena, count, sizeof *reporting->epochs);
+	if (reporting->places && reporting->names && reporting->epochs)
 		return 0;
 	rule_fail(&build->base, -ENOMEM);
 	return -ENOMEM;
@@ -70,14 +70,14 @@ static bool is_constant(const struct lang_expr *expr)
 }
 
 /* Whether the instance still says what expr, in action number index of the row, said there. */
-static bool lasts(const struct machine_telling *telling, uint32_t index, const struct lang_expr *expr)
+static bool lasts(const struct machine_reporting *reporting, uint32_t index, const struct lang_expr *expr)
 {
 	if (expr->op == LANG_KEY || is_constant(expr))
 		return true;
 	if (expr->op != LANG_VARIABLE)
 		return false;
-	for (uint32_t i = index + 1; i < telling->row->action_count; i++) {
-		const struct lang_machine_action *later = telling->row->actions[i];
+	for (uint32_t i = index + 1; i < reporting->row->action_count; i++) {
+		const struct lang_machine_action *later = reporting->row->actions[i];
 
 		if (later->kind == LANG_ASSIGN && later->variable == expr->element)
 			return false;
@@ -86,7 +86,7 @@ static bool lasts(const struct machine_telling *telling, uint32_t index, const s
 }
 
 /* A slot of the size of node's value that this notice does not use yet. */
-static uint32_t free_slot(struct machine_build *build, const struct machine_telling *telling, uint32_t node,
+static uint32_t free_slot(struct machine_build *build, const struct machine_reporting *reporting, uint32_t node,
 			  uint32_t bytes)
 {
 	const struct program_node *row = program_build_get(build->base.unit->out, PROGRAM_NODES, node);
@@ -96,8 +96,8 @@ static uint32_t free_slot(struct machine_build *build, const struct machine_tell
 		const struct slot *slot = &build->base.slots[i];
 		bool used = slot->kind != kind || slot->bytes != bytes;
 
-		for (uint32_t j = 0; j < telling->count && !used; j++)
-			used = telling->places[j] == i;
+		for (uint32_t j = 0; j < reporting->count && !used; j++)
+			used = reporting->places[j] == i;
 		if (!used)
 			return i;
 	}
@@ -115,82 +115,82 @@ static uint32_t bytes_of(const struct machine_build *build, const struct lang_ex
 	return (expr->field->bytes + 7) / 8 * 8; /* keys and constants last */
 }
 
-static void put(struct machine_telling *telling, uint32_t place, const char *name)
+static void put(struct machine_reporting *reporting, uint32_t place, const char *name)
 {
-	telling->places[telling->count] = place;
-	telling->names[telling->count] = name;
-	telling->epochs[telling->count++] = telling->epoch;
+	reporting->places[reporting->count] = place;
+	reporting->names[reporting->count] = name;
+	reporting->epochs[reporting->count++] = reporting->epoch;
 }
 
-static void capture(struct machine_build *build, struct machine_telling *telling, uint32_t node, uint32_t bytes)
+static void capture(struct machine_build *build, struct machine_reporting *reporting, uint32_t node, uint32_t bytes)
 {
-	uint32_t slot = free_slot(build, telling, node, bytes);
+	uint32_t slot = free_slot(build, reporting, node, bytes);
 
-	machine_set(build, telling->out, slot, node);
-	put(telling, slot, NULL);
+	machine_set(build, reporting->out, slot, node);
+	put(reporting, slot, NULL);
 }
 
-static void keep_leaves(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+static void keep_leaves(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 			const struct lang_expr *expr);
 
-static void keep(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+static void keep(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 		 const struct lang_expr *expr)
 {
-	const struct machine_scope scope = { .transition = telling->row->transition };
+	const struct machine_scope scope = { .transition = reporting->row->transition };
 
 	if (divides(expr))
-		keep_leaves(build, telling, index, expr);
-	else if (lasts(telling, index, expr))
-		put(telling, PROGRAM_NONE, NULL);
+		keep_leaves(build, reporting, index, expr);
+	else if (lasts(reporting, index, expr))
+		put(reporting, PROGRAM_NONE, NULL);
 	else
-		capture(build, telling, machine_expr(build, expr, &scope), bytes_of(build, expr));
+		capture(build, reporting, machine_expr(build, expr, &scope), bytes_of(build, expr));
 }
 
-static void keep_leaves(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+static void keep_leaves(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 			const struct lang_expr *expr)
 {
 	if (expr->op < LANG_ADD) {
-		keep(build, telling, index, expr);
+		keep(build, reporting, index, expr);
 		return;
 	}
-	keep_leaves(build, telling, index, expr->left);
+	keep_leaves(build, reporting, index, expr->left);
 	if (expr->right)
-		keep_leaves(build, telling, index, expr->right);
+		keep_leaves(build, reporting, index, expr->right);
 }
 
 /* A value that this notice says already under this name, with nothing assigned in between, is kept once. */
-static void keep_named(struct machine_build *build, struct machine_telling *telling, uint32_t index,
+static void keep_named(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 		       const struct lang_value *value)
 {
-	for (uint32_t i = 0; i < telling->count; i++) {
-		if (!telling->names[i] || strcmp(telling->names[i], value->name) != 0 ||
-		    telling->epochs[i] != telling->epoch)
+	for (uint32_t i = 0; i < reporting->count; i++) {
+		if (!reporting->names[i] || strcmp(reporting->names[i], value->name) != 0 ||
+		    reporting->epochs[i] != reporting->epoch)
 			continue;
 		for (uint32_t j = 0; j < place_count(value->expr); j++)
-			put(telling, telling->places[i + j], j ? NULL : value->name);
+			put(reporting, reporting->places[i + j], j ? NULL : value->name);
 		return;
 	}
-	uint32_t first = telling->count;
+	uint32_t first = reporting->count;
 
-	keep(build, telling, index, value->expr);
-	telling->names[first] = value->name;
+	keep(build, reporting, index, value->expr);
+	reporting->names[first] = value->name;
 }
 
-void machine_tell(struct machine_build *build, struct machine_telling *telling, uint32_t index)
+void machine_report(struct machine_build *build, struct machine_reporting *reporting, uint32_t index)
 {
-	const struct lang_machine_action *action = telling->row->actions[index];
+	const struct lang_machine_action *action = reporting->row->actions[index];
 
 	for (uint32_t i = 0; action->kind == LANG_WARN && i < action->piece_count; i++) {
 		if (action->pieces[i].value)
-			keep_named(build, telling, index, action->pieces[i].value);
+			keep_named(build, reporting, index, action->pieces[i].value);
 	}
 	for (uint32_t i = 0; action->kind == LANG_RAISE && i < action->statement.arg_count; i++) {
 		const struct lang_arg *arg = &action->statement.args[i];
 
 		if (arg->kind == LANG_ARG_VALUE)
-			keep(build, telling, index, arg->expr);
+			keep(build, reporting, index, arg->expr);
 		else
-			capture(build, telling, machine_header(build, arg->kind == LANG_ARG_PID ? 2 : 3), 8);
+			capture(build, reporting, machine_header(build, arg->kind == LANG_ARG_PID ? 2 : 3), 8);
 	}
 }
 
@@ -201,18 +201,18 @@ static bool is_same(const struct notice *a, const struct notice *b)
 	       (!a->place_count || !memcmp(a->places, b->places, a->place_count * sizeof *a->places));
 }
 
-uint32_t machine_tell_end(struct machine_build *build, struct machine_telling *telling)
+uint32_t machine_report_end(struct machine_build *build, struct machine_reporting *reporting)
 {
-	struct notice notice = { .places = telling->places, .place_count = telling->count, .silent = true };
+	struct notice notice = { .places = reporting->places, .place_count = reporting->count, .silent = true };
 
-	notice.actions = arena_zero(build->base.arena, telling->row->action_count, sizeof(void *));
+	notice.actions = arena_zero(build->base.arena, reporting->row->action_count, sizeof(void *));
 	if (!notice.actions ||
 	    alloc_grow(&build->notices, &build->notice_capacity, build->notice_count, sizeof *build->notices)) {
 		rule_fail(&build->base, -ENOMEM);
 		return 1;
 	}
-	for (uint32_t i = 0; i < telling->row->action_count; i++) {
-		const struct lang_machine_action *action = telling->row->actions[i];
+	for (uint32_t i = 0; i < reporting->row->action_count; i++) {
+		const struct lang_machine_action *action = reporting->row->actions[i];
 
 		if (action->kind == LANG_ASSIGN)
 			continue;

@@ -34,7 +34,7 @@ static uint32_t flatten(struct machine_row *row, const struct lang_block *block)
 		const struct lang_machine_action *action = &block->actions[i];
 
 		row->actions[row->action_count++] = action;
-		row->tells |= action->kind != LANG_ASSIGN;
+		row->reports |= action->kind != LANG_ASSIGN;
 	}
 	return row->action_count;
 }
@@ -79,11 +79,11 @@ static void add_row(struct machine_build *build, struct output *output, const st
 	else if (transition->target == LANG_STAYS)
 		row->target = output->image;
 	set_blocks(build, row);
-	if (!transition->copy_by || (!row->tells && row->target != PROGRAM_TARGET_END) || build->base.error)
+	if (!transition->copy_by || (!row->reports && row->target != PROGRAM_TARGET_END) || build->base.error)
 		return;
 	diag_error(build->base.unit->diag, &transition->location, 0,
-		   row->tells ? "a copy does nothing but assign, also in the EXIT and ENTRY that it passes"
-			      : "a copy that ends at once is none");
+		   row->reports ? "a copy does nothing but assign, also in the EXIT and ENTRY that it passes"
+				: "a copy that ends at once is none");
 	rule_fail(&build->base, -EINVAL);
 }
 
@@ -107,7 +107,7 @@ static void collect(struct machine_build *build, struct output *output, const st
 /* Without an instance, the last rows that do nothing are not worth being tried. */
 static void drop_idle(struct output *output, uint32_t first)
 {
-	while (output->image == 0 && output->count > first && !output->rows[output->count - 1].tells &&
+	while (output->image == 0 && output->count > first && !output->rows[output->count - 1].reports &&
 	       output->rows[output->count - 1].target == PROGRAM_TARGET_END)
 		output->count--;
 }

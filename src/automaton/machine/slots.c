@@ -27,7 +27,7 @@ static bool warns(const struct lang_block *block)
 	return false;
 }
 
-static bool tells(const struct lang_block *block)
+static bool reports(const struct lang_block *block)
 {
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->actions[i].kind != LANG_ASSIGN)
@@ -98,7 +98,7 @@ void machine_slots(struct machine_build *build)
 			     machine->variables[i].name);
 	build->context = build->timer = build->entered = build->notice = build->trail = PROGRAM_NONE;
 	timer_slots(build);
-	if (has(machine, tells))
+	if (has(machine, reports))
 		build->notice = machine_slot(build, PROGRAM_U64, 8, "notice");
 	if (has(machine, warns))
 		trail_slots(build);

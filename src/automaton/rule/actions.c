@@ -5,21 +5,22 @@
 
 #include <errno.h>
 
-static void add(struct rule_build *build, struct draft *draft, enum program_action_op op, uint32_t slot, uint32_t node)
+static void add(struct rule_build *build, struct pending_transition *pending, enum program_action_op op, uint32_t slot,
+		uint32_t node)
 {
 	struct program_action action = { .op = op, .slot = slot, .node = node };
 	uint32_t index = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
 
-	if (!draft->action_count)
-		draft->first_action = index;
-	draft->action_count++;
+	if (!pending->action_count)
+		pending->first_action = index;
+	pending->action_count++;
 }
 
 /* The value of field in slot's kind. */
-static uint32_t value(struct rule_build *build, const struct draft *draft, uint32_t slot,
+static uint32_t value(struct rule_build *build, const struct pending_transition *pending, uint32_t slot,
 		      const struct event_field *field)
 {
-	uint32_t node = node_field(build, draft->type, field);
+	uint32_t node = node_field(build, pending->type, field);
 	enum program_kind kind = unit_kind(field->value);
 
 	if (kind == build->slots[slot].kind)
@@ -27,7 +28,7 @@ static uint32_t value(struct rule_build *build, const struct draft *draft, uint3
 	return node_op(build, PROGRAM_OP_CONVERT, build->slots[slot].kind, node, PROGRAM_NONE);
 }
 
-static void count(struct rule_build *build, struct draft *draft, const struct count_step *step)
+static void count(struct rule_build *build, struct pending_transition *pending, const struct count_step *step)
 {
 	uint32_t slot, node;
 
@@ -37,7 +38,7 @@ static void count(struct rule_build *build, struct draft *draft, const struct co
 	node = node_const(build, PROGRAM_I64, 1);
 	if (!step->begins)
 		node = node_op(build, PROGRAM_OP_ADD, PROGRAM_I64, node_slot(build, slot), node);
-	add(build, draft, PROGRAM_SET, slot, node);
+	add(build, pending, PROGRAM_SET, slot, node);
 }
 
 static uint64_t flags_below(const struct rule_build *build, const struct pattern_node *node)
@@ -52,7 +53,7 @@ static uint64_t flags_below(const struct rule_build *build, const struct pattern
 }
 
 /* Bits of what the edge unbinds go, the bit of what it binds comes. */
-static void presence(struct rule_build *build, struct draft *draft, const struct edge *edge)
+static void presence(struct rule_build *build, struct pending_transition *pending, const struct edge *edge)
 {
 	uint32_t slot = slot_find(build, SLOT_BOUND, 0, NULL), node;
 	uint32_t element = edge->target->element;
@@ -71,48 +72,46 @@ static void presence(struct rule_build *build, struct draft *draft, const struct
 		node = node_op(build, PROGRAM_OP_AND, PROGRAM_U64, node, node_const(build, PROGRAM_U64, ~gone));
 	if (come)
 		node = node_op(build, PROGRAM_OP_OR, PROGRAM_U64, node, node_const(build, PROGRAM_U64, come));
-	add(build, draft, PROGRAM_SET, slot, node);
+	add(build, pending, PROGRAM_SET, slot, node);
 }
 
 /* The first event of an array sets its functions, the later ones update them. */
-static void keep(struct rule_build *build, struct draft *draft, uint32_t slot, bool first)
+static void keep(struct rule_build *build, struct pending_transition *pending, uint32_t slot, bool first)
 {
 	const struct slot kept = build->slots[slot];
-	uint32_t node = value(build, draft, slot, kept.what);
+	uint32_t node = value(build, pending, slot, kept.what);
 
 	switch (kept.purpose) {
 	case SLOT_FIELD:
 	case SLOT_LAST:
-		add(build, draft, PROGRAM_SET, slot, node);
+		add(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_FIRST:
 		if (first)
-			add(build, draft, PROGRAM_SET, slot, node);
+			add(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_SUM:
 		if (!first)
 			node = node_op(build, PROGRAM_OP_ADD, kept.kind, node_slot(build, slot), node);
-		add(build, draft, PROGRAM_SET, slot, node);
+		add(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_MIN:
-		add(build, draft, first ? PROGRAM_SET : PROGRAM_MIN, slot, node);
+		add(build, pending, first ? PROGRAM_SET : PROGRAM_MIN, slot, node);
 		break;
 	case SLOT_MAX:
-		add(build, draft, first ? PROGRAM_SET : PROGRAM_MAX, slot, node);
+		add(build, pending, first ? PROGRAM_SET : PROGRAM_MAX, slot, node);
 		break;
 	default:
 		break;
 	}
 }
 
-static void context(struct rule_build *build, struct draft *draft)
+static void context(struct rule_build *build, struct pending_transition *pending)
 {
-	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t slot = slot_find(build, SLOT_CONTEXT, i, NULL);
-
-		if (slot == PROGRAM_NONE)
-			return;
-		add(build, draft, PROGRAM_SET, slot, node_field(build, draft->type, &event_header_fields[i + 1]));
+	for (uint32_t slot = 0; slot < build->slot_count; slot++) {
+		if (build->slots[slot].purpose == SLOT_CONTEXT)
+			add(build, pending, PROGRAM_SET, slot,
+			    node_field(build, pending->type, slot_context_field(pending->type, &build->slots[slot])));
 	}
 }
 
@@ -125,19 +124,20 @@ static bool goes_round(const struct edge *edge)
 	return false;
 }
 
-void actions_take(struct rule_build *build, struct draft *draft, const struct edge *edge, bool with_context)
+void actions_take(struct rule_build *build, struct pending_transition *pending, const struct edge *edge,
+		  bool with_context)
 {
 	uint32_t element = edge->target->element;
 	bool first = !goes_round(edge);
 	size_t slots = build->slot_count;
 
 	for (const struct count_step *step = edge->path.steps; step; step = step->next)
-		count(build, draft, step);
-	presence(build, draft, edge);
+		count(build, pending, step);
+	presence(build, pending, edge);
 	for (uint32_t i = 0; i < slots; i++) {
 		if (build->slots[i].purpose <= SLOT_LAST && build->slots[i].what && build->slots[i].number == element)
-			keep(build, draft, i, first);
+			keep(build, pending, i, first);
 	}
 	if (with_context)
-		context(build, draft);
+		context(build, pending);
 }

@@ -94,34 +94,35 @@ static bool same_bits(const struct event_field *a, const struct event_field *b)
 	return a->value != EVENT_STRING || a->bytes == b->bytes;
 }
 
-static void add_equality(struct rule_build *build, struct draft *draft, uint32_t slot, const struct event_field *field)
+static void add_equality(struct rule_build *build, struct pending_transition *pending, uint32_t slot,
+			 const struct event_field *field)
 {
-	if (draft->equality_count == EQUALITIES_MAX) {
+	if (pending->equality_count == EQUALITIES_MAX) {
 		rule_fail(build, -E2BIG);
 		return;
 	}
-	draft->equalities[draft->equality_count++] = (struct equality){
+	pending->equalities[pending->equality_count++] = (struct equality){
 		.slot = slot,
-		.field = unit_field(build->unit, draft->type, field),
+		.field = unit_field(build->unit, pending->type, field),
 	};
 }
 
-static void add_join(struct rule_build *build, struct draft *draft, uint32_t join, uint32_t element)
+static void add_join(struct rule_build *build, struct pending_transition *pending, uint32_t join, uint32_t element)
 {
 	const struct event_field *field = build->rule->joins[join].fields[element];
 	uint32_t slot = slot_join(build, join), node;
 
 	if (same_bits(field, build->rule->joins[join].fields[0])) {
-		add_equality(build, draft, slot, field);
+		add_equality(build, pending, slot, field);
 		return;
 	}
-	node = node_op(build, PROGRAM_OP_EQ, PROGRAM_BOOL, node_field(build, draft->type, field),
+	node = node_op(build, PROGRAM_OP_EQ, PROGRAM_BOOL, node_field(build, pending->type, field),
 		       node_slot(build, slot));
-	draft->fit = node_and(build, draft->fit, node);
+	pending->fit = node_and(build, pending->fit, node);
 }
 
 /* `current.f == earlier.g`, both bare: may become a key. */
-static bool add_bare(struct rule_build *build, struct draft *draft, const struct lang_expr *expr,
+static bool add_bare(struct rule_build *build, struct pending_transition *pending, const struct lang_expr *expr,
 		     const struct pattern_point *point)
 {
 	const struct lang_expr *mine = expr->left, *other = expr->right;
@@ -138,25 +139,26 @@ static bool add_bare(struct rule_build *build, struct draft *draft, const struct
 		return false;
 	if (!same_bits(mine->field, other->field))
 		return false;
-	add_equality(build, draft, slot_find(build, SLOT_FIELD, other->element, other->field), mine->field);
+	add_equality(build, pending, slot_find(build, SLOT_FIELD, other->element, other->field), mine->field);
 	return true;
 }
 
-void conditions_fit(struct rule_build *build, struct draft *draft, const struct pattern_point *point, bool opens)
+void conditions_fit(struct rule_build *build, struct pending_transition *pending, const struct pattern_point *point,
+		    bool opens)
 {
 	const struct lang_rule *rule = build->rule;
 
 	for (uint32_t i = 0; i < rule->join_count && !opens; i++)
-		add_join(build, draft, i, point->current);
+		add_join(build, pending, i, point->current);
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
 		const struct lang_condition *condition = &rule->conditions[i];
 		bool constant = condition->element == UINT32_MAX;
 
 		if (condition->kind == LANG_RELATION || (constant ? !opens : condition->element != point->current))
 			continue;
-		if (condition->kind != LANG_GUARD && add_bare(build, draft, condition->expr, point))
+		if (condition->kind != LANG_GUARD && add_bare(build, pending, condition->expr, point))
 			continue;
-		draft->fit = node_and(build, draft->fit, tested(build, condition, point));
+		pending->fit = node_and(build, pending->fit, tested(build, condition, point));
 	}
 }
 

@@ -63,8 +63,8 @@ void rule_emit_slots(struct rule_build *build, struct program_rule *out)
 	}
 }
 
-static bool expressed_by_key(const struct rule_build *build, const struct state *state, const struct draft *draft,
-			     const struct equality *equality)
+static bool expressed_by_key(const struct rule_build *build, const struct state *state,
+			     const struct pending_transition *pending, const struct equality *equality)
 {
 	const struct class_row *class;
 
@@ -72,7 +72,7 @@ static bool expressed_by_key(const struct rule_build *build, const struct state 
 		return false;
 	class = &build->classes[state->class];
 	for (size_t i = 0; i < class->key_count; i++) {
-		if (class->keys[i].type != unit_type(build->unit, draft->type))
+		if (class->keys[i].type != unit_type(build->unit, pending->type))
 			continue;
 		for (uint32_t j = 0; j < class->slot_count; j++) {
 			if (class->slots[j] == equality->slot && class->keys[i].fields[j] == equality->field)
@@ -82,17 +82,17 @@ static bool expressed_by_key(const struct rule_build *build, const struct state 
 	return false;
 }
 
-static uint32_t emit_fit(struct rule_build *build, const struct state *state, const struct draft *draft)
+static uint32_t emit_fit(struct rule_build *build, const struct state *state, const struct pending_transition *pending)
 {
 	uint32_t fit = PROGRAM_NONE;
 
-	for (uint32_t i = 0; i < draft->equality_count; i++) {
-		const struct equality *equality = &draft->equalities[i];
+	for (uint32_t i = 0; i < pending->equality_count; i++) {
+		const struct equality *equality = &pending->equalities[i];
 		struct program_node field = {
 			.op = PROGRAM_OP_FIELD, .depth = 1, .a = equality->field, .b = PROGRAM_NONE
 		};
 
-		if (expressed_by_key(build, state, draft, equality))
+		if (expressed_by_key(build, state, pending, equality))
 			continue;
 		field.kind = build->slots[equality->slot].kind;
 		uint32_t left = program_build_add(build->unit->out, PROGRAM_NODES, &field, 1);
@@ -100,36 +100,39 @@ static uint32_t emit_fit(struct rule_build *build, const struct state *state, co
 
 		fit = node_and(build, fit, node_op(build, PROGRAM_OP_EQ, PROGRAM_BOOL, left, right));
 	}
-	return node_and(build, fit, draft->fit);
+	return node_and(build, fit, pending->fit);
 }
 
-static void emit_transition(struct rule_build *build, const struct state *state, const struct draft *draft)
+static void emit_transition(struct rule_build *build, const struct state *state,
+			    const struct pending_transition *pending)
 {
 	struct program_transition row = {
-		.type = unit_type(build->unit, draft->type),
-		.target = draft->target,
-		.fit = emit_fit(build, state, draft),
-		.hold = draft->hold,
-		.first_action = draft->first_action,
-		.action_count = draft->action_count,
-		.element = draft->element,
-		.flags = draft->flags,
-		.note = rule_text(build, draft->note),
+		.type = unit_type(build->unit, pending->type),
+		.target = pending->target,
+		.fit = emit_fit(build, state, pending),
+		.hold = pending->hold,
+		.first_action = pending->first_action,
+		.action_count = pending->action_count,
+		.element = pending->element,
+		.flags = pending->flags,
+		.note = rule_text(build, pending->note),
 	};
 
 	add(build, PROGRAM_TRANSITIONS, &row);
 }
 
-/* The transitions of state for the type of its draft number first: what is forbidden, then the others in their order.
+/* The transitions of state for the type of its pending transition number first: what is forbidden, then the others in
+ * their order.
  */
 static void emit_type(struct rule_build *build, const struct state *state, size_t first)
 {
 	for (int forbidden = 1; forbidden >= 0; forbidden--) {
-		for (size_t i = first; i < state->draft_count; i++) {
-			const struct draft *draft = &state->drafts[i];
+		for (size_t i = first; i < state->pending_count; i++) {
+			const struct pending_transition *pending = &state->pending[i];
 
-			if (draft->type == state->drafts[first].type && !!(draft->flags & PROGRAM_FORBID) == forbidden)
-				emit_transition(build, state, draft);
+			if (pending->type == state->pending[first].type &&
+			    !!(pending->flags & PROGRAM_FORBID) == forbidden)
+				emit_transition(build, state, pending);
 		}
 	}
 }
@@ -137,11 +140,11 @@ static void emit_type(struct rule_build *build, const struct state *state, size_
 /* Grouped by type, in the order of their first appearance. */
 static void emit_transitions(struct rule_build *build, const struct state *state)
 {
-	for (size_t i = 0; i < state->draft_count; i++) {
+	for (size_t i = 0; i < state->pending_count; i++) {
 		bool seen = false;
 
 		for (size_t j = 0; j < i; j++)
-			seen |= state->drafts[j].type == state->drafts[i].type;
+			seen |= state->pending[j].type == state->pending[i].type;
 		if (!seen)
 			emit_type(build, state, i);
 	}
@@ -173,7 +176,7 @@ static void emit_states(struct rule_build *build, struct program_rule *out)
 		struct program_state row = {
 			.label = rule_text(build, label(build, state)),
 			.first_transition = program_build_count(build->unit->out, PROGRAM_TRANSITIONS),
-			.transition_count = (uint32_t)state->draft_count,
+			.transition_count = (uint32_t)state->pending_count,
 			.class = state->class,
 			.flags = state->deadline ? PROGRAM_STATE_DEADLINE : 0,
 		};

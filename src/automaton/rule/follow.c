@@ -60,14 +60,14 @@ static struct path with_step(struct walk *walk, struct path path, const struct p
 
 static struct path with_negation(struct walk *walk, struct path path, const struct pattern_node *negation)
 {
-	struct crossed *crossed = arena_zero(walk->pattern->arena, 1, sizeof *crossed);
+	struct passed_negation *passed = arena_zero(walk->pattern->arena, 1, sizeof *passed);
 
-	if (!crossed) {
+	if (!passed) {
 		walk->edges->failed = true;
 		return path;
 	}
-	*crossed = (struct crossed){ .next = path.crossed, .negation = negation, .tests = path.tests };
-	path.crossed = crossed;
+	*passed = (struct passed_negation){ .next = path.passed, .negation = negation, .tests = path.tests };
+	path.passed = passed;
 	return path;
 }
 
@@ -374,7 +374,7 @@ static int decide(struct pattern *pattern, struct pattern_node *node)
 	for (size_t i = 0; !err && i < follow.count && !node->eager; i++)
 		node->eager = is_reason(pattern, &first, &follow.items[i]);
 	for (size_t i = 0; !err && i < follow.count && !node->position; i++) {
-		if (follow.items[i].path.crossed)
+		if (follow.items[i].path.passed)
 			err = note(pattern, &pattern->guarded, node);
 	}
 	for (const struct pattern_node *group = node->parent; group && !err; group = group->parent) {

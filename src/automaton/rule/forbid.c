@@ -91,7 +91,8 @@ struct listing {
 };
 
 /* Adds the negation that an edge crosses after owner, or that it is in force there also when this edge says so. */
-static void list(struct rule_build *build, struct listing *all, const struct position *owner, const struct crossed *at)
+static void list(struct rule_build *build, struct listing *all, const struct position *owner,
+		 const struct passed_negation *at)
 {
 	uint32_t when = conditions_tests(build, at->tests);
 	struct negated *negated = known(all->items, all->count, owner, at->negation);
@@ -122,7 +123,7 @@ static void in_force_after(struct rule_build *build, const struct position *owne
 	    (closed && pattern_follow(&build->pattern, owner, &edges)))
 		rule_fail(build, -ENOMEM);
 	for (size_t i = 0; i < edges.count; i++) {
-		for (const struct crossed *at = edges.items[i].path.crossed; at && !build->error; at = at->next)
+		for (const struct passed_negation *at = edges.items[i].path.passed; at && !build->error; at = at->next)
 			list(build, all, owner, at);
 	}
 	alloc_free(edges.items);
@@ -177,14 +178,14 @@ static void forbid(struct rule_build *build, uint32_t index, const struct negate
 {
 	struct pattern_point point = { .current = item->position->element };
 	const struct lang_element *element = item->position->spec;
-	struct draft *draft = states_draft(build, index, element->type);
+	struct pending_transition *pending = states_pending(build, index, element->type);
 
 	states_bound(build, &build->states[index], &point);
-	draft->flags = PROGRAM_FORBID;
-	draft->note = arena_format(build->arena, "%s%s%s is forbidden", element->type->name, element->name ? ":" : "",
-				   element->name ? element->name : "");
-	draft->fit = node_and(build, negated->when, begun(build, negated, item));
-	conditions_fit(build, draft, &point, false);
+	pending->flags = PROGRAM_FORBID;
+	pending->note = arena_format(build->arena, "%s%s%s is forbidden", element->type->name, element->name ? ":" : "",
+				     element->name ? element->name : "");
+	pending->fit = node_and(build, negated->when, begun(build, negated, item));
+	conditions_fit(build, pending, &point, false);
 }
 
 void forbid_before(struct rule_build *build, uint32_t index)
@@ -207,10 +208,12 @@ void forbid_before(struct rule_build *build, uint32_t index)
 }
 
 /*
- * Moves what draft's state waits for from own to draft: joins hold for all positions alike and can serve as a key; the
- * rest is the position's own. Returns the condition under which the event is the position's.
+ * Moves what the pending transition's state waits for from own to the pending transition: joins hold for all positions
+ * alike and can serve as a key; the rest is the position's own. Returns the condition under which the event is the
+ * position's.
  */
-static uint32_t condition_of(struct rule_build *build, struct draft *draft, const struct draft *own)
+static uint32_t condition_of(struct rule_build *build, struct pending_transition *pending,
+			     const struct pending_transition *own)
 {
 	uint32_t fit = own->fit;
 
@@ -222,10 +225,10 @@ static uint32_t condition_of(struct rule_build *build, struct draft *draft, cons
 		bool there = false;
 
 		if (build->slots[equality->slot].purpose == SLOT_JOIN) {
-			for (uint32_t k = 0; k < draft->equality_count; k++)
-				there |= draft->equalities[k].slot == equality->slot;
+			for (uint32_t k = 0; k < pending->equality_count; k++)
+				there |= pending->equalities[k].slot == equality->slot;
 			if (!there)
-				draft->equalities[draft->equality_count++] = *equality;
+				pending->equalities[pending->equality_count++] = *equality;
 			continue;
 		}
 		field.kind = build->slots[equality->slot].kind;
@@ -239,17 +242,17 @@ static uint32_t condition_of(struct rule_build *build, struct draft *draft, cons
 
 /* The bit of position number j of negated if the event is that position's now, else 0. */
 static uint32_t advance(struct rule_build *build, const struct state *state, const struct negated *negated, uint32_t j,
-			struct draft *draft)
+			struct pending_transition *pending)
 {
 	const struct inside *item = &negated->items[j];
 	struct pattern_point point = { .current = item->position->element };
-	struct draft own = { .type = draft->type, .fit = begun(build, negated, item) };
+	struct pending_transition own = { .type = pending->type, .fit = begun(build, negated, item) };
 	uint32_t bit;
 
 	own.fit = node_and(build, negated->when, own.fit);
 	states_bound(build, state, &point);
 	conditions_fit(build, &own, &point, false);
-	own.fit = condition_of(build, draft, &own);
+	own.fit = condition_of(build, pending, &own);
 	if (own.fit == PROGRAM_NONE)
 		return node_const(build, PROGRAM_U64, UINT64_C(1) << j);
 	bit = node_op(build, PROGRAM_OP_CONVERT, PROGRAM_U64, own.fit, PROGRAM_NONE);
@@ -286,9 +289,9 @@ struct negations {
 	const struct parting *parting; /* or NULL */
 };
 
-/* Gives draft the actions by which its event moves the negations on. */
+/* Gives the pending transition the actions by which its event moves the negations on. */
 static void move_on(struct rule_build *build, const struct state *state, const struct negations *all,
-		    struct draft *draft)
+		    struct pending_transition *pending)
 {
 	struct program_action actions[INSIDE_MAX];
 	uint32_t used = 0;
@@ -300,19 +303,19 @@ static void move_on(struct rule_build *build, const struct state *state, const s
 		if (all->parting && is_lost(all->parting, negated->owner))
 			continue;
 		for (uint32_t j = 0; j < negated->count; j++) {
-			if (!moves(negated, j, draft->type))
+			if (!moves(negated, j, pending->type))
 				continue;
 			slot = progress_slot(build, negated);
 			if (word == PROGRAM_NONE)
 				word = node_slot(build, slot);
 			word = node_op(build, PROGRAM_OP_OR, PROGRAM_U64, word,
-				       advance(build, state, negated, j, draft));
+				       advance(build, state, negated, j, pending));
 		}
 		if (slot != PROGRAM_NONE)
 			actions[used++] = (struct program_action){ .op = PROGRAM_SET, .slot = slot, .node = word };
 	}
-	draft->first_action = program_build_add(build->unit->out, PROGRAM_ACTIONS, actions, used);
-	draft->action_count = used;
+	pending->first_action = program_build_add(build->unit->out, PROGRAM_ACTIONS, actions, used);
+	pending->action_count = used;
 }
 
 /* The one transition by which events of type move the negations on. */
@@ -320,26 +323,27 @@ static void progress(struct rule_build *build, uint32_t index, const struct nega
 		     const struct event_type *type)
 {
 	const struct state state = build->states[index];
-	struct draft *draft = states_draft(build, index, type);
+	struct pending_transition *pending = states_pending(build, index, type);
 
-	draft->flags = PROGRAM_IN_PLACE;
-	draft->target = index;
-	draft->note = arena_format(build->arena, "%s may begin what is forbidden", type->name);
-	move_on(build, &state, all, draft);
+	pending->flags = PROGRAM_IN_PLACE;
+	pending->target = index;
+	pending->note = arena_format(build->arena, "%s may begin what is forbidden", type->name);
+	move_on(build, &state, all, pending);
 }
 
-static bool has_draft(const struct state *state, const struct event_type *type, uint32_t flags)
+static bool has_pending(const struct state *state, const struct event_type *type, uint32_t flags)
 {
-	for (size_t i = 0; i < state->draft_count; i++) {
-		if (state->drafts[i].type == type && state->drafts[i].flags & flags)
+	for (size_t i = 0; i < state->pending_count; i++) {
+		if (state->pending[i].type == type && state->pending[i].flags & flags)
 			return true;
 	}
 	return false;
 }
 
-/* The condition under which an event of draft's type is forbidden to owner: NONE never, else *always or the node. */
+/* The condition under which an event of the pending transition's type is forbidden to owner: NONE never, else *always
+ * or the node. */
 static uint32_t forbidden_to(struct rule_build *build, const struct state *state, const struct position *owner,
-			     struct draft *draft, bool *always)
+			     struct pending_transition *pending, bool *always)
 {
 	uint32_t forbidden = PROGRAM_NONE;
 	struct listing all = { 0 };
@@ -351,15 +355,15 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 
 		for (uint32_t j = 0; j < negated->count; j++) {
 			struct pattern_point point = { .current = negated->items[j].position->element };
-			struct draft own = { .type = draft->type, .fit = PROGRAM_NONE };
+			struct pending_transition own = { .type = pending->type, .fit = PROGRAM_NONE };
 
-			if (negated->items[j].position->spec->type != draft->type ||
+			if (negated->items[j].position->spec->type != pending->type ||
 			    !completes(build, &negated->items[j]))
 				continue;
 			own.fit = node_and(build, negated->when, begun(build, negated, &negated->items[j]));
 			states_bound(build, state, &point);
 			conditions_fit(build, &own, &point, false);
-			own.fit = condition_of(build, draft, &own);
+			own.fit = condition_of(build, pending, &own);
 			*always |= own.fit == PROGRAM_NONE;
 			forbidden = node_or(build, forbidden, own.fit);
 		}
@@ -369,10 +373,10 @@ static uint32_t forbidden_to(struct rule_build *build, const struct state *state
 }
 
 bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
-		 struct draft *draft)
+		 struct pending_transition *pending)
 {
 	for (uint32_t i = 0; i < merged->target_count; i++) {
-		struct draft joins = { .type = draft->type, .fit = PROGRAM_NONE };
+		struct pending_transition joins = { .type = pending->type, .fit = PROGRAM_NONE };
 		bool always;
 		uint32_t forbidden = forbidden_to(build, state, merged->origins[i], &joins, &always);
 
@@ -385,12 +389,12 @@ bool forbid_edge(struct rule_build *build, const struct state *state, const stru
 				   "alternatives that begin with the same events cannot be distinguished here: '%s' is "
 				   "also "
 				   "forbidden to one of them",
-				   draft->type->name);
+				   pending->type->name);
 			rule_fail(build, -EINVAL);
 			return false;
 		}
 		forbidden = node_op(build, PROGRAM_OP_LNOT, PROGRAM_BOOL, forbidden, PROGRAM_NONE);
-		draft->fit = node_and(build, draft->fit, forbidden);
+		pending->fit = node_and(build, pending->fit, forbidden);
 	}
 	return true;
 }
@@ -402,7 +406,7 @@ static uint32_t concerned(struct rule_build *build, const struct state *state, c
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < state->position_count; i++) {
-		struct draft joins = { .type = type, .fit = PROGRAM_NONE };
+		struct pending_transition joins = { .type = type, .fit = PROGRAM_NONE };
 		bool always;
 		uint32_t forbidden = forbidden_to(build, state, state->positions[i], &joins, &always);
 
@@ -422,7 +426,7 @@ static void part(struct rule_build *build, uint32_t index, const struct negation
 	const struct state from = build->states[index];
 	struct state left = { 0 };
 	uint32_t target = PROGRAM_TARGET_END;
-	struct draft *draft;
+	struct pending_transition *pending;
 
 	for (uint32_t i = 0; i < from.position_count; i++) {
 		if (!is_lost(parting, from.positions[i]))
@@ -430,22 +434,22 @@ static void part(struct rule_build *build, uint32_t index, const struct negation
 	}
 	if (left.position_count)
 		target = states_find(build, &left);
-	draft = states_draft(build, index, parting->type);
-	draft->target = target;
-	draft->flags = target == PROGRAM_TARGET_END ? PROGRAM_FORBID : PROGRAM_IN_PLACE;
-	draft->note = arena_format(build->arena, "%s is forbidden to some of the alternatives", parting->type->name);
+	pending = states_pending(build, index, parting->type);
+	pending->target = target;
+	pending->flags = target == PROGRAM_TARGET_END ? PROGRAM_FORBID : PROGRAM_IN_PLACE;
+	pending->note = arena_format(build->arena, "%s is forbidden to some of the alternatives", parting->type->name);
 	for (uint32_t i = 0; i < parting->count; i++) {
 		bool always;
 		uint32_t forbidden;
 
 		if (!(parting->lost >> i & 1))
 			continue;
-		forbidden = forbidden_to(build, &from, parting->members[i], draft, &always);
+		forbidden = forbidden_to(build, &from, parting->members[i], pending, &always);
 		if (!always)
-			draft->fit = node_and(build, draft->fit, forbidden);
+			pending->fit = node_and(build, pending->fit, forbidden);
 	}
 	if (target != PROGRAM_TARGET_END)
-		move_on(build, &from, all, draft);
+		move_on(build, &from, all, pending);
 }
 
 static bool any_moves(const struct negations *all, const struct event_type *type)
@@ -487,7 +491,7 @@ static void forbid_some(struct rule_build *build, uint32_t index)
 		for (uint32_t j = 0; j < all.items[i].count && !build->error; j++) {
 			const struct event_type *type = all.items[i].items[j].position->spec->type;
 
-			if (!has_draft(&build->states[index], type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
+			if (!has_pending(&build->states[index], type, PROGRAM_IN_PLACE | PROGRAM_FORBID))
 				part_at(build, index, all, type);
 		}
 	}
@@ -512,7 +516,7 @@ void forbid_after(struct rule_build *build, uint32_t index)
 			const struct inside *item = &all.items[i].items[j];
 
 			if (item->goes_on &&
-			    !has_draft(&build->states[index], item->position->spec->type, PROGRAM_IN_PLACE))
+			    !has_pending(&build->states[index], item->position->spec->type, PROGRAM_IN_PLACE))
 				progress(build, index, &all, item->position->spec->type);
 		}
 	}
@@ -530,7 +534,7 @@ static bool has_progress(const struct negated *negated)
 
 static bool crosses(const struct edge *edge, const struct pattern_node *negation)
 {
-	for (const struct crossed *at = edge->path.crossed; at; at = at->next) {
+	for (const struct passed_negation *at = edge->path.passed; at; at = at->next) {
 		if (at->negation == negation)
 			return true;
 	}
@@ -538,7 +542,7 @@ static bool crosses(const struct edge *edge, const struct pattern_node *negation
 }
 
 void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
-		  const struct state *target, struct draft *draft)
+		  const struct state *target, struct pending_transition *pending)
 {
 	struct listing before, all;
 
@@ -556,8 +560,8 @@ void forbid_begin(struct rule_build *build, const struct state *from, const stru
 		action.slot = progress_slot(build, &all.items[i]);
 		action.node = node_const(build, PROGRAM_U64, 0);
 		uint32_t added = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
-		if (!draft->action_count++)
-			draft->first_action = added;
+		if (!pending->action_count++)
+			pending->first_action = added;
 	}
 	alloc_free(before.items);
 	alloc_free(all.items);

@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct equality *equality_of(const struct draft *draft, uint32_t slot)
+static const struct equality *equality_of(const struct pending_transition *pending, uint32_t slot)
 {
-	for (uint32_t i = 0; i < draft->equality_count; i++) {
-		if (draft->equalities[i].slot == slot)
-			return &draft->equalities[i];
+	for (uint32_t i = 0; i < pending->equality_count; i++) {
+		if (pending->equalities[i].slot == slot)
+			return &pending->equalities[i];
 	}
 	return NULL;
 }
@@ -21,14 +21,14 @@ static const struct equality *equality_of(const struct draft *draft, uint32_t sl
 /* Whether every transition of state demands an event field equal to slot, one field per event type. */
 static bool serves(const struct state *state, uint32_t slot)
 {
-	for (size_t i = 0; i < state->draft_count; i++) {
-		const struct equality *mine = equality_of(&state->drafts[i], slot);
+	for (size_t i = 0; i < state->pending_count; i++) {
+		const struct equality *mine = equality_of(&state->pending[i], slot);
 
 		if (!mine)
 			return false;
 		for (size_t j = 0; j < i; j++) {
-			if (state->drafts[j].type == state->drafts[i].type &&
-			    equality_of(&state->drafts[j], slot)->field != mine->field)
+			if (state->pending[j].type == state->pending[i].type &&
+			    equality_of(&state->pending[j], slot)->field != mine->field)
 				return false;
 		}
 	}
@@ -49,12 +49,13 @@ static void add_key(struct rule_build *build, struct class_row *class, const str
 }
 
 /* The key of one of state's types under slots. */
-static struct key_row key_of(struct rule_build *build, const struct draft *draft, const struct class_row *class)
+static struct key_row key_of(struct rule_build *build, const struct pending_transition *pending,
+			     const struct class_row *class)
 {
-	struct key_row key = { .type = unit_type(build->unit, draft->type) };
+	struct key_row key = { .type = unit_type(build->unit, pending->type) };
 
 	for (uint32_t i = 0; i < class->slot_count; i++)
-		key.fields[i] = equality_of(draft, class->slots[i])->field;
+		key.fields[i] = equality_of(pending, class->slots[i])->field;
 	return key;
 }
 
@@ -64,8 +65,8 @@ static bool fits_class(struct rule_build *build, const struct state *state, cons
 	if (class->slot_count != wanted->slot_count ||
 	    memcmp(class->slots, wanted->slots, class->slot_count * sizeof class->slots[0]) != 0)
 		return false;
-	for (size_t i = 0; i < state->draft_count; i++) {
-		struct key_row key = key_of(build, &state->drafts[i], wanted);
+	for (size_t i = 0; i < state->pending_count; i++) {
+		struct key_row key = key_of(build, &state->pending[i], wanted);
 
 		for (size_t j = 0; j < class->key_count; j++) {
 			if (class->keys[j].type == key.type &&
@@ -93,7 +94,7 @@ static void choose(struct rule_build *build, struct state *state)
 	uint32_t found = PROGRAM_NONE;
 
 	for (uint32_t slot = 0; slot < build->slot_count && wanted.slot_count < PROGRAM_KEY_SLOTS_MAX; slot++) {
-		if (state->draft_count && serves(state, slot))
+		if (state->pending_count && serves(state, slot))
 			wanted.slots[wanted.slot_count++] = slot;
 	}
 	for (uint32_t i = 0; i < build->class_count && found == PROGRAM_NONE; i++) {
@@ -102,8 +103,8 @@ static void choose(struct rule_build *build, struct state *state)
 	}
 	if (found == PROGRAM_NONE)
 		found = add_class(build, &wanted);
-	for (size_t i = 0; i < state->draft_count && !build->error; i++) {
-		struct key_row key = key_of(build, &state->drafts[i], &wanted);
+	for (size_t i = 0; i < state->pending_count && !build->error; i++) {
+		struct key_row key = key_of(build, &state->pending[i], &wanted);
 
 		add_key(build, &build->classes[found], &key);
 	}

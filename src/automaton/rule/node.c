@@ -144,9 +144,8 @@ static uint32_t leaf(struct rule_build *build, const struct lang_expr *expr, uin
 		return count_of(build, expr->element);
 	case LANG_AVG:
 		return average(build, expr);
-	case LANG_CONTEXT: /* cpu, pid, tid, comm */
-		return node_slot(
-			build, slot_find(build, SLOT_CONTEXT, (uint32_t)(expr->field - event_header_fields) - 1, NULL));
+	case LANG_CONTEXT:
+		return node_slot(build, slot_find(build, SLOT_CONTEXT, slot_context_part(expr->field), NULL));
 	case LANG_FIELD:
 		if (expr->element == current)
 			return node_field(build, build->rule->elements[current].type, expr->field);

@@ -64,8 +64,8 @@ struct count_step {
 };
 
 /* A negation that an edge crosses, in force under the tests collected before it. */
-struct crossed {
-	const struct crossed *next;
+struct passed_negation {
+	const struct passed_negation *next;
 	const struct pattern_node *negation;
 	const struct count_test *tests;
 };
@@ -74,7 +74,7 @@ struct crossed {
 struct path {
 	const struct count_test *tests;
 	const struct count_step *steps;
-	const struct crossed *crossed;
+	const struct passed_negation *passed;
 };
 
 struct edge {

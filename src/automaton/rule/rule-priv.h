@@ -36,7 +36,7 @@ enum slot_purpose {
 	SLOT_JOIN,     /* the value of a join field */
 	SLOT_BOUND,    /* which of the events that may be missing are there, a bit each */
 	SLOT_PROGRESS, /* how far a negated sequence has come, a bit per position */
-	SLOT_CONTEXT,  /* cpu, pid, tid, comm of the last positive event */
+	SLOT_CONTEXT,  /* cpu, pid, tid, comm, and who it is about, of the last positive event */
 };
 
 struct slot {
@@ -57,7 +57,7 @@ struct equality {
 enum { EQUALITIES_MAX = 64, SET_MAX = 16 };
 
 /* A transition before its state's key is chosen. */
-struct draft {
+struct pending_transition {
 	const struct event_type *type;
 	struct equality equalities[EQUALITIES_MAX];
 	uint32_t equality_count;
@@ -73,8 +73,8 @@ struct state {
 	uint32_t position_count;
 	bool open;     /* an array that still collects; otherwise it is closed */
 	bool deadline; /* complete when the time is up */
-	struct draft *drafts;
-	size_t draft_count, draft_capacity;
+	struct pending_transition *pending;
+	size_t pending_count, pending_capacity;
 	uint32_t class;
 };
 
@@ -104,10 +104,10 @@ struct rule_build {
 	size_t class_count, class_capacity;
 	uint32_t *flags; /* per element: bit in the SLOT_BOUND word, or NONE */
 	uint32_t flag_count;
-	bool wants_context;     /* a statement speaks of the completing event's thread or process */
-	uint32_t first_element; /* in the image */
-	struct draft nowhere;   /* takes what is written after memory ran out */
-	int error;              /* the first failure sticks */
+	bool wants_context;                /* a statement speaks of the completing event's thread or process */
+	uint32_t first_element;            /* in the image */
+	struct pending_transition nowhere; /* takes what is written after memory ran out */
+	int error;                         /* the first failure sticks */
 };
 
 enum { STATES_MAX = 1 << 15 };
@@ -123,6 +123,9 @@ uint32_t unit_meaning(struct unit_build *unit, const struct meaning *meaning);
 uint32_t slot_get(struct rule_build *build, const struct slot *wanted);
 uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what);
 uint32_t slot_counter(struct rule_build *build, const struct pattern_node *node);
+/* Which part of the context a field is, and where events of type have the part of that slot. */
+uint32_t slot_context_part(const struct event_field *field);
+const struct event_field *slot_context_field(const struct event_type *type, const struct slot *slot);
 uint32_t slot_join(struct rule_build *build, uint32_t join);
 /* Makes the slots that conditions, values and statements read. */
 void slots_collect(struct rule_build *build);
@@ -150,8 +153,11 @@ struct pattern_point {
 	uint32_t current;           /* the element that the event becomes */
 };
 
-/* Adds to draft what the event must fulfil to be current: guards, joins, correlations, negated conditions. */
-void conditions_fit(struct rule_build *build, struct draft *draft, const struct pattern_point *point, bool opens);
+/* Adds to the pending transition what the event must fulfil to be current: guards, joins, correlations, negated
+ * conditions.
+ */
+void conditions_fit(struct rule_build *build, struct pending_transition *pending, const struct pattern_point *point,
+		    bool opens);
 /* The relations that are known once element has come (or, an array, has closed), ANDed; PROGRAM_NONE: there are none.
  */
 /* Whether a match has all that a value of it names, over slots; NONE: it always has. */
@@ -160,12 +166,12 @@ uint32_t conditions_relations(struct rule_build *build, const struct pattern_poi
 uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
 
 /* actions.c */
-void actions_take(struct rule_build *build, struct draft *draft, const struct edge *edge, bool context);
+void actions_take(struct rule_build *build, struct pending_transition *pending, const struct edge *edge, bool context);
 
-/* states.c: all states and their drafts, from the start. */
+/* states.c: all states and their pending transitions, from the start. */
 int states_build(struct rule_build *build);
 uint32_t states_find(struct rule_build *build, const struct state *wanted);
-struct draft *states_draft(struct rule_build *build, uint32_t state, const struct event_type *type);
+struct pending_transition *states_pending(struct rule_build *build, uint32_t state, const struct event_type *type);
 void states_bound(const struct rule_build *build, const struct state *state, struct pattern_point *point);
 
 /* edges.c: edges of state, with those that share an event type merged or diagnosed. */
@@ -177,19 +183,21 @@ struct merged_edge {
 };
 int edges_merge(struct rule_build *build, const struct state *state, struct merged_edge **merged, size_t *count);
 
-/* forbid.c: what negations in force in state forbid; before the other drafts, and what they do in place, after. */
+/* forbid.c: what negations in force in state forbid; before the other pending transitions, and what they do in place,
+ * after. */
 void forbid_before(struct rule_build *build, uint32_t state);
 void forbid_after(struct rule_build *build, uint32_t state);
 /*
- * In a state of several positions: adds to draft that the event is not forbidden to the edge's origin. False if it
- * always is, so that the edge is never taken.
+ * In a state of several positions: adds to the pending transition that the event is not forbidden to the edge's origin.
+ * False if it always is, so that the edge is never taken.
  */
 bool forbid_edge(struct rule_build *build, const struct state *state, const struct merged_edge *merged,
-		 struct draft *draft);
-/* Adds to draft, along merged from one state to target, that negations which only now come into force have not begun.
+		 struct pending_transition *pending);
+/* Adds to the pending transition, along merged from one state to target, that negations which only now come into force
+ * have not begun.
  */
 void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
-		  const struct state *target, struct draft *draft);
+		  const struct state *target, struct pending_transition *pending);
 
 /* keys.c: the class of every state. */
 void keys_choose(struct rule_build *build);

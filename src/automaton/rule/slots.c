@@ -3,6 +3,8 @@
 
 #include "automaton/rule/rule-priv.h"
 
+#include "event/about.h"
+
 #include <errno.h>
 
 uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what)
@@ -78,6 +80,38 @@ static void want(struct rule_build *build, enum slot_purpose purpose, const stru
 			});
 }
 
+enum { CONTEXT_HEADER = EVENT_HEADER_FIELDS - 1 }; /* cpu, pid, tid, comm; further parts are as event_abouts */
+
+uint32_t slot_context_part(const struct event_field *field)
+{
+	if (event_field_is_header(field))
+		return (uint32_t)(field - event_header_fields) - 1;
+	return CONTEXT_HEADER + (uint32_t)(event_about_find(field->name) - event_abouts);
+}
+
+const struct event_field *slot_context_field(const struct event_type *type, const struct slot *slot)
+{
+	if (slot->number < CONTEXT_HEADER)
+		return &event_header_fields[slot->number + 1];
+	return event_field_find(type, event_abouts[slot->number - CONTEXT_HEADER].name);
+}
+
+static void want_context(struct rule_build *build, const struct event_field *field)
+{
+	enum program_kind kind = unit_kind(field->value);
+
+	build->wants_context = true;
+	if (event_field_is_header(field))
+		return;
+	slot_get(build, &(struct slot){
+				.purpose = SLOT_CONTEXT,
+				.number = slot_context_part(field),
+				.kind = kind,
+				.bytes = kind == PROGRAM_STRING ? (field->bytes + 7) / 8 * 8 : 8,
+				.name = arena_format(build->arena, "context %s", field->name),
+			});
+}
+
 /* The slots that expr reads where the fields of element current are at hand. */
 static void collect(struct rule_build *build, const struct lang_expr *expr, uint32_t current)
 {
@@ -92,7 +126,8 @@ static void collect(struct rule_build *build, const struct lang_expr *expr, uint
 		want(build, SLOT_FIELD, expr);
 	else if (expr->op >= LANG_MIN && expr->op <= LANG_LAST)
 		want(build, purposes[expr->op], expr);
-	build->wants_context |= expr->op == LANG_CONTEXT;
+	else if (expr->op == LANG_CONTEXT)
+		want_context(build, expr->field);
 	collect(build, expr->left, current);
 	collect(build, expr->right, current);
 }

@@ -33,24 +33,24 @@ uint32_t states_find(struct rule_build *build, const struct state *wanted)
 	return (uint32_t)build->state_count++;
 }
 
-struct draft *states_draft(struct rule_build *build, uint32_t index, const struct event_type *type)
+struct pending_transition *states_pending(struct rule_build *build, uint32_t index, const struct event_type *type)
 {
 	struct state *state = &build->states[index];
 
-	if (alloc_grow(&state->drafts, &state->draft_capacity, state->draft_count, sizeof *state->drafts)) {
+	if (alloc_grow(&state->pending, &state->pending_capacity, state->pending_count, sizeof *state->pending)) {
 		rule_fail(build, -ENOMEM);
-		build->nowhere = (struct draft){ .type = type };
+		build->nowhere = (struct pending_transition){ .type = type };
 		return &build->nowhere;
 	}
-	struct draft *draft = &state->drafts[state->draft_count++];
-	*draft = (struct draft){
+	struct pending_transition *pending = &state->pending[state->pending_count++];
+	*pending = (struct pending_transition){
 		.type = type,
 		.fit = PROGRAM_NONE,
 		.hold = PROGRAM_NONE,
 		.target = PROGRAM_TARGET_END,
 		.element = PROGRAM_NONE,
 	};
-	return draft;
+	return pending;
 }
 
 void states_bound(const struct rule_build *build, const struct state *state, struct pattern_point *point)
@@ -107,11 +107,11 @@ static void bound_along(struct rule_build *build, const struct state *state, con
 }
 
 /* Where an edge may land, and under which further tests (on the counters as they are before the edge). */
-struct landing {
+struct destination {
 	struct state state;
 	bool matches;
 	const struct count_test *tests;
-	struct landing *otherwise;
+	struct destination *otherwise;
 	bool never; /* the tests are false whatever the counters are */
 };
 
@@ -140,7 +140,7 @@ static struct count_test *test_before(struct rule_build *build, const struct edg
 }
 
 /* What complete means at target: matched, or waiting for the deadline where negations are crossed. */
-static void land_complete(struct rule_build *build, const struct merged_edge *merged, struct landing *landing)
+static void land_complete(struct rule_build *build, const struct merged_edge *merged, struct destination *destination)
 {
 	struct edges follow = { 0 };
 	const struct edge *complete = NULL;
@@ -152,69 +152,69 @@ static void land_complete(struct rule_build *build, const struct merged_edge *me
 			complete = &follow.items[i];
 	}
 	if (complete) {
-		struct landing *plain = arena_zero(build->arena, 1, sizeof *plain);
+		struct destination *plain = arena_zero(build->arena, 1, sizeof *plain);
 		bool never = false;
 
 		if (!plain) {
 			rule_fail(build, -ENOMEM);
 			goto out;
 		}
-		*plain = *landing;
+		*plain = *destination;
 		for (const struct count_test *test = complete->path.tests; test; test = test->next) {
 			struct count_test *before = test_before(build, &merged->edge, test, &never);
 
 			if (before) {
-				before->next = landing->tests;
-				landing->tests = before;
+				before->next = destination->tests;
+				destination->tests = before;
 			}
 		}
-		landing->never = never;
-		landing->otherwise = never || landing->tests ? plain : NULL;
-		landing->matches = !complete->path.crossed;
-		landing->state.deadline = complete->path.crossed != NULL;
+		destination->never = never;
+		destination->otherwise = never || destination->tests ? plain : NULL;
+		destination->matches = !complete->path.passed;
+		destination->state.deadline = complete->path.passed != NULL;
 	}
 out:
 	alloc_free(follow.items);
 }
 
-static struct landing *land(struct rule_build *build, const struct merged_edge *merged)
+static struct destination *land(struct rule_build *build, const struct merged_edge *merged)
 {
 	const struct pattern_node *node = merged->targets[0]->node;
-	struct landing *landing = arena_zero(build->arena, 1, sizeof *landing), *open;
+	struct destination *destination = arena_zero(build->arena, 1, sizeof *destination), *open;
 	struct count_test last = { .node = node, .op = COUNT_AT_LEAST, .value = node->min > 1 ? node->min : 1 };
 	bool never = false;
 
-	if (!landing) {
+	if (!destination) {
 		rule_fail(build, -ENOMEM);
 		return NULL;
 	}
-	landing->state.position_count = merged->target_count;
-	memcpy(landing->state.positions, merged->targets, merged->target_count * sizeof merged->targets[0]);
+	destination->state.position_count = merged->target_count;
+	memcpy(destination->state.positions, merged->targets, merged->target_count * sizeof merged->targets[0]);
 	if (node->source->kind != LANG_SPEC || !node->repeats) {
-		land_complete(build, merged, landing);
-		return landing;
+		land_complete(build, merged, destination);
+		return destination;
 	}
 	if (!node->eager) {
-		landing->state.open = true;
-		return landing;
+		destination->state.open = true;
+		return destination;
 	}
 	open = arena_zero(build->arena, 1, sizeof *open);
 	if (!open) {
 		rule_fail(build, -ENOMEM);
 		return NULL;
 	}
-	*open = *landing;
+	*open = *destination;
 	open->state.open = true;
-	land_complete(build, merged, landing);
+	land_complete(build, merged, destination);
 	struct count_test *closes = test_before(build, &merged->edge, &last, &never);
 	if (never)
 		return open;
 	if (closes) {
-		struct landing *inner = landing->otherwise;
+		struct destination *inner = destination->otherwise;
 
-		closes->next = landing->tests;
-		landing->tests = closes;
-		landing->otherwise = open;
+		closes->next = destination->tests;
+		destination->tests = closes;
+		destination->otherwise = open;
 		/* Closed but not complete for an outer count: told apart by the closing test alone. */
 		if (inner) {
 			struct count_test *again = arena_zero(build->arena, 1, sizeof *again);
@@ -226,10 +226,10 @@ static struct landing *land(struct rule_build *build, const struct merged_edge *
 			*again = (struct count_test){ .node = closes->node, .op = closes->op, .value = closes->value };
 			inner->tests = again;
 			inner->otherwise = open;
-			landing->otherwise = inner;
+			destination->otherwise = inner;
 		}
 	}
-	return landing;
+	return destination;
 }
 
 static const char *note(struct rule_build *build, const struct lang_element *element, const char *what)
@@ -238,19 +238,19 @@ static const char *note(struct rule_build *build, const struct lang_element *ele
 			    element->name ? element->name : "", what);
 }
 
-static void set_joins(struct rule_build *build, struct draft *draft, uint32_t element)
+static void set_joins(struct rule_build *build, struct pending_transition *pending, uint32_t element)
 {
 	for (uint32_t i = 0; i < build->rule->join_count; i++) {
 		const struct event_field *field = build->rule->joins[i].fields[element];
-		uint32_t slot = slot_join(build, i), node = node_field(build, draft->type, field);
+		uint32_t slot = slot_join(build, i), node = node_field(build, pending->type, field);
 		struct program_action action = { .op = PROGRAM_SET, .slot = slot };
 
 		if (unit_kind(field->value) != build->slots[slot].kind)
 			node = node_op(build, PROGRAM_OP_CONVERT, build->slots[slot].kind, node, PROGRAM_NONE);
 		action.node = node;
 		uint32_t index = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
-		if (!draft->action_count++)
-			draft->first_action = index;
+		if (!pending->action_count++)
+			pending->first_action = index;
 	}
 }
 
@@ -290,34 +290,35 @@ static uint32_t closing(struct rule_build *build, uint32_t index, const struct e
 	return conditions_relations(build, &point, state->positions[0]->element);
 }
 
-/* The transition of merged from state index that ends in landing. */
-static struct draft *transition(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
-				const struct landing *landing)
+/* The transition of merged from state index that ends in destination. */
+static struct pending_transition *transition(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+					     const struct destination *destination)
 {
 	const struct edge *edge = &merged->edge;
-	bool opens = index == 0, context = landing->state.deadline || (landing->matches && build->wants_context);
+	bool opens = index == 0,
+	     context = destination->state.deadline || (destination->matches && build->wants_context);
 	struct pattern_point point = { .current = edge->target->element };
-	uint32_t target = landing->matches ? PROGRAM_TARGET_MATCH : states_find(build, &landing->state);
+	uint32_t target = destination->matches ? PROGRAM_TARGET_MATCH : states_find(build, &destination->state);
 	const struct state from = build->states[index];
-	struct draft *draft = states_draft(build, index, edge->target->spec->type);
+	struct pending_transition *pending = states_pending(build, index, edge->target->spec->type);
 
 	bound_along(build, &from, edge, &point);
-	draft->target = target;
-	draft->element = edge->target->element;
-	draft->note = note(build, edge->target->spec, landing->matches ? " completes the pattern" : "");
-	draft->fit =
-		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, landing->tests));
-	conditions_fit(build, draft, &point, opens);
-	if (from.position_count > 1 && !forbid_edge(build, &from, merged, draft))
-		draft->fit = node_const(build, PROGRAM_BOOL, 0);
+	pending->target = target;
+	pending->element = edge->target->element;
+	pending->note = note(build, edge->target->spec, destination->matches ? " completes the pattern" : "");
+	pending->fit =
+		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, destination->tests));
+	conditions_fit(build, pending, &point, opens);
+	if (from.position_count > 1 && !forbid_edge(build, &from, merged, pending))
+		pending->fit = node_const(build, PROGRAM_BOOL, 0);
 	if (opens)
-		set_joins(build, draft, edge->target->element);
-	actions_take(build, draft, edge, context);
+		set_joins(build, pending, edge->target->element);
+	actions_take(build, pending, edge, context);
 	if (!opens && target != PROGRAM_TARGET_MATCH)
-		forbid_begin(build, &from, merged, &landing->state, draft);
-	if (!landing->state.open)
-		draft->hold = conditions_relations(build, &point, edge->target->element);
-	return draft;
+		forbid_begin(build, &from, merged, &destination->state, pending);
+	if (!destination->state.open)
+		pending->hold = conditions_relations(build, &point, edge->target->element);
+	return pending;
 }
 
 /*
@@ -326,35 +327,35 @@ static struct draft *transition(struct rule_build *build, uint32_t index, const 
  * where they are not.
  */
 static void take(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
-		 const struct landing *landing)
+		 const struct destination *destination)
 {
 	uint32_t relations = closing(build, index, &merged->edge);
-	struct draft *draft = transition(build, index, merged, landing);
+	struct pending_transition *pending = transition(build, index, merged, destination);
 
 	if (relations == PROGRAM_NONE)
 		return;
 	if (!renews(build->states[index].positions[0], &merged->edge)) {
-		draft->hold = node_and(build, relations, draft->hold);
+		pending->hold = node_and(build, relations, pending->hold);
 		return;
 	}
-	draft->fit = node_and(build, draft->fit, relations);
-	draft = transition(build, index, merged, landing);
-	draft->hold = node_const(build, PROGRAM_BOOL, 0);
+	pending->fit = node_and(build, pending->fit, relations);
+	pending = transition(build, index, merged, destination);
+	pending->hold = node_const(build, PROGRAM_BOOL, 0);
 }
 
 /* One event too many for a repeat that holds its maximum: the run ends; under SKIPTILLANY it is passed over. */
 static void overflow(struct rule_build *build, uint32_t index, const struct edge *edge)
 {
 	struct pattern_point point = { .current = edge->target->element };
-	struct draft *draft;
+	struct pending_transition *pending;
 
 	if (build->rule->semantics == LANG_SKIP_TILL_ANY)
 		return;
 	bound_along(build, &build->states[index], edge, &point);
-	draft = states_draft(build, index, edge->target->spec->type);
-	draft->note = note(build, edge->target->spec, " is one too many");
-	draft->fit = conditions_tests(build, edge->path.tests);
-	conditions_fit(build, draft, &point, false);
+	pending = states_pending(build, index, edge->target->spec->type);
+	pending->note = note(build, edge->target->spec, " is one too many");
+	pending->fit = conditions_tests(build, edge->path.tests);
+	conditions_fit(build, pending, &point, false);
 }
 
 static int expand(struct rule_build *build, uint32_t index)
@@ -375,7 +376,7 @@ static int expand(struct rule_build *build, uint32_t index)
 			overflow(build, index, &merged[i].edge);
 			continue;
 		}
-		for (struct landing *at = land(build, &merged[i]); at; at = at->otherwise) {
+		for (struct destination *at = land(build, &merged[i]); at; at = at->otherwise) {
 			if (!at->never)
 				take(build, index, &merged[i], at);
 		}

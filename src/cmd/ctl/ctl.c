@@ -210,7 +210,7 @@ static int refused(const json_t *reply)
 }
 
 /* What else the daemon says, such as that actions are only reported: the results stay as they are. */
-static void tell_notes(const json_t *reply)
+static void report_notes(const json_t *reply)
 {
 	const json_t *note;
 	size_t i;
@@ -229,7 +229,7 @@ static int show(const struct asking *asking, const json_t *reply)
 	if (asking->arguments->options[OPTION_FORMAT_EVENTS].number == 1) {
 		json_text_put(json_incref((json_t *)reply));
 	} else if (is_fine) {
-		tell_notes(reply);
+		report_notes(reply);
 		if (asking->operation->print)
 			asking->operation->print(reply, asking->command);
 	}

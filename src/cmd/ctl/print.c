@@ -41,6 +41,8 @@ static void print_rule(const json_t *rule)
 	       number(rule, "matches"), number(rule, "runs_opened"), number(rule, "lost"));
 	if (number(rule, "refused"))
 		printf("  %lld only counted", number(rule, "refused"));
+	if (number(rule, "below_severity"))
+		printf("  %lld below --min-severity", number(rule, "below_severity"));
 	putchar('\n');
 }
 

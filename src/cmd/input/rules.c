@@ -29,7 +29,7 @@ int cmd_status_of(int result)
 }
 
 /* Prints and frees the diag, gives the status. */
-static int tell(struct asterism_diag *diag, int result)
+static int report(struct asterism_diag *diag, int result)
 {
 	if (!diag)
 		cli_error("out of memory");
@@ -61,7 +61,7 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 		result = session_rules_read_files(&wanted, diag, rules);
 	}
 	cmd_settings_fini(&settings);
-	return tell(diag, result);
+	return report(diag, result);
 }
 
 /* What messages call the texts of -r, and how the rules of those without a frame are called. */
@@ -109,5 +109,5 @@ int cmd_read_catalog(struct event_catalog **catalog)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 
-	return tell(diag, session_catalog_new(diag, catalog));
+	return report(diag, session_catalog_new(diag, catalog));
 }

@@ -17,6 +17,9 @@ static const char *const test_choices[] = { "text", "tap", "json", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
 
 const struct cli_option option_rows[OPTION_COUNT] = {
+	[OPTION_ABOUT] = { "about", 0, CLI_LIST, "FIELD,...", NULL,
+			   "record with every event who it is about: ppid, uid, gid, exe, args, cgroup, container, "
+			   "cgroup_id, ns_pid" },
 	[OPTION_ALL] = { "all", 'a', CLI_FLAG, .help = "observe every process of the machine" },
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
 				   .help = "let rules do what changes the system, such as signals and priorities" },
@@ -30,9 +33,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
 			  .repeats = true },
-	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "ID", NULL,
-			       "as --cgroup, for a container: how its id begins, or its name where the cgroup has it",
-			       .repeats = true },
+	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "NAME", NULL,
+			       "as --cgroup, for a container: its name, or how its id begins", .repeats = true },
 	[OPTION_COLOR] = { "color", 0, CLI_CHOICE, "WHEN", color_choices,
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
 	[OPTION_CPUS] = { "cpu", 0, CLI_LIST, "CPU,...", NULL, "only events of these processors" },
@@ -115,7 +117,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
-			  "memory for events on their way, per processor (default: 4M)" },
+			  "memory for recorded events, per processor (default: 4M)" },
 	[OPTION_RULE] = { "rule", 'r', CLI_TEXT, "TEXT", NULL,
 			  "a rule as text, in place of a file; its frame, RULE name PATTERN { }, may be left out; may "
 			  "be "
@@ -141,6 +143,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
 			  "how matches say when they were: wall (the date, and the host), mono (CLOCK_MONOTONIC, in "
 			  "seconds) or delta (seconds since the match before)" },
+	[OPTION_WHY] = { "why", 0, CLI_FLAG,
+			 .help = "report at the end what became of each rule's runs: how many were opened, went on and "
+				 "ended, "
+				 "and by what" },
 	[OPTION_UNIT] = { "unit", 0, CLI_TEXT, "NAME", NULL,
 			  "as --cgroup, for an active unit of systemd, such as nginx or session-3.scope",
 			  .repeats = true },

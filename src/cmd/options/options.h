@@ -11,6 +11,7 @@
 
 enum option_id {
 	OPTION_NONE, /* ends a command's list */
+	OPTION_ABOUT,
 	OPTION_ALL,
 	OPTION_ALLOW_ACTIONS,
 	OPTION_ASK,
@@ -72,6 +73,7 @@ enum option_id {
 	OPTION_VERSION,
 	OPTION_WAIT,
 	OPTION_WHEN,
+	OPTION_WHY,
 	OPTION_COUNT,
 };
 

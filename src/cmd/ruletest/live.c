@@ -6,7 +6,7 @@
 
 #include "cmd/ruletest/run.h"
 
-#include "cmd/ruletest/keeper.h"
+#include "cmd/ruletest/supervisor.h"
 #include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
@@ -142,7 +142,7 @@ int test_live_run(const struct session_rules *rules, const struct test_live_path
 	struct test_live *shared =
 		mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct observing observing = { .rules = rules, .paths = paths, .limit_ns = options->limit_ns, .live = shared };
-	const struct keeper_work keeper = {
+	const struct supervisor_work supervisor = {
 		.work = work,
 		.context = &observing,
 		.log = paths->log,
@@ -153,7 +153,7 @@ int test_live_run(const struct session_rules *rules, const struct test_live_path
 
 	if (shared == MAP_FAILED)
 		return -errno;
-	result = keeper_run(&keeper);
+	result = supervisor_run(&supervisor);
 	if (!result)
 		result = read_matches(paths->matches, found);
 	*live = *shared;

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cmd/ruletest/keeper.h"
+#include "cmd/ruletest/supervisor.h"
 #include "session/output/result-aggregate.h"
 #include "session/output/result.h"
 
@@ -23,7 +23,7 @@
 
 enum { MATCHES_MAX = 100000, LOG_LINES_SHOWN = 10, STATUS_SKIPS = 77, STATUS_SIGNAL = 128 };
 
-/* The keeper of a program that writes events gets this much longer than the program. */
+/* The supervisor of a program that writes events gets this much longer than the program. */
 #define GRACE_NS 2000000000ull
 
 /* Everything that the steps of one test share. */
@@ -191,7 +191,7 @@ static bool replay(struct running *running, const char *path, enum session_engin
 	return fits;
 }
 
-/* What the program of NAME.events did, told by its keeper. */
+/* What the program of NAME.events did, told by its supervisor. */
 struct writing {
 	struct running *running;
 	int *status; /* shared */
@@ -204,8 +204,8 @@ static void write_events(void *context)
 	char folder[PATH_MAX], output[PATH_MAX], *command[] = { test->source, NULL };
 
 	snprintf(folder, sizeof folder, "%s/tests", test->folder->path);
-	*writing->status = keeper_execute(command, folder, scratch_path(writing->running, "events.jsonl", output),
-					  writing->running->options->limit_ns);
+	*writing->status = supervisor_execute(command, folder, scratch_path(writing->running, "events.jsonl", output),
+					      writing->running->options->limit_ns);
 }
 
 static void fail(struct running *running, const char *what, int status)
@@ -231,7 +231,7 @@ static void run_program(struct running *running)
 	int *status = mmap(NULL, sizeof *status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), result;
 	struct writing writing = { running, status };
 	char log[PATH_MAX], events[PATH_MAX];
-	const struct keeper_work keeper = {
+	const struct supervisor_work supervisor = {
 		.work = write_events,
 		.context = &writing,
 		.log = scratch_path(running, "log", log),
@@ -241,7 +241,7 @@ static void run_program(struct running *running)
 
 	if (status == MAP_FAILED)
 		return fail(running, "the program", -errno);
-	result = keeper_run(&keeper);
+	result = supervisor_run(&supervisor);
 	if (!result)
 		result = *status;
 	munmap(status, sizeof *status);

@@ -125,7 +125,7 @@ static int find(const struct cli_arguments *arguments, struct finding *finding)
 }
 
 /* Rules without tests are no failure, but nothing to be silent about. */
-static void tell_untested(const struct test_suite *suite)
+static void report_untested(const struct test_suite *suite)
 {
 	for (size_t i = 0; i < suite->folder_count; i++) {
 		if (suite->folders[i]->test_count == 0)
@@ -213,7 +213,7 @@ static int run(const struct cli_arguments *arguments)
 	prepare_environment();
 	status = find(arguments, &finding);
 	if (!status)
-		tell_untested(&finding.suite);
+		report_untested(&finding.suite);
 	if (!status)
 		status = count(arguments, &finding.suite, &report);
 	if (!status)

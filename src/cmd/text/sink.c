@@ -3,11 +3,11 @@
 
 #include "cmd/text/sink.h"
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
+#include "cmd/text/why.h"
 #include "ebpf/source/scope.h"
 #include "session/output/result-aggregate.h"
 #include "session/output/result.h"
@@ -17,9 +17,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-
-/* How long it is taken for granted where a process is. */
-enum { PLACE_NS = 100 * 1000 * 1000 };
 
 static const char *name_of(const struct sink *sink)
 {
@@ -56,6 +53,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	sink->json = arguments->options[OPTION_FORMAT].number == 1;
 	sink->quiet = cli_has(arguments, OPTION_QUIET);
 	sink->verbose = cli_has(arguments, OPTION_VERBOSE);
+	sink->tells_why = cli_has(arguments, OPTION_WHY);
 	choose_when(sink, arguments);
 	sink->least_severity = sink_least_severity(arguments);
 	sink->repeats.limit = cli_has(arguments, OPTION_MATCH_LIMIT) ? arguments->options[OPTION_MATCH_LIMIT].number
@@ -79,32 +77,13 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	return STATUS_USAGE;
 }
 
-/*
- * The container or unit of a process, as far as it is still there. One that matches often is not looked at each time:
- * it stays where it is for a moment, and its number is its own.
- */
-static void know_place(struct sink *sink, uint32_t pid)
-{
-	struct container container;
-	uint64_t now_ns = clock_now_ns();
-
-	if (sink->place.pid != pid || now_ns >= sink->place.until_ns) {
-		sink->place.pid = pid;
-		sink->place.until_ns = now_ns + PLACE_NS;
-		*sink->place.text = 0;
-		if (container_of_process((pid_t)pid, &container))
-			container_print(&container, sink->place.text);
-	}
-	sink->when.place = *sink->place.text ? sink->place.text : NULL;
-}
-
 /* What is needed to say when and where the match was. */
 static void know_when(struct sink *sink, const struct program_match *match)
 {
 	if (sink->is_live)
 		when_take_machine(&sink->machine);
-	if (sink->is_live && !sink->json && sink->names_processes)
-		know_place(sink, match->pid);
+	if (sink->is_live && sink->names_processes)
+		sink->when.place = place_find(&sink->places, &sink->program->rules[match->rule], match);
 	sink->when.in_json |= sink->is_live;
 	if (!sink->must_date || sink->machine.wall_ns)
 		return;
@@ -147,7 +126,7 @@ int sink_match(void *context, const struct program_match *match)
 
 	if (sink->is_gone)
 		return -EPIPE;
-	if (!result_is_told(&sink->program->rules[match->rule], sink->least_severity))
+	if (!result_is_reported(&sink->program->rules[match->rule], sink->least_severity))
 		return 0;
 	sink->matches++;
 	if (!repeats_take(&sink->repeats, match, &is_first) && (sink->json || !is_first))
@@ -197,6 +176,14 @@ static void put_unraised(const struct program_rule_stats *rule, const char *sort
 		    sort, name, rule->unraised);
 }
 
+/* RETURN SEQUENCE: a run whose events cannot be kept whole ends. */
+static void put_events_refused(const struct program_rule_stats *rule, const char *name)
+{
+	cli_warning("rule %s lost %" PRIu64 " runs: there was no room to keep more events for RETURN SEQUENCE", name,
+		    rule->events_refused);
+	cli_hint("WITHIN ends runs that never match; a larger POOL has more room; RETURN { } keeps values only");
+}
+
 static void put_losses(const struct sink *sink, const struct session_totals *totals)
 {
 	if (totals->lost == 0)
@@ -217,10 +204,12 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 				    "taken",
 				    sort, name, rule->lost - known);
 		put_unraised(rule, sort, name);
-		if (rule->pool_exhausted == 0)
+		if (rule->events_refused)
+			put_events_refused(rule, name);
+		if (rule->pool_exhausted == rule->events_refused)
 			continue;
 		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
-			    rule->pool_exhausted, run, image->pool);
+			    rule->pool_exhausted - rule->events_refused, run, image->pool);
 		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
 	}
 }
@@ -238,8 +227,9 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 	if (session_totals_unread(totals))
 		cli_hint("its memory was not there even when the call was over: an invalid address, or memory that "
 			 "another process withholds or unmaps; or more than 4,096 calls waited for theirs at a time; "
-			 "or it fills its field, and the rule asks how it ends; 'asterism record' and 'asterism dump' "
-			 "show the calls");
+			 "or it fills its field, and the rule asks how it ends; or it is a path of more than 255 bytes "
+			 "or 48 names, or the container of a cgroup more than 48 deep; 'asterism record' and 'asterism "
+			 "dump' show the calls");
 }
 
 static void put_calls_32bit(const struct sink *sink, const struct session_totals *totals)
@@ -275,21 +265,21 @@ static uint64_t matches_of(const struct sink *sink, const struct session_totals 
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT) &&
-		    result_is_told(&sink->program->rules[i], sink->least_severity))
+		    result_is_reported(&sink->program->rules[i], sink->least_severity))
 			matches += totals->rules[i].matches;
 	return matches;
 }
 
 /* What --min-severity has kept back. */
-static void put_untold(const struct sink *sink, const struct session_totals *totals)
+static void put_unreported(const struct sink *sink, const struct session_totals *totals)
 {
-	uint64_t untold = 0;
+	uint64_t unreported = 0;
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
-		untold += result_untold(sink->program, totals, i);
-	if (untold)
-		cli_note("%" PRIu64 " match%s of rules below --min-severity %s: counted, not shown", untold,
-			 untold == 1 ? "" : "es", severity_name(sink->least_severity));
+		unreported += result_unreported(sink->program, totals, i);
+	if (unreported)
+		cli_note("%" PRIu64 " match%s of rules below --min-severity %s: counted, not shown", unreported,
+			 unreported == 1 ? "" : "es", severity_name(sink->least_severity));
 }
 
 static void put_excepted(const struct session_totals *totals)
@@ -319,7 +309,7 @@ static void put_summary(struct sink *sink, const struct session_totals *totals)
 		cli_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
 			 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
 			 totals->lost);
-	put_untold(sink, totals);
+	put_unreported(sink, totals);
 	put_excepted(totals);
 }
 
@@ -357,6 +347,8 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 	missing = sink->lines.unwritten + sink->lines.count;
 	if (sink->json && !sink->is_gone)
+		why_write_json(sink->lines.stream, sink->program, totals, sink->is_live);
+	if (sink->json && !sink->is_gone)
 		result_write_stats(sink->lines.stream, sink->program, totals);
 	else if (!sink->json)
 		put_summary(sink, totals);
@@ -372,6 +364,8 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	put_unread(sink, totals);
 	put_calls_32bit(sink, totals);
 	put_refusals(sink, &totals->refusals);
+	if (!sink->json)
+		why_write_text(sink->program, totals, sink->is_live, sink->quiet);
 	return sink->error && !sink->is_live ? STATUS_USAGE : STATUS_FINE;
 }
 

@@ -8,11 +8,11 @@
  * session goes on, and what it could not write is counted and told when it ends (cmd/help-failures.c).
  */
 
-#include "base/container.h"
 #include "cmd/options/options.h"
 #include "cmd/text/lines.h"
 #include "program/aggregate/aggregate.h"
 #include "cmd/text/repeats.h"
+#include "session/output/place.h"
 #include "session/output/when.h"
 #include "session/session.h"
 
@@ -25,18 +25,15 @@ struct sink {
 	const struct program *program;
 	bool json;
 	bool quiet, verbose;
+	bool tells_why;               /* --why: what became of runs */
 	enum severity least_severity; /* matches of rules below it are only counted */
 	bool at_once;                 /* a match is written out when it is found */
 	bool is_live;                 /* a failure to write is no reason to end; events are of this machine */
 	struct when when;
 	struct event_machine machine; /* of the events; whose replay it is fills it in */
 	bool names_processes;         /* their ids are those of our pid namespace */
-	struct {
-		uint32_t pid; /* whose it is; 0: nobody's */
-		uint64_t until_ns;
-		char text[CONTAINER_TEXT_BYTES];
-	} place;        /* the container or unit asked for last */
-	bool must_date; /* the date was asked for; that it is unknown is said, once */
+	struct places places;         /* of their processes */
+	bool must_date;               /* the date was asked for; that it is unknown is said, once */
 	struct repeats repeats;
 	uint64_t matches; /* told so far */
 	int error;        /* errno of the first failure to write */

@@ -162,22 +162,6 @@ static uint32_t function_signal(struct emit *emit)
 	return function;
 }
 
-/* r0 = the number of the highest bit of r1, which is not 0, plus 1. Overwrites r1, r2. */
-static void emit_bit_length(struct ebpf_asm *as)
-{
-	ebpf_mov_imm(as, R0, 1);
-	for (int32_t bits = 32; bits > 0; bits /= 2) {
-		uint32_t less = ebpf_label(as);
-
-		ebpf_mov(as, R2, R1);
-		ebpf_alu_imm(as, BPF_RSH, R2, bits);
-		ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, less);
-		ebpf_mov(as, R1, R2);
-		ebpf_alu_imm(as, BPF_ADD, R0, bits);
-		ebpf_bind(as, less);
-	}
-}
-
 /*
  * A function (offset in words, value) that counts value in the tally there, among this CPU's tallies: react_bucket. A
  * counter is the first bucket alone, and its value 0.
@@ -199,7 +183,7 @@ static uint32_t function_tally(struct emit *emit)
 	ebpf_mov(as, R1, R2);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_jump_if_imm(as, BPF_JSLE, R1, 0, small);
-	emit_bit_length(as);
+	ebpf_lower_bit_length(as);
 	ebpf_bind(as, small);
 	ebpf_alu(as, BPF_ADD, R6, R0);
 	ebpf_jump_if_imm(as, BPF_JGE, R6, (int32_t)(memory->tally_stride / 8), none);

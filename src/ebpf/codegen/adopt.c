@@ -23,8 +23,10 @@ static uint32_t function_twin(struct emit *emit)
 	emit_frame_set(as, FRAME(found), 1);
 	ebpf_jump(as, gone);
 	ebpf_bind(as, stale);
-	if (emit->rule->loss == PROGRAM_DISCARD)
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_why_rule(emit, PROGRAM_WHY_DISCARDED);
 		emit_remove_run(emit);
+	}
 	ebpf_bind(as, gone);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);

@@ -28,11 +28,14 @@ struct emit_exits {
 	uint32_t match; /* it matches and ends */
 	uint32_t moves; /* it waits under another key */
 	/* Only of a machine: a match is told and the run stays; the timer may be another, and it stays. */
-	uint32_t tell, timed;
+	uint32_t report, timed;
 };
 
-/* condition: leaves for if_false unless node holds; does what the transition's actions say; a note about it. */
+/* condition: leaves for if_false unless node, or a transition's hold, holds; does what the transition's actions say; a
+ * note about it. */
 void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false);
+void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
+		       uint32_t if_false);
 void emit_actions(struct emit *emit, const struct program_transition *transition);
 void emit_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
 			  const char *part, uint32_t node);
@@ -57,8 +60,11 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 /* copy: SKIPTILLANY's copy of the run in r7. */
 void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
-/* step, states: take the run in r7 through the transitions of a state; of its state, where the walk concerns it. */
+/* step, states: end the run in r7 if its time is up, or a loss has spoiled it; take it through the transitions of a
+ * state; of its state, where the walk concerns it. */
 void emit_overdue(struct emit *emit, uint32_t overdue);
+void emit_end_overdue(struct emit *emit, uint32_t end);
+void emit_end_stale(struct emit *emit, uint32_t end);
 void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits);
 void emit_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits);
 

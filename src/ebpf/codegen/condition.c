@@ -55,6 +55,26 @@ void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
 	ebpf_bind(as, holds);
 }
 
+/* Leaves for if_false unless the transition's hold is true; state: out of which it leads. */
+void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
+		       uint32_t if_false)
+{
+	uint32_t holds, fails;
+
+	if (!emit->context->plan->counts_why || transition->hold == PROGRAM_NONE) {
+		emit_condition(emit, transition->hold, if_false);
+		return;
+	}
+	holds = ebpf_label(emit->as);
+	fails = ebpf_label(emit->as);
+	emit_condition(emit, transition->hold, fails);
+	ebpf_jump(emit->as, holds);
+	ebpf_bind(emit->as, fails);
+	emit_why_failed(emit, state, transition);
+	ebpf_jump(emit->as, if_false);
+	ebpf_bind(emit->as, holds);
+}
+
 /* A division by zero in an action leaves the slot as it is, and is counted. */
 void emit_actions(struct emit *emit, const struct program_transition *transition)
 {

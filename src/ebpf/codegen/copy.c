@@ -11,11 +11,21 @@ static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)
 	ebpf_lower_copy(emit->as, &words);
 }
 
+/*
+ * The event is kept with the copy, whose slots are in use, after what the run has kept. Leaves for full where there is
+ * no room for it; the copy has been made in vain then.
+ */
+static void keep_event(struct emit *emit, const struct program_transition *transition, uint32_t full)
+{
+	emit_log_share(emit, emit->lower.slots, (size_t)emit->lower.slots_off);
+	emit_history_append(emit, transition, full);
+}
+
 /* The copy is complete with this event: it is made in the ring. */
-static void copy_to_match(struct emit *emit, const struct program_transition *transition, uint32_t done)
+static void copy_to_match(struct emit *emit, uint32_t state, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t discard = ebpf_label(as);
+	uint32_t discard = ebpf_label(as), full = ebpf_label(as);
 
 	if (emit->rule->loss == PROGRAM_DISCARD) {
 		emit_tainted(emit);
@@ -25,25 +35,28 @@ static void copy_to_match(struct emit *emit, const struct program_transition *tr
 	copy_slots(emit, sizeof(struct matcher_match), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	emit_actions(emit, transition);
-	emit_condition(emit, transition->hold, discard);
-	emit_history_append(emit, transition);
+	emit_require_hold(emit, state, transition, discard);
+	keep_event(emit, transition, full);
 	emit_match_fill(emit);
 	emit_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_match_order(emit); /* among the matches of this event, the place of its original */
 	emit_match_submit(emit);
 	ebpf_jump(as, done);
+	ebpf_bind(as, full);
+	emit_log_forget(emit, R8, sizeof(struct matcher_match));
 	ebpf_bind(as, discard);
-	if (transition->hold != PROGRAM_NONE)
+	if (transition->hold != PROGRAM_NONE || emit->plan->history.log_entries)
 		emit_match_discard(emit);
 }
 
 /* The same where something is done at the match: aside, as in codegen/open.c. */
-static void copy_to_acting(struct emit *emit, const struct program_transition *transition, uint32_t done)
+static void copy_to_acting(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			   uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words head = { R8, R7, 0, 0, sizeof(struct matcher_run) / 8 };
-	uint32_t back = ebpf_label(as);
+	uint32_t back = ebpf_label(as), full = ebpf_label(as);
 
 	emit_scratch(emit, R8);
 	ebpf_lower_copy(as, &head);
@@ -52,9 +65,11 @@ static void copy_to_acting(struct emit *emit, const struct program_transition *t
 	ebpf_mov(as, R7, R8);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
-	emit_condition(emit, transition->hold, back);
-	emit_history_append(emit, transition);
+	emit_require_hold(emit, state, transition, back);
+	keep_event(emit, transition, full);
 	emit_match_run(emit, emit_match_fill);
+	ebpf_bind(as, full);
+	emit_log_forget(emit, R7, sizeof(struct matcher_run));
 	ebpf_bind(as, back);
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(scratch));
 	ebpf_jump(as, done);
@@ -87,6 +102,23 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	emit_push_moved(emit, R8, FRAME(copied));
 }
 
+/* The copy in r8 takes the transition, which its slots show already. */
+static void begin_copy(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t full = ebpf_label(as);
+
+	emit_set_slots(emit, R8, sizeof(struct matcher_run));
+	keep_event(emit, transition, full);
+	fill_head(emit, transition);
+	if (!emit->plan->history.log_entries)
+		return;
+	ebpf_jump(as, done);
+	ebpf_bind(as, full);
+	ebpf_load(as, BPF_DW, R1, R9, FRAME(copied));
+	ebpf_call_function(as, emit->functions.release);
+}
+
 static void copy_to_run(struct emit *emit, uint32_t state, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
@@ -96,8 +128,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 		emit_set_slots(emit, R8, sizeof(struct matcher_run));
 		emit_actions(emit, transition);
-		emit_history_append(emit, transition);
-		fill_head(emit, transition);
+		begin_copy(emit, transition, done);
 		return;
 	}
 	emit_scratch(emit, R8);
@@ -106,12 +137,11 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
 	emit_actions(emit, transition);
 	emit_note_transition(emit, state, transition, "hold", transition->hold);
-	emit_condition(emit, transition->hold, done);
-	emit_history_append(emit, transition);
+	emit_require_hold(emit, state, transition, done);
 	take(emit, done);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));
-	fill_head(emit, transition);
+	begin_copy(emit, transition, done);
 }
 
 void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition)
@@ -122,9 +152,9 @@ void emit_copy(struct emit *emit, uint32_t state, const struct program_transitio
 	emit_count_opened(emit, done);
 	emit_frame_put(emit->as, FRAME(ordinal), R2);
 	if (transition->target == PROGRAM_TARGET_MATCH && emit->plan->aside)
-		copy_to_acting(emit, transition, done);
+		copy_to_acting(emit, state, transition, done);
 	else if (transition->target == PROGRAM_TARGET_MATCH)
-		copy_to_match(emit, transition, done);
+		copy_to_match(emit, state, transition, done);
 	else if (transition->target != PROGRAM_TARGET_END)
 		copy_to_run(emit, state, transition, done);
 	ebpf_bind(emit->as, done);

@@ -312,11 +312,11 @@ static void insert(struct emit *emit)
 }
 
 /* The match in r8 is told. What silences it looks at its slots; all code behind goes on with those of the run. */
-static void tell(struct emit *emit)
+static void report(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	struct emit of_match = *emit;
-	uint32_t told = ebpf_label(as), done = ebpf_label(as);
+	uint32_t reported = ebpf_label(as), done = ebpf_label(as);
 
 	if (emit->plan->silences) {
 		emit_set_slots(&of_match, R8, sizeof(struct matcher_match));
@@ -327,10 +327,11 @@ static void tell(struct emit *emit)
 	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit->plan));
 	ebpf_mov_imm(as, R4, emit->context->silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, told);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, reported);
 	emit_count(emit, offsetof(struct matcher_control, lost), 1);
+	emit_log_forget(emit, R8, sizeof(struct matcher_match));
 	ebpf_jump(as, done);
-	ebpf_bind(as, told);
+	ebpf_bind(as, reported);
 	emit_count(emit, offsetof(struct matcher_control, matches), 1);
 	ebpf_bind(as, done);
 }
@@ -343,7 +344,7 @@ void emit_derived_submit(struct emit *emit)
 	uint32_t out_of_order = ebpf_label(as), end = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: tell and raise", program_text(emit->program, emit->rule->name));
-	tell(emit);
+	report(emit);
 	load_node(emit);
 	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->cascade.rule_places[emit->plan->index]);
 	ebpf_store_imm(as, BPF_W, R3, NODE(next), 0);

@@ -183,6 +183,7 @@ static void emit_arrived(struct drain *drain, uint32_t type)
 
 	ebpf_bind(as, drain->places[drain->derived->cascade.type_places[type]]);
 	load_record(drain);
+	emit_why_seen(drain->context, as, type, NULL);
 	for (uint32_t i = 0; (event = plan_next(drain->plan, type, &all, &i)) && !ebpf_asm_error(as);) {
 		struct emit emit = emit_for(drain, event);
 

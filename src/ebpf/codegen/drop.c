@@ -24,6 +24,7 @@ static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 		emit_mark_if(emit, other);
 	}
+	emit_why_rule(emit, PROGRAM_WHY_DROPPED);
 	emit_remove_run(emit);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);

@@ -57,7 +57,7 @@ uint32_t emit_function_timer(const struct emit *outer)
 				    .end = ebpf_label(as),
 				    .match = ebpf_label(as),
 				    .moves = ebpf_label(as),
-				    .tell = ebpf_label(as),
+				    .report = ebpf_label(as),
 				    .timed = ebpf_label(as) };
 	uint32_t stop = ebpf_label(as), none = ebpf_label(as);
 	int16_t record = ebpf_stack_take(as, sizeof(struct event_header));

@@ -18,7 +18,7 @@ void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void
 	emit_remove_run(emit);
 	emit_frame_set(as, FRAME(current), 0);
 	ebpf_jump(as, exits->stay);
-	ebpf_bind(as, exits->tell);
+	ebpf_bind(as, exits->report);
 	ebpf_note(as, "machine %s: tell", name);
 	if (emit->event->type == PROGRAM_TIMER)
 		emit_clear_timer(emit);

@@ -23,7 +23,7 @@ static uint32_t function_instance(struct emit *emit, const struct plan_walk *wal
 				    .end = ebpf_label(as),
 				    .match = ebpf_label(as),
 				    .moves = ebpf_label(as),
-				    .tell = ebpf_label(as),
+				    .report = ebpf_label(as),
 				    .timed = ebpf_label(as) };
 	uint32_t end = ebpf_label(as), other = ebpf_label(as), gone = ebpf_label(as), stale = ebpf_label(as);
 
@@ -41,8 +41,10 @@ static uint32_t function_instance(struct emit *emit, const struct plan_walk *wal
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
 	ebpf_bind(as, stale);
-	if (emit->rule->loss == PROGRAM_DISCARD)
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_why_rule(emit, PROGRAM_WHY_DISCARDED);
 		emit_remove_run(emit);
+	}
 	ebpf_bind(as, gone);
 	emit_frame_set(as, FRAME(found), 0);
 	ebpf_jump(as, exits.stay);
@@ -100,13 +102,15 @@ static uint32_t function_end_part(struct emit *emit, const struct plan_walk *wal
 	uint32_t function = ebpf_asm_function(as, "end_part");
 
 	ebpf_asm_enter(as, function);
-	uint32_t none = ebpf_label(as), done = ebpf_label(as), stop = ebpf_label(as);
+	uint32_t none = ebpf_label(as), done = ebpf_label(as), stop = ebpf_label(as), count;
+	const struct program_transition *first = emit_transitions(emit, 1, &count);
 
 	ebpf_note(as, "machine %s: instances of a part of the key end", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, none);
 	emit_compare_key(emit, walk, done);
 	emit_timers(emit, done);
+	emit_why_taken(emit, 1, first);
 	emit_remove_run(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, none);

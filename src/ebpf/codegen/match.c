@@ -3,6 +3,7 @@
 
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
+#include "ebpf/sums/sums.h"
 
 void emit_match_reserve(struct emit *emit, uint32_t none)
 {
@@ -109,15 +110,20 @@ void emit_match_discard(struct emit *emit)
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_discard);
 }
 
-/* r3 = whether a loss happened while the run in r7 was open, as it stood when this event arrived. */
+/*
+ * r3 = whether a loss happened while the run in r7 was open, as it stood when this event arrived, or the event is not
+ * known whole.
+ */
 void emit_tainted(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as);
 
-	ebpf_mov_imm(as, R3, 0);
+	emit_cut(emit);
 	if (emit->rule->loss == PROGRAM_KEEP)
 		return;
+	if (emit->event->asks_ends)
+		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
 		ebpf_load(as, BPF_W, R1, R9, offsetof(struct matcher_frame, epoch));
 	} else {
@@ -149,7 +155,7 @@ static void count_quietly(struct emit *emit)
 }
 
 /* Reports the run in r7. done, on the stack: what was done at the match; 0: nothing was. */
-static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t done, uint32_t none)
+static void report(struct emit *emit, void (*fill)(struct emit *emit), int16_t done, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
@@ -165,6 +171,7 @@ static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t don
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_match_order(emit);
 	ebpf_lower_copy(as, &slots);
+	emit_log_share(emit, R8, sizeof(struct matcher_match));
 	submit(emit, done);
 }
 
@@ -172,18 +179,31 @@ static void tell(struct emit *emit, void (*fill)(struct emit *emit), int16_t don
 static void except(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t told = ebpf_label(as);
+	uint32_t reported = ebpf_label(as);
 
 	if (!emit->rule->except)
 		return;
 	ebpf_note(as, "rule %s: is the match excepted", program_text(emit->program, emit->rule->name));
-	emit_condition(emit, emit->rule->except - 1, told);
+	emit_condition(emit, emit->rule->except - 1, reported);
 	mark_matched(emit);
 	emit_cpu_line(emit, R1, none);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, CPU(excepted), R2);
 	ebpf_jump(as, none);
-	ebpf_bind(as, told);
+	ebpf_bind(as, reported);
+}
+
+/* A match that programs add up: leaves for none, unless there is no room for it. */
+static void add_up(struct emit *emit, uint32_t none)
+{
+	uint32_t deliver = ebpf_label(emit->as);
+
+	if (!emit->plan->sums.here)
+		return;
+	sums_emit_match(emit, deliver);
+	count_quietly(emit);
+	ebpf_jump(emit->as, none);
+	ebpf_bind(emit->as, deliver);
 }
 
 /* Unless the rule discards what a loss may have spoiled. */
@@ -204,8 +224,9 @@ void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 		done = ebpf_stack_take(as, 8);
 		emit_act(emit, done);
 	}
-	if (emit->acts->tells)
-		tell(emit, fill, done, none);
+	add_up(emit, none);
+	if (emit->acts->reports)
+		report(emit, fill, done, none);
 	else
 		count_quietly(emit);
 	ebpf_bind(as, none);

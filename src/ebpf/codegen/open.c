@@ -50,7 +50,7 @@ static void fill_slots(struct emit *emit, const struct program_transition *trans
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
 	emit_history_begin(emit);
-	emit_history_append(emit, transition);
+	emit_why_opened(emit, base);
 }
 
 /* The opening event completes the run. */
@@ -61,22 +61,27 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
+	if (emit->event->asks_ends && emit->rule->loss == PROGRAM_DISCARD) {
+		emit_cut(emit);
+		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
+	}
 	emit_match_reserve(emit, done);
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R7);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
-	ebpf_store_imm(as, BPF_H, R8, MATCH(tainted), 0);
+	emit_cut(emit);
+	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	clear_slots(emit, transition);
 	emit_actions(emit, transition);
-	emit_condition(emit, transition->hold, discard);
+	emit_require_hold(emit, 0, transition, discard);
 	emit_history_begin(emit);
-	emit_history_append(emit, transition);
+	emit_history_append(emit, transition, discard);
 	emit_match_fill(emit);
 	emit_match_submit(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, discard);
-	if (transition->hold != PROGRAM_NONE)
+	if (transition->hold != PROGRAM_NONE || emit->plan->history.log_entries)
 		emit_match_discard(emit);
 }
 
@@ -101,8 +106,10 @@ static void open_acting(struct emit *emit, const struct program_transition *tran
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
 	fill_slots(emit, transition, R7);
-	emit_condition(emit, transition->hold, done);
+	emit_require_hold(emit, 0, transition, done);
+	emit_history_append(emit, transition, done);
 	emit_match_run(emit, emit_match_fill);
+	emit_log_forget(emit, R7, sizeof(struct matcher_run));
 }
 
 /* r7, the ordinal of the new run number r8, becomes its address; its head is filled for the transition's target. */
@@ -152,6 +159,23 @@ static void begin_instance(struct emit *emit, const struct program_transition *t
 	ebpf_bind(as, no_timer);
 }
 
+/* The event is kept with the run that it opens, number r8 in r7; if there is no room for it, the run is given back. */
+static void keep_first(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t full = ebpf_label(as), kept = ebpf_label(as);
+
+	emit_history_append(emit, transition, full);
+	if (!emit->plan->history.log_entries)
+		return;
+	ebpf_jump(as, kept);
+	ebpf_bind(as, full);
+	ebpf_mov(as, R1, R8);
+	ebpf_call_function(as, emit->functions.release);
+	ebpf_jump(as, done);
+	ebpf_bind(as, kept);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
@@ -165,16 +189,18 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		emit_frame_point(as, FRAME(scratch), R8);
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
-		emit_condition(emit, transition->hold, done);
+		emit_require_hold(emit, 0, transition, done);
 		emit_take(emit, done);
 		fill_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(as, &kept);
+		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
 		emit_take(emit, done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}
+	keep_first(emit, transition, done);
 	if (emit_is_machine(emit))
 		begin_instance(emit, transition);
 	link_opened(emit, transition->target);
@@ -194,6 +220,7 @@ void emit_open(struct emit *emit)
 		emit_condition(emit, transitions[i].fit, next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
 		emit_header_late(emit);
+		emit_why_taken(emit, 0, &transitions[i]);
 		if (transitions[i].target == PROGRAM_TARGET_END && emit_is_machine(emit))
 			ebpf_jump(as, done);
 		else if (transitions[i].target == PROGRAM_TARGET_END)

@@ -7,6 +7,7 @@
 
 #include "ebpf/codegen/part.h"
 #include "ebpf/plan/guards.h"
+#include "ebpf/sums/sums.h"
 
 static bool locks_out_interrupts(const struct plan *plan, const struct plan_part *part)
 {
@@ -110,6 +111,7 @@ static void emit_all(struct emit_parts *parts, struct emit_derived *derived)
 
 	emit_frame(parts, derived);
 	emit_header_begin(as, &parts->header, &parts->functions);
+	emit_why_seen(parts->context, as, parts->type, parts->part);
 	strings = emit_look_for_unread(parts, unread);
 	emit_rules(parts);
 	if (strings) {
@@ -138,10 +140,11 @@ static struct plan_header header_of(const struct emit_context *context, const st
 void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part,
 	       bool keeps)
 {
+	struct emit_context here = *context;
 	struct emit_derived derived;
 	int found = emit_derived_find(context, type, part, &derived), error = found < 0 ? found : 0;
 	struct emit_parts parts = {
-		.context = context,
+		.context = &here,
 		.plan = context->plan,
 		.as = as,
 		.type = type,
@@ -153,6 +156,8 @@ void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t
 
 	if (found > 0 && keeps)
 		error = emit_derived_map(context, &derived);
+	if (!error)
+		error = sums_make_room(&here, keeps);
 	if (error)
 		ebpf_asm_fail(as, error);
 	emit_all(&parts, found > 0 ? &derived : NULL);

@@ -57,7 +57,11 @@ void emit_one_rule(struct emit_parts *parts, const struct plan_event *event)
 	emit.irq_flags = parts->irq_flags;
 	emit.fetches_once = parts->wanting == 1 && event->once;
 	emit.derived = parts->derived;
+	if (event->asks_ends)
+		emit_look_for_cut(&emit);
 	emit_rule(&emit);
 	if (emit_raises(&emit))
 		emit_derived_later(&emit);
+	if (event->asks_ends)
+		emit_count_cut(&emit);
 }

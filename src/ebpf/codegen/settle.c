@@ -86,6 +86,7 @@ static uint32_t function_settle(struct emit *emit)
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, keep);
 		if (emit->rule->loss == PROGRAM_TAINT)
 			emit_mark_if(emit, keep);
+		emit_why_rule(emit, PROGRAM_WHY_DROPPED);
 		ebpf_mov(as, R1, R8);
 		ebpf_call_function(as, emit->functions.release);
 		ebpf_jump(as, turn);

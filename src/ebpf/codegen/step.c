@@ -26,7 +26,7 @@ static void go_to_target(struct emit *emit, uint32_t from, const struct program_
 			ebpf_store(as, BPF_DW, R7, offsetof(struct matcher_run, made), R0);
 		}
 		if (transition->flags & PROGRAM_TELL)
-			ebpf_jump(as, exits->tell);
+			ebpf_jump(as, exits->report);
 		else if (plan_transition(emit->context->plan, transition)->sets_timer)
 			ebpf_jump(as, exits->timed);
 		else
@@ -42,15 +42,16 @@ static void try_transition(struct emit *emit, uint32_t state, const struct progr
 
 	emit_note_transition(emit, state, transition, "fit", transition->fit);
 	emit_condition(emit, transition->fit, next);
+	emit_why_taken(emit, state, transition);
 	if (transition->action_count) {
 		emit_note_transition(emit, state, transition, "actions", PROGRAM_NONE);
 		emit_actions(emit, transition);
 	}
 	if (transition->hold != PROGRAM_NONE) {
 		emit_note_transition(emit, state, transition, "hold", transition->hold);
-		emit_condition(emit, transition->hold, exits->end);
+		emit_require_hold(emit, state, transition, exits->end);
 	}
-	emit_history_append(emit, transition);
+	emit_history_append(emit, transition, exits->end);
 	go_to_target(emit, state, transition, exits);
 	ebpf_bind(emit->as, next);
 }
@@ -72,6 +73,7 @@ static void try_copies(struct emit *emit, uint32_t state, const struct program_t
 			continue;
 		emit_note_transition(emit, state, &transitions[i], "fit", transitions[i].fit);
 		emit_condition(emit, transitions[i].fit, next);
+		emit_why_taken(emit, state, &transitions[i]);
 		emit_copy(emit, state, &transitions[i]);
 		ebpf_jump(emit->as, done);
 		ebpf_bind(emit->as, next);
@@ -116,17 +118,60 @@ void emit_overdue(struct emit *emit, uint32_t overdue)
 	}
 }
 
+/* Counts, in between, whatever leaves for counted. */
+static void count_leaving(struct emit *emit, uint32_t counted, uint32_t end, bool expired)
+{
+	uint32_t stays = ebpf_label(emit->as);
+
+	ebpf_jump(emit->as, stays);
+	ebpf_bind(emit->as, counted);
+	if (expired)
+		emit_why_expired(emit);
+	else
+		emit_why_rule(emit, PROGRAM_WHY_DISCARDED);
+	ebpf_jump(emit->as, end);
+	ebpf_bind(emit->as, stays);
+}
+
+void emit_end_overdue(struct emit *emit, uint32_t end)
+{
+	bool counts = emit->context->plan->counts_why && emit->rule->within_ns;
+	uint32_t counted = counts ? ebpf_label(emit->as) : end;
+
+	emit_overdue(emit, counted);
+	if (counts)
+		count_leaving(emit, counted, end, true);
+}
+
+void emit_end_stale(struct emit *emit, uint32_t end)
+{
+	bool counts = emit->context->plan->counts_why && emit->rule->loss == PROGRAM_DISCARD;
+	uint32_t counted = counts ? ebpf_label(emit->as) : end;
+
+	emit_if_stale(emit, counted);
+	if (counts)
+		count_leaving(emit, counted, end, false);
+}
+
+/* A run whose match is due is left to the sweep, which keeps the order. */
+static void end_overdue_in(struct emit *emit, uint32_t state, const struct emit_exits *exits)
+{
+	if (program_states(emit->program, emit->rule)[state].flags & PROGRAM_STATE_DEADLINE)
+		emit_overdue(emit, exits->stay);
+	else
+		emit_end_overdue(emit, exits->end);
+}
+
 void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits)
 {
 	uint32_t count;
 	const struct program_transition *transitions = emit_transitions(emit, state, &count);
 	bool strict = emit->rule->semantics <= PROGRAM_STRICT_PARTITION;
 
-	if (emit->rule->flags &
-	    PROGRAM_RULE_DEADLINE) /* a match that is due is left to the sweep, which keeps the order */
-		emit_overdue(emit, program_states(emit->program, emit->rule)[state].flags & PROGRAM_STATE_DEADLINE
-					   ? exits->stay
-					   : exits->end);
+	if (emit->rule->flags & PROGRAM_RULE_DEADLINE)
+		end_overdue_in(emit, state, exits);
+	if (count)
+		emit_why_met(emit, transitions);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
 		step_with_copies(emit, state, transitions, count, exits);
 		return;
@@ -136,5 +181,7 @@ void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits
 	for (uint32_t i = 0; i < count; i++)
 		if (!(transitions[i].flags & PROGRAM_COPY))
 			try_transition(emit, state, &transitions[i], exits);
+	if (strict)
+		emit_why_broke(emit);
 	ebpf_jump(emit->as, strict ? exits->end : exits->stay);
 }

@@ -9,6 +9,7 @@
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
 #include "ebpf/codegen/part.h"
+#include "ebpf/sums/sums.h"
 
 #define WORK(member)    offsetof(struct matcher_work, member)
 #define OVERDUE(member) offsetof(struct matcher_overdue, member)
@@ -87,6 +88,7 @@ static uint32_t function_drop_others(struct emit *emit)
 	ebpf_jump_if(as, BPF_JNE, R1, R2, drop);
 	jump_if_due(emit, other);
 	ebpf_bind(as, drop);
+	emit_why_rule(emit, PROGRAM_WHY_DROPPED);
 	emit_remove_run(emit);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
@@ -190,8 +192,10 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 	}
 	ebpf_jump(as, stays);
 	ebpf_bind(as, stale);
-	if (emit->rule->loss == PROGRAM_DISCARD)
+	if (emit->rule->loss == PROGRAM_DISCARD) {
+		emit_why_rule(emit, PROGRAM_WHY_DISCARDED);
 		emit_remove_run(emit);
+	}
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
 	if (emit_raises(emit)) {
@@ -199,6 +203,22 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 		emit_drain(emit);
 	}
 	ebpf_jump(as, out);
+}
+
+/* The run in r7 ends without a match: its time is up, or a loss has spoiled it. */
+static void count_end(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t done;
+
+	if (!emit->context->plan->counts_why)
+		return;
+	done = ebpf_label(as);
+	emit_end_stale(emit, done);
+	if (emit->rule->flags & PROGRAM_RULE_DEADLINE)
+		jump_if_due(emit, done);
+	emit_why_expired(emit);
+	ebpf_bind(as, done);
 }
 
 static void expire_run(struct emit *emit, uint32_t out)
@@ -211,6 +231,7 @@ static void expire_run(struct emit *emit, uint32_t out)
 	emit_functions_new(emit);
 	lock_run(emit, out);
 	look_again(emit, stays);
+	count_end(emit);
 	emit_unlink(emit);
 	if (emit->rule->flags & PROGRAM_RULE_DEADLINE) {
 		jump_if_due(emit, due);
@@ -297,13 +318,16 @@ static void emit_all(const struct emit_context *context, struct ebpf_asm *as, st
 void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
 {
 	const struct plan_part all = { .first = 0, .end = context->plan->program->rule_count };
+	struct emit_context here = *context;
 	struct emit_derived derived;
 	int found = emit_derived_find(context, PROGRAM_NONE, &all, &derived), error = found < 0 ? found : 0;
 
 	if (found > 0)
 		error = emit_derived_map(context, &derived);
+	if (!error)
+		error = sums_make_room(&here, true);
 	if (error)
 		ebpf_asm_fail(as, error);
-	emit_all(context, as, found > 0 ? &derived : NULL);
+	emit_all(&here, as, found > 0 ? &derived : NULL);
 	emit_derived_fini(&derived);
 }

@@ -9,9 +9,7 @@ static void count_unread(const struct emit_parts *parts, const struct plan_event
 {
 	struct emit emit = emit_of(parts->context, parts->as, event);
 
-	ebpf_note(parts->as, "unread for %s", program_text(emit.program, emit.rule->name));
-	emit_count(&emit, CONTROL(unread), 1);
-	ebpf_atomic_add(parts->as, R1, CONTROL(epoch), R2);
+	emit_count_unread(&emit);
 }
 
 /* Leaves for unread if one of the doubtful strings of the event is. Returns how many there are. */
@@ -71,6 +69,7 @@ void emit_part_unread(const struct emit_context *context, struct ebpf_asm *as, u
 	struct emit_parts parts = { .context = context, .plan = context->plan, .as = as, .type = type, .part = part };
 	const struct plan_event *event;
 
+	emit_why_seen(context, as, type, part);
 	for (uint32_t i = 0; (event = plan_next(context->plan, type, part, &i));)
 		if (for_all || event->doubtful)
 			count_unread(&parts, event);

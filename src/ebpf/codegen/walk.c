@@ -38,9 +38,9 @@ static uint32_t function_step(struct emit *emit, const struct plan_walk *walk)
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, end);
 	emit_check_key(emit, walk, exits.stay);
-	emit_if_stale(emit, exits.end);
+	emit_end_stale(emit, exits.end);
 	if (!(emit->rule->flags & PROGRAM_RULE_DEADLINE))
-		emit_overdue(emit, exits.end);
+		emit_end_overdue(emit, exits.end);
 	emit_step_states(emit, walk, &exits);
 	leave_chain(emit, &exits);
 	ebpf_bind(as, exits.stay);

@@ -138,7 +138,7 @@ static int no_function(const struct elf_code *code, const char *function, const 
 static int find_in_file(int fd, const char *function, struct attach_place *place, const struct attach_reason *reason)
 {
 	struct elf_code *code = NULL;
-	int result = elf_code_open(fd, &code);
+	int result = elf_code_open(fd, ELF_CODE, &code);
 
 	if (result == -ENOEXEC)
 		return refuse(reason, -ENOENT, "this is no program and no library:", place->path);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where tracefs is. Where it is mounted nowhere and we may, it is mounted at its own place. */
+/* Decides by which number the kernel knows a tracepoint. */
 
 #include "ebpf/kernel/attach-tracefs.h"
+
+#include "event/tracefs.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,12 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <unistd.h>
-
-static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-
-enum { FOLDER_COUNT = sizeof folders / sizeof *folders };
 
 static bool is_word(const char *text, size_t length)
 {
@@ -55,28 +52,13 @@ static int read_id(const char *folder, const char *tracepoint, uint32_t *id)
 	return 0;
 }
 
-/* The index of a folder where tracefs is, or -errno. */
-static int find_folder(void)
-{
-	char path[64];
-
-	for (int i = 0; i < FOLDER_COUNT; i++) {
-		snprintf(path, sizeof path, "%s/events", folders[i]);
-		if (access(path, F_OK) == 0)
-			return i;
-		if (errno != ENOENT)
-			return -errno;
-	}
-	return mount("tracefs", folders[0], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ? 0 : -errno;
-}
-
 int attach_tracefs_id(const char *tracepoint, uint32_t *id)
 {
 	const char *colon = strchr(tracepoint, ':');
 
 	if (!colon || !is_word(tracepoint, (size_t)(colon - tracepoint)) || !is_word(colon + 1, strlen(colon + 1)))
 		return -ENOENT;
-	int folder = find_folder();
+	const char *folder = event_tracefs_folder();
 
-	return folder < 0 ? folder : read_id(folders[folder], tracepoint, id);
+	return folder ? read_id(folder, tracepoint, id) : -errno;
 }

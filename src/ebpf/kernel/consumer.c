@@ -21,7 +21,7 @@
 
 struct consumer {
 	int map;
-	consumer_fn *tell;
+	consumer_fn *report;
 	void *context;
 	size_t page, capacity;
 	unsigned long *read_to;          /* a page of its own, writable */
@@ -49,7 +49,7 @@ static int map_pages(struct consumer *consumer)
 	return 0;
 }
 
-int consumer_new(int map, size_t capacity, consumer_fn *tell, void *context, struct consumer **made)
+int consumer_new(int map, size_t capacity, consumer_fn *report, void *context, struct consumer **made)
 {
 	struct consumer *consumer = alloc_zero(1, sizeof *consumer);
 	int result;
@@ -57,7 +57,7 @@ int consumer_new(int map, size_t capacity, consumer_fn *tell, void *context, str
 	if (!consumer)
 		return -ENOMEM;
 	consumer->map = map;
-	consumer->tell = tell;
+	consumer->report = report;
 	consumer->context = context;
 	consumer->page = (size_t)sysconf(_SC_PAGESIZE);
 	consumer->capacity = capacity;
@@ -108,7 +108,7 @@ int consumer_read(struct consumer *consumer)
 		if (!record)
 			break;
 		if (!(header & BPF_RINGBUF_DISCARD_BIT)) {
-			result = consumer->tell(consumer->context, (void *)record, bytes);
+			result = consumer->report(consumer->context, (void *)record, bytes);
 			count++;
 		}
 		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;

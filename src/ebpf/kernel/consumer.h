@@ -15,7 +15,7 @@ struct consumer;
 typedef int consumer_fn(void *context, void *data, size_t bytes);
 
 /* Maps the ring of capacity bytes (a power of two) behind map, which is borrowed. Returns 0, -ENOMEM or -errno. */
-int consumer_new(int map, size_t capacity, consumer_fn *tell, void *context, struct consumer **made);
+int consumer_new(int map, size_t capacity, consumer_fn *report, void *context, struct consumer **made);
 void consumer_free(struct consumer *consumer);
 
 /* Hands out the records that are complete by now, in order; what comes meanwhile waits. Returns how many, or what tell

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { PROBE_INSNS_MAX = 4, SMALL_VALUE_BYTES = 4 << 20 };
+enum { PROBE_INSNS_MAX = 5, SMALL_VALUE_BYTES = 4 << 20 };
 
 #define EXIT                               \
 	{                                  \
@@ -79,6 +79,20 @@ bool ebpf_has_large_values(void)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+bool ebpf_has_user_registers(void)
+{
+	static const struct row row = {
+		.insns = { { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_task_btf },
+			   { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = R1, .src_reg = R0 },
+			   { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_task_pt_regs },
+			   ZERO(R0),
+			   EXIT },
+		.count = 5,
+	};
+
+	return has_program(&row);
 }
 
 int ebpf_features_probe(struct ebpf_features *features)

@@ -17,4 +17,7 @@ int ebpf_features_probe(struct ebpf_features *features);
 /* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
 bool ebpf_has_large_values(void);
 
+/* Whether programs can be told the registers that user code had (bpf_task_pt_regs); tries it. */
+bool ebpf_has_user_registers(void);
+
 #endif

@@ -115,6 +115,12 @@ static int has_large_values(const struct btf_kernel *btf)
 	return ebpf_has_large_values();
 }
 
+static int has_user_registers(const struct btf_kernel *btf)
+{
+	(void)btf;
+	return ebpf_has_user_registers();
+}
+
 /* Whether a program on a tracepoint may call functions of the kernel, given their names. */
 static int has_functions(const struct btf_kernel *btf, const struct bpf_insn *insns, size_t count)
 {
@@ -343,6 +349,9 @@ static const struct {
 	{ { "large map values", "the runs of a rule may take 256 MiB",
 	    "the runs of a rule may take 4 MiB; a POOL beyond is refused", NULL },
 	  has_large_values },
+	{ { "registers of user code", "stacks are unwound, by a copy", "stacks have what frame pointers lead to",
+	    "5.15" },
+	  has_user_registers },
 	{ { "signals to others", "Stop, Kill and signals reach any process at the match",
 	    "who completes the match is reached at once; others as soon as asterism hears of it", "6.13" },
 	  has_signals },

@@ -22,6 +22,9 @@ struct ebpf_lower {
 	uint8_t slots;     /* register with the base of the slot area */
 	int32_t slots_off; /* the area's distance from it */
 	bool slots_zero;   /* there is no area yet: every slot reads as zero */
+	/* The automata of patterns: struct ebpf_pattern one behind the other, in a map at an offset. */
+	int patterns_fd;
+	uint32_t patterns_off;
 	/* Where a division by zero leads to; valid while something that divides is lowered. */
 	uint32_t on_zero;
 };
@@ -31,6 +34,9 @@ void ebpf_lower_branch(struct ebpf_lower *lower, uint32_t node, bool sense, uint
 
 /* r1 = the value of node (not a text). */
 void ebpf_lower_value(struct ebpf_lower *lower, uint32_t node);
+
+/* r0 = the number of the highest bit of r1, which is not 0, plus 1. Overwrites r1, r2. */
+void ebpf_lower_bit_length(struct ebpf_asm *as);
 
 /* Runs one action of the rule on the slot area. A division by zero leaves for on_zero with the slot as it was. */
 void ebpf_lower_action(struct ebpf_lower *lower, const struct program_action *action);

@@ -4,6 +4,7 @@
 #include "ebpf/lower/lower-priv.h"
 
 #include "base/alloc.h"
+#include "ebpf/lower/pattern.h"
 
 #include <string.h>
 
@@ -17,11 +18,14 @@ static bool has_one_operand(const struct program_node *node)
 	return node->op == PROGRAM_OP_CONVERT || node->op == PROGRAM_OP_LNOT;
 }
 
-bool ebpf_lower_has_pattern(const char *pattern)
+const char *ebpf_pattern_text(const struct program *program, const struct program_node *node)
 {
-	const char *star = strchr(pattern, '*');
+	return program_text(program, program->nodes[node->b].a);
+}
 
-	return !star || strspn(star, "*") == strlen(star);
+static bool takes_automaton(const struct program *program, const struct program_node *node)
+{
+	return node->op == PROGRAM_OP_LIKE && !ebpf_pattern_is_prefix(ebpf_pattern_text(program, node));
 }
 
 /* Floats may be carried, not computed with: BPF has no instructions for them. */
@@ -31,9 +35,7 @@ static bool can_lower(const struct program *program, const struct program_node *
 		return true;
 	if (node->kind == PROGRAM_F64 || program->nodes[node->a].kind == PROGRAM_F64)
 		return false;
-	if (node->op == PROGRAM_OP_LIKE)
-		return ebpf_lower_has_pattern(program_text(program, program->nodes[node->b].a));
-	return true;
+	return !takes_automaton(program, node) || ebpf_pattern_fits(ebpf_pattern_text(program, node));
 }
 
 static struct ebpf_node_info node_info(const struct program *program, const struct ebpf_node_info *infos,
@@ -60,10 +62,22 @@ static struct ebpf_node_info node_info(const struct program *program, const stru
 
 struct ebpf_node_info *ebpf_node_info_new(const struct program *program)
 {
-	uint32_t count = program->header->sections[PROGRAM_NODES].count;
+	uint32_t count = program->header->sections[PROGRAM_NODES].count, patterns = 0;
 	struct ebpf_node_info *infos = alloc_zero(count, sizeof *infos);
 
-	for (uint32_t i = 0; infos && i < count; i++)
+	for (uint32_t i = 0; infos && i < count; i++) {
 		infos[i] = node_info(program, infos, &program->nodes[i]);
+		if (infos[i].in_kernel && takes_automaton(program, &program->nodes[i]))
+			infos[i].pattern = ++patterns;
+	}
 	return infos;
+}
+
+uint32_t ebpf_pattern_count(const struct program *program, const struct ebpf_node_info *infos)
+{
+	uint32_t patterns = 0;
+
+	for (uint32_t i = 0; i < program->header->sections[PROGRAM_NODES].count; i++)
+		patterns += infos[i].pattern != 0;
+	return patterns;
 }

@@ -15,12 +15,15 @@ struct ebpf_node_info {
 	bool divides;     /* it may divide by zero */
 	bool reads_slots; /* a slot is in it */
 	bool has_pattern; /* a LIKE is in it */
+	uint32_t pattern; /* of a LIKE that takes an automaton (lower/pattern.h): its number, from 1 */
 };
 
 /* Information on all nodes of program; the caller frees it with alloc_free. NULL when memory is short. */
 struct ebpf_node_info *ebpf_node_info_new(const struct program *program);
 
-/* Whether LIKE with this pattern can be lowered: no `*`, or one at the end. */
-bool ebpf_lower_has_pattern(const char *pattern);
+/* How many automata the nodes take. */
+uint32_t ebpf_pattern_count(const struct program *program, const struct ebpf_node_info *infos);
+/* The text of the pattern of node, a LIKE. */
+const char *ebpf_pattern_text(const struct program *program, const struct program_node *node);
 
 #endif

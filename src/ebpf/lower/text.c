@@ -5,6 +5,8 @@
  */
 
 #include "ebpf/lower/lower-priv.h"
+#include "ebpf/lower/pattern.h"
+#include "program/eval.h"
 #include "program/query.h"
 
 #include <string.h>
@@ -108,8 +110,77 @@ static bool constants_agree(const struct text *a, const struct text *b, bool who
 		     : a->length >= b->length && memcmp(a->bytes, b->bytes, b->length) == 0;
 }
 
-void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node, bool sense, uint32_t label,
-		       uint32_t k)
+/* r0 = the states that the byte in r4 leads to from those in r0; r2 is the automaton. Overwrites r4, r5. */
+static void step(struct ebpf_asm *as)
+{
+	ebpf_alu_imm(as, BPF_LSH, R4, 3);
+	ebpf_alu(as, BPF_ADD, R4, R2);
+	ebpf_load(as, BPF_DW, R4, R4, offsetof(struct ebpf_pattern, step));
+	ebpf_load(as, BPF_DW, R5, R2, offsetof(struct ebpf_pattern, stay));
+	ebpf_alu(as, BPF_AND, R5, R0);
+	ebpf_alu_imm(as, BPF_LSH, R0, 1);
+	ebpf_alu(as, BPF_AND, R0, R4);
+	ebpf_alu(as, BPF_OR, R0, R5);
+}
+
+/*
+ * r0 = the states in which the automaton in r2 is behind the text and its NUL, which a text in memory always has. The
+ * states are loaded, as what the verifier knows of them would differ from step to step. Overwrites r1, r3, r4, r5.
+ */
+static void walk(struct ebpf_asm *as, const struct text *text)
+{
+	uint32_t again = ebpf_label(as), end = ebpf_label(as);
+
+	ebpf_load(as, BPF_DW, R0, R2, offsetof(struct ebpf_pattern, start));
+	ebpf_mov_imm(as, R1, 0);
+	ebpf_bind(as, again);
+	ebpf_mov(as, R3, text->base);
+	ebpf_alu(as, BPF_ADD, R3, R1);
+	for (int32_t i = 0; i < 8; i++) {
+		ebpf_load(as, BPF_B, R4, R3, text->off + i);
+		if (i == 0)
+			ebpf_jump_if_imm(as, BPF_JEQ, R4, 0, end);
+		step(as);
+	}
+	ebpf_alu_imm(as, BPF_ADD, R1, 8);
+	ebpf_jump_if_imm(as, BPF_JLT, R1, (int32_t)text->capacity, again);
+	ebpf_bind(as, end);
+	ebpf_mov_imm(as, R4, 0);
+	step(as);
+}
+
+/* Jumps to label if what the text is LIKE is `sense`; the temporaries below k are kept on the stack meanwhile. */
+static void branch_pattern(struct ebpf_lower *lower, const struct program_node *node, bool sense, uint32_t label,
+			   uint32_t k)
+{
+	uint32_t number = lower->info[node - lower->program->nodes].pattern - 1, mark = ebpf_stack_mark(lower->as);
+	const char *pattern = ebpf_pattern_text(lower->program, node);
+	struct text text = text_of(lower, node->a);
+	struct ebpf_asm *as = lower->as;
+	int16_t kept[LOWER_TEMPS];
+
+	if (text.bytes) {
+		if (program_like(text.bytes, pattern) == sense)
+			ebpf_jump(as, label);
+		return;
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		kept[i] = ebpf_stack_take(as, 8);
+		ebpf_store(as, BPF_DW, R10, kept[i], lower_register(i));
+	}
+	ebpf_note(as, "LIKE %s", pattern);
+	ebpf_load_value(as, R2, lower->patterns_fd, lower->patterns_off + number * sizeof(struct ebpf_pattern));
+	walk(as, &text);
+	ebpf_load(as, BPF_DW, R5, R2, offsetof(struct ebpf_pattern, end));
+	ebpf_alu(as, BPF_AND, R0, R5);
+	for (uint32_t i = 0; i < k; i++)
+		ebpf_load(as, BPF_DW, lower_register(i), R10, kept[i]);
+	ebpf_stack_release(as, mark);
+	ebpf_jump_if_imm(as, sense ? BPF_JNE : BPF_JEQ, R0, 0, label);
+}
+
+static void branch_words(struct ebpf_lower *lower, const struct program_node *node, bool sense, uint32_t label,
+			 uint32_t k)
 {
 	struct ebpf_asm *as = lower->as;
 	struct text a = text_of(lower, node->a), b = text_of(lower, node->b);
@@ -136,6 +207,15 @@ void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node
 	if (on_equal)
 		ebpf_jump(as, label);
 	ebpf_bind(as, skip);
+}
+
+void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node, bool sense, uint32_t label,
+		       uint32_t k)
+{
+	if (lower->info[node - lower->program->nodes].pattern)
+		branch_pattern(lower, node, sense, label, k);
+	else
+		branch_words(lower, node, sense, label, k);
 }
 
 /* The words of a text; returns whether its last byte is sure to be a NUL. */

@@ -211,3 +211,18 @@ void ebpf_lower_value(struct ebpf_lower *lower, uint32_t node)
 {
 	lower_value(lower, node, 0);
 }
+
+void ebpf_lower_bit_length(struct ebpf_asm *as)
+{
+	ebpf_mov_imm(as, R0, 1);
+	for (int32_t bits = 32; bits > 0; bits /= 2) {
+		uint32_t less = ebpf_label(as);
+
+		ebpf_mov(as, R2, R1);
+		ebpf_alu_imm(as, BPF_RSH, R2, bits);
+		ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, less);
+		ebpf_mov(as, R1, R2);
+		ebpf_alu_imm(as, BPF_ADD, R0, bits);
+		ebpf_bind(as, less);
+	}
+}

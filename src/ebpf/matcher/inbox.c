@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/kernel/consumer.h"
+#include "ebpf/memory/log.h"
 #include "ebpf/memory/stack-table.h"
 #include "program/machine.h"
 
@@ -85,13 +86,15 @@ static int compare(const void *left, const void *right, void *context)
 	return *x < *y ? -1 : *x > *y; /* as they came */
 }
 
-/* The events that the run kept, behind its slots. */
+/* The events that the run kept, behind its slots or in the rule's log. */
 static uint32_t find_events(struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
 	const struct plan_rule *rule = &matcher->plan->rules[match->rule];
 	const uint8_t *at = (const uint8_t *)(match + 1) + rule->rule->slot_bytes;
 	uint64_t count = 0;
 
+	if (rule->history.log_entries)
+		return memory_log_read(&matcher->memory, match, matcher->inbox.events);
 	if (rule->history.entries)
 		memcpy(&count, at, sizeof count);
 	at += sizeof count;
@@ -107,9 +110,21 @@ static uint32_t find_events(struct ebpf_matcher *matcher, const struct matcher_m
 	return (uint32_t)count;
 }
 
+static void find_stack(struct ebpf_matcher *matcher, const struct matcher_match *match, struct program_match *reported)
+{
+	struct memory_stack *stack = matcher->inbox.stack;
+
+	if (!stack)
+		return;
+	memory_stack_read(&matcher->memory, match, stack);
+	reported->stack = stack->frames;
+	reported->stack_count = stack->count;
+	reported->stack_copy = stack->has_copy ? &stack->copy : NULL;
+}
+
 static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
-	struct program_match told = {
+	struct program_match reported = {
 		.rule = match->rule,
 		.notice = program_notice_of(matcher->program, &matcher->program->rules[match->rule], match + 1),
 		.tainted = match->tainted != 0,
@@ -120,13 +135,16 @@ static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *ma
 		.comm = match->comm,
 		.slots = match + 1,
 		.done = match->done & UINT32_MAX,
-		.stack = matcher->inbox.frames,
-		.stack_count = memory_stack_read(&matcher->memory, match, matcher->inbox.frames),
 		.events = matcher->inbox.events,
 		.event_count = find_events(matcher, match),
 	};
 
-	return matcher->options.on_match ? matcher->options.on_match(matcher->options.context, &told) : 0;
+	find_stack(matcher, match, &reported);
+	int result = matcher->options.on_match ? matcher->options.on_match(matcher->options.context, &reported) : 0;
+
+	if (matcher->plan->rules[match->rule].history.log_entries)
+		memory_log_forget(&matcher->memory, match);
+	return result;
 }
 
 /* Hands out what the inbox holds. What a negative answer leaves behind stays for the next time. */
@@ -162,6 +180,17 @@ int matcher_inbox_drain(struct ebpf_matcher *matcher)
 	return result;
 }
 
+/* As many as a match may have. */
+static uint32_t most_events(const struct plan *plan)
+{
+	uint32_t most = PLAN_HISTORY_MAX;
+
+	for (uint32_t i = 0; i < plan->program->rule_count; i++)
+		if (plan->rules[i].history.log_entries > most)
+			most = plan->rules[i].history.log_entries;
+	return most;
+}
+
 int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
 	struct matcher_inbox *inbox = &matcher->inbox;
@@ -170,7 +199,10 @@ int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	inbox->item_capacity = inbox->capacity / sizeof(struct matcher_match);
 	inbox->bytes = alloc_zero(inbox->capacity, 1);
 	inbox->items = alloc_zero(inbox->item_capacity, sizeof *inbox->items);
-	if (!inbox->bytes || !inbox->items)
+	inbox->events = alloc_zero(most_events(matcher->plan), sizeof *inbox->events);
+	if (matcher->memory.stacks.entries)
+		inbox->stack = alloc_zero(1, sizeof *inbox->stack);
+	if (!inbox->bytes || !inbox->items || !inbox->events || (matcher->memory.stacks.entries && !inbox->stack))
 		return diag_no_memory(diag);
 	int result = consumer_new(matcher->memory.ring_fd, inbox->capacity, keep, inbox, &inbox->ring);
 
@@ -185,6 +217,8 @@ void matcher_inbox_close(struct ebpf_matcher *matcher)
 	consumer_free(matcher->inbox.ring);
 	alloc_free(matcher->inbox.bytes);
 	alloc_free(matcher->inbox.items);
+	alloc_free(matcher->inbox.events);
+	alloc_free(matcher->inbox.stack);
 }
 
 int ebpf_matcher_fd(const struct ebpf_matcher *matcher)

@@ -22,8 +22,8 @@ struct matcher_inbox {
 	size_t used, capacity;
 	uint32_t *items;
 	size_t count, item_capacity, next;
-	struct program_match_event events[PLAN_HISTORY_MAX]; /* of the match being handed out */
-	uint64_t frames[PROGRAM_FRAMES_MAX];                 /* ... and its stack */
+	struct program_match_event *events; /* of the match being handed out */
+	struct memory_stack *stack;         /* ... and its stack; NULL: nobody asks for any */
 };
 
 struct matcher_due {

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "ebpf/codegen/part.h"
+#include "ebpf/memory/log.h"
+#include "ebpf/sums/sums.h"
 #include "event/type.h"
 
 #include <errno.h>
@@ -156,20 +158,49 @@ static int make_plan(struct ebpf_matcher *matcher)
 		.allowed = options->acts ? options->acts->allowed : NULL,
 		.may_stop = options->acts && options->acts->stops_fd,
 		.can_lock_out = options->irq_save && options->irq_restore,
+		.deliver_all = options->deliver_all,
 		.live = options->live,
+		.counts_why = options->counts_why,
 	};
 
-	matcher->types = alloc_zero(matcher->program->type_count, sizeof *matcher->types);
-	return matcher->types ? plan_new(matcher->program, &plan, &matcher->plan) : -ENOMEM;
+	return plan_new(matcher->program, &plan, &matcher->plan);
+}
+
+static bool adds_up(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->program->rule_count; i++)
+		if (plan->rules[i].here && plan->rules[i].sums.here)
+			return true;
+	return false;
+}
+
+/* Where sums would take more than there is room for, matches are delivered instead. */
+static int make_memory(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	uint32_t ring_bytes = matcher->options.ring_bytes;
+	bool may_deliver = adds_up(matcher->plan);
+	int error = memory_init(&matcher->memory, matcher->plan, ring_bytes, may_deliver ? NULL : diag);
+
+	if (!error || !may_deliver)
+		return error;
+	memory_fini(&matcher->memory);
+	matcher->memory = (struct memory){ .ring_fd = -1 };
+	plan_free(matcher->plan);
+	matcher->plan = NULL;
+	matcher->options.deliver_all = true;
+	if (make_plan(matcher))
+		return diag_no_memory(diag);
+	return memory_init(&matcher->memory, matcher->plan, ring_bytes, diag);
 }
 
 static int make(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
-	int error = make_plan(matcher);
+	int error;
 
-	if (error)
+	matcher->types = alloc_zero(matcher->program->type_count, sizeof *matcher->types);
+	if (!matcher->types || make_plan(matcher))
 		return diag_no_memory(diag);
-	error = memory_init(&matcher->memory, matcher->plan, matcher->options.ring_bytes, diag);
+	error = make_memory(matcher, diag);
 	matcher->code = (struct emit_context){
 		.plan = matcher->plan,
 		.memory = &matcher->memory,
@@ -177,6 +208,7 @@ static int make(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 		.irq_save = matcher->options.irq_save,
 		.irq_restore = matcher->options.irq_restore,
 		.silent = matcher->options.silent,
+		.room = -1,
 	};
 	for (uint32_t type = 0; type < matcher->program->type_count && !error; type++)
 		error = divide(matcher, type, diag);
@@ -225,6 +257,38 @@ void ebpf_matcher_tally(const struct ebpf_matcher *matcher, uint32_t statement, 
 	memory_tally(&matcher->memory, statement, buckets);
 }
 
+void ebpf_matcher_count_why(const struct ebpf_matcher *matcher, uint32_t rule, uint64_t *counts)
+{
+	memory_count_why(&matcher->memory, rule, counts);
+}
+
+static void expect(void *context, uint32_t rule, uint64_t due)
+{
+	const struct ebpf_matcher *matcher = context;
+
+	sums_expect(&matcher->memory, rule, due);
+}
+
+static int share(void *context, uint32_t rule, uint64_t due, struct aggregate_table *table)
+{
+	const struct ebpf_matcher *matcher = context;
+
+	return sums_share(&matcher->memory, rule, due, table);
+}
+
+static int take(void *context, uint32_t rule, uint64_t until, struct aggregate_table *table)
+{
+	const struct ebpf_matcher *matcher = context;
+
+	return sums_take(&matcher->memory, rule, until, table);
+}
+
+void ebpf_matcher_source(const struct ebpf_matcher *matcher, struct aggregate_source *source)
+{
+	*source =
+		(struct aggregate_source){ .expect = expect, .share = share, .take = take, .context = (void *)matcher };
+}
+
 void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost)
 {
 	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
@@ -255,12 +319,14 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 		stats->runs_opened += counter(&cpus[i].opened);
 	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++)
 		stats->excepted += counter(&cpus[i].excepted);
-	stats->runs_opened -= counter(&control->refused); /* which were counted before a place was looked for */
+	stats->events_refused = memory_log_refused(&matcher->memory, rule);
+	stats->pool_exhausted = counter(&control->refused);
+	/* Which were counted before a place was looked for. */
+	stats->runs_opened -= stats->pool_exhausted - stats->events_refused;
 	stats->matches = counter(&control->matches);
 	stats->runs_live_max = counter(&control->used);
 	if (stats->runs_live_max > matcher->program->rules[rule].pool)
 		stats->runs_live_max = matcher->program->rules[rule].pool; /* somebody is just finding it full */
-	stats->pool_exhausted = counter(&control->refused);
 	stats->unraised = counter(&control->unraised);
 	stats->lost = counter(&control->lost);
 	stats->divisions_by_zero = counter(&control->divisions);

@@ -23,6 +23,7 @@
 #include "ebpf/kernel/feature.h"
 #include "ebpf/source/needs.h"
 #include "event/type.h"
+#include "program/aggregate/aggregate.h"
 #include "program/load.h"
 #include "program/match.h"
 
@@ -38,6 +39,8 @@ struct ebpf_matcher_options {
 	int32_t irq_save, irq_restore; /* BTF ids of the kernel functions bpf_local_irq_save/restore; 0: missing */
 	const struct ebpf_features *features;
 	const struct ebpf_acts *acts; /* NULL: nothing is done */
+	bool counts_why;              /* what becomes of runs is counted */
+	bool deliver_all;             /* every match is handed out: none is added up by the programs alone */
 	bool live; /* the events are those of the current task now: header fields may be fetched when they are needed */
 	/*
 	 * A match does not wake this process: that would take locks of the kernel while our programs run, and so raise
@@ -96,6 +99,12 @@ void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost);
 
 /* Adds what statement (index in the program), a Count or Histogram, has counted to buckets (REACT_BUCKETS of them). */
 void ebpf_matcher_tally(const struct ebpf_matcher *matcher, uint32_t statement, uint64_t *buckets);
+
+/* Adds what became of rule's runs (program/why/why.h) to counts, where that was asked for. */
+void ebpf_matcher_count_why(const struct ebpf_matcher *matcher, uint32_t rule, uint64_t *counts);
+
+/* What programs add up for AGGREGATE: fills the source, which lives as long as the matcher. */
+void ebpf_matcher_source(const struct ebpf_matcher *matcher, struct aggregate_source *source);
 
 void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struct program_rule_stats *stats);
 

@@ -2,7 +2,8 @@
 #ifndef EBPF_MATCHER_STOPS_H
 #define EBPF_MATCHER_STOPS_H
 
-/* The table in which programs note whom they stop (react/stops.h), as a map of its own: the keeper shares nothing else.
+/* The table in which programs note whom they stop (react/stops.h), as a map of its own: the watchdog shares nothing
+ * else.
  */
 
 #include "base/diag.h"

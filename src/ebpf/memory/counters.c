@@ -7,14 +7,14 @@
 #include "ebpf/memory/emit.h"
 
 /* dst = the address of byte 0 of region. */
-static void load_region(struct emit *emit, uint8_t dst, const struct memory_region *region)
+void emit_region(struct emit *emit, uint8_t dst, const struct memory_region *region)
 {
 	ebpf_load_value(emit->as, dst, emit->context->memory->maps[region->map].fd, region->off);
 }
 
 void emit_control(struct emit *emit, uint8_t dst)
 {
-	load_region(emit, dst, &emit->at->control);
+	emit_region(emit, dst, &emit->at->control);
 }
 
 /* dst = the line of the CPU in index, which is below their count. */
@@ -24,7 +24,7 @@ void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index)
 
 	ebpf_mov(emit->as, R0, index);
 	ebpf_alu_imm(emit->as, BPF_LSH, R0, 6);
-	load_region(emit, dst, &emit->at->cpus);
+	emit_region(emit, dst, &emit->at->cpus);
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 
@@ -36,13 +36,20 @@ void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown)
 	emit_line_of(emit, dst, R0);
 }
 
+/* dst = the item of this number, each of bytes, from number 0 at the begin of region. Overwrites r0. */
+void emit_item_address(struct emit *emit, const struct memory_region *region, uint32_t bytes, uint8_t dst,
+		       uint8_t index)
+{
+	ebpf_mov(emit->as, dst, index);
+	ebpf_alu_imm(emit->as, BPF_MUL, dst, (int32_t)bytes);
+	emit_region(emit, R0, region);
+	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+}
+
 /* dst = the run of this number, which the verifier must know to be within the pool. Overwrites r0. */
 void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index)
 {
-	ebpf_mov(emit->as, dst, index);
-	ebpf_alu_imm(emit->as, BPF_MUL, dst, (int32_t)emit->at->stride);
-	load_region(emit, R0, &emit->at->runs);
-	ebpf_alu(emit->as, BPF_ADD, dst, R0);
+	emit_item_address(emit, &emit->at->runs, emit->at->stride, dst, index);
 }
 
 /* dst = the bucket of this number, which lies in its register below their count. Overwrites r0. */
@@ -52,7 +59,7 @@ void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index)
 
 	ebpf_mov(emit->as, dst, index);
 	ebpf_alu_imm(emit->as, BPF_LSH, dst, 4);
-	load_region(emit, R0, &emit->at->buckets);
+	emit_region(emit, R0, &emit->at->buckets);
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 

@@ -7,6 +7,7 @@ struct emit emit_of(const struct emit_context *context, struct ebpf_asm *as, con
 {
 	const struct plan *plan = context->plan;
 	const struct program_rule *rule = &plan->program->rules[event->rule];
+	const struct memory *memory = context->memory;
 
 	return (struct emit){
 		.context = context,
@@ -17,12 +18,14 @@ struct emit emit_of(const struct emit_context *context, struct ebpf_asm *as, con
 		.event = event,
 		.acts = event->type == PROGRAM_NONE ? &plan->rules[event->rule].at_deadline
 						    : &plan->rules[event->rule].at_event,
-		.at = &context->memory->rules[event->rule],
+		.at = &memory->rules[event->rule],
 		.lower = { .as = as,
 			   .program = plan->program,
 			   .rule = rule,
 			   .info = plan->nodes,
 			   .slots = R7,
-			   .slots_off = sizeof(struct matcher_run) },
+			   .slots_off = sizeof(struct matcher_run),
+			   .patterns_fd = memory->maps[memory->patterns.map].fd,
+			   .patterns_off = memory->patterns.off },
 	};
 }

@@ -14,6 +14,7 @@
 #include "ebpf/memory/frame.h"
 #include "ebpf/memory/layout.h"
 #include "program/query.h"
+#include "program/why/why.h"
 
 #include <stddef.h>
 
@@ -38,6 +39,8 @@ struct emit_context {
 	/* Where the code goes: what actions ask before they touch a process, and whether the record has who it was. */
 	const struct scope *scope;
 	bool knows_who;
+	int room; /* the map in which the program under way puts together what is added up (sums/sums.h); -1: there is
+		     none */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
@@ -47,6 +50,9 @@ struct emit_functions {
 	uint32_t release;     /* (number) */
 	uint32_t late, match; /* (record): fill what is needed once the event matters, for a match */
 	uint32_t link;        /* (number, bucket number): appends to the chain, or gives the run back */
+	/* Of a rule with a log: (older entry): a new one, 0: there is no room, more than there are: too much
+	 * contention; (entry): one reference less. */
+	uint32_t keep, forget;
 };
 
 struct emit {
@@ -107,6 +113,9 @@ static inline void emit_set_slots(struct emit *emit, uint8_t base, size_t off)
 }
 
 /* counters: addresses and counters. */
+void emit_region(struct emit *emit, uint8_t dst, const struct memory_region *region);
+void emit_item_address(struct emit *emit, const struct memory_region *region, uint32_t bytes, uint8_t dst,
+		       uint8_t index);
 void emit_control(struct emit *emit, uint8_t dst);
 void emit_line_of(struct emit *emit, uint8_t dst, uint8_t index);
 void emit_cpu_line(struct emit *emit, uint8_t dst, uint32_t unknown);
@@ -138,11 +147,10 @@ void emit_lock_at(struct emit *emit);
 void emit_lock_held(struct emit *emit, uint32_t busy);
 void emit_let_go(struct emit *emit);
 
-/* pool: places for runs; r8 = a place for what may turn out not to be wanted, 0: there is none; the loss of one. */
+/* pool: places for runs; r8 = a place for what may turn out not to be wanted, 0: there is none. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
 void emit_take_ahead(struct emit *emit);
-void emit_refuse(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
 
 /* header */
@@ -172,19 +180,57 @@ void emit_compare_key(struct emit *emit, const struct plan_walk *walk, uint32_t 
 /* Leaves for differ unless the runs in r7 and r6 have the same key. */
 void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ);
 
-/* history: RETURN SEQUENCE, over the slots in use. */
+/*
+ * history: RETURN SEQUENCE, over the slots in use. append leaves for full, with the refusal counted, where there is no
+ * room for the event. Overwrites r0-r5.
+ */
 void emit_history_begin(struct emit *emit);
-void emit_history_append(struct emit *emit, const struct program_transition *transition);
+void emit_history_append(struct emit *emit, const struct program_transition *transition, uint32_t full);
+
+/*
+ * log: where the rule has one, else nothing is emitted. What lies behind the slots at base + off, laid out like those
+ * of a run, refers to its events once more; not any more. Overwrites r0-r5.
+ */
+void emit_log_functions(struct emit *emit);
+void emit_log_append(struct emit *emit, const struct program_transition *transition, uint32_t full);
+void emit_log_share(struct emit *emit, uint8_t base, size_t off);
+void emit_log_forget(struct emit *emit, uint8_t base, size_t off);
 
 /* stack-table: r0 = the number of the stack of the current thread, 0: there is none. Overwrites r1-r5. */
 void emit_stack(struct emit *emit);
 
 /*
  * loss: leaves for stale if a loss has spoiled the run in r7; given what is said in r0, marks it and leaves for marked,
- * unless it is to end.
+ * unless it is to end; counts a run that there is no place for.
  */
 void emit_if_stale(struct emit *emit, uint32_t stale);
 void emit_mark_if(struct emit *emit, uint32_t marked);
+void emit_refuse(struct emit *emit);
+
+/*
+ * cut: an event of which the rule asks how a string ends that may have been cut. It is noted before the rule sees it;
+ * r3 = whether it was, where a match is to say so; afterwards it is counted as unread, and the open runs are marked.
+ */
+void emit_look_for_cut(struct emit *emit);
+void emit_cut(struct emit *emit);
+void emit_count_cut(struct emit *emit);
+/* The event is counted as unread, and the open runs are marked. Overwrites r1, r2. */
+void emit_count_unread(struct emit *emit);
+
+/*
+ * why: counts what becomes of runs, where the plan says so; else nothing is emitted. state: of the run in r7, 0: it is
+ * being opened. opened: who does so is kept in what looks like a run at base. Overwrites r0-r5.
+ */
+/* An event of type, once: where part is the first of several; NULL: there is one. */
+void emit_why_seen(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
+		   const struct plan_part *part);
+void emit_why_rule(struct emit *emit, enum program_why_rule how);
+void emit_why_broke(struct emit *emit);
+void emit_why_expired(struct emit *emit);
+void emit_why_met(struct emit *emit, const struct program_transition *first);
+void emit_why_opened(struct emit *emit, uint8_t base);
+void emit_why_taken(struct emit *emit, uint32_t state, const struct program_transition *transition);
+void emit_why_failed(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
 /* scratch: dst = room for the slots of a run that may end before it is one, laid out like a run. */
 void emit_scratch(struct emit *emit, uint8_t dst);

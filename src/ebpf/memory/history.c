@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an event is kept with the run that it becomes part of: a copy of its record behind the slots. */
+/*
+ * Decides how an event is kept with the run that it becomes part of: a copy of its record behind the slots, where runs
+ * keep few, or in the rule's log.
+ */
 
 #include "ebpf/memory/emit.h"
 
@@ -14,11 +17,11 @@ static int32_t history_off(const struct emit *emit)
 /* A fresh run has no events. */
 void emit_history_begin(struct emit *emit)
 {
-	if (emit->plan->history.entries)
+	if (emit->plan->history.entries || emit->plan->history.log_entries)
 		ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, history_off(emit), 0);
 }
 
-/* r2 = the address of a new entry minus the history's distance from it; leaves for full. */
+/* r2 = the address of a new entry minus the history's distance from it; leaves for full, which no run ever is. */
 static void new_entry(struct emit *emit, uint32_t full)
 {
 	struct ebpf_asm *as = emit->as;
@@ -34,23 +37,31 @@ static void new_entry(struct emit *emit, uint32_t full)
 	ebpf_alu(as, BPF_ADD, R2, R1);
 }
 
-/* The event in r6 becomes part of the run whose slots are in use. Overwrites r0-r2. */
-void emit_history_append(struct emit *emit, const struct program_transition *transition)
+static void append_in_run(struct emit *emit, const struct program_transition *transition)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t full = ebpf_label(as);
 	int32_t entry = history_off(emit) + 8, record = entry + (int32_t)sizeof(struct matcher_kept);
-
-	if (!emit->plan->history.entries || transition->element == PROGRAM_NONE ||
-	    transition->target == PROGRAM_TARGET_END)
-		return;
 	struct ebpf_words words = { R2, R6, record, 0, emit->program->types[transition->type].record_bytes / 8 };
 
-	ebpf_note(as, "rule %s: keep the event", program_text(emit->program, emit->rule->name));
 	new_entry(emit, full);
 	ebpf_store_imm(as, BPF_DW, R2, entry + (int32_t)KEPT(element), (int32_t)transition->element);
 	if (emit->context->plan->live) /* live events are not numbered */
 		ebpf_store_imm(as, BPF_DW, R6, offsetof(struct event_header, seq), 0);
 	ebpf_lower_copy(as, &words);
 	ebpf_bind(as, full);
+}
+
+void emit_history_append(struct emit *emit, const struct program_transition *transition, uint32_t full)
+{
+	const struct plan_history *history = &emit->plan->history;
+
+	if (transition->element == PROGRAM_NONE || transition->target == PROGRAM_TARGET_END ||
+	    (!history->entries && !history->log_entries))
+		return;
+	ebpf_note(emit->as, "rule %s: keep the event", program_text(emit->program, emit->rule->name));
+	if (history->log_entries)
+		emit_log_append(emit, transition, full);
+	else
+		append_in_run(emit, transition);
 }

@@ -8,49 +8,15 @@
 
 #include "base/alloc.h"
 #include "ebpf/kernel/cpus.h"
-#include "ebpf/kernel/feature.h"
+#include "ebpf/lower/pattern.h"
 #include "ebpf/plan/runs.h"
 #include "event/type.h"
 
 #include <errno.h>
 
-enum {
-	VALUE_BYTES_SMALL = 4 << 20,   /* what every kernel takes */
-	VALUE_BYTES_LARGE = 256 << 20, /* below the verifier's limit for offsets, 512 MiB */
-	KEPT_SHARE = 64,
-};
+enum { KEPT_SHARE = 64 };
 
-/* How large a map may grow that is to hold bytes. The kernel is asked only where it matters: asking takes long. */
-static uint64_t value_bytes_max(struct memory *memory, uint64_t bytes)
-{
-	if (bytes <= VALUE_BYTES_SMALL)
-		return VALUE_BYTES_SMALL;
-	if (!memory->asked_large_values)
-		memory->large_values = ebpf_has_large_values();
-	memory->asked_large_values = true;
-	return memory->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
-}
-
-/* Finds room for bytes; -E2BIG where no map could hold them. */
-static int place(struct memory *memory, uint64_t bytes, struct memory_region *region)
-{
-	struct memory_map *map = memory->map_count ? &memory->maps[memory->map_count - 1] : NULL;
-
-	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
-	uint64_t most = value_bytes_max(memory, map ? map->bytes + bytes : bytes);
-
-	if (bytes > most)
-		return -E2BIG;
-	if (!map || map->bytes + bytes > most) {
-		if (memory->map_count == MEMORY_MAPS_MAX)
-			return -E2BIG;
-		map = &memory->maps[memory->map_count++];
-		*map = (struct memory_map){ .fd = -1 };
-	}
-	*region = (struct memory_region){ .map = (uint32_t)(map - memory->maps), .off = (uint32_t)map->bytes };
-	map->bytes += bytes;
-	return 0;
-}
+_Static_assert(sizeof(struct matcher_run) == PLAN_RUN_BYTES, "what plan/can-run.c reckons with");
 
 /* Whether CPUs keep a place each. Fed events see the pool that the rule asks for, to the last place. */
 static bool keeps_one(const struct memory *memory, const struct plan_rule *rule)
@@ -62,15 +28,17 @@ static bool keeps_one(const struct memory *memory, const struct plan_rule *rule)
 struct sizes {
 	struct plan_sizes plan;
 	uint32_t stride;
-	uint64_t runs_bytes, buckets_bytes;
+	uint64_t runs_bytes, buckets_bytes, log_bytes;
 };
 
-static int sizes_of(const struct program *program, const struct program_rule *rule, struct sizes *sizes)
+static int sizes_of(const struct program *program, const struct program_rule *rule, uint32_t who_bytes,
+		    struct sizes *sizes)
 {
 	int error = plan_sizes(program, rule, &sizes->plan);
 
-	sizes->stride = (uint32_t)sizeof(struct matcher_run) + sizes->plan.area_bytes;
+	sizes->stride = (uint32_t)sizeof(struct matcher_run) + sizes->plan.area_bytes + who_bytes;
 	sizes->runs_bytes = sizes->buckets_bytes = 0;
+	sizes->log_bytes = memory_log_bytes(&sizes->plan.history);
 	if (error || !sizes->plan.has_runs)
 		return error;
 	sizes->runs_bytes = (rule->pool + 1) * sizes->stride;
@@ -82,8 +50,16 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 {
 	struct sizes sizes;
 
-	sizes_of(program, &program->rules[rule], &sizes);
-	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes;
+	sizes_of(program, &program->rules[rule], 0, &sizes);
+	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes + sizes.log_bytes;
+}
+
+uint32_t ebpf_kept_events(const struct program *program, uint32_t rule)
+{
+	struct sizes sizes;
+
+	sizes_of(program, &program->rules[rule], 0, &sizes);
+	return sizes.plan.history.log_entries;
 }
 
 static int too_large(const struct memory *memory, const struct plan_rule *rule, int error, struct asterism_diag *diag)
@@ -100,17 +76,19 @@ static int lay_out_runs(struct memory *memory, const struct plan_rule *rule, str
 {
 	struct memory_rule *at = &memory->rules[rule->index];
 	struct sizes sizes;
-	int error = sizes_of(memory->plan->program, rule->rule, &sizes);
+	int error = sizes_of(memory->plan->program, rule->rule, rule->keeps_who ? PLAN_WHO_BYTES : 0, &sizes);
 
 	if (error)
 		return diag_no_memory(diag);
 	at->stride = sizes.stride;
 	at->keeps_one = keeps_one(memory, rule);
-	error = place(memory, (uint64_t)rule->scratch_count * memory->cpu_count * at->stride, &at->scratch);
+	error = memory_place(memory, (uint64_t)rule->scratch_count * memory->cpu_count * at->stride, &at->scratch);
 	if (!error && rule->has_runs)
-		error = place(memory, sizes.runs_bytes, &at->runs);
+		error = memory_place(memory, sizes.runs_bytes, &at->runs);
 	if (!error && rule->has_runs)
-		error = place(memory, sizes.buckets_bytes, &at->buckets);
+		error = memory_place(memory, sizes.buckets_bytes, &at->buckets);
+	if (!error && sizes.log_bytes)
+		error = memory_place(memory, sizes.log_bytes, &at->log);
 	return error ? too_large(memory, rule, error, diag) : 0;
 }
 
@@ -118,30 +96,48 @@ static int lay_out_rule(struct memory *memory, const struct plan_rule *rule, str
 {
 	struct memory_rule *at = &memory->rules[rule->index];
 
-	if (place(memory, sizeof(struct matcher_control), &at->control) ||
-	    place(memory, (uint64_t)memory->cpu_count * sizeof(struct matcher_cpu), &at->cpus))
+	if (memory_place(memory, sizeof(struct matcher_control), &at->control) ||
+	    memory_place(memory, (uint64_t)memory->cpu_count * sizeof(struct matcher_cpu), &at->cpus) ||
+	    memory_place(memory, memory_why_bytes(memory, rule), &at->why))
 		return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
+	if (memory_lay_out_sums(memory, rule))
+		return diag_error(diag, NULL, -E2BIG, "what AGGREGATE adds up is more than the kernel's maps can hold");
 	return lay_out_runs(memory, rule, diag);
 }
 
 static int lay_out(struct memory *memory, struct asterism_diag *diag)
 {
 	const struct plan *plan = memory->plan;
-	uint64_t tallies;
+	uint64_t tallies, patterns = ebpf_pattern_count(plan->program, plan->nodes);
 	int error = 0;
 
 	memory->rules = alloc_zero(plan->program->rule_count, sizeof *memory->rules);
 	if (!memory->rules || memory_lay_out_tallies(memory, &tallies))
 		return diag_no_memory(diag);
-	if (place(memory, MATCHER_CACHE_LINE, &memory->zero) ||
-	    place(memory, sizeof(struct matcher_work), &memory->work) ||
-	    place(memory, EVENT_RECORD_BYTES_MAX, &memory->feed) || place(memory, tallies, &memory->tallies) ||
-	    place(memory, memory_stack_bytes(plan), &memory->stacks))
+	if (memory_place(memory, MATCHER_CACHE_LINE, &memory->zero) ||
+	    memory_place(memory, patterns * sizeof(struct ebpf_pattern), &memory->patterns) ||
+	    memory_place(memory, sizeof(struct matcher_work), &memory->work) ||
+	    memory_place(memory, EVENT_RECORD_BYTES_MAX, &memory->feed) ||
+	    memory_place(memory, tallies, &memory->tallies) || memory_lay_out_stacks(memory) ||
+	    memory_place(memory, memory_seen_bytes(memory), &memory->seen))
 		return diag_error(diag, NULL, -E2BIG, "the kernel's maps are too small");
 	for (uint32_t i = 0; i < plan->program->rule_count && !error; i++)
 		if (plan->rules[i].here)
 			error = lay_out_rule(memory, &plan->rules[i], diag);
 	return error;
+}
+
+static void fill_patterns(const struct memory *memory)
+{
+	const struct program *program = memory->plan->program;
+	struct ebpf_pattern *patterns = memory_at(memory, &memory->patterns);
+
+	for (uint32_t i = 0; i < program->header->sections[PROGRAM_NODES].count; i++) {
+		uint32_t number = memory->plan->nodes[i].pattern;
+
+		if (number)
+			ebpf_pattern_build(ebpf_pattern_text(program, &program->nodes[i]), &patterns[number - 1]);
+	}
 }
 
 int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_bytes, struct asterism_diag *diag)
@@ -155,7 +151,10 @@ int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_by
 		return cpus;
 	memory->cpu_count = (uint32_t)cpus;
 	error = lay_out(memory, diag);
-	return error ? error : memory_make_maps(memory, ring_bytes, diag);
+	error = error ? error : memory_make_maps(memory, ring_bytes, diag);
+	if (!error)
+		fill_patterns(memory);
+	return error;
 }
 
 void memory_fini(struct memory *memory)

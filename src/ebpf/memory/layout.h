@@ -28,11 +28,38 @@ struct memory_map {
 	uint8_t *memory; /* mapped into this process */
 };
 
+/* stack-ring.h */
+struct memory_ring {
+	struct memory_region at;
+	uint32_t entries; /* a power of two; 0: there is none */
+	uint32_t entry_bytes;
+};
+
+/*
+ * The sums of one rule, with as many halves, and indexes of keys and buckets, as the plan says. Lanes are for CPUs, so
+ * that these do not meet at the sums of a key that many matches have.
+ */
+struct memory_sums {
+	uint32_t lanes;               /* of a half; a power of two */
+	uint32_t hash_bits;           /* 2^this chains of keys */
+	struct memory_region heads;   /* struct matcher_sums, per half */
+	struct memory_region chains;  /* uint32_t: the first key's number; per index */
+	struct memory_region keys;    /* struct matcher_sums_key and the key, from number 0 on; per index */
+	struct memory_region rows;    /* words, per half, lane and number of a key */
+	struct memory_region names;   /* uint64_t: which bucket of which key has the place; 0: it is free; per index */
+	struct memory_region buckets; /* uint64_t: how many values; per half, lane and place */
+};
+
 /* What is one rule's. */
 struct memory_rule {
 	uint32_t stride; /* bytes of a run */
 	bool keeps_one;  /* each CPU keeps a free place for itself: memory/pool.c */
 	struct memory_region control, cpus, runs, buckets, scratch;
+	struct memory_region
+		log; /* of the events of its runs, if the plan says so: struct matcher_entry and the record */
+	struct memory_region why; /* what becomes of runs, for every CPU why_stride bytes */
+	uint32_t why_stride;
+	struct memory_sums sums;
 };
 
 struct memory {
@@ -45,12 +72,17 @@ struct memory {
 	int ring_fd; /* of matches */
 	int *queues; /* maps of raised events, one for each program and part in it */
 	size_t queue_count, queue_capacity;
-	struct memory_region zero;    /* bytes that stay 0: memory/frame.c */
-	struct memory_region work;    /* the list of the sweep */
-	struct memory_region feed;    /* the record of a test run */
-	struct memory_region stacks;  /* stack-table.h */
+	struct memory_region patterns; /* struct ebpf_pattern, as the nodes of the plan number them */
+	struct memory_region zero;     /* bytes that stay 0: memory/frame.c */
+	struct memory_region work;     /* the list of the sweep */
+	struct memory_region feed;     /* the record of a test run */
+	struct memory_ring stacks;     /* stack-table.h */
+	struct memory_ring copies;     /* stack-copy.h */
 	struct memory_region tallies; /* for every CPU tally_stride bytes, in them those of a statement at its offset */
 	uint32_t tally_stride, *tally_offsets;
+	struct memory_region seen; /* events per type of the program, for every CPU seen_stride bytes */
+	uint32_t seen_stride;
+	uint64_t sums_seed; /* of the hashes of keys: observed processes choose them */
 };
 
 /* Settles where everything is, then makes the maps that hold it, and the ring. memory is zeroed before. Returns 0 or an
@@ -64,8 +96,14 @@ int memory_make_queue(struct memory *memory, uint64_t bytes);
 /* Adds what statement (of the program), a Count or Histogram, has counted to buckets (REACT_BUCKETS of them). */
 void memory_tally(const struct memory *memory, uint32_t statement, uint64_t *buckets);
 
-/* Bytes of kernel memory that rule's pool and index take. */
+/* Adds what became of rule's runs (program/why/why.h) to counts. */
+void memory_count_why(const struct memory *memory, uint32_t rule, uint64_t *counts);
+
+/* Bytes of kernel memory that rule's pool, index and log take. */
 uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule);
+
+/* How many events all runs of rule together keep for RETURN SEQUENCE at most; 0: as many as they need. */
+uint32_t ebpf_kept_events(const struct program *program, uint32_t rule);
 
 static inline void *memory_at(const struct memory *memory, const struct memory_region *region)
 {

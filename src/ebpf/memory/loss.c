@@ -32,3 +32,22 @@ void emit_mark_if(struct emit *emit, uint32_t marked)
 	ebpf_jump(as, marked);
 	ebpf_bind(as, ends);
 }
+
+/*
+ * A run that there is no place for, or no room for what it keeps. Others depend on it only where its match might have
+ * dropped them: these, all of its key, are marked when all walks are done, or dropped where the rule discards them.
+ */
+void emit_refuse(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t known = ebpf_label(as);
+
+	emit_count(emit, CONTROL(refused), 1);
+	emit_count(emit, CONTROL(lost), 1);
+	if (!(emit->rule->flags & PROGRAM_RULE_DROP) || emit->rule->loss == PROGRAM_KEEP)
+		return;
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
+	emit_frame_set(as, FRAME(matched), emit->rule->loss == PROGRAM_DISCARD ? MATCHER_DROPS : MATCHER_MARKS);
+	ebpf_bind(as, known);
+}

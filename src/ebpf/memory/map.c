@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the maps are made: array maps mapped into this process, so that counters are read without a call. */
+/*
+ * Decides how the maps are made: array maps mapped into this process, so that counters are read without a call; and
+ * which of them has room for what is laid out.
+ */
 
 #include "ebpf/memory/layout-priv.h"
 
 #include "base/alloc.h"
+#include "ebpf/kernel/feature.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum {
+	VALUE_BYTES_SMALL = 4 << 20,   /* what every kernel takes */
+	VALUE_BYTES_LARGE = 256 << 20, /* below the verifier's limit for offsets, 512 MiB */
+};
+
+/* How large a map may grow that is to hold bytes. The kernel is asked only where it matters: asking takes long. */
+static uint64_t value_bytes_max(struct memory *memory, uint64_t bytes)
+{
+	if (bytes <= VALUE_BYTES_SMALL)
+		return VALUE_BYTES_SMALL;
+	if (!memory->asked_large_values)
+		memory->large_values = ebpf_has_large_values();
+	memory->asked_large_values = true;
+	return memory->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
+}
+
+int memory_place(struct memory *memory, uint64_t bytes, struct memory_region *region)
+{
+	struct memory_map *map = memory->map_count ? &memory->maps[memory->map_count - 1] : NULL;
+
+	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
+	uint64_t most = value_bytes_max(memory, map ? map->bytes + bytes : bytes);
+
+	if (bytes > most)
+		return -E2BIG;
+	if (!map || map->bytes + bytes > most) {
+		if (memory->map_count == MEMORY_MAPS_MAX)
+			return -E2BIG;
+		map = &memory->maps[memory->map_count++];
+		*map = (struct memory_map){ .fd = -1 };
+	}
+	*region = (struct memory_region){ .map = (uint32_t)(map - memory->maps), .off = (uint32_t)map->bytes };
+	map->bytes += bytes;
+	return 0;
+}
 
 static uint64_t mapped_bytes(const struct memory_map *map)
 {

@@ -59,7 +59,8 @@ struct matcher_cpu {
 	uint32_t pad;
 	uint64_t due;      /* the first timer that was set here since this was looked at; 0: none */
 	uint64_t excepted; /* matches that an exception kept back */
-	uint64_t rest[3];
+	uint64_t log_free; /* the entry of the rule's log given back last, and a tag as above */
+	uint64_t rest[2];
 };
 
 /* What a match says in the ring. The slot area follows. */
@@ -77,6 +78,26 @@ struct matcher_match {
 /* An event that a run keeps; its record follows. Behind the slot area: the number of them, then the entries. */
 struct matcher_kept {
 	uint64_t element;
+};
+
+/*
+ * An event that runs of a rule with a log keep; its record follows. Behind a run's slot area: the number of its
+ * youngest. What refers to an entry: a younger one, runs, matches that have not been read. One that is referred to is
+ * not changed but for the number of references; one that nothing refers to is free, and refers to its older one until
+ * it is used again.
+ */
+struct matcher_entry {
+	uint32_t older; /* 0: none */
+	uint32_t next;  /* of a free one: the next that is free */
+	uint32_t references;
+	uint32_t count; /* from here to the oldest */
+	uint64_t element;
+};
+
+/* In place of entry number 0. */
+struct matcher_log {
+	uint64_t used;    /* entries ever taken */
+	uint64_t refused; /* runs that found none free */
 };
 
 /* Runs whose time may be up, for the sweeping program. */
@@ -135,12 +156,34 @@ struct matcher_work {
 	struct matcher_overdue items[MATCHER_WORK_MAX];
 };
 
+/*
+ * Of the sums of one rule, one half. Where there are two, matches up to end go to the half that ends first, later ones
+ * to the other, and what is later than both is delivered; used is of the half's index, if it has one of its own.
+ */
+struct matcher_sums {
+	uint64_t end;
+	uint64_t used;   /* keys ever given a number, from 1; may be more than there is room for */
+	uint64_t other;  /* matches whose key found no place */
+	uint64_t shared; /* there were matches that were delivered: they have keys of their own */
+	uint64_t placed; /* keys that have got places among them */
+	uint64_t rest[3];
+};
+
+/* A key in the chain of its hash; its bytes follow. */
+struct matcher_sums_key {
+	uint32_t next; /* its number; 0: none */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct matcher_sums) == MATCHER_CACHE_LINE, "shared with generated code");
+_Static_assert(sizeof(struct matcher_sums_key) == 8, "shared with generated code");
 _Static_assert(sizeof(struct matcher_run) == 40, "shared with generated code");
 _Static_assert(sizeof(struct matcher_bucket) == 16, "shared with generated code");
 _Static_assert(sizeof(struct matcher_control) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_cpu) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_match) == 64, "shared with generated code");
 _Static_assert(sizeof(struct matcher_kept) == PLAN_KEPT_BYTES, "shared with generated code");
+_Static_assert(sizeof(struct matcher_entry) == PLAN_ENTRY_BYTES, "shared with generated code");
 _Static_assert(sizeof(struct matcher_origin) == 24, "shared with generated code");
 _Static_assert(sizeof(struct matcher_raised) == 48, "shared with generated code");
 _Static_assert(sizeof(struct matcher_queue) == MATCHER_CACHE_LINE, "shared with generated code");

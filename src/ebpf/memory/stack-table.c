@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides how a stack gets from the thread that completes a match to this process. A writer claims an entry by one
- * compare-and-exchange of its number and refuses one that another writer is at; the exchange that puts the new number
- * releases what it has written to the acquiring load of the reader, who looks at the number before and after.
- */
+/* Decides what is taken of a stack at the match, and what of it this process still finds. */
 
 #include "ebpf/memory/stack-table.h"
 
 #include "ebpf/memory/emit.h"
 #include "ebpf/memory/layout-priv.h"
+#include "ebpf/memory/stack-copy.h"
 
 #include "program/calls.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define ENTRY(member) offsetof(struct stack_entry, member)
 
-uint64_t memory_stack_bytes(const struct plan *plan)
+static bool is_asked_for(const struct plan *plan)
 {
 	uint32_t count = plan->program->header->sections[PROGRAM_STATEMENTS].count;
 
@@ -24,57 +22,39 @@ uint64_t memory_stack_bytes(const struct plan *plan)
 		const struct react_action *action = program_call(plan->program, &plan->program->statements[i]);
 
 		if (action && action->primitive == REACT_STACK)
-			return STACK_TABLE_HEAD_BYTES + (uint64_t)STACK_ENTRIES * STACK_ENTRY_BYTES;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
-/* r6 = a new number, r8 = the address of its entry. Leaves for no with number 0. */
-static void choose_entry(const struct emit *emit, uint32_t no)
+int memory_lay_out_stacks(struct memory *memory)
 {
-	const struct memory_region *table = &emit->context->memory->stacks;
-	int fd = emit->context->memory->maps[table->map].fd;
-	struct ebpf_asm *as = emit->as;
-
-	ebpf_load_value(as, R1, fd, table->off);
-	ebpf_mov_imm(as, R2, 1);
-	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R1, 0, R2));
-	ebpf_alu_imm(as, BPF_ADD, R2, 1);
-	ebpf_emit(as, insn_alu32(BPF_MOV, R6, R2));
-	ebpf_jump_if_imm(as, BPF_JEQ, R6, 0, no);
-	ebpf_alu_imm(as, BPF_AND, R2, STACK_ENTRIES - 1);
-	ebpf_alu_imm(as, BPF_MUL, R2, STACK_ENTRY_BYTES);
-	ebpf_load_value(as, R8, fd, table->off + STACK_TABLE_HEAD_BYTES);
-	ebpf_alu(as, BPF_ADD, R8, R2);
-}
-
-static void claim(struct ebpf_asm *as, uint32_t no)
-{
-	ebpf_load(as, BPF_DW, R0, R8, ENTRY(number));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, -1, no);
-	ebpf_mov(as, R2, R0);
-	ebpf_mov_imm(as, R3, STACK_BUSY);
-	ebpf_atomic_exchange_if(as, BPF_DW, R8, ENTRY(number), R3);
-	ebpf_jump_if(as, BPF_JNE, R0, R2, no);
+	if (!is_asked_for(memory->plan))
+		return 0;
+	memory->stacks.entries = STACK_ENTRIES;
+	memory->stacks.entry_bytes = STACK_ENTRY_BYTES;
+	memory->copies = stack_copy_ring();
+	if (memory->copies.entries && memory_place(memory, stack_ring_bytes(&memory->copies), &memory->copies.at))
+		return -E2BIG;
+	return memory_place(memory, stack_ring_bytes(&memory->stacks), &memory->stacks.at);
 }
 
 /* A function (): the number. */
 static uint32_t function_stack(struct emit *emit)
 {
+	const struct memory *memory = emit->context->memory;
 	struct ebpf_asm *as = emit->as;
-	uint32_t function;
+	uint32_t function, copy = memory->copies.entries ? stack_copy_function(emit) : 0;
 
 	if (ebpf_asm_find(as, "stack", &function))
 		return function;
 	function = emit_function_of_numbers(emit, "stack", 0);
 	ebpf_asm_enter(as, function);
-	uint32_t no = ebpf_label(as), taken = ebpf_label(as);
+	uint32_t no = ebpf_label(as), taken = ebpf_label(as), publish = ebpf_label(as);
 
 	ebpf_note(as, "take the stack of the current thread");
-	choose_entry(emit, no);
-	claim(as, no);
-	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
-	ebpf_store(as, BPF_DW, R8, ENTRY(ids), R0);
+	emit_ring_claim(emit, &memory->stacks, no);
+	ebpf_store_imm(as, BPF_DW, R8, ENTRY(copy), 0);
 	ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	ebpf_mov(as, R1, R0);
 	ebpf_mov(as, R2, R8);
@@ -85,9 +65,14 @@ static uint32_t function_stack(struct emit *emit)
 	ebpf_store(as, BPF_DW, R8, ENTRY(bytes), R0);
 	ebpf_jump_if_imm(as, BPF_JSGT, R0, 0, taken);
 	ebpf_mov_imm(as, R6, 0);
+	ebpf_jump(as, publish);
 	ebpf_bind(as, taken);
-	ebpf_mov(as, R1, R6);
-	ebpf_emit(as, insn_atomic(BPF_DW, BPF_XCHG, R8, ENTRY(number), R1));
+	if (memory->copies.entries) {
+		ebpf_call_function(as, copy);
+		ebpf_store(as, BPF_DW, R8, ENTRY(copy), R0);
+	}
+	ebpf_bind(as, publish);
+	emit_ring_publish(emit);
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
 	ebpf_bind(as, no);
@@ -102,26 +87,22 @@ void emit_stack(struct emit *emit)
 	ebpf_call_function(emit->as, function_stack(emit));
 }
 
-uint32_t memory_stack_read(const struct memory *memory, const struct matcher_match *match,
-			   uint64_t frames[PROGRAM_FRAMES_MAX])
+void memory_stack_read(const struct memory *memory, const struct matcher_match *match, struct memory_stack *stack)
 {
-	uint64_t number = match->done >> STACK_DONE_SHIFT, bytes;
-	const struct stack_entry *entry;
-
-	if (!number)
-		return 0;
-	entry = (const struct stack_entry *)((const uint8_t *)memory_at(memory, &memory->stacks) +
-					     STACK_TABLE_HEAD_BYTES) +
-		number % STACK_ENTRIES;
-	if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number)
-		return 0;
+	uint64_t number = match->done >> STACK_DONE_SHIFT, ids = (uint64_t)match->pid << 32 | match->tid, bytes, copy;
 	/* A timer goes off at whatever event comes next: its thread is not who completed the match. */
-	bool is_own = entry->ids == ((uint64_t)match->pid << 32 | match->tid) && !match->at_deadline;
+	const struct stack_entry *entry =
+		match->at_deadline ? NULL : stack_ring_find(memory, &memory->stacks, number, ids);
 
+	stack->count = 0;
+	stack->has_copy = false;
+	if (!entry)
+		return;
 	bytes = entry->bytes;
-	memcpy(frames, entry->frames, sizeof entry->frames);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!is_own || bytes > sizeof entry->frames || __atomic_load_n(&entry->number, __ATOMIC_RELAXED) != number)
-		return 0;
-	return (uint32_t)(bytes / sizeof *frames);
+	copy = entry->copy;
+	memcpy(stack->frames, entry->frames, sizeof entry->frames);
+	if (bytes > sizeof entry->frames || !stack_ring_holds(entry, number))
+		return;
+	stack->count = (uint32_t)(bytes / sizeof *stack->frames);
+	stack->has_copy = stack_copy_read(memory, copy, ids, stack);
 }

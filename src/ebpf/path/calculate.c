@@ -28,6 +28,8 @@ uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right)
 		return bswap_16((uint16_t)left);
 	case SOURCE_BE32:
 		return bswap_32((uint32_t)left);
+	case SOURCE_BE64:
+		return bswap_64(left);
 	case SOURCE_EQ:
 		return a == b;
 	case SOURCE_NE:

@@ -26,6 +26,7 @@ struct source_node {
 	uint32_t argument; /* from 0, the leading `void *` not counted */
 	bool by_helper;    /* the verifier does not let the argument be loaded as it is */
 	struct btf_access access;
+	uint32_t *offsets; /* of strings that are put together: of what is walked (path/walk.c) */
 };
 
 /* path compare constant */
@@ -57,8 +58,7 @@ int source_parse_scope(const char *text, struct arena *arena, struct source_path
 /* True for paths that give a string; only for parsed, and rather for resolved, ones. */
 bool source_is_string(const struct source_node *node);
 
-/* What an operation on integers gives, SOURCE_AND .. SOURCE_GE, SOURCE_BE16 and SOURCE_BE32 (right is not looked at).
- */
+/* What an operation on integers gives, SOURCE_AND .. SOURCE_GE, SOURCE_BE16 .. SOURCE_BE64 (right is not looked at). */
 uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right);
 
 /* True when both resolved paths give the same value at the same event. */

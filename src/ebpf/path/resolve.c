@@ -3,6 +3,8 @@
 
 #include "ebpf/path/resolve.h"
 
+#include "ebpf/path/walk.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +230,29 @@ static int resolve_register(struct source_binding *binding, struct source_node *
 	return 0;
 }
 
+/* Where the members are that a string is put together from. */
+static int resolve_walk(struct source_binding *binding, struct source_node *node)
+{
+	const char *const *members = source_walk_members(node->op);
+	int result = source_resolve_integer(binding, node->left);
+
+	if (!result && node->right)
+		result = source_resolve_integer(binding, node->right);
+	node->offsets = arena_zero(binding->arena, SOURCE_WALK_MEMBERS_MAX, sizeof *node->offsets);
+	if (!node->offsets)
+		return -ENOMEM;
+	for (int i = 0; members[i] && !result; i++) {
+		struct source_node *member;
+
+		result = source_parse_path(members[i], binding->arena, &member, binding->reason, binding->size);
+		if (!result)
+			result = source_resolve(binding, member);
+		if (!result)
+			node->offsets[i] = member->access.spot.offset;
+	}
+	return result;
+}
+
 int source_resolve_integer(struct source_binding *binding, struct source_node *node)
 {
 	int result = source_resolve(binding, node);
@@ -241,6 +266,8 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 {
 	int result;
 
+	if (source_walk_is(node->op))
+		return resolve_walk(binding, node);
 	switch (node->op) {
 	case SOURCE_CONST:
 		return 0;
@@ -268,6 +295,7 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_USTR:
 	case SOURCE_BE16:
 	case SOURCE_BE32:
+	case SOURCE_BE64:
 	case SOURCE_USER_WORD:
 	case SOURCE_KERNEL_WORD:
 		return source_resolve_integer(binding, node->left);
@@ -279,6 +307,8 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 
 bool source_is_string(const struct source_node *node)
 {
+	if (source_walk_is(node->op))
+		return true;
 	switch (node->op) {
 	case SOURCE_KSTR:
 	case SOURCE_USTR:

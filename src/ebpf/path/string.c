@@ -6,6 +6,8 @@
 
 #include "ebpf/path/value-priv.h"
 
+#include "ebpf/path/walk.h"
+
 #include <errno.h>
 
 enum { WORD = 8, PAIR_BYTES = 2 * WORD };
@@ -133,10 +135,36 @@ static void emit_user_string(struct ebpf_asm *as, const struct source_style *sty
 	ebpf_bind(as, good);
 }
 
+/* A string that is put together. Where an address is 0 there is none. */
+static void emit_walk(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
+{
+	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
+	int16_t left = ebpf_stack_take(as, WORD);
+
+	source_emit_value(as, style, path->left);
+	if (path->op != SOURCE_IP_TEXT)
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	if (path->right) {
+		ebpf_store(as, BPF_DW, R10, left, R0);
+		source_emit_value(as, style, path->right);
+		ebpf_mov(as, R2, R0);
+		ebpf_load(as, BPF_DW, R0, R10, left);
+	}
+	ebpf_mov(as, R1, R0);
+	ebpf_stack_release(as, mark);
+	source_walk_emit(as, style, path, field);
+	ebpf_bind(as, none);
+}
+
 /* The string where style leaves, if it looks into memory of the user. */
 static void emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		      const struct event_field *field)
 {
+	if (source_walk_is(path->op)) {
+		emit_walk(as, style, path, field);
+		return;
+	}
 	switch (path->op) {
 	case SOURCE_CONST:
 		ebpf_mov_imm(as, R0, 0);
@@ -170,7 +198,7 @@ static void emit_text(struct ebpf_asm *as, const struct source_style *style, con
 void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 			const struct event_field *field)
 {
-	bool marks = source_reads_user(path) && !style->leaves;
+	bool marks = source_reads_user(path) ? !style->leaves : source_walk_is(path->op) && !style->tells;
 	struct source_style inner = *style;
 	uint32_t good;
 

@@ -7,6 +7,8 @@
 
 #include "ebpf/path/value-priv.h"
 
+#include "ebpf/path/walk.h"
+
 #include <errno.h>
 
 enum { WORD = 8 };
@@ -378,7 +380,12 @@ bool source_reads_user(const struct source_node *path)
 	if (!path)
 		return false;
 	return path->op == SOURCE_USTR || path->op == SOURCE_USER_WORD || path->op == SOURCE_USER_CALLER ||
-	       source_reads_user(path->left) || source_reads_user(path->right);
+	       path->op == SOURCE_USER_SOCKADDR || source_reads_user(path->left) || source_reads_user(path->right);
+}
+
+bool source_may_fail(const struct source_node *path)
+{
+	return source_reads_user(path) || (path && source_walk_is(path->op));
 }
 
 void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
@@ -396,8 +403,9 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 		break;
 	case SOURCE_BE16:
 	case SOURCE_BE32:
+	case SOURCE_BE64:
 		source_emit_value(as, style, path->left);
-		ebpf_emit(as, insn_big_endian(R0, path->op == SOURCE_BE16 ? 16 : 32));
+		ebpf_emit(as, insn_big_endian(R0, 16 << (path->op - SOURCE_BE16)));
 		break;
 	case SOURCE_USER_WORD:
 		emit_user_word(as, style, path);

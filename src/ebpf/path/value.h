@@ -13,6 +13,17 @@
 
 enum { SOURCE_REG_RECORD = R6, SOURCE_REG_CONTEXT = R9 };
 
+/* Memory of a program's own: an array map of one value, of stride bytes for each CPU, from which it is offset away. */
+struct source_memory {
+	int map;
+	uint32_t stride;
+	uint32_t cpu_count;
+	uint32_t offset;
+};
+
+/* reg = this CPU's part; goes to none should there be none. r0 is lost. */
+void source_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none);
+
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool task;     /* r7 holds the current task: it need not be asked for */
@@ -21,11 +32,17 @@ struct source_style {
 	bool past;     /* execve has made another program of the current one; the context says who it was */
 	bool leaves;   /* where memory of the user cannot be read, code goes to label unread; else it goes on with 0 */
 	uint32_t unread;
+	bool tells;                /* also where a string cannot be put together, which else marks itself */
+	struct source_memory walk; /* where strings are put together (path/walk.h) */
 	bool cautious; /* no loads through kernel pointers that the verifier would have to know, only copying helpers */
 };
 
-/* Whether path looks into memory of the user, which may not be there. */
+/*
+ * Whether path looks into memory of the user, which may not be there; whether it may give an unread string, for that
+ * reason or because it cannot be put together.
+ */
 bool source_reads_user(const struct source_node *path);
+bool source_may_fail(const struct source_node *path);
 
 /* r0 = the value of path, an integer of 64 bits. */
 void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);

@@ -54,14 +54,14 @@ static uint64_t find_alone(const struct program *program, const struct plan_rule
 struct plan_acts plan_acts(const struct plan_draft *draft, const struct plan_rule *rule, bool at_deadline)
 {
 	const struct program_rule *row = rule->rule;
-	struct plan_acts acts = { .tells = plan_is_machine(rule) || row->aggregation ||
-					   !program_only_tallies(draft->program, row) };
+	struct plan_acts acts = { .reports = plan_is_machine(rule) || row->aggregation ||
+					     !program_only_tallies(draft->program, row) };
 
 	for (uint32_t i = 0; i < row->statement_count; i++)
 		if (is_done_here(draft, row->first_statement + i, at_deadline))
 			acts.done |= UINT64_C(1) << i;
 		else
-			acts.tells = true;
+			acts.reports = true;
 	acts.alone = find_alone(draft->program, rule, acts.done);
 	return acts;
 }

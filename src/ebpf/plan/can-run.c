@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/plan/plan-priv.h"
+#include "ebpf/plan/runs.h"
 #include "program/calls.h"
 #include "program/emissions.h"
 
@@ -13,27 +14,67 @@
 
 enum { POOL_MAX = 1 << 23, REASON_BYTES = 120 };
 
+/* What a rule cannot have in the kernel, what can be written instead, and where in its text to look for it. */
+enum obstacle { REALS, PATTERN, EVERYTHING, POOL, ROOM, SIZE, CIRCLE, DROP, COMPANY, MEMORY };
+
+static const struct ebpf_obstacle obstacles[] = {
+	[REALS] = { "it computes with floating-point numbers",
+		    "integers: x * 2 > y for x > 0.5 * y, a.sum.x / a.len for a.avg.x", NULL, PROGRAM_NONE },
+	[PATTERN] = { "a LIKE pattern with something behind a * has more than 62 other characters",
+		      "a shorter pattern, or one with its only * at the end", "LIKE", PROGRAM_NONE },
+	[EVERYTHING] = { "OVER { * } under strict semantics would need every event of the kernel",
+			 "OVER with the types that must not come in between", "OVER", PROGRAM_NONE },
+	[POOL] = { "its POOL is larger than 8388608", "a smaller POOL, and WITHIN so that runs end", "POOL",
+		   PROGRAM_NONE },
+	[ROOM] = { "its runs take more than 256 MiB", "a smaller POOL, and WITHIN so that runs end", "POOL",
+		   PROGRAM_NONE },
+	[SIZE] = { "its automaton is too large", "smaller bounds of repeats, or several rules", "PATTERN",
+		   PROGRAM_NONE },
+	[CIRCLE] = { "what it emits comes back to it", "OVER without the types that it emits", "EMIT", PROGRAM_NONE },
+	[DROP] = { "AFTER MATCH DROP needs the join field in every event",
+		   "AFTER MATCH KEEP, or a join that every event of the pattern has", "AFTER", PROGRAM_NONE },
+	[COMPANY] = { NULL, "another EMIT type, so that the rules do not take each other's events", "EMIT",
+		      PROGRAM_NONE },
+	[MEMORY] = { "memory is short", NULL, NULL, PROGRAM_NONE },
+};
+
 struct judge {
 	const struct program *program;
 	const struct program_rule *rule;
 	const struct ebpf_node_info *nodes;
-	char *reason;
+	char *reason; /* the first one */
 	size_t size;
 	int error;
+	ebpf_obstacle_fn *put; /* NULL: the first one is enough */
+	void *context;
+	bool refused;
 };
 
-static bool no(struct judge *judge, const char *reason)
+/* Whether to look for more. */
+static bool no_for(struct judge *judge, const struct ebpf_obstacle *obstacle)
 {
-	snprintf(judge->reason, judge->size, "%s", reason);
-	return false;
+	if (!judge->refused)
+		snprintf(judge->reason, judge->size, "%s", obstacle->reason);
+	judge->refused = true;
+	if (judge->put)
+		judge->put(judge->context, obstacle);
+	return judge->put != NULL;
+}
+
+static bool no(struct judge *judge, enum obstacle which)
+{
+	return no_for(judge, &obstacles[which]);
 }
 
 static bool judge_node(struct judge *judge, uint32_t node)
 {
+	struct ebpf_obstacle obstacle;
+
 	if (node == PROGRAM_NONE || judge->nodes[node].in_kernel)
 		return true;
-	return no(judge, judge->nodes[node].has_pattern ? "a LIKE pattern has a * elsewhere than at its end"
-							: "it computes with floating-point numbers");
+	obstacle = obstacles[judge->nodes[node].has_pattern ? PATTERN : REALS];
+	obstacle.node = node;
+	return no_for(judge, &obstacle);
 }
 
 static bool judge_actions(struct judge *judge, const struct program_transition *transition)
@@ -45,7 +86,7 @@ static bool judge_actions(struct judge *judge, const struct program_transition *
 			return false;
 		if (action->op != PROGRAM_SET &&
 		    program_slots(judge->program, judge->rule)[action->slot].kind == PROGRAM_F64)
-			return no(judge, "it computes with floating-point numbers");
+			return no(judge, REALS);
 	}
 	return true;
 }
@@ -102,7 +143,7 @@ static bool judge_statements(struct judge *judge)
 	returns = comes_back(program, (uint32_t)(judge->rule - program->rules));
 	if (returns < 0)
 		judge->error = returns;
-	return returns ? no(judge, returns < 0 ? "memory is short" : "what it emits comes back to it") : true;
+	return returns ? no(judge, returns < 0 ? MEMORY : CIRCLE) : true;
 }
 
 /* Runs of an AFTER MATCH DROP rule that the dropping event could not find would live on. */
@@ -121,38 +162,68 @@ static bool judge_drop(struct judge *judge)
 				if (transition->target == PROGRAM_TARGET_MATCH &&
 				    !program_key_for(program, &program_classes(program, judge->rule)[c],
 						     transition->type))
-					return no(judge, "AFTER MATCH DROP needs the join field in every event");
+					return no(judge, DROP);
 	}
+	return true;
+}
+
+/* A pool is one stretch of memory (memory/layout.c). */
+static bool judge_pool(struct judge *judge)
+{
+	const struct program_rule *rule = judge->rule;
+	struct plan_sizes sizes;
+
+	if (rule->pool > POOL_MAX)
+		return no(judge, POOL);
+	judge->error = plan_sizes(judge->program, rule, &sizes);
+	if (judge->error)
+		return no(judge, MEMORY);
+	if (sizes.has_runs && (rule->pool + 1) * (PLAN_RUN_BYTES + sizes.area_bytes + PLAN_WHO_BYTES) > PLAN_ROOM_MAX)
+		return no(judge, ROOM);
 	return true;
 }
 
 static bool judge_rule(struct judge *judge)
 {
 	const struct program_rule *rule = judge->rule;
-	struct plan_history history;
 
-	judge->error = plan_history(judge->program, rule, &history);
-	if (judge->error)
-		return no(judge, judge->error == -ENOMEM ? "memory is short"
-							 : "it returns a SEQUENCE of more than a few events");
 	if (rule->except && !judge_node(judge, rule->except - 1))
 		return false;
-	if (rule->flags & PROGRAM_RULE_OVER_ALL && rule->semantics <= PROGRAM_STRICT_PARTITION)
-		return no(judge, "OVER { * } under strict semantics would need every event of the kernel");
-	if (rule->pool > POOL_MAX)
-		return no(judge, "its POOL is larger than 8388608");
-	if (rule->state_count > PLAN_STATES_MAX || rule->class_count > INT16_MAX)
-		return no(judge, "its automaton is too large");
+	if (rule->flags & PROGRAM_RULE_OVER_ALL && rule->semantics <= PROGRAM_STRICT_PARTITION &&
+	    !no(judge, EVERYTHING))
+		return false;
+	if (!judge_pool(judge))
+		return false;
+	if ((rule->state_count > PLAN_STATES_MAX || rule->class_count > INT16_MAX) && !no(judge, SIZE))
+		return false;
 	return judge_transitions(judge) && judge_statements(judge) && judge_drop(judge);
 }
 
-static int judge_one(const struct program *program, const struct ebpf_node_info *nodes, uint32_t rule, char *reason,
-		     size_t size)
+/* Whether rule, alone, can; -ENOMEM. like: what is asked, and takes what there is to say. */
+static int judge_one(const struct judge *like, uint32_t rule)
 {
-	struct judge judge = { program, &program->rules[rule], nodes, reason, size, 0 };
-	bool can = judge_rule(&judge);
+	struct judge judge = *like;
 
-	return judge.error == -ENOMEM ? -ENOMEM : can;
+	judge.rule = &like->program->rules[rule];
+	judge_rule(&judge);
+	return judge.error == -ENOMEM ? -ENOMEM : !judge.refused;
+}
+
+/* Another rule that EMIT connects it with keeps it out. */
+static void blame(const struct judge *judge, const struct program_rule *other, const char *why)
+{
+	struct ebpf_obstacle obstacle = obstacles[COMPANY];
+	char reason[REASON_BYTES * 2];
+	struct judge own = *judge;
+
+	if (other)
+		snprintf(reason, sizeof reason, "EMIT connects it with %s %s, which cannot: %s", program_sort(other),
+			 program_text(judge->program, other->name), why);
+	else
+		snprintf(reason, sizeof reason, "EMIT connects it with more than %d rules and machines",
+			 PLAN_COMPANY_MAX);
+	obstacle.reason = reason;
+	no_for(&own, &obstacle);
 }
 
 /*
@@ -163,24 +234,21 @@ static int judge_connected(const struct judge *judge, uint32_t rule, struct prog
 {
 	const struct program *program = judge->program;
 	char why[REASON_BYTES];
+	const struct judge silent = { .program = program, .nodes = judge->nodes, .reason = why, .size = sizeof why };
 	int result = program_reach(program, rule, PROGRAM_BOTH_WAYS, PLAN_COMPANY_MAX, connected), can = result == 0;
 
 	if (result == -E2BIG)
-		snprintf(judge->reason, judge->size, "EMIT connects it with more than %d rules and machines",
-			 PLAN_COMPANY_MAX);
+		blame(judge, NULL, NULL);
 	else if (result)
-		snprintf(judge->reason, judge->size, "memory is short");
+		snprintf(judge->reason, judge->size, "%s", obstacles[MEMORY].reason);
 	else
-		can = judge_one(program, judge->nodes, rule, judge->reason, judge->size);
+		can = judge_one(judge, rule);
 	for (uint32_t i = 0; can > 0 && i < connected->count; i++) {
-		const struct program_rule *other = &program->rules[connected->rules[i]];
-
 		if (connected->rules[i] == rule)
 			continue;
-		can = judge_one(program, judge->nodes, connected->rules[i], why, sizeof why);
+		can = judge_one(&silent, connected->rules[i]);
 		if (can <= 0)
-			snprintf(judge->reason, judge->size, "EMIT connects it with %s %s, which cannot: %s",
-				 program_sort(other), program_text(program, other->name), why);
+			blame(judge, &program->rules[connected->rules[i]], why);
 	}
 	return result == -ENOMEM ? -ENOMEM : can;
 }
@@ -220,13 +288,23 @@ bool ebpf_emit_connects(const struct program *program, uint32_t rule)
 
 int ebpf_can_run(const struct program *program, uint32_t rule, char *reason, size_t size)
 {
+	return ebpf_each_obstacle(program, rule, &(struct ebpf_obstacles){ NULL, NULL, reason, size });
+}
+
+int ebpf_each_obstacle(const struct program *program, uint32_t rule, const struct ebpf_obstacles *found)
+{
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
-	const struct judge judge = { .program = program, .nodes = nodes, .reason = reason, .size = size };
+	const struct judge judge = { .program = program,
+				     .nodes = nodes,
+				     .reason = found->reason,
+				     .size = found->size,
+				     .put = found->put,
+				     .context = found->context };
 	struct program_reached connected;
 	int can;
 
 	if (!nodes) {
-		snprintf(reason, size, "memory is short");
+		snprintf(found->reason, found->size, "%s", obstacles[MEMORY].reason);
 		return 0;
 	}
 	can = judge_connected(&judge, rule, &connected);

@@ -39,7 +39,7 @@ static void put_acts(struct text_buffer *out, const char *name, const struct pla
 	put_bits(out, "done", acts->done);
 	text_append(out, ",");
 	put_bits(out, "alone", acts->alone);
-	text_printf(out, ",\"tells\":%s}", acts->tells ? "true" : "false");
+	text_printf(out, ",\"tells\":%s}", acts->reports ? "true" : "false");
 }
 
 static void put_header(struct text_buffer *out, const char *name, uint8_t fields)
@@ -115,6 +115,23 @@ static void put_event(struct text_buffer *out, const struct plan *plan, const st
 	text_append(out, "}");
 }
 
+static void put_sums(struct text_buffer *out, const struct plan_sums *sums)
+{
+	text_printf(out, ",\"adds_up\":%s", sums->here ? "{" : "null");
+	if (sums->here) {
+		text_printf(out, "\"keys\":%u", sums->keys);
+		put_number(out, "key_bytes", sums->key_bytes);
+		put_number(out, "row_words", sums->row_words);
+		put_number(out, "bucket_bits", sums->bucket_bits);
+		put_number(out, "halves", sums->halves);
+		text_append(out, "}");
+	}
+	if (sums->why_not) {
+		text_append(out, ",\"delivered_because\":");
+		text_json(out, sums->why_not);
+	}
+}
+
 static void put_events(struct text_buffer *out, const struct plan *plan, uint32_t rule)
 {
 	const char *separator = "";
@@ -146,10 +163,13 @@ void plan_explain_json(const struct plan *plan, uint32_t index, struct text_buff
 		put_number(out, "stripe_slots", rule->stripe_slots);
 		put_number(out, "inner_bits", rule->inner_bits);
 		put_number(out, "kept_events", rule->history.entries);
+		put_number(out, "log_events", rule->history.log_entries);
 		put_number(out, "groups", rule->group_count);
 		put_truths(out, rule, plan_rule_truths);
 		put_acts(out, "at_event", &rule->at_event);
 		put_acts(out, "at_deadline", &rule->at_deadline);
+		if (rule->rule->aggregation)
+			put_sums(out, &rule->sums);
 		put_events(out, plan, index);
 	}
 	text_append(out, "}\n");

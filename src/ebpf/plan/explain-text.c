@@ -109,7 +109,23 @@ static void print_acts(struct text_buffer *out, const struct plan *plan, const s
 			item(out, &head, ", ");
 			text_append(out, program_call(plan->program, &statements[i])->name);
 		}
-	text_printf(out, "%s%s\n", head ? "" : "; ", acts->tells ? "user space hears of it" : "nothing else is done");
+	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "user space hears of it" : "nothing else is done");
+}
+
+static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
+{
+	const struct plan_sums *sums = &rule->sums;
+
+	if (sums->why_not)
+		text_printf(out, "             matches are delivered to be added up, as %s\n", sums->why_not);
+	if (!sums->here)
+		return;
+	text_printf(out, "  a match    is added up by programs: %u keys of %u bytes, rows of %u words", sums->keys,
+		    sums->key_bytes, sums->row_words);
+	if (sums->bucket_bits)
+		text_printf(out, ", 2^%u buckets", sums->bucket_bits);
+	text_append(out, sums->halves > 1 ? ", twice: one is read while matches go to the other\n" : "\n");
+	text_append(out, "             what finds no room is delivered\n");
 }
 
 static void print_lock(struct text_buffer *out, const struct plan_rule *rule)
@@ -137,10 +153,16 @@ void plan_explain_text(const struct plan *plan, uint32_t index, struct text_buff
 			    (unsigned long long)rule->rule->pool, rule->bucket_bits, rule->area_bytes);
 		print_lock(out, rule);
 	}
+	if (rule->history.log_entries)
+		text_printf(out, "  events     are kept in a log of %u entries of %u bytes\n",
+			    rule->history.log_entries, rule->history.entry_bytes);
 	print_truths(out, "  is         ", rule, plan_rule_truths);
-	text_append(out, "  a match    ");
-	print_acts(out, plan, rule, &rule->at_event);
-	if (rule->due) {
+	if (!rule->sums.here) {
+		text_append(out, "  a match    ");
+		print_acts(out, plan, rule, &rule->at_event);
+	}
+	print_sums(out, rule);
+	if (rule->due && !rule->sums.here) {
 		text_append(out, "  when due   ");
 		print_acts(out, plan, rule, &rule->at_deadline);
 	}

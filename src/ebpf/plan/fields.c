@@ -49,9 +49,10 @@ int plan_fields(const struct plan_draft *draft, const struct plan_rule *rule, st
 	const struct program_type *type = &draft->program->types[event->type];
 	bool *reads = arena_zero(draft->plan->arena, type->field_count, sizeof *reads);
 	bool *doubtful = arena_zero(draft->plan->arena, type->field_count, sizeof *doubtful);
+	bool *ends = arena_zero(draft->plan->arena, type->field_count, sizeof *ends);
 	struct asking asking = { type, &event->header, reads };
 
-	if (!reads || !doubtful)
+	if (!reads || !doubtful || !ends)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rule->rule->state_count; i++) {
 		uint32_t count;
@@ -60,15 +61,21 @@ int plan_fields(const struct plan_draft *draft, const struct plan_rule *rule, st
 		for (uint32_t j = 0; j < count; j++)
 			need_transition(&transitions[j], i == 0, &event->header);
 	}
-	if (rule->rule->within_ns || rule->rule->flags & PROGRAM_RULE_TIMER)
+	if (rule->rule->within_ns || rule->rule->flags & PROGRAM_RULE_TIMER || rule->sums.halves > 1)
 		event->header.late |= PLAN_HEADER_TS;
+	if (draft->options->counts_why)
+		event->header.early |= HEADER_IDS;
 	program_each_read(draft->program, rule->index, event->type, need_field, &asking);
+	program_rule_ends(draft->program, rule->index, event->type, ends);
 	for (uint32_t i = 0; i < type->field_count; i++) {
+		ends[i] &= event_string_may_be_cut(draft->program->fields[type->first_field + i].bytes);
+		event->asks_ends |= ends[i];
 		doubtful[i] = reads[i] && may_be_unread(draft, type->first_field + i);
 		event->doubtful |= doubtful[i];
 	}
 	event->reads = reads;
 	event->may_be_unread = doubtful;
+	event->ends = ends;
 	return 0;
 }
 

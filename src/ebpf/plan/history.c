@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whether the events of a match can be kept with its run (RETURN SEQUENCE), and where: a run has room for as
- * many records as a way through the automaton can collect, so there must be a bound.
+ * Decides where the events of a match are kept (RETURN SEQUENCE): in its run, where the ways through the automaton
+ * collect few, else in a log of bounded size, of which all runs of the rule take as much as they need.
  */
 
 #include "ebpf/plan/plan-priv.h"
@@ -9,6 +9,9 @@
 #include <errno.h>
 
 enum { UNREACHED = -1 };
+
+/* A log has this many bytes for each so many runs of POOL. */
+enum { LOG_BYTES = 4 << 20, LOG_RUNS = 16384, LOG_SHARES_MAX = 16 };
 
 static bool is_kept(const struct program_transition *transition)
 {
@@ -77,8 +80,21 @@ static int longest(const struct program *program, const struct program_rule *rul
 	return most;
 }
 
+/* As many as it holds but for number 0, whose place is another's. */
+static uint32_t log_entries(const struct program_rule *rule, uint32_t entry_bytes)
+{
+	uint64_t shares = rule->pool / LOG_RUNS;
+
+	if (shares < 1)
+		shares = 1;
+	if (shares > LOG_SHARES_MAX)
+		shares = LOG_SHARES_MAX;
+	return (uint32_t)(shares * LOG_BYTES / entry_bytes - 1);
+}
+
 int plan_history(const struct program *program, const struct program_rule *rule, struct plan_history *history)
 {
+	uint32_t record_bytes, kept_bytes;
 	int most;
 
 	*history = (struct plan_history){ 0 };
@@ -87,9 +103,13 @@ int plan_history(const struct program *program, const struct program_rule *rule,
 	most = longest(program, rule);
 	if (most < 0)
 		return most;
-	history->entry_bytes = PLAN_KEPT_BYTES + (largest_record(program, rule) + 7) / 8 * 8;
-	if (most > PLAN_HISTORY_MAX || (uint32_t)most * history->entry_bytes > PLAN_HISTORY_BYTES_MAX)
-		return -E2BIG;
-	history->entries = (uint32_t)most;
+	record_bytes = (largest_record(program, rule) + 7) / 8 * 8;
+	kept_bytes = PLAN_KEPT_BYTES + record_bytes;
+	if (most <= PLAN_HISTORY_MAX && (uint32_t)most * kept_bytes <= PLAN_HISTORY_BYTES_MAX) {
+		*history = (struct plan_history){ .entries = (uint32_t)most, .entry_bytes = kept_bytes };
+		return 0;
+	}
+	history->entry_bytes = PLAN_ENTRY_BYTES + record_bytes;
+	history->log_entries = log_entries(rule, history->entry_bytes);
 	return 0;
 }

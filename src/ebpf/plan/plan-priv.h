@@ -27,7 +27,7 @@ int plan_choose(const struct program *program, const struct ebpf_node_info *node
 /* can-run: as ebpf_can_act. */
 bool plan_can_act(const struct program *program, const struct ebpf_node_info *nodes, uint32_t statement);
 
-/* history: 0, -E2BIG when a run could collect too many events, -ENOMEM. */
+/* history: 0, -ENOMEM. */
 int plan_history(const struct program *program, const struct program_rule *rule, struct plan_history *history);
 
 /* runs: how the runs of a rule are kept; what a transition does to them. 0, -ENOMEM. */
@@ -35,6 +35,9 @@ int plan_runs(struct plan_draft *draft, struct plan_rule *rule);
 
 /* raised: which rules here raise events for each other, and what follows from that. 0, -ENOMEM. */
 int plan_find_raised(struct plan_draft *draft);
+
+/* sums: whether programs add up the matches of rule, and in what tables. 0, -ENOMEM. */
+int plan_sums(const struct plan_draft *draft, struct plan_rule *rule);
 
 /* acts: what is done at a match of rule; at_deadline: in our own process. */
 struct plan_acts plan_acts(const struct plan_draft *draft, const struct plan_rule *rule, bool at_deadline);

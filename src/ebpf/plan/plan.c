@@ -53,9 +53,11 @@ static int find_rule(struct plan_draft *draft, struct plan_rule *rule)
 
 	rule->locks_out_interrupts = rule->interrupted && draft->options->can_lock_out;
 	rule->silences = has_silence(draft->program, rule);
+	if (!error)
+		error = plan_sums(draft, rule);
 	rule->at_event = plan_acts(draft, rule, false);
 	rule->at_deadline = plan_acts(draft, rule, true);
-	rule->aside = rule->at_event.done || rule->rule->except;
+	rule->aside = rule->at_event.done || rule->rule->except || rule->sums.here;
 	draft->plan->waits |= rule->at_event.alone != 0;
 	if (!error && rule->timed)
 		error = plan_walks(draft, rule, &rule->timer);
@@ -126,6 +128,7 @@ static int make(struct plan *plan, const struct program *program, const struct p
 
 	plan->program = program;
 	plan->live = options->live;
+	plan->counts_why = options->counts_why;
 	plan->acts = options->allowed != NULL;
 	plan->nodes = draft.nodes = ebpf_node_info_new(program);
 	if (!arena || !plan->nodes)

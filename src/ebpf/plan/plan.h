@@ -21,11 +21,14 @@
 #include <stdbool.h>
 
 enum {
-	PLAN_COMPANY_MAX = 32,           /* rules that EMIT connects: a program holds all that follows from its event */
-	PLAN_HISTORY_MAX = 16,           /* events that a run keeps for RETURN SEQUENCE */
-	PLAN_HISTORY_BYTES_MAX = 2048,   /* ... and their size */
-	PLAN_KEPT_BYTES = 8,             /* in front of each of them */
-	PLAN_STATES_MAX = UINT16_MAX - 1 /* a run keeps its state in 16 bits */
+	PLAN_COMPANY_MAX = 32,         /* rules that EMIT connects: a program holds all that follows from its event */
+	PLAN_HISTORY_MAX = 16,         /* events that a run itself keeps for RETURN SEQUENCE */
+	PLAN_HISTORY_BYTES_MAX = 2048, /* ... and their size */
+	PLAN_KEPT_BYTES = 8,           /* in front of each of them */
+	PLAN_ENTRY_BYTES = 24,         /* in front of each event in a rule's log */
+	PLAN_WHO_BYTES = 8,            /* who opened a run */
+	PLAN_STATES_MAX = UINT16_MAX - 1, /* a run keeps its state in 16 bits */
+	PLAN_SUMS_BYTES_MAX = 4 << 20     /* of one table of a rule's sums: what every kernel takes */
 };
 
 /* What the rules run with. */
@@ -36,6 +39,8 @@ struct plan_options {
 	const bool *allowed;        /* per statement: programs may do it at a match; NULL: none */
 	bool may_stop;              /* stops are noted, so programs may stop a process */
 	bool can_lock_out;          /* the kernel lets programs keep interrupts out */
+	bool counts_why;            /* what becomes of runs is counted */
+	bool deliver_all;           /* every match is delivered: none is added up by programs alone */
 	bool live;                  /* events are those of the current task now; else they are fed */
 };
 
@@ -78,8 +83,7 @@ struct plan_event {
 	bool links_late;  /* an opened run is linked after everything else */
 	bool in_order;    /* its matches are found in the order in which their runs were opened */
 	bool once;        /* control passes at most once where it is found that the event matters */
-	uint32_t scratch; /* number of the room where slots are computed before a run has a place; NONE: none is needed
-			   */
+	uint32_t scratch; /* number of the room for slots of a run that has no place yet; NONE: none is needed */
 	struct plan_guard guard;
 	const struct program_key *key; /* the event's for the rule's first class; NULL: it has none */
 	const struct plan_walk *walks;
@@ -87,6 +91,8 @@ struct plan_event {
 	struct plan_header header;         /* fields in late and match may be in early, too: see plan_part_header */
 	const bool *reads, *may_be_unread; /* per body field of the type: the rule looks at it; and it may be unread */
 	bool doubtful;                     /* some of may_be_unread */
+	const bool *ends;                  /* per body field: a string that may be cut, and a LIKE asks how it ends */
+	bool asks_ends;                    /* some of ends */
 };
 
 /* What a transition does to a run that is open. */
@@ -102,7 +108,7 @@ struct plan_transition {
  */
 struct plan_acts {
 	uint64_t done, alone;
-	bool tells; /* user space hears of the match */
+	bool reports; /* user space hears of the match */
 };
 
 /*
@@ -113,9 +119,31 @@ struct plan_group {
 	uint32_t class; /* the first of them, of the rule */
 };
 
-/* RETURN SEQUENCE: room in a run for the events that it keeps. entries 0: it keeps none. */
+/* RETURN SEQUENCE: room for events: in each run, or for those of all runs in the rule's log. 0: there is none. */
 struct plan_history {
-	uint32_t entries, entry_bytes;
+	uint32_t entries, log_entries, entry_bytes;
+};
+
+/* Of one aggregate: 1 + the word of a row that counts its values, that holds what they come to; 0: it needs none. */
+struct plan_sum {
+	uint32_t count_word, word;
+	bool may_lack; /* a match may have no value for it */
+	bool has_buckets;
+};
+
+/*
+ * AGGREGATE whose matches programs add up (ebpf/sums/sums.h). why_not: one clause where matches are delivered to be
+ * added up; NULL where programs do, or there is nothing to add up.
+ */
+struct plan_sums {
+	bool here;
+	const char *why_not;
+	uint32_t keys;                 /* how many a table has room for: all of POOL, or as many as are possible */
+	uint32_t key_bytes, row_words; /* of an entry; of a row */
+	uint32_t bucket_bits;          /* 2^this places for buckets of values; 0: none are needed */
+	uint32_t halves;               /* 2 where there is EVERY: one is read while matches go to the other */
+	uint32_t indexes;              /* of keys and buckets: with DELTA each half has its own */
+	const struct plan_sum *sums;   /* per aggregate */
 };
 
 struct plan_rule {
@@ -134,6 +162,7 @@ struct plan_rule {
 	bool aside;                /* a match at an event is put together before room in the ring is asked for */
 	bool silences;             /* a machine with notices that are not reported */
 	bool moves;                /* at some event */
+	bool keeps_who;            /* a run knows who opened it: PLAN_WHO_BYTES at the end of its area */
 	/* What it raises at a deadline may open runs that are due this much later; UINT64_MAX: it raises nothing then.
 	 */
 	uint64_t raises_due_ns;
@@ -150,6 +179,7 @@ struct plan_rule {
 	uint32_t group_count;
 	uint32_t scratch_count; /* types that need room for slots */
 	struct plan_acts at_event, at_deadline;
+	struct plan_sums sums;
 	struct plan_event timer, deadline;
 };
 
@@ -168,6 +198,7 @@ struct plan_part {
 struct plan {
 	const struct program *program;
 	bool live;
+	bool counts_why;
 	bool acts;  /* programs may do something at matches */
 	bool waits; /* some matches leave nothing to be done, so they need not wake this process */
 	const struct ebpf_node_info *nodes;

@@ -107,7 +107,7 @@ int plan_sizes(const struct program *program, const struct program_rule *rule, s
 
 	*sizes = (struct plan_sizes){ .area_bytes = rule->slot_bytes, .has_runs = rule->state_count > 1 };
 	error = plan_history(program, rule, &sizes->history);
-	if (sizes->history.entries)
+	if (sizes->history.entries || sizes->history.log_entries)
 		sizes->area_bytes += 8 + sizes->history.entries * sizes->history.entry_bytes;
 	if (sizes->has_runs)
 		sizes->bucket_bits = bits_for(has_keys(program, rule) ? rule->pool : rule->class_count);
@@ -179,6 +179,10 @@ int plan_runs(struct plan_draft *draft, struct plan_rule *rule)
 		return error;
 	rule->history = sizes.history;
 	rule->area_bytes = sizes.area_bytes;
+	if (draft->options->counts_why && !plan_is_machine(rule)) {
+		rule->keeps_who = true;
+		rule->area_bytes += PLAN_WHO_BYTES;
+	}
 	rule->has_runs = sizes.has_runs;
 	rule->bucket_bits = sizes.bucket_bits;
 	if (!rule->has_runs)

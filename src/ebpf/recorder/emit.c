@@ -25,7 +25,7 @@ struct writing {
 	const struct event_packed *layout;
 	struct source_style style;
 	bool plain_comm; /* the task's name can be loaded */
-	bool tells;      /* something may be told of the event before it: that it is late, what is unread */
+	bool reports;    /* something may be told of the event before it: that it is late, what is unread */
 	uint32_t units_max;
 	uint32_t next, drop;
 	/* Stack. */
@@ -59,7 +59,7 @@ static void take_stack(struct writing *writing)
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
 		*slots[i] = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
 	writing->comm = ebpf_stack_take(writing->as, RING_COMM_BYTES);
-	if (!writing->tells)
+	if (!writing->reports)
 		return;
 	writing->unread = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
 	writing->late = ebpf_stack_take(writing->as, RING_UNIT_BYTES);
@@ -87,12 +87,12 @@ static void emit_string(const struct writing *writing, uint32_t index)
 	struct source_style style = writing->style;
 	struct ebpf_asm *as = writing->as;
 	uint32_t unread = ebpf_label(as), done = ebpf_label(as);
-	bool marks = source_reads_user(path) && !style.leaves;
+	bool marks = source_may_fail(path) && (!style.leaves || !source_reads_user(path));
 
 	place.offset = 0;
 	ebpf_note(as, "%s", place.name);
 	if (marks) {
-		style.leaves = true;
+		style.leaves = style.tells = true;
 		style.unread = unread;
 	}
 	source_emit_text(as, &style, path, &place);
@@ -213,23 +213,24 @@ static void emit_comm(const struct writing *writing, uint8_t reg, int word)
 }
 
 /* r3 = the units that a context takes: none if the last event is by the same thread. r1 is the position. */
-static void emit_is_told(const struct writing *writing)
+static void emit_is_reported(const struct writing *writing)
 {
 	struct ebpf_asm *as = writing->as;
-	uint32_t known = ebpf_label(as), tell = ebpf_label(as);
+	uint32_t known = ebpf_label(as), report = ebpf_label(as);
 
 	load_slot(writing, R2, writing->thread);
 	ebpf_alu(as, BPF_OR, R2, R1);
-	ebpf_load(as, BPF_DW, R3, R8, offsetof(struct ring_control, told));
-	ebpf_jump_if(as, BPF_JNE, R2, R3, tell);
+	ebpf_load(as, BPF_DW, R3, R8, offsetof(struct ring_control, reported));
+	ebpf_jump_if(as, BPF_JNE, R2, R3, report);
 	for (int i = 0; i < COMM_WORDS; i++) {
 		emit_comm(writing, R2, i);
-		ebpf_load(as, BPF_DW, R3, R8, (int32_t)offsetof(struct ring_control, told_comm) + i * RING_UNIT_BYTES);
-		ebpf_jump_if(as, BPF_JNE, R2, R3, tell);
+		ebpf_load(as, BPF_DW, R3, R8,
+			  (int32_t)offsetof(struct ring_control, reported_comm) + i * RING_UNIT_BYTES);
+		ebpf_jump_if(as, BPF_JNE, R2, R3, report);
 	}
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_jump(as, known);
-	ebpf_bind(as, tell);
+	ebpf_bind(as, report);
 	ebpf_mov_imm(as, R3, RING_CONTEXT_UNITS);
 	ebpf_bind(as, known);
 }
@@ -247,7 +248,7 @@ static void emit_units(const struct writing *writing)
 		ebpf_alu_imm(as, BPF_ADD, R4, (int32_t)layout->fixed_bytes + RING_UNIT_BYTES);
 		ebpf_alu_imm(as, BPF_RSH, R4, 3);
 	}
-	if (writing->tells) {
+	if (writing->reports) {
 		load_slot(writing, R5, writing->late);
 		ebpf_alu(as, BPF_ADD, R4, R5);
 	}
@@ -259,7 +260,7 @@ static void emit_late_units(const struct writing *writing)
 	struct ebpf_asm *as = writing->as;
 	uint32_t none = ebpf_label(as);
 
-	if (!writing->tells)
+	if (!writing->reports)
 		return;
 	ebpf_mov_imm(as, R2, LATE_UNITS);
 	if (!writing->style.detached) {
@@ -278,7 +279,7 @@ static void emit_late(const struct writing *writing)
 	struct ebpf_asm *as = writing->as;
 	uint32_t none = ebpf_label(as);
 
-	if (!writing->tells)
+	if (!writing->reports)
 		return;
 	load_slot(writing, R1, writing->late);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
@@ -358,9 +359,12 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_load(as, BPF_DW, R6, R8, offsetof(struct ring_control, reserve));
 	ebpf_call(as, BPF_FUNC_ktime_get_ns);
 	store_slot(writing, writing->ts, R0);
+	ebpf_load(as, BPF_DW, R1, R8, offsetof(struct ring_control, due));
+	ebpf_alu_imm(as, BPF_SUB, R1, 1);
+	ebpf_jump_if(as, BPF_JGT, R0, R1, open);
 	ebpf_mov(as, R0, R6);
 	ebpf_emit(as, insn_alu32(BPF_MOV, R1, R0));
-	emit_is_told(writing);
+	emit_is_reported(writing);
 	ebpf_mov(as, R2, R1);
 	ebpf_alu_imm(as, BPF_AND, R2, (int32_t)rings->sub_units - 1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, open);
@@ -436,14 +440,15 @@ static void emit_context(const struct writing *writing)
 	for (int i = 0; i < COMM_WORDS; i++) {
 		emit_comm(writing, R1, i);
 		ebpf_store(as, BPF_DW, R6, (2 + i) * RING_UNIT_BYTES, R1);
-		ebpf_store(as, BPF_DW, R8, (int32_t)offsetof(struct ring_control, told_comm) + i * RING_UNIT_BYTES, R1);
+		ebpf_store(as, BPF_DW, R8, (int32_t)offsetof(struct ring_control, reported_comm) + i * RING_UNIT_BYTES,
+			   R1);
 	}
 	ebpf_alu_imm(as, BPF_ADD, R6, RING_CONTEXT_UNITS * RING_UNIT_BYTES);
 	ebpf_bind(as, known);
 	load_slot(writing, R1, writing->end);
 	load_slot(writing, R2, writing->thread);
 	ebpf_alu(as, BPF_OR, R1, R2);
-	ebpf_store(as, BPF_DW, R8, offsetof(struct ring_control, told), R1);
+	ebpf_store(as, BPF_DW, R8, offsetof(struct ring_control, reported), R1);
 }
 
 static void emit_numbers(const struct writing *writing)
@@ -519,12 +524,12 @@ void record_emit_unread(const struct record_rings *rings, struct ebpf_asm *as)
 }
 
 /* Whether something may be told of events of the entry. */
-static bool may_tell(const struct source_entry *entry, const struct source_style *style)
+static bool may_report(const struct source_entry *entry, const struct source_style *style)
 {
 	bool may = style->detached;
 
 	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		may |= !style->leaves && source_reads_user(entry->paths[i]);
+		may |= source_may_fail(entry->paths[i]) && (!style->leaves || !source_reads_user(entry->paths[i]));
 	return may;
 }
 
@@ -538,16 +543,16 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 		.layout = &form->layout,
 		.style = *style,
 		.units_max = record_units_max(&form->layout),
-		.tells = may_tell(entry, style),
+		.reports = may_report(entry, style),
 		.next = ebpf_label(as),
 		.drop = ebpf_label(as),
 	};
 	uint32_t mark = ebpf_stack_mark(as);
 
-	writing.units_max += writing.tells ? LATE_UNITS : 0;
+	writing.units_max += writing.reports ? LATE_UNITS : 0;
 	take_stack(&writing);
 	ebpf_store_imm(as, BPF_DW, R10, writing.ts, 0);
-	if (writing.tells)
+	if (writing.reports)
 		ebpf_store_imm(as, BPF_DW, R10, writing.unread, 0);
 	emit_try_numbers(&writing);
 	emit_strings(&writing);

@@ -167,6 +167,10 @@ static void emit_open(const struct record_rings *rings, struct ebpf_asm *as)
 	ebpf_store(as, BPF_DW, R10, slots.position, R0);
 	emit_lengthen(as, offsetof(struct ring_control, events), R9);
 	ebpf_store(as, BPF_DW, R10, slots.events, R0);
+	ebpf_load(as, BPF_DW, R1, R10, slots.ts);
+	ebpf_mov_imm(as, R2, RING_AGE_MAX);
+	ebpf_alu(as, BPF_ADD, R1, R2);
+	ebpf_store(as, BPF_DW, R6, offsetof(struct ring_control, due), R1);
 	emit_close(rings, as, &slots);
 	ebpf_note(as, "open the next sub-buffer");
 	emit_key(rings, as, &slots, R8);

@@ -5,7 +5,7 @@
 /* What a unit's program counts, per CPU, before what its records need: an array map of one value, of stride bytes each.
  */
 
-#include "ebpf/asm/asm.h"
+#include "ebpf/path/value.h"
 
 #include <stdint.h>
 
@@ -13,15 +13,6 @@ struct source_counters {
 	uint64_t events;
 	uint64_t calls_32bit; /* of 32-bit code, in scope: no event */
 };
-
-struct source_memory {
-	int map;
-	uint32_t stride;
-	uint32_t cpu_count;
-};
-
-/* reg = this CPU's part; goes to none should there be none. r0 is lost. */
-void source_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none);
 
 /* Adds 1 to the counter at offset of what reg points to. r0 is lost. */
 void source_emit_count(struct ebpf_asm *as, uint8_t reg, int32_t offset);

@@ -9,6 +9,7 @@
 
 #include "ebpf/kernel/attach-tracefs.h"
 #include "ebpf/path/value.h"
+#include "ebpf/path/walk.h"
 #include "ebpf/source/await.h"
 
 #include <errno.h>
@@ -479,8 +480,20 @@ bool source_entry_reads_user(const struct source_entry *entry)
 	return source_asks_user(entry);
 }
 
-/* Whether the path of the text reads memory of the user; -ENOMEM. What is no path is somebody else's concern. */
-static int text_reads_user(const char *text, struct arena *arena)
+bool source_walks(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		const struct source_entry *entry = &unit->entries[i];
+
+		for (uint32_t j = 0; j < entry->want->type->field_count; j++)
+			if (entry->paths[j] && source_walk_is(entry->paths[j]->op))
+				return true;
+	}
+	return false;
+}
+
+/* Whether the path of the text may give an unread string; -ENOMEM. What is no path is somebody else's concern. */
+static int text_may_fail(const char *text, struct arena *arena)
 {
 	struct source_node *path;
 	char reason[REASON_BYTES];
@@ -488,17 +501,17 @@ static int text_reads_user(const char *text, struct arena *arena)
 
 	if (result)
 		return result == -ENOMEM ? result : 0;
-	return source_reads_user(path);
+	return source_may_fail(path);
 }
 
-int source_may_be_unread(const struct event_type *type, bool *may)
+int source_may_be_unread(const struct event_type *type, uint32_t count, bool *may)
 {
 	struct arena *arena = arena_new();
 	int result = arena ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < type->hook_count && result >= 0; i++) {
-		for (uint32_t j = 0; j < type->field_count && result >= 0; j++) {
-			result = text_reads_user(type->hooks[i].paths[j], arena);
+		for (uint32_t j = 0; j < count && result >= 0; j++) {
+			result = text_may_fail(type->hooks[i].paths[j], arena);
 			may[j] = may[j] || result > 0;
 		}
 	}

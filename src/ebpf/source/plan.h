@@ -76,6 +76,9 @@ bool source_asks_user(const struct source_entry *entry);
 /* Whether a condition or a needed field does. */
 bool source_entry_reads_user(const struct source_entry *entry);
 
+/* Whether some needed string of the unit is put together (path/walk.h). */
+bool source_walks(const struct source_unit *unit);
+
 /* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
 int source_plan_split(struct source_plan *plan, size_t unit);
 
@@ -93,10 +96,10 @@ const char *source_implied_when(const char *tracepoint);
 bool source_may_interrupt(const struct event_type *type);
 
 /*
- * Sets may[i] where body field i of type is read from memory of the user, which may not be there, by one of its sources
- * at least. Returns 0, -ENOMEM.
+ * Sets may[i] where body field i of type, of the first count, may be unread: is read from memory of the user, which may
+ * not be there, by one of its sources at least. Returns 0, -ENOMEM.
  */
-int source_may_be_unread(const struct event_type *type, bool *may);
+int source_may_be_unread(const struct event_type *type, uint32_t count, bool *may);
 
 /* Whether events of type are system calls, so that those of 32-bit code are missing among them. */
 bool source_is_of_calls(const struct event_type *type);

@@ -78,7 +78,7 @@ static void emit_node(const struct prefetch *prefetch, const struct source_node 
 		return;
 	emit_node(prefetch, node->left);
 	emit_node(prefetch, node->right);
-	if (node->op != SOURCE_USTR && node->op != SOURCE_USER_WORD)
+	if (node->op != SOURCE_USTR && node->op != SOURCE_USER_WORD && node->op != SOURCE_USER_SOCKADDR)
 		return;
 	source_emit_value(prefetch->as, prefetch->style, node->left);
 	ebpf_mov(prefetch->as, R6, R0);

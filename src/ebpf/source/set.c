@@ -11,6 +11,7 @@
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/kernel/load.h"
+#include "ebpf/path/walk.h"
 #include "ebpf/source/watch.h"
 
 #include <bpf/bpf.h>
@@ -135,7 +136,7 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 		.await = unit->await,
 		.late = program->late,
 		.prefetches = program->prefetches,
-		.memory = { program->memory, program->stride, set->cpu_count },
+		.memory = { program->memory, program->stride, set->cpu_count, 0 },
 	};
 	struct ebpf_load_options load = {
 		.name = colon ? colon + 1 : program->tracepoint,
@@ -153,6 +154,8 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 
 	if (!as)
 		return diag_no_memory(diag);
+	emit.style.walk = emit.memory;
+	emit.style.walk.offset = COUNTER_BYTES + source_scratch_bytes(unit);
 	source_emit_unit(as, unit, &emit);
 	program->program = ebpf_load_program(as, &load, diag);
 	ebpf_asm_free(as);
@@ -204,7 +207,8 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		.program = -1,
 		.memory = -1,
 	};
-	int result = prepare(set, &program, source_scratch_bytes(unit), diag);
+	int result =
+		prepare(set, &program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
 
 	if (!result)
 		result = load_once(set, unit, &program, set->options.cautious, NULL);
@@ -476,26 +480,27 @@ static int attach_everywhere(struct source_set *set, const struct loaded *progra
 	return result;
 }
 
-static int attach_all(struct source_set *set, bool late, struct asterism_diag *diag)
-{
-	for (size_t i = 0; i < set->program_count; i++) {
-		const struct loaded *program = &set->programs[i];
-		int result = program->late == late ? attach_everywhere(set, program, diag) : 0;
+/* The order of attaching. */
+enum turn { PROBES, LATE, OTHERS, TURNS };
 
-		if (result)
-			return result;
-	}
-	return 0;
+static enum turn turn_of(const struct loaded *program)
+{
+	return program->place.path ? PROBES : program->late ? LATE : OTHERS;
 }
 
-/* Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit. */
+/*
+ * Probes in user code go first: that takes long, and meanwhile the others would see only a part of what happens.
+ * Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit.
+ */
 int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
 
-	if (!result)
-		result = attach_all(set, true, diag);
-	return result ? result : attach_all(set, false, diag);
+	for (enum turn turn = PROBES; turn < TURNS; turn++)
+		for (size_t i = 0; i < set->program_count && !result; i++)
+			if (turn_of(&set->programs[i]) == turn)
+				result = attach_everywhere(set, &set->programs[i], diag);
+	return result;
 }
 
 int source_set_add(struct source_set *set, pid_t pid)

@@ -174,7 +174,7 @@ void lang_check_statement(struct lang_check *c, const struct lang_syntax_stateme
 	statement->is_emit = syntax->is_emit;
 	statement->location = syntax->location;
 	if (syntax->is_emit)
-		statement->type = lang_find_type(c, &syntax->name);
+		statement->type = lang_find_type(c, &syntax->name, NULL);
 	else
 		statement->action = find_action(c, &syntax->name);
 	statement->function = syntax->is_emit ? NULL : syntax->name.text;

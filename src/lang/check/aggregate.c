@@ -5,25 +5,9 @@
 
 #include <string.h>
 
-/* A header field that stands alone: of the event that completes the match. */
-static struct lang_expr *check_header(struct lang_check *c, const struct lang_word *word,
-				      const struct diag_location *location)
-{
-	const struct event_field *field = NULL;
-
-	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
-		if (lang_word_is(word->text, strlen(word->text), event_header_fields[i].name))
-			field = &event_header_fields[i];
-	struct lang_expr *expr = field ? lang_new_expr(c, LANG_CONTEXT, lang_kind_of(field->value), location) : NULL;
-
-	if (expr)
-		expr->field = field;
-	return expr;
-}
-
 static struct lang_expr *check_value(struct lang_check *c, const struct lang_syntax_value *value)
 {
-	return value->header.text ? check_header(c, &value->header, &value->location)
+	return value->header.text ? lang_check_header(c, &value->header, &value->location)
 				  : lang_check_value(c, value->expr);
 }
 

@@ -61,7 +61,7 @@ void lang_check_block(struct lang_check *c, const struct lang_syntax_block *synt
 	}
 }
 
-bool lang_block_tells(const struct lang_block *block)
+bool lang_block_reports(const struct lang_block *block)
 {
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->actions[i].kind != LANG_ASSIGN)

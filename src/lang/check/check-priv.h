@@ -14,7 +14,7 @@
 #include "lang/syntax/syntax-priv.h"
 
 /* Where an expression stands; decides what it may name. */
-enum lang_context { LANG_IN_CONDITION, LANG_IN_VALUE };
+enum lang_context { LANG_IN_CONDITION, LANG_IN_VALUE, LANG_IN_EXCEPTION };
 
 struct lang_check {
 	struct lang_report *report;
@@ -27,28 +27,38 @@ struct lang_check {
 	struct lang_rule *rule;
 	struct lang_names *names; /* of the rule's elements */
 	enum lang_context context;
-	struct lang_names *told;         /* names found missing in this rule: each is worth one message */
+	struct lang_names *reported;     /* names found missing in this rule: each is worth one message */
 	bool lost_condition;             /* a condition of this rule has an error */
 	struct lang_names *broken_types; /* event types whose declaration has an error: not unknown, but of no use */
 	struct lang_syntax_exception *exceptions; /* given apart from the rules */
+	const char *host_name;                    /* as lang_unit's */
 	bool catalog_failed;                      /* a catalog is missing: an unknown event type may have been in it */
 };
 
 /* Zeroed memory of the program, or NULL; then the report knows. */
 void *lang_keep(struct lang_check *c, size_t count, size_t size);
 
-/* The catalog's type called by word, or NULL after an error. */
-const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word);
+/* The catalog's type called by word, or NULL after an error. label: the name that the event gets, or NULL. */
+const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word, const char *label);
 
 /* The field of type called by word, or NULL after an error. */
 const struct event_field *lang_find_field(struct lang_check *c, const struct event_type *type,
 					  const struct lang_word *word);
 
+/* The field of type called name, also one that events have only where it is asked for; NULL: there is none. */
+const struct event_field *lang_event_field(struct lang_check *c, const struct event_type *type, const char *name);
+/* What 'name.fd.path' means of an event of type, or NULL after an error. */
+const struct event_field *lang_find_path(struct lang_check *c, const struct event_type *type,
+					 const struct lang_syntax_reference *reference);
 /* The index of the element called by word, or LANG_NO_NAME after an error. */
 uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word);
 
 /* Whether a value may name the element: it is part of every match, and once. False: reported. */
 bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, const struct lang_element *element);
+
+/* The header field called by word of the event that completes the match, or NULL after an error. */
+struct lang_expr *lang_check_header(struct lang_check *c, const struct lang_word *word,
+				    const struct diag_location *location);
 
 /* Steps, in this order. */
 bool lang_check_pattern(struct lang_check *c);   /* root, elements, names; false: there is no pattern to speak of */

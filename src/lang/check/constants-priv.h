@@ -13,17 +13,25 @@ bool lang_is_constant(struct lang_check *c, const struct lang_syntax_expr *synta
 struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,
 				      const struct lang_expr *other);
 
+/* A name in quotes beside other, where the host says what other's values are called, as its number: NULL after an
+ * error. Any other text as it is. */
+struct lang_expr *lang_check_quoted(struct lang_check *c, struct lang_expr *text, const struct lang_expr *other);
+
 /* Warns where syntax is a name that a machine has, but that is a constant of what the other side means as well. */
 void lang_warn_of_hidden(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct lang_expr *other);
 
-/* A name alone that no constant can be meant by. */
-struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference);
+/* Whether reference, alone, is a header field of the event that completes the match, as in exceptions. */
+bool lang_is_header(const struct lang_check *c, const struct lang_syntax_reference *reference);
+
+/* A name alone that no constant can be meant by; meant: what to write instead, NULL where that is not known. */
+struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference,
+				   const char *meant);
 
 /* Whether text is an address in quotes beside a value that is one. */
 bool lang_is_address(const struct lang_expr *value, const struct lang_expr *text);
 
 /* value == text of such a pair; may_be_net: "10.0.0.0/8" stands for all addresses of the net. NULL after an error. */
-struct lang_expr *lang_check_address(struct lang_check *c, struct lang_expr *value, const struct lang_expr *text,
+struct lang_expr *lang_check_address(struct lang_check *c, struct lang_expr *value, struct lang_expr *text,
 				     bool may_be_net);
 
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which number a name stands for beside a value with a meaning: the family's. An event's name, and what a
- * machine calls its own, come before it.
+ * Decides which number a name stands for beside a value with a meaning: the family's. An event's name, what a
+ * machine calls its own, and a header field that may stand alone, come before it.
  */
 
+#include "base/alloc.h"
+#include "event/about.h"
 #include "lang/check/constants-priv.h"
 
 #include "lang/check/machine-priv.h"
 #include "meaning/meaning.h"
+
+#include <string.h>
 
 static bool is_name(const struct lang_syntax_expr *syntax)
 {
@@ -18,8 +22,23 @@ static bool is_name(const struct lang_syntax_expr *syntax)
 /* What a machine calls its own, or a field of the event at hand. */
 static bool is_machine_value(struct lang_check *c, const char *name)
 {
+	const struct event_type *type = c->scope->type;
+
 	return lang_names_find(c->scope->locals, name) != LANG_NO_NAME ||
-	       (c->scope->type && event_field_find(c->scope->type, name));
+	       (type && (event_field_find(type, name) || event_about_may_ask(type, name)));
+}
+
+bool lang_is_header(const struct lang_check *c, const struct lang_syntax_reference *reference)
+{
+	const char *name = reference->name.text;
+
+	if (c->context != LANG_IN_EXCEPTION || reference->first.text || reference->brackets ||
+	    lang_names_find(c->names, name) != LANG_NO_NAME)
+		return false;
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+		if (strcmp(event_header_fields[i].name, name) == 0)
+			return strcmp(name, "ts") != 0;
+	return event_about_find(name) != NULL;
 }
 
 static bool is_bit_operator(enum lang_op op)
@@ -36,7 +55,10 @@ static int count_names(struct lang_check *c, const struct lang_syntax_expr *synt
 	case LANG_SYNTAX_CONST:
 		return syntax->kind == LANG_I64 || syntax->kind == LANG_U64 ? 0 : -1;
 	case LANG_SYNTAX_REFERENCE:
-		return is_name(syntax) && !(c->scope && is_machine_value(c, syntax->reference->name.text)) ? 1 : -1;
+		return is_name(syntax) && !(c->scope && is_machine_value(c, syntax->reference->name.text)) &&
+				       !lang_is_header(c, syntax->reference)
+			       ? 1
+			       : -1;
 	case LANG_SYNTAX_MINUS:
 		return count_names(c, syntax->left);
 	case LANG_SYNTAX_BINARY:
@@ -68,33 +90,45 @@ static bool is_event(struct lang_check *c, const struct lang_word *word, const s
 	return true;
 }
 
-struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference)
+struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference,
+				   const char *meant)
 {
 	const struct lang_word *word = &reference->name;
 	const char *hint = reference->hint;
 
 	if (!hint)
-		hint = "a field is written 'name.field', name being that of an event";
+		hint = meant;
+	if (!hint)
+		hint = "a field is written 'name.field', name being that of an event; a string stands in double quotes";
 	if (!is_event(c, word, NULL))
 		lang_error(c->report, &word->location, hint, "'%s' stands for nothing here", word->text);
 	return NULL;
 }
 
-static bool find_name(struct lang_check *c, const struct lang_syntax_reference *reference,
-		      const struct meaning *meaning, int64_t *number)
+static bool find_number(struct lang_check *c, const struct lang_syntax_reference *reference,
+			const struct meaning *meaning, int64_t *number)
 {
 	const struct lang_word *word = &reference->name;
 	char nearest[MEANING_NAME_BYTES];
 	const char *hint = reference->hint;
 
-	if (is_event(c, word, meaning))
-		return false;
-	if (meaning_constant(meaning, word->text, number))
+	if (meaning_constant(meaning, word->text, number)) {
+		if (meaning_is_of_host(meaning) && *number != 0 && !c->host_name)
+			c->host_name = arena_text(c->arena, word->text, strlen(word->text));
 		return true;
+	}
 	if (meaning_nearest_constant(meaning, word->text, nearest))
 		hint = lang_hint(c->report, "did you mean '%s'?", nearest);
+	else if (meaning_is_of_host(meaning))
+		hint = "names are those of this host's users and groups, as it knows them now";
 	lang_error(c->report, &word->location, hint, "no constant of '%s' is named '%s'", meaning->text, word->text);
 	return false;
+}
+
+static bool find_name(struct lang_check *c, const struct lang_syntax_reference *reference,
+		      const struct meaning *meaning, int64_t *number)
+{
+	return !is_event(c, &reference->name, meaning) && find_number(c, reference, meaning, number);
 }
 
 static bool evaluate(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct meaning *meaning,
@@ -134,21 +168,40 @@ static void warn_of_sign(struct lang_check *c, const struct lang_syntax_expr *sy
 			  "a result is an error where it is negative");
 }
 
+static struct lang_expr *new_constant(struct lang_check *c, const struct diag_location *location, uint64_t number,
+				      const struct meaning *meaning)
+{
+	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, LANG_I64, location);
+
+	if (expr) {
+		expr->integer = number;
+		expr->meaning = meaning;
+	}
+	return expr;
+}
+
 struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,
 				      const struct lang_expr *other)
 {
-	struct lang_expr *expr;
 	uint64_t number = 0;
 
 	if (!other || !evaluate(c, syntax, other->meaning, &number))
 		return NULL;
 	warn_of_sign(c, syntax, other->meaning, number);
-	expr = lang_new_expr(c, LANG_CONST, LANG_I64, &syntax->location);
-	if (expr) {
-		expr->integer = number;
-		expr->meaning = other->meaning;
-	}
-	return expr;
+	return new_constant(c, &syntax->location, number, other->meaning);
+}
+
+struct lang_expr *lang_check_quoted(struct lang_check *c, struct lang_expr *text, const struct lang_expr *other)
+{
+	if (!other || !text || text->op != LANG_CONST || text->kind != LANG_STRING ||
+	    !meaning_is_of_host(other->meaning))
+		return text;
+	const struct lang_syntax_reference quoted = { .name = { .text = text->text, .location = text->location } };
+	int64_t number;
+
+	if (!find_number(c, &quoted, other->meaning, &number))
+		return NULL;
+	return new_constant(c, &text->location, (uint64_t)number, other->meaning);
 }
 
 void lang_warn_of_hidden(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct lang_expr *other)

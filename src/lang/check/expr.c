@@ -103,6 +103,8 @@ static struct lang_expr *check_item(struct lang_check *c, const struct lang_synt
 		left = constant_beside(c, syntax->left, value);
 	else if (left && left->op == LANG_CONST)
 		left = check_const(c, syntax->left);
+	value = lang_check_quoted(c, value, left);
+	left = lang_check_quoted(c, left, value);
 	if (!value || !left)
 		return NULL;
 	if (lang_is_address(left, value))
@@ -157,7 +159,7 @@ static bool takes_constants(enum lang_op op)
 
 /* value == "127.0.0.1", the other way round, or != */
 static struct lang_expr *compare_address(struct lang_check *c, const struct lang_syntax_expr *syntax,
-					 struct lang_expr *value, const struct lang_expr *text)
+					 struct lang_expr *value, struct lang_expr *text)
 {
 	struct lang_expr *equal = lang_check_address(c, value, text, false);
 
@@ -183,6 +185,10 @@ static struct lang_expr *check_binary(struct lang_check *c, const struct lang_sy
 		left = constant_beside(c, syntax->left, right);
 	if (is_right && !is_left)
 		right = constant_beside(c, syntax->right, left);
+	if (takes) {
+		left = lang_check_quoted(c, left, right);
+		right = lang_check_quoted(c, right, left);
+	}
 	if (!left || !right)
 		return NULL;
 	if (syntax->op == LANG_EQ || syntax->op == LANG_NE) {

@@ -67,7 +67,8 @@ static bool take_named(struct lang_check *c, struct source *sources, const struc
 	bool fine = true;
 
 	for (uint32_t i = 0; i < machine->key_count; i++) {
-		struct source found = { transition->type, event_field_find(transition->type, machine->keys[i].name) };
+		struct source found = { transition->type,
+					lang_event_field(c, transition->type, machine->keys[i].name) };
 
 		if (!found.field) {
 			lang_error(
@@ -222,7 +223,7 @@ void lang_check_keys(struct lang_check *c)
 
 		if (!at->type.text)
 			continue;
-		transition->type = lang_find_type(c, &at->type);
+		transition->type = lang_find_type(c, &at->type, at->name.text);
 		c->scope->lost = false;
 		if (transition->type)
 			check_fields(c, sources, at, transition);

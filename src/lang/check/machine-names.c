@@ -107,7 +107,7 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 		return refer_to(c, syntax, LANG_VARIABLE, number - LANG_FIRST_VARIABLE);
 	if (!c->scope->type)
 		return NULL;
-	const struct event_field *field = event_field_find(c->scope->type, word->text);
+	const struct event_field *field = lang_event_field(c, c->scope->type, word->text);
 
 	if (!field)
 		no_name(c, word);
@@ -118,6 +118,10 @@ struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lan
 {
 	const struct lang_syntax_reference *reference = syntax->reference;
 
+	if (reference->second.text && !reference->brackets && c->scope->type && c->scope->event &&
+	    strcmp(c->scope->event, reference->name.text) == 0 &&
+	    event_field_find(c->scope->type, reference->first.text))
+		return field_of(c, syntax, lang_find_path(c, c->scope->type, reference));
 	if (reference->brackets || reference->second.text) {
 		lang_error(c->report, &reference->name.location, "a field is written 'field' or 'event.field'",
 			   "a machine has no arrays");

@@ -38,7 +38,7 @@ void lang_check_transitions(struct lang_check *c, const struct lang_names *state
 void lang_check_block(struct lang_check *c, const struct lang_syntax_block *syntax, struct lang_block *block);
 
 /* Whether anything in the block is told: WARN, EMIT, CALL. */
-bool lang_block_tells(const struct lang_block *block);
+bool lang_block_reports(const struct lang_block *block);
 
 /* "a, b": the machine's keys. */
 const char *lang_key_list(struct lang_check *c);

@@ -113,7 +113,7 @@ static void check_reached(struct lang_check *c)
 {
 	const struct lang_machine *machine = c->scope->machine;
 	bool *reached = arena_zero(c->scratch, machine->state_count, sizeof *reached);
-	uint32_t first = UINT32_MAX, told = 0;
+	uint32_t first = UINT32_MAX, reported = 0;
 
 	if (!reached) {
 		lang_no_memory(c->report);
@@ -126,11 +126,11 @@ static void check_reached(struct lang_check *c)
 		first = first == UINT32_MAX ? i : first;
 		if (has_way(machine, i))
 			continue;
-		told++;
+		reported++;
 		lang_error(c->report, &machine->states[i].location, NULL, "nothing leads to the state '%s'",
 			   machine->states[i].name);
 	}
-	if (first != UINT32_MAX && told == 0)
+	if (first != UINT32_MAX && reported == 0)
 		lang_error(c->report, &machine->states[first].location, NULL,
 			   "nothing leads from the first state to the state '%s'", machine->states[first].name);
 }
@@ -179,8 +179,8 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 		.pool = syntax->pool,
 		.trail = syntax->trail,
 	};
-	c->told = lang_names_new(c->scratch, LANG_ERRORS_MAX);
-	if (!c->told) {
+	c->reported = lang_names_new(c->scratch, LANG_ERRORS_MAX);
+	if (!c->reported) {
 		lang_no_memory(c->report);
 		return;
 	}

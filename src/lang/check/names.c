@@ -1,32 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what names stand for: event types, fields, elements of the pattern, array functions. */
 
+#include "event/about.h"
 #include "event/installed.h"
 #include "lang/check/check-priv.h"
 #include "lang/check/constants-priv.h"
+#include "meaning/meaning.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A shipped catalog that has the type, else the type of the nearest name. */
-static const char *what_is_meant(struct lang_check *c, const char *name)
+/*
+ * A shipped catalog that has the type; the type that stands where the event's name belongs, as in sched:sched_switch;
+ * the events of a system call; else the type of the nearest name.
+ */
+static const char *what_is_meant(struct lang_check *c, const char *name, const char *label)
 {
-	const char *catalog = event_installed_with(name);
+	const char *catalog = event_installed_with(name), *nearest;
+	const char *enter = arena_format(c->scratch, "sys_enter_%s", name);
 
 	if (catalog)
-		return arena_format(c->report->arena, "EVENTS \"%s\" above the rules declares it", catalog);
-	return lang_did_you_mean(c->report, name, event_catalog_nearest(c->catalog, name));
+		return lang_hint(c->report, "EVENTS \"%s\" above the rules declares it", catalog);
+	if (label && event_catalog_find(c->catalog, label))
+		return lang_hint(c->report, "event types are written without the system of their tracepoint: '%s'",
+				 label);
+	if (enter && event_catalog_find(c->catalog, enter))
+		return lang_hint(c->report, "a system call has two: '%s' where it begins, 'sys_exit_%s' where it ends",
+				 enter, name);
+	nearest = lang_did_you_mean(c->report, name, event_catalog_nearest(c->catalog, name));
+	return nearest ? nearest : "'asterism events' lists those that there are";
 }
 
-const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word)
+const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word, const char *label)
 {
 	const struct event_type *type = event_catalog_find(c->catalog, word->text);
 
+	if (type && event_about_reserve(c->catalog, type))
+		lang_no_memory(c->report);
 	if (type || lang_report_full(c->report) || c->catalog_failed)
 		return type;
 	if (lang_names_find(c->broken_types, word->text) == LANG_NO_NAME)
-		lang_error(c->report, &word->location, what_is_meant(c, word->text), "unknown event type '%s'",
+		lang_error(c->report, &word->location, what_is_meant(c, word->text, label), "unknown event type '%s'",
 			   word->text);
 	return NULL;
 }
@@ -42,27 +58,107 @@ __attribute__((format(printf, 2, 3))) static bool is_new(struct lang_check *c, c
 	va_end(args);
 	const char *copy = arena_text(c->scratch, name, strlen(name));
 
-	return copy && lang_names_add(c->told, copy, 0) == LANG_NO_NAME;
+	return copy && lang_names_add(c->reported, copy, 0) == LANG_NO_NAME;
+}
+
+/* What an event that has no such field might have been asked for, with its hint. */
+static const char *near_field(struct lang_check *c, const struct event_type *type, const char *wanted)
+{
+	const char *names[EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS + EVENT_ABOUT_FIELDS];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < type->field_count && i < EVENT_FIELDS_MAX; i++)
+		names[count++] = type->fields[i].name;
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+		names[count++] = event_header_fields[i].name;
+	for (uint32_t i = 0; i < EVENT_ABOUT_FIELDS && type->hook_count; i++)
+		names[count++] = event_abouts[i].name;
+	return lang_did_you_mean(c->report, wanted, diag_nearest(wanted, names, count));
+}
+
+/* Of an event of the pattern: another one that has what this one lacks. */
+static const char *other_with_field(struct lang_check *c, const struct event_type *type, const char *wanted)
+{
+	const char *other = NULL;
+	bool is_of_pattern = false;
+
+	for (uint32_t i = 0; !c->scope && i < c->rule->element_count; i++) {
+		const struct lang_element *element = &c->rule->elements[i];
+
+		is_of_pattern |= element->type == type;
+		if (!other && element->type && element->name && event_field_find(element->type, wanted))
+			other = element->name;
+	}
+	return is_of_pattern && other ? lang_hint(c->report, "write '%s.%s'", other, wanted) : NULL;
+}
+
+static const char *list_fields(struct lang_check *c, const struct event_type *type)
+{
+	enum { SHOWN = 12 };
+	const char *list = "";
+
+	for (uint32_t i = 0; i < type->field_count && i < SHOWN && list; i++)
+		list = arena_format(c->scratch, "%s %s", list, type->fields[i].name);
+	if (!list || !*list)
+		return "it has ts cpu pid tid comm, and no fields of its own";
+	return lang_hint(c->report, "it has%s%s, and ts cpu pid tid comm", list,
+			 type->field_count > SHOWN ? " ..." : "");
+}
+
+/* What to write instead of a field that events of type do not have. */
+static const char *hint_for_field(struct lang_check *c, const struct event_type *type, const char *wanted)
+{
+	const char *hint = other_with_field(c, type, wanted);
+
+	if (!hint)
+		hint = near_field(c, type, wanted);
+	return hint ? hint : list_fields(c, type);
+}
+
+const struct event_field *lang_event_field(struct lang_check *c, const struct event_type *type, const char *name)
+{
+	const struct event_field *field;
+
+	if (event_about_ask(c->catalog, type, name, &field) == -ENOMEM)
+		lang_no_memory(c->report);
+	return field;
 }
 
 const struct event_field *lang_find_field(struct lang_check *c, const struct event_type *type,
 					  const struct lang_word *word)
 {
-	const char *names[EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS];
-	const struct event_field *field = event_field_find(type, word->text);
-	size_t count = 0;
+	const struct event_field *field = lang_event_field(c, type, word->text);
+	const char *hint;
 
-	if (field)
+	if (field || !is_new(c, "%s.%s", type->name, word->text))
 		return field;
-	for (uint32_t i = 0; i < type->field_count && i < EVENT_FIELDS_MAX; i++)
-		names[count++] = type->fields[i].name;
-	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
-		names[count++] = event_header_fields[i].name;
-	if (is_new(c, "%s.%s", type->name, word->text))
-		lang_error(c->report, &word->location,
-			   lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, count)),
-			   "event '%s' has no field '%s'", type->name, word->text);
+	if (!event_about_find(word->text) && !event_about_may_ask(type, word->text))
+		hint = hint_for_field(c, type, word->text);
+	else if (type->hook_count)
+		hint = "its record has no room for it";
+	else
+		hint = lang_hint(c->report, "only events that a kernel raises have it: '%s' needs a field of its own",
+				 type->name);
+	lang_error(c->report, &word->location, hint, "event '%s' has no field '%s'", type->name, word->text);
 	return NULL;
+}
+
+/* The names that the pattern gives: what looks like another one may be a string without its quotes. */
+static const char *list_elements(struct lang_check *c)
+{
+	enum { SHOWN = 12 };
+	const char *list = "";
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < c->rule->element_count && shown < SHOWN && list; i++) {
+		if (!c->rule->elements[i].name)
+			continue;
+		list = arena_format(c->scratch, "%s %s", list, c->rule->elements[i].name);
+		shown++;
+	}
+	if (!list || !*list)
+		return "give the event a name: 'type:a'";
+	return lang_hint(c->report, "its events are%s; a string stands in double quotes", list);
 }
 
 /* A type's name used where the name of an event is wanted: the likeliest mistake of a newcomer. */
@@ -74,7 +170,9 @@ static const char *hint_for_name(struct lang_check *c, const struct lang_word *w
 		if (element->type && !element->name && strcmp(element->type->name, word->text) == 0)
 			return lang_hint(c->report, "give the event a name: '%s:a'", word->text);
 	}
-	return lang_did_you_mean(c->report, word->text, lang_names_nearest(c->names, word->text));
+	const char *nearest = lang_did_you_mean(c->report, word->text, lang_names_nearest(c->names, word->text));
+
+	return nearest ? nearest : list_elements(c);
 }
 
 uint32_t lang_find_element(struct lang_check *c, const struct lang_word *word)
@@ -191,7 +289,7 @@ static struct lang_expr *check_field(struct lang_check *c, const struct lang_syn
 
 	if (!field)
 		return NULL;
-	if (element->is_array && c->context == LANG_IN_VALUE) {
+	if (element->is_array && c->context != LANG_IN_CONDITION) {
 		lang_error(c->report, &syntax->location,
 			   "write which: '.first.', '.last.', '.min.', '.max.', '.sum.' or '.avg.'",
 			   "'%s' is an array, so '%s' has many values", element->name, field->name);
@@ -206,10 +304,107 @@ static bool is_array_form(const struct lang_syntax_expr *syntax, const struct la
 	       (element->is_array && is_len(&syntax->reference->first));
 }
 
+/* What descriptors have. */
+static bool is_path(const struct lang_word *word)
+{
+	return strcmp(word->text, "path") == 0 || strcmp(word->text, "peer") == 0;
+}
+
+const struct event_field *lang_find_path(struct lang_check *c, const struct event_type *type,
+					 const struct lang_syntax_reference *reference)
+{
+	const struct lang_word *of = &reference->first, *word = &reference->second;
+	const struct event_field *field = lang_find_field(c, type, of), *path = NULL;
+	const char *name = field ? arena_format(c->scratch, "%s_%s", of->text, word->text) : NULL;
+
+	if (!field || !is_path(word) || !field->meaning || field->meaning->form != MEANING_DESCRIPTOR) {
+		if (field)
+			lang_error(c->report, &word->location, "descriptors have '.path' and '.peer': 'name.fd.path'",
+				   "'%s' has no '%s'", of->text, word->text);
+		return NULL;
+	}
+	if (name)
+		path = lang_event_field(c, type, name);
+	if (!path)
+		lang_error(c->report, &word->location,
+			   type->hook_count ? "its record has no room for it"
+					    : "only events that a kernel raises have it",
+			   "'%s' of event '%s' has no '%s'", of->text, type->name, word->text);
+	return path;
+}
+
+/* The first event of the pattern that has a field of the name, as it is to be written. */
+static const char *field_of_pattern(struct lang_check *c, const char *name)
+{
+	bool is_condition = c->context != LANG_IN_VALUE;
+
+	for (uint32_t i = 0; !c->scope && i < c->rule->element_count; i++) {
+		const struct lang_element *element = &c->rule->elements[i];
+
+		if (!element->type || !lang_event_field(c, element->type, name))
+			continue;
+		if (!element->name)
+			return lang_hint(c->report, "give the event a name, '%s:a', and write 'a.%s'",
+					 element->type->name, name);
+		return is_condition && c->rule->element_count > 1
+			       ? lang_hint(c->report, "write '%s.%s', or '[%s]' where all events agree on it",
+					   element->name, name, name)
+			       : lang_hint(c->report, "write '%s.%s'", element->name, name);
+	}
+	return NULL;
+}
+
+/* What every event that may complete the match says of who raised it; NULL after an error. */
+static const struct event_field *check_about(struct lang_check *c, const struct lang_word *word)
+{
+	const struct event_field *first = NULL;
+
+	for (uint32_t i = 0; i < c->rule->element_count; i++) {
+		const struct lang_element *element = &c->rule->elements[i];
+
+		if (!element->type || element->is_negated)
+			continue;
+		const struct event_field *field = lang_find_field(c, element->type, word);
+
+		if (!field)
+			return NULL;
+		if (!first)
+			first = field;
+		if (field->bytes == first->bytes && lang_kind_of(field->value) == lang_kind_of(first->value))
+			continue;
+		lang_error(c->report, &word->location, lang_hint(c->report, "write 'name.%s' of one event", word->text),
+			   "the events of the pattern differ too much in '%s'", word->text);
+		return NULL;
+	}
+	return first;
+}
+
+struct lang_expr *lang_check_header(struct lang_check *c, const struct lang_word *word,
+				    const struct diag_location *location)
+{
+	const struct event_field *field = NULL;
+
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+		if (lang_word_is(word->text, strlen(word->text), event_header_fields[i].name))
+			field = &event_header_fields[i];
+	if (!field)
+		field = check_about(c, word);
+	struct lang_expr *expr = field ? lang_new_expr(c, LANG_CONTEXT, lang_kind_of(field->value), location) : NULL;
+
+	if (expr) {
+		expr->field = field;
+		expr->meaning = event_field_is_header(field) ? NULL : field->meaning;
+	}
+	return expr;
+}
+
 struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_syntax_expr *syntax)
 {
 	if (!syntax->reference->first.text)
-		return lang_no_constant(c, syntax->reference);
+		return lang_is_header(c, syntax->reference)
+			       ? lang_check_header(c, &syntax->reference->name, &syntax->location)
+			       : lang_no_constant(c, syntax->reference,
+						  field_of_pattern(c, syntax->reference->name.text));
 	uint32_t index = lang_find_element(c, &syntax->reference->name);
 
 	if (index == LANG_NO_NAME)
@@ -217,12 +412,18 @@ struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_s
 	const struct lang_element *element = &c->rule->elements[index];
 
 	if (!element->type ||
-	    (c->context == LANG_IN_VALUE && !lang_is_part_of_match(c, &syntax->reference->name, element)))
+	    (c->context != LANG_IN_CONDITION && !lang_is_part_of_match(c, &syntax->reference->name, element)))
 		return NULL;
 	if (!is_array_form(syntax, element)) {
 		if (element->is_array || !is_len(&syntax->reference->first) ||
-		    event_field_find(element->type, syntax->reference->first.text))
+		    lang_event_field(c, element->type, syntax->reference->first.text))
 			return check_field(c, syntax, element);
+	}
+	if (!element->is_array && syntax->reference->second.text && !syntax->reference->brackets &&
+	    (event_field_find(element->type, syntax->reference->first.text) || is_path(&syntax->reference->second))) {
+		const struct event_field *path = lang_find_path(c, element->type, syntax->reference);
+
+		return path ? of_field(refer(c, syntax, LANG_FIELD, lang_kind_of(path->value)), path) : NULL;
 	}
 	if (!element->is_array) {
 		lang_error(c->report, &syntax->reference->name.location, "an array is written 'A[]:name'",

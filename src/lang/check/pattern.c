@@ -32,7 +32,8 @@ static void check_name(struct lang_check *c, const struct lang_word *name, struc
 	element->name = name->text;
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(c->report, &name->location, NULL, "two events of the pattern are named '%s'", name->text);
+	lang_error(c->report, &name->location, "each has a name of its own, in the branches of an alternative, too",
+		   "two events of the pattern are named '%s'", name->text);
 	lang_note(c->report, &c->rule->elements[other].location, "the other one is here");
 }
 
@@ -43,7 +44,7 @@ static void build_element(struct lang_check *c, const struct lang_syntax_structu
 	struct lang_element *element = &c->rule->elements[structure->element];
 
 	*element = (struct lang_element){
-		.type = lang_find_type(c, &syntax->type),
+		.type = lang_find_type(c, &syntax->type, syntax->name.text),
 		.location = syntax->location,
 		.structure = structure,
 		.is_array = syntax->is_array,

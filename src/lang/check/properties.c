@@ -101,7 +101,7 @@ void lang_check_except(struct lang_check *c)
 	c->rule->properties.exceptions = lang_keep(c, count, sizeof *c->rule->properties.exceptions);
 	if (!c->rule->properties.exceptions)
 		return;
-	c->context = LANG_IN_VALUE;
+	c->context = LANG_IN_EXCEPTION;
 	check_exception(c, c->syntax->except);
 	for (struct lang_syntax_exception *at = c->exceptions; at; at = at->next) {
 		if (!is_meant(c, at))

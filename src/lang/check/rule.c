@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides the order in which a rule is checked, and its stream: OVER or the types that the pattern names. */
 
+#include "event/about.h"
 #include "lang/check/check-priv.h"
 
 static void add_over(struct lang_check *c, struct lang_names *names, const struct event_type *type)
 {
 	if (lang_names_add(names, type->name, c->rule->over_count) == LANG_NO_NAME)
 		c->rule->over[c->rule->over_count++] = type;
+	/* What is not in the pattern is of a partition as well, by what every event can be asked for. */
+	for (uint32_t i = 0; i < c->rule->join_count && c->rule->semantics == LANG_STRICT_PARTITION; i++)
+		if (event_about_find(c->rule->joins[i].name))
+			lang_event_field(c, type, c->rule->joins[i].name);
 }
 
 /* OVER as written: each type once. */
 static void read_over(struct lang_check *c, struct lang_names *names)
 {
 	for (const struct lang_syntax_type *at = c->syntax->over; at; at = at->next) {
-		const struct event_type *type = lang_find_type(c, &at->name);
+		const struct event_type *type = lang_find_type(c, &at->name, NULL);
 
 		if (type)
 			add_over(c, names, type);
@@ -75,8 +80,8 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	c->syntax = syntax;
 	c->rule = rule;
 	c->lost_condition = false;
-	c->told = lang_names_new(c->scratch, LANG_ERRORS_MAX);
-	if (!c->told) {
+	c->reported = lang_names_new(c->scratch, LANG_ERRORS_MAX);
+	if (!c->reported) {
 		lang_no_memory(c->report);
 		return;
 	}

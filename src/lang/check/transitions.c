@@ -39,11 +39,11 @@ static void check_copy(struct lang_check *c, const struct lang_transition *trans
 		return;
 	const struct lang_state *state = &machine->states[transition->target_state];
 
-	if (lang_block_tells(&state->entry))
+	if (lang_block_reports(&state->entry))
 		lang_error(c->report, &transition->location, hint,
 			   "a copy is made in silence, but ENTRY of '%s' is not", state->name);
 	state = transition->state == LANG_OUTSIDE ? NULL : &machine->states[transition->state];
-	if (state && lang_block_tells(&state->exit))
+	if (state && lang_block_reports(&state->exit))
 		lang_error(c->report, &transition->location, hint, "a copy is made in silence, but EXIT of '%s' is not",
 			   state->name);
 }

@@ -7,6 +7,8 @@
 
 #include "lang/check/meanings-priv.h"
 
+#include <string.h>
+
 static const struct operator_text {
 	const char *text;
 	bool integers; /* no f64 */
@@ -204,6 +206,14 @@ static struct diag_location span(const struct lang_expr *left, const struct lang
 	return location;
 }
 
+/* A pattern where only the text itself is meant: the star of LIKE is no star here. */
+static void warn_of_star(struct lang_check *c, const struct lang_expr *text)
+{
+	if (text->op == LANG_CONST && text->kind == LANG_STRING && strchr(text->text, '*'))
+		lang_warn(c->report, &text->location, "for any text in its place write LIKE",
+			  "'*' stands for itself here");
+}
+
 struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct lang_expr *left,
 				  struct lang_expr *right, const struct diag_location *op_location)
 {
@@ -211,6 +221,8 @@ struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct 
 
 	if (!lang_meaning_compares(c, left, right, op_location) || !align(c, &left, &right, op_location))
 		return NULL;
+	warn_of_star(c, left);
+	warn_of_star(c, right);
 	return make(lang_new_expr(c, op, LANG_BOOL, &location), left, right);
 }
 

@@ -81,7 +81,7 @@ bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule)
 		rule->return_nothing = true;
 		return true;
 	}
-	if (!lang_expect(p, LANG_TOKEN_LBRACE, "SEQUENCE, NOTHING or '{'", NULL))
+	if (!lang_expect(p, LANG_TOKEN_LBRACE, "SEQUENCE, NOTHING or '{'", "write 'RETURN { a.x, b.x }'"))
 		return false;
 	if (!lang_list_begin(p, &list))
 		return true;
@@ -161,7 +161,8 @@ struct lang_syntax_statement *lang_parse_statement(struct lang_parser *p)
 		return NULL;
 	statement->is_emit = lang_accept_word(p, "EMIT");
 	if (!statement->is_emit && !lang_accept_word(p, "CALL")) {
-		lang_unexpected(p, "EMIT or CALL", NULL);
+		lang_unexpected(p, "EMIT or CALL",
+				p->ahead.kind == LANG_TOKEN_LPAREN ? "an action is written 'CALL Kill(#PID)'" : NULL);
 		return NULL;
 	}
 	if (!lang_take_word(p, &statement->name, statement->is_emit ? "an event type" : "a function name") ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what stands in AGGREGATE, and behind it in BY, TOP and EVERY. */
 
+#include "event/about.h"
 #include "lang/parse/parser-priv.h"
 
 #include <string.h>
@@ -35,17 +36,28 @@ static bool take_operation(struct lang_parser *p, enum lang_aggregate_op *op)
 			       lang_nearest_word(p, words, OPERATION_COUNT));
 }
 
+/* Whether the next word is a field that events of every kernel's types have. */
+static bool is_header(const struct lang_parser *p)
+{
+	static const char *const headers[] = { "cpu", "pid", "tid", "comm" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+		found |= lang_token_is(&p->token, headers[i]);
+	for (size_t i = 0; i < EVENT_ABOUT_FIELDS; i++)
+		found |= lang_token_is(&p->token, event_abouts[i].name);
+	return found;
+}
+
 /* A value; or a header field that stands alone: that of the event that completes the match. */
 static bool parse_value(struct lang_parser *p, struct lang_syntax_value *value, const char *expect)
 {
-	static const char *const headers[] = { "cpu", "pid", "tid", "comm" };
 	bool alone = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
 
-	for (size_t i = 0; i < sizeof headers / sizeof *headers && alone; i++)
-		if (lang_token_is(&p->token, headers[i]) && !lang_is_param(p, &p->token)) {
-			value->location = p->token.location;
-			return lang_take_word(p, &value->header, "a value");
-		}
+	if (alone && is_header(p) && !lang_is_param(p, &p->token)) {
+		value->location = p->token.location;
+		return lang_take_word(p, &value->header, "a value");
+	}
 	value->expr = lang_parse_item_value(p, expect);
 	if (value->expr)
 		value->location = value->expr->location;
@@ -65,6 +77,8 @@ static bool parse_aggregate(struct lang_parser *p, struct lang_syntax_aggregate 
 		if (!lang_expect(p, LANG_TOKEN_LPAREN, "'('", hint) || !parse_value(p, &aggregate->value, "')'") ||
 		    !lang_expect(p, LANG_TOKEN_RPAREN, "')'", NULL))
 			return false;
+	} else if (p->token.kind == LANG_TOKEN_LPAREN) {
+		return lang_unexpected(p, "',' or '}'", "COUNT counts matches and takes no value");
 	}
 	return lang_parse_name(p, &first, &aggregate->value.name);
 }

@@ -181,6 +181,9 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 	case LANG_TOKEN_LNOT_C:
 		hint = "write NOT";
 		break;
+	case LANG_TOKEN_SLASH:
+		hint = "strings stand in double quotes";
+		break;
 	case LANG_TOKEN_HASH:
 		hint = "#TID and #PID are arguments of CALL; a field is written 'name.tid'";
 		break;

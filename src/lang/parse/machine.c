@@ -160,7 +160,9 @@ static bool parse_state_part(struct lang_parser *p, struct lang_syntax_machine *
 		return parse_frame_block(p, state);
 	if (lang_token_is(&p->token, "ON") || lang_token_is(&p->token, "AFTER"))
 		return lang_parse_transition(p, machine, machine->state_count - 1);
-	return lang_unexpected(p, "ON, AFTER, ENTRY, EXIT or '}'", lang_nearest_word(p, words, 4));
+	const char *hint = lang_hint_behind_number(p);
+
+	return lang_unexpected(p, "ON, AFTER, ENTRY, EXIT or '}'", hint ? hint : lang_nearest_word(p, words, 4));
 }
 
 /*
@@ -228,6 +230,9 @@ static bool parse_part(struct lang_parser *p, struct lang_syntax_machine *machin
 		return parse_pool(p, machine);
 	if (lang_token_is(token, "TRAIL"))
 		return parse_trail(p, machine);
+	if (lang_token_is(token, "EXCEPT"))
+		return lang_unexpected(p, part_what,
+				       "only rules have exceptions: give the transition that reports a WHERE");
 	return lang_unexpected(p, part_what, lang_nearest_word(p, words, sizeof words / sizeof *words));
 }
 

@@ -149,6 +149,8 @@ static bool unknown_modifier(struct lang_parser *p)
 	if (lang_token_is(&p->token, "BY") || lang_token_is(&p->token, "TOP") || lang_token_is(&p->token, "EVERY"))
 		hint = "it stands behind the brackets of AGGREGATE: 'AGGREGATE { COUNT } BY { a.id } TOP 10 EVERY 5s'";
 	if (!hint)
+		hint = lang_hint_behind_number(p);
+	if (!hint)
 		hint = "the modifiers are WHERE WITHIN RETURN DO AGGREGATE OVER AFTER POOL ON SEVERITY TAGS "
 		       "DESCRIPTION EXCEPT";
 	return lang_unexpected(p, "a modifier or the next rule", hint);

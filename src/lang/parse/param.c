@@ -169,7 +169,7 @@ bool lang_parse_setting(const struct lang_params *params, const struct diag_loca
 		&p, &(struct lang_parser){ .report = params->report, .scratch = scratch, .arena = params->arena },
 		location);
 	return parse_constant(&p, value) &&
-	       (p.token.kind == LANG_TOKEN_END || lang_unexpected(&p, "nothing more", NULL));
+	       (p.token.kind == LANG_TOKEN_END || lang_unexpected(&p, "nothing more", lang_hint_behind_number(&p)));
 }
 
 bool lang_parse_param(struct lang_parser *p)

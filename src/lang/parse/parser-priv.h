@@ -48,6 +48,11 @@ bool lang_expect(struct lang_parser *p, enum lang_token_kind kind, const char *w
 /* Reports that the token is not what was expected; silent after a bad token. Returns false. */
 bool lang_unexpected(struct lang_parser *p, const char *what, const char *hint);
 
+/* What the token, which cannot stand there, was likely meant as behind a number, a value or a structure; or NULL. */
+const char *lang_hint_behind_number(const struct lang_parser *p);
+const char *lang_hint_behind_value(const struct lang_parser *p);
+const char *lang_hint_behind_structure(const struct lang_parser *p);
+
 /* The word among words that the token's word is near to, as a hint, or NULL. */
 const char *lang_nearest_word(struct lang_parser *p, const char *const *words, size_t count);
 

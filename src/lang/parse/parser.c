@@ -222,7 +222,8 @@ bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
 
 	if (p->token.kind == list->closer || p->token.kind == list->separator)
 		return true;
-	return (between && p->ahead.kind == list->closer) || lang_unexpected(p, list->expect, NULL);
+	return (between && p->ahead.kind == list->closer) ||
+	       lang_unexpected(p, list->expect, lang_hint_behind_value(p));
 }
 
 bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)

@@ -50,6 +50,12 @@ static struct lang_syntax_structure *parse_spec(struct lang_parser *p, struct la
 		return NULL;
 	if (lang_accept(p, LANG_TOKEN_COLON) && !lang_take_word(p, &spec->name, "a name for the event"))
 		return NULL;
+	if (spec->name.text && p->token.kind == LANG_TOKEN_COLON) {
+		lang_unexpected(p, "the end of the event",
+				"an event is written 'type:name', without the system of its tracepoint: "
+				"'sys_enter_openat:a'");
+		return NULL;
+	}
 	if (is_repeat(&p->token)) {
 		lang_error(p->report, &p->token.location, "write 'A[]' for an array, '[A]*' to repeat a sequence",
 			   "only a sequence or an alternative can be repeated");
@@ -132,7 +138,8 @@ struct lang_syntax_structure *lang_parse_structure(struct lang_parser *p, struct
 	else if (p->token.kind == LANG_TOKEN_WORD && !lang_at_modifier(p) && !lang_at_statement(p))
 		structure = parse_spec(p, rule);
 	else
-		lang_unexpected(p, structure_what, NULL);
+		lang_unexpected(p, structure_what,
+				p->token.kind == LANG_TOKEN_LNOT_C ? "what must not happen is written '~A'" : NULL);
 	p->depth--;
 	return structure;
 }

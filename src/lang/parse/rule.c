@@ -34,9 +34,7 @@ static void parse_pattern(struct lang_parser *p, struct lang_syntax_rule *rule)
 		return;
 	}
 	struct lang_syntax_structure *pattern = lang_parse_structure(p, rule);
-	const char *hint = p->token.kind == LANG_TOKEN_COMMA ? "a sequence is written '[A, B]'"
-			   : p->token.kind == LANG_TOKEN_BAR ? "an alternative is written '(A | B)'"
-							     : NULL;
+	const char *hint = lang_hint_behind_structure(p);
 
 	if (pattern && p->ahead.kind == LANG_TOKEN_RBRACE)
 		lang_accept_end(p);
@@ -93,6 +91,13 @@ struct lang_syntax_rule *lang_parse_bare_rule(struct lang_parser *p)
 	rule->semantics_location = rule->name.location;
 	rule->pool = LANG_POOL_DEFAULT;
 	rule->pattern = lang_parse_structure(p, rule);
+	const char *hint = lang_hint_behind_structure(p);
+
+	lang_accept_end(p);
+	if (rule->pattern && hint && !lang_at_modifier(p) && !lang_at_statement(p)) {
+		lang_unexpected(p, "a modifier", hint);
+		rule->pattern = NULL;
+	}
 	if (!rule->pattern)
 		lang_skip_to_modifier(p);
 	return parse_modifiers(p, rule);

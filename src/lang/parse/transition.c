@@ -16,6 +16,10 @@ static bool parse_by_item(struct lang_parser *p, struct lang_syntax_by *by)
 		if (!lang_take_word(p, &by->field, "a field name"))
 			return false;
 	}
+	if (p->token.kind == LANG_TOKEN_DOT)
+		return lang_unexpected(
+			p, "',' or '}'",
+			"keys are fields: a descriptor's file is 'fd_path' here, its other side 'fd_peer'");
 	by->location = lang_location_to_end(p, &by->location);
 	return true;
 }

@@ -53,7 +53,7 @@ bool lang_parse_meaning(struct lang_parser *p, enum event_value value, const str
 	if (!*meaning)
 		lang_error(p->report, &first.location, lang_did_you_mean(p->report, text, meaning_nearest(text)),
 			   "there is no meaning '%s'", text);
-	else if (value == EVENT_STRING || value == EVENT_F64 || value == EVENT_BOOL)
-		lang_error(p->report, &first.location, NULL, "only integers, times and addresses have a meaning");
+	else if (event_value_lacks(value, *meaning))
+		lang_error(p->report, &first.location, NULL, "%s", event_value_lacks(value, *meaning));
 	return true;
 }

@@ -32,7 +32,7 @@ enum lang_op {
 	LANG_LAST,
 	LANG_VARIABLE, /* of a machine: element is its index */
 	LANG_KEY,      /* likewise */
-	LANG_CONTEXT,  /* header field of the event that completes the match; AGGREGATE alone */
+	LANG_CONTEXT,  /* header field of the event that completes the match; AGGREGATE and EXCEPT alone */
 	/* arithmetic: both operands have the node's kind except shifts, whose right operand may be I64 or U64 */
 	LANG_ADD,
 	LANG_SUB,

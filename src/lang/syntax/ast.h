@@ -193,6 +193,7 @@ struct lang_unit {
 	uint32_t declared_count;
 	struct lang_parameter *parameters; /* file by file, in the order of the text */
 	uint32_t parameter_count;
+	const char *host_name; /* of a user or a group but root, whose number is this host's; NULL: none is named */
 };
 
 #endif

@@ -91,6 +91,9 @@ bool lang_token_is(const struct lang_token *token, const char *keyword);
 /* True when the length bytes at word spell keyword, in any case. */
 bool lang_word_is(const char *word, size_t length, const char *keyword);
 
+/* True for a word that is a unit of times or sizes. */
+bool lang_is_unit(const struct lang_token *token);
+
 /* Reads the number or string that starts at the lexer's offset. The token's place is set; false: an error was told. */
 bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token);
 bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token);

@@ -120,8 +120,9 @@ static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 	size_t shown = token->location.length < 32 ? token->location.length : 32;
 	while ((lang_lex_byte(lexer, start + shown) & 0xc0) == 0x80)
 		shown--;
-	lang_error(lexer->report, &token->location, NULL, "unexpected character '%.*s'", (int)shown,
-		   lang_token_bytes(token));
+	lang_error(lexer->report, &token->location,
+		   *lang_token_bytes(token) == '\'' ? "strings stand in double quotes" : NULL,
+		   "unexpected character '%.*s'", (int)shown, lang_token_bytes(token));
 }
 
 static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)

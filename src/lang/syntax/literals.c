@@ -135,6 +135,15 @@ static bool lex_real(struct lang_lexer *lexer, struct lang_token *token, const s
 	return true;
 }
 
+bool lang_is_unit(const struct lang_token *token)
+{
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (lang_token_is(token, units[i].name))
+			return true;
+	}
+	return false;
+}
+
 static const struct unit *find_unit(const struct lang_lexer *lexer, const struct number *n)
 {
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -125,10 +125,10 @@ const char *lang_hint(struct lang_report *report, const char *format, ...)
 
 const char *lang_did_you_mean(struct lang_report *report, const char *wanted, const char *nearest)
 {
-	bool telling = nearest && (wanted[0] == 0 || wanted[1] != 0 || nearest[1] != 0 ||
-				   (wanted[0] | 0x20) == (nearest[0] | 0x20));
+	bool reporting = nearest && (wanted[0] == 0 || wanted[1] != 0 || nearest[1] != 0 ||
+				     (wanted[0] | 0x20) == (nearest[0] | 0x20));
 
-	return telling ? lang_hint(report, "did you mean '%s'?", nearest) : NULL;
+	return reporting ? lang_hint(report, "did you mean '%s'?", nearest) : NULL;
 }
 
 /* Sources lie in one array in the order of the inputs, so their addresses order the files. */

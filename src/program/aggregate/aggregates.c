@@ -18,6 +18,7 @@ struct aggregates {
 	struct aggregate_table **tables; /* per rule; NULL: it does not aggregate */
 	uint64_t *due;                   /* per rule: the end of its interval; UINT64_MAX: there is none */
 	bool has_begun;
+	struct aggregate_source source; /* without functions: there is none */
 };
 
 static int make_tables(struct aggregates *aggregates)
@@ -70,6 +71,20 @@ static uint64_t later(uint64_t ts, uint64_t by)
 	return ts > UINT64_MAX - by ? UINT64_MAX : ts + by;
 }
 
+static void expect(const struct aggregates *aggregates, uint32_t rule)
+{
+	if (aggregates->source.expect)
+		aggregates->source.expect(aggregates->source.context, rule, aggregates->due[rule]);
+}
+
+/* What the source has of matches up to `until` is the table's. As its take. */
+static int take(struct aggregates *aggregates, uint32_t rule, uint64_t until)
+{
+	const struct aggregate_source *source = &aggregates->source;
+
+	return source->take ? source->take(source->context, rule, until, aggregates->tables[rule]) : 0;
+}
+
 void aggregates_begin(struct aggregates *aggregates, uint64_t ts)
 {
 	if (!aggregates || aggregates->has_begun)
@@ -80,7 +95,19 @@ void aggregates_begin(struct aggregates *aggregates, uint64_t ts)
 		uint64_t every_ns = table ? aggregate_table_row(table)->every_ns : 0;
 
 		aggregates->due[i] = every_ns ? later(ts, every_ns) : UINT64_MAX;
+		if (table)
+			expect(aggregates, i);
 	}
+}
+
+void aggregates_attach(struct aggregates *aggregates, const struct aggregate_source *source)
+{
+	if (!aggregates)
+		return;
+	aggregates->source = *source;
+	for (uint32_t i = 0; aggregates->has_begun && i < aggregates->program->rule_count; i++)
+		if (aggregates->tables[i])
+			expect(aggregates, i);
 }
 
 static int report(struct aggregates *aggregates, uint32_t rule, bool is_last)
@@ -98,6 +125,18 @@ static int report(struct aggregates *aggregates, uint32_t rule, bool is_last)
 	return result;
 }
 
+/* Reports the interval that ends at due, unless nothing came, and begins the next. */
+static int end_interval(struct aggregates *aggregates, uint32_t rule)
+{
+	uint64_t *due = &aggregates->due[rule];
+	int result = 0;
+
+	if (!aggregate_table_is_empty(aggregates->tables[rule]))
+		result = report(aggregates, rule, false);
+	*due = later(*due, aggregate_table_row(aggregates->tables[rule])->every_ns);
+	return result;
+}
+
 /* Reports what was due before ts. */
 static int advance(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
 {
@@ -107,13 +146,40 @@ static int advance(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
 	if (*due >= ts)
 		return 0;
 	every_ns = aggregate_table_row(aggregates->tables[rule])->every_ns;
-	if ((ts - *due) / every_ns > REPORTS_AT_ONCE_MAX)
-		*due += (ts - 1 - *due) / every_ns * every_ns;
-	while (*due < ts && !result) {
-		if (!aggregate_table_is_empty(aggregates->tables[rule]))
-			result = report(aggregates, rule, false);
-		*due = later(*due, every_ns);
+	while (*due < ts && result >= 0) {
+		result = take(aggregates, rule, *due);
+		if (!result && (ts - *due) / every_ns > REPORTS_AT_ONCE_MAX)
+			*due += (ts - 1 - *due) / every_ns * every_ns;
+		if (result >= 0)
+			result = end_interval(aggregates, rule);
 	}
+	expect(aggregates, rule);
+	return result;
+}
+
+/* Where there are matches after due, time has passed beyond it. */
+static int take_all(struct aggregates *aggregates, uint32_t rule)
+{
+	int result;
+
+	while ((result = take(aggregates, rule, aggregates->due[rule])) > 0) {
+		result = end_interval(aggregates, rule);
+		if (result)
+			return result;
+	}
+	return result ? result : take(aggregates, rule, UINT64_MAX);
+}
+
+int aggregates_detach(struct aggregates *aggregates)
+{
+	int result = 0;
+
+	if (!aggregates || !aggregates->source.take)
+		return 0;
+	for (uint32_t i = 0; i < aggregates->program->rule_count && !result; i++)
+		if (aggregates->tables[i])
+			result = take_all(aggregates, i);
+	aggregates->source = (struct aggregate_source){ 0 };
 	return result;
 }
 
@@ -124,6 +190,9 @@ int aggregates_add(struct aggregates *aggregates, const struct program_match *ma
 	aggregates_begin(aggregates, match->ts);
 	int result = advance(aggregates, match->rule, match->ts);
 
+	if (!result && aggregates->source.share)
+		result = aggregates->source.share(aggregates->source.context, match->rule, aggregates->due[match->rule],
+						  aggregates->tables[match->rule]);
 	return result ? result : aggregate_table_add(aggregates->tables[match->rule], match);
 }
 
@@ -149,7 +218,7 @@ uint64_t aggregates_due(const struct aggregates *aggregates)
 
 int aggregates_finish(struct aggregates *aggregates)
 {
-	int result = 0;
+	int result = aggregates_detach(aggregates);
 
 	for (uint32_t i = 0; aggregates && i < aggregates->program->rule_count && !result; i++)
 		if (aggregates->tables[i])

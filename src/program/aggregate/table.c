@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides how the matches of a rule are added up. A key is laid out as a word with a bit for each value of BY that is
- * there, then the values: 8 bytes, or a string's capacity, zero behind its end; so keys are equal where their bytes
- * are.
- */
+/* Decides how the matches of a rule are added up. */
 
 #include "program/aggregate/aggregate.h"
 
@@ -27,7 +23,9 @@ struct aggregate_table {
 	struct hash_table index;
 	char *keys;
 	struct aggregate_cell *cells; /* of one key together */
-	size_t count, key_capacity, cell_capacity;
+	uint64_t *matches;            /* of one key */
+	size_t count, key_capacity, cell_capacity, match_capacity;
+	bool has_matches;
 	uint64_t other;
 	struct aggregate_row *sorted;
 	size_t sorted_capacity;
@@ -80,6 +78,7 @@ void aggregate_table_free(struct aggregate_table *table)
 	hash_table_fini(&table->index);
 	alloc_free(table->keys);
 	alloc_free(table->cells);
+	alloc_free(table->matches);
 	alloc_free(table->sorted);
 	alloc_free(table->key);
 	alloc_free(table);
@@ -91,12 +90,13 @@ void aggregate_table_clear(struct aggregate_table *table)
 	hash_table_fini(&table->index);
 	table->index = (struct hash_table){ 0 };
 	table->count = 0;
+	table->has_matches = false;
 	table->other = 0;
 }
 
 bool aggregate_table_is_empty(const struct aggregate_table *table)
 {
-	return !table->count && !table->other;
+	return !table->has_matches && !table->other;
 }
 
 const struct program_aggregation *aggregate_table_row(const struct aggregate_table *table)
@@ -169,22 +169,24 @@ static void make_key(struct aggregate_table *table, const struct program_match *
 }
 
 /* The number of the key, a new one where there is room for it; HASH_NONE: there is none. */
-static int find_key(struct aggregate_table *table, uint32_t *number)
+static int find_key(struct aggregate_table *table, const char *key, uint32_t *number)
 {
-	uint64_t hash = hash_bytes(table->seed, table->key, table->key_bytes);
+	uint64_t hash = hash_bytes(table->seed, key, table->key_bytes);
 	size_t width = table->row->aggregate_count;
 
 	for (size_t step = 0; (*number = hash_table_next(&table->index, hash, &step)) != HASH_NONE;)
-		if (memcmp(table->keys + (size_t)*number * table->key_bytes, table->key, table->key_bytes) == 0)
+		if (memcmp(table->keys + (size_t)*number * table->key_bytes, key, table->key_bytes) == 0)
 			return 0;
 	if (table->count >= table->program->rules[table->rule].pool)
 		return 0;
 	if (alloc_grow(&table->keys, &table->key_capacity, table->count, table->key_bytes) ||
 	    alloc_grow(&table->cells, &table->cell_capacity, table->count, width * sizeof *table->cells) ||
+	    alloc_grow(&table->matches, &table->match_capacity, table->count, sizeof *table->matches) ||
 	    hash_table_reserve(&table->index, NULL, table->count + 1))
 		return -ENOMEM;
-	memcpy(table->keys + table->count * table->key_bytes, table->key, table->key_bytes);
+	memcpy(table->keys + table->count * table->key_bytes, key, table->key_bytes);
 	memset(table->cells + table->count * width, 0, width * sizeof *table->cells);
+	table->matches[table->count] = 0;
 	*number = (uint32_t)table->count++;
 	hash_table_add(&table->index, hash, *number);
 	return 0;
@@ -209,6 +211,16 @@ static int stretch(struct aggregate_buckets *buckets, int32_t low, int32_t high)
 		memcpy(counts + (buckets->first - low), buckets->counts, buckets->count * sizeof *counts);
 	alloc_free(buckets->counts);
 	*buckets = (struct aggregate_buckets){ low, (uint32_t)(end - low), counts };
+	return 0;
+}
+
+/* count values of one bucket. */
+static int add_bucket(struct aggregate_cell *cell, int32_t bucket, uint64_t count)
+{
+	if (stretch(&cell->buckets, bucket, bucket))
+		return -ENOMEM;
+	cell->buckets.counts[bucket - cell->buckets.first] += count;
+	cell->count += count;
 	return 0;
 }
 
@@ -239,29 +251,20 @@ static void keep_best(struct aggregate_cell *cell, const struct program_value *v
 		cell->bits = value->u64;
 }
 
+/* What the cell keeps of a value, or of a sum of some; nothing where it counts. */
+static void add_number(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
+{
+	if (op == PROGRAM_SUM_OF || op == PROGRAM_AVG_OF)
+		add_up(cell, value);
+	else if (op == PROGRAM_MIN_OF || op == PROGRAM_MAX_OF)
+		keep_best(cell, value, op == PROGRAM_MAX_OF);
+}
+
 static int add_value(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
 {
-	int32_t bucket;
-
-	switch ((enum program_aggregate_op)op) {
-	case PROGRAM_SUM_OF:
-	case PROGRAM_AVG_OF:
-		add_up(cell, value);
-		break;
-	case PROGRAM_MIN_OF:
-	case PROGRAM_MAX_OF:
-		keep_best(cell, value, op == PROGRAM_MAX_OF);
-		break;
-	case PROGRAM_HISTOGRAM_OF:
-	case PROGRAM_QUANTILES_OF:
-		bucket = aggregate_bucket(value);
-		if (stretch(&cell->buckets, bucket, bucket))
-			return -ENOMEM;
-		cell->buckets.counts[bucket - cell->buckets.first]++;
-		break;
-	default:
-		break;
-	}
+	if (op == PROGRAM_HISTOGRAM_OF || op == PROGRAM_QUANTILES_OF)
+		return add_bucket(cell, aggregate_bucket(value), 1);
+	add_number(cell, op, value);
 	cell->count++;
 	return 0;
 }
@@ -271,12 +274,10 @@ int aggregate_table_add(struct aggregate_table *table, const struct program_matc
 	uint32_t number;
 
 	make_key(table, match);
-	if (find_key(table, &number))
+	if (aggregate_table_put(table, table->key, 1, &number))
 		return -ENOMEM;
-	if (number == HASH_NONE) {
-		table->other++;
+	if (number == AGGREGATE_NO_ROW)
 		return 0;
-	}
 	for (uint32_t i = 0; i < table->row->aggregate_count; i++) {
 		const struct program_aggregate *row = &table->aggregates[i];
 		struct aggregate_cell *cell = &table->cells[(size_t)number * table->row->aggregate_count + i];
@@ -288,6 +289,49 @@ int aggregate_table_add(struct aggregate_table *table, const struct program_matc
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+int aggregate_table_put(struct aggregate_table *table, const char *key, uint64_t matches, uint32_t *row)
+{
+	if (find_key(table, key, row))
+		return -ENOMEM;
+	if (*row == AGGREGATE_NO_ROW) {
+		table->other += matches;
+		return 0;
+	}
+	table->matches[*row] += matches;
+	table->has_matches |= matches > 0;
+	return 0;
+}
+
+void aggregate_table_put_other(struct aggregate_table *table, uint64_t matches)
+{
+	table->other += matches;
+}
+
+static struct aggregate_cell *cell_of(const struct aggregate_table *table, const struct aggregate_part *part)
+{
+	return &table->cells[(size_t)part->row * table->row->aggregate_count + part->index];
+}
+
+void aggregate_table_put_bits(struct aggregate_table *table, const struct aggregate_part *part, uint64_t bits)
+{
+	const struct program_aggregate *row = &table->aggregates[part->index];
+	struct aggregate_cell *cell = cell_of(table, part);
+	struct program_value value = { .u64 = bits };
+
+	if (!part->count)
+		return;
+	if (row->op != PROGRAM_COUNT_OF) {
+		value.kind = (enum program_kind)table->program->nodes[row->node].kind;
+		add_number(cell, row->op, &value);
+	}
+	cell->count += part->count;
+}
+
+int aggregate_table_put_bucket(struct aggregate_table *table, const struct aggregate_part *part, int32_t bucket)
+{
+	return add_bucket(cell_of(table, part), bucket, part->count);
 }
 
 bool aggregate_key(const struct aggregate_table *table, const struct aggregate_row *row, uint32_t index,
@@ -369,21 +413,20 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 int aggregate_table_sort(struct aggregate_table *table, struct aggregate_report *report)
 {
-	size_t width = table->row->aggregate_count;
+	size_t width = table->row->aggregate_count, count = 0;
 
 	if (table->count &&
 	    alloc_grow(&table->sorted, &table->sorted_capacity, table->count - 1, sizeof *table->sorted))
 		return -ENOMEM;
 	for (size_t i = 0; i < table->count; i++)
-		table->sorted[i] =
-			(struct aggregate_row){ table->keys + i * table->key_bytes, table->cells + i * width };
-	if (table->count)
-		qsort_r(table->sorted, table->count, sizeof *table->sorted, compare_rows, table);
+		if (table->matches[i])
+			table->sorted[count++] =
+				(struct aggregate_row){ table->keys + i * table->key_bytes, table->cells + i * width };
+	if (count)
+		qsort_r(table->sorted, count, sizeof *table->sorted, compare_rows, table);
 	report->rows = table->sorted;
-	report->row_count = table->count;
-	if (table->row->top && table->row->top < table->count)
-		report->row_count = table->row->top;
-	report->left_out = table->count - report->row_count;
+	report->row_count = table->row->top && table->row->top < count ? table->row->top : count;
+	report->left_out = count - report->row_count;
 	report->other = table->other;
 	return 0;
 }

@@ -109,7 +109,7 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 {
 	const struct program_transition *transition = &check->program->transitions[item.index];
 	bool leaves = transition->target == PROGRAM_TARGET_END || transition->target == PROGRAM_TARGET_MATCH;
-	bool tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH;
+	bool reports = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH;
 
 	if (transition->flags & ~(uint32_t)(PROGRAM_TELL | PROGRAM_ARM) && transition->flags != PROGRAM_COPY)
 		return check_fail(check, item, "its flags %#x are not possible", transition->flags);
@@ -119,7 +119,7 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 		return check_fail(check, item, "it arms a timer that is not there");
 	if (transition->flags & PROGRAM_COPY && (opens || transition->type == PROGRAM_TIMER))
 		return check_fail(check, item, "there is nothing to copy, or nothing that asks for it");
-	if (tells && !check->program->rules[rule].notice_count)
+	if (reports && !check->program->rules[rule].notice_count)
 		return check_fail(check, item, "it reports something, its machine has nothing to report");
 	if (transition->hold != PROGRAM_NONE || transition->element != PROGRAM_NONE)
 		return check_fail(check, item, "a machine's transition holds always and is no element");
@@ -188,7 +188,7 @@ int check_machine_actions(struct check *check, struct check_item item, uint32_t 
 {
 	const struct program_transition *transition = &check->program->transitions[item.index];
 	const struct program_rule *owner = &check->program->rules[rule];
-	bool tells = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH, numbered = false;
+	bool reports = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH, numbered = false;
 	uint32_t places = 0;
 	int result = 0;
 
@@ -209,7 +209,7 @@ int check_machine_actions(struct check *check, struct check_item item, uint32_t 
 	}
 	if (opens && places != (UINT32_C(1) << class_of(check, rule)->slot_count) - 1)
 		return check_fail(check, item, "it does not set the whole key");
-	if (tells && !numbered)
+	if (reports && !numbered)
 		return check_fail(check, item, "it reports something and does not say what");
 	return 0;
 }

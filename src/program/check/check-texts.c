@@ -94,10 +94,14 @@ int check_meaning(struct check *check, struct check_item item, uint32_t meaning,
 
 	if (result || !meaning)
 		return result;
-	if (!meaning_find(program_text(check->program, meaning - 1)))
+	const struct meaning *row = meaning_find(program_text(check->program, meaning - 1));
+
+	if (!row)
 		return check_fail(check, item, "there is no such meaning");
-	if (kind == PROGRAM_STRING || kind == PROGRAM_BOOL)
-		return check_fail(check, item, "only numbers have a meaning");
+	if (kind == PROGRAM_BOOL || (kind == PROGRAM_STRING) != meaning_is_text(row))
+		return check_fail(check, item,
+				  meaning_is_text(row) ? "only strings have this meaning"
+						       : "only numbers have a meaning");
 	return 0;
 }
 

@@ -41,6 +41,8 @@ void explain_aggregation_text(const struct explain *explain)
 	text_append(out, "\n  matches are added up");
 	if (explain->facts->who_adds)
 		text_printf(out, " by %s", explain->facts->who_adds);
+	if (explain->facts->why_added)
+		text_printf(out, ": the kernel delivers each of them, as %s", explain->facts->why_added);
 	text_append(out, "\n");
 	for (uint32_t i = 0; i < row->aggregate_count; i++)
 		print_row(explain, &program_aggregates(program, row)[i]);
@@ -91,6 +93,10 @@ void explain_aggregation_json(const struct explain *explain)
 	if (explain->facts->who_adds) {
 		text_append(out, ",\"added_by\":");
 		text_json(out, explain->facts->who_adds);
+	}
+	if (explain->facts->why_added) {
+		text_append(out, ",\"delivered_because\":");
+		text_json(out, explain->facts->why_added);
 	}
 	if (row->top)
 		text_printf(out, ",\"top\":%" PRIu32, row->top);

@@ -83,6 +83,8 @@ static void put_rule(const struct explain *explain)
 	put_string(explain, facts->why);
 	put_number(explain, "kernel_bytes", facts->kernel_bytes, facts->kernel_bytes != 0);
 	put_number(explain, "user_space_bytes", facts->user_space_bytes, facts->user_space_bytes != 0);
+	if (facts->kept_events)
+		put_number(explain, "kept_events", facts->kept_events, true);
 }
 
 static void put_properties(const struct explain *explain)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how expressions read: the language's own notation, with no more parentheses than it needs. */
 
+#include "meaning/meaning.h"
 #include "program/eval.h"
+#include "program/explain/explain.h"
 #include "program/explain/print-priv.h"
 #include "program/query.h"
 
@@ -48,6 +50,8 @@ struct printer {
 	struct text_buffer *text;
 	const struct program *program;
 	const struct program_rule *rule;
+	bool for_people;   /* constants are shown by what they mean, fields behind the name of their event */
+	const char *event; /* or NULL */
 };
 
 /* The shortest decimal that reads back as the same number, and reads as a real. */
@@ -108,6 +112,8 @@ static void print_leaf(const struct printer *printer, const struct program_node 
 		text_quote(printer->text, program_text(program, node->a));
 		break;
 	case PROGRAM_OP_FIELD:
+		if (printer->event)
+			text_printf(printer->text, "%s.", printer->event);
 		text_append(printer->text, program_text(program, program->fields[node->a].name));
 		break;
 	default:
@@ -164,15 +170,61 @@ static void print_in(const struct printer *printer, const struct program_node *n
 	text_append(printer->text, " }");
 }
 
+static bool is_time(const struct program *program, const struct program_rule *rule, const struct program_node *node)
+{
+	const char *name, *dot;
+
+	if (node->op == PROGRAM_OP_FIELD)
+		return node->a == 0; /* ts */
+	if (node->op != PROGRAM_OP_SLOT)
+		return false;
+	name = program_text(program, program_slots(program, rule)[node->a].name);
+	dot = strrchr(name, '.');
+	return dot && strcmp(dot, ".ts") == 0;
+}
+
+/* What the number that node yields stands for, as far as the image tells; NULL: nothing. */
+static const struct meaning *meaning_of(const struct printer *printer, const struct program_node *node)
+{
+	const struct program *program = printer->program;
+
+	if (node->op == PROGRAM_OP_SUB && is_time(program, printer->rule, &program->nodes[node->a]) &&
+	    is_time(program, printer->rule, &program->nodes[node->b]))
+		return &meaning_duration;
+	if (node->op != PROGRAM_OP_FIELD || !program->fields[node->a].meaning)
+		return NULL;
+	return meaning_find(program_text(program, program->fields[node->a].meaning - 1));
+}
+
+/* Whether a constant has been shown by what the other operand means. */
+static bool print_meant(const struct printer *printer, uint32_t index, uint32_t other)
+{
+	const struct program_node *node = &printer->program->nodes[index];
+	const struct meaning *meaning;
+
+	if (!printer->for_people || node->op != PROGRAM_OP_CONST || node->kind == PROGRAM_F64)
+		return false;
+	meaning = meaning_of(printer, &printer->program->nodes[other]);
+	if (meaning)
+		meaning_show(printer->text, meaning, (struct meaning_number){ node->imm, node->kind == PROGRAM_I64 });
+	return meaning;
+}
+
 static void print_operation(const struct printer *printer, const struct program_node *node)
 {
 	const struct operator* operator= & operators[node->op];
+	bool compares = operator->precedence == COMPARISON;
 
-	if (node->op != PROGRAM_OP_LNOT)
+	if (node->op == PROGRAM_OP_LNOT) {
+		text_append(printer->text, operator->sign);
+		print_node(printer, node->a, operator->precedence, operator->right_bare);
+		return;
+	}
+	if (!compares || !print_meant(printer, node->a, node->b))
 		print_node(printer, node->a, operator->precedence, operator->left_bare);
 	text_append(printer->text, operator->sign);
-	print_node(printer,
-		   node->op == PROGRAM_OP_LNOT ? node->a : node->b, operator->precedence, operator->right_bare);
+	if (!compares || !print_meant(printer, node->b, node->a))
+		print_node(printer, node->b, operator->precedence, operator->right_bare);
 }
 
 /* around, bare: the operator this is an operand of, and whether it puts up with one of its own precedence here. */
@@ -207,6 +259,14 @@ void program_print(struct text_buffer *text, const struct program *program, cons
 		   uint32_t node)
 {
 	struct printer printer = { .text = text, .program = program, .rule = rule };
+
+	print_node(&printer, node, LOOSEST, true);
+}
+
+void program_print_condition(struct text_buffer *out, const struct program *program, const struct program_rule *rule,
+			     uint32_t node, const char *event)
+{
+	struct printer printer = { .text = out, .program = program, .rule = rule, .for_people = true, .event = event };
 
 	print_node(&printer, node, LOOSEST, true);
 }

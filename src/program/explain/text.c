@@ -113,6 +113,8 @@ static void print_location(const struct explain *explain)
 		text_append(out, " in user space");
 	}
 	text_append(out, "\n");
+	if (facts->kept_events)
+		text_printf(out, "  sequence   %" PRIu32 " events at most, of all runs together\n", facts->kept_events);
 }
 
 static void print_target(const struct explain *explain, const struct program_transition *transition)
@@ -200,7 +202,7 @@ static void print_notice(const struct explain *explain, const struct program_tra
 	}
 }
 
-static bool is_told(const struct explain *explain, const struct program_action *action)
+static bool is_reported(const struct explain *explain, const struct program_action *action)
 {
 	return !explain_is_machine(explain) || !explain_is_bookkeeping(explain, action);
 }
@@ -212,7 +214,7 @@ static void print_actions(const struct explain *explain, const struct program_tr
 	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
 		const struct program_action *action = &program_actions(explain->program, transition)[i];
 
-		if (!is_told(explain, action))
+		if (!is_reported(explain, action))
 			continue;
 		text_append(explain->out, first ? "      set   " : "            ");
 		explain_action(explain, action);

@@ -12,7 +12,8 @@ static const struct react_param params[] = {
 	{ .name = "signal", .type = REACT_SIGNAL_NAME, .optional = true },
 };
 
-/* Where no process could be stopped, the keeper of the questions gives the default answer; an agent alone has none. */
+/* Where no process could be stopped, the watchdog of the questions gives the default answer; an agent alone has none.
+ */
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;

@@ -18,9 +18,9 @@ const struct react_action react_stack = {
 	.name = "Stack",
 	.summary = "reports the functions that the thread which completed the match is in, innermost first",
 	.guarantee =
-		"Taken in the kernel at the match, of the thread in user mode, by frame pointers: the caller of a "
-		"function compiled without them is left out, or the stack ends there. At most 32. Not where the rule "
-		"runs in user space, where time completes the match, or in a replay.",
+		"Taken in the kernel at the match, of the thread in user mode. A copy of the stack (16 KiB) is unwound "
+		"by asterism; where that cannot be done the stack is what frame pointers give, and the match says so. "
+		"At most 32. Not where the rule runs in user space, where time completes the match, or in a replay.",
 	.primitive = REACT_STACK,
 	.perform = perform,
 };

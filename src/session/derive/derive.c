@@ -191,7 +191,7 @@ static int give(struct derive *derive, struct derivation *item, struct event *ev
 }
 
 /* What its user should know at the end: why there are fewer events than live. */
-static void tell_unknown(const struct derive *derive)
+static void report_unknown(const struct derive *derive)
 {
 	if (derive->unknown)
 		diag_add(derive->diag, ASTERISM_WARNING, NULL, NULL,
@@ -240,7 +240,7 @@ static int derive_next(struct event_source *source, struct event *event)
 	result = event_source_next(derive->inner, event);
 	take_losses(derive);
 	if (result == 0)
-		tell_unknown(derive);
+		report_unknown(derive);
 	if (result <= 0 || !derive->plan.count)
 		return result;
 	result = know(derive, event, &known);

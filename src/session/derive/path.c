@@ -101,7 +101,7 @@ static int compile_operation(const struct derive_scope *scope, const struct even
 	bool is_binary = path->op >= SOURCE_AND && path->op <= SOURCE_GE;
 	int result;
 
-	if (!is_binary && path->op != SOURCE_BE16 && path->op != SOURCE_BE32)
+	if (!is_binary && (path->op < SOURCE_BE16 || path->op > SOURCE_BE64))
 		return -ENOENT;
 	result = derive_integer_compile(scope, path->left, &left);
 	if (!result && is_binary)

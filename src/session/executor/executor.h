@@ -15,8 +15,10 @@
 #include "ebpf/ebpf.h"
 #include "ebpf/run-time.h"
 #include "event/catalog.h"
+#include "program/aggregate/aggregate.h"
 #include "program/load.h"
 #include "program/match.h"
+#include "program/why/why.h"
 #include "session/output/totals.h"
 
 #include <errno.h>
@@ -37,6 +39,7 @@ struct executor_options {
 	const bool *rules; /* per rule: it runs here; must outlive the executor. NULL: all do */
 	program_match_fn *on_match;
 	void *context;
+	bool counts_why; /* what becomes of runs is counted, for executor_count_why */
 
 	/* Fed: how many threads may match (0: the calling one), and whether they may share a rule. */
 	uint32_t jobs;
@@ -55,6 +58,7 @@ struct executor_options {
 	 * leaves the rest to the next one, and returns EXECUTOR_PAUSE. 0: no limit.
 	 */
 	uint32_t batch;
+	bool deliver_all; /* every match is handed out, also where the kernel's programs could add it up */
 };
 
 /* Results that are no failures. No callback may return them. */
@@ -65,7 +69,8 @@ enum {
 
 /*
  * What a kind has to bring. Events are handed over or come by themselves: a kind has the operations of one of these
- * groups, or of both. Of the others lose, tally and run_time may be NULL: there is nothing to do or to tell.
+ * groups, or of both. Of the others lose, tally, count_why, source and run_time may be NULL: there is nothing to do or
+ * to tell.
  */
 struct executor_kind {
 	const char *name;
@@ -107,6 +112,10 @@ struct executor_kind {
 
 	/* Adds what statement has counted, where that was not a match that was handed out, to buckets. */
 	void (*tally)(const struct executor *executor, uint32_t statement, uint64_t *buckets);
+	/* Adds what became of the runs of the rules that run here. */
+	void (*count_why)(const struct executor *executor, struct program_why *why);
+	/* Who adds up matches that are not handed out; the source lives as long as the executor. */
+	void (*source)(const struct executor *executor, struct aggregate_source *source);
 	/* As ebpf_run_time. */
 	void (*run_time)(const struct executor *executor, struct ebpf_run_time *time);
 };
@@ -174,6 +183,23 @@ static inline void executor_tally(const struct executor *executor, uint32_t stat
 {
 	if (executor->kind->tally)
 		executor->kind->tally(executor, statement, buckets);
+}
+
+static inline void executor_count_why(const struct executor *executor, struct program_why *why)
+{
+	if (executor->kind->count_why)
+		executor->kind->count_why(executor, why);
+}
+
+/* Matches that executor adds up by itself are taken from there as well. */
+static inline void executor_attach(const struct executor *executor, struct aggregates *aggregates)
+{
+	struct aggregate_source source;
+
+	if (!executor->kind->source)
+		return;
+	executor->kind->source(executor, &source);
+	aggregates_attach(aggregates, &source);
 }
 
 static inline void executor_run_time(const struct executor *executor, struct ebpf_run_time *time)

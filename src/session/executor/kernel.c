@@ -116,6 +116,20 @@ static void kernel_tally(const struct executor *executor, uint32_t statement, ui
 	ebpf_tally(((const struct kernel *)executor)->ebpf, statement, buckets);
 }
 
+static void kernel_count_why(const struct executor *executor, struct program_why *why)
+{
+	const struct kernel *kernel = (const struct kernel *)executor;
+
+	for (uint32_t i = 0; i < why->program->rule_count; i++)
+		if (!kernel->excluded[i])
+			ebpf_count_why(kernel->ebpf, i, why->rules[i]);
+}
+
+static void kernel_source(const struct executor *executor, struct aggregate_source *source)
+{
+	ebpf_source(((const struct kernel *)executor)->ebpf, source);
+}
+
 static void kernel_run_time(const struct executor *executor, struct ebpf_run_time *time)
 {
 	ebpf_run_time(((const struct kernel *)executor)->ebpf, time);
@@ -139,8 +153,10 @@ static int make_ebpf(struct kernel *kernel, const struct executor_options *optio
 		.excluded = kernel->excluded,
 		.recorder = options->recorder,
 		.allowed = options->allowed,
+		.counts_why = options->counts_why,
 		.anywhere = options->anywhere,
 		.stops = options->stops,
+		.deliver_all = options->deliver_all,
 		.on_match = on_match,
 		.context = kernel,
 		.on_event = kernel->stream.on_event ? on_event : NULL,
@@ -224,5 +240,7 @@ const struct executor_kind executor_kernel = {
 	.finish = kernel_finish,
 	.count = kernel_count,
 	.tally = kernel_tally,
+	.count_why = kernel_count_why,
+	.source = kernel_source,
 	.run_time = kernel_run_time,
 };

@@ -24,6 +24,7 @@ struct mixed {
 	struct executor executor; /* first */
 	const struct program *program;
 	struct executor *kernel, *user; /* user: NULL where all run in the kernel */
+	uint64_t ended_ns;              /* when events ended; 0: they have not */
 	bool *in_kernel, *in_user;      /* per rule: runs there; some may run in neither */
 };
 
@@ -45,19 +46,22 @@ static int mixed_fd(const struct executor *executor)
 static int mixed_poll(struct executor *executor, uint64_t *wait_ns)
 {
 	struct mixed *mixed = (struct mixed *)executor;
-	uint64_t before = clock_now_ns();
+	uint64_t until = mixed->ended_ns ? mixed->ended_ns : clock_now_ns() - GRACE_NS;
 	int result = executor_poll(mixed->kernel, wait_ns);
 
 	if (result)
 		return result;
 	if (*wait_ns > TICK_NS)
 		*wait_ns = TICK_NS;
-	return executor_advance(mixed->user, before - GRACE_NS);
+	return executor_advance(mixed->user, until);
 }
 
 static int mixed_finish(struct executor *executor)
 {
-	return executor_finish(((struct mixed *)executor)->kernel);
+	struct mixed *mixed = (struct mixed *)executor;
+
+	mixed->ended_ns = clock_now_ns();
+	return executor_finish(mixed->kernel);
 }
 
 static void mixed_count(const struct executor *executor, struct session_totals *totals)
@@ -71,6 +75,19 @@ static void mixed_count(const struct executor *executor, struct session_totals *
 static void mixed_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
 {
 	executor_tally(((const struct mixed *)executor)->kernel, statement, buckets);
+}
+
+static void mixed_count_why(const struct executor *executor, struct program_why *why)
+{
+	executor_count_why(((const struct mixed *)executor)->user, why);
+	executor_count_why(((const struct mixed *)executor)->kernel, why);
+}
+
+static void mixed_source(const struct executor *executor, struct aggregate_source *source)
+{
+	const struct executor *kernel = ((const struct mixed *)executor)->kernel;
+
+	kernel->kind->source(kernel, source);
 }
 
 static void mixed_run_time(const struct executor *executor, struct ebpf_run_time *time)
@@ -101,9 +118,6 @@ static int placement_of_rule(struct mixed *mixed, uint32_t rule, struct asterism
 	if (placement.place == SESSION_NOWHERE)
 		return diag_error(diag, NULL, -EINVAL, "rule %s is SYNCHRONOUS but cannot run in the kernel: %s", name,
 				  placement.reason);
-	if (placement.place == SESSION_USER)
-		diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s %s runs in user space: %s",
-			 program_sort(&program->rules[rule]), name, placement.reason);
 	return 0;
 }
 
@@ -119,10 +133,12 @@ static int placement_of_rules(struct mixed *mixed, const struct executor_options
 		if (placement_of_rule(mixed, i, diag))
 			error = -EINVAL;
 		if (!error)
-			error = session_tell_order(mixed->program, options->catalog, i, diag);
+			error = session_report_order(mixed->program, options->catalog, i, diag);
 		if (error)
 			result = error;
 	}
+	if (!result)
+		session_note_user_space(mixed->program, mixed->in_user, NULL, diag);
 	return result;
 }
 
@@ -166,28 +182,39 @@ static bool is_connected(const struct mixed *mixed, uint32_t rule)
 	return mixed->in_kernel[rule] && ebpf_emit_connects(mixed->program, rule);
 }
 
-/* Takes the rules that EMIT connects out of the kernel. False where there are none, or one must not leave it. */
-static bool fall_back(struct mixed *mixed, struct asterism_diag *diag)
+/* Whether there are rules that EMIT connects, and none of them must stay in the kernel. */
+static bool may_fall_back(const struct mixed *mixed)
+{
+	bool connected = false;
+
+	for (uint32_t i = 0; i < mixed->program->rule_count; i++) {
+		if (is_connected(mixed, i) && mixed->program->rules[i].mode == PROGRAM_SYNCHRONOUS)
+			return false;
+		connected |= is_connected(mixed, i);
+	}
+	return connected;
+}
+
+/* Takes the rules that EMIT connects out of the kernel. */
+static int fall_back(struct mixed *mixed, struct asterism_diag *diag)
 {
 	const struct program *program = mixed->program;
-	uint32_t connected = 0;
+	bool *moved = alloc_zero(program->rule_count, sizeof *moved);
 
+	if (!moved)
+		return diag_no_memory(diag);
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		moved[i] = is_connected(mixed, i);
 	for (uint32_t i = 0; i < program->rule_count; i++) {
-		if (is_connected(mixed, i) && program->rules[i].mode == PROGRAM_SYNCHRONOUS)
-			return false;
-		connected += is_connected(mixed, i);
+		mixed->in_user[i] |= moved[i];
+		mixed->in_kernel[i] &= !moved[i];
 	}
-	for (uint32_t i = 0; i < program->rule_count && connected; i++) {
-		if (!is_connected(mixed, i))
-			continue;
-		mixed->in_user[i] = true;
-		mixed->in_kernel[i] = false;
-		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-			 "%s %s runs in user space: with the rules that EMIT connects it with it is too much for one "
-			 "program of this kernel",
-			 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
-	}
-	return connected > 0;
+	session_note_user_space(program, moved,
+				"with the rules that EMIT connects it with it is too much for one program of this "
+				"kernel",
+				diag);
+	alloc_free(moved);
+	return 0;
 }
 
 /*
@@ -206,8 +233,9 @@ static int make_both(struct mixed *mixed, const struct executor_options *options
 	result = make_kernel(mixed, options, NULL);
 	if (!result)
 		return 0;
-	if (result == -E2BIG && fall_back(mixed, diag)) {
-		result = make_user(mixed, options, diag);
+	if (result == -E2BIG && may_fall_back(mixed)) {
+		result = fall_back(mixed, diag);
+		result = result ? result : make_user(mixed, options, diag);
 		if (result)
 			return result;
 	}
@@ -244,6 +272,8 @@ static int mixed_open(const struct executor_options *options, struct asterism_di
 	result = mixed->in_kernel && mixed->in_user ? placement_of_rules(mixed, options, diag) : diag_no_memory(diag);
 	if (!result)
 		result = kernel_error(make_both(mixed, options, diag));
+	if (!result)
+		session_note_delivered(mixed->program, mixed->in_kernel, diag);
 	if (result)
 		mixed_free(&mixed->executor);
 	else
@@ -262,5 +292,7 @@ const struct executor_kind executor_mixed = {
 	.finish = mixed_finish,
 	.count = mixed_count,
 	.tally = mixed_tally,
+	.count_why = mixed_count_why,
+	.source = mixed_source,
 	.run_time = mixed_run_time,
 };

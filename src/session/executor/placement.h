@@ -2,7 +2,10 @@
 #ifndef SESSION_EXECUTOR_PLACEMENT_H
 #define SESSION_EXECUTOR_PLACEMENT_H
 
+#include "base/diag.h"
 #include "program/load.h"
+
+#include <stdbool.h>
 
 /* Where one rule runs in a live session. */
 enum session_place {
@@ -22,5 +25,15 @@ struct session_placement {
  * rules that may do all that they say.
  */
 void session_placement_of(const struct program *program, uint32_t rule, struct session_placement *placement);
+
+/*
+ * Notes for who would expect the kernel; chosen says which rules they are about, per rule of the program. A few have a
+ * note each, many have one together. They run in user space, for the reason why (one clause about "it"), or NULL: for
+ * that of their placement; their matches are delivered to be added up, which programs cannot do, though nothing else
+ * is wanted of them.
+ */
+void session_note_user_space(const struct program *program, const bool *chosen, const char *why,
+			     struct asterism_diag *diag);
+void session_note_delivered(const struct program *program, const bool *chosen, struct asterism_diag *diag);
 
 #endif

@@ -40,7 +40,7 @@ struct sharded {
 	/* Of the owner alone, and of every event. */
 	struct batch *filling;
 	uint64_t now;         /* the latest time told */
-	uint64_t told;        /* the latest time that an item has */
+	uint64_t reported;    /* the latest time that an item has */
 	uint32_t *item_bytes; /* per type: how much of a record is looked at */
 	bool *doubtful;       /* per field of the program: a string that some rule looks at, and that may be unread */
 	bool *asks_end;       /* of these, the ones of which a rule asks how they end: they may be cut */
@@ -197,7 +197,7 @@ static void give_all(struct sharded *sharded, struct batch_item added)
 	}
 }
 
-static void tell_all(struct sharded *sharded, const struct event_header *item)
+static void report_all(struct sharded *sharded, const struct event_header *item)
 {
 	give_all(sharded, batch_add(sharded->filling, item, sizeof *item, sharded->now));
 }
@@ -205,10 +205,10 @@ static void tell_all(struct sharded *sharded, const struct event_header *item)
 /* Sees to it that time passes for the rules, even where no event concerned them. */
 static void add_time(struct sharded *sharded)
 {
-	if (sharded->told >= sharded->now)
+	if (sharded->reported >= sharded->now)
 		return;
-	tell_all(sharded, &(struct event_header){ .ts = sharded->now, .type = ITEM_TIME });
-	sharded->told = sharded->now;
+	report_all(sharded, &(struct event_header){ .ts = sharded->now, .type = ITEM_TIME });
+	sharded->reported = sharded->now;
 }
 
 /* Gives the batch being filled away; the next one is free then. */
@@ -276,7 +276,7 @@ static int sharded_feed(struct executor *executor, const struct event_header *re
 	if (!is_known)
 		item->type = PROGRAM_NONE;
 	give_event(sharded, record, added);
-	sharded->told = sharded->now;
+	sharded->reported = sharded->now;
 	return publish_full(sharded);
 }
 
@@ -295,7 +295,7 @@ static int sharded_lose(struct executor *executor, uint64_t lost)
 
 	/* Runs whose time was up before the loss are not concerned. */
 	add_time(sharded);
-	tell_all(sharded, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
+	report_all(sharded, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
 	sharded->lost += lost;
 	return publish_full(sharded);
 }
@@ -316,6 +316,7 @@ static void add_stats(struct program_rule_stats *stats, const struct program_rul
 	stats->runs_opened += more->runs_opened;
 	stats->runs_live_max += more->runs_live_max;
 	stats->pool_exhausted += more->pool_exhausted;
+	stats->events_refused += more->events_refused;
 	stats->unraised += more->unraised;
 	stats->lost += more->lost;
 	stats->divisions_by_zero += more->divisions_by_zero;
@@ -353,6 +354,16 @@ static void sharded_count(const struct executor *executor, struct session_totals
 	totals->threads = sharded->worker_count;
 	if (sharded->divided_count > totals->divided)
 		totals->divided = sharded->divided_count;
+}
+
+static void sharded_count_why(const struct executor *executor, struct program_why *why)
+{
+	const struct sharded *sharded = (const struct sharded *)executor;
+
+	for (uint32_t i = 0; i < sharded->worker_count; i++)
+		for (uint32_t rule = 0; rule < why->program->rule_count; rule++)
+			if (sharded->workers[i]->part->rules[rule])
+				engine_count_why(sharded->workers[i]->engine, rule, why->rules[rule]);
 }
 
 /* For the moment: that some rule looks at the field. */
@@ -432,6 +443,7 @@ static int make_worker(struct sharded *sharded, uint32_t index, struct asterism_
 {
 	struct worker *worker = alloc_zero(1, sizeof *worker);
 	const struct engine_options options = {
+		.counts_why = sharded->options.counts_why,
 		.on_match = worker_match,
 		.context = worker,
 		.rules = sharded->split.parts[index].rules,
@@ -569,4 +581,5 @@ const struct executor_kind executor_sharded = {
 	.advance = sharded_advance,
 	.finish = sharded_finish,
 	.count = sharded_count,
+	.count_why = sharded_count_why,
 };

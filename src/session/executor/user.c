@@ -13,7 +13,7 @@ struct user {
 	struct executor executor; /* first */
 	struct engine *engine;
 	const bool *rules; /* NULL: all */
-	uint64_t told;     /* by lose */
+	uint64_t reported; /* by lose */
 };
 
 static int user_feed(struct executor *executor, const struct event_header *record)
@@ -25,7 +25,7 @@ static int user_lose(struct executor *executor, uint64_t lost)
 {
 	struct user *user = (struct user *)executor;
 
-	user->told += lost;
+	user->reported += lost;
 	engine_lose(user->engine, lost);
 	return 0;
 }
@@ -49,8 +49,17 @@ static void user_count(const struct executor *executor, struct session_totals *t
 		if (user->rules && !user->rules[i])
 			continue;
 		engine_stats(user->engine, i, &totals->rules[i]);
-		totals->lost += totals->rules[i].lost - user->told;
+		totals->lost += totals->rules[i].lost - user->reported;
 	}
+}
+
+static void user_count_why(const struct executor *executor, struct program_why *why)
+{
+	const struct user *user = (const struct user *)executor;
+
+	for (uint32_t i = 0; i < why->program->rule_count; i++)
+		if (!user->rules || user->rules[i])
+			engine_count_why(user->engine, i, why->rules[i]);
 }
 
 static void user_free(struct executor *executor)
@@ -63,7 +72,8 @@ static int user_open(const struct executor_options *options, struct asterism_dia
 {
 	const struct engine_options engine = { .on_match = options->on_match,
 					       .context = options->context,
-					       .rules = options->rules };
+					       .rules = options->rules,
+					       .counts_why = options->counts_why };
 	struct user *user;
 	int result;
 
@@ -91,4 +101,5 @@ const struct executor_kind executor_user = {
 	.advance = user_advance,
 	.finish = user_finish,
 	.count = user_count,
+	.count_why = user_count_why,
 };

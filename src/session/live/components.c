@@ -4,6 +4,7 @@
 #include "session/live/components.h"
 
 #include "base/clock.h"
+#include "session/live/cgroups.h"
 #include "session/live/remaining.h"
 #include "session/live/seed.h"
 #include "session/output/result.h"
@@ -74,7 +75,7 @@ static void mark(void *context, const struct program_match *match)
 	recording_mark(components->recording, &at);
 	free(values);
 	if (!components->options->recording->flight || components->rules_snap ||
-	    !result_is_told(&program->rules[match->rule], components->options->least_severity))
+	    !result_is_reported(&program->rules[match->rule], components->options->least_severity))
 		return;
 	/* A snapshot holds all the marks, but it is that of the first. */
 	if (components->pending)
@@ -83,13 +84,13 @@ static void mark(void *context, const struct program_match *match)
 		components->pending = at.rule;
 }
 
-static int tell(void *context, const struct program_match *match)
+static int report(void *context, const struct program_match *match)
 {
 	struct session_components *components = context;
 	const struct session_live_options *options = components->options;
 
 	return options->on_match && !components->failed
-		       ? session_components_told(components, options->on_match(options->context, match))
+		       ? session_components_reported(components, options->on_match(options->context, match))
 		       : 0;
 }
 
@@ -99,11 +100,11 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 	const struct session_live_options *options = components->options;
 
 	return options->on_aggregate && !components->failed
-		       ? session_components_told(components, options->on_aggregate(options->context, report))
+		       ? session_components_reported(components, options->on_aggregate(options->context, report))
 		       : 0;
 }
 
-int session_components_told(struct session_components *components, int result)
+int session_components_reported(struct session_components *components, int result)
 {
 	components->failed |= result < 0;
 	return result < 0 && components->must_go_on ? 0 : result;
@@ -140,12 +141,13 @@ static int open_unit(struct session_components *components, struct veto *veto)
 		.ask_command = options->ask_command,
 		.ask_context = options->context,
 		.snapshot = options->recording && options->recording->flight ? want_snapshot : NULL,
-		.tell = tell,
+		.report = report,
 		.on_aggregate = on_aggregate,
 		.on_found = options->recording ? mark : NULL,
 		.context = components,
 		.stops = components->diag,
 		.veto = veto,
+		.counts_why = options->counts_why,
 	};
 	int result = live_unit_open(&components->unit, &unit, components->diag);
 	const struct reactions *reactions = components->unit.responses.reactions;
@@ -163,6 +165,8 @@ static int open_recording(struct session_components *components)
 	recording.scope = scope_of(components->options);
 	recording.filter = components->options->filter;
 	recording.is_guest = components->rules != NULL;
+	if (!recording.is_guest)
+		live_cgroups_warn_recorded(recording.what, components->diag);
 	result = recording_new(&recording, components->diag, &components->recording);
 	return result ? result : recording_attach(components->recording);
 }
@@ -200,7 +204,10 @@ int session_components_add(struct session_components *components, pid_t pid)
 {
 	int result = components->recording ? recording_add(components->recording, pid) : 0;
 
-	return result || !components->unit.executor ? result : executor_add(components->unit.executor, pid);
+	if (result || !components->unit.executor)
+		return result;
+	reactions_follow(components->unit.responses.reactions, pid);
+	return executor_add(components->unit.executor, pid);
 }
 
 void session_components_remaining(struct session_components *components, struct session_remaining *found)
@@ -212,7 +219,7 @@ int session_components_seed(struct session_components *components, int waiting)
 {
 	if (seed_is_wanted(components->rules ? session_rules_program(components->rules) : NULL,
 			   components->options->recording ? components->options->recording->what : NULL))
-		return seed_tell(in_scope, components, waiting);
+		return seed_report(in_scope, components, waiting);
 	return 0;
 }
 

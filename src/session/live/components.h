@@ -37,7 +37,7 @@ int session_components_add(struct session_components *components, pid_t pid);
 /* As remaining_find. */
 void session_components_remaining(struct session_components *components, struct session_remaining *found);
 
-/* Tells the rules and the recording what is there already, in so far as they ask. As seed_tell. */
+/* Tells the rules and the recording what is there already, in so far as they ask. As seed_report. */
 int session_components_seed(struct session_components *components, int waiting);
 
 /* As live_unit_watch, for both. */
@@ -45,11 +45,11 @@ int session_components_watch(const struct session_components *components, const 
 
 /*
  * As live_unit_poll. Where a rule may act or something is recorded, it is no reason to end that there is no consumer
- * left of matches any more: then what on_match returns stays here, and session_components_told gives 0 for such a
+ * left of matches any more: then what on_match returns stays here, and session_components_reported gives 0 for such a
  * result.
  */
 int session_components_poll(struct session_components *components, uint64_t *wait_ns);
-int session_components_told(struct session_components *components, int result);
+int session_components_reported(struct session_components *components, int result);
 
 /* Somebody wants what is recorded on the disk: a snapshot of a flight recording, or what a continuous one has. As
  * recording_snapshot. */

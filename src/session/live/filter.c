@@ -30,6 +30,7 @@ struct live_filter {
 	size_t cgroup_count, cgroup_capacity;
 	uid_t *users;
 	char mount[PATH_BYTES]; /* of the hierarchy; "": not looked for yet */
+	live_filter_id_fn *find_id;
 	struct asterism_diag *diag;
 };
 
@@ -204,16 +205,28 @@ static int find_container(struct live_filter *filter, const char *name)
 {
 	struct search search = { .filter = filter, .name = name, .is_meant = is_container };
 	size_t before = filter->cgroup_count;
-	int result = find_all(&search);
+	char id[LIVE_FILTER_ID_BYTES];
+	int result = find_all(&search), named = 0;
 
+	if (!result && !search.found && filter->find_id && (named = filter->find_id(name, filter->diag, id)) == 1) {
+		search.name = id;
+		result = find_all(&search);
+	}
 	if (result || search.found == 1)
 		return result;
+	if (named > 1)
+		return diag_error(filter->diag, NULL, -EINVAL,
+				  "several containers are called '%s': say docker:%s or podman:%s, or the id", name,
+				  name, name);
+	if (named)
+		return diag_error(filter->diag, NULL, -EINVAL, "the container '%s' (%.12s) is not running", name, id);
 	if (search.found)
 		return diag_error(filter->diag, NULL, -EINVAL, "'%s' means several containers: %s and %s", name,
 				  filter->cgroups[before].path, filter->cgroups[before + 1].path);
 	diag_add(filter->diag, ASTERISM_ERROR, NULL,
-		 "Docker, Podman and Kubernetes name cgroups by ids: give how the id begins, as 'docker ps' or "
-		 "'crictl ps' show it",
+		 "give how its id begins, as 'docker ps', 'podman ps' or 'crictl ps' show it; names are known of "
+		 "Docker's and "
+		 "Podman's containers that root runs",
 		 "there is no container '%s': no cgroup has its name, and none an id that begins so", name);
 	return -EINVAL;
 }
@@ -274,6 +287,7 @@ int live_filter_new(const struct live_filter_names *names, struct asterism_diag 
 	if (!filter)
 		return diag_no_memory(diag);
 	filter->diag = diag;
+	filter->find_id = names->find_id;
 	filter->users = alloc_zero(names->users.count, sizeof *filter->users);
 	result = filter->users ? find_everything(filter, names) : diag_no_memory(diag);
 	if (result) {

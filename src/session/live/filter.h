@@ -17,9 +17,15 @@ struct live_filter_list {
 	size_t count;
 };
 
+enum { LIVE_FILTER_ID_BYTES = 65 };
+
+/* How many containers are called so; stores the id of the last one, 64 digits. Warns of files that may hide others. */
+typedef int live_filter_id_fn(const char *name, struct asterism_diag *diag, char id[LIVE_FILTER_ID_BYTES]);
+
 struct live_filter_names {
 	struct live_filter_list cgroups;    /* folders of version 2, or paths in the hierarchy */
 	struct live_filter_list containers; /* as container.h has them: a name, or how an id of hex digits begins */
+	live_filter_id_fn *find_id;         /* of containers that no cgroup is called like; NULL: none is known */
 	struct live_filter_list units;      /* of systemd; ".service" may be left out */
 	struct live_filter_list comms;
 	struct live_filter_list users; /* names or numbers */

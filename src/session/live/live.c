@@ -39,6 +39,9 @@ enum { LOOKS = 8 };
 /* Of a command that somebody else has reaped, as a shell's wait has it. */
 enum { STATUS_UNKNOWN = 127 };
 
+/* Of what a signal has ended: of a session, too, whose command ignores the signal and has no status. */
+enum { STATUS_SIGNAL = 128 };
+
 struct live {
 	const struct session_live_options *options;
 	struct asterism_diag *diag;
@@ -49,10 +52,10 @@ struct live {
 	struct live_processes processes; /* whose end the session waits for */
 	uint64_t end_ns;                 /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
-	uint64_t told_ns;  /* when progress was told last */
-	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
+	uint64_t reported_ns; /* when progress was told last */
+	uint64_t still_ns;    /* since when the command is known to be stopped; 0: it is not */
 	uint64_t next_still_ns;
-	bool still_told;
+	bool still_reported;
 	bool wants_saving;
 	bool unarmed; /* the timer could not be set */
 	bool done;
@@ -90,9 +93,13 @@ static int fill_scope(struct live *live)
 					  processes->items[i].pid);
 	}
 	if (result)
-		return diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
-				  strerror(-result));
-	return 0;
+		diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
+			   strerror(-result));
+	if (result == -EOPNOTSUPP)
+		diag_hint(live->diag,
+			  "processes are chosen by their numbers in the initial pid namespace: run asterism "
+			  "there, with its /proc, or observe the machine (-a)");
+	return result;
 }
 
 /* Lets the command go, if there is one. */
@@ -230,13 +237,13 @@ static int take_events(struct live *live)
 	return count < 0 ? count : 0;
 }
 
-static void tell_progress(struct live *live, uint64_t now)
+static void report_progress(struct live *live, uint64_t now)
 {
 	struct recording_totals totals;
 
-	if (!live->options->on_progress || !live->components.recording || now - live->told_ns < PROGRESS_NS)
+	if (!live->options->on_progress || !live->components.recording || now - live->reported_ns < PROGRESS_NS)
 		return;
-	live->told_ns = now;
+	live->reported_ns = now;
 	recording_count(live->components.recording, &totals);
 	live->options->on_progress(live->options->context, &totals);
 }
@@ -254,13 +261,13 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 	if (!launch_is_stopped(&live->processes.launch) ||
 	    verdicts_are_open(live->components.unit.responses.verdicts)) {
 		live->still_ns = 0;
-		live->still_told = false;
+		live->still_reported = false;
 		return;
 	}
 	live->still_ns = live->still_ns ? live->still_ns : now;
-	if (live->still_told || now - live->still_ns < STILL_NS / 2)
+	if (live->still_reported || now - live->still_ns < STILL_NS / 2)
 		return;
-	live->still_told = true;
+	live->still_reported = true;
 	diag_add(live->diag, ASTERISM_WARNING, NULL, NULL,
 		 "the command (process %d) is stopped, and the session waits for it: 'kill -CONT %d' lets it go on",
 		 live->processes.launch.pid, live->processes.launch.pid);
@@ -280,8 +287,9 @@ static int turn(struct live *live, uint64_t *wait_ns)
 	take_wanted(live);
 	watch_still(live, clock_now_ns(), wait_ns);
 	if (!result && live->options->on_pause)
-		result = session_components_told(&live->components, live->options->on_pause(live->options->context));
-	tell_progress(live, clock_now_ns());
+		result =
+			session_components_reported(&live->components, live->options->on_pause(live->options->context));
+	report_progress(live, clock_now_ns());
 	return result;
 }
 
@@ -357,6 +365,8 @@ void live_part(struct live *live, struct session_outcome *outcome)
 		}
 		own->command_alive = !live->processes.launch.reaped;
 	}
+	if (own->command_alive && own->signal)
+		own->command_status = STATUS_SIGNAL + own->signal;
 	if (own->command_status < 0)
 		own->command_status = STATUS_UNKNOWN;
 	own->began = outcome->began;
@@ -432,7 +442,8 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 	*outcome = (struct session_outcome){ 0 };
 	*totals = (struct session_totals){ .rule_count = rule_count };
 	totals->rules = alloc_zero(rule_count, sizeof *totals->rules);
-	if (!totals->rules)
+	if (!totals->rules ||
+	    (rules && options->counts_why && program_why_new(session_rules_program(rules), &totals->why)))
 		return diag_no_memory(diag);
 	result = live_open(rules, options, diag, &live);
 	if (result)

@@ -45,6 +45,7 @@ struct session_live_options {
 	uint64_t for_ns; /* how long at most; 0: no limit */
 	int signal_fd; /* a signalfd whose signals end the session, but SIGUSR1 (what is recorded is written), SIGUSR2,
 			  SIGALRM; -1: none */
+	bool counts_why; /* what becomes of runs is counted, into totals->why */
 	program_match_fn *on_match;
 	enum severity least_severity;      /* of rules whose matches have snapshots */
 	aggregate_report_fn *on_aggregate; /* NULL: nobody wants them */
@@ -76,7 +77,8 @@ struct session_outcome {
 	bool command_alive; /* a launched command goes on without the session */
 	pid_t command_pid;
 	struct session_remaining remaining; /* COMMAND_ENDED, PIDS_ENDED: what outlives these */
-	int command_status;                 /* as a shell has it: exit status, or 128 + signal */
+	int command_status; /* as a shell has it: exit status, or 128 + signal; of one that is alive, the session's
+			       signal */
 };
 
 /*

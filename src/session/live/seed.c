@@ -69,7 +69,7 @@ struct owner {
 	bool is_waiting;
 };
 
-static int tell_descriptor(void *context, int fd)
+static int report_descriptor(void *context, int fd)
 {
 	const struct owner *owner = context;
 	char path[PATH_MAX], name[32];
@@ -91,7 +91,7 @@ static bool lies_outside(const char *path, const char *folder)
 	return strncmp(path, folder, length) != 0 || (path[length] != '/' && path[length] != '\0');
 }
 
-static void tell_process(pid_t pid, bool is_waiting)
+static void report_process(pid_t pid, bool is_waiting)
 {
 	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
 
@@ -109,7 +109,7 @@ static void tell_process(pid_t pid, bool is_waiting)
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
-	proc_each(path, tell_descriptor, &(struct owner){ pid, is_waiting });
+	proc_each(path, report_descriptor, &(struct owner){ pid, is_waiting });
 }
 
 static int by_number(const void *a, const void *b)
@@ -138,7 +138,7 @@ static int add_pid(void *context, int pid)
 	return 0;
 }
 
-int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
+int seed_report(seed_scope_fn *in_scope, void *context, int waiting)
 {
 	struct pids pids = { .in_scope = in_scope, .context = context };
 	int result = proc_each("/proc", add_pid, &pids);
@@ -146,7 +146,7 @@ int seed_tell(seed_scope_fn *in_scope, void *context, int waiting)
 	if (pids.count)
 		qsort(pids.items, pids.count, sizeof *pids.items, by_number);
 	for (size_t i = 0; !result && i < pids.count; i++)
-		tell_process(pids.items[i], pids.items[i] == waiting);
+		report_process(pids.items[i], pids.items[i] == waiting);
 	alloc_free(pids.items);
 	return result;
 }

@@ -23,6 +23,6 @@ typedef bool seed_scope_fn(void *context, int pid);
  * process that is about to become another program (0: none), only what that one will have open. Returns 0, -ENOMEM:
  * nothing was told.
  */
-int seed_tell(seed_scope_fn *in_scope, void *context, int waiting);
+int seed_report(seed_scope_fn *in_scope, void *context, int waiting);
 
 #endif

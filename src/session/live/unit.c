@@ -4,17 +4,19 @@
 #include "session/live/unit.h"
 
 #include "base/clock.h"
+#include "meaning/meaning.h"
+#include "session/live/cgroups.h"
 
 #include <errno.h>
 
 /* A rule that floods must not keep its unit from ending. */
 enum { LAST_BATCHES = 64 };
 
-static int tell(void *context, const struct program_match *match)
+static int report(void *context, const struct program_match *match)
 {
 	const struct live_unit *unit = context;
 
-	return unit->muted ? 0 : unit->options.tell(unit->options.context, match);
+	return unit->muted ? 0 : unit->options.report(unit->options.context, match);
 }
 
 /* A match that asks is told when it has its verdict. */
@@ -22,18 +24,18 @@ static int on_match(void *context, const struct program_match *match)
 {
 	struct live_unit *unit = context;
 	struct verdicts *verdicts = unit->responses.verdicts;
-	struct program_match told;
+	struct program_match reported;
 	int result = 0;
 
 	if (unit->muted && !verdicts)
 		return 0;
 	result = aggregates_add(unit->aggregates, match);
-	if (!reactions_do(unit->responses.reactions, match, &told) || result < 0)
+	if (!reactions_do(unit->responses.reactions, match, &reported) || result < 0)
 		return result;
-	if (!verdicts || !verdicts_take(verdicts, &told, &result))
-		result = tell(unit, &told);
+	if (!verdicts || !verdicts_take(verdicts, &reported, &result))
+		result = report(unit, &reported);
 	if (result >= 0 && unit->options.on_found && !unit->muted)
-		unit->options.on_found(unit->options.context, &told);
+		unit->options.on_found(unit->options.context, &reported);
 	return result;
 }
 
@@ -69,12 +71,13 @@ int live_unit_open(struct live_unit *unit, const struct live_unit_options *optio
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
 		.ask_context = options->ask_context,
-		.tell = tell,
+		.report = report,
 		.context = unit,
 		.stops = options->stops,
 	};
 
 	*unit = (struct live_unit){ .options = *options };
+	meaning_users_ask(responses.program->users); /* what is seen is of this host */
 	if (aggregates_new(responses.program, on_aggregate, unit, &unit->aggregates))
 		return diag_no_memory(diag);
 	return responses_open(&unit->responses, &responses, diag);
@@ -91,16 +94,23 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 		.scope = options->scope,
 		.filter = options->filter,
 		.recorder = recorder,
+		.counts_why = options->counts_why,
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,
 		.stops = unit->responses.verdicts ? verdicts_stops(unit->responses.verdicts) : NULL,
 		.on_match = on_match,
 		.context = unit,
 		.batch = options->batch,
+		.deliver_all = options->on_found != NULL,
 	};
+	int result;
 
+	live_cgroups_warn(how.program, how.catalog, diag);
 	aggregates_begin(unit->aggregates, clock_now_ns());
-	return executor_new(&how, diag, &unit->executor);
+	result = executor_new(&how, diag, &unit->executor);
+	if (!result)
+		executor_attach(unit->executor, unit->aggregates);
+	return result;
 }
 
 static int ask_fd(const struct live_unit *unit)
@@ -169,6 +179,8 @@ void live_unit_count(const struct live_unit *unit, struct session_totals *totals
 	if (unit->responses.verdicts)
 		verdicts_count(unit->responses.verdicts, &totals->stops_refused, &totals->asks_lost);
 	executor_count(unit->executor, totals);
+	if (totals->why)
+		executor_count_why(unit->executor, totals->why);
 	veto_count(unit->options.veto, totals);
 }
 

@@ -22,13 +22,14 @@ struct live_unit_options {
 	const char *ask_command;
 	void *ask_context;                                /* of on_ask */
 	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */
-	program_match_fn *tell; /* a match, with what became of its calls and, where it asked, with its verdict */
+	program_match_fn *report; /* a match, with what became of its calls and, where it asked, with its verdict */
 	aggregate_report_fn *on_aggregate; /* also of a muted unit: what it has found counts; NULL: no need */
 	void (*on_found)(void *context, const struct program_match *match); /* the same, at once; NULL: no need */
 	void *context;
 	struct asterism_diag *stops; /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
 	struct veto *veto;           /* NULL: no rule refuses system calls; the session's */
 	uint32_t batch;              /* as in executor_options */
+	bool counts_why;             /* likewise */
 };
 
 /* Zeroed, nothing is at work. */
@@ -53,7 +54,8 @@ void live_unit_forget(const struct live_unit *unit, const struct live_loop *loop
 /* As executor_poll, for everything; lessens *wait_ns. Returns the first failure; everything is done all the same. */
 int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns);
 
-/* The counts so far; totals->rules must have room for every rule. The tables of tallies come with the end. */
+/* The counts so far; totals->rules must have room for every rule, and so totals->why, where it is there. The tables of
+ * tallies come with the end. */
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals);
 int live_unit_tallies(struct live_unit *unit, struct react_tallies *tallies);
 

@@ -18,11 +18,24 @@ const char *session_input_name(const char *file)
 	return strcmp(file, "-") == 0 ? "<stdin>" : file;
 }
 
+/* A word of a rule where a file is wanted: the shell has taken the rule apart. */
+static const char *hint_for(const char *file)
+{
+	static const char *const words[] = { "WHERE", "RETURN", "WITHIN", "DO", "AGGREGATE", "BY", "SEVERITY" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strcmp(file, words[i]) == 0)
+			return "a rule behind -r is one word for the shell: put all of it into single quotes";
+	}
+	return NULL;
+}
+
 static int say(struct asterism_diag *diag, const char *file, const char *text)
 {
 	struct diag_source source = { .file = session_input_name(file) };
 
-	return diag_error(diag, &(struct diag_location){ .source = &source }, -EINVAL, "%s", text);
+	diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint_for(file), "%s", text);
+	return -EINVAL;
 }
 
 static const char *describe(int error)

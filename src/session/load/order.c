@@ -31,7 +31,7 @@ static int may_wait(const struct program *program, struct event_catalog *catalog
 		begins |= strcmp(type->hooks[i].tracepoint, "raw_syscalls:sys_enter") == 0;
 	if (!begins)
 		return 0;
-	if (source_may_be_unread(type, may))
+	if (source_may_be_unread(type, type->own_count, may))
 		return -ENOMEM;
 	program_rule_reads(program, rule, number, reads);
 	for (uint32_t i = 0; i < type->field_count; i++)
@@ -57,8 +57,8 @@ static bool comes_within(const struct event_type *type)
 	return false;
 }
 
-int session_tell_order(const struct program *program, struct event_catalog *catalog, uint32_t rule,
-		       struct asterism_diag *diag)
+int session_report_order(const struct program *program, struct event_catalog *catalog, uint32_t rule,
+			 struct asterism_diag *diag)
 {
 	const struct program_rule *row = &program->rules[rule];
 	const struct event_type *waiting = NULL, *within = NULL;

@@ -10,7 +10,7 @@
  * Notes in diag where the rule may see the beginning of a call after other events of its that happened within the call.
  * Returns 0, -ENOMEM.
  */
-int session_tell_order(const struct program *program, struct event_catalog *catalog, uint32_t rule,
-		       struct asterism_diag *diag);
+int session_report_order(const struct program *program, struct event_catalog *catalog, uint32_t rule,
+			 struct asterism_diag *diag);
 
 #endif

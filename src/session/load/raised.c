@@ -71,8 +71,8 @@ static uint32_t unraised(const struct program *program, struct event_catalog *ca
 						  : unraised_element(program, catalog, rule);
 }
 
-static void tell(const struct program *program, const struct program_rule *rule, uint32_t type,
-		 enum asterism_severity severity, struct asterism_diag *diag)
+static void report(const struct program *program, const struct program_rule *rule, uint32_t type,
+		   enum asterism_severity severity, struct asterism_diag *diag)
 {
 	diag_add(diag, severity, NULL, NULL,
 		 "%s %s waits for %s, which is only declared: no kernel raises it and no rule or machine emits it",
@@ -86,7 +86,7 @@ void session_warn_unraised(const struct program *program, struct event_catalog *
 		uint32_t type = unraised(program, catalog, &program->rules[i]);
 
 		if (type != PROGRAM_NONE)
-			tell(program, &program->rules[i], type, ASTERISM_WARNING, diag);
+			report(program, &program->rules[i], type, ASTERISM_WARNING, diag);
 	}
 }
 
@@ -101,6 +101,6 @@ int session_check_raised(const struct program *program, struct event_catalog *ca
 		return 0;
 	/* Beside others a machine that is for traces, such as one of the library's, ends no session. */
 	warns = rule->semantics == PROGRAM_MACHINE && sees_anything(program, catalog);
-	tell(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
+	report(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
 	return warns ? 0 : -EINVAL;
 }

@@ -8,7 +8,9 @@
 
 #include "automaton/compile.h"
 #include "base/alloc.h"
+#include "event/about.h"
 #include "lang/parse.h"
+#include "meaning/meaning.h"
 #include "program/query.h"
 #include "session/load/input.h"
 
@@ -31,6 +33,8 @@ struct session_rules {
 	void *image;
 	size_t image_length;
 	struct program *program;
+	struct meaning_users *users;
+	char *host_name;
 };
 
 static void free_inputs(struct lang_input *inputs, size_t count)
@@ -49,6 +53,8 @@ void session_rules_free(struct session_rules *rules)
 	if (!rules)
 		return;
 	program_free(rules->program);
+	meaning_users_free(rules->users);
+	alloc_free(rules->host_name);
 	alloc_free(rules->image);
 	for (uint32_t i = 0; i < rules->parameter_count; i++) {
 		alloc_free((void *)rules->parameters[i].name);
@@ -201,6 +207,12 @@ static int keep_parameters(struct session_rules *rules, const struct lang_unit *
 	return 0;
 }
 
+static int keep_host_name(struct session_rules *rules, const char *name)
+{
+	rules->host_name = name ? alloc_text(name) : NULL;
+	return name && !rules->host_name ? -ENOMEM : 0;
+}
+
 static int compile(struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct lang_sources sources = {
@@ -217,6 +229,8 @@ static int compile(struct session_rules *rules, struct asterism_diag *diag)
 	if (result)
 		return result;
 	result = keep_parameters(rules, lang_program_unit(unit));
+	if (!result)
+		result = keep_host_name(rules, lang_program_unit(unit)->host_name);
 	if (result)
 		diag_no_memory(diag);
 	else
@@ -224,6 +238,18 @@ static int compile(struct session_rules *rules, struct asterism_diag *diag)
 					   &rules->image_length);
 	lang_program_free(unit);
 	return result == -E2BIG ? -EINVAL : result;
+}
+
+/* The type gains what the image's has gained. -ENOMEM. */
+static int ask_as(struct event_catalog *catalog, const struct event_type *type, const struct event_field_spec *fields,
+		  uint32_t count)
+{
+	const struct event_field *known;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && type && result != -ENOMEM; i++)
+		result = event_about_ask(catalog, type, fields[i].name, &known);
+	return result == -ENOMEM ? result : 0;
 }
 
 /* The image's own types join the catalog, so that events can be read and named without its rule text. */
@@ -244,7 +270,8 @@ static int declare_type(struct event_catalog *catalog, const struct program *pro
 						       .value = field->value,
 						       .bytes = field->value == EVENT_STRING ? field->bytes : 0 };
 	}
-	event_catalog_find(catalog, name);
+	if (ask_as(catalog, event_catalog_find(catalog, name), fields, type->field_count))
+		return diag_no_memory(diag);
 	result = event_catalog_add(
 		catalog,
 		&(struct event_type_spec){
@@ -320,6 +347,10 @@ static int make(struct session_rules *rules, const struct event_catalog_access *
 		event_catalog_restrict(rules->catalog, access);
 	if (!result)
 		result = make_program(rules, diag);
+	if (!result && meaning_users_new(&rules->users))
+		result = diag_no_memory(diag);
+	if (!result)
+		rules->program->users = rules->users;
 	if (result)
 		session_rules_free(rules);
 	else
@@ -382,10 +413,31 @@ const struct program *session_rules_program(const struct session_rules *rules)
 	return rules->program;
 }
 
+const char *session_rules_host_name(const struct session_rules *rules)
+{
+	return rules->host_name;
+}
+
 const void *session_rules_image(const struct session_rules *rules, size_t *length)
 {
 	*length = rules->image ? rules->image_length : rules->inputs[0].length;
 	return rules->image ? rules->image : rules->inputs[0].text;
+}
+
+bool session_rules_text(const struct session_rules *rules, const char *file, struct diag_source *source)
+{
+	const struct lang_input *found = NULL;
+
+	for (size_t i = 0; i < rules->input_count && !rules->from_image; i++) {
+		if (strcmp(rules->inputs[i].file, file) != 0)
+			continue;
+		if (found)
+			return false;
+		found = &rules->inputs[i];
+	}
+	if (found)
+		*source = (struct diag_source){ .file = found->file, .text = found->text, .length = found->length };
+	return found;
 }
 
 const struct session_parameter *session_rules_parameters(const struct session_rules *rules, uint32_t *count)

@@ -69,6 +69,12 @@ void session_rules_free(struct session_rules *rules);
 const struct program *session_rules_program(const struct session_rules *rules);
 const void *session_rules_image(const struct session_rules *rules, size_t *length);
 
+/* A user or a group other than root that a rule calls by the name that it has on this host; NULL: there is none. */
+const char *session_rules_host_name(const struct session_rules *rules);
+
+/* The rule text that messages call file, as it was read. False where none or several are called so, and of an image. */
+bool session_rules_text(const struct session_rules *rules, const char *file, struct diag_source *source);
+
 /* What the rule texts call PARAM, file by file in their order; none of an image. */
 struct session_parameter {
 	const char *name;

@@ -4,71 +4,68 @@
  * files. The process goes on meanwhile, may end, and may make its files say anything.
  */
 
-#include "session/output/frames.h"
+#include "session/output/frames-priv.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/proc.h"
 #include "base/text.h"
-#include "session/output/symbols.h"
+#include "session/output/unwinder.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	PATH_BYTES = 4 * PATH_MAX, /* the kernel writes one of four characters for some */
-	LINE_BYTES = PATH_BYTES + 128,
-	MAPPINGS_MAX = 1 << 16, /* more lines are not read; it is the usual limit of a process */
-};
-
-/* A file by what changes when it does. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
-};
-
-struct file {
-	struct identity identity;
-	struct symbols *symbols; /* NULL: it has none */
-	uint64_t used;           /* when, in calls */
-};
-
 struct frames {
-	struct file files[FRAMES_FILES_MAX];
+	struct frames_file files[FRAMES_FILES_MAX];
 	uint32_t file_count;
 	uint64_t calls;
-	size_t bytes; /* of all symbols */
-	char line[LINE_BYTES];
+	size_t bytes;              /* of all symbols */
+	struct mappings mappings;  /* of the process being looked at */
+	struct map_log *log;       /* NULL: there is none */
+	struct unwinder *unwinder; /* NULL: no stack was copied yet */
+	struct unwound unwound;
+	struct text_buffer end;
 	struct text_buffer texts[PROGRAM_FRAMES_MAX]; /* empty: not named yet */
-	const char *told[PROGRAM_FRAMES_MAX];
+	const char *reported[PROGRAM_FRAMES_MAX];
 };
 
-struct frames *frames_new(void)
+struct frames *frames_new(bool live)
 {
-	return alloc_zero(1, sizeof(struct frames));
+	struct frames *frames = alloc_zero(1, sizeof *frames);
+
+	if (frames && live)
+		frames->log = map_log_open();
+	return frames;
+}
+
+void frames_follow(struct frames *frames, pid_t pid)
+{
+	if (frames->log)
+		map_log_follow(frames->log, pid);
 }
 
 static void forget_texts(struct frames *frames)
 {
 	for (uint32_t i = 0; i < PROGRAM_FRAMES_MAX; i++)
 		text_fini(&frames->texts[i]);
+	text_fini(&frames->end);
 }
 
 static void forget_file(struct frames *frames, uint32_t index)
 {
-	struct file *file = &frames->files[index];
+	struct frames_file *file = &frames->files[index];
 
-	if (file->symbols)
-		frames->bytes -= symbols_bytes(file->symbols);
-	symbols_free(file->symbols);
+	for (int part = 0; part < FRAMES_PARTS; part++) {
+		if (file->symbols[part])
+			frames->bytes -= symbols_bytes(file->symbols[part]);
+		symbols_free(file->symbols[part]);
+	}
+	debug_info_free(file->debug);
 	*file = frames->files[--frames->file_count];
 }
 
@@ -79,7 +76,20 @@ void frames_free(struct frames *frames)
 	while (frames->file_count)
 		forget_file(frames, 0);
 	forget_texts(frames);
+	mappings_fini(&frames->mappings);
+	unwinder_free(frames->unwinder);
+	map_log_free(frames->log);
 	alloc_free(frames);
+}
+
+struct map_log *frames_log(struct frames *frames)
+{
+	return frames->log;
+}
+
+void frames_begin(struct frames *frames)
+{
+	frames->calls++;
 }
 
 static uint32_t least_used(const struct frames *frames)
@@ -92,116 +102,106 @@ static uint32_t least_used(const struct frames *frames)
 	return least;
 }
 
-static bool is_same(const struct identity *a, const struct identity *b)
+static bool is_same(const struct frames_identity *a, const struct frames_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* The file that path names, if it is a regular one: opening anything else could do something. */
-static int open_regular(const char *path, struct identity *identity)
+/* The one of the list that is this file; where it is new, one that nothing is known of yet. */
+static struct frames_file *listed(struct frames *frames, const struct frames_identity *identity)
 {
-	char name[64];
-	struct stat about;
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
-
-	if (place < 0)
-		return -1;
-	if (fstat(place, &about) == 0 && S_ISREG(about.st_mode)) {
-		*identity = (struct identity){ about.st_dev, about.st_ino, about.st_size, about.st_mtim };
-		snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	}
-	close(place);
-	return fd;
+	for (uint32_t i = 0; i < frames->file_count; i++)
+		if (is_same(&frames->files[i].identity, identity))
+			return &frames->files[i];
+	if (frames->file_count == FRAMES_FILES_MAX)
+		forget_file(frames, least_used(frames));
+	frames->files[frames->file_count] = (struct frames_file){ .identity = *identity };
+	return &frames->files[frames->file_count++];
 }
 
-/* The very file that is mapped, whatever its name leads to by now; or what its name leads to in the process's view. */
-static int open_mapped(uint32_t pid, const struct proc_mapping *mapping, struct identity *identity)
+/* Reads the symbols of a part, for which others may have to be forgotten. Returns the file: it may have been moved. */
+static struct frames_file *read_part(struct frames *frames, struct frames_file *file, int fd, enum elf_part part)
 {
-	char path[PATH_BYTES + 64];
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
-		 mapping->end);
-	fd = open_regular(path, identity);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s", pid, mapping->path);
-	return open_regular(path, identity);
-}
-
-/* The symbols of the file mapped there; NULL: there are none. */
-static const struct symbols *symbols_of(struct frames *frames, uint32_t pid, const struct proc_mapping *mapping)
-{
-	struct identity identity;
+	const struct frames_identity identity = file->identity;
 	struct symbols *symbols = NULL;
-	int fd = open_mapped(pid, mapping, &identity);
+
+	symbols_read(fd, part, &symbols);
+	size_t bytes = symbols ? symbols_bytes(symbols) : 0;
+
+	file->used = UINT64_MAX;
+	while (frames->file_count > 1 && frames->bytes + bytes > FRAMES_BYTES_MAX)
+		forget_file(frames, least_used(frames));
+	file = listed(frames, &identity);
+	file->symbols[part] = symbols;
+	file->is_read[part] = true;
+	frames->bytes += bytes;
+	return file;
+}
+
+const struct frames_file *frames_file_of(struct frames *frames, const struct mappings *mappings,
+					 const struct mapping *mapping, enum elf_part part)
+{
+	struct stat about;
+	int fd = mappings_open(mappings, mapping, &about);
 
 	if (fd < 0)
 		return NULL;
-	for (uint32_t i = 0; i < frames->file_count; i++) {
-		if (!is_same(&frames->files[i].identity, &identity))
-			continue;
-		close(fd);
-		frames->files[i].used = frames->calls;
-		return frames->files[i].symbols;
+	const struct frames_identity identity = { about.st_dev, about.st_ino, about.st_size, about.st_mtim };
+	struct frames_file *file = listed(frames, &identity);
+
+	if (!file->is_read[part]) {
+		file = read_part(frames, file, fd, part);
+		if (file->symbols[part] && !file->debug)
+			file->debug = debug_info_open(fd, mappings_name(mappings, mapping));
 	}
-	symbols_read(fd, &symbols);
+	file->used = frames->calls;
 	close(fd);
-	size_t bytes = symbols ? symbols_bytes(symbols) : 0;
-
-	while (frames->file_count &&
-	       (frames->file_count == FRAMES_FILES_MAX || frames->bytes + bytes > FRAMES_BYTES_MAX))
-		forget_file(frames, least_used(frames));
-	frames->files[frames->file_count++] = (struct file){ identity, symbols, frames->calls };
-	frames->bytes += bytes;
-	return symbols;
+	return file;
 }
 
-/* Where a frame that is not the innermost will return to may lie behind the function that it is in. */
-static void name_frame(struct frames *frames, const struct program_match *match, uint32_t index,
-		       const struct proc_mapping *mapping)
+struct debug_place frames_place_of(const struct frames_file *file, uint64_t offset)
 {
-	uint64_t offset = match->stack[index] - mapping->start + mapping->offset, distance, back = index > 0;
-	const struct symbols *symbols = mapping->path[0] == '/' ? symbols_of(frames, match->pid, mapping) : NULL;
-	const char *name = symbols && offset >= back ? symbols_find(symbols, offset - back, &distance) : NULL;
+	struct debug_place place = { 0 };
+	uint64_t address, distance = 0;
+	const char *own = symbols_find(file->symbols[ELF_CODE], offset, &distance);
 
-	if (name)
-		text_printf(&frames->texts[index], "%s+0x%" PRIx64 " (%s)", name, distance + back, mapping->path);
-	else
-		text_printf(&frames->texts[index], "0x%" PRIx64 " (%s)", offset, mapping->path);
-}
-
-static void name_mapped(struct frames *frames, const struct program_match *match)
-{
-	char path[64];
-	uint32_t left = match->stack_count;
-	struct proc_mapping mapping;
-
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", match->pid);
-	FILE *maps = fopen(path, "re");
-
-	for (uint32_t lines = 0;
-	     maps && left && lines < MAPPINGS_MAX && proc_mapping_next(maps, frames->line, LINE_BYTES, &mapping);
-	     lines++) {
-		if (!*mapping.path)
-			continue;
-		for (uint32_t i = 0; i < match->stack_count; i++) {
-			if (frames->texts[i].length || match->stack[i] < mapping.start ||
-			    match->stack[i] >= mapping.end)
-				continue;
-			name_frame(frames, match, i, &mapping);
-			left--;
-		}
+	if (file->debug && symbols_address(file->symbols[ELF_CODE], offset, &address))
+		debug_info_find(file->debug, address, &place);
+	if (own) {
+		place.function = own;
+		place.distance = distance;
 	}
-	if (maps)
-		fclose(maps);
+	return place;
 }
 
-/* Whether the process of this id now is the one that the match met. Births are counted while the machine sleeps, too.
- */
-static bool is_there(const struct program_match *match)
+/* back: 1 where address is where the frame will return to, which may lie behind the function that it is in. */
+static void name_frame(struct frames *frames, struct text_buffer *text, uint64_t address, uint64_t back)
+{
+	const struct mapping *mapping = mappings_find(&frames->mappings, address);
+	const char *path = mapping ? mappings_name(&frames->mappings, mapping) : "";
+
+	if (!*path) {
+		text_printf(text, "0x%" PRIx64, address);
+		return;
+	}
+	uint64_t offset = address - mapping->start + mapping->offset;
+	const struct frames_file *file =
+		*path == '/' ? frames_file_of(frames, &frames->mappings, mapping, ELF_CODE) : NULL;
+	struct debug_place place = { 0 };
+
+	if (file && file->symbols[ELF_CODE] && offset >= back)
+		place = frames_place_of(file, offset - back);
+	if (place.function)
+		text_printf(text, "%s+0x%" PRIx64 " (%s)", place.function, place.distance + back, path);
+	else
+		text_printf(text, "0x%" PRIx64 " (%s)", offset, path);
+	if (place.file)
+		text_printf(text, " %s:%d", place.file, place.line);
+}
+
+/* Births are counted while the machine sleeps, too. */
+bool frames_is_there(const struct program_match *match)
 {
 	struct timespec boot;
 	uint64_t ticks, birth, now = clock_now_ns(), hz = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -214,18 +214,107 @@ static bool is_there(const struct program_match *match)
 	return birth <= match->ts + slept;
 }
 
-const char *const *frames_name(struct frames *frames, const struct program_match *match, bool foreign)
+/* How many of what frame pointers led to, from the innermost on, are places in code: a register may hold anything. */
+static uint32_t count_in_code(const struct frames *frames, const struct program_match *match)
 {
-	forget_texts(frames);
-	frames->calls++;
-	if (!foreign && is_there(match))
-		name_mapped(frames, match);
-	for (uint32_t i = 0; i < match->stack_count; i++) {
-		if (!frames->texts[i].length)
-			text_printf(&frames->texts[i], "0x%" PRIx64, match->stack[i]);
-		if (frames->texts[i].failure)
-			return NULL;
-		frames->told[i] = frames->texts[i].bytes;
+	uint32_t count = 0;
+
+	while (count < match->stack_count) {
+		const struct mapping *mapping = mappings_find(&frames->mappings, match->stack[count]);
+
+		if (!mapping || !mapping->is_code)
+			break;
+		count++;
 	}
-	return frames->told;
+	return count;
+}
+
+/*
+ * Unwinds the stack of match. False: frame pointers say more than that, or there is nothing to unwind; why is in
+ * unwound then.
+ */
+static bool unwind(struct frames *frames, const struct program_match *match)
+{
+	struct unwound *unwound = &frames->unwound;
+
+	if (!match->stack_copy) {
+		snprintf(unwound->why, sizeof unwound->why, "its copy was not kept");
+		return false;
+	}
+	if (!frames->unwinder)
+		frames->unwinder = unwinder_new();
+	if (!frames->unwinder) {
+		snprintf(unwound->why, sizeof unwound->why, "memory is short");
+		return false;
+	}
+	unwinder_walk(frames->unwinder, match, &frames->mappings, unwound);
+	return unwound->count && (!*unwound->why || unwound->count >= count_in_code(frames, match));
+}
+
+/* What is said of the end of the stack, if anything. */
+static const char *end_of(struct frames *frames, bool unwound)
+{
+	if (unwound && !*frames->unwound.why)
+		return NULL;
+	if (unwound)
+		return frames->unwound.why;
+	text_printf(&frames->end, "by frame pointers: %s", frames->unwound.why);
+	return frames->end.failure ? NULL : frames->end.bytes;
+}
+
+/* Code is where the thread was: the process lives, and has not begun another program. */
+static bool is_met(const struct frames *frames, const struct program_match *match)
+{
+	const struct mapping *mapping = mappings_find(&frames->mappings, match->stack[0]);
+
+	return mapping && mapping->is_code;
+}
+
+/* What the process has mapped, or had when the match met it; nothing where that is not known. */
+static int read_mappings(struct frames *frames, const struct program_match *match, bool foreign)
+{
+	int result = 0;
+
+	frames->mappings.count = 0;
+	if (foreign)
+		return 0;
+	if (frames_is_there(match))
+		result = mappings_read(&frames->mappings, match->pid);
+	if (result || is_met(frames, match))
+		return result;
+	frames->mappings.count = 0;
+	return frames->log ? map_log_read(frames->log, match->pid, match->ts, &frames->mappings) : 0;
+}
+
+int frames_name(struct frames *frames, struct program_match *match, bool foreign)
+{
+	struct unwound *unwound = &frames->unwound;
+	bool by_unwinding = false;
+
+	forget_texts(frames);
+	frames_begin(frames);
+	*unwound = (struct unwound){ .why = "its process is of another namespace" };
+	if (read_mappings(frames, match, foreign))
+		return -ENOMEM;
+	if (!foreign)
+		snprintf(unwound->why, sizeof unwound->why, "its process has ended, or runs another program");
+	if (frames->mappings.count)
+		by_unwinding = unwind(frames, match);
+	match->stack_end = end_of(frames, by_unwinding);
+	match->stack_by = by_unwinding ? PROGRAM_BY_UNWINDING : PROGRAM_BY_FRAME_POINTERS;
+	if (by_unwinding) {
+		match->stack = unwound->addresses;
+		match->stack_count = unwound->count;
+	}
+	for (uint32_t i = 0; i < match->stack_count; i++) {
+		bool is_exact = by_unwinding ? unwound->exact >> i & 1 : i == 0;
+
+		name_frame(frames, &frames->texts[i], match->stack[i], !is_exact);
+		if (frames->texts[i].failure)
+			return -ENOMEM;
+		frames->reported[i] = frames->texts[i].bytes;
+	}
+	match->frames = frames->reported;
+	match->stack_copy = NULL;
+	return 0;
 }

@@ -4,23 +4,29 @@
 
 /*
  * What the addresses of a stack mean: "function+0x12 (/path/of/file)"; "0x1234 (/path/of/file)", a place in the file,
- * where no function is known there; "0x7f0012345678", where nothing is, as of a process that has ended. What is known
- * of files is kept, as much as FRAMES_BYTES_MAX.
+ * where no function is known there; "0x7f0012345678", where nothing is known to be. What is known of files is kept, as
+ * much as FRAMES_BYTES_MAX.
  */
 
 #include "program/match.h"
+
+#include <sys/types.h>
 
 struct frames;
 
 enum { FRAMES_FILES_MAX = 64, FRAMES_BYTES_MAX = 1 << 27 };
 
-struct frames *frames_new(void);
+/* live: processes may end before their stacks are looked at, and what they have mapped is logged from now on. */
+struct frames *frames_new(bool live);
+/* Process pid is observed from now on, and what it begins. */
+void frames_follow(struct frames *frames, pid_t pid);
 void frames_free(struct frames *frames);
 
 /*
- * The stack of match, whose process may have ended since; foreign: its id is not one of our pid namespace. Returns the
- * texts, match->stack_count of them, valid until the next call, or NULL: memory is short.
+ * The stack of match, whose process may have ended since; foreign: its id is not one of our pid namespace. Where a copy
+ * of the stack can be unwound, match gets that stack instead; what is told of it is valid until the next call. Returns
+ * 0 or -ENOMEM.
  */
-const char *const *frames_name(struct frames *frames, const struct program_match *match, bool foreign);
+int frames_name(struct frames *frames, struct program_match *match, bool foreign);
 
 #endif

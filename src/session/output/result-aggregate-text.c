@@ -37,7 +37,7 @@ static char *text_of(const struct shown *shown, bool is_there, const struct prog
 	if (!stream)
 		return NULL;
 	if (is_there)
-		result_show_value(stream, shown->program, shown->meaning, value);
+		result_show_value(stream, shown->program, shown->meaning, value, NULL);
 	else
 		putc('-', stream);
 	return fclose(stream) ? NULL : text;
@@ -185,10 +185,10 @@ static char *label_of(const struct shown *shown, int32_t bucket)
 
 	if (!stream)
 		return NULL;
-	result_show_value(stream, shown->program, shown->meaning, &range.low);
+	result_show_value(stream, shown->program, shown->meaning, &range.low, NULL);
 	if (range.low.u64 != range.high.u64) {
 		fputs(" .. ", stream);
-		result_show_value(stream, shown->program, shown->meaning, &range.high);
+		result_show_value(stream, shown->program, shown->meaning, &range.high, NULL);
 	}
 	return fclose(stream) ? NULL : text;
 }
@@ -236,7 +236,7 @@ static void put_histogram(FILE *stream, const struct aggregate_report *report, c
 		text_write(stream, program_text(program, program_by(program, image)[i].name), TEXT_WORDS);
 		putc(' ', stream);
 		if (is_there)
-			result_show_value(stream, program, program_by(program, image)[i].meaning, &value);
+			result_show_value(stream, program, program_by(program, image)[i].meaning, &value, NULL);
 		else
 			putc('-', stream);
 	}
@@ -254,7 +254,7 @@ static void put_head(FILE *stream, const struct aggregate_report *report)
 	if (!report->is_last)
 		fprintf(stream, " up to %" PRIu64 ".%09" PRIu64, report->ts / 1000000000, report->ts % 1000000000);
 	if (aggregate_table_is_empty(report->table))
-		fputs(": no match", stream);
+		fputs(image->flags & PROGRAM_AGGREGATION_DELTA ? ": no match in this interval" : ": no match", stream);
 	else if (image->by_count)
 		fprintf(stream, ": %zu key%s", keys, keys == 1 ? "" : "s");
 	if (report->left_out)

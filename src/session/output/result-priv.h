@@ -11,15 +11,22 @@ void result_put_string(FILE *stream, const char *text);
 
 void result_put_value(FILE *stream, const struct program_value *value);
 
-/* The same for people: numbers as what they mean (as the image has it), strings as they are, without quotes. */
-void result_show_value(FILE *stream, const struct program *program, uint32_t meaning,
-		       const struct program_value *value);
+/*
+ * The same for people: numbers as what they mean (as the image has it), strings as they are, without quotes. match: it
+ * is a value of its process, whose addresses may have names; else NULL.
+ */
+void result_show_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value,
+		       const struct program_match *match);
+
+/* match where what it returns are values of its process; else NULL. */
+const struct program_match *result_owner(const struct program_match *match);
 
 /* A member of "names": what stands before it, name and meaning as the image has them. */
 struct result_named {
 	const char *before;
 	uint32_t name, meaning;
 	const struct program_value *value;
+	const struct program_match *owner; /* as above */
 };
 
 /* Writes it where the value's family has a name for it. False: it has none, and nothing is written. */

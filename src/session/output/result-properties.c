@@ -36,16 +36,16 @@ void result_put_severity(FILE *stream, const struct program *program, const stru
 		fprintf(stream, "%-*s  ", width, severity_name(rule->severity));
 }
 
-bool result_is_told(const struct program_rule *rule, enum severity least)
+bool result_is_reported(const struct program_rule *rule, enum severity least)
 {
 	return rule->severity >= least;
 }
 
-uint64_t result_untold(const struct program *program, const struct session_totals *totals, uint32_t rule)
+uint64_t result_unreported(const struct program *program, const struct session_totals *totals, uint32_t rule)
 {
 	const struct program_rule *row = &program->rules[rule];
 
-	return result_is_told(row, totals->least_severity) || row->flags & PROGRAM_RULE_SILENT
+	return result_is_reported(row, totals->least_severity) || row->flags & PROGRAM_RULE_SILENT
 		       ? 0
 		       : totals->rules[rule].matches;
 }

@@ -30,24 +30,28 @@ static int name_width(const struct program *program)
 }
 
 /* "comm[pid/tid] docker:3f2a9c1d0b5e  cpu n", aligned. */
-static void put_who(FILE *stream, const char *comm, const uint32_t ids[3], const char *place)
+static void put_who(FILE *stream, const char *comm, const uint32_t ids[3], const struct container *place)
 {
 	int width = text_write(stream, comm, TEXT_VALUE);
 
 	width += result_put_ids(stream, ids[1], ids[2]);
 	if (place) {
+		char text[CONTAINER_TEXT_BYTES];
+
+		container_print(place, text);
 		putc(' ', stream);
-		width += 1 + text_write(stream, place, TEXT_VALUE);
+		width += 1 + text_write(stream, text, TEXT_VALUE);
 	}
 	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
 }
 
-static void put_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value)
+static void put_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value,
+		      const struct program_match *owner)
 {
 	const char *quote = value->kind == PROGRAM_STRING ? "\"" : "";
 
 	fputs(quote, stream);
-	result_show_value(stream, program, meaning, value);
+	result_show_value(stream, program, meaning, value, owner);
 	fputs(quote, stream);
 }
 
@@ -79,7 +83,7 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 		if (result)
 			fputs("(division by zero)", stream);
 		else
-			put_value(stream, program, row->meaning, &value);
+			put_value(stream, program, row->meaning, &value, result_owner(match));
 	}
 }
 
@@ -94,7 +98,7 @@ static void put_argument(FILE *stream, const struct program *program, const stru
 	if (program_eval(&operand, arg->node, &value))
 		fputs("(division by zero)", stream);
 	else
-		put_value(stream, program, arg->meaning, &value);
+		put_value(stream, program, arg->meaning, &value, result_owner(match));
 }
 
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
@@ -155,12 +159,14 @@ struct frame {
 	const struct program *program;
 	const struct program_rule *rule;
 	const struct when *when;
+	const struct program_match *match;
 	int width; /* of the widest label */
 };
 
 static void put_event(FILE *stream, const struct frame *frame, const struct program_match_event *event)
 {
 	const struct program *program = frame->program;
+	const struct program_match *match = frame->match;
 	const struct event_header *header = event->record;
 	const struct program_type *type = &program->types[header->type];
 	char label[LABEL_BYTES];
@@ -176,7 +182,7 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 
 		result_read_field(field, header, &value);
 		fprintf(stream, "  %s=", program_text(program, field->name));
-		put_value(stream, program, field->meaning, &value);
+		put_value(stream, program, field->meaning, &value, header->pid == match->pid ? match : NULL);
 	}
 	putc('\n', stream);
 }
@@ -186,6 +192,11 @@ static void put_stack(FILE *stream, const struct program_match *match)
 	for (uint32_t i = 0; match->frames && i < match->stack_count; i++) {
 		fputs("    ", stream);
 		text_write(stream, match->frames[i], TEXT_VALUE);
+		putc('\n', stream);
+	}
+	if (match->frames && match->stack_count && match->stack_end) {
+		fputs("    ... ", stream);
+		text_write(stream, match->stack_end, TEXT_VALUE);
 		putc('\n', stream);
 	}
 }
@@ -211,7 +222,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 		result_write_trail(stream, program, match);
 		return;
 	}
-	const struct frame frame = { program, rule, when, label_width(program, match) };
+	const struct frame frame = { program, rule, when, match, label_width(program, match) };
 
 	for (uint32_t i = 0; i < match->event_count; i++)
 		put_event(stream, &frame, &match->events[i]);

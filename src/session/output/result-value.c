@@ -46,24 +46,51 @@ static const struct meaning *meaning_of(const struct program *program, uint32_t 
 	return meaning ? meaning_find(program_text(program, meaning - 1)) : NULL;
 }
 
+bool result_means_address(const struct program *program, uint32_t of_image)
+{
+	const struct meaning *meaning = meaning_of(program, of_image);
+
+	return meaning && meaning->form == MEANING_ADDRESS;
+}
+
 static struct meaning_number number_of(const struct program_value *value)
 {
 	return (struct meaning_number){ .word = value->u64, .is_signed = value->kind == PROGRAM_I64 };
 }
 
+const struct program_match *result_owner(const struct program_match *match)
+{
+	return match->has_own_values ? match : NULL;
+}
+
+/* What the address is called; NULL: nothing, or it is no address. */
+static const char *name_of(const struct program_match *owner, const struct meaning *meaning,
+			   const struct program_value *value)
+{
+	bool is_integer = value->kind == PROGRAM_I64 || value->kind == PROGRAM_U64;
+
+	if (!owner || !owner->namer || !is_integer || !meaning || meaning->form != MEANING_ADDRESS)
+		return NULL;
+	return owner->namer->name(owner->namer->context, owner, value->u64);
+}
+
 void result_show_value(FILE *stream, const struct program *program, uint32_t of_image,
-		       const struct program_value *value)
+		       const struct program_value *value, const struct program_match *match)
 {
 	const struct meaning *meaning = meaning_of(program, of_image);
+	const char *name = name_of(match, meaning, value);
 	char shown[MEANING_TEXT_BYTES];
 	struct text_buffer buffer;
 	bool is_integer = value->kind == PROGRAM_I64 || value->kind == PROGRAM_U64;
 
 	text_init_fixed(&buffer, shown, sizeof shown);
-	if (value->kind == PROGRAM_STRING) {
+	if (name) {
+		text_write(stream, name, TEXT_VALUE);
+	} else if (value->kind == PROGRAM_STRING) {
 		text_write(stream, value->text, TEXT_VALUE);
 	} else if (is_integer && meaning) {
-		meaning_show(&buffer, meaning, number_of(value));
+		if (!meaning_user(program->users, meaning, number_of(value), &buffer))
+			meaning_show(&buffer, meaning, number_of(value));
 		fputs(shown, stream);
 	} else if (value->kind == PROGRAM_F64 && meaning_show_real(&buffer, meaning, value->f64)) {
 		fputs(shown, stream);
@@ -75,17 +102,21 @@ void result_show_value(FILE *stream, const struct program *program, uint32_t of_
 bool result_put_name(FILE *stream, const struct program *program, const struct result_named *named)
 {
 	const struct meaning *meaning = meaning_of(program, named->meaning);
+	const char *known = name_of(named->owner, meaning, named->value);
 	char shown[MEANING_TEXT_BYTES];
 	struct text_buffer name;
 	bool is_integer = named->value->kind == PROGRAM_I64 || named->value->kind == PROGRAM_U64;
 
 	text_init_fixed(&name, shown, sizeof shown);
-	if (!is_integer || !meaning_has_names(meaning) || !meaning_name(&name, meaning, number_of(named->value)))
+	if (!known && (!is_integer || !meaning_has_names(meaning)))
+		return false;
+	if (!known && !meaning_name(&name, meaning, number_of(named->value)) &&
+	    !meaning_user(program->users, meaning, number_of(named->value), &name))
 		return false;
 	fputs(named->before, stream);
 	result_put_string(stream, program_text(program, named->name));
 	putc(':', stream);
-	result_put_string(stream, shown);
+	result_put_string(stream, known ? known : shown);
 	return true;
 }
 
@@ -97,7 +128,7 @@ void result_put_names(FILE *stream, const struct program *program, const struct 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *row = &program_returns(program, rule)[i];
 		struct program_value value;
-		const struct result_named named = { before, row->name, row->meaning, &value };
+		const struct result_named named = { before, row->name, row->meaning, &value, result_owner(match) };
 
 		if (row->meaning && !program_returned(program, match, i, &value) &&
 		    result_put_name(stream, program, &named))

@@ -15,15 +15,16 @@ enum { AGO_WIDTH = 16 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
+/* owner: as in result_show_value; values are shown then. */
 static void put_piece_value(FILE *stream, const struct program_operand *operand, const struct program_return *row,
-			    bool is_shown)
+			    bool is_shown, const struct program_match *owner)
 {
 	struct program_value value;
 
 	if (program_eval(operand, row->node, &value))
 		putc('?', stream);
 	else if (is_shown)
-		result_show_value(stream, operand->program, row->meaning, &value);
+		result_show_value(stream, operand->program, row->meaning, &value, owner);
 	else if (value.kind != PROGRAM_STRING)
 		result_put_value(stream, &value);
 	else
@@ -46,7 +47,8 @@ char *result_warning(const struct program *program, const struct program_match *
 
 		fputs(program_text(program, piece->text), stream);
 		if (piece->value != PROGRAM_NONE)
-			put_piece_value(stream, &operand, &program_returns(program, rule)[piece->value], is_shown);
+			put_piece_value(stream, &operand, &program_returns(program, rule)[piece->value], is_shown,
+					result_owner(match));
 	}
 	if (fclose(stream)) {
 		free(text);

@@ -147,12 +147,33 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 
 static void put_stack(FILE *stream, const struct program_match *match)
 {
+	static const char *const by[] = {
+		[PROGRAM_BY_FRAME_POINTERS] = "frame pointers", [PROGRAM_BY_UNWINDING] = "unwinding"
+	};
+
 	for (uint32_t i = 0; i < match->stack_count; i++) {
 		fputs(i ? "," : ",\"stack\":[", stream);
 		result_put_string(stream, match->frames[i]);
 	}
-	if (match->stack_count)
-		putc(']', stream);
+	if (!match->stack_count)
+		return;
+	fprintf(stream, "],\"stack_by\":\"%s\"", by[match->stack_by]);
+	if (match->stack_end) {
+		fputs(",\"stack_end\":", stream);
+		result_put_string(stream, match->stack_end);
+	}
+}
+
+/* A unit of systemd is not called "unit": the daemon's lines have that already, for the rules'. */
+static void put_place(FILE *stream, const struct container *place)
+{
+	char text[CONTAINER_TEXT_BYTES];
+
+	if (!place)
+		return;
+	container_print(place, text);
+	fputs(place->runtime ? ",\"container\":" : ",\"systemd_unit\":", stream);
+	result_put_string(stream, text);
 }
 
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match,
@@ -179,12 +200,13 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	put_calls(stream, program, match);
 	result_put_names(stream, program, match);
 	result_put_properties(stream, program, rule);
+	put_place(stream, when ? when->place : NULL);
 	when_put_json(stream, when, match->ts);
 	fputs("}\n", stream);
 }
 
 static void put_rule_stats(FILE *stream, const struct program_rule *rule, const struct program_rule_stats *stats,
-			   uint64_t untold)
+			   uint64_t unreported)
 {
 	fprintf(stream,
 		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
@@ -200,8 +222,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 		fprintf(stream, ",\"excepted\":%" PRIu64, stats->excepted);
 	if (stats->unshown)
 		fprintf(stream, ",\"beyond_limit\":%" PRIu64, stats->unshown);
-	if (untold)
-		fprintf(stream, ",\"below_severity\":%" PRIu64, untold);
+	if (unreported)
+		fprintf(stream, ",\"below_severity\":%" PRIu64, unreported);
 	putc('}', stream);
 }
 
@@ -235,7 +257,7 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 			putc(',', stream);
 		result_put_string(stream, program_text(program, program->rules[i].name));
 		putc(':', stream);
-		put_rule_stats(stream, &program->rules[i], &totals->rules[i], result_untold(program, totals, i));
+		put_rule_stats(stream, &program->rules[i], &totals->rules[i], result_unreported(program, totals, i));
 	}
 	putc('}', stream);
 	result_put_tallies(stream, &totals->tallies);

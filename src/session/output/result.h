@@ -21,7 +21,7 @@
  * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "severity", "tags"
  * and "description" where the rule says them, "stack" only where
  * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
- * notice is written. when: what else is said of time and host, at the end of the line; NULL: nothing.
+ * notice is written. when: what else is said of place, time and host, at the end of the line; NULL: nothing.
  */
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match,
 		       const struct when *when);
@@ -38,10 +38,10 @@ enum { RESULT_AGO_BYTES = 32 };
 void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
 
 /* Whether matches of the rule are told where only those of severity least and above are. */
-bool result_is_told(const struct program_rule *rule, enum severity least);
+bool result_is_reported(const struct program_rule *rule, enum severity least);
 
 /* How many matches of the rule of this number were not, as it is below totals->least_severity. */
-uint64_t result_untold(const struct program *program, const struct session_totals *totals, uint32_t rule);
+uint64_t result_unreported(const struct program *program, const struct session_totals *totals, uint32_t rule);
 
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
@@ -55,6 +55,9 @@ void result_write_table(FILE *stream, const struct program *program, const struc
 
 /* Counters and histograms for people. */
 void result_write_tallies(FILE *stream, const struct react_tallies *tallies);
+
+/* Whether numbers of this meaning, as the image has it, are addresses: a match's namer may know them. */
+bool result_means_address(const struct program *program, uint32_t meaning);
 
 /* The field of the record, as a value of its type; texts are borrowed from the record. */
 void result_read_field(const struct program_field *field, const void *record, struct program_value *value);

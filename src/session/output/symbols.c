@@ -7,13 +7,13 @@
 #include "session/output/symbols.h"
 
 #include "base/alloc.h"
-#include "base/elf-code.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OVERLAPS_MAX = 16 };
 
@@ -28,6 +28,7 @@ struct symbols {
 	struct symbol *items;
 	size_t count, capacity;
 	struct text_buffer names;
+	enum elf_part part;
 };
 
 /* 1: there are enough of them. */
@@ -37,6 +38,8 @@ static int add(void *context, const struct elf_function *function)
 
 	if (symbols->count == SYMBOLS_COUNT_MAX)
 		return 1;
+	if (symbols->part == ELF_DATA && !function->size) /* nothing can be said to be in it */
+		return 0;
 	if (alloc_grow(&symbols->items, &symbols->capacity, symbols->count, sizeof *symbols->items))
 		return -ENOMEM;
 	symbols->items[symbols->count] = (struct symbol){ .start = function->address,
@@ -73,7 +76,7 @@ static int compare(const void *left, const void *right, void *context)
 	return strcmp(name_b, name_a);
 }
 
-static int read_functions(struct symbols *symbols, const struct elf_code *code)
+static int read_tables(struct symbols *symbols, const struct elf_code *code)
 {
 	int result = elf_code_each(code, ELF_FULL, SYMBOLS_SECTION_BYTES_MAX, add, symbols);
 
@@ -83,14 +86,16 @@ static int read_functions(struct symbols *symbols, const struct elf_code *code)
 	return result < 0 ? result : 0;
 }
 
-int symbols_read(int fd, struct symbols **made)
+int symbols_read(int fd, enum elf_part part, struct symbols **made)
 {
 	struct symbols *symbols = alloc_zero(1, sizeof *symbols);
 	struct elf_code *code = NULL;
-	int result = symbols ? elf_code_open(fd, &code) : -ENOMEM;
+	int result = symbols ? elf_code_open(fd, part, &code) : -ENOMEM;
 
 	if (!result)
-		result = read_functions(symbols, code);
+		symbols->part = part;
+	if (!result)
+		result = read_tables(symbols, code);
 	elf_code_free(code);
 	if (result) {
 		symbols_free(symbols);
@@ -116,13 +121,40 @@ size_t symbols_bytes(const struct symbols *symbols)
 	return sizeof *symbols + symbols->capacity * sizeof *symbols->items + symbols->names.capacity;
 }
 
+bool symbols_address(const struct symbols *symbols, uint64_t offset, uint64_t *address)
+{
+	return elf_address(&symbols->segments, offset, address);
+}
+
+/* What is mapped begins at a page: byte offset may lie before the segment, in the first page that it is in. */
+bool symbols_address_behind(const struct symbols *symbols, uint64_t offset, uint64_t distance, uint64_t *address)
+{
+	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	for (uint32_t i = 0; i < symbols->segments.count; i++) {
+		uint64_t start = symbols->segments.items[i].offset, begin = start & ~(page_bytes - 1);
+		uint64_t place = offset - start + distance; /* in the segment */
+
+		if (offset >= begin && offset - begin < symbols->segments.items[i].bytes + (start - begin) &&
+		    place < symbols->segments.items[i].loaded_bytes) {
+			*address = symbols->segments.items[i].address + place;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *symbols_find(const struct symbols *symbols, uint64_t offset, uint64_t *distance)
 {
-	size_t low = 0, high = symbols->count;
 	uint64_t address;
 
-	if (!elf_address(&symbols->segments, offset, &address))
-		return NULL;
+	return elf_address(&symbols->segments, offset, &address) ? symbols_at(symbols, address, distance) : NULL;
+}
+
+const char *symbols_at(const struct symbols *symbols, uint64_t address, uint64_t *distance)
+{
+	size_t low = 0, high = symbols->count;
+
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -25,6 +25,7 @@ uint64_t session_totals_calls_32bit(const struct session_totals *totals)
 void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);
+	program_why_free(totals->why);
 	react_tallies_fini(&totals->tallies);
 	session_refusals_fini(&totals->refusals);
 	*totals = (struct session_totals){ 0 };

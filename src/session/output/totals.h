@@ -6,6 +6,7 @@
 
 #include "base/severity.h"
 #include "program/match.h"
+#include "program/why/why.h"
 #include "react/tally.h"
 #include "session/record/recording.h"
 
@@ -32,6 +33,7 @@ struct session_totals {
 	uint64_t elapsed_ns;
 	struct program_rule_stats *rules; /* one per rule of the program */
 	uint32_t rule_count;
+	struct program_why *why;           /* what became of runs; NULL: it was not asked for */
 	uint32_t threads;                  /* of a replay: how many matched */
 	uint32_t divided;                  /* rules that several of them shared */
 	bool repeated;                     /* sharing a rule did not do, so the replay began again without */

@@ -7,6 +7,7 @@
  * its times, and the container of its process.
  */
 
+#include "base/container.h"
 #include "event/source.h"
 
 #include <stdbool.h>
@@ -22,8 +23,8 @@ struct when {
 	enum when_form form;
 	bool in_json; /* date and host stand in JSON as well */
 	const struct event_machine *machine;
-	uint64_t last_ns;  /* the match before; 0: none */
-	const char *place; /* the container or unit of the match's process; NULL: unknown, or none */
+	uint64_t last_ns;              /* the match before; 0: none */
+	const struct container *place; /* of the match's process (place.h); NULL: unknown, or none */
 };
 
 /* This machine's, now. Called again, it follows the clock where that was set, or where the machine has slept. */

@@ -37,14 +37,14 @@ struct recording_thread {
 
 	struct mail taken; /* the thread's: what it is at */
 	uint64_t next_look_ns;
-	int told; /* the thread's: the failure that was news last */
+	int reported; /* the thread's: the failure that was news last */
 
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t orders, room;
 	struct mail mail;
-	bool is_told;  /* the owner has set the thread to work */
-	bool is_stuck; /* the thread did not take the marks in PATIENCE_NS */
-	int news;      /* a failure that the owner has not taken yet */
+	bool is_reported; /* the owner has set the thread to work */
+	bool is_stuck;    /* the thread did not take the marks in PATIENCE_NS */
+	int news;         /* a failure that the owner has not taken yet */
 	struct asterism_diag *messages;
 	struct recording_totals totals;
 };
@@ -74,7 +74,7 @@ static bool take(struct recording_thread *thread)
 	empty.used = 0;
 	pthread_mutex_lock(&thread->lock);
 	while (!is_urgent(thread) && !timed_out) {
-		if (thread->is_told && thread->next_look_ns != UINT64_MAX)
+		if (thread->is_reported && thread->next_look_ns != UINT64_MAX)
 			timed_out = pthread_cond_timedwait(&thread->orders, &thread->lock, &until);
 		else
 			pthread_cond_wait(&thread->orders, &thread->lock);
@@ -130,7 +130,7 @@ static int carry_out(struct recording_thread *thread)
 static void publish(struct recording_thread *thread, int result)
 {
 	struct recording_totals totals = { 0 };
-	bool is_new = result && result != thread->told;
+	bool is_new = result && result != thread->reported;
 	bool is_news = is_new || thread->taken.snapshot.marks;
 	uint64_t one = 1;
 
@@ -138,7 +138,7 @@ static void publish(struct recording_thread *thread, int result)
 	pthread_mutex_lock(&thread->lock);
 	thread->totals = totals;
 	if (is_new) {
-		thread->news = thread->told = result;
+		thread->news = thread->reported = result;
 		diag_forget(thread->work.diag, 1); /* the others of the same moment say the same */
 		diag_take(thread->messages, thread->work.diag);
 	}
@@ -251,12 +251,12 @@ int recording_thread_fd(const struct recording_thread *thread)
 /* The session that sets the thread to work wakes it: until then it waits for that without an end. */
 static void set_to_work(struct recording_thread *thread)
 {
-	if (!thread->is_told)
+	if (!thread->is_reported)
 		pthread_cond_signal(&thread->orders);
-	thread->is_told = true;
+	thread->is_reported = true;
 }
 
-void recording_thread_tell(struct recording_thread *thread, uint64_t missed)
+void recording_thread_report(struct recording_thread *thread, uint64_t missed)
 {
 	pthread_mutex_lock(&thread->lock);
 	thread->mail.missed = missed;
@@ -300,7 +300,7 @@ bool recording_thread_snapshot(struct recording_thread *thread, const struct rec
 	struct mail *mail = &thread->mail;
 
 	pthread_mutex_lock(&thread->lock);
-	thread->is_told = true;
+	thread->is_reported = true;
 	while (mail->snapshot.marks && patient)
 		pthread_cond_wait(&thread->room, &thread->lock);
 	bool put = !mail->snapshot.marks;
@@ -315,7 +315,7 @@ bool recording_thread_snapshot(struct recording_thread *thread, const struct rec
 void recording_thread_flush(struct recording_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
-	thread->is_told = true;
+	thread->is_reported = true;
 	thread->mail.flush = true;
 	pthread_cond_signal(&thread->orders);
 	pthread_mutex_unlock(&thread->lock);
@@ -323,11 +323,11 @@ void recording_thread_flush(struct recording_thread *thread)
 
 int recording_thread_news(struct recording_thread *thread, struct asterism_diag *diag)
 {
-	uint64_t told;
+	uint64_t reported;
 	int news;
 
-	if (read(thread->event_fd, &told, sizeof told) != sizeof told)
-		told = 0; /* no news */
+	if (read(thread->event_fd, &reported, sizeof reported) != sizeof reported)
+		reported = 0; /* no news */
 	pthread_mutex_lock(&thread->lock);
 	news = thread->news;
 	thread->news = 0;

@@ -6,7 +6,7 @@
  * The thread that writes a recording, and the mailbox between it and its owner, who hands out matches: neither waits
  * for the other, whatever a disk or a reader of matches does. The mailbox is all that both touch, under one lock that
  * is held for some copying at most. What the work (struct recording_work) keeps belongs to the thread alone from the
- * owner's first recording_thread_tell or order until recording_thread_finish.
+ * owner's first recording_thread_report or order until recording_thread_finish.
  *
  * Work that fails goes on: the next look tries again what could not be written, and who does the work counts what was
  * lost meanwhile. A failure is news to the owner unless it is the one that was told last.
@@ -27,7 +27,7 @@ struct recording_snapshot_order {
 
 /* What the thread does. All of it may take its time; results are 0 or -errno with a message in the diag. */
 struct recording_work {
-	/* Now and then; missed: what recording_thread_tell said. *again: there is more to do at once. */
+	/* Now and then; missed: what recording_thread_report said. *again: there is more to do at once. */
 	int (*look)(void *context, uint64_t missed, bool *again);
 	int (*mark)(void *context, const struct recording_mark *mark);
 	int (*snapshot)(void *context, const struct recording_snapshot_order *order);
@@ -51,7 +51,7 @@ void recording_thread_free(struct recording_thread *thread);
 int recording_thread_fd(const struct recording_thread *thread);
 
 /* What the kernel has kept from us so far. */
-void recording_thread_tell(struct recording_thread *thread, uint64_t missed);
+void recording_thread_report(struct recording_thread *thread, uint64_t missed);
 
 /*
  * Orders a mark. Returns false where the mailbox is full and stays so, that is, where the thread is kept from working.

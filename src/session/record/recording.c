@@ -261,7 +261,7 @@ int recording_poll(struct recording *recording, uint64_t *wait_ns)
 	if (result)
 		return diag_error(recording->diag, NULL, result, "the recording cannot be followed: %s",
 				  strerror(-result));
-	recording_thread_tell(recording->thread, ebpf_recorder_missed(recording->recorder));
+	recording_thread_report(recording->thread, ebpf_recorder_missed(recording->recorder));
 	recording_thread_news(recording->thread, recording->diag);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/source/plan.h"
+#include "event/about.h"
 #include "event/installed.h"
 #include "session/load/rules.h"
 
@@ -64,7 +65,7 @@ static struct selected_event *event_of(struct selection *selection, const struct
 	if (alloc_grow(&selection->events, &selection->capacity, selection->count, sizeof *selection->events))
 		return NULL;
 	event = &selection->events[selection->count];
-	*event = (struct selected_event){ type, alloc_zero(type->field_count + 1, sizeof *event->recorded) };
+	*event = (struct selected_event){ type, alloc_zero(EVENT_FIELDS_MAX, sizeof *event->recorded) };
 	if (!event->recorded)
 		return NULL;
 	selection->count++;
@@ -99,8 +100,10 @@ static int bad_form(struct asterism_diag *diag)
 			  "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them");
 }
 
-static int add_field(struct selected_event *event, struct piece piece, struct asterism_diag *diag)
+static int add_field(struct selected_event *event, struct event_catalog *catalog, struct piece piece,
+		     struct asterism_diag *diag)
 {
+	const struct event_field *field;
 	char name[64];
 
 	if (piece.length == 0)
@@ -109,35 +112,42 @@ static int add_field(struct selected_event *event, struct piece piece, struct as
 		piece.length = sizeof name - 1;
 	memcpy(name, piece.start, piece.length);
 	name[piece.length] = 0;
-	for (uint32_t i = 0; i < event->type->field_count; i++)
-		if (strcmp(event->type->fields[i].name, name) == 0) {
-			event->recorded[i] = true;
-			return 0;
-		}
-	return unknown_field(event->type, name, diag);
+	if (event_about_ask(catalog, event->type, name, &field) == -ENOMEM)
+		return diag_no_memory(diag);
+	if (!field || event_field_is_header(field))
+		return unknown_field(event->type, name, diag);
+	event->recorded[field - event->type->fields] = true;
+	return 0;
 }
 
-/* fields: what follows the colon; NULL: all. */
-static int add_type(struct selection *selection, const struct event_type *type, const struct piece *fields,
-		    struct asterism_diag *diag)
+/* What follows a colon. */
+static int add_fields(struct selected_event *event, struct event_catalog *catalog, const char *at,
+		      struct asterism_diag *diag)
 {
-	struct selected_event *event = event_of(selection, type);
 	int result = 0;
 
-	if (!event)
-		return diag_no_memory(diag);
-	if (!fields) {
-		memset(event->recorded, true, type->field_count * sizeof *event->recorded);
-		return 0;
-	}
-	for (const char *at = fields->start; !result; at++) {
+	for (; !result; at++) {
 		struct piece name = piece_until(&at, "+,");
 
-		result = add_field(event, name, diag);
+		result = add_field(event, catalog, name, diag);
 		if (*at != '+')
 			break;
 	}
 	return result;
+}
+
+/* fields: what follows the colon; NULL: all. */
+static int add_type(struct selection *selection, struct event_catalog *catalog, const struct event_type *type,
+		    const struct piece *fields, struct asterism_diag *diag)
+{
+	struct selected_event *event = event_of(selection, type);
+
+	if (!event)
+		return diag_no_memory(diag);
+	if (fields)
+		return add_fields(event, catalog, fields->start, diag);
+	memset(event->recorded, true, type->field_count * sizeof *event->recorded);
+	return 0;
 }
 
 /* Whether the kernel, as far as its own types tell (NULL: they do not), lacks everything that raises type. */
@@ -167,7 +177,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 		if (is_lacking(btf, type))
 			continue;
 		taken = true;
-		result = add_type(selection, type, fields, diag);
+		result = add_type(selection, catalog, type, fields, diag);
 	}
 	btf_kernel_close(btf);
 	if (!result && !taken)
@@ -206,7 +216,7 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 	}
 	if (!type->hook_count)
 		return diag_error(diag, NULL, -EINVAL, "no kernel raises %s", name);
-	return add_type(selection, type, fields, diag);
+	return add_type(selection, catalog, type, fields, diag);
 }
 
 static int remove_matching(struct selection *selection, const char *pattern, struct asterism_diag *diag)
@@ -264,6 +274,37 @@ int selection_add(struct selection *selection, struct event_catalog *catalog, co
 	return result;
 }
 
+static int unknown_about(const char *name, struct asterism_diag *diag)
+{
+	const char *names[EVENT_ABOUT_FIELDS];
+	char hint[160];
+
+	for (size_t i = 0; i < EVENT_ABOUT_FIELDS; i++)
+		names[i] = event_abouts[i].name;
+	diag_add(diag, ASTERISM_ERROR, NULL, hint_at(diag_nearest(name, names, EVENT_ABOUT_FIELDS), hint, sizeof hint),
+		 "--about takes names such as ppid, uid and ns_pid, not '%s'", name);
+	return -EINVAL;
+}
+
+int selection_add_about(struct selection *selection, struct event_catalog *catalog, const char *text,
+			struct asterism_diag *diag)
+{
+	int result = 0;
+
+	while (!result && *text) {
+		struct piece item = piece_until(&text, ",");
+		char name[64];
+
+		text += *text == ',';
+		snprintf(name, sizeof name, "%.*s", (int)item.length, item.start);
+		if (!event_about_find(name))
+			return unknown_about(name, diag);
+		for (size_t i = 0; i < selection->count && !result; i++)
+			result = add_field(&selection->events[i], catalog, item, diag);
+	}
+	return result;
+}
+
 /* A user who asked for nothing in particular is not told what this kernel lacks. */
 int selection_add_usual(struct selection *selection, struct event_catalog *catalog, const char *usual,
 			struct asterism_diag *diag)
@@ -283,7 +324,7 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 		snprintf(name, sizeof name, "%.*s", (int)item.length, item.start);
 		type = event_catalog_find(catalog, name);
 		if (type && type->hook_count && !is_lacking(btf, type))
-			result = add_type(selection, type, NULL, diag);
+			result = add_type(selection, catalog, type, NULL, diag);
 	}
 	btf_kernel_close(btf);
 	return result;
@@ -302,7 +343,7 @@ int selection_add_program(struct selection *selection, struct event_catalog *cat
 		if (!type || !type->hook_count)
 			continue;
 		taken = true;
-		result = add_type(selection, type, NULL, diag);
+		result = add_type(selection, catalog, type, NULL, diag);
 	}
 	for (uint32_t i = 0; i < program->rule_count && !taken; i++) {
 		int error = session_check_raised(program, catalog, i, diag);

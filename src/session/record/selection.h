@@ -42,6 +42,13 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 int selection_add_program(struct selection *selection, struct event_catalog *catalog, const struct program *program,
 			  struct asterism_diag *diag);
 
+/*
+ * Adds to every event that is there by now who it is about: text names fields of event/about.h, with commas between
+ * them. Returns 0, -EINVAL, -ENOMEM.
+ */
+int selection_add_about(struct selection *selection, struct event_catalog *catalog, const char *text,
+			struct asterism_diag *diag);
+
 /* What is recorded where nothing else is said (docs/recording.md tells which rules find what they need in it). */
 extern const char selection_default[];
 

@@ -82,7 +82,7 @@ static uint32_t namespace_of(pid_t pid, pid_t tid)
 	return sscanf(text, "pid:[%u]", &number) == 1 ? number : 0;
 }
 
-static int dump_thread(pid_t pid, pid_t tid, state_dump_fn *tell, void *context)
+static int dump_thread(pid_t pid, pid_t tid, state_dump_fn *report, void *context)
 {
 	char stat[1024], status[STATUS_BYTES], parent[STATUS_BYTES];
 	struct ctf_process process;
@@ -95,12 +95,12 @@ static int dump_thread(pid_t pid, pid_t tid, state_dump_fn *tell, void *context)
 	if (ppid && read_text(ppid, ppid, "status", parent, sizeof parent))
 		state_dump_parse(stat, status, parent, &process);
 	process.ns_inum = namespace_of(pid, tid);
-	return tell(context, &process);
+	return report(context, &process);
 }
 
 struct dump {
 	pid_t pid;
-	state_dump_fn *tell;
+	state_dump_fn *report;
 	void *context;
 };
 
@@ -108,12 +108,12 @@ static int each_thread(void *context, pid_t tid)
 {
 	const struct dump *dump = context;
 
-	return dump_thread(dump->pid, tid, dump->tell, dump->context);
+	return dump_thread(dump->pid, tid, dump->report, dump->context);
 }
 
-int state_dump_process(pid_t pid, state_dump_fn *tell, void *context)
+int state_dump_process(pid_t pid, state_dump_fn *report, void *context)
 {
-	struct dump dump = { pid, tell, context };
+	struct dump dump = { pid, report, context };
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -126,12 +126,12 @@ static int each_process(void *context, pid_t pid)
 {
 	const struct dump *dump = context;
 
-	return pid == getpid() ? 0 : state_dump_process(pid, dump->tell, dump->context);
+	return pid == getpid() ? 0 : state_dump_process(pid, dump->report, dump->context);
 }
 
-int state_dump_all(state_dump_fn *tell, void *context)
+int state_dump_all(state_dump_fn *report, void *context)
 {
-	struct dump dump = { 0, tell, context };
+	struct dump dump = { 0, report, context };
 
 	return proc_each("/proc", each_process, &dump);
 }

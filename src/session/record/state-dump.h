@@ -12,10 +12,10 @@
 typedef int state_dump_fn(void *context, const struct ctf_process *process);
 
 /* All threads of a process; none where it has ended. Returns 0 or what tell returned. */
-int state_dump_process(pid_t pid, state_dump_fn *tell, void *context);
+int state_dump_process(pid_t pid, state_dump_fn *report, void *context);
 
 /* All threads of all processes but the caller's. As state_dump_process. */
-int state_dump_all(state_dump_fn *tell, void *context);
+int state_dump_all(state_dump_fn *report, void *context);
 
 /*
  * Takes apart /proc/TID/stat and /proc/TID/status, NUL-terminated. parent is the status of the parent; NULL: not known.

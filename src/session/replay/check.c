@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "event/about.h"
 #include "program/emissions.h"
 
 #include <errno.h>
@@ -18,11 +19,12 @@ struct judging {
 	const struct replay_check *check;
 	const struct program *program;
 	struct asterism_diag *diag;
-	bool *absent;                      /* per type: the source does not hold it */
-	bool *raised;                      /* per type: a rule that can match raises it */
-	bool *reached;                     /* per state of the rule that is judged */
-	bool *forbidden;                   /* per type: the rule only forbids it; found with */
-	bool *used;                        /* per type: the rule has transitions for it */
+	bool *absent;                         /* per type: the source does not hold it */
+	bool *raised;                         /* per type: a rule that can match raises it */
+	bool *reached;                        /* per state of the rule that is judged */
+	bool *forbidden;                      /* per type: the rule only forbids it; found with */
+	bool *used;                           /* per type: the rule has transitions for it */
+	bool lacks_about[EVENT_ABOUT_FIELDS]; /* likewise, of event_abouts */
 	bool lacks_raised, lacks_declared; /* something was told to be missing: what a kernel raises, what none does */
 };
 
@@ -158,7 +160,7 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 }
 
 /* TYPE, or TYPE:FIELD+FIELD where only these are missing: as record's -e takes it. */
-static void put_missing(const struct judging *judging, uint32_t index, struct text_buffer *text)
+static void put_missing(struct judging *judging, uint32_t index, struct text_buffer *text)
 {
 	const struct replay_check *check = judging->check;
 	const struct event_type *type = type_of(check, index);
@@ -173,6 +175,10 @@ static void put_missing(const struct judging *judging, uint32_t index, struct te
 			continue;
 		text_printf(text, "%c%s", mark, type->fields[i].name);
 		mark = '+';
+		const struct event_about *about = i < type->own_count ? NULL : event_about_find(type->fields[i].name);
+
+		if (about)
+			judging->lacks_about[about - event_abouts] = true;
 	}
 }
 
@@ -210,8 +216,8 @@ static int list_missing(struct judging *judging, bool forbidden, char **list)
 	return text_take(&text, list);
 }
 
-static void tell(const struct judging *judging, const struct program_rule *rule, enum asterism_severity severity,
-		 const char *list, const char *meaning)
+static void report(const struct judging *judging, const struct program_rule *rule, enum asterism_severity severity,
+		   const char *list, const char *meaning)
 {
 	diag_add(judging->diag, severity, NULL, NULL, "%s %s: %s not recorded%s", program_sort(rule),
 		 program_text(judging->program, rule->name), list, meaning);
@@ -228,23 +234,43 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	if (!result)
 		result = list_missing(judging, true, &forbidden);
 	if (!result && needed && !matches) {
-		tell(judging, rule, ASTERISM_ERROR, needed, ", so it cannot find anything in this input");
+		report(judging, rule, ASTERISM_ERROR, needed, ", so it cannot find anything in this input");
 		result = -EINVAL;
 	} else if (!result && needed) {
-		tell(judging, rule, ASTERISM_WARNING, needed, ": what it would have found with that is missing");
+		report(judging, rule, ASTERISM_WARNING, needed, ": what it would have found with that is missing");
 	}
 	if (!result && forbidden)
-		tell(judging, rule, ASTERISM_WARNING, forbidden, ": that it did not happen is no evidence");
+		report(judging, rule, ASTERISM_WARNING, forbidden, ": that it did not happen is no evidence");
 	alloc_free(needed);
 	alloc_free(forbidden);
 	return result == -ENOMEM ? diag_no_memory(judging->diag) : result;
+}
+
+/* With the option that records who events are about, where this is missing. */
+static void advise_about(const struct judging *judging)
+{
+	struct text_buffer text = { 0 };
+	const char *before = "; or with --about ";
+	char *hint;
+
+	text_append(&text, judging->check->remedy);
+	for (size_t i = 0; i < EVENT_ABOUT_FIELDS; i++) {
+		if (!judging->lacks_about[i])
+			continue;
+		text_printf(&text, "%s%s", before, event_abouts[i].name);
+		before = ",";
+	}
+	if (text_take(&text, &hint))
+		return;
+	diag_hint(judging->diag, hint);
+	alloc_free(hint);
 }
 
 /* What helps is the same for all rules, so it is said once, with the last of what is told. */
 static void advise(const struct judging *judging)
 {
 	if (judging->lacks_raised && judging->check->remedy)
-		diag_hint(judging->diag, judging->check->remedy);
+		advise_about(judging);
 	else if (judging->lacks_declared && !judging->lacks_raised)
 		diag_hint(judging->diag,
 			  "these events are only declared, so no kernel raises them for asterism: they come "

@@ -34,7 +34,8 @@ struct replay {
 	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
-	uint64_t told, untold;   /* matches handed on; and still to be left out, because they were in an earlier try */
+	uint64_t reported,
+		unreported;      /* matches handed on; and still to be left out, because they were in an earlier try */
 	bool begun, at_end;      /* the first event was seen; there are no more */
 	bool failed;             /* the executor, or who takes the matches */
 	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
@@ -50,11 +51,11 @@ static int on_match(void *context, const struct program_match *match)
 {
 	struct replay *replay = context;
 
-	if (replay->untold) {
-		replay->untold--;
+	if (replay->unreported) {
+		replay->unreported--;
 		return 0;
 	}
-	replay->told++;
+	replay->reported++;
 	if (replay->options->machine)
 		*replay->options->machine = replay->input.source->machine;
 	return replay->options->on_match ? replay->options->on_match(replay->options->context, match) : 0;
@@ -69,11 +70,16 @@ static int open_executor(struct replay *replay, const struct session_rules *rule
 		.input = in_kernel ? EXECUTOR_TEST_RUN : EXECUTOR_FED,
 		.jobs = replay->options->jobs,
 		.by_key = replay->by_key,
+		.counts_why = replay->options->counts_why,
 		.on_match = on_match,
 		.context = replay,
 	};
 
-	return executor_new(&options, diag, &replay->executor);
+	int result = executor_new(&options, diag, &replay->executor);
+
+	if (!result)
+		executor_attach(replay->executor, replay->options->aggregates);
+	return result;
 }
 
 static uint32_t known_type(const struct replay *replay, const struct event_type *type)
@@ -124,7 +130,7 @@ static void begin(struct replay *replay, uint64_t start_ns)
  * Marks the open runs where events may be missing before the one at ts. Runs are opened and completed while a gap
  * lasts, too, so every event in it marks what the events before have opened.
  */
-static int tell_losses(struct replay *replay, uint64_t ts)
+static int report_losses(struct replay *replay, uint64_t ts)
 {
 	const struct event_source *source = replay->input.source;
 	uint64_t news = source->lost - replay->lost;
@@ -165,7 +171,7 @@ static int feed(struct replay *replay, const struct event *event)
 	pass_time(replay, event->record->ts);
 	replay->progress.events++;
 	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
-		result = tell_losses(replay, event->record->ts);
+		result = report_losses(replay, event->record->ts);
 	if (result || pass_over(replay, event->record))
 		return result;
 	return executor_feed(replay->executor, event->record);
@@ -224,13 +230,15 @@ static int finish(struct replay *replay, int result)
 	int last = 0;
 
 	if (!result && replay->at_end)
-		result = tell_losses(replay, UINT64_MAX);
+		result = report_losses(replay, UINT64_MAX);
 	if (!replay->failed)
 		last = executor_advance(replay->executor, replay->passed_ns);
 	if (!last)
 		last = executor_finish(replay->executor);
 	if (!last && replay->progress.events && replay->options->on_time)
 		replay->options->on_time(replay->options->context, replay->fed_ns);
+	if (!last)
+		last = aggregates_detach(replay->options->aggregates);
 	return result && last != EXECUTOR_REPEAT ? result : last;
 }
 
@@ -304,7 +312,11 @@ static int pass(struct replay *replay, const struct session_rules *rules, struct
 		totals->elapsed_ns += clock_now_ns() - start_ns;
 		totals->repeated |= result == EXECUTOR_REPEAT;
 		count(replay, totals);
+		if (totals->why && result != EXECUTOR_REPEAT)
+			executor_count_why(replay->executor, totals->why);
 		warn_of_end(replay, diag);
+		if (replay->options->machine)
+			*replay->options->machine = replay->input.source->machine;
 	}
 	close_all(replay);
 	return result;
@@ -332,12 +344,15 @@ int replay_events(const struct session_rules *rules, const struct session_replay
 	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
 	totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
 	replay.by_key = can_be_read_again(options);
-	if (totals->rules)
+	if (totals->rules && options->counts_why)
+		program_why_new(replay.program, &totals->why);
+	if (totals->rules && (totals->why || !options->counts_why))
 		result = pass(&replay, rules, diag, totals);
 	if (result == EXECUTOR_REPEAT) {
 		/* What the first try said it says again. */
 		diag_forget(diag, messages);
-		replay = (struct replay){ .options = options, .program = replay.program, .untold = replay.told };
+		replay =
+			(struct replay){ .options = options, .program = replay.program, .unreported = replay.reported };
 		result = pass(&replay, rules, diag, totals);
 	}
 	if (result == -ENOMEM)

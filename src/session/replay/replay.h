@@ -43,13 +43,16 @@ struct session_replay_options {
 	 * read again.
 	 */
 	uint32_t jobs;
+	bool counts_why; /* what becomes of runs is counted, into totals->why */
 	program_match_fn *on_match;
 	aggregate_report_fn *on_aggregate; /* NULL: nobody wants them */
+	struct aggregates *aggregates;     /* to which what the executor adds up by itself goes; NULL: none */
 	void (*on_time)(void *context,
 			uint64_t ns); /* of the first event, before its matches; and the last, after them */
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
 	void *context;                                                               /* of all of these */
-	struct event_machine *machine;     /* takes the inputs' clock and host, before the first match; NULL: no need */
+	struct event_machine
+		*machine; /* takes the inputs' clock and host, before the first match, else at the end; NULL: no need */
 	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
 };
 

@@ -119,7 +119,7 @@ static int await_start(struct listener *listener, int pidfd)
 		if (!(fds[0].revents & POLLIN))
 			continue;
 		result = listener_receive(listener->fd, &listener->start);
-		if (!result && listener->start.told.data.nr == SYS_execve)
+		if (!result && listener->start.reported.data.nr == SYS_execve)
 			return 0;
 		if (!result)
 			result = listener_answer(listener->fd, &listener->start, 0);
@@ -129,26 +129,26 @@ static int await_start(struct listener *listener, int pidfd)
 
 int listener_take(struct listener *listener, int pidfd, struct asterism_diag *diag)
 {
-	int told = 0;
+	int reported = 0;
 
 	if (!listener->page)
 		return 0;
-	while (!told && !has_ended(pidfd, PAUSE_MS))
-		told = atomic_load(&listener->page->fd);
-	if (!told)
-		told = atomic_load(&listener->page->fd);
-	if (told < 0)
-		return explain(diag, told);
-	listener->fd = told ? (int)syscall(SYS_pidfd_getfd, pidfd, told - 1, 0) : -1;
+	while (!reported && !has_ended(pidfd, PAUSE_MS))
+		reported = atomic_load(&listener->page->fd);
+	if (!reported)
+		reported = atomic_load(&listener->page->fd);
+	if (reported < 0)
+		return explain(diag, reported);
+	listener->fd = reported ? (int)syscall(SYS_pidfd_getfd, pidfd, reported - 1, 0) : -1;
 	if (listener->fd < 0)
-		return told ? explain(diag, -errno) : explain(diag, -ESRCH);
+		return reported ? explain(diag, -errno) : explain(diag, -ESRCH);
 	ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP); /* only faster */
 	atomic_store(&listener->page->taken, true);
 	if (atomic_load(&listener->page->no_new_privs))
 		diag_add(diag, ASTERISM_NOTE, NULL, "with CAP_SYS_ADMIN Veto does without",
 			 "the command cannot gain privileges by setuid programs (no_new_privs)");
-	told = await_start(listener, pidfd);
-	return told ? explain(diag, told) : 0;
+	reported = await_start(listener, pidfd);
+	return reported ? explain(diag, reported) : 0;
 }
 
 void listener_fini(struct listener *listener)
@@ -174,7 +174,7 @@ int listener_answer(int listener, const union listener_call *call, int error)
 	} answer = { .room = { 0 } };
 
 	answer.answer = (struct seccomp_notif_resp){
-		.id = call->told.id,
+		.id = call->reported.id,
 		.error = -error,
 		.flags = error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
 	};
@@ -183,5 +183,5 @@ int listener_answer(int listener, const union listener_call *call, int error)
 
 bool listener_is_valid(int listener, const union listener_call *call)
 {
-	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->told.id) == 0;
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->reported.id) == 0;
 }

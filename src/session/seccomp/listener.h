@@ -18,7 +18,7 @@
 
 /* A held call. Kernels to come may tell more of it than this header knows. */
 union listener_call {
-	struct seccomp_notif told;
+	struct seccomp_notif reported;
 	char room[512];
 };
 

@@ -25,7 +25,7 @@ static bool is_number_of_call(const struct event_path *node)
 }
 
 /* Whether a call tells the integer of node. */
-static bool is_told(const struct event_path *node)
+static bool is_reported(const struct event_path *node)
 {
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -34,9 +34,9 @@ static bool is_told(const struct event_path *node)
 	case SOURCE_ACCESS:
 		return is_number_of_call(node) || is_compat_status(node);
 	case SOURCE_CHOICE:
-		return is_told(node->left) || is_told(node->right);
+		return is_reported(node->left) || is_reported(node->right);
 	default:
-		return node->op < SOURCE_CHOICE && is_told(node->left) && is_told(node->right);
+		return node->op < SOURCE_CHOICE && is_reported(node->left) && is_reported(node->right);
 	}
 }
 
@@ -50,7 +50,7 @@ static uint64_t evaluate(const struct event_path *node, const struct seccomp_dat
 	case SOURCE_ACCESS:
 		return is_number_of_call(node) ? (uint64_t)(int64_t)call->nr : 0;
 	case SOURCE_CHOICE:
-		return evaluate(is_told(node->left) ? node->left : node->right, call);
+		return evaluate(is_reported(node->left) ? node->left : node->right, call);
 	default:
 		return source_calculate(node->op, evaluate(node->left, call), evaluate(node->right, call));
 	}
@@ -82,7 +82,7 @@ static int read_field(const struct reading *reading, const char *text, uint32_t 
 	int result = text ? event_path_parse(text, reading->arena, &path, reading->reason, reading->size) : -EINVAL;
 	bool is_text = !result && path->op == SOURCE_USTR;
 
-	if (result || is_text != (field->value == EVENT_STRING) || !is_told(is_text ? path->left : path)) {
+	if (result || is_text != (field->value == EVENT_STRING) || !is_reported(is_text ? path->left : path)) {
 		snprintf(reading->reason, reading->size, "a held call does not carry '%s'", field->name);
 		return result ? result : -EINVAL;
 	}
@@ -95,7 +95,7 @@ static int read_hook(const struct reading *reading, const struct event_hook *hoo
 	int result = event_path_parse_when(hook->when, reading->arena, &made->when, reading->reason, reading->size);
 
 	for (uint32_t i = 0; i < made->when.count && !result; i++) {
-		if (is_told(made->when.items[i].path))
+		if (is_reported(made->when.items[i].path))
 			continue;
 		snprintf(reading->reason, reading->size, "a held call does not show whether it is one");
 		result = -EINVAL;

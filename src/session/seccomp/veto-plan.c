@@ -9,6 +9,7 @@
 #include "session/seccomp/veto-plan.h"
 
 #include "base/alloc.h"
+#include "event/about.h"
 #include "program/calls.h"
 #include "program/emissions.h"
 #include "program/reads.h"
@@ -86,7 +87,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 /* The image's fields must lie where the catalog's do. */
 static bool is_same(const struct program *program, const struct program_type *row, const struct event_type *type)
 {
-	if (row->field_count != type->field_count || row->record_bytes != type->record_bytes)
+	if (!event_about_extends(type, row->field_count, row->record_bytes))
 		return false;
 	for (uint32_t i = 0; i < row->field_count; i++) {
 		const struct program_field *field = &program_fields(program, row)[i];

@@ -45,7 +45,7 @@ struct veto {
 	pthread_cond_t idle;
 	bool busy; /* a call has been received and its matches are not in the queue yet */
 	struct found_list queue, taken;
-	uint64_t *untold; /* per rule: matches for which the queue had no room */
+	uint64_t *unreported; /* per rule: matches for which the queue had no room */
 	uint64_t events, blind;
 
 	/* The thread's own. */
@@ -95,11 +95,11 @@ static int on_match(void *context, const struct program_match *match)
 			veto->verdict = wanted_error(veto, match, statement);
 	}
 	if (!veto->plan.wants_who)
-		caller_who_is(veto->call.told.pid, &veto->who);
+		caller_who_is(veto->call.reported.pid, &veto->who);
 	full.pid = (uint32_t)veto->who.pid;
 	full.comm = veto->who.comm;
 	if (found_add(&veto->found, veto->program, (struct found_place){ 0 }, &full))
-		veto->untold[match->rule]++;
+		veto->unreported[match->rule]++;
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static bool is_starting(struct veto *veto)
 {
 	struct pollfd fd = { .fd = veto->exec_fd };
 
-	if (veto->exec_fd < 0 || veto->call.told.pid != (uint32_t)veto->launched)
+	if (veto->exec_fd < 0 || veto->call.reported.pid != (uint32_t)veto->launched)
 		return false;
 	if (poll(&fd, 1, 0) < 0 || !(fd.revents & POLLHUP))
 		return true;
@@ -129,7 +129,7 @@ static void feed(struct veto *veto, const struct veto_type *type, uint64_t now)
 	record->ts = now;
 	record->seq = ++veto->seq;
 	record->type = type->index;
-	record->tid = veto->call.told.pid;
+	record->tid = veto->call.reported.pid;
 	record->pid = (uint32_t)veto->who.pid;
 	memcpy(record->comm, veto->who.comm, sizeof record->comm);
 	pthread_mutex_lock(&veto->lock);
@@ -151,7 +151,7 @@ static void be_blind(struct veto *veto)
 /* Lets the rules see the call as events of all the types that it is of. */
 static void show(struct veto *veto)
 {
-	pid_t tid = (pid_t)veto->call.told.pid;
+	pid_t tid = (pid_t)veto->call.reported.pid;
 	const struct veto_memory memory = { .read = caller_text, .context = &tid };
 	uint64_t now = clock_now_ns();
 
@@ -159,13 +159,13 @@ static void show(struct veto *veto)
 		caller_who_is(tid, &veto->who);
 	for (uint32_t i = 0; i < veto->plan.type_count; i++) {
 		const struct veto_type *type = &veto->plan.types[i];
-		const struct veto_source *source = veto_type_source(type, &veto->call.told.data);
+		const struct veto_source *source = veto_type_source(type, &veto->call.reported.data);
 		int result;
 
 		if (!source)
 			continue;
 		memset(veto->record, 0, type->record_bytes);
-		result = veto_type_fill(type, source, &veto->call.told.data, &memory,
+		result = veto_type_fill(type, source, &veto->call.reported.data, &memory,
 					(struct event_header *)veto->record);
 		if (!listener_is_valid(veto->listener, &veto->call))
 			return; /* somebody else may have been read by now */
@@ -176,7 +176,7 @@ static void show(struct veto *veto)
 }
 
 /* Queues what was found, after the answer. */
-static void tell(struct veto *veto, bool refused)
+static void report(struct veto *veto, bool refused)
 {
 	struct found_reader reader = { .list = &veto->found };
 	struct found_place place;
@@ -188,7 +188,7 @@ static void tell(struct veto *veto, bool refused)
 		if (!refused)
 			match.done = 0;
 		if (veto->queue.used > QUEUE_BYTES_MAX || found_add(&veto->queue, veto->program, place, &match))
-			veto->untold[match.rule]++;
+			veto->unreported[match.rule]++;
 		any = true;
 	}
 	found_clear(&veto->found);
@@ -208,12 +208,12 @@ static void judge(struct veto *veto)
 	pthread_mutex_unlock(&veto->lock);
 	veto->verdict = 0;
 	veto->is_starting = is_starting(veto);
-	if (!veto->is_starting || is_exec(veto->call.told.data.nr))
+	if (!veto->is_starting || is_exec(veto->call.reported.data.nr))
 		show(veto);
 	if (veto->is_starting)
 		veto->verdict = 0;
 	refused = !listener_answer(veto->listener, &veto->call, veto->verdict) && veto->verdict;
-	tell(veto, refused);
+	report(veto, refused);
 }
 
 static void *run(void *context)
@@ -252,14 +252,18 @@ static int check_scope(const struct veto *veto, bool launches, struct asterism_d
 static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 {
 	const struct executor_options executor = {
-		.program = veto->program, .rules = veto->plan.rules, .on_match = on_match, .context = veto
+		.program = veto->program,
+		.rules = veto->plan.rules,
+		.on_match = on_match,
+		.context = veto,
+		.counts_why = true, /* a held call costs so much that counting costs nothing */
 	};
 	int result = check_scope(veto, launches, diag);
 
 	if (result)
 		return result;
-	veto->untold = alloc_zero(veto->program->rule_count, sizeof *veto->untold);
-	if (!veto->untold)
+	veto->unreported = alloc_zero(veto->program->rule_count, sizeof *veto->unreported);
+	if (!veto->unreported)
 		return diag_no_memory(diag);
 	veto->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	veto->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -339,7 +343,7 @@ void veto_free(struct veto *veto)
 	found_fini(&veto->found);
 	alloc_free(veto->found_room.bytes);
 	alloc_free(veto->taken_room.bytes);
-	alloc_free(veto->untold);
+	alloc_free(veto->unreported);
 	veto_plan_fini(&veto->plan);
 	pthread_cond_destroy(&veto->idle);
 	pthread_mutex_destroy(&veto->lock);
@@ -425,11 +429,13 @@ void veto_count(struct veto *veto, struct session_totals *totals)
 		return;
 	pthread_mutex_lock(&veto->lock);
 	executor_count(veto->executor, totals);
+	if (totals->why)
+		executor_count_why(veto->executor, totals->why);
 	totals->events += veto->events;
 	totals->lost += veto->blind;
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
-		totals->rules[i].lost += veto->untold[i];
-		totals->lost += veto->untold[i];
+		totals->rules[i].lost += veto->unreported[i];
+		totals->lost += veto->unreported[i];
 	}
 	pthread_mutex_unlock(&veto->lock);
 }

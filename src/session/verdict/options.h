@@ -14,7 +14,7 @@ struct responses_options {
 	session_ask_fn *on_ask;                           /* as in session_live_options */
 	const char *ask_command;                          /* asked where on_ask is NULL; may be NULL */
 	void *ask_context;                                /* of on_ask */
-	program_match_fn *tell;                           /* a match whose question has its verdict */
+	program_match_fn *report;                         /* a match whose question has its verdict */
 	void *context;                                    /* of in_scope, snapshot and tell */
 	struct asterism_diag *stops; /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
 };

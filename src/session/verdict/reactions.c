@@ -7,9 +7,13 @@
 #include "base/diag.h"
 #include "base/proc.h"
 #include "program/calls.h"
+#include "program/emissions.h"
 #include "program/machine.h"
 #include "program/query.h"
+#include "program/whose.h"
+#include "session/output/addresses.h"
 #include "session/output/frames.h"
+#include "session/output/result.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,17 +29,68 @@ struct reactions {
 	struct react_stop_table *stops;      /* NULL: no process is stopped in the kernel */
 	const struct react_action **actions; /* per statement of the program; NULL: EMIT */
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
-	struct frames *frames;               /* NULL: no rule wants a stack */
+	struct frames *frames;               /* NULL: no rule wants a stack, or tells addresses */
+	struct addresses *addresses;         /* NULL: none are told */
+	struct program_whose *whose;         /* per rule */
+	struct program_namer namer;          /* of addresses; name NULL: nobody can name them */
 	bool lets_go_on;                     /* some rule lets processes go on, however stopped */
-	uint32_t stops_told;
+	uint32_t stops_reported;
 	bool *quiet; /* per rule, then per notice of machines: not reported */
-	struct program_reaction told[REACT_STATEMENTS_MAX];
+	struct program_reaction reported[REACT_STATEMENTS_MAX];
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
 
 static bool stops(const struct react_action *action)
 {
 	return action->primitive == REACT_HOLD || action->signal == SIGSTOP;
+}
+
+static const char *name_address(void *addresses, const struct program_match *match, uint64_t address)
+{
+	return addresses_name(addresses, match, address);
+}
+
+static bool passes_addresses(const struct program *program, const struct program_statement *statement)
+{
+	for (uint32_t i = 0; i < statement->arg_count; i++)
+		if (result_means_address(program, program_args(program, statement)[i].meaning))
+			return true;
+	return false;
+}
+
+/* Whether matches of the rule tell addresses of their process. */
+static bool tells_addresses(const struct reactions *reactions, uint32_t index)
+{
+	const struct program *program = reactions->program;
+	const struct program_rule *rule = &program->rules[index];
+	bool tells = rule->flags & PROGRAM_RULE_SEQUENCE;
+
+	for (uint32_t i = 0; i < rule->return_count && reactions->whose[index].is_one; i++)
+		tells |= result_means_address(program, program_returns(program, rule)[i].meaning);
+	for (uint32_t i = 0; i < rule->statement_count && reactions->whose[index].is_one; i++)
+		tells |= !program_is_emission(&program_statements(program, rule)[i]) &&
+			 passes_addresses(program, &program_statements(program, rule)[i]);
+	return tells && !reactions->quiet[index];
+}
+
+/* Only where there is something to be named is anything logged, and later read. */
+static int bind_addresses(struct reactions *reactions)
+{
+	bool tells = false;
+
+	if (reactions->options.recorded || reactions->options.agent.foreign_ids)
+		return 0;
+	if (program_find_whose(reactions->program, &reactions->whose))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < reactions->program->rule_count && !tells; i++)
+		tells = tells_addresses(reactions, i);
+	if (!tells)
+		return 0;
+	if (!reactions->frames)
+		reactions->frames = frames_new(true);
+	reactions->addresses = reactions->frames ? addresses_new(reactions->frames) : NULL;
+	reactions->namer = (struct program_namer){ name_address, reactions->addresses };
+	return reactions->addresses ? 0 : -ENOMEM;
 }
 
 static int bind(struct reactions *reactions)
@@ -57,7 +112,7 @@ static int bind(struct reactions *reactions)
 		if (!action)
 			continue;
 		if (action->primitive == REACT_STACK && !reactions->frames)
-			reactions->frames = frames_new();
+			reactions->frames = frames_new(!reactions->options.recorded);
 		if (action->primitive == REACT_STACK && !reactions->frames)
 			return -ENOMEM;
 		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
@@ -70,12 +125,12 @@ static int bind(struct reactions *reactions)
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const struct program_rule *rule = &program->rules[i];
 
-		reactions->quiet[i] = !program_is_told(program, rule);
+		reactions->quiet[i] = !program_is_reported(program, rule);
 		for (uint32_t j = 1; j <= rule->notice_count; j++)
 			reactions->quiet[program->rule_count + rule->first_notice + j - 1] =
 				program_notice_only_tallies(program, rule, j);
 	}
-	return 0;
+	return bind_addresses(reactions);
 }
 
 int reactions_new(const struct program *program, const struct reactions_options *options, struct asterism_diag *diag,
@@ -98,16 +153,24 @@ int reactions_new(const struct program *program, const struct reactions_options 
 	return result;
 }
 
+void reactions_follow(struct reactions *reactions, pid_t pid)
+{
+	if (reactions->frames)
+		frames_follow(reactions->frames, pid);
+}
+
 void reactions_free(struct reactions *reactions)
 {
 	if (!reactions)
 		return;
 	react_agent_free(reactions->agent);
+	addresses_free(reactions->addresses);
 	frames_free(reactions->frames);
 	alloc_free(reactions->actions);
 	alloc_free(reactions->allowed);
 	alloc_free(reactions->in_kernel);
 	alloc_free(reactions->quiet);
+	alloc_free(reactions->whose);
 	alloc_free(reactions);
 }
 
@@ -129,7 +192,7 @@ static bool is_tally(const struct react_action *action)
 static void not_done(struct reactions *reactions, uint32_t index, const char *why)
 {
 	snprintf(reactions->why[index], sizeof reactions->why[index], "%s", why);
-	reactions->told[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
+	reactions->reported[index] = (struct program_reaction){ PROGRAM_NOT_DONE, reactions->why[index] };
 }
 
 /* A stop is remembered by the agent now: the note that a program made of it has done its duty. */
@@ -158,7 +221,7 @@ static int signal_of(const struct react_call *call)
 }
 
 /* A user who waits for a process that nothing lets go on would wait for ever and not know why. */
-static void tell_stop(struct reactions *reactions, const struct react_call *call)
+static void report_stop(struct reactions *reactions, const struct react_call *call)
 {
 	bool freezes = call->action == react_find("Freeze");
 	pid_t pid;
@@ -167,13 +230,13 @@ static void tell_stop(struct reactions *reactions, const struct react_call *call
 	    !call->arg_count)
 		return;
 	pid = proc_process_of((pid_t)call->args[0].i64);
-	if (!pid || reactions->stops_told++ >= STOPS_TOLD_MAX)
+	if (!pid || reactions->stops_reported++ >= STOPS_TOLD_MAX)
 		return;
 	diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
 		 "%s has stopped process %d by %s, and no rule lets it go on: it stands still until %s%d%s%s",
 		 call->rule, pid, call->action->name, freezes ? "its cgroup is thawed (process " : "'kill -CONT ", pid,
 		 freezes ? ")" : "'", call->action->is_undone ? " or the end of this session" : "");
-	if (reactions->stops_told == STOPS_TOLD_MAX)
+	if (reactions->stops_reported == STOPS_TOLD_MAX)
 		diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
 			 "further processes that are stopped are not reported one by one");
 }
@@ -191,27 +254,27 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 				   .statement = statement,
 				   .pid = match->pid,
 				   .tid = match->tid };
-	struct program_reaction *told = &reactions->told[index];
+	struct program_reaction *reported = &reactions->reported[index];
 	int count = program_call_values(&operand, &reactions->program->statements[statement], values, ARGS_MAX);
 
 	call.arg_count = count < 0 ? 0 : (uint32_t)count;
 	if (match->done >> index & 1) {
-		told->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
+		reported->how = call.action->fails_call ? PROGRAM_DONE : PROGRAM_DONE_IN_KERNEL;
 		if (react_agent_note(reactions->agent, &call))
 			not_done(reactions, index, call.why);
 		if (call.action->primitive == REACT_STACK && !match->stack_count)
 			not_done(reactions, index, "the stack of its thread was not kept");
 		drop_note(reactions, &call);
-		tell_stop(reactions, &call);
+		report_stop(reactions, &call);
 	} else if (!reactions->allowed[statement]) {
-		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
+		*reported = (struct program_reaction){ PROGRAM_NOT_DONE, "not allowed" };
 	} else if (count < 0) {
-		*told = (struct program_reaction){ PROGRAM_NOT_DONE, "division by zero" };
+		*reported = (struct program_reaction){ PROGRAM_NOT_DONE, "division by zero" };
 	} else if (react_agent_perform(reactions->agent, &call)) {
 		not_done(reactions, index, call.why);
 	} else {
-		told->how = PROGRAM_DONE;
-		tell_stop(reactions, &call);
+		reported->how = PROGRAM_DONE;
+		report_stop(reactions, &call);
 	}
 }
 
@@ -221,20 +284,19 @@ static const char *why_never(const struct react_action *action)
 	return action && action->primitive == REACT_STACK ? "recorded events have no stack" : NULL;
 }
 
-static void name_stack(struct reactions *reactions, struct program_match *told)
+static void name_stack(struct reactions *reactions, struct program_match *reported)
 {
-	if (!reactions->frames || !told->stack_count)
+	if (!reactions->frames || !reported->stack_count)
 		return;
-	told->frames = frames_name(reactions->frames, told, reactions->options.agent.foreign_ids);
-	if (!told->frames)
-		told->stack_count = 0;
+	if (frames_name(reactions->frames, reported, reactions->options.agent.foreign_ids))
+		reported->stack_count = 0;
 }
 
-bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told)
+bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *reported)
 {
 	const struct program_rule *rule = &reactions->program->rules[match->rule];
 
-	memset(reactions->told, 0, rule->statement_count * sizeof *reactions->told);
+	memset(reactions->reported, 0, rule->statement_count * sizeof *reactions->reported);
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct react_action *action = reactions->actions[rule->first_statement + i];
 
@@ -243,11 +305,16 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 		if (action && (!reactions->options.recorded || is_tally(action)))
 			perform(reactions, match, i);
 		if (reactions->options.recorded)
-			reactions->told[i] = (struct program_reaction){ .why = why_never(action) };
+			reactions->reported[i] = (struct program_reaction){ .why = why_never(action) };
 	}
-	*told = *match;
-	told->reactions = reactions->told;
-	name_stack(reactions, told);
+	*reported = *match;
+	reported->reactions = reactions->reported;
+	if (reactions->namer.name) {
+		reported->namer = &reactions->namer;
+		reported->has_own_values =
+			program_has_own_values(reactions->program, match, &reactions->whose[match->rule]);
+	}
+	name_stack(reactions, reported);
 	return !reactions->quiet[match->notice ? reactions->program->rule_count + rule->first_notice + match->notice - 1
 					       : match->rule];
 }

@@ -24,6 +24,8 @@ struct reactions_options {
 
 int reactions_new(const struct program *program, const struct reactions_options *options, struct asterism_diag *diag,
 		  struct reactions **made);
+/* Process pid is observed from now on; it may end before its matches are handed out. */
+void reactions_follow(struct reactions *reactions, pid_t pid);
 void reactions_free(struct reactions *reactions);
 
 /* Who does what is left to this process. */
@@ -36,7 +38,7 @@ const bool *reactions_allowed(const struct reactions *reactions);
  * Does what match asks for. *told is the match with what became of its calls, valid until the next call; false: it
  * need not be reported.
  */
-bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *told);
+bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *reported);
 
 /* Whether a rule may change the system. */
 bool reactions_may_act(const struct reactions *reactions);

@@ -29,7 +29,7 @@ enum { SETTLE_NS = 20 * 1000 * 1000, SETTLE_LOOK_NS = 100 * 1000 };
 #define LIMIT_NS UINT64_C(1000000000)
 
 struct ask {
-	struct session_ask told;
+	struct session_ask reported;
 	struct stopped *stopped;
 	pid_t pid, tid;
 	uint32_t statement;
@@ -99,17 +99,17 @@ int requests_statement(const struct requests *requests, const struct program_mat
 }
 
 /* Tells the match with the verdict, by whom it is, and why where that is not plain. */
-static int tell(const struct requests *requests, const struct program_match *match, uint32_t statement,
-		const struct program_reaction *verdict)
+static int report(const struct requests *requests, const struct program_match *match, uint32_t statement,
+		  const struct program_reaction *verdict)
 {
 	struct program_reaction reactions[REACT_STATEMENTS_MAX];
-	struct program_match told = *match;
+	struct program_match reported = *match;
 
 	memcpy(reactions, match->reactions,
 	       requests->options.program->rules[match->rule].statement_count * sizeof *reactions);
 	reactions[statement] = *verdict;
-	told.reactions = reactions;
-	return requests->options.tell(requests->options.context, &told);
+	reported.reactions = reactions;
+	return requests->options.report(requests->options.context, &reported);
 }
 
 /* Whether the process has gone and its id is another's. Only asked where the completing thread could not be found. */
@@ -121,7 +121,7 @@ static bool is_another(const struct ask *ask)
 /* The question has its verdict; by NULL: the one who was asked gave it, or leaves it to the default. Frees ask. */
 static int settle(struct requests *requests, struct ask *ask, enum session_verdict verdict, const char *by)
 {
-	bool aborts = verdict == SESSION_DEFAULT ? ask->told.aborts : verdict == SESSION_ABORT;
+	bool aborts = verdict == SESSION_DEFAULT ? ask->reported.aborts : verdict == SESSION_ABORT;
 
 	if (verdict == SESSION_DEFAULT && !by)
 		by = "default";
@@ -133,13 +133,13 @@ static int settle(struct requests *requests, struct ask *ask, enum session_verdi
 						   .by = by };
 
 	if (aborts && !is_another(ask))
-		stopped_signal(ask->stopped, ask->told.signal);
+		stopped_signal(ask->stopped, ask->reported.signal);
 	stopped_list_answer(&requests->stopped_list, ask->stopped);
 	ask->stopped = NULL;
 	for (size_t i = 0; i < requests->count; i++)
 		if (requests->items[i] == ask)
 			requests->items[i] = requests->items[--requests->count];
-	int result = tell(requests, ask->kept ? &ask->kept->match : ask->match, ask->statement, &reaction);
+	int result = report(requests, ask->kept ? &ask->kept->match : ask->match, ask->statement, &reaction);
 
 	forget(requests, ask);
 	return result;
@@ -152,10 +152,10 @@ static int ask_now(struct requests *requests, struct ask *ask)
 	enum session_verdict verdict;
 
 	ask->settles = false;
-	ask->stopped->unsure |= !ask->told.is_stopped;
-	ask->told.deadline_ns = clock_now_ns() + ask->limit_ns;
+	ask->stopped->unsure |= !ask->reported.is_stopped;
+	ask->reported.deadline_ns = clock_now_ns() + ask->limit_ns;
 	ask->is_asking = true;
-	verdict = requests->options.on_ask(requests->options.ask_context, match, &ask->told);
+	verdict = requests->options.on_ask(requests->options.ask_context, match, &ask->reported);
 	ask->is_asking = false;
 	if (ask->answer)
 		verdict = ask->answer;
@@ -177,18 +177,18 @@ static void look(struct ask *ask)
 	char state = react_thread_state(ask->pid, ask->tid, ask->ts);
 
 	ask->is_gone = state == 0;
-	ask->told.is_stopped = state == 'T' || state == 't';
+	ask->reported.is_stopped = state == 'T' || state == 't';
 }
 
 /* Usually the process has stopped before we are awake. */
 static int settle_or_ask(struct requests *requests, struct ask *ask)
 {
-	for (int i = 0; i < LOOKS_AT_ONCE && !ask->told.is_stopped && !ask->is_gone; i++) {
+	for (int i = 0; i < LOOKS_AT_ONCE && !ask->reported.is_stopped && !ask->is_gone; i++) {
 		if (i)
 			sched_yield();
 		look(ask);
 	}
-	if (ask->told.is_stopped || ask->is_gone)
+	if (ask->reported.is_stopped || ask->is_gone)
 		return ask_now(requests, ask);
 	ask->kept = program_match_keep(requests->options.program, ask->match);
 	if (!ask->kept)
@@ -209,10 +209,10 @@ static struct ask *make(struct requests *requests, const struct program_match *m
 	ask = alloc_zero(1, sizeof *ask);
 	if (!ask)
 		return NULL;
-	ask->told = (struct session_ask){ .requests = requests,
-					  .ticket = ++requests->last_ticket,
-					  .aborts = asked->aborts,
-					  .signal = asked->signal };
+	ask->reported = (struct session_ask){ .requests = requests,
+					      .ticket = ++requests->last_ticket,
+					      .aborts = asked->aborts,
+					      .signal = asked->signal };
 	ask->match = match;
 	ask->pid = (pid_t)match->pid;
 	ask->tid = (pid_t)match->tid;
@@ -256,7 +256,7 @@ static int answer_unstopped(struct requests *requests, const struct program_matc
 			stopped_list_answer(&requests->stopped_list, stopped);
 		}
 	}
-	return tell(requests, match, statement, &reaction);
+	return report(requests, match, statement, &reaction);
 }
 
 int requests_put(struct requests *requests, const struct program_match *match, uint32_t statement)
@@ -275,7 +275,7 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 		const char *why = result == -ESRCH ? "the process is gone" : "memory or descriptors are short";
 		const struct program_reaction failed = { .how = PROGRAM_NOT_DONE, .why = why };
 
-		return tell(requests, match, statement, &failed);
+		return report(requests, match, statement, &failed);
 	}
 	struct ask *ask = make(requests, match, &asked);
 
@@ -287,14 +287,14 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 		if (asked.aborts)
 			stopped_signal(stopped, asked.signal);
 		stopped_list_answer(&requests->stopped_list, stopped);
-		return tell(requests, match, statement, &reaction);
+		return report(requests, match, statement, &reaction);
 	}
 	ask->stopped = stopped;
 	ask->statement = statement;
 	ask->limit_ns = limit_of(requests, match, called);
 	if (!requests->options.on_ask || requests->closed) {
 		look(ask);
-		stopped->unsure |= !ask->told.is_stopped;
+		stopped->unsure |= !ask->reported.is_stopped;
 		return settle(requests, ask, SESSION_DEFAULT, NULL);
 	}
 	return settle_or_ask(requests, ask);
@@ -307,7 +307,7 @@ int requests_answer(struct requests *requests, uint64_t ticket, enum session_ver
 	for (size_t i = 0; i < requests->count; i++) {
 		struct ask *ask = requests->items[i];
 
-		if (ask->told.ticket != ticket || ask->answer)
+		if (ask->reported.ticket != ticket || ask->answer)
 			continue;
 		if (ask->is_asking) {
 			ask->answer = verdict;
@@ -328,16 +328,16 @@ static int poll_one(struct requests *requests, struct ask *ask, uint64_t now_ns,
 	*is_there = false;
 	if (ask->settles) {
 		look(ask);
-		if (ask->told.is_stopped || now_ns >= ask->settle_until_ns)
+		if (ask->reported.is_stopped || now_ns >= ask->settle_until_ns)
 			return ask_now(requests, ask);
 		if (*wait_ns > SETTLE_LOOK_NS)
 			*wait_ns = SETTLE_LOOK_NS;
-	} else if (now_ns >= ask->told.deadline_ns) {
+	} else if (now_ns >= ask->reported.deadline_ns) {
 		return settle(requests, ask, SESSION_DEFAULT, "late");
 	} else if (stopped_is_gone(ask->stopped)) {
 		return settle(requests, ask, SESSION_DEFAULT, NULL);
-	} else if (ask->told.deadline_ns - now_ns < *wait_ns) {
-		*wait_ns = ask->told.deadline_ns - now_ns;
+	} else if (ask->reported.deadline_ns - now_ns < *wait_ns) {
+		*wait_ns = ask->reported.deadline_ns - now_ns;
 	}
 	*is_there = true;
 	return 0;
@@ -373,9 +373,9 @@ int requests_close(struct requests *requests)
 
 	requests->closed = true;
 	while (requests->count) {
-		int told = settle(requests, requests->items[0], SESSION_DEFAULT, NULL);
+		int reported = settle(requests, requests->items[0], SESSION_DEFAULT, NULL);
 
-		result = result ? result : told;
+		result = result ? result : reported;
 	}
 	return result;
 }

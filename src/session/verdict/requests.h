@@ -41,7 +41,7 @@ struct requests_options {
 	const struct undo *undo; /* whom a Stop is to last; may be NULL */
 	session_ask_fn *on_ask;  /* NULL: there is none to ask, so the default answer is given */
 	void *ask_context;
-	program_match_fn *tell; /* a match whose question has its verdict */
+	program_match_fn *report; /* a match whose question has its verdict */
 	void *context;
 };
 

@@ -4,7 +4,7 @@
 
 /*
  * What a session needs so that its rules may stop processes: the table in which the kernel's programs note whom they
- * stop, and the keeper that lets everybody go on when this process is killed. It exists before the first program does
+ * stop, and the watchdog that lets everybody go on when this process is killed. It exists before the first program does
  * and goes after the last.
  */
 
@@ -22,15 +22,15 @@ struct stopping {
 /* Whether a rule of the program may do what is to be undone, given what is allowed per statement. */
 bool stopping_is_needed(const struct program *program, const bool *allowed);
 
-/* Returns 0, -EPERM, -ENOMEM, -EAGAIN with a message. undo: what the keeper undoes, too. */
+/* Returns 0, -EPERM, -ENOMEM, -EAGAIN with a message. undo: what the watchdog undoes, too. */
 int stopping_open(struct stopping *stopping, struct undo *undo, struct asterism_diag *diag);
 
-/* Readable when the keeper is no more: poll then. */
+/* Readable when the watchdog is no more: poll then. */
 int stopping_fd(const struct stopping *stopping);
 
 /*
- * Replaces a keeper that somebody has killed. Returns 0; 1 when fd is another now; -EAGAIN: there is none any more, so
- * no process is stopped from now on, and those that are have to be let go on.
+ * Replaces a watchdog that somebody has killed. Returns 0; 1 when fd is another now; -EAGAIN: there is none any more,
+ * so no process is stopped from now on, and those that are have to be let go on.
  */
 int stopping_poll(struct stopping *stopping, struct asterism_diag *diag);
 

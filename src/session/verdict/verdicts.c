@@ -44,7 +44,7 @@ static int open_requests(struct verdicts *verdicts, const struct responses_optio
 		.undo = reactions_undo(reactions),
 		.on_ask = verdicts->command ? ask_command_ask : options->on_ask,
 		.ask_context = verdicts->command ? verdicts->command : options->ask_context,
-		.tell = options->tell,
+		.report = options->report,
 		.context = options->context,
 	};
 

@@ -120,7 +120,7 @@ static int complain(struct asterism_diag *diag, const char *folder, int code, co
 }
 
 /* What a folder that cannot be looked into hides may be what is meant, so it is not passed over in silence. */
-static void tell_closed(const struct search *search, struct asterism_diag *diag)
+static void report_closed(const struct search *search, struct asterism_diag *diag)
 {
 	struct diag_source source = { .file = search->closed };
 	struct diag_location location = { .source = &source };
@@ -242,7 +242,7 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 	int result = visit(&search, folder, 0);
 
 	if (!result && search.closed)
-		tell_closed(&search, diag);
+		report_closed(&search, diag);
 	if (result)
 		diag_no_memory(diag);
 	else if (search.count == 0 && search.closed)

@@ -48,8 +48,8 @@ struct babel_class {
 	const struct event_type *type;
 	uint32_t number;
 	bool wanted;
-	bool tells;   /* is no event, but tells who raised those that follow; type and values are not set */
-	bool is_told; /* see babel/told.h */
+	bool reports;     /* is no event, but tells who raised those that follow; type and values are not set */
+	bool is_reported; /* see babel/reported.h */
 	struct babel_value *values;
 	size_t value_count, value_capacity;
 	struct babel_who_plan who;

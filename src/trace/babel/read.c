@@ -11,7 +11,7 @@
 
 #include "trace/babel/babel-priv.h"
 #include "trace/babel/class.h"
-#include "trace/babel/told.h"
+#include "trace/babel/reported.h"
 #include "trace/babel/who.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ struct babel {
 	int64_t base_ns;
 	uint64_t seq, ts;
 	struct babel_who *who;
-	struct babel_told told;
+	struct babel_reported reported;
 	struct babel_class *classes; /* by address; open addressing, at most half full */
 	size_t place_count, class_count;
 	const struct event_type **types; /* by number */
@@ -206,16 +206,16 @@ static int learn_class(struct babel *babel, struct babel_class *place, const bt_
 	struct babel_class class = { .class = bt_event_borrow_class_const(event) };
 	int result = 0;
 
-	class.is_told = babel_told_has(event);
-	class.tells = class.is_told && babel_told_tells(event);
-	if (!class.tells)
+	class.is_reported = babel_reported_has(event);
+	class.reports = class.is_reported && babel_reported_anything(event);
+	if (!class.reports)
 		result = study_class(babel, &class);
 	if (result) {
 		babel_class_fini(&class);
 		return result;
 	}
 	if (class.any)
-		class.any->is_told = class.is_told;
+		class.any->is_reported = class.is_reported;
 	bt_event_class_get_ref(class.class); /* its address is its name here */
 	*place = class;
 	babel->class_count++;
@@ -278,8 +278,8 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 		babel_class_decode(class, event, babel->record.bytes);
 		babel_who_apply(babel->who, class, event, &babel->record.header);
 	}
-	if (class->is_told)
-		babel_told_fill(&babel->told, event, class->wanted ? class->type : NULL, &babel->record.header);
+	if (class->is_reported)
+		babel_reported_fill(&babel->reported, event, class->wanted ? class->type : NULL, &babel->record.header);
 	babel->record.header.ts = babel->ts;
 	babel->record.header.seq = ++babel->seq;
 	babel->record.header.type = class->number;
@@ -307,8 +307,8 @@ static int take_event(struct babel *babel, const bt_message *message, struct eve
 
 	if (result)
 		return result;
-	if (class->tells)
-		return babel_told_learn(&babel->told, event) ? diag_no_memory(babel->diag) : 0;
+	if (class->reports)
+		return babel_reported_learn(&babel->reported, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
 		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
 	if (is_first && babel->has_base)
@@ -443,7 +443,7 @@ static void babel_free(struct event_source *source)
 	alloc_free(babel->types);
 	bt_graph_put_ref(babel->graph);
 	babel_who_free(babel->who);
-	babel_told_fini(&babel->told);
+	babel_reported_fini(&babel->reported);
 	lttng_map_free(babel->map);
 	alloc_free(babel->name);
 	alloc_free(babel);

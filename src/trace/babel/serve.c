@@ -135,7 +135,7 @@ static void say_state(struct server *server, const struct event_source *source)
 	say(server, WIRE_STATE, &state, sizeof state);
 }
 
-static void tell_all(struct server *server, struct event_source *source, struct asterism_diag *diag)
+static void report_all(struct server *server, struct event_source *source, struct asterism_diag *diag)
 {
 	struct event event;
 	int result = 1;
@@ -195,5 +195,5 @@ void babel_serve(int fd, const struct babel_request *asked)
 	}
 	say(&server, WIRE_OPENED, NULL, 0);
 	flush(&server);
-	tell_all(&server, source, request.diag);
+	report_all(&server, source, request.diag);
 }

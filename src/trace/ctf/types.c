@@ -3,6 +3,8 @@
 
 #include "trace/ctf/read-priv.h"
 
+#include "event/about.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -104,6 +106,17 @@ static const struct event_type *known_type(const struct event_catalog *catalog, 
 	return NULL;
 }
 
+/* The type gains what was asked for when the trace was recorded. -ENOMEM. */
+static int ask_as(struct event_catalog *catalog, const struct event_type *type, const struct ctf_event *event)
+{
+	const struct event_field *known;
+	int result = 0;
+
+	for (uint32_t i = 0; i < event->field_count && result != -ENOMEM; i++)
+		result = event_about_ask(catalog, type, event->fields[i].name, &known);
+	return result == -ENOMEM ? result : 0;
+}
+
 static const struct event_field *body_field(const struct event_type *type, const char *name, uint32_t *index)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -170,6 +183,8 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	class->type = known_type(catalog, event->name);
 	if (!class->type)
 		result = ctf_event_declare(event, catalog, &class->type);
+	else
+		result = ask_as(catalog, class->type, event);
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
 	if (result) {

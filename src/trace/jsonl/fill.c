@@ -3,6 +3,8 @@
 
 #include "trace/jsonl/jsonl-priv.h"
 
+#include "event/about.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -64,6 +66,14 @@ static const struct event_field *find_field(struct filling *filling, const char 
 		}
 	}
 	return NULL;
+}
+
+static bool may_ask(const struct event_type *type, const char *key, size_t length)
+{
+	char name[KEY_BYTES];
+
+	snprintf(name, sizeof name, "%.*s", (int)length, key);
+	return event_about_may_ask(type, name);
 }
 
 static int complain_unknown(struct filling *filling, const struct json_piece *at, const char *key)
@@ -207,6 +217,8 @@ static int fill_member(struct filling *filling, const struct json_member *member
 		length = strlen(text);
 	}
 	const struct event_field *field = find_field(filling, key, length, &index);
+	if (!field && may_ask(filling->type, key, length))
+		return 0; /* nobody asks for it */
 	if (!field) {
 		json_read_string(&member->key, text, sizeof text);
 		return complain_unknown(filling, &member->key, text);

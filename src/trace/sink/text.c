@@ -19,8 +19,8 @@ struct lines {
 	struct trace_bytes bytes;
 	enum event_sink_time time;
 	bool ordinals;
-	uint64_t told;   /* of what was lost */
-	uint64_t second; /* whose date this is */
+	uint64_t reported; /* of what was lost */
+	uint64_t second;   /* whose date this is */
 	char date[32];
 };
 
@@ -79,13 +79,13 @@ static int text_put(struct event_sink *sink, const struct event *event)
 {
 	struct lines *lines = (struct lines *)sink;
 	struct text_buffer *text = &lines->bytes.text;
-	uint64_t lost = sink->lost - lines->told;
+	uint64_t lost = sink->lost - lines->reported;
 	char time[TIME_BYTES];
 
 	if (lost)
 		text_printf(text, "--- %" PRIu64 " event%s lost from here on ---\n", lost,
 			    lost == 1 ? " was" : "s were");
-	lines->told = sink->lost;
+	lines->reported = sink->lost;
 	if (lines->ordinals)
 		text_printf(text, "%10" PRIu64 " ", event->record->seq);
 	write_time(lines, event->record->ts, time);

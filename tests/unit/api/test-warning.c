@@ -26,7 +26,7 @@ static void make(struct rig *rig, uint32_t notice)
 {
 	*rig = (struct rig){ 0 };
 	closed_make(&rig->closed);
-	closed_tell(&rig->closed, notice);
+	closed_report(&rig->closed, notice);
 	rig->unit.program = &rig->closed.program;
 	rig->unit.session = &rig->session;
 	rig->match = (struct asterism_match){ .unit = &rig->unit, .found = &rig->closed.match };

@@ -174,16 +174,16 @@ static void assert_becomes(const char *text)
 	static const struct program_explain_facts facts = { 0 };
 	struct text_buffer out = { 0 };
 	struct program *program;
-	char *told = NULL;
+	char *reported = NULL;
 
 	if (compile(NULL, &program)) {
 		fail_msg("%s", asterism_diag_get(diag, 0)->text);
 		return;
 	}
 	program_explain_text(program, unit.rule_count, &facts, &out);
-	assert_int_equal(text_take(&out, &told), 0);
-	assert_string_equal(strstr(told, "  no instance"), text);
-	alloc_free(told);
+	assert_int_equal(text_take(&out, &reported), 0);
+	assert_string_equal(strstr(reported, "  no instance"), text);
+	alloc_free(reported);
 	program_free(program);
 	end();
 }
@@ -358,7 +358,7 @@ static void order_and_copies(void **context)
 }
 
 /* Values are those of their place; what is said the same way twice is one notice. */
-static void what_is_told(void **context)
+static void what_is_reported(void **context)
 {
 	struct program *program;
 
@@ -474,7 +474,7 @@ static void many_statements_are_refused(void **context)
 	assert_refused(&machine, "machine 'm' has 33 EMITs and CALLs");
 }
 
-static void short_memory_is_told(void **context)
+static void short_memory_is_reported(void **context)
 {
 	struct lang_state states[] = { { .name = "A" }, { .name = "B" } };
 	struct lang_machine machine;
@@ -513,11 +513,11 @@ int main(void)
 		cmocka_unit_test(without_an_instance),
 		cmocka_unit_test(timers),
 		cmocka_unit_test(order_and_copies),
-		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(what_is_reported),
 		cmocka_unit_test(circles_are_refused),
 		cmocka_unit_test(what_no_image_can_say),
 		cmocka_unit_test(many_statements_are_refused),
-		cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(short_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void none_is_found(void **context)
 	assert_int_equal(find(&matrix, &found), 0);
 }
 
-static void the_way_is_told(void **context)
+static void the_way_is_reported(void **context)
 {
 	struct matrix matrix = { 0 };
 	struct circle found;
@@ -137,7 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(none_is_found),
-		cmocka_unit_test(the_way_is_told),
+		cmocka_unit_test(the_way_is_reported),
 		cmocka_unit_test(random_graphs_are_judged),
 		cmocka_unit_test(memory_may_be_short),
 	};

@@ -47,7 +47,7 @@ static struct elf_code *open_code(const char *path, int *fd)
 
 	*fd = open(path, O_RDONLY);
 	assert_true(*fd >= 0);
-	assert_int_equal(elf_code_open(*fd, &code), 0);
+	assert_int_equal(elf_code_open(*fd, ELF_CODE, &code), 0);
 	return code;
 }
 
@@ -102,8 +102,9 @@ static void a_library_is_linked_with(void **context)
 
 static void edges_of_segments(void **context)
 {
-	struct elf_segments segments = { .items = { { 0x1000, 0x100, 0x401000 }, { 0x3000, 0x10, 0x400000 } },
-					 .count = 2 };
+	struct elf_segments segments = {
+		.items = { { 0x1000, 0x100, 0x401000, 0x100 }, { 0x3000, 0x10, 0x400000, 0x10 } }, .count = 2
+	};
 	uint64_t value = 7;
 
 	(void)context;
@@ -123,9 +124,9 @@ static void other_files_are_refused(void **context)
 	int fd = open("/proc/self/status", O_RDONLY), program = open("/proc/self/exe", O_RDONLY);
 
 	(void)context;
-	assert_int_equal(elf_code_open(fd, &code), -ENOEXEC);
+	assert_int_equal(elf_code_open(fd, ELF_CODE, &code), -ENOEXEC);
 	alloc_fail_at(1);
-	assert_int_equal(elf_code_open(program, &code), -ENOMEM);
+	assert_int_equal(elf_code_open(program, ELF_CODE, &code), -ENOMEM);
 	alloc_fail_at(0);
 	assert_null(code);
 	close(fd);

@@ -71,7 +71,7 @@ static void all_that_was_added_is_found(void **context)
 }
 
 /* One hash for all, at the last slot: chains go around the end. */
-static void equal_hashes_are_told_apart_by_the_owner(void **context)
+static void the_owner_distinguishes_equal_hashes(void **context)
 {
 	struct hash_table table = { 0 };
 	unsigned others;
@@ -122,7 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_one_has_nothing),
 		cmocka_unit_test(all_that_was_added_is_found),
-		cmocka_unit_test(equal_hashes_are_told_apart_by_the_owner),
+		cmocka_unit_test(the_owner_distinguishes_equal_hashes),
 		cmocka_unit_test(short_memory_leaves_it_as_it_was),
 		cmocka_unit_test(hashes_are_those_of_fnv),
 	};

@@ -33,8 +33,13 @@ static void print(const struct source_node *node, char *out, size_t size)
 		[SOURCE_LE] = "<=", [SOURCE_GT] = ">",  [SOURCE_GE] = ">=",  [SOURCE_CHOICE] = "?",
 	};
 	static const char *const names[] = {
-		[SOURCE_KSTR] = "kstr", [SOURCE_USTR] = "ustr",           [SOURCE_BE16] = "be16",
-		[SOURCE_BE32] = "be32", [SOURCE_USER_WORD] = "user_word", [SOURCE_KERNEL_WORD] = "kernel_word",
+		[SOURCE_KSTR] = "kstr",
+		[SOURCE_USTR] = "ustr",
+		[SOURCE_BE16] = "be16",
+		[SOURCE_BE32] = "be32",
+		[SOURCE_BE64] = "be64",
+		[SOURCE_USER_WORD] = "user_word",
+		[SOURCE_KERNEL_WORD] = "kernel_word",
 	};
 	char left[512] = "", right[512] = "";
 
@@ -111,6 +116,7 @@ static void understands_paths(void **state)
 	check("((prev_state ? prev->__state) & 3)", "((prev_state?prev.__state)&3)");
 	check("kstr(bprm->filename)", "kstr(bprm.filename)");
 	check("be16(sk->port) + be32(x)", "(be16(sk.port)+be32(x))");
+	check("be64(kernel_word(x + 8))", "be64(kernel_word((x+8)))");
 	check("syscall_arg(5)", "#1(5,0)");
 	check("ctx(8,4)", "#2(8,4)");
 	check("ctxs( 16 , 8 )", "#3(16,8)");

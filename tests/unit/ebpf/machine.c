@@ -115,6 +115,17 @@ static void access_memory(struct machine *machine, const struct bpf_insn *insn)
 	memcpy(at, &value, width_of(insn->code));
 }
 
+/* A number of 64 bits, or the address of a byte of the map's value. */
+static void load_wide(struct machine *machine, const struct bpf_insn *insn)
+{
+	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE) {
+		assert_int_equal(insn->imm, MACHINE_MAP);
+		machine->r[insn->dst_reg] = (uintptr_t)machine->map + (uint32_t)insn[1].imm;
+		return;
+	}
+	machine->r[insn->dst_reg] = (uint32_t)insn[0].imm | (uint64_t)(uint32_t)insn[1].imm << 32;
+}
+
 static void compute(struct machine *machine, const struct bpf_insn *insn)
 {
 	bool is_register = BPF_SRC(insn->code) == BPF_X;
@@ -134,7 +145,7 @@ void machine_run(struct machine *machine, const struct ebpf_code *code)
 
 		switch (BPF_CLASS(insn->code)) {
 		case BPF_LD:
-			machine->r[insn->dst_reg] = (uint32_t)insn[0].imm | (uint64_t)(uint32_t)insn[1].imm << 32;
+			load_wide(machine, insn);
 			at++;
 			break;
 		case BPF_LDX:

@@ -6,11 +6,12 @@
 
 #include "ebpf/asm/asm.h"
 
-enum { MACHINE_STACK_BYTES = 512 };
+enum { MACHINE_STACK_BYTES = 512, MACHINE_MAP = 7 };
 
 struct machine {
 	uint64_t r[11];
 	uint8_t stack[MACHINE_STACK_BYTES];
+	const void *map; /* the value of the map MACHINE_MAP */
 };
 
 /* Runs code from its first instruction until it exits; r10 is set here. A test failure where it cannot. */

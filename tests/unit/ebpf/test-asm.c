@@ -258,7 +258,7 @@ static void survives_every_failing_allocation(void **state)
 	}
 }
 
-static void clears_a_name_before_it_is_told(void **state)
+static void clears_a_name_before_it_is_reported(void **state)
 {
 	struct ebpf_asm *as = ebpf_asm_new();
 	struct ebpf_code code;
@@ -291,7 +291,7 @@ int main(void)
 		cmocka_unit_test(leaves_out_what_control_cannot_reach),
 		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
-		cmocka_unit_test(clears_a_name_before_it_is_told),
+		cmocka_unit_test(clears_a_name_before_it_is_reported),
 		cmocka_unit_test(survives_every_failing_allocation),
 	};
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/lower/lower.h"
+#include "ebpf/lower/pattern.h"
 #include "event/type.h"
 #include "machine.h"
 #include "program/eval.h"
@@ -26,7 +27,7 @@ enum {
 	DIVIDED = 2, /* what the code returns after a division by zero */
 };
 
-static const char strings[] = "\0aa\0abcdefgh\0abcdefghijk\0ab*\0*\0a\0abcdefgh*\0";
+static const char strings[] = "\0aa\0abcdefgh\0abcdefghijk\0ab*\0*\0a\0abcdefgh*\0*a\0a*a\0*cd*gh\0**h*\0*";
 
 enum {
 	TEXT_EMPTY = 0,
@@ -36,7 +37,11 @@ enum {
 	PATTERN_AB = 25,
 	PATTERN_ALL = 29,
 	TEXT_A = 31,
-	PATTERN_EIGHT = 33
+	PATTERN_EIGHT = 33,
+	PATTERN_ENDS = 43,
+	PATTERN_INNER = 46,
+	PATTERN_PIECES = 50,
+	PATTERN_ANYWHERE = 57,
 };
 
 static const struct program_field fields[] = {
@@ -200,8 +205,9 @@ static uint32_t number(struct bench *bench, uint8_t kind, uint32_t depth)
 
 static uint32_t text_condition(struct bench *bench)
 {
-	static const uint32_t patterns[] = { PATTERN_AB, PATTERN_ALL, TEXT_AA, PATTERN_EIGHT, TEXT_EMPTY };
-	uint32_t a = text(bench), reference = patterns[pick(bench, 5)];
+	static const uint32_t patterns[] = { PATTERN_AB,   PATTERN_ALL,   TEXT_AA,        PATTERN_EIGHT,   TEXT_EMPTY,
+					     PATTERN_ENDS, PATTERN_INNER, PATTERN_PIECES, PATTERN_ANYWHERE };
+	uint32_t a = text(bench), reference = patterns[pick(bench, sizeof patterns / sizeof patterns[0])];
 
 	if (pick(bench, 2))
 		return add(bench, (uint8_t)(PROGRAM_OP_EQ + pick(bench, 2)), PROGRAM_BOOL, a, text(bench));
@@ -243,6 +249,18 @@ static uint32_t condition(struct bench *bench, uint32_t depth)
 /* Assembles what `body` emits between r6, r7 being set and the exits: r0 = 1, 0, or DIVIDED. */
 typedef void body_fn(struct ebpf_lower *lower, uint32_t node, uint32_t no);
 
+/* The automata of patterns: in the kernel they are in a map. */
+static struct ebpf_pattern patterns[64];
+
+static void build_patterns(struct bench *bench, const struct ebpf_node_info *info)
+{
+	assert_true(ebpf_pattern_count(&bench->program, info) <= sizeof patterns / sizeof patterns[0]);
+	for (uint32_t i = 0; i < bench->count; i++)
+		if (info[i].pattern)
+			ebpf_pattern_build(ebpf_pattern_text(&bench->program, &bench->nodes[i]),
+					   &patterns[info[i].pattern - 1]);
+}
+
 static struct ebpf_node_info *assemble(struct bench *bench, body_fn *body, uint32_t node, struct ebpf_code *code)
 {
 	struct ebpf_asm *as = ebpf_asm_new();
@@ -253,6 +271,8 @@ static struct ebpf_node_info *assemble(struct bench *bench, body_fn *body, uint3
 	struct ebpf_node_info *info = ebpf_node_info_new(&bench->program);
 
 	lower.info = info;
+	lower.patterns_fd = MACHINE_MAP;
+	build_patterns(bench, info);
 	lower.on_zero = ebpf_label(as);
 	body(&lower, node, no);
 	ebpf_mov_imm(as, R0, 1);
@@ -272,6 +292,7 @@ static void run(struct bench *bench, const struct ebpf_code *code, char *slots_a
 {
 	machine->r[R6] = (uintptr_t)bench->record;
 	machine->r[R7] = (uintptr_t)slots_area;
+	machine->map = patterns;
 	machine_run(machine, code);
 }
 
@@ -518,7 +539,7 @@ static void texts_are_cut_to_their_place(void **state)
 	free(bench);
 }
 
-static void floats_and_inner_stars_are_refused(void **state)
+static void floats_and_long_patterns_are_refused(void **state)
 {
 	struct bench *bench = malloc(sizeof *bench);
 	(void)state;
@@ -537,10 +558,12 @@ static void floats_and_inner_stars_are_refused(void **state)
 	assert_false(info[less].in_kernel);
 	assert_false(info[not ].in_kernel);
 	alloc_free(info);
-	assert_true(ebpf_lower_has_pattern("abc"));
-	assert_true(ebpf_lower_has_pattern("abc**"));
-	assert_false(ebpf_lower_has_pattern("a*c"));
-	assert_false(ebpf_lower_has_pattern("*c"));
+	assert_true(ebpf_pattern_is_prefix("abc"));
+	assert_true(ebpf_pattern_is_prefix("abc**"));
+	assert_false(ebpf_pattern_is_prefix("a*c"));
+	assert_false(ebpf_pattern_is_prefix("*c"));
+	assert_true(ebpf_pattern_fits("*12345678901234567890123456789012345678901234567890123456789012*"));
+	assert_false(ebpf_pattern_fits("*123456789012345678901234567890123456789012345678901234567890123"));
 	free(bench);
 }
 
@@ -553,7 +576,7 @@ int main(void)
 		cmocka_unit_test(least_and_greatest_go_by_sign),
 		cmocka_unit_test(texts_are_kept_with_their_padding),
 		cmocka_unit_test(texts_are_cut_to_their_place),
-		cmocka_unit_test(floats_and_inner_stars_are_refused),
+		cmocka_unit_test(floats_and_long_patterns_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

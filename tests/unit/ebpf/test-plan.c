@@ -118,7 +118,7 @@ static const struct {
 	  1, 1 },
 };
 
-static void events_are_told_apart(void **state)
+static void events_are_distinguished(void **state)
 {
 	struct planned planned;
 	(void)state;
@@ -195,7 +195,7 @@ static void fields_are_asked_for_when_they_are_needed(void **state)
 	fini(&planned);
 }
 
-static void one_number_tells_rules_apart(void **state)
+static void one_number_distinguishes_rules(void **state)
 {
 	const struct plan_part all = { .first = 0, .end = 6 };
 	const bool excluded[6] = { false, false, true, false, false, false };
@@ -268,7 +268,7 @@ static void acts_are_those_that_are_allowed(void **state)
 	plan_with(&planned, rule, &options);
 	assert_int_equal(planned.plan->rules[0].at_event.done, 4);
 	assert_int_equal(planned.plan->rules[0].at_event.alone, 0);
-	assert_true(planned.plan->rules[0].at_event.tells);
+	assert_true(planned.plan->rules[0].at_event.reports);
 	fini(&planned);
 	options.allowed = NULL;
 	plan_with(&planned, rule, &options);
@@ -313,6 +313,37 @@ static void connected_rules_are_judged_together(void **state)
 	fini(&planned);
 }
 
+/* Whom an event is about costs nothing where no rule asks: neither a read nor room in the record. */
+static void what_is_not_asked_for_is_not_read(void **state)
+{
+	static const struct {
+		const char *rule;
+		uint32_t gained;
+	} rows[] = {
+		{ "RULE r PATTERN { [sys_enter_close: a, B: b] } WHERE { [tid] } RETURN { a.fd }", 0 },
+		{ "RULE r PATTERN { [sys_enter_close: a, B: b] } WHERE { a.uid == 0 } RETURN { a.fd }", 1 },
+		{ "RULE r PATTERN { [sys_enter_close: a, sys_enter_close: b] } WHERE { [uid] } RETURN { b.ppid }", 2 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct planned planned;
+		char text[300];
+
+		snprintf(text, sizeof text, "EVENTS \"linux.events\"\n%s", rows[i].rule);
+		plan_of(&planned, text);
+		const struct plan_event *event = event_of(&planned, 0, "sys_enter_close");
+		uint32_t fields = planned.rules.program->types[type_of(&planned, "sys_enter_close")].field_count;
+		uint32_t read = 0;
+
+		assert_int_equal(fields, 1 + rows[i].gained);
+		for (uint32_t j = 1; j < fields; j++)
+			read += event->reads[j];
+		assert_int_equal(read, rows[i].gained);
+		fini(&planned);
+	}
+}
+
 static void memory_that_is_short_leaves_no_plan(void **state)
 {
 	const struct plan_options options = { .live = true };
@@ -338,15 +369,16 @@ static void memory_that_is_short_leaves_no_plan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_told_apart),
+		cmocka_unit_test(events_are_distinguished),
 		cmocka_unit_test(a_walk_names_its_states),
 		cmocka_unit_test(a_machine_has_stripes_and_a_timer),
 		cmocka_unit_test(fields_are_asked_for_when_they_are_needed),
-		cmocka_unit_test(one_number_tells_rules_apart),
+		cmocka_unit_test(one_number_distinguishes_rules),
 		cmocka_unit_test(what_is_raised_is_followed),
 		cmocka_unit_test(acts_are_those_that_are_allowed),
 		cmocka_unit_test(interrupts_are_passed_on),
 		cmocka_unit_test(connected_rules_are_judged_together),
+		cmocka_unit_test(what_is_not_asked_for_is_not_read),
 		cmocka_unit_test(memory_that_is_short_leaves_no_plan),
 	};
 

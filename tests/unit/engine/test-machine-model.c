@@ -113,7 +113,7 @@ static void start(void)
 	memset(&model, 0, sizeof model);
 }
 
-static void tell(const struct instance *instance, int notice, uint64_t ts)
+static void report(const struct instance *instance, int notice, uint64_t ts)
 {
 	model.used += (size_t)snprintf(model.log + model.used, sizeof model.log - model.used,
 				       "m/%d@%" PRIu64 "=%" PRId64 "%s ", notice, ts, instance->n,
@@ -158,7 +158,7 @@ static void take_a(const struct maker_record *record)
 
 		if (record->b) {
 			opened.n = 7;
-			tell(&opened, 2, ts);
+			report(&opened, 2, ts);
 		} else {
 			keep(opened);
 		}
@@ -177,7 +177,7 @@ static void take_a(const struct maker_record *record)
 		found->n = 0;
 		found->timer = 0;
 		found->state = 2;
-		tell(found, 1, ts);
+		report(found, 1, ts);
 	}
 }
 
@@ -196,11 +196,11 @@ static void expire(uint64_t now)
 			return;
 		model.step_epoch = model.epoch;
 		if (first->n > 1) {
-			tell(first, 3, first->timer);
+			report(first, 3, first->timer);
 			end(first);
 		} else {
 			first->n += 2;
-			tell(first, 1, first->timer);
+			report(first, 1, first->timer);
 			first->timer += 7;
 		}
 	}

@@ -40,19 +40,19 @@ static struct maker_rule alarm(const char *name, uint64_t after)
 	return rule;
 }
 
-static void run(struct maker_rule *rule, const char *events, const char *told)
+static void run(struct maker_rule *rule, const char *events, const char *reported)
 {
 	maker_add(m.build, rule);
 	machines_start(&m);
 	assert_int_equal(machines_feed(&m, events), 0);
-	machines_assert(&m, told);
+	machines_assert(&m, reported);
 	machines_fini(&m);
 }
 
 static void goes_off_when_time_has_passed(void **state)
 {
 	static const struct {
-		const char *events, *told;
+		const char *events, *reported;
 	} rows[] = {
 		{ "A1@100 B1@109 B2@110", "" },
 		{ "A1@100 B1@110 C2@111", "m/1@110=101 " }, /* what has that very time comes first */
@@ -68,7 +68,7 @@ static void goes_off_when_time_has_passed(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		machines_init(&m);
 		struct maker_rule rule = alarm("m", 10);
-		run(&rule, rows[i].events, rows[i].told);
+		run(&rule, rows[i].events, rows[i].reported);
 	}
 }
 

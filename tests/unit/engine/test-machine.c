@@ -113,7 +113,7 @@ static void a_full_pool_refuses_the_new(void **state)
 	machines_fini(&m);
 }
 
-static void loses(enum program_loss loss, const char *told)
+static void loses(enum program_loss loss, const char *reported)
 {
 	machines_init(&m);
 	struct maker_rule rule = counter("m");
@@ -123,7 +123,7 @@ static void loses(enum program_loss loss, const char *told)
 	machines_feed(&m, "A1 A1");
 	engine_lose(m.engine, 5);
 	machines_feed(&m, "A1 A2 A2 A1");
-	machines_assert(&m, told);
+	machines_assert(&m, reported);
 	assert_int_equal(machines_stats(&m, 0).lost, 5);
 	machines_fini(&m);
 }

@@ -122,7 +122,7 @@ static void discarding_frees_the_place(void **state)
 	rig_close(&rig);
 }
 
-static void tells_loss(void **state)
+static void reports_loss(void **state)
 {
 	static struct rig rig;
 
@@ -316,7 +316,7 @@ int main(void)
 		cmocka_unit_test(refuses_beyond_the_pool),
 		cmocka_unit_test(marks_what_a_refused_run_might_drop),
 		cmocka_unit_test(discarding_frees_the_place),
-		cmocka_unit_test(tells_loss),
+		cmocka_unit_test(reports_loss),
 		cmocka_unit_test(explodes_no_further_than_the_pool),
 		cmocka_unit_test(steps_moved_runs_in_opening_order),
 		cmocka_unit_test(compares_texts_as_keys),

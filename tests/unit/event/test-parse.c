@@ -118,7 +118,7 @@ static const struct {
 	{ "EVENT e { x: u8 UNIT, }", 1, 21, "expected a unit, found ','" },
 	{ "EVENT e { x: u8 duratoin }", 1, 17, "there is no meaning 'duratoin'" },
 	{ "EVENT e { x: u8 flags, y: u8 }", 1, 17, "there is no meaning 'flags'" },
-	{ "EVENT e { x: string[8] bytes }", 1, 24, "only integers, times and addresses have a meaning" },
+	{ "EVENT e { x: string[8] bytes }", 1, 24, "only integers, times and addresses have this meaning" },
 	{ "EVENT e { x: u8 y: u8 }", 1, 17, "expected ',' or '}', found 'y'" },
 	{ "EVENT e { x: u8, x: u8 }", 1, 18, "field 'x' is declared twice" },
 	{ "EVENT e { pid: u32 }", 1, 11, "every event has the header field 'pid' already" },

@@ -91,7 +91,7 @@ static void conditions_and_scopes_are_lists(void **state)
 	arena_free(arena);
 }
 
-static void missing_memory_is_told(void **state)
+static void missing_memory_is_reported(void **state)
 {
 	(void)state;
 	for (unsigned long n = 1;; n++) {
@@ -117,7 +117,7 @@ int main(void)
 		cmocka_unit_test(functions_keep_their_numbers),
 		cmocka_unit_test(the_same_is_the_same_however_it_is_spaced),
 		cmocka_unit_test(conditions_and_scopes_are_lists),
-		cmocka_unit_test(missing_memory_is_told),
+		cmocka_unit_test(missing_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static const struct {
 	{ "bytes", (1 << 20) - 3, "1.0 MiB" },
 	{ "syscall", 230, "clock_nanosleep" },
 	{ "syscall", 999, "999" },
-	{ "syscall", -1, "-1" },
+	{ "syscall", -1, "none" },
 	{ "errno", 2, "ENOENT" },
 	{ "errno", 0, "0" },
 	{ "result", -2, "-ENOENT" },
@@ -63,6 +63,9 @@ static const struct {
 	{ "flags clone", 0x1200011, "CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD" },
 	{ "flags flock", 6, "LOCK_EX|LOCK_NB" },
 	{ "enum whence", 1, "SEEK_CUR" },
+	{ "enum ioctl", 0x5413, "TIOCGWINSZ" },
+	{ "enum ioctl", 0x80086601, "FS_IOC_GETFLAGS" },
+	{ "enum ioctl", 0x1234, "4660" },
 	{ "mode", 0100644, "S_IFREG|0644" },
 	{ "mode", 04755, "04755" },
 	{ "mode", 0, "0" },
@@ -166,6 +169,63 @@ static void only_numbers_with_a_name_are_named(void **state)
 	assert_string_equal(text, "-ENOENT");
 }
 
+static bool named(struct meaning_users *users, const struct meaning *meaning, uint64_t id, char text[64])
+{
+	struct text_buffer buffer;
+
+	text_init_fixed(&buffer, text, 64);
+	return meaning_user(users, meaning, (struct meaning_number){ id, false }, &buffer);
+}
+
+static void ids_are_named_only_where_they_are_of_this_host(void **state)
+{
+	struct meaning_users *users;
+	char text[64] = "";
+
+	(void)state;
+	assert_int_equal(meaning_users_new(&users), 0);
+	assert_false(named(NULL, &meaning_uid, 0, text));
+	assert_false(named(users, &meaning_uid, 0, text));
+	meaning_users_ask(users);
+	for (int i = 0; i < 2; i++) {
+		assert_true(named(users, &meaning_uid, 0, text));
+		assert_string_equal(text, "root");
+	}
+	assert_true(named(users, &meaning_gid, 0, text));
+	assert_string_equal(text, "root");
+	assert_false(named(users, &meaning_pid, 0, text));
+	assert_false(named(users, &meaning_uid, UINT64_C(1) << 32, text));
+	assert_false(named(users, &meaning_uid, UINT32_MAX, text));
+	/* More than are kept: the ones that came first are still known. */
+	for (uint64_t id = 3000000000; id < 3000000300; id++)
+		assert_false(named(users, &meaning_uid, id, text));
+	assert_true(named(users, &meaning_uid, 0, text));
+	meaning_users_free(users);
+	meaning_users_free(NULL);
+}
+
+static void users_and_groups_stand_for_numbers(void **state)
+{
+	static const char *const none[] = { "", "0", "1000", "no such user", "a:b", "../root", "roto" };
+	char nearest[MEANING_NAME_BYTES], longest[MEANING_NAME_BYTES * 2];
+	int64_t number = -1;
+
+	(void)state;
+	assert_true(meaning_constant(&meaning_uid, "root", &number));
+	assert_int_equal(number, 0);
+	assert_true(meaning_constant(&meaning_gid, "root", &number));
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_false(meaning_constant(&meaning_uid, none[i], &number));
+	memset(longest, 'a', sizeof longest);
+	longest[sizeof longest - 1] = 0;
+	assert_false(meaning_constant(&meaning_gid, longest, &number));
+	assert_true(meaning_nearest_constant(&meaning_uid, "roto", nearest));
+	assert_string_equal(nearest, "root");
+	assert_true(meaning_is_of_host(&meaning_gid));
+	assert_false(meaning_is_of_host(&meaning_pid));
+	assert_false(meaning_is_of_host(meaning_find("syscall")));
+}
+
 static void what_means_something_else_is_not_compared(void **state)
 {
 	const struct meaning *result = meaning_find("result"), *call = meaning_find("syscall");
@@ -189,6 +249,8 @@ int main(void)
 		cmocka_unit_test(every_meaning_is_found_and_fits),
 		cmocka_unit_test(names_stand_for_numbers),
 		cmocka_unit_test(only_numbers_with_a_name_are_named),
+		cmocka_unit_test(ids_are_named_only_where_they_are_of_this_host),
+		cmocka_unit_test(users_and_groups_stand_for_numbers),
 		cmocka_unit_test(what_means_something_else_is_not_compared),
 	};
 

@@ -117,10 +117,10 @@ static void states(struct program_build *build)
 
 static void notices(struct program_build *build)
 {
-	uint32_t x = sample_slot(build, I64, WATCH_X), told = sample_slot(build, STRING, WATCH_TOLD);
+	uint32_t x = sample_slot(build, I64, WATCH_X), reported = sample_slot(build, STRING, WATCH_TOLD);
 	const struct program_return returns[] = {
 		{ text(build, "x"), x, WATCH_WARNING, 0 },
-		{ text(build, "told"), told, WATCH_WARNING, 0 },
+		{ text(build, "told"), reported, WATCH_WARNING, 0 },
 		{ text(build, "x"), x, WATCH_LONELY, 0 },
 	};
 	const struct program_piece pieces[] = {

@@ -41,7 +41,7 @@ static void assert_holds(const char *text, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text ? text : "");
 }
 
-static void text_tells_the_automaton(void **context)
+static void text_reports_the_automaton(void **context)
 {
 	struct program *program = sample_program();
 	char *text = explained(program_explain_text, program, RULE_PAIR);
@@ -87,7 +87,7 @@ static void text_tells_the_automaton(void **context)
 	program_free(program);
 }
 
-static void text_tells_deadlines_streams_and_keys(void **context)
+static void text_reports_deadlines_streams_and_keys(void **context)
 {
 	struct program *program = sample_program();
 	char *silence = explained(program_explain_text, program, RULE_SILENCE);
@@ -112,7 +112,7 @@ static void text_tells_deadlines_streams_and_keys(void **context)
 }
 
 /* Keys that differ between types are told apart; the second key of pair takes the pid. */
-static void text_tells_keys_by_type(void **context)
+static void text_reports_keys_by_type(void **context)
 {
 	size_t length;
 	void *image = sample_image(&length);
@@ -179,7 +179,7 @@ static void json_is_json_and_complete(void **context)
 	program_free(program);
 }
 
-static void json_tells_transitions(void **context)
+static void json_reports_transitions(void **context)
 {
 	struct program *program = sample_program();
 	char *text = explained(program_explain_json, program, RULE_PAIR);
@@ -270,7 +270,7 @@ static void drawings_escape_and_style(void **context)
 	program_free(program);
 }
 
-static void short_memory_is_told(void **context)
+static void short_memory_is_reported(void **context)
 {
 	explain_fn *const all[] = { program_explain_text, program_explain_dot, program_explain_json };
 	struct program *program = sample_program();
@@ -299,11 +299,11 @@ static void short_memory_is_told(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_tells_the_automaton),  cmocka_unit_test(text_tells_deadlines_streams_and_keys),
-		cmocka_unit_test(text_tells_keys_by_type),   cmocka_unit_test(text_does_not_say_things_twice),
-		cmocka_unit_test(json_is_json_and_complete), cmocka_unit_test(json_tells_transitions),
-		cmocka_unit_test(drawings_are_dot),          cmocka_unit_test(drawings_escape_and_style),
-		cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(text_reports_the_automaton), cmocka_unit_test(text_reports_deadlines_streams_and_keys),
+		cmocka_unit_test(text_reports_keys_by_type),  cmocka_unit_test(text_does_not_say_things_twice),
+		cmocka_unit_test(json_is_json_and_complete),  cmocka_unit_test(json_reports_transitions),
+		cmocka_unit_test(drawings_are_dot),           cmocka_unit_test(drawings_escape_and_style),
+		cmocka_unit_test(short_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

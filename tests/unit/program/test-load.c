@@ -243,7 +243,7 @@ static void every_altered_byte_is_refused_or_harmless(void **context)
 	alloc_free(image);
 }
 
-static void short_memory_is_told(void **context)
+static void short_memory_is_reported(void **context)
 {
 	size_t length;
 	void *image = sample_image(&length);
@@ -395,7 +395,7 @@ int main(void)
 		cmocka_unit_test(sections_are_checked),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(every_altered_byte_is_refused_or_harmless),
-		cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(short_memory_is_reported),
 		cmocka_unit_test(circles_of_emission_are_refused),
 		cmocka_unit_test(names_are_unique),
 		cmocka_unit_test(texts_are_checked_for_their_use),

@@ -296,7 +296,7 @@ static char *explained(void (*explain)(const struct program *, uint32_t, const s
 	return text;
 }
 
-static void text_tells_the_machine(void **context)
+static void text_reports_the_machine(void **context)
 {
 	char *text = explained(program_explain_text);
 
@@ -338,7 +338,7 @@ static void text_tells_the_machine(void **context)
 	alloc_free(text);
 }
 
-static void json_tells_the_machine(void **context)
+static void json_reports_the_machine(void **context)
 {
 	char *text = explained(program_explain_json);
 	json_error_t error;
@@ -384,7 +384,7 @@ static void drawings_show_the_machine(void **context)
 /* The words of an instance. */
 struct instance {
 	uint64_t pid, x;
-	char told[16];
+	char reported[16];
 	uint64_t context[3];
 	char comm[16];
 	uint64_t timer, notice, trail[6];
@@ -454,7 +454,7 @@ static void rules_have_no_trail(void **context)
 static void values_of_other_notices_are_missing(void **context)
 {
 	struct program *program = sample_machine();
-	struct instance instance = { .x = 42, .told = "tell" };
+	struct instance instance = { .x = 42, .reported = "tell" };
 	struct program_match match = { .notice = WATCH_LONELY, .slots = &instance };
 	struct program_values layout;
 	uint64_t memory[6];
@@ -481,7 +481,7 @@ static void equal_values_have_one_name(void **context)
 	size_t length;
 	void *image = sample_machine_image(&length);
 	struct program_return *rows = sample_item(image, PROGRAM_RETURNS, 0);
-	struct instance instance = { .x = 42, .told = "tell" };
+	struct instance instance = { .x = 42, .reported = "tell" };
 	struct program_match match = { .notice = WATCH_WARNING, .slots = &instance };
 	struct program_value value;
 	struct program *program;
@@ -505,7 +505,7 @@ static void equal_values_have_one_name(void **context)
 	alloc_free(image);
 }
 
-static void short_memory_is_told(void **context)
+static void short_memory_is_reported(void **context)
 {
 	size_t length;
 	void *image = sample_machine_image(&length);
@@ -533,7 +533,7 @@ static void short_memory_is_told(void **context)
 }
 
 /* What cannot be told for want of memory is a failure of the text, never half of it. */
-static void short_memory_tells_nothing(void **context)
+static void short_memory_reports_nothing(void **context)
 {
 	static void (*const explains[])(const struct program *, uint32_t, const struct program_explain_facts *,
 					struct text_buffer *) = {
@@ -567,13 +567,13 @@ static void short_memory_tells_nothing(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_each_corruption),    cmocka_unit_test(judges_actions),
-		cmocka_unit_test(rules_have_none_of_it),      cmocka_unit_test(what_is_cut_is_no_key),
-		cmocka_unit_test(text_tells_the_machine),     cmocka_unit_test(json_tells_the_machine),
-		cmocka_unit_test(drawings_show_the_machine),  cmocka_unit_test(trails_are_read_oldest_first),
-		cmocka_unit_test(rules_have_no_trail),        cmocka_unit_test(values_of_other_notices_are_missing),
-		cmocka_unit_test(equal_values_have_one_name), cmocka_unit_test(short_memory_is_told),
-		cmocka_unit_test(short_memory_tells_nothing),
+		cmocka_unit_test(refuses_each_corruption),      cmocka_unit_test(judges_actions),
+		cmocka_unit_test(rules_have_none_of_it),        cmocka_unit_test(what_is_cut_is_no_key),
+		cmocka_unit_test(text_reports_the_machine),     cmocka_unit_test(json_reports_the_machine),
+		cmocka_unit_test(drawings_show_the_machine),    cmocka_unit_test(trails_are_read_oldest_first),
+		cmocka_unit_test(rules_have_no_trail),          cmocka_unit_test(values_of_other_notices_are_missing),
+		cmocka_unit_test(equal_values_have_one_name),   cmocka_unit_test(short_memory_is_reported),
+		cmocka_unit_test(short_memory_reports_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

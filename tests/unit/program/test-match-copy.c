@@ -22,15 +22,18 @@ struct borrowed {
 	struct program_match_event events[EVENTS];
 	struct program_reaction reactions[2];
 	const char *frames[2];
+	char end[32];
 	uint64_t stack[2];
 	struct program_match match;
 };
 
 static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 {
-	*made = (struct borrowed){
-		.program = sample_program(), .comm = "worker", .why = "the process is gone", .frame = "main+0x1"
-	};
+	*made = (struct borrowed){ .program = sample_program(),
+				   .comm = "worker",
+				   .why = "the process is gone",
+				   .frame = "main+0x1",
+				   .end = "stack cut at 16 KiB" };
 	memset(made->slots, 7, sizeof made->slots);
 	for (int i = 0; i < EVENTS; i++) {
 		struct event_header *record = (struct event_header *)made->records[i];
@@ -57,7 +60,9 @@ static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 					      .reactions = with_reactions ? made->reactions : NULL,
 					      .stack = made->stack,
 					      .frames = with_frames ? made->frames : NULL,
-					      .stack_count = 2 };
+					      .stack_count = 2,
+					      .stack_by = PROGRAM_BY_UNWINDING,
+					      .stack_end = with_frames ? made->end : NULL };
 }
 
 static void forget(struct borrowed *made)
@@ -69,7 +74,7 @@ static void forget(struct borrowed *made)
 }
 
 /* What does not depend on reactions and frames. */
-static void assert_told(const struct program_match *match)
+static void assert_reported(const struct program_match *match)
 {
 	char slots[SLOT_BYTES];
 
@@ -96,7 +101,7 @@ static void what_is_kept_outlives_the_match(void **state)
 	copy = program_match_keep(made.program, &made.match);
 	forget(&made);
 	assert_non_null(copy);
-	assert_told(&copy->match);
+	assert_reported(&copy->match);
 	assert_int_equal(copy->match.reactions[0].how, PROGRAM_DONE);
 	assert_null(copy->match.reactions[0].why);
 	assert_string_equal(copy->match.reactions[1].why, "the process is gone");
@@ -104,6 +109,8 @@ static void what_is_kept_outlives_the_match(void **state)
 	assert_int_equal(copy->match.stack_count, 2);
 	assert_string_equal(copy->match.frames[0], "main+0x1");
 	assert_string_equal(copy->match.frames[1], "");
+	assert_int_equal(copy->match.stack_by, PROGRAM_BY_UNWINDING);
+	assert_string_equal(copy->match.stack_end, "stack cut at 16 KiB");
 	copy->reactions[0].how = PROGRAM_NOT_DONE;
 	assert_int_equal(copy->match.reactions[0].how, PROGRAM_NOT_DONE);
 	alloc_free(copy);
@@ -130,7 +137,7 @@ static void packed_bytes_may_be_moved(void **state)
 	free(packed);
 	room = malloc(size.room_bytes);
 	program_match_unpack(moved, room, &copy);
-	assert_told(&copy.match);
+	assert_reported(&copy.match);
 	assert_string_equal(copy.match.reactions[1].why, "the process is gone");
 	assert_string_equal(copy.match.frames[0], "main+0x1");
 	free(room);
@@ -147,7 +154,7 @@ static void what_is_not_there_is_not_made_up(void **state)
 	make(&made, false, false);
 	copy = program_match_keep(made.program, &made.match);
 	forget(&made);
-	assert_told(&copy->match);
+	assert_reported(&copy->match);
 	assert_null(copy->match.reactions);
 	assert_null(copy->reactions);
 	assert_null(copy->match.frames);

@@ -167,7 +167,7 @@ static void lists(void **context)
 	assert_prints(test(OP(LOR), one, test(OP(LT), x, number(0))), "x == 1 OR x < 0");
 }
 
-static void short_buffers_are_told(void **context)
+static void short_buffers_are_reported(void **context)
 {
 	uint32_t node = op(OP(ADD), number(1000), sample_text(build, "\303\244\303\244\303\244"));
 	char buffer[64];
@@ -197,7 +197,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parentheses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(conditions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lists, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(short_buffers_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(short_buffers_are_reported, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static const char *line(const char *format, ...)
 	return text;
 }
 
-static void conditions_and_actions_are_told_apart_from_keys(void **state)
+static void conditions_and_actions_are_distinguished_from_keys(void **state)
 {
 	const struct program *program = *state;
 
@@ -124,7 +124,7 @@ static void the_rest_of_an_open_key_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(conditions_and_actions_are_told_apart_from_keys, read_sample, end),
+		cmocka_unit_test_setup_teardown(conditions_and_actions_are_distinguished_from_keys, read_sample, end),
 		cmocka_unit_test_setup_teardown(all_of_a_kept_event_is_read, read_sample, end),
 		cmocka_unit_test_setup_teardown(any_type_is_all_of_them, read_sample, end),
 		cmocka_unit_test_setup_teardown(body_fields_are_counted_within_their_type, read_sample, end),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Notes of stops, and the keeper: with processes of the test's own, and with an owner that is killed. */
+/* Notes of stops, and the watchdog: with processes of the test's own, and with an owner that is killed. */
 
 #include "child.h"
 #include "react/watchdog.h"
@@ -148,7 +148,7 @@ static void younger_one_is_spared(void **state)
 	munmap(table, sizeof *table);
 }
 
-/* An owner that starts a keeper, notes target and waits to be killed. */
+/* An owner that starts a watchdog, notes target and waits to be killed. */
 static pid_t spawn_owner(struct react_stop_table *table, struct undo *undo, pid_t target)
 {
 	int ready[2];

@@ -61,7 +61,7 @@ static const char *const defect_names[] = {
 struct memory {
 	struct ring_control control;
 	uint64_t commits[SUB_COUNT];
-	_Atomic uint64_t data[SUB_UNITS * SUB_COUNT];
+	uint64_t data[SUB_UNITS * SUB_COUNT];
 	uint64_t clock;
 };
 
@@ -96,6 +96,7 @@ struct scenario {
 	uint32_t payload_units;
 	bool has_room; /* for all events, so that none may be dropped */
 	enum reading reading;
+	uint64_t due;    /* as in the control block; the clock begins at 0 */
 	uint64_t before; /* laps behind us */
 	uint64_t events_before;
 };
@@ -137,7 +138,7 @@ static void note_truth(uint64_t ts)
 	now.truth[now.truth_count++] = (struct truth){ ts, current_tid, current_number };
 }
 
-static uint64_t exchange(_Atomic uint64_t *at, uint64_t old, uint64_t new)
+static uint64_t exchange(uint64_t *at, uint64_t old, uint64_t new)
 {
 	if (defect != BLIND_EXCHANGE && *at != old)
 		return 0;
@@ -146,7 +147,7 @@ static uint64_t exchange(_Atomic uint64_t *at, uint64_t old, uint64_t new)
 	return 1;
 }
 
-static uint64_t perform(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, uint64_t b)
+static uint64_t perform(enum model_kind kind, uint64_t *at, uint64_t a, uint64_t b)
 {
 	switch (kind) {
 	case MODEL_CLOCK:
@@ -169,7 +170,7 @@ static uint64_t perform(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, 
 }
 
 /* Whether somebody else may run before this access. Data goes in pieces, and what no other step depends on follows. */
-static bool is_step(enum model_kind kind, const _Atomic uint64_t *at)
+static bool is_step(enum model_kind kind, const uint64_t *at)
 {
 	switch (kind) {
 	case MODEL_DATA:
@@ -188,7 +189,7 @@ static bool is_step(enum model_kind kind, const _Atomic uint64_t *at)
 	}
 }
 
-static uint64_t take_step(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, uint64_t b)
+static uint64_t take_step(enum model_kind kind, uint64_t *at, uint64_t a, uint64_t b)
 {
 	if (is_direct)
 		return perform(kind, at, a, b);
@@ -218,7 +219,7 @@ static uint64_t committed(uint32_t slot)
 }
 
 /* The accesses as the mutations make them. All that differs between runs must come from steps. */
-static uint64_t defective_access(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, uint64_t b)
+static uint64_t defective_access(enum model_kind kind, uint64_t *at, uint64_t a, uint64_t b)
 {
 	uint64_t value = 0;
 
@@ -245,7 +246,7 @@ static uint64_t defective_access(enum model_kind kind, _Atomic uint64_t *at, uin
 	return value;
 }
 
-uint64_t model_access(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, uint64_t b)
+uint64_t model_access(enum model_kind kind, uint64_t *at, uint64_t a, uint64_t b)
 {
 	uint64_t value = defective_access(kind, at, a, b);
 
@@ -493,6 +494,7 @@ static void begin(void)
 	now.memory.control.reserve = (position & UINT32_MAX) | scenario->events_before << 32;
 	now.memory.control.position = position;
 	now.memory.control.events = scenario->events_before;
+	now.memory.control.due = scenario->due;
 	for (int i = 0; i < SUB_COUNT; i++)
 		now.memory.control.commits[i] = scenario->before * SUB_UNITS;
 	violation = NULL;
@@ -525,6 +527,8 @@ static const struct scenario scenarios[] = {
 	{ "two nested, drained", TWO_NESTED, .events = { 1, 2 }, .payload_units = 5, .reading = DRAINS },
 	{ "two at a time, read", TWO_AT_A_TIME, .events = { 1, 2 }, .payload_units = 5, .reading = READS },
 	{ "two at a time, drained", TWO_AT_A_TIME, .events = { 1, 1 }, .payload_units = 3, .reading = DRAINS },
+	{ "two at a time, one sub-buffer too old, read", TWO_AT_A_TIME, .events = { 2, 1 }, .payload_units = 3,
+	  .reading = READS, .due = 3 },
 	{ "three nested", .writers = 3, .tids = { 1, 2, 1 }, .nested = true, .events = { 2, 2, 2 },
 	  .payload_units = 5 },
 	{ "two nested where positions and numbers wrap", TWO_NESTED, .events = { 2, 3 }, .payload_units = 5,

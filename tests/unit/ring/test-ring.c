@@ -143,6 +143,60 @@ static void put_some(const struct ring *ring, uint32_t count)
 		assert_int_equal(ring_put(ring, &who, 1, payload, 1), 0);
 }
 
+static uint64_t time_now;
+
+static uint64_t planted_time(void)
+{
+	return time_now;
+}
+
+/* The times of all events of a part, each from its 48 bits and the one before, as every reader of packets has them. */
+static uint32_t read_times(const uint64_t *buffer, const struct ring_part *part, uint64_t *times)
+{
+	uint64_t ts = ((const struct ring_packet *)(const void *)buffer)->timestamp_begin;
+	uint32_t events = 0;
+
+	for (uint32_t at = RING_HEADER_UNITS; at < part->bytes / RING_UNIT_BYTES;) {
+		bool is_context = (buffer[at] & UINT16_MAX) == RING_ID_CONTEXT;
+
+		ts += ((buffer[at] >> 16) - ts) & (UINT64_MAX >> 16);
+		if (!is_context)
+			times[events++] = ts;
+		at += is_context ? RING_CONTEXT_UNITS : 2;
+	}
+	return events;
+}
+
+/* An event's word has 48 bits of its time. However long a ring was idle, the whole time can be told. */
+static void test_idle(void **unused)
+{
+	static const uint64_t hour = UINT64_C(3600) * 1000000000;
+	const uint64_t when[] = { 5, 6, 19 * hour, 20 * hour, 79 * hour, 79 * hour + 1, 400 * hour, 100000 * hour };
+	enum { WHEN = sizeof when / sizeof *when };
+	struct ring ring = ring_make();
+	struct ring_cursor cursor = { 0 };
+	struct ring_part part;
+	uint64_t buffer[SUB_UNITS], times[SUB_UNITS];
+	uint32_t count = 0;
+
+	(void)unused;
+	ring.now = planted_time;
+	for (uint32_t i = 0; i < WHEN; i++) {
+		time_now = when[i];
+		put_some(&ring, 1);
+	}
+	while (ring_finish(&ring, &cursor, buffer, &part) == 1) {
+		uint32_t events = read_times(buffer, &part, times);
+
+		for (uint32_t i = 0; i < events; i++)
+			assert_int_equal(times[i], when[count + i]);
+		count += events;
+	}
+	assert_int_equal(count, WHEN);
+	assert_int_equal(cursor.lost, 0);
+	ring_drop(&ring);
+}
+
 static void test_too_large(void **unused)
 {
 	struct ring ring = ring_make();
@@ -363,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_peek),          cmocka_unit_test(test_peek_then_next),
 		cmocka_unit_test(test_random_access), cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_shapes),        cmocka_unit_test(test_dead_writer),
+		cmocka_unit_test(test_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

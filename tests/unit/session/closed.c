@@ -139,7 +139,7 @@ void closed_make(struct closed *closed)
 	};
 }
 
-void closed_tell(struct closed *closed, uint32_t notice)
+void closed_report(struct closed *closed, uint32_t notice)
 {
 	closed->match.notice = (uint32_t)(closed->instance.notice = notice);
 }

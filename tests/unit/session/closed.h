@@ -47,7 +47,7 @@ struct closed {
 void closed_make(struct closed *closed);
 
 /* The match is that of the notice. */
-void closed_tell(struct closed *closed, uint32_t notice);
+void closed_report(struct closed *closed, uint32_t notice);
 
 /* A step of the trail, the newest so far: transition is counted from 1. */
 void closed_step(struct closed *closed, uint64_t ts, uint64_t transition, uint64_t cpu);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What addresses of a stack are called: this process's own, those of nobody, and files that are no good. */
 
+#include "session/output/addresses.h"
 #include "session/output/frames.h"
 #include "session/output/symbols.h"
 
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,7 +112,7 @@ static void functions_are_found(void **state)
 	struct symbols *symbols;
 
 	(void)state;
-	assert_int_equal(symbols_read(fd, &symbols), 0);
+	assert_int_equal(symbols_read(fd, ELF_CODE, &symbols), 0);
 	assert_found(symbols, CODE_OFFSET, "first", 0); /* not __first */
 	assert_found(symbols, CODE_OFFSET + 0x3f, "first", 0x3f);
 	assert_found(symbols, CODE_OFFSET + 0x41, "inner", 1);
@@ -143,7 +145,7 @@ static void garbage_is_survived(void **state)
 				((uint8_t *)&bad)[i] = values[v];
 			int fd = file_of(&bad, size);
 
-			if (symbols_read(fd, &symbols) == 0) {
+			if (symbols_read(fd, ELF_CODE, &symbols) == 0) {
 				read_fine++;
 				for (uint64_t offset = 0; offset < 0x2100; offset += 0x20) {
 					const char *name = symbols_find(symbols, offset, &distance);
@@ -167,14 +169,14 @@ static void no_elf_is_said(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		int fd = file_of(files[i], strlen(files[i])), result = symbols_read(fd, &symbols);
+		int fd = file_of(files[i], strlen(files[i])), result = symbols_read(fd, ELF_CODE, &symbols);
 
 		assert_true(result == -ENOEXEC || (result == 0 && symbols));
 		if (!result)
 			symbols_free(symbols);
 		close(fd);
 	}
-	assert_int_equal(symbols_read(-1, &symbols), -ENOEXEC);
+	assert_int_equal(symbols_read(-1, ELF_CODE, &symbols), -ENOEXEC);
 }
 
 static void sizes_that_lie_take_no_memory(void **state)
@@ -186,7 +188,7 @@ static void sizes_that_lie_take_no_memory(void **state)
 	image.sections[1].sh_size = UINT64_C(1) << 40;
 	int fd = file_of(&image, sizeof image);
 
-	assert_int_equal(symbols_read(fd, &symbols), 0);
+	assert_int_equal(symbols_read(fd, ELF_CODE, &symbols), 0);
 	assert_found(symbols, CODE_OFFSET, NULL, 0);
 	assert_true(symbols_bytes(symbols) < 1 << 16);
 	symbols_free(symbols);
@@ -200,25 +202,33 @@ static struct program_match match_of(pid_t pid, const uint64_t *stack, uint32_t 
 	};
 }
 
+/* The texts of match, or NULL. */
+static const char *const *named(struct frames *frames, const struct program_match *match, bool foreign)
+{
+	struct program_match reported = *match;
+
+	return frames_name(frames, &reported, foreign) ? NULL : reported.frames;
+}
+
 static void own_functions_have_names(void **state)
 {
 	/* The innermost is where it is; the others are behind a call. */
 	const uint64_t stack[] = { (uintptr_t)&frames_new, (uintptr_t)&frames_new + 1, (uintptr_t)&strtol, 16 };
 	const struct program_match match = match_of(getpid(), stack, 4);
-	struct frames *frames = frames_new();
+	struct frames *frames = frames_new(false);
 	const char *const *texts;
 
 	(void)state;
 	assert_non_null(frames);
 	for (int i = 0; i < 3; i++) {
-		texts = frames_name(frames, &match, false);
+		texts = named(frames, &match, false);
 		assert_non_null(texts);
 		assert_memory_equal(texts[0], "frames_new+0x0 (/", 17);
 		assert_memory_equal(texts[1], "frames_new+0x1 (/", 17);
 		assert_non_null(strstr(texts[2], " (/"));
 		assert_string_equal(texts[3], "0x10");
 	}
-	texts = frames_name(frames, &match, true);
+	texts = named(frames, &match, true);
 	assert_memory_equal(texts[0], "0x", 2);
 	assert_null(strchr(texts[0], '('));
 	frames_free(frames);
@@ -227,7 +237,7 @@ static void own_functions_have_names(void **state)
 static void nobody_has_addresses(void **state)
 {
 	const uint64_t stack[] = { (uintptr_t)&frames_new, UINT64_MAX };
-	struct frames *frames = frames_new();
+	struct frames *frames = frames_new(false);
 	pid_t child = fork();
 	char expected[32];
 
@@ -236,7 +246,7 @@ static void nobody_has_addresses(void **state)
 		_exit(0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	const struct program_match gone = match_of(child, stack, 2);
-	const char *const *texts = frames_name(frames, &gone, false);
+	const char *const *texts = named(frames, &gone, false);
 
 	snprintf(expected, sizeof expected, "0x%" PRIx64, stack[0]);
 	assert_string_equal(texts[0], expected);
@@ -245,8 +255,101 @@ static void nobody_has_addresses(void **state)
 	struct program_match before = match_of(getpid(), stack, 2);
 
 	before.ts = 1;
-	assert_string_equal(frames_name(frames, &before, false)[0], expected);
+	assert_string_equal(named(frames, &before, false)[0], expected);
 	frames_free(frames);
+}
+
+long planted_zeroed[4];
+struct {
+	long number, mutex;
+} planted_record = { 7, 0 };
+
+/* As the kernel tells it of this process, now. */
+static struct program_match own_match(char comm[16])
+{
+	struct program_match match = match_of(getpid(), NULL, 0);
+
+	assert_int_equal(prctl(PR_GET_NAME, comm), 0);
+	match.comm = comm;
+	return match;
+}
+
+static void assert_called(struct addresses *addresses, const struct program_match *match, const void *address,
+			  const char *expected)
+{
+	const char *name = addresses_name(addresses, match, (uintptr_t)address);
+
+	assert_non_null(name);
+	assert_memory_equal(name, expected, strlen(expected));
+}
+
+static void own_addresses_have_names(void **state)
+{
+	char comm[16], *allocated = malloc(100), here;
+	struct program_match match = own_match(comm);
+	struct frames *frames = frames_new(false);
+	struct addresses *addresses = addresses_new(frames);
+	void *nameless = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(addresses && allocated && nameless != MAP_FAILED);
+	for (int i = 0; i < 2; i++) {
+		assert_called(addresses, &match, &planted_zeroed[1], "planted_zeroed+0x8 (test-session-frames)");
+		assert_called(addresses, &match, &planted_record.mutex, "planted_record+0x8 (test-session-frames)");
+		assert_called(addresses, &match, &here, "[stack]-0x");
+		assert_called(addresses, &match, (const char *)&own_addresses_have_names + 1,
+			      "own_addresses_have_names+0x1 (test-session-frames) test-frames.c:");
+		assert_null(addresses_name(addresses, &match, (uintptr_t)nameless));
+		assert_null(addresses_name(addresses, &match, 0));
+		assert_null(addresses_name(addresses, &match, 100));
+		assert_null(addresses_name(addresses, &match, UINT64_MAX));
+	}
+	munmap(nameless, 4096);
+	free(allocated);
+	addresses_free(addresses);
+	frames_free(frames);
+}
+
+static void nobody_has_named_addresses(void **state)
+{
+	struct frames *frames = frames_new(false);
+	struct addresses *addresses = addresses_new(frames);
+	char comm[16];
+	struct program_match match = own_match(comm);
+
+	(void)state;
+	/* It runs another program by now, or another process has its number. */
+	match.comm = "another";
+	assert_null(addresses_name(addresses, &match, (uintptr_t)planted_zeroed));
+	match.comm = comm;
+	match.ts = 1;
+	assert_null(addresses_name(addresses, &match, (uintptr_t)planted_zeroed));
+	match = own_match(comm);
+	assert_called(addresses, &match, planted_zeroed, "planted_zeroed+0x0");
+	addresses_free(addresses);
+	frames_free(frames);
+}
+
+static void memory_may_be_short_for_addresses(void **state)
+{
+	char comm[16];
+	const struct program_match match = own_match(comm);
+	bool done = false;
+
+	(void)state;
+	for (unsigned long n = 1; !done; n++) {
+		alloc_fail_at(n);
+		struct frames *frames = frames_new(false);
+		struct addresses *addresses = frames ? addresses_new(frames) : NULL;
+		const char *name =
+			addresses ? addresses_name(addresses, &match, (uintptr_t)&planted_record.mutex) : NULL;
+
+		alloc_fail_at(0);
+		done = name && strcmp(name, "planted_record+0x8 (test-session-frames)") == 0;
+		addresses_free(addresses);
+		frames_free(frames);
+		assert_true(n < 100000);
+	}
 }
 
 static void memory_may_be_short(void **state)
@@ -258,8 +361,8 @@ static void memory_may_be_short(void **state)
 	(void)state;
 	for (unsigned long n = 1; !done; n++) {
 		alloc_fail_at(n);
-		struct frames *frames = frames_new();
-		const char *const *texts = frames ? frames_name(frames, &match, false) : NULL;
+		struct frames *frames = frames_new(false);
+		const char *const *texts = frames ? named(frames, &match, false) : NULL;
 
 		alloc_fail_at(0);
 		done = texts && strncmp(texts[0], "frames_new", 10) == 0;
@@ -271,10 +374,16 @@ static void memory_may_be_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_found),      cmocka_unit_test(garbage_is_survived),
-		cmocka_unit_test(no_elf_is_said),           cmocka_unit_test(sizes_that_lie_take_no_memory),
-		cmocka_unit_test(own_functions_have_names), cmocka_unit_test(nobody_has_addresses),
+		cmocka_unit_test(functions_are_found),
+		cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(no_elf_is_said),
+		cmocka_unit_test(sizes_that_lie_take_no_memory),
+		cmocka_unit_test(own_functions_have_names),
+		cmocka_unit_test(nobody_has_addresses),
 		cmocka_unit_test(memory_may_be_short),
+		cmocka_unit_test(own_addresses_have_names),
+		cmocka_unit_test(nobody_has_named_addresses),
+		cmocka_unit_test(memory_may_be_short_for_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,21 +34,21 @@ struct record {
 /* A match, and what became of it. */
 struct rig {
 	struct reactions *reactions;
-	struct program_reaction told[8];
+	struct program_reaction reported[8];
 	char why[8][REACT_WHY_BYTES];
 };
 
 static int on_match(void *context, const struct program_match *match)
 {
 	struct rig *rig = context;
-	struct program_match told;
+	struct program_match reported;
 
-	assert_true(reactions_do(rig->reactions, match, &told));
-	assert_non_null(told.reactions);
+	assert_true(reactions_do(rig->reactions, match, &reported));
+	assert_non_null(reported.reactions);
 	for (int i = 0; i < 5; i++) {
-		rig->told[i] = told.reactions[i];
-		if (told.reactions[i].how == PROGRAM_NOT_DONE)
-			snprintf(rig->why[i], sizeof rig->why[i], "%s", told.reactions[i].why);
+		rig->reported[i] = reported.reactions[i];
+		if (reported.reactions[i].how == PROGRAM_NOT_DONE)
+			snprintf(rig->why[i], sizeof rig->why[i], "%s", reported.reactions[i].why);
 	}
 	return 0;
 }
@@ -72,7 +72,7 @@ static bool nobody(void *context, int pid)
 	return false;
 }
 
-static void not_allowed_is_told(void **state)
+static void not_allowed_is_reported(void **state)
 {
 	struct program *program = compiled(types, rules);
 	const struct reactions_options options = { .agent = { .in_scope = nobody } };
@@ -82,8 +82,8 @@ static void not_allowed_is_told(void **state)
 	assert_int_equal(reactions_new(program, &options, NULL, &rig.reactions), 0);
 	feed(&rig, program, 0);
 	assert_string_equal(rig.why[0], "not allowed");
-	assert_int_equal(rig.told[1].how, PROGRAM_DONE);
-	assert_int_equal(rig.told[2].how, PROGRAM_DONE);
+	assert_int_equal(rig.reported[1].how, PROGRAM_DONE);
+	assert_int_equal(rig.reported[2].how, PROGRAM_DONE);
 	assert_string_equal(rig.why[3], "not allowed");
 	assert_false(reactions_allowed(rig.reactions)[0]);
 	assert_true(reactions_allowed(rig.reactions)[1]);
@@ -117,7 +117,7 @@ static void allowed_is_done_or_says_why(void **state)
 }
 
 /* What comes too often is counted, and told at the end with its rule and reason. */
-static void refusals_are_told(void **state)
+static void refusals_are_reported(void **state)
 {
 	static const struct session_policy policy = { .allows_all = true };
 	struct program *program = compiled(types, rules);
@@ -250,9 +250,9 @@ static void policy_must_hold_what_rules_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_allowed_is_told),
+		cmocka_unit_test(not_allowed_is_reported),
 		cmocka_unit_test(allowed_is_done_or_says_why),
-		cmocka_unit_test(refusals_are_told),
+		cmocka_unit_test(refusals_are_reported),
 		cmocka_unit_test(foreign_ids_keep_stop_out_of_the_kernel),
 		cmocka_unit_test(memory_is_short),
 		cmocka_unit_test(policies),

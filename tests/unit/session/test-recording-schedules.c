@@ -390,7 +390,7 @@ static void take(struct recording_thread *thread)
 {
 	switch (step) {
 	case TELL:
-		return recording_thread_tell(thread, work.missed);
+		return recording_thread_report(thread, work.missed);
 	case MARK:
 		put_mark(thread);
 		return;

@@ -130,7 +130,7 @@ static bool has_news(const struct recording_thread *thread, int wait_ms)
 	return poll(&(struct pollfd){ .fd = recording_thread_fd(thread), .events = POLLIN }, 1, wait_ms) == 1;
 }
 
-static void nothing_is_done_before_it_is_told(void **state)
+static void nothing_is_done_before_it_is_reported(void **state)
 {
 	struct work work = { 0 };
 
@@ -159,7 +159,7 @@ static void marks_are_written_in_order_before_the_end(void **state)
 		put += put_mark(thread, put);
 		if (i % 1000)
 			continue;
-		recording_thread_tell(thread, (uint64_t)i);
+		recording_thread_report(thread, (uint64_t)i);
 		assert_int_equal(recording_thread_news(thread, NULL), 0);
 		recording_thread_count(thread, &totals);
 		assert_true(totals.events >= last && totals.events <= put);
@@ -184,7 +184,7 @@ static void a_thread_that_stands_still_does_not_stop_its_owner(void **state)
 	uint64_t put = 0;
 
 	(void)state;
-	recording_thread_tell(thread, 0);
+	recording_thread_report(thread, 0);
 	sem_wait(&work.entered);
 	while (put_mark(thread, put))
 		put++;
@@ -192,7 +192,7 @@ static void a_thread_that_stands_still_does_not_stop_its_owner(void **state)
 	assert_false(put_mark(thread, put));
 	assert_true(put_snapshot(thread, 1, false));
 	assert_false(put_snapshot(thread, 2, false));
-	recording_thread_tell(thread, 1);
+	recording_thread_report(thread, 1);
 	assert_false(has_news(thread, 0));
 	sem_post(&work.gate);
 	/* Then there is room again. */
@@ -212,7 +212,7 @@ static void a_thread_that_stands_still_does_not_stop_its_owner(void **state)
 static void an_error_is_news_and_the_work_goes_on(void **state)
 {
 	struct work work = { .fail_at = 1000, .diag = asterism_diag_new() };
-	struct asterism_diag *told = asterism_diag_new();
+	struct asterism_diag *reported = asterism_diag_new();
 	struct recording_thread *thread = start(&work, UINT64_MAX);
 	struct recording_totals totals;
 	uint64_t put = 0;
@@ -220,18 +220,18 @@ static void an_error_is_news_and_the_work_goes_on(void **state)
 	(void)state;
 	while (!has_news(thread, 0))
 		put += put_mark(thread, put);
-	assert_int_equal(recording_thread_news(thread, told), -ENOSPC);
-	assert_int_equal(recording_thread_news(thread, told), 0);
-	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
-	assert_string_equal(asterism_diag_get(told, 0)->text, "mark 1000");
+	assert_int_equal(recording_thread_news(thread, reported), -ENOSPC);
+	assert_int_equal(recording_thread_news(thread, reported), 0);
+	assert_int_equal(asterism_diag_count(reported, ASTERISM_ERROR), 1);
+	assert_string_equal(asterism_diag_get(reported, 0)->text, "mark 1000");
 	recording_thread_count(thread, &totals);
 	assert_true(totals.events >= 1000);
 	assert_true(put_snapshot(thread, 1, true));
 	for (int i = 0; i < 20000; i++)
 		put += put_mark(thread, put);
 	recording_thread_finish(thread, 0);
-	assert_int_equal(recording_thread_news(thread, told), 0);
-	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
+	assert_int_equal(recording_thread_news(thread, reported), 0);
+	assert_int_equal(asterism_diag_count(reported, ASTERISM_ERROR), 1);
 	assert_int_equal(asterism_diag_count(work.diag, ASTERISM_NOTE), 0);
 	recording_thread_free(thread);
 	assert_false(work.is_disordered);
@@ -239,7 +239,7 @@ static void an_error_is_news_and_the_work_goes_on(void **state)
 	assert_int_equal(work.marks, put);
 	assert_int_equal(work.snapshots, 1);
 	asterism_diag_free(work.diag);
-	asterism_diag_free(told);
+	asterism_diag_free(reported);
 }
 
 static void a_snapshot_is_news(void **state)
@@ -268,7 +268,7 @@ static void who_wants_to_look_again_does_so_at_once(void **state)
 	struct recording_thread *thread = start(&work, HOUR_NS);
 
 	(void)state;
-	recording_thread_tell(thread, 0);
+	recording_thread_report(thread, 0);
 	for (int i = 0; i < 6; i++) {
 		sem_wait(&work.entered);
 		sem_post(&work.gate);
@@ -324,7 +324,7 @@ static void without_memory_there_is_no_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_done_before_it_is_told),
+		cmocka_unit_test(nothing_is_done_before_it_is_reported),
 		cmocka_unit_test(marks_are_written_in_order_before_the_end),
 		cmocka_unit_test(a_thread_that_stands_still_does_not_stop_its_owner),
 		cmocka_unit_test(an_error_is_news_and_the_work_goes_on),

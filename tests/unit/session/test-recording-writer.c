@@ -104,12 +104,12 @@ static void what_comes_meanwhile_is_written_or_counted(void **state)
 	pthread_t putters[RINGS];
 
 	open_recording(&recording, false);
-	recording_thread_tell(recording.thread, 0);
+	recording_thread_report(recording.thread, 0);
 	for (int i = 0; i < RINGS; i++)
 		assert_int_equal(pthread_create(&putters[i], NULL, put_ticks, &recording.rings[i]), 0);
 	for (uint64_t i = 0; i < MARKS; i++) {
 		marked += put_mark(recording.thread, i + 1);
-		recording_thread_tell(recording.thread, 0);
+		recording_thread_report(recording.thread, 0);
 		assert_int_equal(recording_thread_news(recording.thread, recording.trace->diag), 0);
 	}
 	for (int i = 0; i < RINGS; i++) {
@@ -139,53 +139,53 @@ static void limit_files(rlim_t bytes)
 }
 
 /* Ticks until the thread says that it cannot write. Returns how many. */
-static uint64_t put_until_it_fails(struct recording_rig *recording, struct asterism_diag *told)
+static uint64_t put_until_it_fails(struct recording_rig *recording, struct asterism_diag *reported)
 {
 	uint64_t put = 0;
 	int news;
 
 	limit_files(20000);
-	recording_thread_tell(recording->thread, 0);
-	while (!(news = recording_thread_news(recording->thread, told)))
+	recording_thread_report(recording->thread, 0);
+	while (!(news = recording_thread_news(recording->thread, reported)))
 		put_tick(&recording->rings[1], put++);
 	assert_int_equal(news, -EFBIG);
-	assert_int_equal(asterism_diag_count(told, ASTERISM_ERROR), 1);
-	assert_string_equal(asterism_diag_get(told, 0)->text, "the file cannot be written: File too large");
-	assert_non_null(strstr(asterism_diag_get(told, 0)->file, "/stream_1"));
+	assert_int_equal(asterism_diag_count(reported, ASTERISM_ERROR), 1);
+	assert_string_equal(asterism_diag_get(reported, 0)->text, "the file cannot be written: File too large");
+	assert_non_null(strstr(asterism_diag_get(reported, 0)->file, "/stream_1"));
 	return put;
 }
 
 static void what_cannot_be_written_is_counted_and_the_rest_readable(void **state)
 {
 	struct recording_rig recording = { .trace = *state };
-	struct asterism_diag *told = asterism_diag_new();
+	struct asterism_diag *reported = asterism_diag_new();
 	struct recording_totals totals;
 	uint64_t ticks, marks, lost, put;
 
 	open_recording(&recording, false);
-	put = put_until_it_fails(&recording, told);
+	put = put_until_it_fails(&recording, reported);
 	recording_thread_finish(recording.thread, 0);
 	limit_files(RLIM_INFINITY);
 	recording_thread_count(recording.thread, &totals);
-	assert_int_equal(recording_thread_news(recording.thread, told), 0);
+	assert_int_equal(recording_thread_news(recording.thread, reported), 0);
 	close_recording(&recording);
 	assert_true(totals.events > 0 && totals.unwritten > 0);
 	assert_int_equal(totals.events + totals.overwritten + totals.unwritten, put);
 	read_trace(&recording, &ticks, &marks, &lost);
 	assert_int_equal(ticks, totals.events);
 	assert_int_equal(ticks + lost, put);
-	asterism_diag_free(told);
+	asterism_diag_free(reported);
 }
 
 static void once_there_is_room_again_the_trace_goes_on(void **state)
 {
 	struct recording_rig recording = { .trace = *state };
-	struct asterism_diag *told = asterism_diag_new();
+	struct asterism_diag *reported = asterism_diag_new();
 	struct recording_totals totals;
 	uint64_t ticks, marks, lost, put, before;
 
 	open_recording(&recording, false);
-	put = put_until_it_fails(&recording, told);
+	put = put_until_it_fails(&recording, reported);
 	for (int i = 0; i < 2 * SUB_UNITS * SUB_COUNT; i++)
 		put_tick(&recording.rings[1], put++);
 	recording_thread_count(recording.thread, &totals);
@@ -204,7 +204,7 @@ static void once_there_is_room_again_the_trace_goes_on(void **state)
 	read_trace(&recording, &ticks, &marks, &lost);
 	assert_int_equal(ticks, totals.events);
 	assert_int_equal(ticks + lost, put);
-	asterism_diag_free(told);
+	asterism_diag_free(reported);
 }
 
 static void a_snapshot_holds_what_the_rings_do(void **state)

@@ -24,7 +24,7 @@
 
 enum { TOLD_MAX = 16 };
 
-struct told {
+struct reported {
 	uint32_t pid;
 	char verdict[16], by[16], why[64];
 };
@@ -37,8 +37,8 @@ struct scene {
 	enum session_verdict verdict;
 	uint64_t ticket, asked;
 	bool was_stopped, answer_inside;
-	struct told told[TOLD_MAX];
-	uint32_t told_count;
+	struct reported reported[TOLD_MAX];
+	uint32_t reported_count;
 };
 
 static enum session_verdict on_ask(void *context, const struct program_match *match, const struct session_ask *ask)
@@ -56,17 +56,17 @@ static enum session_verdict on_ask(void *context, const struct program_match *ma
 	return scene->verdict;
 }
 
-static int on_told(void *context, const struct program_match *match)
+static int on_reported(void *context, const struct program_match *match)
 {
 	struct scene *scene = context;
 	const struct program_reaction *reaction = &match->reactions[0];
-	struct told *told = &scene->told[scene->told_count++];
+	struct reported *reported = &scene->reported[scene->reported_count++];
 
-	assert_true(scene->told_count <= TOLD_MAX);
-	told->pid = match->pid;
-	snprintf(told->verdict, sizeof told->verdict, "%s", reaction->verdict ? reaction->verdict : "");
-	snprintf(told->by, sizeof told->by, "%s", reaction->by ? reaction->by : "");
-	snprintf(told->why, sizeof told->why, "%s", reaction->why ? reaction->why : "");
+	assert_true(scene->reported_count <= TOLD_MAX);
+	reported->pid = match->pid;
+	snprintf(reported->verdict, sizeof reported->verdict, "%s", reaction->verdict ? reaction->verdict : "");
+	snprintf(reported->by, sizeof reported->by, "%s", reaction->by ? reaction->by : "");
+	snprintf(reported->why, sizeof reported->why, "%s", reaction->why ? reaction->why : "");
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static void set_up(struct scene *scene, const char *call, bool has_asker)
 		.undo = scene->undo,
 		.on_ask = has_asker ? on_ask : NULL,
 		.ask_context = scene,
-		.tell = on_told,
+		.report = on_reported,
 		.context = scene,
 	};
 
@@ -180,11 +180,11 @@ static void poll_asks(struct scene *scene)
 	assert_int_equal(requests_poll(scene->requests, clock_now_ns(), &wait_ns), 0);
 }
 
-static void is_told(const struct scene *scene, uint32_t index, const char *verdict, const char *by)
+static void is_reported(const struct scene *scene, uint32_t index, const char *verdict, const char *by)
 {
-	assert_true(index < scene->told_count);
-	assert_string_equal(scene->told[index].verdict, verdict);
-	assert_string_equal(scene->told[index].by, by);
+	assert_true(index < scene->reported_count);
+	assert_string_equal(scene->reported[index].verdict, verdict);
+	assert_string_equal(scene->reported[index].by, by);
 }
 
 static void answered_at_once(void **state)
@@ -198,7 +198,7 @@ static void answered_at_once(void **state)
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
 	assert_true(scene.was_stopped);
-	is_told(&scene, 0, "continue", "answer");
+	is_reported(&scene, 0, "continue", "answer");
 	await_going_on(pid);
 	assert_int_equal(noted(&scene, pid), 0);
 	assert_int_equal(requests_pending(scene.requests), 0);
@@ -216,21 +216,21 @@ static void answered_inside_and_later(void **state)
 	set_up(&scene, "Ask(1h, \"CONTINUE\", \"TERM\")", true);
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	assert_int_equal(scene.told_count, 0);
+	assert_int_equal(scene.reported_count, 0);
 	assert_int_equal(requests_pending(scene.requests), 1);
 	assert_false(goes_on(pid));
 	assert_int_equal(requests_answer(scene.requests, scene.ticket + 1, SESSION_CONTINUE), -ENOENT);
 	assert_int_equal(requests_answer(scene.requests, scene.ticket, SESSION_LATER), -EINVAL);
 	assert_int_equal(requests_answer(scene.requests, scene.ticket, SESSION_CONTINUE), 0);
 	assert_int_equal(requests_answer(scene.requests, scene.ticket, SESSION_CONTINUE), -ENOENT);
-	is_told(&scene, 0, "continue", "answer");
+	is_reported(&scene, 0, "continue", "answer");
 	await_going_on(pid);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	scene.answer_inside = true;
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	is_told(&scene, 1, "abort", "answer");
+	is_reported(&scene, 1, "abort", "answer");
 	do
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (!WIFSIGNALED(status));
@@ -304,14 +304,14 @@ static void late_and_closed(void **state)
 	set_up(&scene, "Ask(1ms)", true);
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	while (!scene.told_count)
+	while (!scene.reported_count)
 		poll_asks(&scene);
-	is_told(&scene, 0, "continue", "late");
+	is_reported(&scene, 0, "continue", "late");
 	await_going_on(pid);
 	note(&scene, other, 0);
 	put(&scene, other, PROGRAM_DONE_IN_KERNEL);
 	assert_int_equal(requests_close(scene.requests), 0);
-	is_told(&scene, 1, "continue", "default");
+	is_reported(&scene, 1, "continue", "default");
 	await_going_on(other);
 	end(pid);
 	end(other);
@@ -328,11 +328,11 @@ static void nobody_to_ask(void **state)
 	set_up(&scene, "Ask(1s, \"ABORT\")", false);
 	note(&scene, pid, (uint64_t)SIGKILL << REACT_STOP_SIGNAL_SHIFT);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	is_told(&scene, 0, "abort", "default");
+	is_reported(&scene, 0, "abort", "default");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	assert_string_equal(scene.told[1].why, "the process is gone");
+	assert_string_equal(scene.reported[1].why, "the process is gone");
 	tear_down(&scene);
 }
 
@@ -349,10 +349,10 @@ static void not_stopped(void **state)
 	put(&scene, getpid(), PROGRAM_NOT_DONE);
 	put(&scene, pid, PROGRAM_NOT_DONE);
 	assert_int_equal(scene.asked, 0);
-	is_told(&scene, 0, "", "");
-	is_told(&scene, 1, "", "");
-	is_told(&scene, 2, "abort", "default");
-	assert_string_equal(scene.told[2].why, "it could not be stopped");
+	is_reported(&scene, 0, "", "");
+	is_reported(&scene, 1, "", "");
+	is_reported(&scene, 2, "abort", "default");
+	assert_string_equal(scene.reported[2].why, "it could not be stopped");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 	tear_down(&scene);
@@ -422,11 +422,11 @@ static void dies_while_it_is_asked_about(void **state)
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
 	poll_asks(&scene);
-	assert_int_equal(scene.told_count, 0);
+	assert_int_equal(scene.reported_count, 0);
 	end(pid);
 	poll_asks(&scene);
-	is_told(&scene, 0, "continue", "default");
-	assert_string_equal(scene.told[0].why, "the process is gone");
+	is_reported(&scene, 0, "continue", "default");
+	assert_string_equal(scene.reported[0].why, "the process is gone");
 	assert_int_equal(noted(&scene, pid), 0);
 	tear_down(&scene);
 }
@@ -448,9 +448,9 @@ static void memory_is_short(void **state)
 		put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
 		alloc_fail_at(0);
 		pending = (uint32_t)requests_pending(scene.requests);
-		assert_int_equal(scene.told_count, 1 - pending);
+		assert_int_equal(scene.reported_count, 1 - pending);
 		assert_int_equal(requests_close(scene.requests), 0);
-		assert_int_equal(scene.told_count, 1);
+		assert_int_equal(scene.reported_count, 1);
 		react_stops_continue(scene.table); /* as the end of a session does */
 		await_going_on(pid);
 		end(pid);
@@ -471,7 +471,7 @@ static void stop_lasts(void **state)
 	assert_int_equal(undo_add(scene.undo, &change), 1);
 	note(&scene, pid, 0);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	is_told(&scene, 0, "continue", "answer");
+	is_reported(&scene, 0, "continue", "answer");
 	assert_false(goes_on(pid));
 	assert_int_equal(noted(&scene, pid), 0);
 	end(pid);

@@ -47,13 +47,15 @@ struct rig {
 /* As it is written, and as what is kept of it is. */
 static void write_kept(struct rig *rig, const struct program_match *match)
 {
-	char inner[] = "f+0x1 (/a \x1b\"\xff)", outer[] = "0x10";
+	char inner[] = "f+0x1 (/a \x1b\"\xff)", outer[] = "0x10", end[] = "cut";
 	const char *frames[] = { inner, outer };
 	struct program_match stacked = *match;
 	struct program_match_copy *kept;
 
 	stacked.frames = frames;
 	stacked.stack_count = 2;
+	stacked.stack_by = PROGRAM_BY_UNWINDING;
+	stacked.stack_end = end;
 	alloc_fail_at(1);
 	assert_null(program_match_keep(rig->program, &stacked));
 	alloc_fail_at(0);
@@ -61,6 +63,7 @@ static void write_kept(struct rig *rig, const struct program_match *match)
 	assert_non_null(kept);
 	memset(inner, 0, sizeof inner);
 	memset(outer, 0, sizeof outer);
+	memset(end, 0, sizeof end);
 	if (rig->as_text)
 		result_write_text(rig->stream, rig->program, &kept->match, NULL);
 	else
@@ -177,13 +180,15 @@ static void stacks(void **state)
 	assert_rig_writes(
 		(struct rig){ .stacked = true }, "RULE r PATTERN { [A, B] } DO { CALL Stack() }", sample,
 		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
-		"\"tainted\":false,\"stack\":[\"f+0x1 (/a \\u001b\\\"\xef\xbf\xbd)\",\"0x10\"],"
+		"\"tainted\":false,\"stack\":[\"f+0x1 (/a "
+		"\\u001b\\\"\xef\xbf\xbd)\",\"0x10\"],\"stack_by\":\"unwinding\",\"stack_end\":\"cut\","
 		"\"calls\":[{\"function\":\"Stack\",\"args\":[]}]}\n");
 	assert_rig_writes(
 		(struct rig){ .stacked = true, .as_text = true }, rule, (struct record){ 0 },
 		"     2.000000005  r     cp[10/11]                     cpu   3\n"
 		"    f+0x1 (/a \\033\\\"\\377)\n"
 		"    0x10\n"
+		"    ... cut\n"
 		"         1.000000000  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
 		"         2.000000005  B  cp[10/11]                     cpu   3\n");
 }

@@ -28,26 +28,26 @@ static bool in_scope(void *context, int pid)
 	return asked->answer && pid == getppid();
 }
 
-static void all_but_itself_may_be_told_of(void **state)
+static void all_but_itself_may_be_reported(void **state)
 {
 	struct asked asked = { .answer = true };
 
 	(void)state;
-	assert_int_equal(seed_tell(in_scope, &asked, 0), 0);
+	assert_int_equal(seed_report(in_scope, &asked, 0), 0);
 	assert_true(asked.parent && !asked.self && asked.count >= 1);
 }
 
 /* What was there and is not told would be missing for ever: the session must not begin. */
-static void short_memory_is_told(void **state)
+static void short_memory_is_reported(void **state)
 {
 	struct asked asked = { .answer = true };
 
 	(void)state;
 	alloc_fail_at(1);
-	assert_int_equal(seed_tell(in_scope, &asked, 0), -ENOMEM);
+	assert_int_equal(seed_report(in_scope, &asked, 0), -ENOMEM);
 	asked = (struct asked){ 0 };
 	/* Who has nobody to tell of needs no memory. */
-	assert_int_equal(seed_tell(in_scope, &asked, 0), 0);
+	assert_int_equal(seed_report(in_scope, &asked, 0), 0);
 	alloc_fail_at(0);
 	assert_true(asked.parent);
 }
@@ -55,8 +55,8 @@ static void short_memory_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_but_itself_may_be_told_of),
-		cmocka_unit_test(short_memory_is_told),
+		cmocka_unit_test(all_but_itself_may_be_reported),
+		cmocka_unit_test(short_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,7 @@ static void test_only_what_is_wanted_is_read(void **state)
 	}
 }
 
-static void test_what_a_call_does_not_tell(void **state)
+static void test_what_a_call_does_not_report(void **state)
 {
 	static const char text[] =
 		"EVENT one { x: i32 }\nFROM raw_syscalls:sys_enter { x = current->pid }\n"
@@ -306,7 +306,7 @@ static void test_a_plan_for_all_calls_fits(void **state)
 	asterism_diag_free(diag);
 }
 
-static void test_the_processor_is_not_told(void **state)
+static void test_the_processor_is_not_reported(void **state)
 {
 	static const char *const texts[] = {
 		"RULE r PATTERN { sys_enter_close:c } WHERE { c.cpu == 1 } DO { CALL Veto() }\n",
@@ -457,10 +457,10 @@ int main(void)
 		cmocka_unit_test(test_fields_of_a_call),
 		cmocka_unit_test(test_conditions_on_arguments),
 		cmocka_unit_test(test_only_what_is_wanted_is_read),
-		cmocka_unit_test(test_what_a_call_does_not_tell),
+		cmocka_unit_test(test_what_a_call_does_not_report),
 		cmocka_unit_test(test_a_plan),
 		cmocka_unit_test(test_a_plan_for_all_calls_fits),
-		cmocka_unit_test(test_the_processor_is_not_told),
+		cmocka_unit_test(test_the_processor_is_not_reported),
 		cmocka_unit_test(test_every_allocation_may_fail),
 		cmocka_unit_test(test_a_name_and_process),
 		cmocka_unit_test(test_texts_in_memory),

@@ -42,7 +42,7 @@ static void json_has_what_belongs_to_the_notice(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	closed_step(&closed, 3000000000, 1, 0);
 	closed_step(&closed, 3001200000, 2, 1);
 	assert_written(
@@ -65,12 +65,12 @@ static void json_of_notices_without_values(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	closed_tell(&closed, COUNTS);
+	closed_report(&closed, COUNTS);
 	assert_written(&closed, false,
 		       "{\"match\":\"closed\",\"ts\":3001200000,\"cpu\":1,\"pid\":7,\"tid\":8,\"comm\":\"c\\u001bp\","
 		       "\"warning\":\"\",\"return\":{},\"trail\":[],\"tainted\":false,"
 		       "\"calls\":[{\"function\":\"Count\",\"args\":[\"late\"]}]}\n");
-	closed_tell(&closed, ODD);
+	closed_report(&closed, ODD);
 	closed.match.tainted = true;
 	assert_written(&closed, false,
 		       "{\"match\":\"closed\",\"ts\":3001200000,\"cpu\":1,\"pid\":7,\"tid\":8,\"comm\":\"c\\u001bp\","
@@ -83,7 +83,7 @@ static void text_is_a_line_and_the_trail(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	closed_step(&closed, 3000000000, 1, 0);
 	closed_step(&closed, 3001200000 - 999, 2, 1);
 	closed_step(&closed, 3001200000, 3, 12);
@@ -93,7 +93,7 @@ static void text_is_a_line_and_the_trail(void **state)
 		       "             -1.2 ms  closed  Open   -> Closed  cpu   0  [7]\n"
 		       "             -999 ns  used    Closed -> Closed  cpu   1  [7/8]\n"
 		       "                0 ns  AFTER   Closed -> END     cpu  12  [7/19]\n");
-	closed_tell(&closed, COUNTS);
+	closed_report(&closed, COUNTS);
 	closed.match.tainted = true;
 	memset(closed.instance.trail, 0, sizeof closed.instance.trail);
 	assert_written(
@@ -112,7 +112,7 @@ static void labels_of_an_image_are_escaped(void **state)
 	memcpy(strings, closed.program.strings, closed.states[0].label + sizeof "Open");
 	memcpy(strings + closed.states[0].label, "\xe2\x80\xae\n", 4);
 	closed.program.strings = strings;
-	closed_tell(&closed, COUNTS);
+	closed_report(&closed, COUNTS);
 	closed.states[1].label = closed.states[0].label;
 	closed_step(&closed, 3001200000, 1, 0);
 	char *written = NULL;
@@ -126,7 +126,7 @@ static void labels_of_an_image_are_escaped(void **state)
 	free(written);
 }
 
-static void times_are_told_in_fitting_units(void **state)
+static void times_are_reported_in_fitting_units(void **state)
 {
 	static const struct {
 		uint64_t ago;
@@ -140,7 +140,7 @@ static void times_are_told_in_fitting_units(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	closed_tell(&closed, PLAIN);
+	closed_report(&closed, PLAIN);
 	closed.match.ts = UINT64_MAX;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char *written = NULL, *line;
@@ -177,30 +177,30 @@ static void reactions_are_those_of_the_notice(void **state)
 	const struct reactions_options options = { .policy = &policy, .agent = { .in_scope = nobody } };
 	struct react_tallies tallies = { 0 };
 	struct reactions *reactions;
-	struct program_match told;
+	struct program_match reported;
 	struct closed closed;
 
 	(void)state;
 	closed_make(&closed);
 	closed.instance.fd = 1;
 	assert_int_equal(reactions_new(&closed.program, &options, NULL, &reactions), 0);
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	closed.match.done = 1 << 1; /* of another notice: says nothing */
-	assert_true(reactions_do(reactions, &closed.match, &told));
-	assert_int_equal(told.reactions[0].how, PROGRAM_DONE);
-	assert_int_equal(told.reactions[1].how, PROGRAM_NOT_TRIED);
-	assert_int_equal(told.reactions[2].how, PROGRAM_NOT_DONE);
-	assert_string_equal(told.reactions[2].why, "process 1 is never acted upon");
-	assert_int_equal(told.reactions[3].how, PROGRAM_NOT_TRIED);
+	assert_true(reactions_do(reactions, &closed.match, &reported));
+	assert_int_equal(reported.reactions[0].how, PROGRAM_DONE);
+	assert_int_equal(reported.reactions[1].how, PROGRAM_NOT_TRIED);
+	assert_int_equal(reported.reactions[2].how, PROGRAM_NOT_DONE);
+	assert_string_equal(reported.reactions[2].why, "process 1 is never acted upon");
+	assert_int_equal(reported.reactions[3].how, PROGRAM_NOT_TRIED);
 	closed.match.done = 0;
 	/* What only counts is told of to nobody; who warns is always heard. */
-	closed_tell(&closed, COUNTS);
-	assert_false(reactions_do(reactions, &closed.match, &told));
-	closed_tell(&closed, PLAIN);
-	assert_true(reactions_do(reactions, &closed.match, &told));
-	assert_int_equal(told.reactions[2].how, PROGRAM_NOT_TRIED);
-	closed_tell(&closed, ODD);
-	assert_true(reactions_do(reactions, &closed.match, &told));
+	closed_report(&closed, COUNTS);
+	assert_false(reactions_do(reactions, &closed.match, &reported));
+	closed_report(&closed, PLAIN);
+	assert_true(reactions_do(reactions, &closed.match, &reported));
+	assert_int_equal(reported.reactions[2].how, PROGRAM_NOT_TRIED);
+	closed_report(&closed, ODD);
+	assert_true(reactions_do(reactions, &closed.match, &reported));
 	assert_int_equal(reactions_tallies(reactions, NULL, NULL, &tallies), 0);
 	assert_int_equal(react_tallies_get(&tallies, "late", false)->count, 2);
 	react_tallies_fini(&tallies);
@@ -255,9 +255,9 @@ static void verdicts_are_those_of_the_notice(void **state)
 	closed.program.strings = "\0Ask";
 	for (uint32_t i = 0; i < STATEMENTS; i++)
 		closed.statements[i].function = i == 1;
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	assert_int_equal(requests_statement(requests, &closed.match), -1);
-	closed_tell(&closed, COUNTS);
+	closed_report(&closed, COUNTS);
 	assert_int_equal(requests_statement(requests, &closed.match), 1);
 	requests_free(requests);
 }
@@ -276,14 +276,14 @@ static void structures_have_what_belongs_to_the_notice(void **state)
 	closed_make(&closed);
 	program_values_layout(&closed.program, 0, &layout);
 	assert_int_equal(layout.bytes, sizeof values);
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	program_values_fill(&closed.program, &closed.match, &layout, &values);
 	assert_int_equal(values.missing, 1 << 3 | 1 << 4);
 	assert_int_equal(values.uses, 2);
 	assert_int_equal(values.fd, 4);
 	assert_string_equal(values.name, closed.instance.name);
 	assert_int_equal(values.fd_2, 0);
-	closed_tell(&closed, ODD);
+	closed_report(&closed, ODD);
 	program_values_fill(&closed.program, &closed.match, &layout, &values);
 	assert_int_equal(values.missing, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3);
 	assert_int_equal(values.uses, 0);
@@ -299,7 +299,7 @@ static void kept_matches_keep_the_notice(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	closed_tell(&closed, WARNS);
+	closed_report(&closed, WARNS);
 	closed_step(&closed, 1, 1, 0);
 	before = result_warning(&closed.program, &closed.match, false);
 	kept = program_match_keep(&closed.program, &closed.match);
@@ -320,7 +320,7 @@ int main(void)
 		cmocka_unit_test(json_of_notices_without_values),
 		cmocka_unit_test(text_is_a_line_and_the_trail),
 		cmocka_unit_test(labels_of_an_image_are_escaped),
-		cmocka_unit_test(times_are_told_in_fitting_units),
+		cmocka_unit_test(times_are_reported_in_fitting_units),
 		cmocka_unit_test(reactions_are_those_of_the_notice),
 		cmocka_unit_test(policies_see_all_statements),
 		cmocka_unit_test(machines_that_only_count),

@@ -143,7 +143,7 @@ static void understands(void **state)
 	stop_listening(&listening);
 }
 
-static void tells_a_failure(void **state)
+static void reports_a_failure(void **state)
 {
 	struct words words = { .length = 0 };
 	struct wire_failure failure = { -EOPNOTSUPP, "no such thing" };
@@ -201,7 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(understands),
-		cmocka_unit_test(tells_a_failure),
+		cmocka_unit_test(reports_a_failure),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(altered_anywhere),
 	};

@@ -307,7 +307,7 @@ static void a_state_dump_goes_with_the_matches(void **state)
 	free(file);
 }
 
-static void no_memory_is_told(void **state)
+static void no_memory_is_reported(void **state)
 {
 	struct names *names = *state;
 	const struct ctf_layout_options options = { names->map, names->catalog, names->events, COUNT };
@@ -330,13 +330,10 @@ static void no_memory_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(metadata_has_the_names_of_lttng),
-		CASE(no_name_comes_twice),
-		CASE(calls_get_the_id_of_their_class),
-		CASE(without_the_number_the_type_stays),
-		CASE(an_event_says_who_raised_it),
-		CASE(a_state_dump_goes_with_the_matches),
-		CASE(no_memory_is_told),
+		CASE(metadata_has_the_names_of_lttng), CASE(no_name_comes_twice),
+		CASE(calls_get_the_id_of_their_class), CASE(without_the_number_the_type_stays),
+		CASE(an_event_says_who_raised_it),     CASE(a_state_dump_goes_with_the_matches),
+		CASE(no_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

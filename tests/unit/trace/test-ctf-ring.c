@@ -64,10 +64,52 @@ static void what_a_ring_has_held_is_read_or_lost(void **state)
 	event_source_free(source);
 }
 
+static uint64_t time_now;
+
+static uint64_t planted_time(void)
+{
+	return time_now;
+}
+
+/* However long no event comes: those behind it have their time, and are taken. */
+static void an_idle_ring_keeps_the_time(void **state)
+{
+	static const uint64_t hour = UINT64_C(3600) * 1000000000;
+	const uint64_t when[] = { hour, 2 * hour, 42 * hour, 43 * hour, 130 * hour, 5000 * hour };
+	struct rig *rig = *state;
+	struct ring ring = { .sub_units = SUB_UNITS, .sub_count = 16, .now = planted_time };
+	struct ring_cursor cursor = { 0 };
+	struct event_source *source;
+	struct event event;
+	size_t count = 0;
+
+	ring.control = calloc(1, ring_control_bytes(ring.sub_count));
+	ring.data = calloc((size_t)SUB_UNITS * ring.sub_count, RING_UNIT_BYTES);
+	rig_open_writer(rig);
+	for (size_t i = 0; i < sizeof when / sizeof *when; i++) {
+		struct ring_context who = { .tid = 7, .pid = 7, .comm = "idle" };
+		uint64_t payload[] = { i, 1 };
+
+		time_now = when[i];
+		assert_int_equal(ring_put(&ring, &who, TICK, payload, 2), 0);
+	}
+	take(rig, &ring, &cursor, true);
+	rig_close_writer(rig);
+	free(ring.control);
+	free(ring.data);
+
+	source = rig_open_reader(rig);
+	for (; event_source_next(source, &event) == 1; count++)
+		assert_int_equal(event.record->ts, when[count]);
+	assert_int_equal(count, sizeof when / sizeof *when);
+	event_source_free(source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_ring_has_held_is_read_or_lost, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(an_idle_ring_keeps_the_time, rig_set_up, rig_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

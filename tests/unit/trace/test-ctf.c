@@ -169,7 +169,7 @@ static void fields_that_nobody_wants_are_left_alone(void **state)
 	event_source_free(source);
 }
 
-static void losses_are_told_where_the_gap_may_begin(void **state)
+static void losses_are_reported_where_the_gap_may_begin(void **state)
 {
 	struct rig *rig = *state;
 	struct event_source *source;
@@ -238,7 +238,7 @@ static void matches_are_marked(void **state)
 	event_source_free(source);
 }
 
-static void a_match_told_late_does_not_turn_time_back(void **state)
+static void a_match_reported_late_does_not_turn_time_back(void **state)
 {
 	const struct ctf_match matches[] = { { 105, 1, 7, 9, "maker", "slow", "", false },
 					     { 101, 1, 7, 9, "maker", "late", "", false } };
@@ -434,9 +434,9 @@ int main(void)
 		CASE(a_type_that_does_not_fit_is_refused),
 		CASE(ordinals_count_what_is_dropped),
 		CASE(fields_that_nobody_wants_are_left_alone),
-		CASE(losses_are_told_where_the_gap_may_begin),
+		CASE(losses_are_reported_where_the_gap_may_begin),
 		CASE(matches_are_marked),
-		CASE(a_match_told_late_does_not_turn_time_back),
+		CASE(a_match_reported_late_does_not_turn_time_back),
 		CASE(every_cut_gives_what_is_before_it),
 		CASE(no_altered_byte_is_followed_astray),
 		CASE(metadata_is_refused_with_its_place),

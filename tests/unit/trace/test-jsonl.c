@@ -184,7 +184,7 @@ static const struct wrong {
 };
 
 /* Each wrong line stands between two right ones, which must be read all the same. */
-static void tells_what_is_wrong(void **state)
+static void reports_what_is_wrong(void **state)
 {
 	static const char first[] = "{\"event\":\"A\",\"ts\":100,\"x\":1}\n\n",
 			  last[] = "\n{\"event\":\"A\",\"ts\":101,\"x\":2}\n";
@@ -364,7 +364,7 @@ static void lets_signals_interrupt(void **state)
 	close_reading(&reading);
 }
 
-static void tells_read_errors(void **state)
+static void reports_read_errors(void **state)
 {
 	struct reading reading;
 	struct event event;
@@ -446,11 +446,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(relaxed_takes_what_tests_write),
 		cmocka_unit_test(reads_every_type),
-		cmocka_unit_test(tells_what_is_wrong),
+		cmocka_unit_test(reports_what_is_wrong),
 		cmocka_unit_test(keeps_to_ranges),
 		cmocka_unit_test(limits_lines),
 		cmocka_unit_test(reads_pipes),
-		cmocka_unit_test(tells_read_errors),
+		cmocka_unit_test(reports_read_errors),
 		cmocka_unit_test(lets_signals_interrupt),
 		cmocka_unit_test(stands_failing_allocations),
 	};

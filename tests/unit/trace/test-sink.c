@@ -101,7 +101,7 @@ static void json_lines_are_what_is_read(void **state)
 #define SECOND " [  0]                       0/0 seen x=4 name=\"\"\n"
 #define LOST   "--- 12 events were lost from here on ---\n"
 
-static void text_tells_times_and_losses(void **state)
+static void text_reports_times_and_losses(void **state)
 {
 	const uint64_t wall_ns = UINT64_C(1700000000) * 1000000000;
 
@@ -131,7 +131,7 @@ static void on_signal(int number)
 
 static const char *const formats[] = { "text", "json" };
 
-static void a_failure_is_told_and_sticks(void **state)
+static void a_failure_is_reported_and_sticks(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -200,8 +200,8 @@ static void survives_lack_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_lines_are_what_is_read), cmocka_unit_test(text_tells_times_and_losses),
-		cmocka_unit_test(there_are_these_formats),     cmocka_unit_test(a_failure_is_told_and_sticks),
+		cmocka_unit_test(json_lines_are_what_is_read), cmocka_unit_test(text_reports_times_and_losses),
+		cmocka_unit_test(there_are_these_formats),     cmocka_unit_test(a_failure_is_reported_and_sticks),
 		cmocka_unit_test(who_stops_does_not_wait),     cmocka_unit_test(survives_lack_of_memory),
 	};
 

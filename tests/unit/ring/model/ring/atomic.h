@@ -28,10 +28,11 @@ enum model_kind {
 	MODEL_DROP,
 };
 
-uint64_t model_access(enum model_kind kind, _Atomic uint64_t *at, uint64_t a, uint64_t b);
+uint64_t model_access(enum model_kind kind, uint64_t *at, uint64_t a, uint64_t b);
 
-static inline uint64_t ring_clock_ns(void)
+static inline uint64_t ring_clock_now(const struct ring *ring)
 {
+	(void)ring;
 	return model_access(MODEL_CLOCK, NULL, 0, 0);
 }
 
@@ -50,24 +51,24 @@ static inline bool ring_word_exchange(struct ring_control *control, uint64_t old
 	return model_access(MODEL_EXCHANGE, &control->reserve, old, new);
 }
 
-static inline uint64_t ring_told_load(struct ring_control *control)
+static inline uint64_t ring_reported_load(struct ring_control *control)
 {
-	return model_access(MODEL_TOLD, &control->told, 0, 0);
+	return model_access(MODEL_TOLD, &control->reported, 0, 0);
 }
 
-static inline uint64_t ring_told_comm_load(struct ring_control *control, int word)
+static inline uint64_t ring_reported_comm_load(struct ring_control *control, int word)
 {
-	return model_access(MODEL_TOLD_COMM, &control->told_comm[word], 0, 0);
+	return model_access(MODEL_TOLD_COMM, &control->reported_comm[word], 0, 0);
 }
 
-static inline void ring_told_comm_store(struct ring_control *control, int word, uint64_t value)
+static inline void ring_reported_comm_store(struct ring_control *control, int word, uint64_t value)
 {
-	model_access(MODEL_TOLD_COMM_STORE, &control->told_comm[word], value, 0);
+	model_access(MODEL_TOLD_COMM_STORE, &control->reported_comm[word], value, 0);
 }
 
-static inline void ring_told_store(struct ring_control *control, uint64_t told)
+static inline void ring_reported_store(struct ring_control *control, uint64_t reported)
 {
-	model_access(MODEL_TOLD_STORE, &control->told, told, 0);
+	model_access(MODEL_TOLD_STORE, &control->reported, reported, 0);
 }
 
 static inline uint64_t ring_commit_load(struct ring_control *control, uint32_t slot)
@@ -85,22 +86,22 @@ static inline void ring_commit_add(struct ring_control *control, uint32_t slot, 
 	model_access(MODEL_COMMIT_ADD, &control->commits[slot], units, 0);
 }
 
-static inline uint64_t ring_long_load(_Atomic uint64_t *half)
+static inline uint64_t ring_long_load(uint64_t *half)
 {
 	return model_access(MODEL_LONG, half, 0, 0);
 }
 
-static inline void ring_long_store(_Atomic uint64_t *half, uint64_t value)
+static inline void ring_long_store(uint64_t *half, uint64_t value)
 {
 	model_access(MODEL_LONG_STORE, half, value, 0);
 }
 
-static inline uint64_t ring_data_load(_Atomic uint64_t *unit)
+static inline uint64_t ring_data_load(uint64_t *unit)
 {
 	return model_access(MODEL_DATA, unit, 0, 0);
 }
 
-static inline void ring_data_store(_Atomic uint64_t *unit, uint64_t value)
+static inline void ring_data_store(uint64_t *unit, uint64_t value)
 {
 	model_access(MODEL_DATA_STORE, unit, value, 0);
 }

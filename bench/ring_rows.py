@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What it costs a program to write an event of its own to a ring, beside LTTng-UST."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from rows import Row
+from tools import HERE
+
+EVENTS = 4_000_000
+WAYS = {"the clock alone": "clock", "exclusive writer": "exclusive", "shared ring, one thread": "shared",
+        "shared ring, two threads": "shared-2"}
+SESSION = "asterism-bench"
+
+
+class Ust:
+    """LTTng-UST in a session that overwrites and that nobody reads; is_there says whether it works here."""
+
+    def __init__(self, bench):
+        self.bench, self.daemon, self.program = bench, None, None
+        if not shutil.which("lttng-sessiond") or not shutil.which("lttng"):
+            return
+        folder = os.path.join(HERE, "peers")
+        try:
+            self.program = bench.compiled("ust-write", "peers/ust-write.c", f"-I{folder}", "-llttng-ust", "-ldl")
+        except subprocess.CalledProcessError:
+            return
+        self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--quiet"], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+        for _ in range(50):
+            if self.lttng("list", "-u"):
+                break
+            time.sleep(0.1)
+        self.ready = all([
+            self.lttng("create", SESSION, "--snapshot", "--output=" + os.path.join(bench.folder, "ust")),
+            self.lttng("enable-channel", "-u", "-s", SESSION, "--overwrite", "--subbuf-size=16k", "--num-subbuf=8", "c"),
+            self.lttng("enable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write"),
+            self.lttng("start", SESSION)])
+
+    @property
+    def is_there(self):
+        return self.daemon is not None and self.ready
+
+    def lttng(self, *arguments):
+        return subprocess.run(["lttng", "--no-sessiond", *arguments], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0
+
+    def close(self):
+        if self.daemon is None:
+            return
+        self.lttng("destroy", SESSION)
+        self.daemon.terminate()
+        self.daemon.wait()
+
+
+def nanoseconds(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+def measure_write(bench, rounds):
+    events = str(EVENTS // 10 if bench.quick else EVENTS)
+    program = os.path.join(bench.build, "bench", "ring-bench")
+    samples = {name: [] for name in WAYS}
+    ust = Ust(bench)
+    try:
+        for _ in range(rounds):
+            for name, way in WAYS.items():
+                samples[name].append(nanoseconds(program, way, events))
+            if ust.is_there:
+                samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
+    finally:
+        ust.close()
+    return {name: values for name, values in samples.items() if None not in values}
+
+
+ROWS = [
+    Row("write", "writing an event of 32 bytes with its time", "ns", "LTTng-UST",
+        "exclusive <= the clock + 2 and <= 0.15 x LTTng-UST; shared <= 24, by two threads <= 35", measure_write),
+]

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what of a stack is copied: the registers that user code had when it entered the kernel, and pages from its
+ * stack pointer upwards, up to one that cannot be read. What lies below the pointer belongs to the stack, too, where
+ * the architecture's functions may use it without moving the pointer.
+ */
+
+#include "ebpf/memory/stack-copy.h"
+
+#include "ebpf/kernel/feature.h"
+#include "ebpf/memory/emit.h"
+
+#include <string.h>
+
+#define COPY(member) offsetof(struct stack_copy, member)
+
+/* Of struct pt_regs; bytes 0: not known here. */
+static const struct {
+	uint32_t bytes, stack_pointer;
+	int32_t red_zone; /* bytes below the stack pointer that are in use */
+} registers = {
+#if defined(__x86_64__)
+	168,
+	152,
+	128,
+#elif defined(__aarch64__)
+	272,
+	248,
+	0,
+#else
+	0,
+	0,
+	0,
+#endif
+};
+
+_Static_assert(sizeof registers.bytes &&PROGRAM_REGISTERS_MAX * 8 >= 272, "they have room");
+
+struct memory_ring stack_copy_ring(void)
+{
+	struct memory_ring ring = { .entry_bytes = sizeof(struct stack_copy) };
+	uint32_t fit = (STACK_COPIES_BYTES_MAX - STACK_RING_HEAD_BYTES) / ring.entry_bytes;
+
+	if (!registers.bytes || !ebpf_has_user_registers())
+		return ring;
+	for (ring.entries = 1; ring.entries * 2 <= fit;)
+		ring.entries *= 2;
+	return ring;
+}
+
+/* r7 = the pages, from the one of r9, that could be read into the entry in r8. */
+static void copy_pages(struct ebpf_asm *as)
+{
+	uint32_t done = ebpf_label(as);
+
+	ebpf_mov_imm(as, R7, 0);
+	for (int32_t i = 0; i < STACK_COPY_PAGES; i++) {
+		uint32_t unread = ebpf_label(as);
+
+		ebpf_mov(as, R1, R8);
+		ebpf_alu_imm(as, BPF_ADD, R1, (int32_t)COPY(bytes) + i * STACK_PAGE_BYTES);
+		ebpf_mov_imm(as, R2, STACK_PAGE_BYTES);
+		ebpf_mov(as, R3, R9);
+		ebpf_alu_imm(as, BPF_ADD, R3, i * STACK_PAGE_BYTES);
+		ebpf_call(as, BPF_FUNC_probe_read_user);
+		/* The first one may be below the stack pointer, and never have been touched. */
+		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, i ? done : unread);
+		ebpf_alu_imm(as, BPF_OR, R7, 1 << i);
+		ebpf_bind(as, unread);
+	}
+	ebpf_bind(as, done);
+}
+
+uint32_t stack_copy_function(struct emit *emit)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t function;
+
+	if (ebpf_asm_find(as, "stack_copy", &function))
+		return function;
+	function = emit_function_of_numbers(emit, "stack_copy", 0);
+	ebpf_asm_enter(as, function);
+	uint32_t no = ebpf_label(as);
+
+	ebpf_note(as, "copy the stack of the current thread");
+	emit_ring_claim(emit, &emit->context->memory->copies, no);
+	ebpf_call(as, BPF_FUNC_get_current_task_btf);
+	ebpf_mov(as, R1, R0);
+	ebpf_call(as, BPF_FUNC_task_pt_regs);
+	ebpf_mov(as, R3, R0);
+	ebpf_mov(as, R1, R8);
+	ebpf_alu_imm(as, BPF_ADD, R1, COPY(registers));
+	ebpf_mov_imm(as, R2, registers.bytes);
+	ebpf_call(as, BPF_FUNC_probe_read_kernel);
+	ebpf_load(as, BPF_DW, R9, R8, (int32_t)(COPY(registers) + registers.stack_pointer));
+	ebpf_alu_imm(as, BPF_SUB, R9, registers.red_zone);
+	ebpf_alu_imm(as, BPF_AND, R9, -STACK_PAGE_BYTES);
+	ebpf_store(as, BPF_DW, R8, COPY(start), R9);
+	copy_pages(as);
+	ebpf_store(as, BPF_DW, R8, COPY(pages), R7);
+	emit_ring_publish(emit);
+	ebpf_mov(as, R0, R6);
+	ebpf_exit(as);
+	ebpf_bind(as, no);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+bool stack_copy_read(const struct memory *memory, uint64_t number, uint64_t ids, struct memory_stack *stack)
+{
+	const struct stack_copy *entry = stack_ring_find(memory, &memory->copies, number, ids);
+
+	if (!entry)
+		return false;
+	memcpy(&stack->room, entry, sizeof stack->room);
+	stack->copy = (struct program_stack_copy){
+		.registers = stack->room.registers,
+		.start = stack->room.start,
+		.bytes = stack->room.bytes,
+		.pages = stack->room.pages,
+		.page_bytes = STACK_PAGE_BYTES,
+		.page_count = STACK_COPY_PAGES,
+	};
+	return stack_ring_holds(entry, number);
+}

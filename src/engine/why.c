@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how what becomes of runs is counted. Nothing here runs unless counts were asked for. */
+
+#include "engine/why-priv.h"
+
+#include "program/query.h"
+
+#include <errno.h>
+
+/* Who opened a run. */
+struct who {
+	uint32_t pid, tid;
+};
+
+static struct who *who_of(const struct engine_rule *rule, struct engine_run *run)
+{
+	return (struct who *)((char *)run + rule->runs.who_offset);
+}
+
+static uint64_t *counts_of(const struct engine_rule *rule, const struct engine_transition *transition)
+{
+	return rule->why->counts + rule->why->places[transition - rule->why->transitions];
+}
+
+static void find_places(const struct engine *engine, const struct program_rule *rule, uint32_t *places)
+{
+	for (uint32_t i = 0; i < rule->state_count; i++) {
+		const struct program_state *state = &program_states(engine->program, rule)[i];
+
+		for (uint32_t j = 0; j < state->transition_count; j++)
+			places[state->first_transition + j] = program_why_transition(
+				engine->program, rule, &program_transitions(engine->program, state)[j]);
+	}
+}
+
+static int init_rule(struct engine *engine, struct engine_rule *rule, uint32_t *places)
+{
+	rule->why = arena_zero(engine->arena, 1, sizeof *rule->why);
+	if (!rule->why)
+		return -ENOMEM;
+	rule->why->transitions = engine->transitions;
+	rule->why->places = places;
+	rule->why->counts =
+		arena_zero(engine->arena, program_why_words(engine->program, rule->image), sizeof *rule->why->counts);
+	find_places(engine, rule->image, places);
+	return rule->why->counts ? 0 : -ENOMEM;
+}
+
+int engine_why_init(struct engine *engine)
+{
+	const struct program *program = engine->program;
+	uint32_t *places;
+	int result = 0;
+
+	if (!engine->options.counts_why)
+		return 0;
+	places = arena_zero(engine->arena, program->header->sections[PROGRAM_TRANSITIONS].count, sizeof *places);
+	engine->seen = arena_zero(engine->arena, program->type_count + 1, sizeof *engine->seen);
+	if (!places || !engine->seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < program->rule_count && !result; i++)
+		result = init_rule(engine, &engine->rules[i], places);
+	return result;
+}
+
+void engine_why_open(struct engine_rule *rule, struct engine_run *run, const struct event_header *record)
+{
+	if (rule->runs.who_offset)
+		*who_of(rule, run) = (struct who){ record->pid, record->tid };
+}
+
+void engine_why_meet(struct engine_rule *rule, const struct engine_group *group)
+{
+	if (group->count)
+		counts_of(rule, group->transitions)[PROGRAM_WHY_MET]++;
+}
+
+/* The event ends the run: by whom is it? */
+static void count_others(const struct engine_rule *rule, struct engine_run *run, const struct event_header *record,
+			 uint64_t *counts)
+{
+	if (!run || !rule->runs.who_offset)
+		return;
+	counts[PROGRAM_WHY_OTHER_PROCESS] += who_of(rule, run)->pid != record->pid;
+	counts[PROGRAM_WHY_OTHER_THREAD] += who_of(rule, run)->tid != record->tid;
+}
+
+void engine_why_take(struct engine_rule *rule, struct engine_run *run, const struct engine_transition *transition,
+		     const struct event_header *record)
+{
+	uint64_t *counts = counts_of(rule, transition);
+
+	counts[PROGRAM_WHY_TAKEN]++;
+	if (transition->target == PROGRAM_TARGET_END)
+		count_others(rule, run, record, counts);
+}
+
+void engine_why_fail(struct engine_rule *rule, struct engine_run *run, const struct engine_transition *transition,
+		     const struct event_header *record)
+{
+	uint64_t *counts = counts_of(rule, transition);
+
+	counts[PROGRAM_WHY_FAILED]++;
+	if (transition->target != PROGRAM_TARGET_END)
+		count_others(rule, run, record, counts);
+}
+
+void engine_why_break(const struct engine *engine, struct engine_rule *rule, uint32_t type)
+{
+	rule->why->counts[program_why_type(engine->program, rule->image, type) + PROGRAM_WHY_BROKE]++;
+}
+
+void engine_why_expire(struct engine_rule *rule, const struct engine_run *run)
+{
+	rule->why->counts[program_why_state(run->state) + PROGRAM_WHY_EXPIRED]++;
+}
+
+void engine_why_end(struct engine_rule *rule, enum program_why_rule how)
+{
+	rule->why->counts[how]++;
+}
+
+static void add_seen(const struct engine *engine, const struct program_rule *rule, uint64_t *counts)
+{
+	const uint32_t *over = program_over(engine->program, rule);
+
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (program_why_looks_at(engine->program, rule, over[i]))
+			counts[program_why_type(engine->program, rule, over[i]) + PROGRAM_WHY_SEEN] +=
+				engine->seen[over[i]];
+}
+
+static void add_open(const struct engine_rule *rule, uint64_t *counts)
+{
+	for (size_t i = 0; rule->live && i <= rule->by_key.mask; i++)
+		for (const struct engine_run *chain = rule->by_key.buckets[i]; chain; chain = chain->aside)
+			for (const struct engine_run *run = chain; run; run = run->next)
+				counts[program_why_state(run->state) + PROGRAM_WHY_OPEN]++;
+}
+
+void engine_count_why(const struct engine *engine, uint32_t index, uint64_t *counts)
+{
+	const struct engine_rule *rule = &engine->rules[index];
+	uint32_t words = program_why_words(engine->program, rule->image);
+
+	for (uint32_t i = 0; i < words && rule->why; i++)
+		counts[i] += rule->why->counts[i];
+	if (!rule->why)
+		return;
+	add_seen(engine, rule->image, counts);
+	add_open(rule, counts);
+}

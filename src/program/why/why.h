@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROGRAM_WHY_WHY_H
+#define PROGRAM_WHY_WHY_H
+
+/*
+ * What became of a rule's runs, counted: docs/execution.md says what each executor counts when it is asked to. The
+ * counts of a rule are one array of numbers, so that executors add them up without a look at what they mean; where in
+ * it a fact stands is decided here.
+ */
+
+#include "program/load.h"
+
+#include <stdbool.h>
+
+/* Of a rule. */
+enum program_why_rule {
+	/* Under AFTER MATCH DROP, runs ended by the match of another one, or as one that might have matched was
+	   refused. */
+	PROGRAM_WHY_DROPPED,
+	PROGRAM_WHY_DISCARDED, /* runs ended by a loss (ON LOSS DISCARD) */
+	PROGRAM_WHY_RULE_WORDS,
+};
+
+/* Of a state. */
+enum program_why_state {
+	PROGRAM_WHY_EXPIRED, /* runs whose time was up here, without a match */
+	PROGRAM_WHY_OPEN,    /* runs that are here when the counts are read */
+	PROGRAM_WHY_STATE_WORDS,
+};
+
+/* Of a type of the stream (program_over), and behind these of all others together where program_why_has_others. */
+enum program_why_type {
+	PROGRAM_WHY_SEEN,  /* events; not of the other types */
+	PROGRAM_WHY_BROKE, /* runs that ended because the event fits nowhere (strict semantics) */
+	PROGRAM_WHY_TYPE_WORDS,
+};
+
+/* Of a transition. */
+enum program_why_transition {
+	PROGRAM_WHY_MET,           /* the first of its type in a state but the start: how often runs were judged */
+	PROGRAM_WHY_TAKEN,         /* it fits, and is the one */
+	PROGRAM_WHY_FAILED,        /* of these: hold is false, and the run ends */
+	PROGRAM_WHY_OTHER_PROCESS, /* of the runs that it ended: by an event of another process than opened the run */
+	PROGRAM_WHY_OTHER_THREAD,  /* the same of threads */
+	PROGRAM_WHY_TRANSITION_WORDS,
+};
+
+/* Whether events of types that the rule does not name matter to it: OVER { * } under the strict semantics. */
+bool program_why_has_others(const struct program_rule *rule);
+
+/* Whether events of type may do something to the rule: only these are counted. */
+bool program_why_looks_at(const struct program *program, const struct program_rule *rule, uint32_t type);
+
+/* How many numbers a rule has. */
+uint32_t program_why_words(const struct program *program, const struct program_rule *rule);
+
+/* Where the first number of a state is (of the rule), of a transition (of the program), of a type (of the program). */
+uint32_t program_why_state(uint32_t state);
+uint32_t program_why_type(const struct program *program, const struct program_rule *rule, uint32_t type);
+uint32_t program_why_transition(const struct program *program, const struct program_rule *rule,
+				const struct program_transition *transition);
+
+/* The counts of all rules of a program. */
+struct program_why {
+	const struct program *program;
+	uint64_t **rules; /* per rule: its numbers */
+};
+
+/* All 0. Returns 0, -ENOMEM. program_why_free takes NULL, too. */
+int program_why_new(const struct program *program, struct program_why **made);
+void program_why_free(struct program_why *why);
+
+#endif
