@@ -134,5 +134,6 @@ has_probe() {
 	kill -KILL $session
 	wait $session || true
 	wait_for not has_probe
-	run ! grep -q pthread_mutex /sys/kernel/tracing/uprobe_events
+	[ -r /sys/kernel/tracing/uprobe_events ] || mount -t tracefs tracefs /sys/kernel/tracing
+	run -1 grep pthread_mutex /sys/kernel/tracing/uprobe_events
 }
