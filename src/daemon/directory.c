@@ -163,7 +163,10 @@ static void remember(struct daemon *daemon, const char *name, const char *error)
 	const struct unit_source nothing = { .name = name, .is_file = true };
 	struct unit *unit = units_find(&daemon->units, name);
 
-	log_line(LOG_LEVEL_ERROR, "%s: %s", name, error);
+	size_t length = strlen(name);
+	bool says_where = strncmp(error, name, length) == 0 && error[length] == ':';
+
+	log_line(LOG_LEVEL_ERROR, "%s%s%s", says_where ? "" : name, says_where ? "" : ": ", error);
 	if (!unit && daemon->units.count < daemon->options->units_max &&
 	    unit_new(daemon->session, &nothing, &unit) == 0)
 		units_add(&daemon->units, unit);

@@ -7,8 +7,8 @@ usage: session.py commands PAGE HEADING         the commands, one a line
        session.py other PAGE HEADING PROGRAM    the first command of PROGRAM among the blocks that are no sessions
 
 A session is a code block that begins with `$ `; each such line is a command, and lines with `> ` behind it belong to it. HEADING is the beginning of the section's
-heading, without the #. Lines are compared without their numbers, times, bars and blanks, and a host's name is any;
-`[...]` stands for lines that are left out.
+heading, without the #. Lines are compared without their numbers, times, bars and blanks, a host's name is any, and
+a busy machine may have more keys than are shown; `[...]` stands for lines that are left out.
 """
 
 import re
@@ -17,6 +17,7 @@ import sys
 TYPED = ("$ ", "> ")
 UNITS = r"(?: ?(?:ns|us|ms|min|s|B|KiB|MiB|GiB)\b)?"
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:0x[0-9a-f]+|\d(?:[\d.,:TZ+-]|e[-+])*)" + UNITS)
+CUT = re.compile(r", the first \d+$")
 HOST = re.compile(r"^(\d{4}-\d\d-\d\dT\S+) +\S+")
 
 
@@ -35,7 +36,7 @@ def sessions(page, heading):
 
 
 def shape(line):
-    line = HOST.sub(r"\1 HOST", line)
+    line = CUT.sub("", HOST.sub(r"\1 HOST", line.rstrip()))
     return re.sub(r"[# ]+", " ", NUMBER.sub("#", line)).strip()
 
 

@@ -227,10 +227,10 @@ await_waiting() {
 	[ "$(grep -c '"match":"pair"' out)" = 1 ]
 	[ "$(grep -c '"match":"gone"' out)" = 1 ]
 	echo 'RULE pair PATTERN {' >rules/pair.rule
-	run -0 ctl reload
+	run -2 ctl reload
 	[ "$output" = "3 units, 1 of the files wrong: see 'asterism ctl --socket ctl.sock query'" ]
 	[[ $(asked 'u["pair.rule"]["state"], u["pair.rule"]["error"]') == *"active"*"pair.rule:"* ]]
-	grep -q 'error: pair.rule: pair.rule:[0-9]*:[0-9]*: ' log
+	grep -q 'error: pair.rule:[0-9]*:[0-9]*: ' log
 	call 1
 	await '"match":"pear"' out 2
 	printf 'RULE pure PATTERN { [sys_exit_getppid:a] }\n' >rules/pair.rule

@@ -34,6 +34,7 @@ struct operation {
 	/* Adds to the request what the operation needs; a status. */
 	int (*prepare)(struct asking *asking, json_t *request);
 	void (*print)(const json_t *reply, const char *command);
+	const char *failed; /* a number in the reply; unless it is 0, not everything was done; NULL: there is none */
 };
 
 static int name_unit(struct asking *asking, json_t *request)
@@ -174,7 +175,7 @@ static const struct operation operations[OPERATIONS] = {
 	[NEXT] = { "next-result", 0, 1, wait_for, ctl_print_result },
 	[CONTINUE] = { "continue", 1, 1, give_ticket, NULL },
 	[ABORT] = { "abort", 1, 1, give_ticket, NULL },
-	[RELOAD] = { "reload", 0, 0, NULL, print_reloaded },
+	[RELOAD] = { "reload", 0, 0, NULL, print_reloaded, "wrong" },
 };
 
 static const struct operation *find(const char *word)
@@ -224,6 +225,7 @@ static void report_notes(const json_t *reply)
 
 static int show(const struct asking *asking, const json_t *reply)
 {
+	const char *failed = asking->operation->failed;
 	bool is_fine = json_is_true(json_object_get(reply, "ok"));
 
 	if (asking->arguments->options[OPTION_FORMAT_EVENTS].number == 1) {
@@ -233,7 +235,9 @@ static int show(const struct asking *asking, const json_t *reply)
 		if (asking->operation->print)
 			asking->operation->print(reply, asking->command);
 	}
-	return is_fine ? STATUS_FINE : refused(reply);
+	if (!is_fine)
+		return refused(reply);
+	return failed && json_integer_value(json_object_get(reply, failed)) ? STATUS_USAGE : STATUS_FINE;
 }
 
 static int ask(struct asking *asking)
