@@ -66,6 +66,18 @@ teardown() {
 	stop
 }
 
+@test "ctl next shows what matches come to as the line that it is" {
+	printf 'RULE sums PATTERN { sys_enter_getppid:a } AGGREGATE { COUNT } BY { pid } EVERY 100ms\n' >rules/sums.rule
+	start
+	ctl next sums.rule --timeout 20s >next 3>&- 6<&- 7>&- &
+	local next=$!
+	await_waiting
+	for i in 1 2 3 4; do call 1; sleep 0.2; done
+	wait $next
+	[[ $(cat next) == "sums.rule: {\"aggregate\":\"sums\",\"by\":{\"pid\":$puppet},"*"\"COUNT\":"* ]]
+	stop
+}
+
 @test "ctl: all operations" {
 	start
 	[[ $(ctl ping) == "asterismd "*" runs" ]]

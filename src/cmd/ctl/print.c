@@ -4,6 +4,7 @@
 #include "cmd/ctl/print.h"
 
 #include "base/text.h"
+#include "cmd/text/json-text.h"
 #include "cmd/text/json.h"
 #include "session/output/result.h"
 
@@ -150,13 +151,11 @@ static void print_trail(const json_t *match)
 	}
 }
 
-void ctl_print_result(const json_t *reply, const char *command)
+static void print_match(const json_t *match)
 {
-	const json_t *match = json_object_get(reply, "result");
 	struct text_buffer buffer;
 	char memory[256];
 
-	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
 	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
 	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
 	       number(match, "pid"), number(match, "tid"));
@@ -166,6 +165,19 @@ void ctl_print_result(const json_t *reply, const char *command)
 		print_values(json_object_get(match, "return"), json_object_get(match, "names"));
 	putchar('\n');
 	print_trail(match);
+}
+
+void ctl_print_result(const json_t *reply, const char *command)
+{
+	const json_t *result = json_object_get(reply, "result");
+	struct text_buffer buffer;
+	char memory[256];
+
+	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
+	if (json_object_get(result, "match"))
+		print_match(result);
+	else /* what matches come to is a row of any shape */
+		json_text_put(json_incref((json_t *)result));
 	if (number(reply, "ticket"))
 		printf("It is stopped and waits: '%s continue %lld' or '%s abort %lld'\n", command,
 		       number(reply, "ticket"), command, number(reply, "ticket"));
