@@ -35,12 +35,8 @@ static const char *const value_names[] = {
 	[EVENT_STRING] = "string",
 };
 
-const struct event_field *event_field_find(const struct event_type *type, const char *name)
+const struct event_field *event_header_find(const char *name)
 {
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		if (!strcmp(type->fields[i].name, name))
-			return &type->fields[i];
-	}
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++) {
 		if (!strcmp(event_header_fields[i].name, name))
 			return &event_header_fields[i];
@@ -50,6 +46,15 @@ const struct event_field *event_field_find(const struct event_type *type, const 
 			return &event_header_fields[aliases[i].header_field];
 	}
 	return NULL;
+}
+
+const struct event_field *event_field_find(const struct event_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		if (!strcmp(type->fields[i].name, name))
+			return &type->fields[i];
+	}
+	return event_header_find(name);
 }
 
 bool event_field_is_header(const struct event_field *field)

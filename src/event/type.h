@@ -171,6 +171,9 @@ extern const struct event_field event_header_fields[EVENT_HEADER_FIELDS];
  */
 const struct event_field *event_field_find(const struct event_type *type, const char *name);
 
+/* The header field called name, or with that alias; NULL: none is. */
+const struct event_field *event_header_find(const char *name);
+
 /* True for one of the five header fields. */
 bool event_field_is_header(const struct event_field *field);
 

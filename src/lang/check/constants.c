@@ -35,10 +35,9 @@ bool lang_is_header(const struct lang_check *c, const struct lang_syntax_referen
 	if (c->context != LANG_IN_EXCEPTION || reference->first.text || reference->brackets ||
 	    lang_names_find(c->names, name) != LANG_NO_NAME)
 		return false;
-	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
-		if (strcmp(event_header_fields[i].name, name) == 0)
-			return strcmp(name, "ts") != 0;
-	return event_about_find(name) != NULL;
+	const struct event_field *header = event_header_find(name);
+
+	return header ? header->value != EVENT_TIME : event_about_find(name) != NULL;
 }
 
 static bool is_bit_operator(enum lang_op op)

@@ -382,9 +382,9 @@ static const struct event_field *check_about(struct lang_check *c, const struct 
 struct lang_expr *lang_check_header(struct lang_check *c, const struct lang_word *word,
 				    const struct diag_location *location)
 {
-	const struct event_field *field = NULL;
+	const struct event_field *field = event_header_find(word->text);
 
-	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
+	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS && !field; i++)
 		if (lang_word_is(word->text, strlen(word->text), event_header_fields[i].name))
 			field = &event_header_fields[i];
 	if (!field)

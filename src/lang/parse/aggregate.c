@@ -39,7 +39,7 @@ static bool take_operation(struct lang_parser *p, enum lang_aggregate_op *op)
 /* Whether the next word is a field that events of every kernel's types have. */
 static bool is_header(const struct lang_parser *p)
 {
-	static const char *const headers[] = { "cpu", "pid", "tid", "comm" };
+	static const char *const headers[] = { "cpu", "pid", "tid", "comm", "CpuId", "ProcessId", "ThreadId" };
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
