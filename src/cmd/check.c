@@ -333,7 +333,8 @@ const struct cli_command cmd_check = {
 	.operands = "{FILE | -r TEXT}...",
 	.description =
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
-		"running anything; '-' is standard input. Errors are shown with their place, the line and what would be right; several per "
+		"running anything; '-' is standard input. Errors are shown with their place, the line and what would "
+		"be right; several per "
 		"run.\n\n"
 		"A rule that is fine runs inside the kernel unless it is said why it does not: everything that keeps "
 		"it out, "
