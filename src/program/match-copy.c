@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how a match is packed: a head, the run's slots, then each event of the sequence with its whole record, the
- * reactions, and the texts of reactions and frames; all in one piece of memory at multiples of 8.
+ * reactions and the other threads, and the texts of reactions and frames; all in one piece of memory at multiples of 8.
  */
 
 #include "program/match-copy.h"
@@ -13,7 +13,8 @@
 struct head {
 	size_t bytes;               /* of everything, head included */
 	struct program_match match; /* what it points to is not from here */
-	uint32_t slot_bytes, reaction_count;
+	uint32_t slot_bytes, reaction_count, frame_count;
+	uint32_t reserved; /* 0 */
 	char comm[EVENT_COMM_BYTES];
 };
 
@@ -23,7 +24,9 @@ struct event_head {
 };
 
 _Static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct event_head) == 8, "records stay aligned");
-_Static_assert(sizeof(struct program_match_event) % 8 == 0 && sizeof(struct program_reaction) % 8 == 0, "arrays, too");
+_Static_assert(sizeof(struct program_match_event) % 8 == 0 && sizeof(struct program_reaction) % 8 == 0 &&
+		       sizeof(struct program_thread) % 8 == 0,
+	       "arrays, too");
 
 static uint32_t record_bytes(const struct program *program, const struct event_header *record)
 {
@@ -36,9 +39,14 @@ static uint32_t reaction_count(const struct program *program, const struct progr
 	return match->reactions ? program->rules[match->rule].statement_count : 0;
 }
 
+/* Of all stacks. */
 static uint32_t frame_count(const struct program_match *match)
 {
-	return match->frames ? match->stack_count : 0;
+	uint32_t count = match->named_stack.frame_count;
+
+	for (uint32_t i = 0; i < match->thread_count; i++)
+		count += match->threads[i].stack.frame_count;
+	return count;
 }
 
 static size_t text_bytes(const char *text)
@@ -46,9 +54,18 @@ static size_t text_bytes(const char *text)
 	return text ? strlen(text) + 1 : 0;
 }
 
+static size_t stack_bytes(const struct program_stack *stack)
+{
+	size_t size = text_bytes(stack->end);
+
+	for (uint32_t i = 0; i < stack->frame_count; i++)
+		size += text_bytes(stack->frames[i]);
+	return size;
+}
+
 size_t program_match_bytes(const struct program *program, const struct program_match *match)
 {
-	uint32_t reactions = reaction_count(program, match), frames = frame_count(match);
+	uint32_t reactions = reaction_count(program, match);
 	size_t size = sizeof(struct head) + program->rules[match->rule].slot_bytes;
 
 	for (uint32_t i = 0; i < match->event_count; i++)
@@ -56,9 +73,9 @@ size_t program_match_bytes(const struct program *program, const struct program_m
 	size += reactions * sizeof *match->reactions;
 	for (uint32_t i = 0; i < reactions; i++)
 		size += text_bytes(match->reactions[i].why);
-	for (uint32_t i = 0; i < frames; i++)
-		size += text_bytes(match->frames[i]);
-	size += text_bytes(match->stack_end);
+	size += stack_bytes(&match->named_stack) + match->thread_count * sizeof *match->threads;
+	for (uint32_t i = 0; i < match->thread_count; i++)
+		size += text_bytes(match->threads[i].comm) + stack_bytes(&match->threads[i].stack);
 	return (size + 7) / 8 * 8;
 }
 
@@ -81,6 +98,13 @@ static char *put_events(const struct program *program, const struct program_matc
 	return to;
 }
 
+static char *put_stack(const struct program_stack *stack, char *to)
+{
+	for (uint32_t i = 0; i < stack->frame_count; i++)
+		to = put(to, stack->frames[i], text_bytes(stack->frames[i]));
+	return put(to, stack->end, text_bytes(stack->end));
+}
+
 void program_match_pack(const struct program *program, const struct program_match *match, void *packed)
 {
 	struct head head = {
@@ -88,10 +112,10 @@ void program_match_pack(const struct program *program, const struct program_matc
 		.match = *match,
 		.slot_bytes = program->rules[match->rule].slot_bytes,
 		.reaction_count = reaction_count(program, match),
+		.frame_count = frame_count(match),
 	};
 	char *to = packed;
 
-	head.match.stack_count = frame_count(match);
 	memcpy(head.comm, match->comm, strnlen(match->comm, sizeof head.comm - 1));
 	to = put(to, &head, sizeof head);
 	to = put(to, match->slots, head.slot_bytes);
@@ -99,21 +123,24 @@ void program_match_pack(const struct program *program, const struct program_matc
 	to = put(to, match->reactions, head.reaction_count * sizeof *match->reactions);
 	for (uint32_t i = 0; i < head.reaction_count; i++)
 		to = put(to, match->reactions[i].why, text_bytes(match->reactions[i].why));
-	for (uint32_t i = 0; i < head.match.stack_count; i++)
-		to = put(to, match->frames[i], text_bytes(match->frames[i]));
-	put(to, match->stack_end, text_bytes(match->stack_end));
+	to = put(to, match->threads, match->thread_count * sizeof *match->threads);
+	to = put_stack(&match->named_stack, to);
+	for (uint32_t i = 0; i < match->thread_count; i++) {
+		to = put(to, match->threads[i].comm, text_bytes(match->threads[i].comm));
+		to = put_stack(&match->threads[i].stack, to);
+	}
 }
 
-static size_t room_bytes(uint32_t events, uint32_t reactions, uint32_t frames)
+static size_t room_bytes(const struct program_match *match, uint32_t reactions, uint32_t frames)
 {
-	return events * sizeof(struct program_match_event) + reactions * sizeof(struct program_reaction) +
-	       frames * sizeof(char *);
+	return match->event_count * sizeof(struct program_match_event) + reactions * sizeof(struct program_reaction) +
+	       match->thread_count * sizeof(struct program_thread) + frames * sizeof(char *);
 }
 
 struct program_packed program_match_packed(const void *packed)
 {
 	const struct head *head = packed;
-	size_t room = room_bytes(head->match.event_count, head->reaction_count, head->match.stack_count);
+	size_t room = room_bytes(&head->match, head->reaction_count, head->frame_count);
 
 	return (struct program_packed){ head->bytes, room };
 }
@@ -141,12 +168,27 @@ static const char *take_events(const char *from, uint32_t count, struct program_
 	return from;
 }
 
+/* Takes the texts of stack; its frames are listed in room, which then is what is left of it. */
+static void take_stack(const char **from, struct program_stack *stack, const char ***room)
+{
+	const char **frames = *room;
+
+	for (uint32_t i = 0; i < stack->frame_count; i++)
+		frames[i] = take_text(from);
+	if (stack->frames)
+		stack->frames = frames;
+	if (stack->end)
+		stack->end = take_text(from);
+	*room += stack->frame_count;
+}
+
 void program_match_unpack(const void *packed, void *room, struct program_match_copy *copy)
 {
 	const struct head *head = packed;
 	struct program_match_event *events = room;
 	struct program_reaction *reactions = (struct program_reaction *)(events + head->match.event_count);
-	const char **frames = (const char **)(reactions + head->reaction_count);
+	struct program_thread *threads = (struct program_thread *)(reactions + head->reaction_count);
+	const char **frames = (const char **)(threads + head->match.thread_count);
 	const char *from = (const char *)(head + 1) + head->slot_bytes;
 
 	*copy = (struct program_match_copy){ .match = head->match,
@@ -157,24 +199,28 @@ void program_match_unpack(const void *packed, void *room, struct program_match_c
 	for (uint32_t i = 0; i < head->reaction_count; i++)
 		if (reactions[i].why)
 			reactions[i].why = take_text(&from);
-	for (uint32_t i = 0; i < head->match.stack_count; i++)
-		frames[i] = take_text(&from);
-	if (head->match.stack_end)
-		copy->match.stack_end = take_text(&from);
+	put((char *)threads, from, head->match.thread_count * sizeof *threads);
+	from += head->match.thread_count * sizeof *threads;
+	take_stack(&from, &copy->match.named_stack, &frames);
+	for (uint32_t i = 0; i < head->match.thread_count; i++) {
+		threads[i].comm = take_text(&from);
+		take_stack(&from, &threads[i].stack, &frames);
+	}
 	copy->match.slots = head + 1;
 	copy->match.comm = head->comm;
 	copy->match.events = events;
 	copy->match.reactions = copy->reactions;
 	copy->match.stack = NULL;
+	copy->match.stack_count = 0;
 	copy->match.stack_copy = NULL;
+	copy->match.threads = threads;
 	copy->match.namer = NULL;
-	copy->match.frames = head->match.frames ? frames : NULL;
 }
 
 /* A copy, its room and its packed bytes. */
 struct program_match_copy *program_match_keep(const struct program *program, const struct program_match *match)
 {
-	size_t room = room_bytes(match->event_count, reaction_count(program, match), frame_count(match));
+	size_t room = room_bytes(match, reaction_count(program, match), frame_count(match));
 	struct program_match_copy *copy = alloc_zero(sizeof *copy + room + program_match_bytes(program, match), 1);
 	char *behind;
 

@@ -7,7 +7,7 @@
  * moved and queued, or as one object of its own.
  *
  * What belongs to a match: its slots, the events of its sequence with their records, comm, and, where there are any,
- * the reactions with their reasons and the frames of its stack. Addresses without frames are left out: they are of use
+ * the reactions with their reasons and the frames of its stacks. Addresses without frames are left out: they are of use
  * only while the process is as it was. Reactions' verdict and by are texts that never end.
  *
  * Shapes: packed bytes begin at and take a multiple of 8. Unpacking needs room for the arrays that a match points to;

@@ -38,8 +38,24 @@ struct program_stack_copy {
 	uint32_t page_bytes, page_count;
 };
 
-/* How a stack was found: by following frame pointers, in the kernel; by unwinding a copy of it. */
-enum program_stack_by { PROGRAM_BY_FRAME_POINTERS, PROGRAM_BY_UNWINDING };
+/* How a stack was found: by following frame pointers, in the kernel; by unwinding a copy of it; the place alone. */
+enum program_stack_by { PROGRAM_BY_FRAME_POINTERS, PROGRAM_BY_UNWINDING, PROGRAM_BY_REGISTERS };
+
+/* A stack with names. */
+struct program_stack {
+	const char *const *frames; /* innermost first */
+	uint32_t frame_count;
+	enum program_stack_by by;
+	const char *end; /* what is missing of it, and why; NULL: nothing is known to be */
+};
+
+/* Of a thread that the match names, late_ns after the match. */
+struct program_thread {
+	uint32_t pid, tid;
+	const char *comm; /* NUL-terminated, at most 15 bytes */
+	uint64_t late_ns;
+	struct program_stack stack;
+};
 
 /*
  * Who knows what addresses of a match's process are called, as long as the process is as it was. Returns a text that is
@@ -64,15 +80,15 @@ struct program_match {
 	uint32_t event_count;
 	uint64_t done;                            /* bit i: statement i of the rule was done in the kernel */
 	const struct program_reaction *reactions; /* per statement of the rule; NULL: nothing was tried */
-	/* Of the thread in user mode, if the rule asks for it: addresses, innermost first, and what they mean. */
+	/* Of the thread in user mode, if the rule asks for it: addresses, innermost first, */
 	const uint64_t *stack;
-	const struct program_stack_copy *stack_copy; /* NULL: there is none; no longer once frames are there */
-	const char *const *frames;                   /* NULL: not looked up yet */
 	uint32_t stack_count;
-	enum program_stack_by stack_by;
+	const struct program_stack_copy *stack_copy; /* NULL: there is none; */
+	struct program_stack named_stack;            /* and what they mean; frames NULL: not looked up yet */
+	const struct program_thread *threads;        /* others that the rule asks for */
+	uint32_t thread_count;
 	const struct program_namer *namer; /* NULL: nobody knows */
-	bool has_own_values;   /* what its rule returns are values of its process, pid, and of nobody else */
-	const char *stack_end; /* what is missing of it, and why; NULL: nothing is known to be */
+	bool has_own_values; /* what its rule returns are values of its process, pid, and of nobody else */
 };
 
 /* Receives matches in order. A negative result stops the executor, which passes it on. */

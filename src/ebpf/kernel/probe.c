@@ -290,6 +290,18 @@ static int has_waiting_probes(const struct btf_kernel *btf)
 	return answer(load(BPF_PROG_TYPE_KPROBE, insns, sizeof insns / sizeof *insns, &opts));
 }
 
+/* Those that may wait came with the helper that reads another process's memory. */
+static int has_task_programs(const struct btf_kernel *btf)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE, .expected_attach_type = BPF_TRACE_ITER,
+		    .attach_btf_id = btf ? btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_iter_task") : 0);
+	const struct bpf_insn insns[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, exit_insn };
+
+	if (!opts.attach_btf_id)
+		return 0;
+	return answer(load(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
+}
+
 static int has_prepare_exec(const struct btf_kernel *btf)
 {
 	struct btf_tracepoint found;
@@ -352,6 +364,9 @@ static const struct {
 	{ { "registers of user code", "stacks are unwound, by a copy", "stacks have what frame pointers lead to",
 	    "5.15" },
 	  has_user_registers },
+	{ { "programs along tasks", "CALL StackOf(): stacks of any thread that waits",
+	    "no StackOf, which each match says; Stack is not concerned", "5.18" },
+	  has_task_programs },
 	{ { "signals to others", "Stop, Kill and signals reach any process at the match",
 	    "who completes the match is reached at once; others as soon as asterism hears of it", "6.13" },
 	  has_signals },

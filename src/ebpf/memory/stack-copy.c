@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define COPY(member) offsetof(struct stack_copy, member)
+#define IMAGE(member) offsetof(struct stack_image, member)
 
 /* Of struct pt_regs; bytes 0: not known here. */
 static const struct {
@@ -48,8 +48,23 @@ struct memory_ring stack_copy_ring(void)
 	return ring;
 }
 
-/* r7 = the pages, from the one of r9, that could be read into the entry in r8. */
-static void copy_pages(struct ebpf_asm *as)
+bool stack_image_is_known(void)
+{
+	return registers.bytes != 0;
+}
+
+/* r0 = 0 where r2 bytes of the task, else of the current one, were copied from r3 to r1. */
+static void read_user(struct ebpf_asm *as, uint8_t task)
+{
+	if (task) {
+		ebpf_mov(as, R4, task);
+		ebpf_mov_imm(as, R5, 0);
+	}
+	ebpf_call(as, task ? BPF_FUNC_copy_from_user_task : BPF_FUNC_probe_read_user);
+}
+
+/* r7 = the pages, from the one of r9, that could be read into the image at r8 + to. */
+static void copy_pages(struct ebpf_asm *as, int32_t to, uint8_t task)
 {
 	uint32_t done = ebpf_label(as);
 
@@ -58,17 +73,51 @@ static void copy_pages(struct ebpf_asm *as)
 		uint32_t unread = ebpf_label(as);
 
 		ebpf_mov(as, R1, R8);
-		ebpf_alu_imm(as, BPF_ADD, R1, (int32_t)COPY(bytes) + i * STACK_PAGE_BYTES);
+		ebpf_alu_imm(as, BPF_ADD, R1, to + (int32_t)IMAGE(bytes) + i * STACK_PAGE_BYTES);
 		ebpf_mov_imm(as, R2, STACK_PAGE_BYTES);
 		ebpf_mov(as, R3, R9);
 		ebpf_alu_imm(as, BPF_ADD, R3, i * STACK_PAGE_BYTES);
-		ebpf_call(as, BPF_FUNC_probe_read_user);
+		read_user(as, task);
 		/* The first one may be below the stack pointer, and never have been touched. */
 		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, i ? done : unread);
 		ebpf_alu_imm(as, BPF_OR, R7, 1 << i);
 		ebpf_bind(as, unread);
 	}
 	ebpf_bind(as, done);
+}
+
+void stack_image_emit(struct ebpf_asm *as, int32_t to, uint8_t task)
+{
+	if (task) {
+		ebpf_mov(as, R1, task);
+	} else {
+		ebpf_call(as, BPF_FUNC_get_current_task_btf);
+		ebpf_mov(as, R1, R0);
+	}
+	ebpf_call(as, BPF_FUNC_task_pt_regs);
+	ebpf_mov(as, R3, R0);
+	ebpf_mov(as, R1, R8);
+	ebpf_alu_imm(as, BPF_ADD, R1, to + (int32_t)IMAGE(registers));
+	ebpf_mov_imm(as, R2, registers.bytes);
+	ebpf_call(as, BPF_FUNC_probe_read_kernel);
+	ebpf_load(as, BPF_DW, R9, R8, to + (int32_t)(IMAGE(registers) + registers.stack_pointer));
+	ebpf_alu_imm(as, BPF_SUB, R9, registers.red_zone);
+	ebpf_alu_imm(as, BPF_AND, R9, -STACK_PAGE_BYTES);
+	ebpf_store(as, BPF_DW, R8, to + (int32_t)IMAGE(start), R9);
+	copy_pages(as, to, task);
+	ebpf_store(as, BPF_DW, R8, to + (int32_t)IMAGE(pages), R7);
+}
+
+struct program_stack_copy stack_image_describe(const struct stack_image *image)
+{
+	return (struct program_stack_copy){
+		.registers = image->registers,
+		.start = image->start,
+		.bytes = image->bytes,
+		.pages = image->pages,
+		.page_bytes = STACK_PAGE_BYTES,
+		.page_count = STACK_COPY_PAGES,
+	};
 }
 
 uint32_t stack_copy_function(struct emit *emit)
@@ -84,20 +133,7 @@ uint32_t stack_copy_function(struct emit *emit)
 
 	ebpf_note(as, "copy the stack of the current thread");
 	emit_ring_claim(emit, &emit->context->memory->copies, no);
-	ebpf_call(as, BPF_FUNC_get_current_task_btf);
-	ebpf_mov(as, R1, R0);
-	ebpf_call(as, BPF_FUNC_task_pt_regs);
-	ebpf_mov(as, R3, R0);
-	ebpf_mov(as, R1, R8);
-	ebpf_alu_imm(as, BPF_ADD, R1, COPY(registers));
-	ebpf_mov_imm(as, R2, registers.bytes);
-	ebpf_call(as, BPF_FUNC_probe_read_kernel);
-	ebpf_load(as, BPF_DW, R9, R8, (int32_t)(COPY(registers) + registers.stack_pointer));
-	ebpf_alu_imm(as, BPF_SUB, R9, registers.red_zone);
-	ebpf_alu_imm(as, BPF_AND, R9, -STACK_PAGE_BYTES);
-	ebpf_store(as, BPF_DW, R8, COPY(start), R9);
-	copy_pages(as);
-	ebpf_store(as, BPF_DW, R8, COPY(pages), R7);
+	stack_image_emit(as, (int32_t)offsetof(struct stack_copy, image), 0);
 	emit_ring_publish(emit);
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
@@ -115,13 +151,6 @@ bool stack_copy_read(const struct memory *memory, uint64_t number, uint64_t ids,
 	if (!entry)
 		return false;
 	memcpy(&stack->room, entry, sizeof stack->room);
-	stack->copy = (struct program_stack_copy){
-		.registers = stack->room.registers,
-		.start = stack->room.start,
-		.bytes = stack->room.bytes,
-		.pages = stack->room.pages,
-		.page_bytes = STACK_PAGE_BYTES,
-		.page_count = STACK_COPY_PAGES,
-	};
+	stack->copy = stack_image_describe(&stack->room.image);
 	return stack_ring_holds(entry, number);
 }

@@ -8,6 +8,19 @@
 
 struct emit;
 
+struct ebpf_asm;
+
+/* Whether the registers of this architecture are known here. */
+bool stack_image_is_known(void);
+
+/*
+ * Fills the image at r8 + to with the stack of the current thread; with that of the task in register task, where it is
+ * not 0: in a program that may wait for memory. Overwrites r0-r5, r7, r9.
+ */
+void stack_image_emit(struct ebpf_asm *as, int32_t to, uint8_t task);
+
+struct program_stack_copy stack_image_describe(const struct stack_image *image);
+
 /* How many there are, and how large; none where the kernel, or this architecture, cannot have them. */
 struct memory_ring stack_copy_ring(void);
 

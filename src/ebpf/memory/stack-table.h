@@ -35,12 +35,16 @@ enum {
 	STACK_COPIES_BYTES_MAX = 4 << 20, /* of all copies: what every kernel takes */
 };
 
-struct stack_copy {
-	struct stack_ring_entry ring;
+struct stack_image {
 	uint64_t start; /* the address of bytes */
 	uint64_t pages; /* bit i: page i could be read */
 	uint64_t registers[PROGRAM_REGISTERS_MAX];
 	uint8_t bytes[STACK_COPY_PAGES * STACK_PAGE_BYTES];
+};
+
+struct stack_copy {
+	struct stack_ring_entry ring;
+	struct stack_image image;
 };
 
 /* What is read of it. */

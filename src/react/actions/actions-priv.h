@@ -8,7 +8,7 @@
 
 extern const struct react_action react_signal, react_stop, react_continue, react_kill, react_message, react_count,
 	react_histogram, react_snapshot, react_set_priority, react_boost_priority, react_exec, react_freeze, react_thaw,
-	react_veto, react_share_cpu, react_ask, react_stack;
+	react_veto, react_share_cpu, react_ask, react_stack, react_stack_of;
 
 #define REACT_PARAMS(list) .params = (list), .param_count = sizeof(list) / sizeof *(list)
 

@@ -17,7 +17,9 @@ struct react_agent_options {
 	bool (*in_scope)(void *context, int pid);
 	/* Wants a snapshot with this name. Returns 0 or -Exxx. NULL: nothing is recorded. */
 	int (*snapshot)(void *context, const char *rule);
-	void *context;
+	/* Takes the stack of a thread. Returns 0, or -Exxx with a clause in why. NULL: nobody can. */
+	int (*stack)(void *context, int tid, char *why, size_t size);
+	void *context, *stack_context;
 	bool anywhere;    /* processes out of scope may be acted upon, too */
 	bool foreign_ids; /* ids of events are not those of our pid namespace: no target can be found */
 	uint32_t statement_count;

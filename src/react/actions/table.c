@@ -20,6 +20,7 @@ const struct react_action *const react_actions[] = {
 	&react_histogram,      /* */
 	&react_snapshot,       /* */
 	&react_stack,          /* */
+	&react_stack_of,       /* */
 	&react_ask,            /* asking user space */
 	NULL,
 };

@@ -42,17 +42,17 @@ static char *line_of(const struct program *program, const struct program_match *
 	return line;
 }
 
-/* What a mark says of the match: without its stack where that would make it too long to be whole. */
+/* What a mark says of the match: without its stacks where that would make it too long to be whole. */
 static char *values_of(const struct program *program, const struct program_match *match)
 {
 	struct program_match bare = *match;
 	size_t length;
 	char *values = line_of(program, match, &length);
 
-	if (!values || length < CTF_MATCH_VALUES_BYTES || !match->stack_count)
+	if (!values || length < CTF_MATCH_VALUES_BYTES || (!match->named_stack.frame_count && !match->thread_count))
 		return values;
 	free(values);
-	bare.stack_count = 0;
+	bare.named_stack.frame_count = bare.thread_count = 0;
 	return line_of(program, &bare, &length);
 }
 

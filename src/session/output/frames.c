@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "session/output/unwind-registers.h"
 #include "session/output/unwinder.h"
 
 #include <errno.h>
@@ -29,9 +30,12 @@ struct frames {
 	struct map_log *log;       /* NULL: there is none */
 	struct unwinder *unwinder; /* NULL: no stack was copied yet */
 	struct unwound unwound;
-	struct text_buffer end;
-	struct text_buffer texts[PROGRAM_FRAMES_MAX]; /* empty: not named yet */
-	const char *reported[PROGRAM_FRAMES_MAX];
+	/* Of the thread that completed the match, then of others. */
+	struct named {
+		struct text_buffer end;
+		struct text_buffer texts[PROGRAM_FRAMES_MAX]; /* empty: not named yet */
+		const char *reported[PROGRAM_FRAMES_MAX];
+	} named[1 + FRAMES_THREADS_MAX];
 };
 
 struct frames *frames_new(bool live)
@@ -49,11 +53,11 @@ void frames_follow(struct frames *frames, pid_t pid)
 		map_log_follow(frames->log, pid);
 }
 
-static void forget_texts(struct frames *frames)
+static void forget_names(struct named *named)
 {
 	for (uint32_t i = 0; i < PROGRAM_FRAMES_MAX; i++)
-		text_fini(&frames->texts[i]);
-	text_fini(&frames->end);
+		text_fini(&named->texts[i]);
+	text_fini(&named->end);
 }
 
 static void forget_file(struct frames *frames, uint32_t index)
@@ -75,7 +79,8 @@ void frames_free(struct frames *frames)
 		return;
 	while (frames->file_count)
 		forget_file(frames, 0);
-	forget_texts(frames);
+	for (uint32_t i = 0; i <= FRAMES_THREADS_MAX; i++)
+		forget_names(&frames->named[i]);
 	mappings_fini(&frames->mappings);
 	unwinder_free(frames->unwinder);
 	map_log_free(frames->log);
@@ -251,15 +256,19 @@ static bool unwind(struct frames *frames, const struct program_match *match)
 	return unwound->count && (!*unwound->why || unwound->count >= count_in_code(frames, match));
 }
 
+static const char *const before_why[] = {
+	[PROGRAM_BY_UNWINDING] = "",
+	[PROGRAM_BY_FRAME_POINTERS] = "by frame pointers: ",
+	[PROGRAM_BY_REGISTERS] = "who called is unknown: ",
+};
+
 /* What is said of the end of the stack, if anything. */
-static const char *end_of(struct frames *frames, bool unwound)
+static const char *end_of(const struct unwound *unwound, enum program_stack_by by, struct text_buffer *text)
 {
-	if (unwound && !*frames->unwound.why)
+	if (by == PROGRAM_BY_UNWINDING && !*unwound->why)
 		return NULL;
-	if (unwound)
-		return frames->unwound.why;
-	text_printf(&frames->end, "by frame pointers: %s", frames->unwound.why);
-	return frames->end.failure ? NULL : frames->end.bytes;
+	text_printf(text, "%s%s", before_why[by], unwound->why);
+	return text->failure ? NULL : text->bytes;
 }
 
 /* Code is where the thread was: the process lives, and has not begun another program. */
@@ -286,35 +295,58 @@ static int read_mappings(struct frames *frames, const struct program_match *matc
 	return frames->log ? map_log_read(frames->log, match->pid, match->ts, &frames->mappings) : 0;
 }
 
-int frames_name(struct frames *frames, struct program_match *match, bool foreign)
+/* index: of named. */
+static int name_stack(struct frames *frames, uint32_t index, const struct program_match *match, bool foreign,
+		      struct program_stack *stack)
 {
+	struct named *named = &frames->named[index];
 	struct unwound *unwound = &frames->unwound;
-	bool by_unwinding = false;
+	const uint64_t *addresses = match->stack;
 
-	forget_texts(frames);
+	forget_names(named);
 	frames_begin(frames);
 	*unwound = (struct unwound){ .why = "its process is of another namespace" };
 	if (read_mappings(frames, match, foreign))
 		return -ENOMEM;
 	if (!foreign)
 		snprintf(unwound->why, sizeof unwound->why, "its process has ended, or runs another program");
-	if (frames->mappings.count)
-		by_unwinding = unwind(frames, match);
-	match->stack_end = end_of(frames, by_unwinding);
-	match->stack_by = by_unwinding ? PROGRAM_BY_UNWINDING : PROGRAM_BY_FRAME_POINTERS;
-	if (by_unwinding) {
-		match->stack = unwound->addresses;
-		match->stack_count = unwound->count;
+	*stack = (struct program_stack){ named->reported, match->stack_count };
+	stack->by = index ? PROGRAM_BY_REGISTERS : PROGRAM_BY_FRAME_POINTERS;
+	if (frames->mappings.count && unwind(frames, match)) {
+		addresses = unwound->addresses;
+		stack->by = PROGRAM_BY_UNWINDING;
+		stack->frame_count = unwound->count;
 	}
-	for (uint32_t i = 0; i < match->stack_count; i++) {
-		bool is_exact = by_unwinding ? unwound->exact >> i & 1 : i == 0;
+	stack->end = end_of(unwound, stack->by, &named->end);
+	for (uint32_t i = 0; i < stack->frame_count; i++) {
+		bool is_exact = stack->by == PROGRAM_BY_UNWINDING ? unwound->exact >> i & 1 : i == 0;
 
-		name_frame(frames, &frames->texts[i], match->stack[i], !is_exact);
-		if (frames->texts[i].failure)
+		name_frame(frames, &named->texts[i], addresses[i], !is_exact);
+		if (named->texts[i].failure)
 			return -ENOMEM;
-		frames->reported[i] = frames->texts[i].bytes;
+		named->reported[i] = named->texts[i].bytes;
 	}
-	match->frames = frames->reported;
-	match->stack_copy = NULL;
 	return 0;
+}
+
+int frames_name(struct frames *frames, struct program_match *match, bool foreign)
+{
+	return name_stack(frames, 0, match, foreign, &match->named_stack);
+}
+
+int frames_name_thread(struct frames *frames, const struct program_stack_copy *copy, uint64_t taken_ns, uint32_t index,
+		       struct program_thread *thread)
+{
+	uint64_t place = unwind_registers_place(copy->registers);
+	const struct program_match match = {
+		.ts = taken_ns,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.comm = thread->comm,
+		.stack = &place,
+		.stack_count = 1,
+		.stack_copy = copy,
+	};
+
+	return name_stack(frames, 1 + index, &match, false, &thread->stack);
 }

@@ -14,7 +14,7 @@
 
 struct frames;
 
-enum { FRAMES_FILES_MAX = 64, FRAMES_BYTES_MAX = 1 << 27 };
+enum { FRAMES_FILES_MAX = 64, FRAMES_BYTES_MAX = 1 << 27, FRAMES_THREADS_MAX = 8 };
 
 /* live: processes may end before their stacks are looked at, and what they have mapped is logged from now on. */
 struct frames *frames_new(bool live);
@@ -24,9 +24,13 @@ void frames_free(struct frames *frames);
 
 /*
  * The stack of match, whose process may have ended since; foreign: its id is not one of our pid namespace. Where a copy
- * of the stack can be unwound, match gets that stack instead; what is told of it is valid until the next call. Returns
- * 0 or -ENOMEM.
+ * of the stack can be unwound, it is named by that; what is told of it is valid until the next call. Returns 0 or
+ * -ENOMEM.
  */
 int frames_name(struct frames *frames, struct program_match *match, bool foreign);
+
+/* The same of a thread (pid, tid, comm), by a copy as of taken_ns: the names are kept under index. */
+int frames_name_thread(struct frames *frames, const struct program_stack_copy *copy, uint64_t taken_ns, uint32_t index,
+		       struct program_thread *thread);
 
 #endif

@@ -187,17 +187,33 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 	putc('\n', stream);
 }
 
-static void put_stack(FILE *stream, const struct program_match *match)
+static void put_stack(FILE *stream, const struct program_stack *stack, const char *indent)
 {
-	for (uint32_t i = 0; match->frames && i < match->stack_count; i++) {
-		fputs("    ", stream);
-		text_write(stream, match->frames[i], TEXT_VALUE);
+	for (uint32_t i = 0; i < stack->frame_count; i++) {
+		fputs(indent, stream);
+		text_write(stream, stack->frames[i], TEXT_VALUE);
 		putc('\n', stream);
 	}
-	if (match->frames && match->stack_count && match->stack_end) {
-		fputs("    ... ", stream);
-		text_write(stream, match->stack_end, TEXT_VALUE);
+	if (stack->frame_count && stack->end) {
+		fprintf(stream, "%s... ", indent);
+		text_write(stream, stack->end, TEXT_VALUE);
 		putc('\n', stream);
+	}
+}
+
+/* "worker[12/15], 0.4 ms later:", and its stack below. */
+static void put_threads(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; i < match->thread_count; i++) {
+		const struct program_thread *thread = &match->threads[i];
+		char later[RESULT_AGO_BYTES];
+
+		fputs("    ", stream);
+		text_write(stream, thread->comm, TEXT_VALUE);
+		result_put_ids(stream, thread->pid, thread->tid);
+		result_print_ago(0, thread->late_ns, later);
+		fprintf(stream, ", %s later:\n", later + (*later == '-'));
+		put_stack(stream, &thread->stack, "      ");
 	}
 }
 
@@ -217,7 +233,8 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 		put_returns(stream, program, match);
 	put_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
-	put_stack(stream, match);
+	put_stack(stream, &match->named_stack, "    ");
+	put_threads(stream, match);
 	if (rule->semantics == PROGRAM_MACHINE) {
 		result_write_trail(stream, program, match);
 		return;

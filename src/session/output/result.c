@@ -145,23 +145,40 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 		putc(']', stream);
 }
 
-static void put_stack(FILE *stream, const struct program_match *match)
+/* ,"stack":[...] and how it was found. */
+static void put_stack(FILE *stream, const struct program_stack *stack)
 {
-	static const char *const by[] = {
-		[PROGRAM_BY_FRAME_POINTERS] = "frame pointers", [PROGRAM_BY_UNWINDING] = "unwinding"
-	};
+	static const char *const by[] = { [PROGRAM_BY_FRAME_POINTERS] = "frame pointers",
+					  [PROGRAM_BY_UNWINDING] = "unwinding",
+					  [PROGRAM_BY_REGISTERS] = "registers" };
 
-	for (uint32_t i = 0; i < match->stack_count; i++) {
+	for (uint32_t i = 0; i < stack->frame_count; i++) {
 		fputs(i ? "," : ",\"stack\":[", stream);
-		result_put_string(stream, match->frames[i]);
+		result_put_string(stream, stack->frames[i]);
 	}
-	if (!match->stack_count)
+	if (!stack->frame_count)
 		return;
-	fprintf(stream, "],\"stack_by\":\"%s\"", by[match->stack_by]);
-	if (match->stack_end) {
+	fprintf(stream, "],\"stack_by\":\"%s\"", by[stack->by]);
+	if (stack->end) {
 		fputs(",\"stack_end\":", stream);
-		result_put_string(stream, match->stack_end);
+		result_put_string(stream, stack->end);
 	}
+}
+
+static void put_threads(FILE *stream, const struct program_match *match)
+{
+	for (uint32_t i = 0; i < match->thread_count; i++) {
+		const struct program_thread *thread = &match->threads[i];
+
+		fprintf(stream, "%s{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", i ? "," : ",\"threads\":[",
+			thread->pid, thread->tid);
+		result_put_string(stream, thread->comm);
+		fprintf(stream, ",\"late\":%" PRIu64, thread->late_ns);
+		put_stack(stream, &thread->stack);
+		putc('}', stream);
+	}
+	if (match->thread_count)
+		putc(']', stream);
 }
 
 /* A unit of systemd is not called "unit": the daemon's lines have that already, for the rules'. */
@@ -195,8 +212,8 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		put_sequence(stream, program, match);
-	if (match->frames)
-		put_stack(stream, match);
+	put_stack(stream, &match->named_stack);
+	put_threads(stream, match);
 	put_calls(stream, program, match);
 	result_put_names(stream, program, match);
 	result_put_properties(stream, program, rule);

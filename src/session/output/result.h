@@ -19,9 +19,10 @@
 
 /*
  * One line; "sequence" only where the rule returns it, "calls" only where there are CALL statements, "severity", "tags"
- * and "description" where the rule says them, "stack" only where
- * one of them has taken one, "warning" and "trail" only of machines. Of a machine's match only what belongs to its
- * notice is written. when: what else is said of place, time and host, at the end of the line; NULL: nothing.
+ * and "description" where the rule says them, "stack" and
+ * "threads" only where one of them has taken some, "warning" and "trail" only of machines. Of a machine's match only
+ * what belongs to its notice is written. when: what else is said of place, time and host, at the end of the line; NULL:
+ * nothing.
  */
 void result_write_json(FILE *stream, const struct program *program, const struct program_match *match,
 		       const struct when *when);

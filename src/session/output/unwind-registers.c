@@ -15,6 +15,11 @@ bool unwind_registers_are_known(const uint64_t *registers)
 	return (registers[CODE_SEGMENT] & 0xffff) != CODE_SEGMENT_32;
 }
 
+uint64_t unwind_registers_place(const uint64_t *registers)
+{
+	return registers[RETURN_ADDRESS];
+}
+
 bool unwind_registers_set(Dwfl_Thread *thread, const uint64_t *registers)
 {
 	Dwarf_Word values[sizeof words];
@@ -33,6 +38,11 @@ bool unwind_registers_are_known(const uint64_t *registers)
 	return !(registers[STATE] & STATE_32);
 }
 
+uint64_t unwind_registers_place(const uint64_t *registers)
+{
+	return registers[PLACE];
+}
+
 bool unwind_registers_set(Dwfl_Thread *thread, const uint64_t *registers)
 {
 	dwfl_thread_state_register_pc(thread, registers[PLACE]);
@@ -45,6 +55,12 @@ bool unwind_registers_are_known(const uint64_t *registers)
 {
 	(void)registers;
 	return false;
+}
+
+uint64_t unwind_registers_place(const uint64_t *registers)
+{
+	(void)registers;
+	return 0;
 }
 
 bool unwind_registers_set(Dwfl_Thread *thread, const uint64_t *registers)

@@ -14,6 +14,7 @@
 #include "session/output/addresses.h"
 #include "session/output/frames.h"
 #include "session/output/result.h"
+#include "session/verdict/thread-stacks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ struct reactions {
 	bool *allowed, *in_kernel;           /* per statement: by the policy; also of the kernel's programs */
 	struct frames *frames;               /* NULL: no rule wants a stack, or tells addresses */
 	struct addresses *addresses;         /* NULL: none are told */
+	struct thread_stacks *threads;       /* NULL: none are asked for */
 	struct program_whose *whose;         /* per rule */
 	struct program_namer namer;          /* of addresses; name NULL: nobody can name them */
 	bool lets_go_on;                     /* some rule lets processes go on, however stopped */
@@ -93,6 +95,22 @@ static int bind_addresses(struct reactions *reactions)
 	return reactions->addresses ? 0 : -ENOMEM;
 }
 
+static bool tells_stack(const struct react_action *action)
+{
+	return action->primitive == REACT_STACK || action == react_find("StackOf");
+}
+
+/* Threads of this machine, and of now. */
+static int bind_threads(struct reactions *reactions)
+{
+	if (reactions->threads || reactions->options.recorded)
+		return 0;
+	reactions->threads = thread_stacks_new(reactions->frames);
+	reactions->options.agent.stack = thread_stacks_take;
+	reactions->options.agent.stack_context = reactions->threads;
+	return reactions->threads ? 0 : -ENOMEM;
+}
+
 static int bind(struct reactions *reactions)
 {
 	const struct program *program = reactions->program;
@@ -111,9 +129,11 @@ static int bind(struct reactions *reactions)
 		reactions->actions[i] = action;
 		if (!action)
 			continue;
-		if (action->primitive == REACT_STACK && !reactions->frames)
+		if (tells_stack(action) && !reactions->frames)
 			reactions->frames = frames_new(!reactions->options.recorded);
-		if (action->primitive == REACT_STACK && !reactions->frames)
+		if (tells_stack(action) && !reactions->frames)
+			return -ENOMEM;
+		if (action == react_find("StackOf") && bind_threads(reactions))
 			return -ENOMEM;
 		reactions->allowed[i] = policy_allows(reactions->options.policy, action);
 		reactions->lets_go_on |=
@@ -164,6 +184,7 @@ void reactions_free(struct reactions *reactions)
 	if (!reactions)
 		return;
 	react_agent_free(reactions->agent);
+	thread_stacks_free(reactions->threads);
 	addresses_free(reactions->addresses);
 	frames_free(reactions->frames);
 	alloc_free(reactions->actions);
@@ -281,7 +302,7 @@ static void perform(struct reactions *reactions, const struct program_match *mat
 /* A match that lacks what was to be told with it says why, even where nothing is done; NULL: it lacks nothing. */
 static const char *why_never(const struct react_action *action)
 {
-	return action && action->primitive == REACT_STACK ? "recorded events have no stack" : NULL;
+	return action && tells_stack(action) ? "recorded events have no stack" : NULL;
 }
 
 static void name_stack(struct reactions *reactions, struct program_match *reported)
@@ -289,7 +310,7 @@ static void name_stack(struct reactions *reactions, struct program_match *report
 	if (!reactions->frames || !reported->stack_count)
 		return;
 	if (frames_name(reactions->frames, reported, reactions->options.agent.foreign_ids))
-		reported->stack_count = 0;
+		reported->named_stack = (struct program_stack){ .frames = NULL };
 }
 
 bool reactions_do(struct reactions *reactions, const struct program_match *match, struct program_match *reported)
@@ -297,6 +318,8 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 	const struct program_rule *rule = &reactions->program->rules[match->rule];
 
 	memset(reactions->reported, 0, rule->statement_count * sizeof *reactions->reported);
+	if (reactions->threads)
+		thread_stacks_begin(reactions->threads, match);
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		const struct react_action *action = reactions->actions[rule->first_statement + i];
 
@@ -315,6 +338,8 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 			program_has_own_values(reactions->program, match, &reactions->whose[match->rule]);
 	}
 	name_stack(reactions, reported);
+	if (reactions->threads)
+		thread_stacks_tell(reactions->threads, reported);
 	return !reactions->quiet[match->notice ? reactions->program->rule_count + rule->first_notice + match->notice - 1
 					       : match->rule];
 }

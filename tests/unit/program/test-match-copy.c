@@ -22,7 +22,9 @@ struct borrowed {
 	struct program_match_event events[EVENTS];
 	struct program_reaction reactions[2];
 	const char *frames[2];
-	char end[32];
+	char end[32], other[16], place[32];
+	const char *places[1];
+	struct program_thread threads[2];
 	uint64_t stack[2];
 	struct program_match match;
 };
@@ -33,7 +35,9 @@ static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 				   .comm = "worker",
 				   .why = "the process is gone",
 				   .frame = "main+0x1",
-				   .end = "stack cut at 16 KiB" };
+				   .end = "stack cut at 16 KiB",
+				   .other = "waiter",
+				   .place = "futex_wait+0x2" };
 	memset(made->slots, 7, sizeof made->slots);
 	for (int i = 0; i < EVENTS; i++) {
 		struct event_header *record = (struct event_header *)made->records[i];
@@ -46,6 +50,15 @@ static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 	made->reactions[1] = (struct program_reaction){ .how = PROGRAM_NOT_DONE, .why = made->why, .by = "default" };
 	made->frames[0] = made->frame;
 	made->frames[1] = "";
+	made->places[0] = made->place;
+	made->threads[0] = (struct program_thread){ .pid = 2,
+						    .tid = 8,
+						    .comm = made->other,
+						    .late_ns = 9,
+						    .stack = { made->places, 1, PROGRAM_BY_REGISTERS, NULL } };
+	made->threads[1] = (struct program_thread){
+		.pid = 2, .tid = 7, .comm = "", .stack = { made->frames, 2, PROGRAM_BY_UNWINDING, made->end }
+	};
 	made->match = (struct program_match){ .rule = RULE_PAIR,
 					      .tainted = true,
 					      .ts = 5,
@@ -59,10 +72,12 @@ static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 					      .done = 2,
 					      .reactions = with_reactions ? made->reactions : NULL,
 					      .stack = made->stack,
-					      .frames = with_frames ? made->frames : NULL,
-					      .stack_count = 2,
-					      .stack_by = PROGRAM_BY_UNWINDING,
-					      .stack_end = with_frames ? made->end : NULL };
+					      .stack_count = 2 };
+	if (!with_frames)
+		return;
+	made->match.named_stack = (struct program_stack){ made->frames, 2, PROGRAM_BY_UNWINDING, made->end };
+	made->match.threads = made->threads;
+	made->match.thread_count = 2;
 }
 
 static void forget(struct borrowed *made)
@@ -91,6 +106,29 @@ static void assert_reported(const struct program_match *match)
 	assert_null(match->stack);
 }
 
+static void assert_stack(const struct program_stack *stack)
+{
+	assert_int_equal(stack->frame_count, 2);
+	assert_string_equal(stack->frames[0], "main+0x1");
+	assert_string_equal(stack->frames[1], "");
+	assert_int_equal(stack->by, PROGRAM_BY_UNWINDING);
+	assert_string_equal(stack->end, "stack cut at 16 KiB");
+}
+
+static void assert_threads(const struct program_match *match)
+{
+	const struct program_thread *threads = match->threads;
+
+	assert_int_equal(match->thread_count, 2);
+	assert_int_equal(threads[0].tid + threads[0].late_ns + threads[1].tid, 8 + 9 + 7);
+	assert_string_equal(threads[0].comm, "waiter");
+	assert_string_equal(threads[1].comm, "");
+	assert_int_equal(threads[0].stack.frame_count, 1);
+	assert_string_equal(threads[0].stack.frames[0], "futex_wait+0x2");
+	assert_null(threads[0].stack.end);
+	assert_stack(&threads[1].stack);
+}
+
 static void what_is_kept_outlives_the_match(void **state)
 {
 	struct borrowed made;
@@ -106,11 +144,8 @@ static void what_is_kept_outlives_the_match(void **state)
 	assert_null(copy->match.reactions[0].why);
 	assert_string_equal(copy->match.reactions[1].why, "the process is gone");
 	assert_string_equal(copy->match.reactions[1].by, "default");
-	assert_int_equal(copy->match.stack_count, 2);
-	assert_string_equal(copy->match.frames[0], "main+0x1");
-	assert_string_equal(copy->match.frames[1], "");
-	assert_int_equal(copy->match.stack_by, PROGRAM_BY_UNWINDING);
-	assert_string_equal(copy->match.stack_end, "stack cut at 16 KiB");
+	assert_stack(&copy->match.named_stack);
+	assert_threads(&copy->match);
 	copy->reactions[0].how = PROGRAM_NOT_DONE;
 	assert_int_equal(copy->match.reactions[0].how, PROGRAM_NOT_DONE);
 	alloc_free(copy);
@@ -139,7 +174,8 @@ static void packed_bytes_may_be_moved(void **state)
 	program_match_unpack(moved, room, &copy);
 	assert_reported(&copy.match);
 	assert_string_equal(copy.match.reactions[1].why, "the process is gone");
-	assert_string_equal(copy.match.frames[0], "main+0x1");
+	assert_stack(&copy.match.named_stack);
+	assert_threads(&copy.match);
 	free(room);
 	free(moved);
 	program_free(made.program);
@@ -157,7 +193,8 @@ static void what_is_not_there_is_not_made_up(void **state)
 	assert_reported(&copy->match);
 	assert_null(copy->match.reactions);
 	assert_null(copy->reactions);
-	assert_null(copy->match.frames);
+	assert_null(copy->match.named_stack.frames);
+	assert_int_equal(copy->match.thread_count, 0);
 	assert_int_equal(copy->match.stack_count, 0); /* addresses alone are not kept */
 	alloc_free(copy);
 	program_free(made.program);

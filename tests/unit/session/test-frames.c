@@ -207,7 +207,7 @@ static const char *const *named(struct frames *frames, const struct program_matc
 {
 	struct program_match reported = *match;
 
-	return frames_name(frames, &reported, foreign) ? NULL : reported.frames;
+	return frames_name(frames, &reported, foreign) ? NULL : reported.named_stack.frames;
 }
 
 static void own_functions_have_names(void **state)

@@ -49,13 +49,24 @@ static void write_kept(struct rig *rig, const struct program_match *match)
 {
 	char inner[] = "f+0x1 (/a \x1b\"\xff)", outer[] = "0x10", end[] = "cut";
 	const char *frames[] = { inner, outer };
+	const struct program_thread threads[] = {
+		{ .pid = 10,
+		  .tid = 12,
+		  .comm = "w\x1b",
+		  .late_ns = 412345,
+		  .stack = { frames, 2, PROGRAM_BY_REGISTERS, end } },
+		{ .pid = 13,
+		  .tid = 13,
+		  .comm = "x",
+		  .late_ns = 0,
+		  .stack = { frames + 1, 1, PROGRAM_BY_UNWINDING, NULL } },
+	};
 	struct program_match stacked = *match;
 	struct program_match_copy *kept;
 
-	stacked.frames = frames;
-	stacked.stack_count = 2;
-	stacked.stack_by = PROGRAM_BY_UNWINDING;
-	stacked.stack_end = end;
+	stacked.named_stack = (struct program_stack){ frames, 2, PROGRAM_BY_UNWINDING, end };
+	stacked.threads = threads;
+	stacked.thread_count = 2;
 	alloc_fail_at(1);
 	assert_null(program_match_keep(rig->program, &stacked));
 	alloc_fail_at(0);
@@ -182,6 +193,9 @@ static void stacks(void **state)
 		"{\"match\":\"r\",\"ts\":2000000005,\"cpu\":3,\"pid\":10,\"tid\":11,\"comm\":\"cp\",\"return\":{},"
 		"\"tainted\":false,\"stack\":[\"f+0x1 (/a "
 		"\\u001b\\\"\xef\xbf\xbd)\",\"0x10\"],\"stack_by\":\"unwinding\",\"stack_end\":\"cut\","
+		"\"threads\":[{\"pid\":10,\"tid\":12,\"comm\":\"w\\u001b\",\"late\":412345,\"stack\":[\"f+0x1 (/a "
+		"\\u001b\\\"\xef\xbf\xbd)\",\"0x10\"],\"stack_by\":\"registers\",\"stack_end\":\"cut\"},"
+		"{\"pid\":13,\"tid\":13,\"comm\":\"x\",\"late\":0,\"stack\":[\"0x10\"],\"stack_by\":\"unwinding\"}],"
 		"\"calls\":[{\"function\":\"Stack\",\"args\":[]}]}\n");
 	assert_rig_writes(
 		(struct rig){ .stacked = true, .as_text = true }, rule, (struct record){ 0 },
@@ -189,6 +203,12 @@ static void stacks(void **state)
 		"    f+0x1 (/a \\033\\\"\\377)\n"
 		"    0x10\n"
 		"    ... cut\n"
+		"    w\\033[10/12], 412.3 us later:\n"
+		"      f+0x1 (/a \\033\\\"\\377)\n"
+		"      0x10\n"
+		"      ... cut\n"
+		"    x[13], 0 ns later:\n"
+		"      0x10\n"
 		"         1.000000000  A  [7]                           cpu   0  x=0  u=0  f=0  b=false  s=\"\"  n=0\n"
 		"         2.000000005  B  cp[10/11]                     cpu   3\n");
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which thread's stack is told with a match, and why another one's is not. */
+
+#include "session/verdict/thread-stacks.h"
+
+#include "base/alloc.h"
+#include "ebpf/thread-stack.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct thread_stacks {
+	struct frames *frames;
+	struct ebpf_thread_reader *reader; /* NULL: this kernel has none */
+	const struct program_match *match;
+	struct program_thread threads[FRAMES_THREADS_MAX];
+	char comms[FRAMES_THREADS_MAX][EVENT_COMM_BYTES];
+	uint32_t count;
+};
+
+static const struct {
+	int error;
+	const char *text; /* behind "thread 12 " */
+} reasons[] = {
+	{ -ESRCH, "has ended" },
+	{ -EBUSY, "was running: what it is in, only its processor knows" },
+	{ -ENODATA, "has no code of its own: it is the kernel's, or about to end" },
+	{ -ETIMEDOUT, "has a stack that is not in memory, and was not brought in time" },
+	{ -EAGAIN, "waits: another thread's stack is not in memory, and has not been brought yet" },
+};
+
+struct thread_stacks *thread_stacks_new(struct frames *frames)
+{
+	struct thread_stacks *stacks = alloc_zero(1, sizeof *stacks);
+
+	if (!stacks)
+		return NULL;
+	stacks->frames = frames;
+	if (ebpf_thread_reader_new(NULL, &stacks->reader))
+		stacks->reader = NULL;
+	return stacks;
+}
+
+void thread_stacks_free(struct thread_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	ebpf_thread_reader_free(stacks->reader);
+	alloc_free(stacks);
+}
+
+void thread_stacks_begin(struct thread_stacks *stacks, const struct program_match *match)
+{
+	stacks->match = match;
+	stacks->count = 0;
+}
+
+static bool has(const struct thread_stacks *stacks, int tid)
+{
+	for (uint32_t i = 0; i < stacks->count; i++)
+		if (stacks->threads[i].tid == (uint32_t)tid)
+			return true;
+	return false;
+}
+
+static int refuse(int tid, int error, char *why, size_t size)
+{
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].error == error) {
+			snprintf(why, size, "thread %d %s", tid, reasons[i].text);
+			return error;
+		}
+	snprintf(why, size, "thread %d cannot be looked into: %s", tid, strerror(-error));
+	return error;
+}
+
+/* Who has the thread's number now and was born after the match is another one. */
+static int read_thread(struct thread_stacks *stacks, int tid, struct ebpf_thread_stack *found)
+{
+	int result = ebpf_thread_read(stacks->reader, tid, found);
+
+	return !result && found->started_ns > stacks->match->ts ? -ESRCH : result;
+}
+
+int thread_stacks_take(void *context, int tid, char *why, size_t size)
+{
+	struct thread_stacks *stacks = context;
+	uint32_t index = stacks->count;
+	struct program_thread *thread = &stacks->threads[index];
+	struct ebpf_thread_stack found;
+
+	if (has(stacks, tid))
+		return 0;
+	if (!stacks->reader) {
+		snprintf(why, size, "this kernel has no programs that go along its threads (Linux 5.18 has)");
+		return -EOPNOTSUPP;
+	}
+	if (index == FRAMES_THREADS_MAX) {
+		snprintf(why, size, "a match has the stacks of at most %d threads", FRAMES_THREADS_MAX);
+		return -E2BIG;
+	}
+	int result = read_thread(stacks, tid, &found);
+
+	if (result)
+		return refuse(tid, result, why, size);
+	memcpy(stacks->comms[index], found.comm, sizeof found.comm);
+	*thread = (struct program_thread){
+		.pid = found.pid,
+		.tid = found.tid,
+		.comm = stacks->comms[index],
+		.late_ns = found.taken_ns > stacks->match->ts ? found.taken_ns - stacks->match->ts : 0,
+	};
+	result = frames_name_thread(stacks->frames, &found.copy, found.taken_ns, index, thread);
+	if (result)
+		return refuse(tid, result, why, size);
+	stacks->count++;
+	return 0;
+}
+
+void thread_stacks_tell(const struct thread_stacks *stacks, struct program_match *reported)
+{
+	reported->threads = stacks->threads;
+	reported->thread_count = stacks->count;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Threads, without frame pointers, that wait or run while another one, main, calls getpgid(4000002); each has called
+ * getpgid(4000001) before. All of it ends with the end of the input.
+ *
+ * usage: plant-threads deadlock  two threads take two locks in opposite order; nobody calls getpgid
+ *        plant-threads asleep    a thread sleeps with a lock held
+ *        plant-threads running   a thread runs
+ *        plant-threads ended     it has ended
+ *        plant-threads forked    it is another process, asleep
+ *        plant-threads unmapped  it is asleep, and what lies above its stack is memory that never comes (77: the kernel
+ *                                has no userfaultfd)
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREAD_STACK_BYTES = 64 * 1024, ABOVE_BYTES = 8 * 4096 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static volatile bool is_over;
+
+void threads_planted_take(pthread_mutex_t *first, pthread_mutex_t *second);
+void threads_planted_nap(void);
+
+__attribute__((noipa)) void threads_planted_take(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+	pthread_mutex_lock(first);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(second);
+	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
+}
+
+__attribute__((noipa)) static void *threads_planted_first(void *unused)
+{
+	threads_planted_take(&lock, &other);
+	return unused;
+}
+
+__attribute__((noipa)) static void *threads_planted_second(void *unused)
+{
+	threads_planted_take(&other, &lock);
+	return unused;
+}
+
+__attribute__((noipa)) void threads_planted_nap(void)
+{
+	sleep(1000);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *sleeper(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	getpgid(4000001);
+	threads_planted_nap();
+	return unused;
+}
+
+static void *runner(void *unused)
+{
+	getpgid(4000001);
+	while (!is_over)
+		;
+	return unused;
+}
+
+static void *ender(void *unused)
+{
+	getpgid(4000001);
+	return unused;
+}
+
+static int start(void *(*run)(void *), pthread_attr_t *attributes)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, attributes, run, NULL);
+}
+
+/* A stack, and behind it memory that somebody is to bring and nobody does. */
+static int start_unmapped(void)
+{
+	pthread_attr_t attributes;
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = { .api = UFFD_API };
+	uint8_t *memory = mmap(NULL, THREAD_STACK_BYTES + ABOVE_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = { .range = { (uintptr_t)memory + THREAD_STACK_BYTES, ABOVE_BYTES },
+					 .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	if (fd < 0 || memory == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		return 77;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, memory, THREAD_STACK_BYTES);
+	return start(sleeper, &attributes);
+}
+
+static int start_what(const char *what)
+{
+	if (strcmp(what, "asleep") == 0)
+		return start(sleeper, NULL);
+	if (strcmp(what, "running") == 0)
+		return start(runner, NULL);
+	if (strcmp(what, "ended") == 0)
+		return start(ender, NULL);
+	if (strcmp(what, "unmapped") == 0)
+		return start_unmapped();
+	if (strcmp(what, "forked") == 0 && fork() == 0)
+		sleeper(NULL);
+	return strcmp(what, "forked") == 0 ? 0 : 2;
+}
+
+int main(int count, char **words)
+{
+	const char *what = count > 1 ? words[1] : "";
+	bool deadly = strcmp(what, "deadlock") == 0;
+	int result = 0;
+	char byte;
+
+	pthread_barrier_init(&both, NULL, 2);
+	if (deadly)
+		result = start(threads_planted_first, NULL) || start(threads_planted_second, NULL);
+	else
+		result = start_what(what);
+	if (result)
+		return result;
+	usleep(100000); /* until they are where they stay */
+	if (!deadly)
+		getpgid(4000002);
+	while (read(0, &byte, 1) > 0)
+		;
+	is_over = true;
+	_exit(0);
+}
