@@ -83,14 +83,15 @@ line_of() {
 	holds 'm["calls"][0]["done"] and "stack" not in m'
 }
 
+# On a busy machine it may wait for a processor at each look: then its registers are known, and it is where it is.
 @test "of a thread that runs nothing is made up, nor of one that has ended" {
 	observed -f json both.rule -- "$plant" running
-	holds '"threads" not in m and names(m["stack"])[0] == "main"'
-	holds 'm["calls"][0]["done"] is False and m["calls"][0]["why"].startswith("thread %d was running" % m["return"]["other"])'
+	holds '"main" in names(m["stack"])'
+	holds 'names(m["threads"][0]["stack"])[0] == "runner" if "threads" in m else m["calls"][0]["done"] is False and m["calls"][0]["why"].startswith("thread %d was running" % m["return"]["other"])'
 	observed -f json both.rule -- "$plant" ended
 	holds '"threads" not in m and "there is no process or thread %d" % m["return"]["other"] == m["calls"][0]["why"]'
 	observed both.rule -- "$plant" running
-	grep -E 'StackOf\([0-9]+\) not done: thread [0-9]+ was running' out
+	grep -E 'StackOf\([0-9]+\) not done: thread [0-9]+ was running|^      runner\+0x' out
 }
 
 @test "a thread of another process, in a rule that runs in user space, too" {
