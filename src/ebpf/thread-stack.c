@@ -8,19 +8,18 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/errand.h"
 #include "ebpf/kernel/btf-path.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/memory/stack-copy.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TRIES = 3, CONTEXT_TASK = 8 /* of struct bpf_iter__task */, WORKER_STACK_BYTES = 64 * 1024 };
+enum { TRIES = 3, CONTEXT_TASK = 8 /* of struct bpf_iter__task */ };
 
 /* Whether, and how often, it has been on a processor. */
 struct movement {
@@ -37,12 +36,7 @@ struct seen {
 };
 
 struct ebpf_thread_reader {
-	pthread_t worker;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool is_working, is_ending;
-	pid_t tid; /* whom is_working is about */
-	int error; /* of the last look */
+	struct errand *errand; /* NULL: not begun yet */
 	int map, program;
 	struct seen *seen;
 };
@@ -68,10 +62,26 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* Where they are in this kernel. */
 struct places {
-	uint32_t iterator;
+	uint32_t iterator, file; /* file: of struct vm_area_struct */
 	uint32_t offsets[FIELDS];
 	bool are_there[FIELDS];
 };
+
+/* Where the member of the struct is; false: nowhere. */
+static bool find_place(const struct btf_kernel *btf, const char *name, const char *member, uint32_t *offset)
+{
+	const struct event_path_step hop = { .member = member };
+	const struct btf_path path = {
+		.type = btf_kernel_find(btf, BTF_KIND_STRUCT, name), .from_struct = true, .hops = &hop, .count = 1
+	};
+	struct btf_access access;
+	char reason[128];
+
+	if (!path.type || btf_path_resolve(btf, &path, &access, reason, sizeof reason))
+		return false;
+	*offset = access.spot.offset;
+	return true;
+}
 
 static int find_places(struct places *places, struct asterism_diag *diag)
 {
@@ -80,24 +90,15 @@ static int find_places(struct places *places, struct asterism_diag *diag)
 
 	if (result)
 		return result;
-	uint32_t task = btf_kernel_find(btf, BTF_KIND_STRUCT, "task_struct");
-
 	places->iterator = btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_iter_task");
-	result = task && places->iterator ? 0 : -EOPNOTSUPP;
-	for (size_t i = 0; i < FIELDS && !result; i++) {
-		const struct event_path_step hop = { .member = fields[i].member };
-		const struct btf_path path = { .type = task, .from_struct = true, .hops = &hop, .count = 1 };
-		struct btf_access access;
-		char reason[128];
+	bool is_complete = places->iterator && find_place(btf, "vm_area_struct", "vm_file", &places->file);
 
-		places->are_there[i] = btf_path_resolve(btf, &path, &access, reason, sizeof reason) == 0;
-		if (places->are_there[i])
-			places->offsets[i] = access.spot.offset;
-		else if (!fields[i].is_optional)
-			result = -EOPNOTSUPP;
+	for (size_t i = 0; i < FIELDS; i++) {
+		places->are_there[i] = find_place(btf, "task_struct", fields[i].member, &places->offsets[i]);
+		is_complete &= places->are_there[i] || fields[i].is_optional;
 	}
 	btf_kernel_close(btf);
-	return result ? diag_error(diag, NULL, result, "this kernel cannot go along its tasks") : 0;
+	return is_complete ? 0 : diag_error(diag, NULL, -EOPNOTSUPP, "this kernel cannot go along its tasks");
 }
 
 /* Reads those fields of the task in r6 that move, or those that do not, to r8 + to. */
@@ -129,7 +130,7 @@ static void emit(struct ebpf_asm *as, const struct places *places, int map)
 	ebpf_load(as, BPF_DW, R2, R8, offsetof(struct seen, wanted));
 	ebpf_jump_if(as, BPF_JNE, R1, R2, end);
 	emit_fields(as, places, true, offsetof(struct seen, before));
-	stack_image_emit(as, offsetof(struct seen, image), R6);
+	stack_image_emit(as, offsetof(struct seen, image), &(struct stack_owner){ R6, places->file });
 	emit_fields(as, places, true, offsetof(struct seen, after));
 	ebpf_store_imm(as, BPF_DW, R8, offsetof(struct seen, is_met), 1);
 	ebpf_bind(as, end);
@@ -179,14 +180,14 @@ static int make_memory(struct ebpf_thread_reader *reader, struct asterism_diag *
 }
 
 /* Runs the program for the thread. */
-static int look(struct ebpf_thread_reader *reader)
+static int look(struct ebpf_thread_reader *reader, uint64_t tid)
 {
-	union bpf_iter_link_info info = { .task = { .tid = (uint32_t)reader->tid } };
+	union bpf_iter_link_info info = { .task = { .tid = (uint32_t)tid } };
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info, .iter_info_len = sizeof info);
 	char byte;
 	int iterator, result = 0;
 
-	reader->seen->wanted = (uint64_t)reader->tid;
+	reader->seen->wanted = tid;
 	reader->seen->is_met = 0;
 	int link = bpf_link_create(reader->program, 0, BPF_TRACE_ITER, &options);
 
@@ -208,10 +209,12 @@ static bool stood_still(const struct seen *seen)
 	return !seen->before.is_running && memcmp(&seen->before, &seen->after, sizeof seen->before) == 0;
 }
 
-static int look_until_still(struct ebpf_thread_reader *reader)
+static int look_until_still(void *context, uint64_t tid)
 {
+	struct ebpf_thread_reader *reader = context;
+
 	for (int i = 0; i < TRIES; i++) {
-		int result = look(reader);
+		int result = look(reader, tid);
 
 		if (result)
 			return result;
@@ -225,85 +228,34 @@ static int look_until_still(struct ebpf_thread_reader *reader)
 	return -EBUSY;
 }
 
-static void dispose(struct ebpf_thread_reader *reader)
+static void dispose(void *context)
 {
+	struct ebpf_thread_reader *reader = context;
+
 	if (reader->seen)
 		munmap(reader->seen, sizeof *reader->seen);
 	if (reader->map >= 0)
 		close(reader->map);
 	if (reader->program >= 0)
 		close(reader->program);
-	pthread_mutex_destroy(&reader->lock);
-	pthread_cond_destroy(&reader->changed);
 	alloc_free(reader);
-}
-
-/* The reader's own thread. Who was given up while it was at work disposes of everything. */
-static void *work(void *context)
-{
-	struct ebpf_thread_reader *reader = context;
-	bool is_alone = false;
-
-	pthread_mutex_lock(&reader->lock);
-	for (;;) {
-		while (!reader->is_working && !reader->is_ending)
-			pthread_cond_wait(&reader->changed, &reader->lock);
-		if (!reader->is_working)
-			break;
-		pthread_mutex_unlock(&reader->lock);
-		int error = look_until_still(reader);
-
-		pthread_mutex_lock(&reader->lock);
-		reader->error = error;
-		reader->is_working = false;
-		is_alone = reader->is_ending;
-		if (is_alone)
-			break;
-		pthread_cond_broadcast(&reader->changed);
-	}
-	pthread_mutex_unlock(&reader->lock);
-	if (is_alone)
-		dispose(reader);
-	return NULL;
-}
-
-static int start(struct ebpf_thread_reader *reader)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int result = pthread_create(&reader->worker, &attributes, work, reader);
-
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -result;
 }
 
 int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader **made)
 {
 	struct ebpf_thread_reader *reader = alloc_zero(1, sizeof *reader);
-	pthread_condattr_t steady;
 	int result;
 
 	if (!reader)
 		return diag_no_memory(diag);
 	reader->map = reader->program = -1;
-	pthread_mutex_init(&reader->lock, NULL);
-	pthread_condattr_init(&steady);
-	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-	pthread_cond_init(&reader->changed, &steady);
-	pthread_condattr_destroy(&steady);
 	result = stack_image_is_known()
 			 ? make_memory(reader, diag)
 			 : diag_error(diag, NULL, -EOPNOTSUPP, "the registers of this architecture are not known");
 	if (!result)
 		result = load(reader, diag);
-	if (!result && start(reader))
-		result = diag_error(diag, NULL, -EAGAIN, "there is no thread for it");
+	if (!result && errand_new(look_until_still, dispose, reader, &reader->errand))
+		result = diag_error(diag, NULL, -EAGAIN, "there is no thread to look into others");
 	if (result)
 		dispose(reader);
 	else
@@ -313,50 +265,14 @@ int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader
 
 void ebpf_thread_reader_free(struct ebpf_thread_reader *reader)
 {
-	if (!reader)
-		return;
-	pthread_mutex_lock(&reader->lock);
-	pthread_t worker = reader->worker;
-	bool is_working = reader->is_working;
-
-	reader->is_ending = true;
-	pthread_cond_broadcast(&reader->changed);
-	pthread_mutex_unlock(&reader->lock);
-	if (is_working) {
-		pthread_detach(worker);
-		return;
-	}
-	pthread_join(worker, NULL);
-	dispose(reader);
-}
-
-/* Has the worker look into tid, and waits for that, but not long. */
-static int ask(struct ebpf_thread_reader *reader, pid_t tid)
-{
-	uint64_t until = clock_now_ns() + EBPF_THREAD_PATIENCE_NS;
-	const struct timespec end = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
-	int result = 0;
-
-	pthread_mutex_lock(&reader->lock);
-	if (reader->is_working) {
-		result = -EAGAIN;
-	} else {
-		reader->tid = tid;
-		reader->is_working = true;
-		pthread_cond_broadcast(&reader->changed);
-		while (reader->is_working && !result)
-			result = -pthread_cond_timedwait(&reader->changed, &reader->lock, &end);
-		if (!reader->is_working)
-			result = reader->error;
-	}
-	pthread_mutex_unlock(&reader->lock);
-	return result;
+	if (reader)
+		errand_free(reader->errand);
 }
 
 int ebpf_thread_read(struct ebpf_thread_reader *reader, pid_t tid, struct ebpf_thread_stack *stack)
 {
 	const struct seen *seen = reader->seen;
-	int result = ask(reader, tid);
+	int result = errand_do(reader->errand, (uint64_t)tid, EBPF_THREAD_PATIENCE_NS);
 
 	if (result)
 		return result;

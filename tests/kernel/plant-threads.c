@@ -8,8 +8,8 @@
  *        plant-threads running   a thread runs
  *        plant-threads ended     it has ended
  *        plant-threads forked    it is another process, asleep
- *        plant-threads unmapped  it is asleep, and what lies above its stack is memory that never comes (77: the kernel
- *                                has no userfaultfd)
+ *        plant-threads unmapped [FILE]  it is asleep, and what lies above its stack is memory that never comes, or FILE
+ *                                (77: the kernel has no userfaultfd)
  */
 
 #include <errno.h>
@@ -71,6 +71,9 @@ static void *sleeper(void *unused)
 
 static void *runner(void *unused)
 {
+	const struct sched_param urgent = { .sched_priority = 1 };
+
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent); /* as far as that is allowed */
 	getpgid(4000001);
 	while (!is_over)
 		;
@@ -90,25 +93,40 @@ static int start(void *(*run)(void *), pthread_attr_t *attributes)
 	return pthread_create(&thread, attributes, run, NULL);
 }
 
-/* A stack, and behind it memory that somebody is to bring and nobody does. */
-static int start_unmapped(void)
+/* Memory that somebody is to bring and nobody does. */
+static bool unmap(uint8_t *memory)
 {
-	pthread_attr_t attributes;
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	struct uffdio_api api = { .api = UFFD_API };
-	uint8_t *memory = mmap(NULL, THREAD_STACK_BYTES + ABOVE_BYTES, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_register range = { .range = { (uintptr_t)memory + THREAD_STACK_BYTES, ABOVE_BYTES },
+	struct uffdio_register range = { .range = { (uintptr_t)memory, ABOVE_BYTES },
 					 .mode = UFFDIO_REGISTER_MODE_MISSING };
 
-	if (fd < 0 || memory == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &range) == 0;
+}
+
+static bool map(uint8_t *memory, const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	return mmap(memory, ABOVE_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == memory;
+}
+
+/* A stack, and that behind it. */
+static int start_unmapped(const char *path)
+{
+	pthread_attr_t attributes;
+	uint8_t *memory = mmap(NULL, THREAD_STACK_BYTES + ABOVE_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED ||
+	    !(path ? map(memory + THREAD_STACK_BYTES, path) : unmap(memory + THREAD_STACK_BYTES)))
 		return 77;
 	pthread_attr_init(&attributes);
 	pthread_attr_setstack(&attributes, memory, THREAD_STACK_BYTES);
 	return start(sleeper, &attributes);
 }
 
-static int start_what(const char *what)
+static int start_what(const char *what, const char *path)
 {
 	if (strcmp(what, "asleep") == 0)
 		return start(sleeper, NULL);
@@ -117,7 +135,7 @@ static int start_what(const char *what)
 	if (strcmp(what, "ended") == 0)
 		return start(ender, NULL);
 	if (strcmp(what, "unmapped") == 0)
-		return start_unmapped();
+		return start_unmapped(path);
 	if (strcmp(what, "forked") == 0 && fork() == 0)
 		sleeper(NULL);
 	return strcmp(what, "forked") == 0 ? 0 : 2;
@@ -134,7 +152,7 @@ int main(int count, char **words)
 	if (deadly)
 		result = start(threads_planted_first, NULL) || start(threads_planted_second, NULL);
 	else
-		result = start_what(what);
+		result = start_what(what, words[2]);
 	if (result)
 		return result;
 	usleep(100000); /* until they are where they stay */

@@ -22,6 +22,8 @@ setup() {
 teardown() {
 	[ -z "${session:-}" ] || kill -KILL "$session" 2>/dev/null || true
 	[ -z "${forked:-}" ] || kill -KILL "$forked" 2>/dev/null || true
+	[ -z "${server:-}" ] || kill -KILL "$server" 2>/dev/null || true
+	! mountpoint -q never || umount -l never
 }
 
 # `observed ARGUMENTS...`: asterism run with them writes to out; the program goes on when there is a match.
@@ -90,8 +92,8 @@ line_of() {
 	holds 'names(m["threads"][0]["stack"])[0] == "runner" if "threads" in m else m["calls"][0]["done"] is False and m["calls"][0]["why"].startswith("thread %d was running" % m["return"]["other"])'
 	observed -f json both.rule -- "$plant" ended
 	holds '"threads" not in m and "there is no process or thread %d" % m["return"]["other"] == m["calls"][0]["why"]'
-	observed both.rule -- "$plant" running
-	grep -E 'StackOf\([0-9]+\) not done: thread [0-9]+ was running|^      runner\+0x' out
+	observed both.rule -- "$plant" ended
+	grep -E 'StackOf\([0-9]+\) not done: there is no process or thread [0-9]+' out
 }
 
 @test "a thread of another process, in a rule that runs in user space, too" {
@@ -119,6 +121,48 @@ line_of() {
 	"$plant" unmapped </dev/null || [ $? != 77 ] || skip "the kernel has no userfaultfd"
 	observed -f json both.rule -- "$plant" unmapped
 	holds 'names(m["threads"][0]["stack"]) == ["threads_planted_nap", "sleeper"] and whole(m["threads"][0])'
+}
+
+# A file system that opens its only file, and answers to no read of it; it lives as long as its server.
+serve_never() {
+	mkdir -p never
+	python3 - <<-'END' 3>&- &
+		import ctypes, os, struct
+		fd = os.open("/dev/fuse", os.O_RDWR)
+		options = b"fd=%d,rootmode=40000,user_id=0,group_id=0" % fd
+		if ctypes.CDLL(None).mount(b"never", b"never", b"fuse", 0, options):
+		    raise SystemExit(1)
+		def about(mode): # 8 pages
+		    return struct.pack("<6Q10I", 1, 32768, 64, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+		while True:
+		    request = os.read(fd, 1 << 20)
+		    _, code, unique, node = struct.unpack_from("<IIQQ", request)
+		    answers = {
+		        1: struct.pack("<4Q2I", 2, 0, 60, 60, 0, 0) + about(0o100644),
+		        3: struct.pack("<Q2I", 60, 0, 0) + about(0o40755 if node == 1 else 0o100644),
+		        14: struct.pack("<Q2I", 0, 0, 0),
+		        26: struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 8, 8, 4096, 1, 8, 0, *[0] * 8),
+		        15: None, 2: None, 36: None,
+		    }
+		    answer = answers.get(code, b"")
+		    if answer is not None:
+		        os.write(fd, struct.pack("<IiQ", 16 + len(answer), 0 if code in answers else -38, unique) + answer)
+	END
+	server=$!
+	for _ in $(seq 100); do
+		[ ! -e never/file ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "nor is memory of a file, whose file system may never answer" {
+	serve_never || skip "there is no such file system"
+	observed -f json both.rule -- "$plant" unmapped never/file
+	holds 'names(m["threads"][0]["stack"]) == ["threads_planted_nap", "sleeper"] and whole(m["threads"][0])'
+	kill -KILL "$server"
+	umount -l never
+	server=
 }
 
 @test "in a replay there is none, and the match says why; machines may ask as well" {

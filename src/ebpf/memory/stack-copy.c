@@ -53,18 +53,77 @@ bool stack_image_is_known(void)
 	return registers.bytes != 0;
 }
 
-/* r0 = 0 where r2 bytes of the task, else of the current one, were copied from r3 to r1. */
-static void read_user(struct ebpf_asm *as, uint8_t task)
+/* For bpf_find_vma: notes in the context that the memory is of no file. */
+static uint32_t function_note_plain(struct ebpf_asm *as, uint32_t file_offset)
 {
-	if (task) {
-		ebpf_mov(as, R4, task);
-		ebpf_mov_imm(as, R5, 0);
+	uint32_t function = ebpf_asm_function(as, "note_plain");
+
+	ebpf_asm_enter(as, function);
+	uint32_t end = ebpf_label(as);
+
+	ebpf_load(as, BPF_DW, R0, R2, (int32_t)file_offset);
+	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, end);
+	ebpf_store_imm(as, BPF_DW, R3, 0, 1);
+	ebpf_bind(as, end);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/* What it takes to read the owner's memory. */
+struct reading {
+	const struct stack_owner *owner; /* NULL: it is the current thread's */
+	uint32_t note_plain;
+	int16_t is_plain; /* on the stack */
+};
+
+static struct reading reading_of(struct ebpf_asm *as, const struct stack_owner *owner)
+{
+	struct reading reading = { .owner = owner };
+
+	if (owner) {
+		reading.note_plain = function_note_plain(as, owner->file_offset);
+		reading.is_plain = ebpf_stack_take(as, 8);
 	}
-	ebpf_call(as, task ? BPF_FUNC_copy_from_user_task : BPF_FUNC_probe_read_user);
+	return reading;
+}
+
+/* Leaves for no where page i from r9 on is of a file. */
+static void check_page(struct ebpf_asm *as, const struct reading *reading, int32_t i, uint32_t no)
+{
+	ebpf_store_imm(as, BPF_DW, R10, reading->is_plain, 0);
+	ebpf_mov(as, R1, reading->owner->task);
+	ebpf_mov(as, R2, R9);
+	ebpf_alu_imm(as, BPF_ADD, R2, i * STACK_PAGE_BYTES);
+	ebpf_load_function(as, R3, reading->note_plain);
+	ebpf_mov(as, R4, R10);
+	ebpf_alu_imm(as, BPF_ADD, R4, reading->is_plain);
+	ebpf_mov_imm(as, R5, 0);
+	ebpf_call(as, BPF_FUNC_find_vma);
+	ebpf_load(as, BPF_DW, R0, R10, reading->is_plain);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, no);
+}
+
+/* r0 = 0: page i from r9 on was copied to r8 + to. */
+static void copy_page(struct ebpf_asm *as, const struct reading *reading, int32_t i, int32_t to)
+{
+	ebpf_mov(as, R1, R8);
+	ebpf_alu_imm(as, BPF_ADD, R1, to);
+	ebpf_mov_imm(as, R2, STACK_PAGE_BYTES);
+	ebpf_mov(as, R3, R9);
+	ebpf_alu_imm(as, BPF_ADD, R3, i * STACK_PAGE_BYTES);
+	if (!reading->owner) {
+		ebpf_call(as, BPF_FUNC_probe_read_user);
+		return;
+	}
+	ebpf_mov(as, R4, reading->owner->task);
+	ebpf_mov_imm(as, R5, 0);
+	ebpf_call(as, BPF_FUNC_copy_from_user_task);
 }
 
 /* r7 = the pages, from the one of r9, that could be read into the image at r8 + to. */
-static void copy_pages(struct ebpf_asm *as, int32_t to, uint8_t task)
+static void copy_pages(struct ebpf_asm *as, const struct reading *reading, int32_t to)
 {
 	uint32_t done = ebpf_label(as);
 
@@ -72,13 +131,10 @@ static void copy_pages(struct ebpf_asm *as, int32_t to, uint8_t task)
 	for (int32_t i = 0; i < STACK_COPY_PAGES; i++) {
 		uint32_t unread = ebpf_label(as);
 
-		ebpf_mov(as, R1, R8);
-		ebpf_alu_imm(as, BPF_ADD, R1, to + (int32_t)IMAGE(bytes) + i * STACK_PAGE_BYTES);
-		ebpf_mov_imm(as, R2, STACK_PAGE_BYTES);
-		ebpf_mov(as, R3, R9);
-		ebpf_alu_imm(as, BPF_ADD, R3, i * STACK_PAGE_BYTES);
-		read_user(as, task);
 		/* The first one may be below the stack pointer, and never have been touched. */
+		if (reading->owner)
+			check_page(as, reading, i, i ? done : unread);
+		copy_page(as, reading, i, to + (int32_t)IMAGE(bytes) + i * STACK_PAGE_BYTES);
 		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, i ? done : unread);
 		ebpf_alu_imm(as, BPF_OR, R7, 1 << i);
 		ebpf_bind(as, unread);
@@ -86,10 +142,12 @@ static void copy_pages(struct ebpf_asm *as, int32_t to, uint8_t task)
 	ebpf_bind(as, done);
 }
 
-void stack_image_emit(struct ebpf_asm *as, int32_t to, uint8_t task)
+void stack_image_emit(struct ebpf_asm *as, int32_t to, const struct stack_owner *owner)
 {
-	if (task) {
-		ebpf_mov(as, R1, task);
+	const struct reading reading = reading_of(as, owner);
+
+	if (owner) {
+		ebpf_mov(as, R1, owner->task);
 	} else {
 		ebpf_call(as, BPF_FUNC_get_current_task_btf);
 		ebpf_mov(as, R1, R0);
@@ -104,7 +162,7 @@ void stack_image_emit(struct ebpf_asm *as, int32_t to, uint8_t task)
 	ebpf_alu_imm(as, BPF_SUB, R9, registers.red_zone);
 	ebpf_alu_imm(as, BPF_AND, R9, -STACK_PAGE_BYTES);
 	ebpf_store(as, BPF_DW, R8, to + (int32_t)IMAGE(start), R9);
-	copy_pages(as, to, task);
+	copy_pages(as, &reading, to);
 	ebpf_store(as, BPF_DW, R8, to + (int32_t)IMAGE(pages), R7);
 }
 
@@ -133,7 +191,7 @@ uint32_t stack_copy_function(struct emit *emit)
 
 	ebpf_note(as, "copy the stack of the current thread");
 	emit_ring_claim(emit, &emit->context->memory->copies, no);
-	stack_image_emit(as, (int32_t)offsetof(struct stack_copy, image), 0);
+	stack_image_emit(as, (int32_t)offsetof(struct stack_copy, image), NULL);
 	emit_ring_publish(emit);
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);

@@ -13,11 +13,18 @@ struct ebpf_asm;
 /* Whether the registers of this architecture are known here. */
 bool stack_image_is_known(void);
 
+/* A task in a register that calls preserve, and where struct vm_area_struct has its file. */
+struct stack_owner {
+	uint8_t task;
+	uint32_t file_offset;
+};
+
 /*
- * Fills the image at r8 + to with the stack of the current thread; with that of the task in register task, where it is
- * not 0: in a program that may wait for memory. Overwrites r0-r5, r7, r9.
+ * Fills the image at r8 + to with the stack of the current thread, or in a program that may wait for memory with the
+ * owner's: of it only memory that is of no file, as file systems may take for ever to bring it. Overwrites r0-r5, r7,
+ * r9.
  */
-void stack_image_emit(struct ebpf_asm *as, int32_t to, uint8_t task);
+void stack_image_emit(struct ebpf_asm *as, int32_t to, const struct stack_owner *owner);
 
 struct program_stack_copy stack_image_describe(const struct stack_image *image);
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides who waits for whom, and who disposes of what when somebody did not. */
+
+#include "base/errand.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum { STACK_BYTES = 64 * 1024 };
+
+struct errand {
+	int (*work)(void *context, uint64_t argument);
+	void (*dispose)(void *context);
+	void *context;
+	uint64_t argument;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_under_way, is_ending;
+	int result; /* of the last time */
+};
+
+static void forget(struct errand *errand)
+{
+	pthread_mutex_destroy(&errand->lock);
+	pthread_cond_destroy(&errand->changed);
+	alloc_free(errand);
+}
+
+/* Until there is nothing to be done any more. Returns whether nobody waits for that. */
+static bool serve(struct errand *errand)
+{
+	for (;;) {
+		while (!errand->is_under_way && !errand->is_ending)
+			pthread_cond_wait(&errand->changed, &errand->lock);
+		if (!errand->is_under_way)
+			return false;
+		pthread_mutex_unlock(&errand->lock);
+		int result = errand->work(errand->context, errand->argument);
+
+		pthread_mutex_lock(&errand->lock);
+		errand->result = result;
+		errand->is_under_way = false;
+		if (errand->is_ending)
+			return true;
+		pthread_cond_broadcast(&errand->changed);
+	}
+}
+
+static void *run(void *given)
+{
+	struct errand *errand = given;
+
+	pthread_mutex_lock(&errand->lock);
+	bool is_alone = serve(errand);
+
+	pthread_mutex_unlock(&errand->lock);
+	if (is_alone) {
+		errand->dispose(errand->context);
+		forget(errand);
+	}
+	return NULL;
+}
+
+static int start(struct errand *errand)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int result = pthread_create(&errand->thread, &attributes, run, errand);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -result;
+}
+
+int errand_new(int (*work)(void *context, uint64_t argument), void (*dispose)(void *context), void *context,
+	       struct errand **made)
+{
+	struct errand *errand = alloc_zero(1, sizeof *errand);
+	pthread_condattr_t steady;
+
+	if (!errand)
+		return -ENOMEM;
+	errand->work = work;
+	errand->dispose = dispose;
+	errand->context = context;
+	pthread_mutex_init(&errand->lock, NULL);
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&errand->changed, &steady);
+	pthread_condattr_destroy(&steady);
+	int result = start(errand);
+
+	if (result)
+		forget(errand);
+	else
+		*made = errand;
+	return result;
+}
+
+void errand_free(struct errand *errand)
+{
+	if (!errand)
+		return;
+	pthread_mutex_lock(&errand->lock);
+	pthread_t thread = errand->thread;
+	bool is_under_way = errand->is_under_way;
+
+	errand->is_ending = true;
+	pthread_cond_broadcast(&errand->changed);
+	pthread_mutex_unlock(&errand->lock);
+	if (is_under_way) {
+		pthread_detach(thread);
+		return;
+	}
+	pthread_join(thread, NULL);
+	errand->dispose(errand->context);
+	forget(errand);
+}
+
+int errand_do(struct errand *errand, uint64_t argument, uint64_t patience_ns)
+{
+	uint64_t until = clock_now_ns() + patience_ns;
+	const struct timespec end = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	int result = 0;
+
+	pthread_mutex_lock(&errand->lock);
+	if (errand->is_under_way) {
+		result = -EAGAIN;
+	} else {
+		errand->argument = argument;
+		errand->is_under_way = true;
+		pthread_cond_broadcast(&errand->changed);
+		while (errand->is_under_way && !result)
+			result = -pthread_cond_timedwait(&errand->changed, &errand->lock, &end);
+		if (!errand->is_under_way)
+			result = errand->result;
+	}
+	pthread_mutex_unlock(&errand->lock);
+	return result;
+}
