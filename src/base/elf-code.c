@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what of an ELF file is a function, and what is code; what is a variable, and what is data. */
 
-#include "base/elf-code.h"
+#include "base/elf-code-priv.h"
 
 #include "base/alloc.h"
 
 #include <errno.h>
-#include <gelf.h>
-
-struct elf_code {
-	Elf *elf;
-	enum elf_part part;
-	struct elf_segments segments;
-};
 
 bool elf_address(const struct elf_segments *segments, uint64_t offset, uint64_t *address)
 {
@@ -91,7 +84,14 @@ const struct elf_segments *elf_code_segments(const struct elf_code *code)
 	return &code->segments;
 }
 
-static bool is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header)
+uint32_t elf_code_machine(const struct elf_code *code)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(code->elf, &header) ? header.e_machine : EM_NONE;
+}
+
+bool elf_is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header)
 {
 	return section && gelf_getshdr(section, header) && header->sh_size <= bytes_max &&
 	       !(header->sh_flags & SHF_COMPRESSED);
@@ -115,8 +115,8 @@ static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
 	GElf_Sym symbol;
 	int result = 0;
 
-	if (!is_readable(section, visit->bytes_max, &header) || !header.sh_entsize ||
-	    !is_readable(elf_getscn(elf, header.sh_link), visit->bytes_max, &texts))
+	if (!elf_is_readable(section, visit->bytes_max, &header) || !header.sh_entsize ||
+	    !elf_is_readable(elf_getscn(elf, header.sh_link), visit->bytes_max, &texts))
 		return 0;
 	Elf_Data *data = elf_getdata(section, NULL);
 

@@ -3,7 +3,8 @@
 #define BASE_ELF_CODE_H
 
 /*
- * The functions or the variables of a program or library, and where in its file its code, or what it may write, lies.
+ * The functions or the variables of a program or library, its USDT probes, and where in its file its code, or what it
+ * may write, lies.
  * The file may come from anybody: what makes no sense is left out. It is read, not mapped: a program that shortens it
  * meanwhile must not end us.
  */
@@ -38,6 +39,9 @@ void elf_code_free(struct elf_code *code);
 
 const struct elf_segments *elf_code_segments(const struct elf_code *code);
 
+/* The processor that it is for: EM_X86_64 or another number of elf.h. */
+uint32_t elf_code_machine(const struct elf_code *code);
+
 enum elf_table {
 	ELF_FULL,    /* of all symbols; stripped files have none */
 	ELF_LINKING, /* of those that others are linked with */
@@ -57,5 +61,17 @@ struct elf_function {
  */
 int elf_code_each(const struct elf_code *code, enum elf_table table, size_t bytes_max,
 		  int (*one)(void *context, const struct elf_function *function), void *context);
+
+/* A place where a USDT probe stands, as a note of type stapsdt tells. */
+struct elf_probe {
+	const char *provider, *name; /* not empty; all texts are valid as long as the code */
+	const char *arguments;       /* where they are found, "8@%rdi -4@12(%rsp)" */
+	uint64_t address;            /* of the instruction; like those of functions it may lie anywhere */
+	uint64_t semaphore; /* address of the 16-bit number that says whether anybody looks; 0: there is none */
+};
+
+/* As elf_code_each, over the sections of notes. */
+int elf_code_each_probe(const struct elf_code *code, size_t bytes_max,
+			int (*one)(void *context, const struct elf_probe *probe), void *context);
 
 #endif
