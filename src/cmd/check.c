@@ -51,38 +51,59 @@ static const char *const place_words[] = {
 	[SESSION_VETO] = "before the call",
 };
 
-/* A probe at a function that its file does not have is a mistake, and no matter of the machine. */
-static int check_probe(const struct checking *checking, const struct event_type *type, const struct event_hook *hook)
+/* As source_judge, and where the kernel does not tell its types as far as can be told then. */
+static int judge_source(const struct checking *checking, const struct event_type *type, uint32_t index, char *reason,
+			size_t size)
 {
-	const struct diag_source file = { .file = hook->file };
-	char reason[REASON_BYTES] = "";
-	struct attach_place found;
+	const char *tracepoint = type->hooks[index].tracepoint;
+	struct attach_places found;
+	int result;
 
-	if (!attach_is_probe(hook->tracepoint) ||
-	    attach_probe_find(hook->tracepoint, checking->arena, &found,
-			      &(struct attach_reason){ reason, sizeof reason }) != -ESRCH)
-		return 0;
+	if (checking->btf)
+		return source_judge(checking->btf, type, index, reason, size);
+	result = attach_is_probe(tracepoint) ? attach_probe_find(tracepoint, checking->arena, &found,
+								 &(struct attach_reason){ reason, size })
+					     : 0;
+	if (result != -ESRCH)
+		snprintf(reason, size, "the kernel has no readable type information (BTF)");
+	return result == -ESRCH ? result : -EOPNOTSUPP;
+}
+
+/* A probe that its file does not have is a mistake, and no matter of the machine. */
+static int report_wrong(const struct checking *checking, const struct event_type *type, uint32_t index,
+			const char *reason)
+{
+	const struct event_hook *hook = &type->hooks[index];
+	const struct diag_source file = { .file = hook->file };
+
 	return diag_error(checking->diag, &(struct diag_location){ .source = &file, .line = hook->line, .column = 1 },
 			  -EINVAL, "nothing raises %s: %s", type->name, reason);
 }
 
 static int check_type(const struct checking *checking, const struct event_type *type, struct judged_type *judged)
 {
-	char reason[REASON_BYTES] = "", first[REASON_BYTES] = "the kernel has no readable type information (BTF)";
-	int result = 0;
+	char first[REASON_BYTES] = "", wrong[REASON_BYTES] = "";
+	uint32_t wrong_at = 0;
 
-	for (uint32_t i = 0; checking->btf && i < type->hook_count; i++) {
-		if (source_available(checking->btf, type, i, reason, sizeof reason) != 0)
+	for (uint32_t i = 0; i < type->hook_count; i++) {
+		char reason[REASON_BYTES] = "";
+		int result = judge_source(checking, type, i, reason, sizeof reason);
+
+		if (!result)
 			return 0;
 		if (i == 0)
 			snprintf(first, sizeof first, "%s", reason);
+		if (result == -ESRCH && !*wrong) {
+			snprintf(wrong, sizeof wrong, "%s", reason);
+			wrong_at = i;
+		}
 	}
-	for (uint32_t i = 0; i < type->hook_count && !result; i++)
-		result = check_probe(checking, type, &type->hooks[i]);
-	judged->is_wrong = result != 0;
-	if (!result && type->hook_count)
+	judged->is_wrong = *wrong;
+	if (*wrong)
+		return report_wrong(checking, type, wrong_at, wrong);
+	if (type->hook_count)
 		judged->missing = arena_format(checking->arena, "%s: %s", type->name, first);
-	return result;
+	return 0;
 }
 
 static int check_types(struct checking *checking)
@@ -339,8 +360,8 @@ const struct cli_command cmd_check = {
 		"A rule that is fine runs inside the kernel unless it is said why it does not: everything that keeps "
 		"it out, "
 		"with its place and what to write instead. What depends on this "
-		"machine is a warning: events that its kernel does not raise. A probe at a function that its file "
-		"does not have, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
+		"machine is a warning: events that its kernel does not raise. A probe that its file does not have, "
+		"and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
 		"privileges.\n\n"
 		"With -f json everything is on standard output, an object per line. A message has severity (error, "
 		"warning, note), file, line, column, end, message and help: columns are bytes from 1, end is the "

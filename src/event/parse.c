@@ -277,20 +277,45 @@ static int scan_tracepoint(struct parser *parser, struct event_span *span)
 	return 0;
 }
 
-/* uprobe:"file:function" or uprobe-return's: what comes back as system:name is uprobe:file:function. 1: there was one.
+/* Whether text has so many parts with colons between them, the last ones not empty, the first of any sort. */
+static bool has_parts(const char *text, unsigned parts)
+{
+	const char *end = text + strlen(text);
+
+	while (--parts) {
+		const char *colon = memrchr(text, ':', (size_t)(end - text));
+
+		if (!colon || colon + 1 == end)
+			return false;
+		end = colon;
+	}
+	return end > text;
+}
+
+struct probe_form {
+	const char *system, *place;
+	unsigned parts; /* of the place */
+};
+
+/* uprobe:"file:function" and what is like it: what comes back as system:name is uprobe:file:function. 1: there was one.
  */
 static int scan_probe(struct parser *parser, struct event_span *span, const char **tracepoint)
 {
-	static const char *const systems[] = { "uprobe", "uretprobe" };
+	static const struct probe_form forms[] = {
+		{ "uprobe", "file:function", 2 },
+		{ "uretprobe", "file:function", 2 },
+		{ "usdt", "file:provider:probe", 3 },
+	};
+	const struct probe_form *form = NULL;
 	struct event_scan *scan = &parser->scan;
-	const char *start = scan->at, *system = NULL, *place;
+	const char *start = scan->at, *place;
 
 	*span = event_scan_name(scan);
-	for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
-		if (span->length == strlen(systems[i]) && !memcmp(span->start, systems[i], span->length))
-			system = systems[i];
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		if (event_span_is(*span, forms[i].system))
+			form = &forms[i];
 	}
-	if (!system || !event_scan_char(scan, ':')) {
+	if (!form || !event_scan_char(scan, ':')) {
 		scan->at = start;
 		return 0;
 	}
@@ -298,18 +323,10 @@ static int scan_probe(struct parser *parser, struct event_span *span, const char
 
 	if (taken < 0)
 		return taken;
-	const char *colon = taken ? strrchr(place, ':') : NULL;
-
-	if (!colon || colon == place || !colon[1])
-		return event_scan_error(scan, *span, NULL, "a probe is written %s:\"file:function\"", system);
-	size_t bytes = strlen(system) + strlen(place) + 2;
-	char *text = arena_zero(scan->arena, bytes, 1);
-
-	if (!text)
-		return no_memory(parser);
-	snprintf(text, bytes, "%s:%s", system, place);
-	*tracepoint = text;
-	return 1;
+	if (!taken || !has_parts(place, form->parts))
+		return event_scan_error(scan, *span, NULL, "a probe is written %s:\"%s\"", form->system, form->place);
+	*tracepoint = arena_format(scan->arena, "%s:%s", form->system, place);
+	return *tracepoint ? 1 : no_memory(parser);
 }
 
 static int scan_hook(struct parser *parser)
@@ -330,6 +347,7 @@ static int scan_hook(struct parser *parser)
 	if (!hook->tracepoint)
 		return -ENOMEM;
 	parser->scan.in_probe = probe;
+	parser->scan.in_usdt = probe && event_span_is(tracepoint, "usdt");
 	if (probe) {
 		const char *file = parser->scan.source->file;
 

@@ -47,6 +47,7 @@ static const struct function {
 	{ "user_arg", SOURCE_USER_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 6 },
 	{ "user_result", SOURCE_USER_RESULT, NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "user_caller", SOURCE_USER_CALLER, NOTHING, EVENT_PATH_NUMBER, 0 },
+	{ "usdt_arg", SOURCE_USDT_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 12 },
 	{ "user_word", SOURCE_USER_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "kernel_word", SOURCE_KERNEL_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "file_path", SOURCE_FILE_PATH, ONE_PATH, EVENT_PATH_STRING, 0 },
@@ -246,10 +247,26 @@ static int check_alone(struct event_scan *scan, struct event_span name)
 	memcpy(text, name.start, name.length < sizeof text ? name.length : sizeof text - 1);
 	nearest = diag_nearest(text, names, sizeof functions / sizeof *functions);
 	snprintf(hint, sizeof hint, "did you mean %s(%s)?", nearest ? nearest : "",
-		 nearest && strcmp(nearest, "user_arg") == 0 ? "0" : "");
+		 nearest && (strcmp(nearest, "user_arg") == 0 || strcmp(nearest, "usdt_arg") == 0) ? "0" : "");
 	return event_scan_error(scan, name,
-				nearest ? hint : "user_arg(0) is the first argument, user_result() the result",
+				nearest         ? hint
+				: scan->in_usdt ? "usdt_arg(0) is the first argument"
+						: "user_arg(0) is the first argument, user_result() the result",
 				"a probe in user code has no arguments by name");
+}
+
+/* A function's arguments are where it begins, those of a USDT probe where this stands. */
+static int check_probe(struct event_scan *scan, struct event_span name, enum source_op op)
+{
+	bool of_function = op == SOURCE_USER_ARG || op == SOURCE_USER_RESULT || op == SOURCE_USER_CALLER;
+
+	if (scan->in_usdt && of_function)
+		return event_scan_error(scan, name, "usdt_arg(0) is the first argument",
+					"a USDT probe has arguments of its own, none of a function");
+	if (scan->in_probe && !scan->in_usdt && op == SOURCE_USDT_ARG)
+		return event_scan_error(scan, name, "user_arg(0) is the first argument",
+					"this probe is at a function, not one of USDT");
+	return 0;
 }
 
 static int scan_named(struct event_scan *scan, struct event_span name, unsigned depth, struct taken *taken)
@@ -269,14 +286,17 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 		if (event_span_is(name, functions[i].name)) {
 			taken->kind = functions[i].gives;
 			taken->tree->op = functions[i].op;
-			result = scan_call(scan, &functions[i], depth, taken->tree);
+			result = check_probe(scan, name, functions[i].op);
+			if (!result)
+				result = scan_call(scan, &functions[i], depth, taken->tree);
 
 			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan, taken->tree);
 		}
 	}
 	return event_scan_error(
 		scan, name,
-		"kstr, ustr, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, user_word, "
+		"kstr, ustr, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, usdt_arg, "
+		"user_word, "
 		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
 		"cast, ctx, ctxs, ctxstr, ctxloc",
 		"there is no function of this name in paths");

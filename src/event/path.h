@@ -66,6 +66,7 @@ enum source_op {
 	SOURCE_USER_ARG,    /* argument number value of the function */
 	SOURCE_USER_RESULT, /* of the function, where it returns */
 	SOURCE_USER_CALLER, /* the address that it was called from, where it begins */
+	SOURCE_USDT_ARG,    /* argument number value of the USDT probe */
 };
 
 /* `->member`, `.member` or `[index]` */

@@ -20,6 +20,7 @@ struct event_scan {
 	struct asterism_diag *diag;
 	struct arena *arena; /* where event_scan_copy and event_scan_text leave their texts */
 	bool in_probe;       /* what is scanned is about a place in user code */
+	bool in_usdt;        /* and this about one where a USDT probe stands */
 	/* Paths: whether trees of them are made, in the arena; their kinds have been judged then. */
 	bool makes_trees;
 	struct event_path nothing; /* else what is written to instead */

@@ -98,9 +98,10 @@ enum event_origin {
  * texts are in the notation of docs/formats/catalog.md.
  */
 struct event_hook {
-	const char *tracepoint; /* "system:name"; "uprobe:file:function", "uretprobe:file:function" */
-	const char *when;       /* condition on the raw arguments under which it is this type, or NULL */
-	const char *scope;      /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
+	/* "system:name"; "uprobe:file:function", "uretprobe:file:function", "usdt:file:provider:probe" */
+	const char *tracepoint;
+	const char *when;  /* condition on the raw arguments under which it is this type, or NULL */
+	const char *scope; /* extra paths to ids of processes that the event is about, comma-separated, or NULL */
 	const char *const *paths; /* per body field: how it is obtained */
 	const char *file;         /* of a probe in user code: where it is declared; else NULL */
 	uint32_t line;

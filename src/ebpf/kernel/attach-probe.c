@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides where in which file a probe stands, by the symbols of the file, and how programs meet it. */
 
-#include "ebpf/kernel/attach-probe.h"
+#include "ebpf/kernel/attach-probe-priv.h"
 
-#include "base/elf-code.h"
 #include "base/proc.h"
+#include "ebpf/kernel/attach-format.h"
 #include "ebpf/kernel/own-probe.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char at_entry[] = "uprobe:", at_return[] = "uretprobe:";
+static const char at_entry[] = "uprobe:", at_return[] = "uretprobe:", at_note[] = "usdt:";
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -29,13 +29,12 @@ static bool begins(const char *text, const char *prefix)
 
 bool attach_is_probe(const char *tracepoint)
 {
-	return begins(tracepoint, at_entry) || begins(tracepoint, at_return);
+	return begins(tracepoint, at_entry) || begins(tracepoint, at_return) || attach_is_usdt(tracepoint);
 }
 
-static int refuse(const struct attach_reason *reason, int error, const char *what, const char *name)
+bool attach_is_usdt(const char *tracepoint)
 {
-	snprintf(reason->text, reason->size, "%s %s", what, name);
-	return error;
+	return begins(tracepoint, at_note);
 }
 
 /* Where in which file the code lies that is mapped at address. */
@@ -135,87 +134,105 @@ static int no_function(const struct elf_code *code, const char *function, const 
 }
 
 /* What others are linked with comes first: among all symbols other functions may have the same name. */
-static int find_in_file(int fd, const char *function, struct attach_place *place, const struct attach_reason *reason)
+static int find_function(const struct elf_code *code, const struct attach_wanted *wanted,
+			 const struct attach_reason *reason)
+{
+	struct search search = { code, wanted->name, &wanted->places->items->offset };
+
+	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look, &search) ||
+	    elf_code_each(code, ELF_FULL, SIZE_MAX, look, &search))
+		return 0;
+	return no_function(code, wanted->name, reason);
+}
+
+static int find_in_file(int fd, const struct attach_wanted *wanted, const struct attach_reason *reason)
 {
 	struct elf_code *code = NULL;
 	int result = elf_code_open(fd, ELF_CODE, &code);
 
 	if (result == -ENOEXEC)
-		return refuse(reason, -ENOENT, "this is no program and no library:", place->path);
+		return attach_refuse(reason, -ENOENT, "this is no program and no library:", wanted->path);
 	if (result)
 		return result;
-	struct search search = { code, function, &place->offset };
-
-	if (!elf_code_each(code, ELF_LINKING, SIZE_MAX, look, &search) &&
-	    !elf_code_each(code, ELF_FULL, SIZE_MAX, look, &search))
-		result = no_function(code, function, reason);
+	result = wanted->provider ? attach_usdt_find(fd, code, wanted, reason) : find_function(code, wanted, reason);
 	elf_code_free(code);
 	return result;
 }
 
-int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
-		      const struct attach_reason *reason)
+/* The part of text up to its last colon, which ends it; *last is what stands behind. NULL: there are no two parts. */
+static char *split(char *text, const char **last)
 {
-	const char *file = strchr(tracepoint, ':') + 1, *function = strrchr(tracepoint, ':') + 1;
+	char *colon = text ? strrchr(text, ':') : NULL;
 
-	if (function <= file || function - 1 == file || !*function)
-		return refuse(reason, -EINVAL, "a probe is written uprobe:FILE:FUNCTION, not", tracepoint);
-	char *name = arena_text(arena, file, (size_t)(function - 1 - file));
+	if (!colon || colon == text || !colon[1])
+		return NULL;
+	*colon = '\0';
+	*last = colon + 1;
+	return text;
+}
 
-	if (!name)
-		return -ENOMEM;
-	place->at_return = begins(tracepoint, at_return);
-	place->is_own = strcmp(name, "asterism") == 0;
-	if (place->is_own)
-		return own_probe_find(function) && find_mapped(own_probe_find(function), arena, place)
-			       ? 0
-			       : refuse(reason, -ENOENT, "asterism has no function", function);
-	place->path = strchr(name, '/') ? name : find_library(name, arena);
-	int fd = place->path ? open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+static int find_own(const char *function, const struct attach_wanted *wanted, const struct attach_reason *reason)
+{
+	struct attach_place *place = wanted->places->items;
+
+	place->is_own = true;
+	return own_probe_find(function) && find_mapped(own_probe_find(function), wanted->arena, place)
+		       ? 0
+		       : attach_refuse(reason, -ENOENT, "asterism has no function", function);
+}
+
+static int find_places(const char *name, struct attach_wanted *wanted, const struct attach_reason *reason)
+{
+	wanted->path = strchr(name, '/') ? name : find_library(name, wanted->arena);
+	wanted->places->items->path = wanted->path;
+	int fd = wanted->path ? open(wanted->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	struct stat about;
 
 	if (fd < 0)
-		return refuse(reason, -ENOENT, "there is no file", name);
+		return attach_refuse(reason, -ENOENT, "there is no file", name);
 	int result = fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
-			     ? find_in_file(fd, function, place, reason)
-			     : refuse(reason, -ENOENT, "this is no regular file:", name);
+			     ? find_in_file(fd, wanted, reason)
+			     : attach_refuse(reason, -ENOENT, "this is no regular file:", name);
 
 	close(fd);
 	return result;
 }
 
-/* A number in a file of the kernel's, after prefix; or -errno. */
-static int read_number(const char *path, const char *prefix)
+int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_places *places,
+		      const struct attach_reason *reason)
 {
-	char text[64], *end;
-	ssize_t got = proc_read(path, text, sizeof text);
+	const char *text = strchr(tracepoint, ':') + 1;
+	struct attach_wanted wanted = { .arena = arena, .places = places };
+	char *copy = arena_text(arena, text, strlen(text));
 
-	if (got < 0)
-		return (int)got;
-	if (!begins(text, prefix))
-		return -EINVAL;
-	long number = strtol(text + strlen(prefix), &end, 10);
+	*places = (struct attach_places){ arena_zero(arena, 1, sizeof *places->items), 1 };
+	if (!copy || !places->items)
+		return -ENOMEM;
+	places->items->at_return = begins(tracepoint, at_return);
+	char *name = split(copy, &wanted.name);
 
-	return end == text + strlen(prefix) || number < 0 || number > INT32_MAX ? -EINVAL : (int)number;
+	if (attach_is_usdt(tracepoint))
+		name = split(name, &wanted.provider);
+	if (!name)
+		return attach_refuse(reason, -EINVAL,
+				     "a probe is written uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:PROBE, not",
+				     tracepoint);
+	if (strcmp(name, "asterism") == 0 && !wanted.provider)
+		return find_own(wanted.name, &wanted, reason);
+	return find_places(name, &wanted, reason);
 }
 
 static int open_probe(const struct attach_place *place)
 {
-	static const char folder[] = "/sys/bus/event_source/devices/uprobe/";
-	char path[128];
+	int type = attach_format("type", ""), bit = attach_format("format/retprobe", "config:");
+	int counter = place->semaphore ? attach_format("format/ref_ctr_offset", "config:") : 0;
 
-	snprintf(path, sizeof path, "%stype", folder);
-	int type = read_number(path, "");
-
-	snprintf(path, sizeof path, "%sformat/retprobe", folder);
-	int bit = read_number(path, "config:");
-
-	if (type < 0 || bit < 0 || bit > 63)
+	if (type < 0 || bit < 0 || bit > 63 || counter < 0 || counter > 63)
 		return -EOPNOTSUPP;
 	struct perf_event_attr attr = {
 		.type = (uint32_t)type,
 		.size = sizeof attr,
-		.config = place->at_return ? UINT64_C(1) << bit : 0,
+		.config = (place->at_return ? UINT64_C(1) << bit : 0) | place->semaphore << counter,
 		.uprobe_path = (uintptr_t)place->path,
 		.probe_offset = place->offset,
 	};

@@ -3,9 +3,10 @@
 #define EBPF_KERNEL_ATTACH_PROBE_H
 
 /*
- * Probes in user code: "uprobe:FILE:FUNCTION" where a function begins, "uretprobe:FILE:FUNCTION" where it returns. FILE
- * is a path, or the name of a shared library (libc.so.6); "asterism" is this program. A probe is met by every
- * process that has the file mapped; the scope test comes after that.
+ * Probes in user code: "uprobe:FILE:FUNCTION" where a function begins, "uretprobe:FILE:FUNCTION" where it returns,
+ * "usdt:FILE:PROVIDER:PROBE" wherever the file has that probe. FILE is a path, or the name of a shared library
+ * (libc.so.6); "asterism" is this program. A probe is met by every process that has the file mapped; the scope test
+ * comes after that.
  */
 
 #include "base/alloc.h"
@@ -17,9 +18,18 @@
 
 struct attach_place {
 	const char *path;
-	uint64_t offset; /* in the file */
+	uint64_t offset;    /* in the file */
+	uint64_t semaphore; /* of a USDT probe: where the file has the number that says that somebody looks; 0: none */
+	uint64_t address;   /* of a USDT probe: what symbols of the file would say */
+	const char *arguments; /* where a USDT probe has them (usdt-argument.h); NULL: it is a function */
+	uint32_t machine;      /* whose registers these are */
 	bool at_return;
 	bool is_own; /* in this program: met by this process only, about others (own-probe.h) */
+};
+
+struct attach_places {
+	struct attach_place *items;
+	size_t count;
 };
 
 /* Where one clause goes that says why not. */
@@ -29,10 +39,14 @@ struct attach_reason {
 };
 
 bool attach_is_probe(const char *tracepoint);
+bool attach_is_usdt(const char *tracepoint);
 
-/* Finds the place; its path is arena's. Returns 0, -ENOENT (no such file), -ESRCH (it has no such function), -EINVAL,
- * -ENOMEM. */
-int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_place *place,
+/*
+ * Finds the places, at least one; they are arena's. Returns 0; -ENOENT (no such file, or not one for this machine),
+ * -ESRCH (it has no such function or probe), -EOPNOTSUPP (this kernel cannot set the probe's semaphore), -EINVAL,
+ * -E2BIG, -ENOMEM.
+ */
+int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_places *places,
 		      const struct attach_reason *reason);
 
 /* A program of the kprobe type, for all processes. Returns a descriptor whose closing detaches, or -errno. */

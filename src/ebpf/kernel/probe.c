@@ -6,6 +6,7 @@
 #include "ebpf/kernel/probe.h"
 
 #include "ebpf/asm/insn.h"
+#include "ebpf/kernel/attach-format.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -281,6 +282,12 @@ static int has_user_probes(const struct btf_kernel *btf)
 	return access("/sys/bus/event_source/devices/uprobe/type", R_OK) == 0;
 }
 
+static int has_probe_semaphores(const struct btf_kernel *btf)
+{
+	(void)btf;
+	return attach_has_semaphores();
+}
+
 static int has_waiting_probes(const struct btf_kernel *btf)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
@@ -373,9 +380,12 @@ static const struct {
 	{ { "bpf_local_irq_save", "rules over events of interrupts wait for each other's locks",
 	    "an event from an interrupt that meets a lock of its own processor is reported as lost", "6.14" },
 	  has_irq_save },
-	{ { "user probes", "types FROM uprobe; machines know what was open before",
+	{ { "user probes", "types FROM uprobe and usdt; machines know what was open before",
 	    "no such types, and nothing of what was there before", NULL },
 	  has_user_probes },
+	{ { "semaphores of USDT probes", "USDT probes that a program raises only while they are observed",
+	    "no types FROM usdt over a probe with a semaphore", "4.20" },
+	  has_probe_semaphores },
 	{ { "programs that wait",
 	    "strings that a probed function is given are fetched where their page has not been touched",
 	    "such strings are unread, which is counted", "6.0" },

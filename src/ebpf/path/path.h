@@ -4,8 +4,8 @@
 
 /*
  * Catalog paths (event/path.h) as the kernel side has them: path/parse.c makes them from text, without knowing any
- * kernel; path/resolve.c binds them to the running kernel's types, which leaves no SOURCE_CHOICE, SOURCE_SYSCALL_ARG
- * and SOURCE_USER_*ARG, RESULT, CALLER; path/value.c generates the code.
+ * kernel; path/resolve.c binds them to the running kernel's types, which leaves no SOURCE_CHOICE, SOURCE_SYSCALL_ARG,
+ * SOURCE_USDT_ARG and SOURCE_USER_*ARG, RESULT, CALLER; path/value.c generates the code.
  */
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ struct source_node {
 	enum source_op op;
 	struct source_node *left, *right;
 	int64_t value;
-	uint32_t bytes; /* CTX, CTXS, CTXSTR */
+	uint32_t bytes; /* CTX, CTXS, CTXSTR; USER_WORD of an argument: so many instead of 8 */
 
 	const char *name; /* ACCESS: the argument, or "current"; CAST: the struct */
 	struct event_path_step *hops;
@@ -23,6 +23,7 @@ struct source_node {
 
 	/* Set by resolving. */
 	bool is_current;
+	bool is_signed;    /* USER_WORD of fewer than 8 bytes */
 	uint32_t argument; /* from 0, the leading `void *` not counted */
 	bool by_helper;    /* the verifier does not let the argument be loaded as it is */
 	struct btf_access access;

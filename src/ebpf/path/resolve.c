@@ -3,6 +3,7 @@
 
 #include "ebpf/path/resolve.h"
 
+#include "ebpf/path/usdt.h"
 #include "ebpf/path/walk.h"
 
 #include <errno.h>
@@ -192,11 +193,11 @@ static int resolve_choice(struct source_binding *binding, struct source_node *no
 	char first[128];
 	int result = source_resolve(binding, chosen);
 
-	if (result == -ENOENT) {
+	if (result == -ENOENT || result == -ESRCH) {
 		snprintf(first, sizeof first, "%s", binding->reason);
 		chosen = node->right;
 		result = source_resolve(binding, chosen);
-		if (result == -ENOENT)
+		if (result == -ENOENT || result == -ESRCH)
 			snprintf(binding->reason, binding->size, "%s", first);
 	}
 	if (!result)
@@ -281,6 +282,8 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_USER_RESULT:
 	case SOURCE_USER_CALLER:
 		return resolve_register(binding, node);
+	case SOURCE_USDT_ARG:
+		return source_resolve_usdt(binding, node);
 	case SOURCE_CHOICE:
 		return resolve_choice(binding, node);
 	case SOURCE_CTX:
@@ -327,7 +330,7 @@ bool source_same(const struct source_node *a, const struct source_node *b)
 {
 	if (!a || !b)
 		return a == b;
-	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes)
+	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes || a->is_signed != b->is_signed)
 		return false;
 	if (a->op != SOURCE_ACCESS && (!source_same(a->left, b->left) || !source_same(a->right, b->right)))
 		return false;

@@ -297,22 +297,25 @@ void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, 
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
 }
 
-/* r0 = the 8 bytes at the user's address that path->left gives. */
+/* r0 = the 8 bytes at the user's address that path->left gives, or as many as path says, extended. */
 static void emit_user_word(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	uint32_t mark = ebpf_stack_mark(as), good = ebpf_label(as);
 	int16_t slot = ebpf_stack_take(as, WORD);
+	uint32_t bytes = path->bytes ? path->bytes : WORD;
 
 	source_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
-	read_to_slot(as, BPF_FUNC_probe_read_user, WORD, slot);
+	read_to_slot(as, BPF_FUNC_probe_read_user, bytes, slot);
 	if (style->leaves) {
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
 		source_forgive_null(as, style, path->left, good);
 		ebpf_jump(as, style->unread);
 	}
 	ebpf_bind(as, good);
-	ebpf_load(as, BPF_DW, R0, R10, slot);
+	ebpf_load(as, ebpf_width(bytes), R0, R10, slot);
+	if (path->is_signed)
+		extend(as, bytes * 8, true);
 	ebpf_stack_release(as, mark);
 }
 
@@ -380,7 +383,8 @@ bool source_reads_user(const struct source_node *path)
 	if (!path)
 		return false;
 	return path->op == SOURCE_USTR || path->op == SOURCE_USER_WORD || path->op == SOURCE_USER_CALLER ||
-	       path->op == SOURCE_USER_SOCKADDR || source_reads_user(path->left) || source_reads_user(path->right);
+	       path->op == SOURCE_USDT_ARG || path->op == SOURCE_USER_SOCKADDR || source_reads_user(path->left) ||
+	       source_reads_user(path->right);
 }
 
 bool source_may_fail(const struct source_node *path)

@@ -32,6 +32,7 @@ struct draft {
 	struct source_binding binding;
 	const struct event_type *type;
 	const struct event_hook *source;
+	const struct attach_place *place; /* where the source's probe stands; of a tracepoint, none */
 	const struct source_want *want;
 	struct source_entry entry;
 	struct source_unit unit; /* without entries */
@@ -83,8 +84,9 @@ static int find_tracepoint(struct draft *draft)
 	draft->unit.tracepoint = draft->source->tracepoint;
 	if (attach_is_probe(draft->source->tracepoint)) {
 		draft->unit.classic = binding->classic = binding->is_probe = true;
-		return attach_probe_find(draft->source->tracepoint, binding->arena, &draft->unit.place,
-					 &(struct attach_reason){ binding->reason, binding->size });
+		draft->unit.place = *draft->place;
+		binding->place = draft->place;
+		return 0;
 	}
 	if (!binding->classic) {
 		result = btf_kernel_tracepoint(binding->btf, name, &binding->tracepoint);
@@ -229,8 +231,8 @@ static int add_implied_condition(struct draft *draft)
 }
 
 /* want NULL: all fields, for judging only. */
-static int draft_source(struct draft *draft, const struct btf_kernel *btf, struct arena *arena,
-			const struct source_want *want)
+static int draft_place(struct draft *draft, const struct btf_kernel *btf, struct arena *arena,
+		       const struct source_want *want)
 {
 	draft->want = want;
 	draft->binding.btf = btf;
@@ -248,13 +250,42 @@ static int draft_source(struct draft *draft, const struct btf_kernel *btf, struc
 	return result;
 }
 
+/* One draft for each place where the source is met; a tracepoint is one. */
+struct drafts {
+	struct draft *items;
+	size_t count;
+};
+
+/* one has what all have in common. All of them can be served, or the source cannot. */
+static int draft_source(const struct draft *one, const struct btf_kernel *btf, struct arena *arena,
+			const struct source_want *want, struct drafts *drafts)
+{
+	const struct attach_reason reason = { one->binding.reason, one->binding.size };
+	struct attach_places places = { NULL, 1 };
+	int result = 0;
+
+	if (attach_is_probe(one->source->tracepoint))
+		result = attach_probe_find(one->source->tracepoint, arena, &places, &reason);
+	if (result)
+		return result;
+	drafts->count = places.count;
+	drafts->items = arena_zero(arena, places.count, sizeof *drafts->items);
+	for (size_t i = 0; drafts->items && i < places.count && !result; i++) {
+		drafts->items[i] = *one;
+		drafts->items[i].place = places.items ? &places.items[i] : NULL;
+		result = draft_place(&drafts->items[i], btf, arena, want);
+	}
+	return drafts->items ? result : -ENOMEM;
+}
+
 static struct source_unit *unit_for(struct source_plan *plan, const struct source_unit *wanted)
 {
 	for (size_t i = 0; i < plan->unit_count; i++) {
 		struct source_unit *unit = &plan->units[i];
 
 		if (strcmp(unit->tracepoint, wanted->tracepoint) == 0 && unit->classic == wanted->classic &&
-		    strcmp(unit->scope_text, wanted->scope_text) == 0 && unit->group == wanted->group)
+		    strcmp(unit->scope_text, wanted->scope_text) == 0 && unit->group == wanted->group &&
+		    unit->place.offset == wanted->place.offset)
 			return unit;
 	}
 	if (alloc_grow(&plan->units, &plan->unit_capacity, plan->unit_count, sizeof *plan->units))
@@ -339,6 +370,18 @@ static int add_entry(struct source_unit *unit, const struct source_entry *entry)
 	return 0;
 }
 
+static int add_drafts(struct source_plan *plan, const struct drafts *drafts)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < drafts->count && !result; i++) {
+		struct source_unit *unit = unit_for(plan, &drafts->items[i].unit);
+
+		result = unit ? add_entry(unit, &drafts->items[i].entry) : -ENOMEM;
+	}
+	return result;
+}
+
 static int add_want(struct source_plan *plan, const struct btf_kernel *btf, const struct source_want *want,
 		    struct asterism_diag *diag)
 {
@@ -348,15 +391,14 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 
 	for (uint32_t i = 0; i < type->hook_count; i++) {
 		struct draft draft = { .type = type, .source = &type->hooks[i] };
+		struct drafts drafts;
 
 		draft.binding.reason = reason;
 		draft.binding.size = sizeof reason;
-		int result = draft_source(&draft, btf, plan->arena, want);
+		int result = draft_source(&draft, btf, plan->arena, want, &drafts);
 
 		if (!result) {
-			struct source_unit *unit = unit_for(plan, &draft.unit);
-
-			result = unit ? add_entry(unit, &draft.entry) : -ENOMEM;
+			result = add_drafts(plan, &drafts);
 			served++;
 		}
 		if (result == -ENOMEM)
@@ -448,19 +490,28 @@ int source_plan_split(struct source_plan *plan, size_t index)
 	return 1;
 }
 
-int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
-		     size_t size)
+int source_judge(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		 size_t size)
 {
 	struct draft draft = { .type = type, .source = &type->hooks[source] };
 	struct arena *arena = arena_new();
+	struct drafts drafts;
 
 	if (!arena)
 		return -ENOMEM;
 	draft.binding.reason = reason;
 	draft.binding.size = size;
-	int result = draft_source(&draft, btf, arena, NULL);
+	int result = draft_source(&draft, btf, arena, NULL, &drafts);
 
 	arena_free(arena);
+	return result;
+}
+
+int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		     size_t size)
+{
+	int result = source_judge(btf, type, source, reason, size);
+
 	return result == -ENOMEM ? result : result == 0;
 }
 
@@ -488,69 +539,6 @@ bool source_walks(const struct source_unit *unit)
 		for (uint32_t j = 0; j < entry->want->type->field_count; j++)
 			if (entry->paths[j] && source_walk_is(entry->paths[j]->op))
 				return true;
-	}
-	return false;
-}
-
-/* Whether the path of the text may give an unread string; -ENOMEM. What is no path is somebody else's concern. */
-static int text_may_fail(const char *text, struct arena *arena)
-{
-	struct source_node *path;
-	char reason[REASON_BYTES];
-	int result = text ? source_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
-
-	if (result)
-		return result == -ENOMEM ? result : 0;
-	return source_may_fail(path);
-}
-
-int source_may_be_unread(const struct event_type *type, uint32_t count, bool *may)
-{
-	struct arena *arena = arena_new();
-	int result = arena ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < type->hook_count && result >= 0; i++) {
-		for (uint32_t j = 0; j < count && result >= 0; j++) {
-			result = text_may_fail(type->hooks[i].paths[j], arena);
-			may[j] = may[j] || result > 0;
-		}
-	}
-	arena_free(arena);
-	return result < 0 ? result : 0;
-}
-
-bool source_is_of_calls(const struct event_type *type)
-{
-	for (uint32_t i = 0; i < type->hook_count; i++)
-		if (source_implied_when(type->hooks[i].tracepoint))
-			return true;
-	return false;
-}
-
-bool source_is_of_locks(const struct event_type *type)
-{
-	for (uint32_t i = 0; i < type->hook_count; i++)
-		if (!strncmp(type->hooks[i].tracepoint, "lock:", strlen("lock:")))
-			return true;
-	return false;
-}
-
-bool source_may_interrupt(const struct event_type *type)
-{
-	/* Raised by a task on its own behalf, never while a program holds the CPU. Everything else may be. */
-	static const char *const calm[] = {
-		"raw_syscalls:sys_enter",   "raw_syscalls:sys_exit",    "sched:sched_switch",
-		"sched:sched_process_fork", "sched:sched_process_exec", "sched:sched_process_exit",
-		"task:task_newtask",        "task:task_rename",         "exceptions:page_fault_user",
-	};
-
-	for (uint32_t i = 0; i < type->hook_count; i++) {
-		bool found = attach_is_probe(type->hooks[i].tracepoint); /* met in user mode */
-
-		for (size_t j = 0; j < sizeof calm / sizeof *calm && !found; j++)
-			found = strcmp(type->hooks[i].tracepoint, calm[j]) == 0;
-		if (!found)
-			return true;
 	}
 	return false;
 }

@@ -82,6 +82,13 @@ bool source_walks(const struct source_unit *unit);
 /* Moves the latter half of unit's entries to a new unit at the end. False where there is only one. -ENOMEM. */
 int source_plan_split(struct source_plan *plan, size_t unit);
 
+/*
+ * Whether the kernel, whose BTF is open, raises events of type by one source: 0, else with one clause in reason -ESRCH
+ * (none does: the source's file has no such function, probe or argument), another -Exxx (this one does not), -ENOMEM.
+ */
+int source_judge(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
+		 size_t size);
+
 /* As ebpf_source_available for one source of type, against a BTF that is open. */
 int source_available(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
 		     size_t size);

@@ -60,7 +60,9 @@ static void emit_touch(const struct prefetch *prefetch, const struct source_node
 
 	for (int i = 0; i < 2; i++) {
 		emit_read(prefetch, is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user,
-			  is_string ? prefetch->bytes : WORD);
+			  is_string     ? prefetch->bytes
+			  : node->bytes ? node->bytes
+					: WORD);
 		ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, there);
 		if (i == 1) {
 			ebpf_alu_imm(as, BPF_ADD, R6, page);

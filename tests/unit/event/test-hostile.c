@@ -22,6 +22,7 @@ static const char good[] =
 	"EVENT u { m: addr, r: i64, w: u64 }\n"
 	"FROM uprobe:\"/lib/x.so:f\" WHEN user_arg(0) != 0 { m = user_arg(5), r = 0, w = user_caller() }\n"
 	"FROM uretprobe:\"x.so:f\" SCOPE current->tgid { m = 0, r = user_result(), w = user_word(arg0 + 8) }\n"
+	"FROM usdt:\"x.so:p:n\" WHEN usdt_arg(0) != 0 { m = usdt_arg(11), r = user_word(usdt_arg(1)), w = 0 }\n"
 	"EVENTS \"no/such/catalog\"\n";
 
 /* system:name, or uprobe:file:function with something for each of them. */
@@ -34,6 +35,8 @@ static void check_place(const char *tracepoint)
 	if (strncmp(tracepoint, "uprobe:", strlen("uprobe:")) == 0 ||
 	    strncmp(tracepoint, "uretprobe:", strlen("uretprobe:")) == 0)
 		assert_true(last > first + 1 && first[1] != '\0');
+	if (strncmp(tracepoint, "usdt:", strlen("usdt:")) == 0)
+		assert_true(memrchr(first + 2, ':', (size_t)(last - first - 3)) != NULL);
 }
 
 static void check_whole(struct event_catalog *catalog)
@@ -111,26 +114,28 @@ static uint32_t next_random(uint32_t *seed)
 static void pieces_shuffled(void **state)
 {
 	static const char *const pieces[] = {
-		"EVENT ",     "EVENTS ",
-		"\nEVENT ",   "FROM ",
-		"WHEN ",      "SCOPE ",
-		" AND ",      "UNIT ",
-		"a",          "x: u8",
-		"s: string",  "a:b",
-		"{",          "}",
-		"(",          ")",
-		"[",          "]",
-		",",          "=",
-		"==",         "->",
-		".",          "?",
-		"1",          "-",
-		"<<",         "\"d\"",
-		"ustr(",      "ctx(0, 8)",
-		"#\n",        "uprobe:",
-		"uretprobe:", "\"f:g\"",
-		"\":\"",      "user_arg(1)",
-		"user_word(", "user_result()",
-		"cast(f, ",   "cast(1, a)",
+		"EVENT ",      "EVENTS ",
+		"\nEVENT ",    "FROM ",
+		"WHEN ",       "SCOPE ",
+		" AND ",       "UNIT ",
+		"a",           "x: u8",
+		"s: string",   "a:b",
+		"{",           "}",
+		"(",           ")",
+		"[",           "]",
+		",",           "=",
+		"==",          "->",
+		".",           "?",
+		"1",           "-",
+		"<<",          "\"d\"",
+		"ustr(",       "ctx(0, 8)",
+		"#\n",         "uprobe:",
+		"uretprobe:",  "\"f:g\"",
+		"\":\"",       "user_arg(1)",
+		"user_word(",  "user_result()",
+		"cast(f, ",    "cast(1, a)",
+		"usdt:",       "\"f:g:h\"",
+		"usdt_arg(1)",
 	};
 	uint32_t seed = 20100705;
 	char text[1024];

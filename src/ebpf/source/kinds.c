@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides by what catalogs say of them, without any kernel, what kind of events types have. */
+
+#include "ebpf/source/plan.h"
+
+#include "ebpf/path/value.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { REASON_BYTES = 256 };
+
+/* Whether the path of the text may give an unread string; -ENOMEM. What is no path is somebody else's concern. */
+static int text_may_fail(const char *text, struct arena *arena)
+{
+	struct source_node *path;
+	char reason[REASON_BYTES];
+	int result = text ? source_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
+
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	return source_may_fail(path);
+}
+
+int source_may_be_unread(const struct event_type *type, uint32_t count, bool *may)
+{
+	struct arena *arena = arena_new();
+	int result = arena ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < type->hook_count && result >= 0; i++) {
+		for (uint32_t j = 0; j < count && result >= 0; j++) {
+			result = text_may_fail(type->hooks[i].paths[j], arena);
+			may[j] = may[j] || result > 0;
+		}
+	}
+	arena_free(arena);
+	return result < 0 ? result : 0;
+}
+
+bool source_is_of_calls(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		if (source_implied_when(type->hooks[i].tracepoint))
+			return true;
+	return false;
+}
+
+bool source_is_of_locks(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->hook_count; i++)
+		if (!strncmp(type->hooks[i].tracepoint, "lock:", strlen("lock:")))
+			return true;
+	return false;
+}
+
+bool source_may_interrupt(const struct event_type *type)
+{
+	/* Raised by a task on its own behalf, never while a program holds the CPU. Everything else may be. */
+	static const char *const calm[] = {
+		"raw_syscalls:sys_enter",   "raw_syscalls:sys_exit",    "sched:sched_switch",
+		"sched:sched_process_fork", "sched:sched_process_exec", "sched:sched_process_exit",
+		"task:task_newtask",        "task:task_rename",         "exceptions:page_fault_user",
+	};
+
+	for (uint32_t i = 0; i < type->hook_count; i++) {
+		bool found = attach_is_probe(type->hooks[i].tracepoint); /* met in user mode */
+
+		for (size_t j = 0; j < sizeof calm / sizeof *calm && !found; j++)
+			found = strcmp(type->hooks[i].tracepoint, calm[j]) == 0;
+		if (!found)
+			return true;
+	}
+	return false;
+}
