@@ -158,8 +158,40 @@ static int put_more(struct listing *listing)
 	return cmd_status_of(result);
 }
 
+/* Lists what the catalog has beyond that of Linux. */
+static int put_own(struct listing *listing, const char *own)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	const struct event_type *type;
+	size_t first = 0;
+	int result;
+
+	while (event_catalog_get(listing->catalog, first))
+		first++;
+	result = event_catalog_read(listing->catalog, ".", own, diag);
+	if (result == -ENOENT)
+		diag_error(diag, NULL, result, "there is no catalog '%s'", own);
+	for (size_t i = first; (type = event_catalog_get(listing->catalog, i)); i++) {
+		if (!is_wanted(type, listing->pattern))
+			continue;
+		put_type(type, NULL, listing->verbose, listing->btf);
+		listing->shown++;
+	}
+	cli_print(diag);
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}
+
+static int put_all(struct listing *listing)
+{
+	event_catalog_add_tracefs(listing->catalog);
+	put_types(listing, listing->catalog, NULL);
+	return put_more(listing);
+}
+
 static int run(const struct cli_arguments *arguments)
 {
+	const char *own = arguments->options[OPTION_CATALOG].text;
 	struct listing listing = {
 		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
 		.verbose = cli_has(arguments, OPTION_VERBOSE),
@@ -168,11 +200,9 @@ static int run(const struct cli_arguments *arguments)
 
 	if (status)
 		return status;
-	event_catalog_add_tracefs(listing.catalog);
 	if (listing.verbose && btf_kernel_open(NULL, &listing.btf))
 		listing.btf = NULL;
-	put_types(&listing, listing.catalog, NULL);
-	status = put_more(&listing);
+	status = own ? put_own(&listing, own) : put_all(&listing);
 	if (!listing.shown && listing.pattern && !status)
 		status = no_such_type(&listing);
 	btf_kernel_close(listing.btf);
@@ -183,6 +213,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
 	{ "asterism events -v openat", "Shows fields, types and meanings of the events with openat in their name." },
+	{ "asterism events --catalog own.events -v", "Shows the events of a catalog of one's own." },
 	{ NULL, NULL },
 };
 
@@ -195,13 +226,13 @@ const struct cli_command cmd_events = {
 		"Lists the event types that rules can name: those of the Linux catalog, where tracefs can be "
 		"read, every other tracepoint of this machine, and those of the other shipped catalogs, each with "
 		"the EVENTS line that a rule file needs for it. PATTERN is a glob, or a part of a name, or the name of "
-		"such a catalog.\n\n"
+		"such a catalog. With --catalog, the types of that catalog alone are listed.\n\n"
 		"With -v, each type's tracepoint and fields are shown, with what their numbers mean, and whether this "
 		"kernel can raise it. Besides these fields every event has ts (ns), cpu, pid (process), tid (thread) "
 		"and comm, and one that a kernel raises can be asked for ppid, uid, gid, exe, args, cgroup, cgroup_id "
 		"and ns_pid. A field that means a descriptor (fd) has its file, 'a.fd.path', and the other side of its "
 		"socket, 'a.fd.peer'.",
-	.options = { OPTION_VERBOSE },
+	.options = { OPTION_CATALOG, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

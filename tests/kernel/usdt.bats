@@ -243,6 +243,14 @@ check_says() {
 	check_says "there are no USDT probes in" 2
 }
 
+@test "events lists such types, and says which cannot be" {
+	printf 'EVENT f { a: i32 }\nFROM usdt:"%s:plain:placed" { a = usdt_arg(3) }\n' "$plant" >>plant.events
+	"$ASTERISM" events -v --catalog plant.events >out
+	grep -qx "    from usdt:$plant:plant:gated" out
+	grep -qx "    from usdt:$plant:plain:placed: not on this kernel: a: the probe has 3 arguments, usdt_arg(3) is none" out
+	[ "$("$ASTERISM" events --catalog plant.events gat)" = gated ]
+}
+
 @test "a file that is not there is told of" {
 	printf 'EVENT e {}\nFROM usdt:"libnone.so.9:a:b" {}\n' >e.events
 	check_says "there is no file libnone.so.9" 0
