@@ -87,6 +87,7 @@ def read(path):
         item.pop("host", None)
         for event in item.get("sequence", []):
             event.pop("seq", None)  # the kernel counts events in no one order
+            event.pop("names", None)  # of addresses, which a replay does not know
         matches.setdefault(item["match"], []).append(json.dumps(item, sort_keys=True))
     return {rule: sorted(found) for rule, found in matches.items()}, stats
 

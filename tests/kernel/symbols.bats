@@ -113,6 +113,24 @@ if not eval(sys.argv[1]):
 	[ "$(grep -cF 'mutex=planted_zeroed+0x0 (bank)' out)" = 2 ]
 }
 
+@test "JSON has names beside the numbers of events, each by its own process" {
+	sed 's/PATTERN.*/PATTERN { [pthread_mutex_lock:m, pthread_mutex_lock:n] } WHERE { m.mutex == n.mutex, n.pid != m.pid } RETURN SEQUENCE/' locks.rule >crossed.rule
+	"$ASTERISM" run -f json crossed.rule -- "$PWD/bank" fork >out
+	holds 'len(m) == 1 and len({e["pid"] for e in m[0]["sequence"]}) == 2'
+	holds 'all(e["mutex"] > 4096 and e["names"]["mutex"] == "planted_zeroed+0x0 (bank)" for e in m[0]["sequence"])'
+	holds 'all(e["names"]["caller"].startswith("planted_hold+0x") for e in m[0]["sequence"])'
+}
+
+@test "messages have the names, and say values as everything else does; their JSON has both" {
+	sed 's/PATTERN.*/PATTERN { [pthread_mutex_lock:m, pthread_mutex_unlock:n] } WHERE { [tid] } DO { CALL Message("{} for {}", m.mutex, n.ts - m.ts) }/' locks.rule >said.rule
+	observed 4 -f json said.rule -- "$PWD/bank" wait
+	holds 'm[0]["calls"][0]["names"] == {"1": "planted_zeroed+0x0 (bank)"}'
+	holds 'm[0]["calls"][0]["text"] == "%d for %d" % tuple(m[0]["calls"][0]["args"][1:])'
+	"$ASTERISM" run said.rule -- "$PWD/bank" >out
+	grep -E '  planted_zeroed\+0x0 \(bank\) for [0-9.]+ms$' out
+	grep -E '  planted_record\+0x8 \(bank\) for [0-9.]+ms$' out
+}
+
 @test "in a replay addresses are plain" {
 	echo '{"event":"pthread_mutex_lock","ts":5,"pid":1,"tid":1,"mutex":94158350012608,"caller":94158350000665}' >events.jsonl
 	run -0 "$ASTERISM" replay -q locks.rule events.jsonl

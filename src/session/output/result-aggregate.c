@@ -65,7 +65,8 @@ static void put_names(FILE *stream, const struct aggregate_report *report, const
 	for (uint32_t i = 0; i < image->by_count; i++) {
 		const struct program_aggregate *by = &program_by(program, image)[i];
 		struct program_value value;
-		const struct result_named named = { before, by->name, by->meaning, &value, NULL };
+		const struct result_named named = { before, program_text(program, by->name), by->meaning, &value,
+						    NULL };
 
 		if (aggregate_key(report->table, row, i, &value) && result_put_name(stream, program, &named))
 			before = ",";

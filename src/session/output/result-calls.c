@@ -5,36 +5,50 @@
 
 #include "base/text.h"
 #include "program/calls.h"
-#include "react/actions/show.h"
+#include "program/query.h"
 #include "session/output/result.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MESSAGE_ARGS_MAX = 32, BAR_WIDTH = 40 };
+enum { BAR_WIDTH = 40 };
 
-static void put_value(FILE *stream, const struct react_value *value, bool is_shown)
+/* What a message is put together from. */
+struct message {
+	const struct program_operand operand;
+	const struct program_arg *args;
+	uint32_t count;
+	const struct program_match *owner; /* as in result_show_value */
+	bool is_shown;
+};
+
+static void put_value(FILE *stream, const struct message *message, uint32_t index)
 {
-	if (is_shown && value->kind == REACT_STRING)
-		text_write(stream, value->text, TEXT_VALUE);
+	const struct program_arg *arg = &message->args[index];
+	struct program_value value;
+
+	program_eval(&message->operand, arg->node, &value);
+	if (message->is_shown)
+		result_show_value(stream, message->operand.program, arg->meaning, &value, message->owner);
+	else if (value.kind == PROGRAM_STRING)
+		fputs(value.text, stream);
 	else
-		react_show(stream, value);
+		result_put_value(stream, &value);
 }
 
 /* The text with the values in place of {}; values that are left over stand behind it. */
-static void put_message(FILE *stream, const struct react_value *values, uint32_t count, bool is_shown)
+static void put_message(FILE *stream, const struct message *message, const char *text)
 {
-	const char *at = values[0].text;
 	uint32_t next = 1;
 
-	for (const char *hole; next < count && (hole = strstr(at, "{}")); at = hole + 2) {
-		fwrite(at, 1, (size_t)(hole - at), stream);
-		put_value(stream, &values[next++], is_shown);
+	for (const char *hole; next < message->count && (hole = strstr(text, "{}")); text = hole + 2) {
+		fwrite(text, 1, (size_t)(hole - text), stream);
+		put_value(stream, message, next++);
 	}
-	fputs(at, stream);
-	for (; next < count; next++) {
+	fputs(text, stream);
+	for (; next < message->count; next++) {
 		putc(' ', stream);
-		put_value(stream, &values[next], is_shown);
+		put_value(stream, message, next);
 	}
 }
 
@@ -42,21 +56,27 @@ char *result_message(const struct program *program, const struct program_match *
 		     const struct program_statement *statement, bool is_shown)
 {
 	const struct react_action *action = program_call(program, statement);
-	const struct program_operand operand = { .program = program,
-						 .rule = &program->rules[match->rule],
-						 .slots = match->slots };
-	struct react_value values[MESSAGE_ARGS_MAX];
+	const struct message message = {
+		.operand = { .program = program, .rule = &program->rules[match->rule], .slots = match->slots },
+		.args = program_args(program, statement),
+		.count = statement->arg_count,
+		.owner = result_owner(match),
+		.is_shown = is_shown,
+	};
+	struct program_value first;
 	char *text = NULL;
 	size_t length;
 
-	if (!action || strcmp(action->name, "Message") != 0)
+	if (!action || strcmp(action->name, "Message") != 0 || !message.count)
 		return NULL;
-	int count = program_call_values(&operand, statement, values, MESSAGE_ARGS_MAX);
-	FILE *stream = count > 0 ? open_memstream(&text, &length) : NULL;
+	for (uint32_t i = message.count; i--;) /* all of them have a value, and the first one is left */
+		if (program_eval(&message.operand, message.args[i].node, &first))
+			return NULL;
+	FILE *stream = open_memstream(&text, &length);
 
 	if (!stream)
 		return NULL;
-	put_message(stream, values, (uint32_t)count, is_shown);
+	put_message(stream, &message, first.text);
 	return fclose(stream) ? NULL : text;
 }
 

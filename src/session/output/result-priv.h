@@ -21,10 +21,13 @@ void result_show_value(FILE *stream, const struct program *program, uint32_t mea
 /* match where what it returns are values of its process; else NULL. */
 const struct program_match *result_owner(const struct program_match *match);
 
-/* A member of "names": what stands before it, name and meaning as the image has them. */
+/* The same for the values of an event of the match, which may be another process's. */
+struct program_match result_owner_of(const struct program_match *match, const struct event_header *header);
+
+/* A member of "names": what stands before it, its key, meaning as the image has it. */
 struct result_named {
-	const char *before;
-	uint32_t name, meaning;
+	const char *before, *key;
+	uint32_t meaning;
 	const struct program_value *value;
 	const struct program_match *owner; /* as above */
 };

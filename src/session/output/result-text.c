@@ -166,8 +166,8 @@ struct frame {
 static void put_event(FILE *stream, const struct frame *frame, const struct program_match_event *event)
 {
 	const struct program *program = frame->program;
-	const struct program_match *match = frame->match;
 	const struct event_header *header = event->record;
+	const struct program_match owner = result_owner_of(frame->match, header);
 	const struct program_type *type = &program->types[header->type];
 	char label[LABEL_BYTES];
 
@@ -182,7 +182,7 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 
 		result_read_field(field, header, &value);
 		fprintf(stream, "  %s=", program_text(program, field->name));
-		put_value(stream, program, field->meaning, &value, header->pid == match->pid ? match : NULL);
+		put_value(stream, program, field->meaning, &value, &owner);
 	}
 	putc('\n', stream);
 }

@@ -63,6 +63,18 @@ const struct program_match *result_owner(const struct program_match *match)
 	return match->has_own_values ? match : NULL;
 }
 
+struct program_match result_owner_of(const struct program_match *match, const struct event_header *header)
+{
+	if (header->pid == match->pid)
+		return *match;
+	return (struct program_match){ .ts = header->ts,
+				       .cpu = header->cpu,
+				       .pid = header->pid,
+				       .tid = header->tid,
+				       .comm = header->comm,
+				       .namer = match->namer };
+}
+
 /* What the address is called; NULL: nothing, or it is no address. */
 static const char *name_of(const struct program_match *owner, const struct meaning *meaning,
 			   const struct program_value *value)
@@ -114,7 +126,7 @@ bool result_put_name(FILE *stream, const struct program *program, const struct r
 	    !meaning_user(program->users, meaning, number_of(named->value), &name))
 		return false;
 	fputs(named->before, stream);
-	result_put_string(stream, program_text(program, named->name));
+	result_put_string(stream, named->key);
 	putc(':', stream);
 	result_put_string(stream, known ? known : shown);
 	return true;
@@ -128,7 +140,8 @@ void result_put_names(FILE *stream, const struct program *program, const struct 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *row = &program_returns(program, rule)[i];
 		struct program_value value;
-		const struct result_named named = { before, row->name, row->meaning, &value, result_owner(match) };
+		const struct result_named named = { before, program_text(program, row->name), row->meaning, &value,
+						    result_owner(match) };
 
 		if (row->meaning && !program_returned(program, match, i, &value) &&
 		    result_put_name(stream, program, &named))

@@ -38,13 +38,37 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 	putc('}', stream);
 }
 
+/* ,"names":{...}: the fields of an event that have a name. */
+static void put_field_names(FILE *stream, const struct program *program, const struct program_match *match,
+			    const struct event_header *header)
+{
+	const struct program_type *type = &program->types[header->type];
+	const struct program_match owner = result_owner_of(match, header);
+	const char *before = ",\"names\":{";
+
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct program_field *field = &program_fields(program, type)[i];
+		struct program_value value;
+		const struct result_named named = { before, program_text(program, field->name), field->meaning, &value,
+						    &owner };
+
+		result_read_field(field, header, &value);
+		if (field->meaning && result_put_name(stream, program, &named))
+			before = ",";
+	}
+	if (!before[1])
+		putc('}', stream);
+}
+
 /*
  * comm stands only where there is one: recorded events need not have it. So does seq: events that meet in the kernel,
  * on several processors, are not counted in any order.
  */
-static void put_event(FILE *stream, const struct program *program, const struct program_rule *rule,
+static void put_event(FILE *stream, const struct program *program, const struct program_match *match,
 		      const struct program_match_event *event)
 {
+	const struct program_rule *rule = &program->rules[match->rule];
+
 	const struct event_header *header = event->record;
 	const struct program_type *type = &program->types[header->type];
 	uint32_t name = program_elements(program, rule)[event->element].name;
@@ -74,6 +98,7 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 		result_read_field(field, header, &value);
 		result_put_value(stream, &value);
 	}
+	put_field_names(stream, program, match, header);
 	putc('}', stream);
 }
 
@@ -83,7 +108,7 @@ static void put_sequence(FILE *stream, const struct program *program, const stru
 	for (uint32_t i = 0; i < match->event_count; i++) {
 		if (i)
 			putc(',', stream);
-		put_event(stream, program, &program->rules[match->rule], &match->events[i]);
+		put_event(stream, program, match, &match->events[i]);
 	}
 	putc(']', stream);
 }
@@ -119,6 +144,30 @@ static void put_outcome(FILE *stream, const struct program *program, const struc
 	result_put_string(stream, done ? where[reaction->how] : reaction->why);
 }
 
+/* ,"names":{...}: the arguments that have a name, by their number from 0. */
+static void put_argument_names(FILE *stream, const struct program *program, const struct program_match *match,
+			       const struct program_statement *statement)
+{
+	const struct program_operand operand = { .program = program,
+						 .rule = &program->rules[match->rule],
+						 .slots = match->slots };
+	const char *before = ",\"names\":{";
+
+	for (uint32_t i = 0; i < statement->arg_count; i++) {
+		const struct program_arg *arg = &program_args(program, statement)[i];
+		struct program_value value;
+		char key[16];
+		const struct result_named named = { before, key, arg->meaning, &value, result_owner(match) };
+
+		snprintf(key, sizeof key, "%" PRIu32, i);
+		if (arg->meaning && !program_eval(&operand, arg->node, &value) &&
+		    result_put_name(stream, program, &named))
+			before = ",";
+	}
+	if (!before[1])
+		putc('}', stream);
+}
+
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
@@ -138,6 +187,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 			result_put_node(stream, program, match, program_args(program, statement)[j].node);
 		}
 		putc(']', stream);
+		put_argument_names(stream, program, match, statement);
 		put_outcome(stream, program, match, i);
 		putc('}', stream);
 	}
