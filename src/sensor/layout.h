@@ -6,15 +6,16 @@
  * What lies in the memory that applications, the directory and readers of sensors share, in C11 and C++11 alike. There
  * are three kinds, each a sealed memfd:
  *
- *   area    one per process: a page for the header, the slots, then a ring per slot and the shared ring behind them.
- *           The application writes; whoever else has it, reads and believes nothing: its shape is what the directory
- *           said (sensor/protocol.h), the header is for post-mortem eyes.
+ *   area    one per process: a page for the header, the slots, then a ring per slot. The application writes; whoever
+ *           else has it, reads and believes nothing: its shape is what the directory said (sensor/protocol.h), the
+ *           header is for post-mortem eyes.
  *   gates   one per process, a page: a word per type, at the type's id. The directory writes, the application looks.
  *   clock   one per directory, a page: what the processor's counter was at which time. The directory writes.
  *
- * Rings have the layout of ring/layout.h. Those of the slots have one writer at a time, the thread whose id stands in
- * the slot (ring/exclusive.h); anybody may write to the shared one (ring_put). All are of the same shape, and say so
- * themselves (ring_describe).
+ * Rings have the layout of ring/layout.h, are of the same shape, and say so themselves (ring_describe). Each has one
+ * writer at a time (ring/exclusive.h), the thread whose id stands in its slot. Some are a thread's until it ends, some
+ * are lent for an event: to threads that found none, and to signal handlers that interrupt a thread in its own. That is
+ * the application's business; to readers all are the same.
  *
  * Types have the ids 1, 2, ... in the order in which the process told of them; 0 is a ring's context. A type's payload
  * is the C struct of its fields in their order: scalars aligned to their size (1 for bool), strings of so many bytes
@@ -64,16 +65,17 @@ RING_ASSERT(sizeof(struct sensor_area) == 88, "the area is a fixed layout");
 
 /* A line of the processor's cache each, so that threads that come and go do not disturb those that write. */
 struct sensor_slot {
-	uint64_t owner; /* 0: free; else the thread's id, in the process's own numbers. Taken by exchange */
-	uint64_t owners; /* how many there have been */
-	uint64_t reserved[6];
+	uint64_t owner;   /* 0: free; else the thread's id, in the process's own numbers. Taken by exchange */
+	uint64_t owners;  /* how many there have been */
+	uint64_t dropped; /* events that found no ring; in the first slot, for all */
+	uint64_t reserved[5];
 };
 
 RING_ASSERT(sizeof(struct sensor_slot) == SENSOR_LINE_BYTES, "the slot is a fixed layout");
 
 /* The shape of an area, from which all offsets follow. */
 struct sensor_shape {
-	uint32_t slots;                /* rings with one writer; the shared one comes behind them */
+	uint32_t slots;                /* rings */
 	uint32_t sub_units, sub_count; /* of every ring, powers of two */
 };
 
@@ -103,7 +105,7 @@ static inline uint64_t sensor_rings_offset(const struct sensor_shape *shape)
 	return sensor_round(SENSOR_PAGE_BYTES + shape->slots * sizeof(struct sensor_slot), SENSOR_PAGE_BYTES);
 }
 
-/* Where ring number index begins, with its control block; index shape->slots is the shared one. */
+/* Where ring number index begins, with its control block. */
 static inline uint64_t sensor_ring_offset(const struct sensor_shape *shape, uint32_t index)
 {
 	return sensor_rings_offset(shape) + index * sensor_ring_bytes(shape);
@@ -112,13 +114,13 @@ static inline uint64_t sensor_ring_offset(const struct sensor_shape *shape, uint
 /* Of the whole area. */
 static inline uint64_t sensor_area_bytes(const struct sensor_shape *shape)
 {
-	return sensor_round(sensor_ring_offset(shape, shape->slots + 1), SENSOR_PAGE_BYTES);
+	return sensor_round(sensor_ring_offset(shape, shape->slots), SENSOR_PAGE_BYTES);
 }
 
 /* Whether an area can have this shape; without this nothing above may be asked of what somebody else said. */
 static inline int sensor_shape_is_valid(const struct sensor_shape *shape)
 {
-	return shape->slots >= 1 && shape->slots <= SENSOR_SLOTS_MAX && shape->sub_units >= SENSOR_SUB_UNITS_MIN &&
+	return shape->slots >= 2 && shape->slots <= SENSOR_SLOTS_MAX && shape->sub_units >= SENSOR_SUB_UNITS_MIN &&
 	       shape->sub_units <= 1 << 20 && shape->sub_count >= 2 && shape->sub_count <= 1 << 12 &&
 	       !(shape->sub_units & (shape->sub_units - 1)) && !(shape->sub_count & (shape->sub_count - 1)) &&
 	       sensor_area_bytes(shape) <= SENSOR_AREA_BYTES_MAX;

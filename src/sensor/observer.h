@@ -35,7 +35,7 @@ struct sensor_mapping {
 
 void sensor_mapping_free(struct sensor_mapping *mapping);
 
-/* Ring number index of it, of mapping->shape.slots + 1; the last one is the shared one. */
+/* Ring number index of it, of mapping->shape.slots. */
 struct ring sensor_mapping_ring(const struct sensor_mapping *mapping, uint32_t index);
 
 /* The socket to ask where path is NULL: what the environment says, the system's, the user's. Writes it to path_found
