@@ -9,8 +9,8 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
-	&cmd_run,   &cmd_record, &cmd_replay, &cmd_check, &cmd_compile, &cmd_explain,  &cmd_events,
-	&cmd_rules, &cmd_test,   &cmd_dump,   &cmd_stat,  &cmd_ctl,     &cmd_features, NULL,
+	&cmd_run,  &cmd_record, &cmd_replay, &cmd_check,   &cmd_compile, &cmd_explain,  &cmd_events, &cmd_rules,
+	&cmd_test, &cmd_dump,   &cmd_stat,   &cmd_sensors, &cmd_ctl,     &cmd_features, NULL,
 };
 
 static const struct cli_section statuses = {
@@ -38,6 +38,8 @@ static const struct cli_section environment = {
 			    "built in." } },
 			{ "ASTERISM_RULES",
 			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
+			{ "ASTERISM_SENSORS",
+			  { "The socket of the directory of sensors, for applications, too; there 'off' is none." } },
 			{ "NO_COLOR", { "Switches colours off when set." } },
 			{ NULL, { NULL } },
 		},

@@ -107,11 +107,29 @@ static int check_field_name(struct parser *parser, struct event_span span)
 	return 0;
 }
 
+/* UNIT "text", which programs are made of: nothing, a meaning, or the unit of amounts. */
+static void take_unit(struct event_field_spec *field, const char *text)
+{
+	const struct meaning *meaning = meaning_find(text);
+
+	if (meaning && !event_value_lacks(field->value, meaning))
+		field->meaning = meaning;
+	else if (*text)
+		field->unit = text;
+}
+
 /* What the field's numbers stand for, or the unit of those that only have one: the words up to its documentation. */
 static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 {
 	struct event_scan *scan = &parser->scan;
 	bool is_unit = event_scan_keyword(scan, "UNIT");
+	const char *quoted = NULL;
+	int result = is_unit ? scan_optional_text(parser, &quoted) : 0;
+
+	if (quoted)
+		take_unit(field, quoted);
+	if (result || quoted)
+		return result;
 	const char *start = scan->at;
 	struct event_span first = event_scan_name(scan), second = { 0 };
 	char text[MEANING_NAME_BYTES] = "";

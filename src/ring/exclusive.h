@@ -45,6 +45,7 @@ struct ring_exclusive {
 	uint64_t events;   /* committed */
 	uint64_t due;      /* the time from which on an event needs another sub-buffer; 0: this one has no event yet */
 	uint64_t last_ts;
+	uint64_t told;    /* where the context of a borrower ends that no event has followed yet, or may have */
 	uint64_t *commit; /* the sub-buffer's counter */
 	uint64_t *data;
 	uint64_t mask; /* of positions in data */
@@ -192,6 +193,51 @@ static inline void ring_exclusive_commit(struct ring_exclusive *writer, uint16_t
 	writer->position = end;
 	ring_order_store(word, ring_event_word(id, ts));
 	ring_order_store_release(commit, counter);
+}
+
+/* Who borrows a ring for an event. */
+struct ring_borrower {
+	struct ring_context who;
+	uint64_t now; /* by the ring's clock, when it does */
+};
+
+/*
+ * Reserves an event for somebody who may not be the writer's owner; it and what follows are by who. Their context
+ * stands before the event where the sub-buffer has room for it, so that many may borrow a ring in turn.
+ */
+static inline uint64_t *ring_exclusive_borrow(struct ring_exclusive *writer, const struct ring_borrower *by,
+					      uint32_t payload_units)
+{
+	const uint64_t soon =
+		RING_AGE_MAX / 64; /* before the sub-buffer is too old for an event that is held for long */
+	uint64_t context, words[2];
+
+	if (writer->told && writer->told == writer->position) /* an event that never came was to follow */
+		writer->position -= RING_CONTEXT_UNITS;
+	context = writer->position;
+	if (!writer->limit || !writer->due || by->now >= writer->due - soon ||
+	    context + RING_CONTEXT_UNITS + 1 + payload_units >= writer->limit) {
+		ring_exclusive_own(writer, &by->who);
+		return ring_exclusive_reserve(writer, payload_units);
+	}
+	if (!memcmp(&writer->who, &by->who, sizeof by->who) && writer->told != context + RING_CONTEXT_UNITS)
+		return ring_exclusive_reserve(writer, payload_units);
+	writer->who = by->who;
+	writer->told = context + RING_CONTEXT_UNITS;
+	ring_exclusive_announce(writer, context + RING_CONTEXT_UNITS + 1 + payload_units);
+	memcpy(words, by->who.comm, sizeof words);
+	ring_order_store(ring_exclusive_unit(writer, context), ring_event_word(RING_ID_CONTEXT, writer->last_ts));
+	ring_order_store(ring_exclusive_unit(writer, context + 1), by->who.tid | (uint64_t)by->who.pid << 32);
+	ring_order_store(ring_exclusive_unit(writer, context + 2), words[0]);
+	ring_order_store(ring_exclusive_unit(writer, context + 3), words[1]);
+	writer->position = writer->told;
+	return ring_exclusive_unit(writer, writer->position) + 1;
+}
+
+/* Commits it. Held for hours, it keeps the last time that its sub-buffer can tell. */
+static inline void ring_exclusive_return(struct ring_exclusive *writer, uint16_t id, uint64_t ts)
+{
+	ring_exclusive_commit(writer, id, writer->due && ts >= writer->due ? writer->due - 1 : ts);
 }
 
 #endif

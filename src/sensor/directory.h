@@ -19,12 +19,12 @@
 struct sensor_directory;
 
 struct sensor_directory_options {
-	const char *path;           /* NULL: $ASTERISM_SENSORS, or the system's for root, else the user's */
-	const char *group;          /* whose members see all; NULL: none */
-	struct sensor_shape shape;  /* for who has no wish; 0: a good one */
-	uint64_t user_bytes_max;    /* of the areas of one user; 0: 64 MiB, root 256 MiB */
-	uint32_t user_process_max;  /* 0: 64 */
-	bool always;                /* all gates are open as flight recorders */
+	const char *path;          /* NULL: $ASTERISM_SENSORS, or the system's for root, else the user's */
+	const char *group;         /* whose members see all; NULL: none */
+	struct sensor_shape shape; /* for who has no wish; 0: a good one */
+	uint64_t user_bytes_max;   /* of the areas of one user; 0: 64 MiB, root 256 MiB */
+	uint32_t user_process_max; /* 0: 64 */
+	bool always;               /* all gates are open as flight recorders */
 };
 
 struct sensor_directory_stats {

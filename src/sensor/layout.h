@@ -24,7 +24,7 @@
 
 #include "ring/layout.h"
 
-#define SENSOR_AREA_MAGIC UINT64_C(0x61657261736e6573) /* "sensarea" */
+#define SENSOR_AREA_MAGIC  UINT64_C(0x61657261736e6573) /* "sensarea" */
 #define SENSOR_CLOCK_MAGIC UINT64_C(0x6b636c63736e6573)
 
 enum {

@@ -18,8 +18,8 @@
  *	observer
  *	OBSERVE                           ->
  *	                                  <- CLOCK [fd], once
- *	                                  <- for every process that has a type that the pattern means: PROCESS [fd: area],
- *	                                     then a TYPE for each of all its types, in the order of their ids
+ *	                                  <- for every process that has a type that the pattern means: PROCESS [fd:
+ *area], then a TYPE for each of all its types, in the order of their ids
  *	                                  <- END
  *	                                  <- from then on, with SENSOR_FOLLOW: PROCESS, TYPE, ENDED as it happens
  *
@@ -43,8 +43,8 @@ enum {
 
 /* Beside $ASTERISM_SENSORS, which is a path, or "off" in applications. Others look below $XDG_RUNTIME_DIR, but first
  * here. */
-#define SENSOR_SOCKET_SYSTEM "/run/asterism/sensors"
-#define SENSOR_SOCKET_USER "asterism/sensors"
+#define SENSOR_SOCKET_SYSTEM   "/run/asterism/sensors"
+#define SENSOR_SOCKET_USER     "asterism/sensors"
 #define SENSOR_SOCKET_VARIABLE "ASTERISM_SENSORS"
 
 enum sensor_kind {
@@ -72,7 +72,8 @@ struct sensor_message {
 struct sensor_register {
 	struct sensor_message head;
 	uint32_t slots, sub_units, sub_count;
-	uint32_t types_before; /* with an area of before: the ids that may stand in it; their texts come again, as TYPES */
+	uint32_t types_before; /* with an area of before: the ids that may stand in it; their texts come again, as TYPES
+				*/
 };
 
 struct sensor_area_message {
@@ -107,9 +108,9 @@ struct sensor_refused {
 };
 
 enum sensor_observe_flags {
-	SENSOR_FOLLOW = 1,  /* what comes later, too, and ENDED */
-	SENSOR_OPEN = 2,    /* opens the gates of the types that the pattern means */
-	SENSOR_AREAS = 4,   /* PROCESS comes with the area */
+	SENSOR_FOLLOW = 1,    /* what comes later, too, and ENDED */
+	SENSOR_OPEN = 2,      /* opens the gates of the types that the pattern means */
+	SENSOR_AREAS = 4,     /* PROCESS comes with the area */
 	SENSOR_ENDED_TOO = 8, /* processes that have ended and whose areas are kept */
 };
 

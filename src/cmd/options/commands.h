@@ -17,6 +17,7 @@ extern const struct cli_command cmd_record;
 extern const struct cli_command cmd_replay;
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_rules;
+extern const struct cli_command cmd_sensors;
 extern const struct cli_command cmd_stat;
 extern const struct cli_command cmd_test;
 

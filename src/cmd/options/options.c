@@ -63,6 +63,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", graph_choices,
 				  "what is written: text (default), dot (for Graphviz) or json" },
+	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "GROUP", NULL,
+			   "with --serve: members of GROUP see the sensors of all users" },
 	[OPTION_HEADER] = { "header", 0, CLI_FLAG,
 			    .help = "write a C header for programs that use libasterism: a structure per rule for what "
 				    "it "
@@ -128,6 +130,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			   "their matches; "
 			   "may be given several times",
 			   .repeats = true, .complete = "_asterism_operands" },
+	[OPTION_SENSOR_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
+				   "where the directory of sensors is (default: $ASTERISM_SENSORS, else "
+				   "/run/asterism/sensors or $XDG_RUNTIME_DIR/asterism/sensors)",
+				   .complete = CLI_COMPLETE_FILE },
+	[OPTION_SERVE] = { "serve", 0, CLI_FLAG, .help = "be the directory, until a signal ends it" },
 	[OPTION_SET] = { "set", 0, CLI_TEXT, "NAME=VALUE", NULL,
 			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "
 			 "given several times",

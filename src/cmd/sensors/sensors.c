@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism sensors`: the sensors of running applications; or the directory that knows them. */
+
+#include "base/text.h"
+#include "cli/print.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/sensors/live.h"
+#include "cmd/text/signals.h"
+#include "meaning/meaning.h"
+#include "sensor/directory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_safe(const char *text)
+{
+	text_write(stdout, text, TEXT_WORDS);
+}
+
+static const char *stands_for(const struct event_field *field)
+{
+	bool is_said = field->meaning && field->meaning != event_value_meaning(field->value);
+
+	return is_said ? field->meaning->text : field->unit;
+}
+
+static void put_fields(const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->own_count; i++) {
+		const struct event_field *field = &type->fields[i];
+
+		printf("%s%s: %s", i ? ", " : "", field->name, event_value_name(field->value));
+		if (field->value == EVENT_STRING)
+			printf("[%u]", field->bytes);
+		if (stands_for(field)) {
+			putchar(' ');
+			put_safe(stands_for(field));
+		}
+	}
+}
+
+static void put_type(const struct live_type *live)
+{
+	printf("    %s(", live->type->name);
+	put_fields(live->type);
+	putchar(')');
+	if (live->type->doc && *live->type->doc) {
+		fputs(" - ", stdout);
+		put_safe(live->type->doc);
+	}
+	if (live->readers)
+		printf(" [%u reader%s]", live->readers, live->readers == 1 ? "" : "s");
+	putchar('\n');
+}
+
+static void put_process(const struct live_process *process)
+{
+	const struct sensor_process *told = &process->told;
+
+	put_safe(*told->path ? told->path : told->comm);
+	printf("[%u]%s, user %u: %" PRIu64 " events, %.0f/s", told->pid, told->is_ended ? " (ended)" : "", told->uid,
+	       process->events, process->rate);
+	if (process->dropped)
+		printf(", %" PRIu64 " dropped", process->dropped);
+	if (told->is_ended && process->unfinished)
+		printf(", %" PRIu64 " unfinished", process->unfinished);
+	putchar('\n');
+}
+
+static void put_text(const struct live_sensors *live)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < live->process_count; i++) {
+		put_process(&live->processes[i]);
+		for (; next < live->type_count && live->types[next].process == i; next++)
+			put_type(&live->types[next]);
+	}
+}
+
+static json_t *text_or_null(const char *text)
+{
+	json_t *value = text ? json_string(text) : NULL;
+
+	return value ? value : json_null();
+}
+
+static json_t *fields_of(const struct event_type *type)
+{
+	json_t *fields = json_array();
+
+	for (uint32_t i = 0; i < type->own_count; i++) {
+		const struct event_field *field = &type->fields[i];
+
+		json_array_append_new(
+			fields, json_pack("{s:s, s:s, s:I, s:o, s:o}", "field", field->name, "type",
+					  event_value_name(field->value), "bytes", (json_int_t)field->bytes, "unit",
+					  text_or_null(stands_for(field)), "doc", text_or_null(field->doc)));
+	}
+	return fields;
+}
+
+static json_t *type_object(const struct live_type *live)
+{
+	return json_pack("{s:s, s:o, s:i, s:o}", "sensor", live->type->name, "doc", text_or_null(live->type->doc),
+			 "readers", (int)live->readers, "fields", fields_of(live->type));
+}
+
+static void put_json(const struct live_sensors *live)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < live->process_count; i++) {
+		const struct live_process *process = &live->processes[i];
+		json_t *types = json_array(), *object;
+
+		for (; next < live->type_count && live->types[next].process == i; next++)
+			json_array_append_new(types, type_object(&live->types[next]));
+		object = json_pack("{s:I, s:o, s:o, s:I, s:b, s:I, s:f, s:I, s:I, s:o}", "pid",
+				   (json_int_t)process->told.pid, "comm", text_or_null(process->told.comm), "path",
+				   text_or_null(process->told.path), "uid", (json_int_t)process->told.uid, "ended",
+				   (int)process->told.is_ended, "events", (json_int_t)process->events, "rate",
+				   process->rate, "dropped", (json_int_t)process->dropped, "unfinished",
+				   (json_int_t)process->unfinished, "sensors", types);
+		json_dumpf(object, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(object);
+	}
+}
+
+static int list(const struct cli_arguments *arguments, struct asterism_diag *diag)
+{
+	const char *pattern = arguments->operand_count ? arguments->operands[0] : "";
+	struct live_sensors live;
+	int result = live_sensors_read(arguments->options[OPTION_SENSOR_SOCKET].text, pattern, diag, &live);
+
+	if (!result && arguments->options[OPTION_FORMAT_EVENTS].number == 1)
+		put_json(&live);
+	else if (!result)
+		put_text(&live);
+	if (!result && !live.process_count)
+		cli_note(*pattern ? "no application has such a sensor" : "no application with sensors is running");
+	live_sensors_fini(&live);
+	return result;
+}
+
+static int serve(const struct cli_arguments *arguments, struct asterism_diag *diag)
+{
+	struct sensor_directory_options options = { .path = arguments->options[OPTION_SENSOR_SOCKET].text,
+						    .group = arguments->options[OPTION_GROUP].text };
+	const volatile sig_atomic_t *stop = signals_take();
+	struct sensor_directory_stats stats;
+	struct sensor_directory *directory;
+	int result = sensor_directory_open(&options, diag, &directory);
+
+	if (result)
+		return result;
+	cli_note("sensors register at %s", sensor_directory_path(directory));
+	while (!*stop && !result) {
+		struct pollfd ready = { .fd = sensor_directory_fd(directory), .events = POLLIN };
+
+		if (poll(&ready, 1, -1) > 0)
+			result = sensor_directory_dispatch(directory);
+	}
+	sensor_directory_stats(directory, &stats);
+	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
+		 " clients sent nonsense, %" PRIu64 " were too slow",
+		 stats.registered, stats.refused, stats.malformed, stats.slow);
+	sensor_directory_close(directory);
+	return result;
+}
+
+static int run(const struct cli_arguments *arguments)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = cli_has(arguments, OPTION_SERVE) ? serve(arguments, diag) : list(arguments, diag);
+
+	cli_print(diag);
+	asterism_diag_free(diag);
+	if (!result)
+		return STATUS_FINE;
+	return result == -EACCES || result == -EPERM ? STATUS_KERNEL : STATUS_USAGE;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism sensors", "Lists the sensors of all applications that run now." },
+	{ "asterism sensors -f json server:request_end", "Those of one kind in one program, for programs." },
+	{ "asterism sensors --serve", "Is the directory where no asterismd is one." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_sensors = {
+	.name = "sensors",
+	.summary = "list the sensors of running applications",
+	.operands = "[PATTERN]",
+	.operands_max = 1,
+	.description =
+		"Asks the directory of sensors, which is part of asterismd, for the applications that have sensors "
+		"(asterism/sensor.h): who they are, how many events they have written and write in a second, how many "
+		"found no ring (dropped), and, of each sensor, its fields and how many read it. Applications that have "
+		"ended are told of for a while; an event that such a one had begun and not committed is unfinished.\n\n"
+		"PATTERN is the name of a sensor, or PROGRAM:NAME, where PROGRAM is what a process is called, its "
+		"program's file name, or its path, and NAME may be '*'.\n\n"
+		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "
+		"dropped, "
+		"unfinished and sensors, objects with sensor, doc, readers and fields.\n\n"
+		"Users see their own processes; root and the members of the directory's group see all.",
+	.options = { OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_SENSOR_SOCKET, OPTION_SERVE },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what an application may say, and when: it registers once, maps its area, and tells of its types. */
+
+#include "sensor/directory-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* 12 threads of their own, 4 rings to be lent, 128 KiB each. */
+static const struct sensor_shape shape_default = { .slots = 16, .sub_units = 1024, .sub_count = 16 };
+
+static int refuse(struct sensor_directory *directory, struct sensor_client *client, int error, const char *why)
+{
+	struct sensor_refused refused = { .head = { SENSOR_REFUSED, SENSOR_PROTOCOL_VERSION }, .error = error };
+	struct sensor_sending sending = {
+		.message = &refused, .bytes = sizeof refused, .text = why, .text_bytes = strlen(why) + 1
+	};
+
+	directory->stats.refused++;
+	sensor_packet_send(client->fd, &sending);
+	return error;
+}
+
+static struct sensor_shape shape_for(const struct sensor_directory *directory, const struct sensor_register *wish)
+{
+	struct sensor_shape shape = directory->options.shape.slots ? directory->options.shape : shape_default;
+
+	if (wish->slots)
+		shape.slots = wish->slots;
+	if (wish->sub_units)
+		shape.sub_units = wish->sub_units;
+	if (wish->sub_count)
+		shape.sub_count = wish->sub_count;
+	return shape;
+}
+
+static int send_area(struct sensor_client *client, bool is_new)
+{
+	struct sensor_known_process *process = client->process;
+	struct sensor_area_message answer = {
+		.head = { SENSOR_AREA, SENSOR_PROTOCOL_VERSION },
+		.slots = process->shape.slots,
+		.sub_units = process->shape.sub_units,
+		.sub_count = process->shape.sub_count,
+		.clock = process->told.clock,
+		.pid = process->told.pid,
+		.number = process->told.number,
+	};
+	struct sensor_sending sending = { .message = &answer, .bytes = sizeof answer };
+
+	if (is_new)
+		sending.fds[sending.fd_count++] = process->area_fd;
+	sending.fds[sending.fd_count++] = process->gates_fd;
+	return sensor_packet_send(client->fd, &sending);
+}
+
+/* The memory of a process that registers: new, or what it had with a directory before us. */
+static int provide(struct sensor_directory *directory, struct sensor_known_process *process)
+{
+	struct sensor_packet *packet = &directory->packet;
+	bool is_new = packet->fd_count == 0;
+	int result = sensor_memory_gates(process);
+
+	process->types = result ? NULL : alloc_zero(SENSOR_TYPES_MAX, sizeof *process->types);
+	if (!result && !process->types)
+		result = -ENOMEM;
+	if (!result && is_new)
+		result = sensor_memory_area(directory, process);
+	if (!result && !is_new) {
+		process->area_fd = packet->fds[0];
+		packet->fds[0] = -1;
+		result = sensor_memory_check(process);
+	}
+	return result;
+}
+
+static int do_register(struct sensor_directory *directory, struct sensor_client *client)
+{
+	struct sensor_packet *packet = &directory->packet;
+	struct sensor_shape shape = shape_for(directory, &packet->is.registration);
+	bool is_new = packet->fd_count == 0;
+	const char *why;
+
+	if (packet->length != sizeof packet->is.registration || packet->fd_count > 1)
+		return -EBADMSG;
+	if (!sensor_shape_is_valid(&shape))
+		return refuse(directory, client, -EINVAL, "no area can have this shape");
+	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);
+	if (!client->process)
+		return refuse(directory, client, -EDQUOT, why);
+	client->process->client = client;
+	client->process->shape = shape;
+	client->process->told.slots = shape.slots;
+	client->process->told.sub_units = shape.sub_units;
+	client->process->told.sub_count = shape.sub_count;
+
+	int result = provide(directory, client->process);
+
+	if (result)
+		return refuse(directory, client, result,
+			      result == -EBADMSG ? "what was handed over is no sealed area of this shape"
+						 : "there is no memory for the area");
+	result = send_area(client, is_new);
+	if (!result && !is_new)
+		client->process->state = SENSOR_IS_READY;
+	directory->stats.registered += !result;
+	return result;
+}
+
+static int do_mapped(struct sensor_client *client)
+{
+	struct sensor_known_process *process = client->process;
+	int result;
+
+	if (!process || process->state != SENSOR_IS_MAPPING)
+		return -EBADMSG;
+	result = sensor_memory_seal(process);
+	if (!result)
+		process->state = SENSOR_IS_READY;
+	return result;
+}
+
+/* Adds the types of the message. Returns their faults in answers. */
+static int add_types(struct sensor_directory *directory, struct sensor_known_process *process, char *faults)
+{
+	const struct sensor_packet *packet = &directory->packet;
+	const struct sensor_types *types = &packet->is.types;
+	const char *at = packet->is.bytes + sizeof *types, *end = packet->is.bytes + packet->length;
+
+	if (types->first != process->type_count + 1 || !types->count || types->count > SENSOR_TYPES_A_TIME ||
+	    process->type_count + types->count > SENSOR_TYPES_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < types->count; i++) {
+		const char *nul = memchr(at, 0, (size_t)(end - at));
+
+		if (!nul)
+			return -EBADMSG;
+		faults[i] = (char)sensor_process_add(process, at);
+		sensor_process_set_gate(directory, process, process->type_count - 1);
+		at = nul + 1;
+	}
+	return at == end ? 0 : -EBADMSG;
+}
+
+static int do_types(struct sensor_directory *directory, struct sensor_client *client)
+{
+	struct sensor_taken taken = { .head = { SENSOR_TAKEN, SENSOR_PROTOCOL_VERSION } };
+	char faults[SENSOR_TYPES_A_TIME];
+	struct sensor_sending sending = { .message = &taken, .bytes = sizeof taken, .text = faults };
+	int result;
+
+	if (!client->process || client->process->state != SENSOR_IS_READY ||
+	    directory->packet.length < sizeof directory->packet.is.types)
+		return -EBADMSG;
+	taken.first = directory->packet.is.types.first;
+	taken.count = directory->packet.is.types.count;
+	result = add_types(directory, client->process, faults);
+	if (result)
+		return result;
+	sensor_directory_tell(directory);
+	if (client->fd < 0) /* nothing that is said to others ends it; but a place that runs out might */
+		return 0;
+	sending.text_bytes = taken.count;
+	return sensor_packet_send(client->fd, &sending);
+}
+
+int sensor_application_handle(struct sensor_directory *directory, struct sensor_client *client)
+{
+	switch (directory->packet.is.head.kind) {
+	case SENSOR_REGISTER:
+		return client->process ? -EBADMSG : do_register(directory, client);
+	case SENSOR_MAPPED:
+		return do_mapped(client);
+	case SENSOR_TYPES:
+		return do_types(directory, client);
+	default:
+		return -EBADMSG;
+	}
+}

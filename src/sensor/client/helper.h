@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SENSOR_CLIENT_HELPER_H
+#define SENSOR_CLIENT_HELPER_H
+
+/*
+ * A thread that looks for a directory while there is none, and notices its end. It has all signals blocked, takes none
+ * of the program's time, and is made anew in a child of fork.
+ */
+
+#include "sensor/client/writers.h"
+
+#include <signal.h>
+
+/* What the directory says unasked is nothing; so this is its end, or the end of our descriptor. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_listen(struct asterism_client *client)
+{
+	struct asterism_client_message message;
+
+	if (client->socket.fd < 0)
+		return;
+	if (!asterism_client_is_ours(&client->socket)) {
+		asterism_client_leave(client);
+		return;
+	}
+	int result = asterism_client_receive(client->socket.fd, 0, &message);
+
+	if (result > 0)
+		asterism_client_close_all(&message);
+	if (result)
+		asterism_client_leave(client);
+}
+
+ASTERISM_CLIENT_FUNCTION void *asterism_client_help(void *context)
+{
+	struct asterism_client *client = (struct asterism_client *)context;
+
+	prctl(PR_SET_NAME, "asterism-sensor");
+	asterism_client_pause(client->first_pause_ms);
+	for (;;) {
+		struct pollfd ready = { -1, POLLIN, 0 };
+
+		pthread_mutex_lock(&client->lock);
+		asterism_client_listen(client);
+		if (client->socket.fd < 0)
+			asterism_client_register(client, ASTERISM_CLIENT_HELPER_MS);
+		ready.fd = client->socket.fd;
+		pthread_mutex_unlock(&client->lock);
+		poll(&ready, 1, ready.fd < 0 ? ASTERISM_CLIENT_PAUSE_MS : -1);
+	}
+	return NULL;
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_start_helper(struct asterism_client *client, uint32_t pause_ms)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	if (client->has_helper || pthread_attr_init(&attributes))
+		return;
+	client->first_pause_ms = pause_ms;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 256 << 10);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	client->has_helper = !pthread_create(&thread, &attributes, asterism_client_help, client);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+/* In a child, whose only thread we are. Its parent's descriptors are closed: they would keep the parent alive. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *client)
+{
+	pthread_mutex_init(&client->lock, NULL);
+	asterism_client_drop(&client->socket);
+	asterism_client_drop(&client->area_fd);
+	__atomic_store_n(&client->writers, (struct asterism_client_writers *)NULL, __ATOMIC_RELEASE);
+	client->told_count = 0;
+	client->has_helper = 0;
+	asterism_sensor_writer = &asterism_client_nobody;
+	memset(&asterism_client_self, 0, sizeof asterism_client_self);
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_child(void)
+{
+	struct asterism_client *client = &asterism_client;
+
+	if (client->is_off || !client->sensors)
+		return;
+	client->pid = getpid();
+	asterism_client_forget(client);
+	asterism_client_start_helper(client, ASTERISM_CLIENT_CHILD_MS);
+}
+
+#endif

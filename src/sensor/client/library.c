@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* libasterism-sensor: what a program may also have in a file of its own. */
+
+#define ASTERISM_SENSOR_IMPLEMENTATION
+#include "asterism/sensor.h"

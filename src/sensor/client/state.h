@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SENSOR_CLIENT_STATE_H
+#define SENSOR_CLIENT_STATE_H
+
+/*
+ * What an application's side of sensors keeps. Three kinds of memory: the library's own; what threads write with, which
+ * a child of fork finds zeroed, so that it never writes to its parent's rings; and what is shared with the directory.
+ */
+
+#include "asterism/sensor.h"
+#include "sensor/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#define ASTERISM_CLIENT_FUNCTION static __attribute__((unused))
+
+enum {
+	ASTERISM_CLIENT_START_MS = 50,   /* how long the program's start waits for an answer */
+	ASTERISM_CLIENT_HELPER_MS = 250, /* and how long the helper does, with the lock in its hands */
+	ASTERISM_CLIENT_PAUSE_MS = 1000, /* until the helper looks for a directory again */
+	ASTERISM_CLIENT_CHILD_MS = 10,   /* children of fork mostly end soon, as something else */
+	ASTERISM_CLIENT_BORROWED = 4,    /* one ring of so many is lent, the others are threads' own */
+	ASTERISM_CLIENT_TYPES = 64,      /* that are told of at a time */
+	ASTERISM_CLIENT_FD_MIN = 512,    /* above what programs close that close everything, if there is room */
+};
+
+/* What threads write with; wiped in a child. */
+struct asterism_client_writers {
+	uint64_t is_ready; /* the area is there */
+	uint32_t clock;
+	uint32_t own; /* rings that threads keep: the first ones */
+	struct sensor_shape shape;
+	char *area;
+	struct sensor_slot *slots;
+	struct asterism_sensor_writer items[SENSOR_SLOTS_MAX];
+};
+
+/* A descriptor of ours that programs may close behind our back, and use the number for something else. */
+struct asterism_client_fd {
+	int fd; /* -1: none */
+	dev_t device;
+	ino_t inode;
+};
+
+/* One that has been told of, or will be: its text is kept for a directory that comes later. */
+struct asterism_client_type {
+	char *text;
+	uint32_t units;
+};
+
+struct asterism_client {
+	pthread_mutex_t lock; /* of everything but writers */
+	struct asterism_sensor *sensors;
+	struct asterism_client_type types[SENSOR_TYPES_MAX];
+	uint32_t type_count, told_count;
+	struct asterism_client_writers *writers;
+	struct asterism_client_fd socket, area_fd;
+	void *area; /* as it was mapped last, maybe by the parent */
+	uint64_t area_bytes;
+	uint32_t *gates;
+	pthread_key_t key;
+	pid_t pid; /* whose all this is */
+	uint32_t first_pause_ms;
+	int has_key, has_helper, is_off;
+};
+
+/* What a thread that has no ring of its own writes in its name. */
+struct asterism_client_self {
+	struct ring_borrower by;
+	int is_claiming;
+};
+
+static struct asterism_client asterism_client;
+static struct asterism_sensor_writer asterism_client_nobody;
+static __thread struct asterism_client_self asterism_client_self __attribute__((tls_model("initial-exec")));
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+const uint32_t asterism_sensor_closed = 0;
+uint64_t asterism_sensor_scratch[ASTERISM_SENSOR_SCRATCHES][SENSOR_PAYLOAD_UNITS_MAX];
+__thread struct asterism_sensor_writer *asterism_sensor_writer __attribute__((tls_model("initial-exec"))) =
+	&asterism_client_nobody;
+#ifdef __cplusplus
+}
+#endif
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_pause(uint32_t ms)
+{
+	struct timespec pause;
+
+	pause.tv_sec = ms / 1000;
+	pause.tv_nsec = (long)(ms % 1000) * 1000000;
+	nanosleep(&pause, NULL);
+}
+
+/* Puts fd into ours, where nobody is in its way. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_keep(struct asterism_client_fd *ours, int fd)
+{
+	struct stat status;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, ASTERISM_CLIENT_FD_MIN);
+
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	ours->fd = fd;
+	if (fstat(fd, &status))
+		memset(&status, 0, sizeof status);
+	ours->device = status.st_dev;
+	ours->inode = status.st_ino;
+}
+
+ASTERISM_CLIENT_FUNCTION int asterism_client_is_ours(const struct asterism_client_fd *ours)
+{
+	struct stat status;
+
+	return ours->fd >= 0 && !fstat(ours->fd, &status) && status.st_dev == ours->device &&
+	       status.st_ino == ours->inode;
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_drop(struct asterism_client_fd *ours)
+{
+	if (asterism_client_is_ours(ours))
+		close(ours->fd);
+	ours->fd = -1;
+}
+
+/* All sensors look at the gates, or at one that is closed. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_connect_gates(struct asterism_client *client, int are_there)
+{
+	for (struct asterism_sensor *sensor = client->sensors; sensor; sensor = sensor->next) {
+		const uint32_t *gate = are_there && sensor->id && sensor->id <= client->told_count
+					       ? &client->gates[sensor->id]
+					       : &asterism_sensor_closed;
+
+		__atomic_store_n(&sensor->gate, gate, __ATOMIC_RELEASE);
+	}
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SENSOR_DIRECTORY_PRIV_H
+#define SENSOR_DIRECTORY_PRIV_H
+
+/*
+ * What a directory keeps. Everything is in tables of fixed size. A client is a socket; an application's has a process,
+ * which outlives it for a while, so that what it wrote last can be read.
+ */
+
+#include "sensor/directory.h"
+#include "sensor/packet.h"
+#include "sensor/place.h"
+
+enum {
+	SENSOR_PROCESSES_MAX = 256,
+	SENSOR_OBSERVERS_MAX = 64,
+	SENSOR_CLIENTS_MAX = SENSOR_PROCESSES_MAX + SENSOR_OBSERVERS_MAX,
+	SENSOR_ENDED_MAX = 32,    /* of the processes, those that are kept */
+	SENSOR_PATTERNS_MAX = 32, /* of an observer */
+	SENSOR_PATTERN_BYTES = SENSOR_PATH_BYTES + SENSOR_NAME_BYTES,
+	SENSOR_TYPES_A_TIME = 64,
+	SENSOR_TEXT_BYTES_MAX = 1 << 18, /* of all types of a process */
+	SENSOR_STEPS = 16,               /* messages of a client at a time */
+	SENSOR_PATIENCE_S = 5,           /* with who does not say what it must, or does not take what it wants */
+};
+
+struct sensor_known_type {
+	char *text;
+	char name[SENSOR_NAME_BYTES];
+	uint32_t units;
+	uint32_t readers;
+	bool is_taken;
+};
+
+enum sensor_process_state { SENSOR_NO_PROCESS, SENSOR_IS_MAPPING, SENSOR_IS_READY, SENSOR_HAS_ENDED };
+
+struct sensor_known_process {
+	enum sensor_process_state state;
+	struct sensor_process told; /* what observers are told */
+	struct sensor_shape shape;
+	uint64_t bytes;
+	int area_fd; /* to be sealed; then for reading */
+	int gates_fd, pid_fd;
+	uint32_t *gates;
+	struct sensor_known_type *types;
+	uint32_t type_count;
+	size_t text_bytes;
+	struct sensor_client *client;
+};
+
+/* How far an observer is with a process. */
+struct sensor_progress {
+	uint16_t types; /* told */
+	bool is_told, is_ended;
+};
+
+struct sensor_pattern {
+	char text[SENSOR_PATTERN_BYTES];
+	uint32_t flags;
+};
+
+struct sensor_client {
+	int fd; /* -1: none */
+	uint32_t pid, uid, gid;
+	bool sees_all;
+	bool is_blocked; /* waits until its socket takes more */
+	bool wants_fds, has_clock;
+	uint32_t idle_s; /* without what is waited for */
+	struct sensor_known_process *process;
+	struct sensor_progress *progress; /* of an observer; NULL: it is none */
+	struct sensor_pattern *patterns;
+	uint32_t pattern_count, ends_owed;
+};
+
+struct sensor_directory {
+	struct sensor_directory_options options;
+	char path[SENSOR_PLACE_BYTES];
+	gid_t group;
+	bool has_group;
+	int listen_fd, epoll_fd, timer_fd, clock_fd;
+	struct sensor_clock *clock;
+	uint64_t last_number;
+	struct sensor_known_process processes[SENSOR_PROCESSES_MAX];
+	struct sensor_client clients[SENSOR_CLIENTS_MAX];
+	struct sensor_packet packet; /* being handled */
+	struct sensor_directory_stats stats;
+};
+
+/* memory.c: shared memory. All return 0 or -errno, and store on success only. */
+
+int sensor_memory_clock(struct sensor_directory *directory);
+void sensor_memory_tick(struct sensor_clock *clock);
+int sensor_memory_area(struct sensor_directory *directory, struct sensor_known_process *process);
+int sensor_memory_gates(struct sensor_known_process *process);
+
+/* Seals a new area, or finds one sealed that was handed over; area_fd is one for reading then. */
+int sensor_memory_seal(struct sensor_known_process *process);
+int sensor_memory_check(struct sensor_known_process *process);
+
+/* processes.c: the table of processes */
+
+/* A place, with room for bytes of its user; those that have ended give way. NULL: none; *why says it. */
+struct sensor_known_process *sensor_process_new(struct sensor_directory *directory, const struct sensor_client *client,
+						uint64_t bytes, const char **why);
+void sensor_process_end(struct sensor_directory *directory, struct sensor_known_process *process);
+void sensor_process_free(struct sensor_directory *directory, struct sensor_known_process *process);
+
+/* Adds a type; the next id is its. Returns what is wrong with it. */
+enum sensor_fault sensor_process_add(struct sensor_known_process *process, const char *text);
+void sensor_process_set_gate(const struct sensor_directory *directory, struct sensor_known_process *process,
+			     uint32_t type);
+
+/* applications.c. -errno: the client is to be sent away. */
+int sensor_application_handle(struct sensor_directory *directory, struct sensor_client *client);
+
+/* observers.c */
+int sensor_observer_handle(struct sensor_directory *directory, struct sensor_client *client);
+void sensor_observer_fini(struct sensor_directory *directory, struct sensor_client *client);
+
+/* The process's place is free again. */
+void sensor_observer_forget(struct sensor_client *client, size_t process);
+
+/* Tells an observer what it has not been told yet. Returns 0; -EAGAIN: it takes no more now; -errno. */
+int sensor_observer_tell(struct sensor_directory *directory, struct sensor_client *client);
+
+/* directory.c */
+void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client);
+void sensor_directory_tell(struct sensor_directory *directory);
+int sensor_directory_wait_for(struct sensor_directory *directory, int fd, uint64_t tag);
+uint64_t sensor_directory_process_tag(const struct sensor_directory *directory,
+				      const struct sensor_known_process *process);
+
+#endif

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides in which order the directory does things, and for whom it has no time: who sends what makes no sense, does
+ * not end what it began, or does not take what it asked for, is sent away.
+ */
+
+#include "sensor/directory-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* What a descriptor is for: clients and processes have their number added. */
+enum { TAG_LISTEN, TAG_TIMER, TAG_CLIENT = 1 << 10, TAG_PROCESS = 1 << 11, EVENTS = 32, ACCEPTS = 32 };
+
+enum { SEND_BYTES = 1 << 20 };
+
+int sensor_directory_wait_for(struct sensor_directory *directory, int fd, uint64_t tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
+
+	return epoll_ctl(directory->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+uint64_t sensor_directory_process_tag(const struct sensor_directory *directory,
+				      const struct sensor_known_process *process)
+{
+	return TAG_PROCESS + (uint64_t)(process - directory->processes);
+}
+
+void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client)
+{
+	struct sensor_known_process *process = client->process;
+
+	if (client->fd < 0)
+		return;
+	sensor_observer_fini(directory, client);
+	close(client->fd);
+	*client = (struct sensor_client){ .fd = -1 };
+	if (process)
+		sensor_process_end(directory, process);
+}
+
+/* Also by the groups beside the first one, as they were when it connected. */
+static bool is_member(const struct sensor_directory *directory, int fd, gid_t first)
+{
+	gid_t groups[256];
+	socklen_t bytes = sizeof groups;
+
+	if (directory->has_group && first == directory->group)
+		return true;
+	if (!directory->has_group || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &bytes))
+		return false;
+	for (size_t i = 0; i < bytes / sizeof *groups; i++) {
+		if (groups[i] == directory->group)
+			return true;
+	}
+	return false;
+}
+
+static struct sensor_client *find_room(struct sensor_directory *directory)
+{
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
+		if (directory->clients[i].fd < 0)
+			return &directory->clients[i];
+	}
+	return NULL;
+}
+
+static void admit(struct sensor_directory *directory, int fd)
+{
+	struct sensor_client *client = find_room(directory);
+	struct ucred peer;
+	socklen_t bytes = sizeof peer;
+	int send_bytes = SEND_BYTES;
+
+	if (!client || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) ||
+	    sensor_directory_wait_for(directory, fd, TAG_CLIENT + (uint64_t)(client - directory->clients))) {
+		directory->stats.refused++;
+		close(fd);
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
+	*client = (struct sensor_client){
+		.fd = fd,
+		.pid = (uint32_t)peer.pid,
+		.uid = peer.uid,
+		.gid = peer.gid,
+		.sees_all = peer.uid == 0 || is_member(directory, fd, peer.gid),
+	};
+}
+
+static void accept_all(struct sensor_directory *directory)
+{
+	for (int i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(directory->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		admit(directory, fd);
+	}
+}
+
+static int handle(struct sensor_directory *directory, struct sensor_client *client)
+{
+	if (directory->packet.is.head.kind == SENSOR_OBSERVE || client->progress)
+		return sensor_observer_handle(directory, client);
+	return sensor_application_handle(directory, client);
+}
+
+static void serve(struct sensor_directory *directory, struct sensor_client *client)
+{
+	int result = 1;
+
+	for (int i = 0; i < SENSOR_STEPS && result > 0 && client->fd >= 0; i++) {
+		result = sensor_packet_receive(client->fd, &directory->packet);
+		if (result <= 0)
+			break;
+		result = handle(directory, client);
+		sensor_packet_close(&directory->packet);
+		result = result ? result : 1;
+		client->idle_s = 0;
+	}
+	if (result >= 0)
+		return;
+	directory->stats.malformed += result == -EBADMSG;
+	directory->stats.slow += result == -EAGAIN;
+	sensor_client_close(directory, client);
+}
+
+/* Whether it shall be told when its socket takes more. */
+static void set_blocked(struct sensor_directory *directory, struct sensor_client *client, bool is_blocked)
+{
+	struct epoll_event event = { .events = is_blocked ? EPOLLIN | EPOLLOUT : EPOLLIN,
+				     .data.u64 = TAG_CLIENT + (uint64_t)(client - directory->clients) };
+
+	if (client->is_blocked == is_blocked)
+		return;
+	client->is_blocked = is_blocked;
+	client->idle_s = 0;
+	epoll_ctl(directory->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
+}
+
+void sensor_directory_tell(struct sensor_directory *directory)
+{
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
+		struct sensor_client *client = &directory->clients[i];
+		int result;
+
+		if (client->fd < 0 || !client->progress || !client->patterns)
+			continue;
+		result = sensor_observer_tell(directory, client);
+		if (result && result != -EAGAIN)
+			sensor_client_close(directory, client);
+		else
+			set_blocked(directory, client, result == -EAGAIN);
+	}
+}
+
+/* Whether what the client should do is due: to register, to map, to take what waits for it. */
+static bool is_late(struct sensor_client *client)
+{
+	bool is_waited_for = client->is_blocked || (!client->progress && !client->process) ||
+			     (client->process && client->process->state == SENSOR_IS_MAPPING);
+
+	client->idle_s = is_waited_for ? client->idle_s + 1 : 0;
+	return client->idle_s > SENSOR_PATIENCE_S;
+}
+
+static void tick(struct sensor_directory *directory)
+{
+	uint64_t count;
+
+	if (read(directory->timer_fd, &count, sizeof count) != sizeof count)
+		return;
+	sensor_memory_tick(directory->clock);
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
+		struct sensor_client *client = &directory->clients[i];
+
+		if (client->fd < 0 || !is_late(client))
+			continue;
+		directory->stats.slow++;
+		sensor_client_close(directory, client);
+	}
+}
+
+/* The process behind it is gone, whoever still has its socket. */
+static void end_process(struct sensor_directory *directory, struct sensor_known_process *process)
+{
+	if (process->client)
+		sensor_client_close(directory, process->client);
+}
+
+int sensor_directory_dispatch(struct sensor_directory *directory)
+{
+	struct epoll_event events[EVENTS];
+	int count = epoll_wait(directory->epoll_fd, events, EVENTS, 0);
+
+	if (count < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < count; i++) {
+		uint64_t tag = events[i].data.u64;
+
+		if (tag == TAG_LISTEN)
+			accept_all(directory);
+		else if (tag == TAG_TIMER)
+			tick(directory);
+		else if (tag >= TAG_PROCESS)
+			end_process(directory, &directory->processes[tag - TAG_PROCESS]);
+		else if (directory->clients[tag - TAG_CLIENT].fd >= 0)
+			serve(directory, &directory->clients[tag - TAG_CLIENT]);
+	}
+	sensor_directory_tell(directory);
+	return 0;
+}
+
+static int open_timer(struct sensor_directory *directory)
+{
+	struct itimerspec second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
+
+	directory->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (directory->timer_fd < 0 || timerfd_settime(directory->timer_fd, 0, &second, NULL))
+		return -errno;
+	return sensor_directory_wait_for(directory, directory->timer_fd, TAG_TIMER);
+}
+
+static int find_group(struct sensor_directory *directory, struct asterism_diag *diag)
+{
+	const char *name = directory->options.group;
+	const struct group *group = name ? getgrnam(name) : NULL;
+
+	if (name && !group)
+		return diag_error(diag, NULL, -EINVAL, "there is no group %s", name);
+	directory->has_group = group != NULL;
+	directory->group = group ? group->gr_gid : 0;
+	return 0;
+}
+
+static int open_socket(struct sensor_directory *directory, struct asterism_diag *diag)
+{
+	int result = sensor_place_own(directory->options.path, directory->path);
+
+	if (result) {
+		diag_add(diag, ASTERISM_ERROR, NULL, "set XDG_RUNTIME_DIR or " SENSOR_SOCKET_VARIABLE,
+			 result == -ENOENT ? "nothing says where the socket of a directory of sensors should be"
+					   : "the path of the socket is too long");
+		return result;
+	}
+	directory->listen_fd = sensor_place_listen(directory->path);
+	if (directory->listen_fd == -EADDRINUSE)
+		return diag_error(diag, NULL, -EADDRINUSE, "a directory of sensors serves at %s already",
+				  directory->path);
+	if (directory->listen_fd < 0)
+		return diag_error(diag, NULL, directory->listen_fd, "the socket %s cannot be opened: %s",
+				  directory->path, strerror(-directory->listen_fd));
+	return sensor_directory_wait_for(directory, directory->listen_fd, TAG_LISTEN);
+}
+
+int sensor_directory_open(const struct sensor_directory_options *options, struct asterism_diag *diag,
+			  struct sensor_directory **opened)
+{
+	struct sensor_directory *directory = alloc_zero(1, sizeof *directory);
+	int result;
+
+	if (!directory)
+		return diag_no_memory(diag);
+	directory->options = *options;
+	directory->listen_fd = directory->timer_fd = directory->clock_fd = -1;
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
+		directory->clients[i].fd = -1;
+	directory->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	result = directory->epoll_fd < 0 ? -errno : 0;
+	if (!result)
+		result = sensor_memory_clock(directory);
+	if (!result)
+		result = open_timer(directory);
+	if (result)
+		diag_error(diag, NULL, result, "a directory of sensors is not possible: %s", strerror(-result));
+	else if (!(result = find_group(directory, diag)))
+		result = open_socket(directory, diag);
+	if (result)
+		sensor_directory_close(directory);
+	else
+		*opened = directory;
+	return result;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void sensor_directory_close(struct sensor_directory *directory)
+{
+	if (!directory)
+		return;
+	if (directory->listen_fd >= 0)
+		unlink(directory->path);
+	close_fd(directory->listen_fd);
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
+		sensor_client_close(directory, &directory->clients[i]);
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
+		if (directory->processes[i].state != SENSOR_NO_PROCESS)
+			sensor_process_free(directory, &directory->processes[i]);
+	}
+	if (directory->clock)
+		munmap(directory->clock, SENSOR_PAGE_BYTES);
+	close_fd(directory->clock_fd);
+	close_fd(directory->timer_fd);
+	close_fd(directory->epoll_fd);
+	alloc_free(directory);
+}
+
+const char *sensor_directory_path(const struct sensor_directory *directory)
+{
+	return directory->path;
+}
+
+int sensor_directory_fd(const struct sensor_directory *directory)
+{
+	return directory->epoll_fd;
+}
+
+void sensor_directory_stats(const struct sensor_directory *directory, struct sensor_directory_stats *stats)
+{
+	*stats = directory->stats;
+	stats->processes = 0;
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++)
+		stats->processes += directory->processes[i].state == SENSOR_IS_READY;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what of a directory's messages is believed: that a text is one, that a shape can be, that an area has the
+ * size that follows from it and keeps it.
+ */
+
+#include "sensor/observer.h"
+
+#include "sensor/packet.h"
+#include "sensor/place.h"
+
+#include "base/alloc.h"
+#include "ring/atomic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct sensor_observer {
+	int fd;
+	const struct sensor_clock *clock; /* mapped; NULL: not told yet, or it is CLOCK_MONOTONIC */
+	struct sensor_packet packet;
+};
+
+static void *map(int fd, uint64_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat status;
+	void *memory;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &status) || (uint64_t)status.st_size != bytes)
+		return NULL;
+	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void sensor_mapping_free(struct sensor_mapping *mapping)
+{
+	if (!mapping)
+		return;
+	munmap(mapping->memory, mapping->bytes);
+	alloc_free(mapping);
+}
+
+struct ring sensor_mapping_ring(const struct sensor_mapping *mapping, uint32_t index)
+{
+	char *at = (char *)mapping->memory + sensor_ring_offset(&mapping->shape, index);
+
+	return (struct ring){ .control = (struct ring_control *)at,
+			      .data = (uint64_t *)(at + sensor_data_offset(&mapping->shape)),
+			      .sub_units = mapping->shape.sub_units,
+			      .sub_count = mapping->shape.sub_count,
+			      .clock = mapping->clock };
+}
+
+static int connect_to(const char *path, struct asterism_diag *diag)
+{
+	int fd = sensor_place_connect(path);
+
+	if (fd == -ENOENT || fd == -ECONNREFUSED) {
+		diag_add(diag, ASTERISM_ERROR, NULL, "start asterismd, or: asterism sensors --serve",
+			 "no directory of sensors serves at %s", path);
+		return -ENOENT;
+	}
+	if (fd < 0)
+		return diag_error(diag, NULL, fd, "the directory of sensors at %s cannot be asked: %s", path,
+				  strerror(-fd));
+	return fd;
+}
+
+/* The first one that serves; the last one's refusal where none does. */
+static int find(const char *given, char path[SENSOR_PLACE_BYTES], struct asterism_diag *diag)
+{
+	int fd = -ENOENT;
+
+	if (given) {
+		snprintf(path, SENSOR_PLACE_BYTES, "%s", given);
+		return connect_to(given, diag);
+	}
+	for (int i = 0; fd < 0 && sensor_place_get(i, path); i++)
+		fd = sensor_place_connect(path);
+	if (fd >= 0)
+		return fd;
+	if (!sensor_place_get(0, path)) /* cannot be: too long */
+		return diag_error(diag, NULL, -ENAMETOOLONG, "the path of the directory of sensors is too long");
+	return connect_to(path, diag);
+}
+
+int sensor_observer_open(const char *path, char *path_found, struct asterism_diag *diag,
+			 struct sensor_observer **opened)
+{
+	char found[SENSOR_PLACE_BYTES] = "";
+	struct sensor_observer *observer;
+	int fd = find(path, found, diag);
+
+	if (path_found)
+		strcpy(path_found, found);
+	if (fd < 0)
+		return fd;
+	observer = alloc_zero(1, sizeof *observer);
+	if (!observer) {
+		close(fd);
+		return diag_no_memory(diag);
+	}
+	observer->fd = fd;
+	*opened = observer;
+	return 0;
+}
+
+void sensor_observer_close(struct sensor_observer *observer)
+{
+	if (!observer)
+		return;
+	close(observer->fd);
+	if (observer->clock)
+		munmap((void *)observer->clock, SENSOR_PAGE_BYTES);
+	alloc_free(observer);
+}
+
+int sensor_observer_fd(const struct sensor_observer *observer)
+{
+	return observer->fd;
+}
+
+int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, uint32_t flags)
+{
+	struct sensor_observe observe = { .head = { SENSOR_OBSERVE, SENSOR_PROTOCOL_VERSION }, .flags = flags };
+	struct sensor_sending sending = {
+		.message = &observe, .bytes = sizeof observe, .text = pattern, .text_bytes = strlen(pattern) + 1
+	};
+
+	return sensor_packet_send(observer->fd, &sending);
+}
+
+static bool is_text(const char *field, size_t bytes)
+{
+	return memchr(field, 0, bytes) != NULL;
+}
+
+static int take_clock(struct sensor_observer *observer)
+{
+	const struct sensor_packet *packet = &observer->packet;
+	const struct sensor_clock *clock;
+
+	if (packet->length != sizeof packet->is.clock || packet->fd_count != 1 || observer->clock)
+		return -EBADMSG;
+	if (packet->is.clock.clock != RING_CLOCK_TSC)
+		return packet->is.clock.clock == RING_CLOCK_MONOTONIC ? 0 : -EBADMSG;
+	clock = map(packet->fds[0], SENSOR_PAGE_BYTES);
+	observer->clock = clock;
+	return clock && clock->magic == SENSOR_CLOCK_MAGIC && clock->version == SENSOR_LAYOUT_VERSION ? 0 : -EBADMSG;
+}
+
+static int take_process(struct sensor_observer *observer, struct sensor_notice *notice)
+{
+	const struct sensor_packet *packet = &observer->packet;
+	const struct sensor_process *process = &packet->is.process;
+	struct sensor_shape shape = { process->slots, process->sub_units, process->sub_count };
+
+	if (packet->length != sizeof *process || !is_text(process->comm, sizeof process->comm) ||
+	    !is_text(process->path, sizeof process->path) || !sensor_shape_is_valid(&shape) ||
+	    process->clock >= RING_CLOCKS)
+		return -EBADMSG;
+	notice->process = process;
+	notice->number = process->number;
+	if (!packet->fd_count)
+		return 1;
+	notice->area = alloc_zero(1, sizeof *notice->area);
+	if (!notice->area)
+		return -ENOMEM;
+	*notice->area = (struct sensor_mapping){ .memory = map(packet->fds[0], sensor_area_bytes(&shape)),
+						 .bytes = sensor_area_bytes(&shape),
+						 .shape = shape,
+						 .clock = (enum ring_clock)process->clock };
+	if (notice->area->memory)
+		return 1;
+	alloc_free(notice->area);
+	notice->area = NULL;
+	return -EBADMSG;
+}
+
+static int take_type(const struct sensor_packet *packet, struct sensor_notice *notice)
+{
+	const struct sensor_type *type = &packet->is.type;
+
+	notice->type = type;
+	notice->number = type->number;
+	notice->text = sensor_packet_text(packet, sizeof *type);
+	return notice->text && is_text(type->name, sizeof type->name) && type->id && type->id <= SENSOR_TYPES_MAX &&
+			       type->units <= SENSOR_PAYLOAD_UNITS_MAX
+		       ? 1
+		       : -EBADMSG;
+}
+
+/* Returns 1; 0: it is for us; -errno. */
+static int take(struct sensor_observer *observer, struct sensor_notice *notice)
+{
+	const struct sensor_packet *packet = &observer->packet;
+
+	*notice = (struct sensor_notice){ .kind = (enum sensor_kind)packet->is.head.kind };
+	switch (notice->kind) {
+	case SENSOR_CLOCK:
+		return take_clock(observer);
+	case SENSOR_PROCESS:
+		return take_process(observer, notice);
+	case SENSOR_TYPE:
+		return take_type(packet, notice);
+	case SENSOR_ENDED:
+	case SENSOR_END:
+		notice->number = packet->is.ended.number;
+		return packet->length == sizeof packet->is.ended ? 1 : -EBADMSG;
+	default:
+		return -EBADMSG;
+	}
+}
+
+int sensor_observer_next(struct sensor_observer *observer, int wait_ms, struct sensor_notice *notice)
+{
+	for (;;) {
+		int result = sensor_packet_receive(observer->fd, &observer->packet);
+		struct pollfd ready = { .fd = observer->fd, .events = POLLIN };
+
+		if (result == 1) {
+			result = take(observer, notice);
+			sensor_packet_close(&observer->packet);
+			if (result)
+				return result;
+			continue;
+		}
+		if (result || !wait_ms)
+			return result;
+		result = poll(&ready, 1, wait_ms);
+		if (result < 0)
+			return -errno;
+		if (result == 0)
+			return 0;
+	}
+}
+
+const struct sensor_clock *sensor_observer_clock(const struct sensor_observer *observer)
+{
+	return observer->clock;
+}

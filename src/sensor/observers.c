@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what an observer is told, and which gates it holds open. Nothing is queued: what it has been told of each
+ * process stands in its table, and what is missing is sent whenever its socket takes it.
+ */
+
+#include "sensor/directory-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool means_program(const char *text, size_t length, const struct sensor_process *told)
+{
+	const char *slash = strrchr(told->path, '/'), *names[] = { told->comm, told->path, slash ? slash + 1 : "" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (*names[i] && strlen(names[i]) == length && !memcmp(names[i], text, length))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the pattern means type index of the process; UINT32_MAX: the process alone. */
+static bool means(const struct sensor_pattern *pattern, const struct sensor_known_process *process, uint32_t index)
+{
+	const char *colon = strrchr(pattern->text, ':'), *name = colon ? colon + 1 : pattern->text;
+
+	if (colon && !means_program(pattern->text, (size_t)(colon - pattern->text), &process->told))
+		return false;
+	return !*name || !strcmp(name, "*") ||
+	       (index != UINT32_MAX && process->types[index].is_taken && !strcmp(name, process->types[index].name));
+}
+
+/* Whether a type is meant by a pattern that has this flag. */
+static bool is_meant(const struct sensor_client *client, const struct sensor_known_process *process, uint32_t type,
+		     uint32_t flag)
+{
+	for (uint32_t i = 0; i < client->pattern_count; i++) {
+		if ((client->patterns[i].flags & flag) == flag && means(&client->patterns[i], process, type))
+			return true;
+	}
+	return false;
+}
+
+static bool wants(const struct sensor_client *client, const struct sensor_known_process *process)
+{
+	uint32_t flag = process->state == SENSOR_HAS_ENDED ? SENSOR_ENDED_TOO : 0;
+	bool is_meant_itself = is_meant(client, process, UINT32_MAX, flag);
+
+	if (!client->sees_all && client->uid != process->told.uid)
+		return false;
+	for (uint32_t i = 0; !is_meant_itself && i < process->type_count; i++)
+		is_meant_itself = is_meant(client, process, i, flag);
+	return is_meant_itself;
+}
+
+static int tell_clock(struct sensor_directory *directory, struct sensor_client *client)
+{
+	struct sensor_clock_message clock = { .head = { SENSOR_CLOCK, SENSOR_PROTOCOL_VERSION },
+					      .clock = directory->clock->clock };
+	struct sensor_sending sending = {
+		.message = &clock, .bytes = sizeof clock, .fds = { directory->clock_fd }, .fd_count = 1
+	};
+	int result = client->has_clock ? 0 : sensor_packet_send(client->fd, &sending);
+
+	client->has_clock |= !result;
+	return result;
+}
+
+static int tell_process(struct sensor_client *client, const struct sensor_known_process *process)
+{
+	struct sensor_sending sending = { .message = &process->told,
+					  .bytes = sizeof process->told,
+					  .fds = { process->area_fd } };
+
+	sending.fd_count = client->wants_fds;
+	return sensor_packet_send(client->fd, &sending);
+}
+
+static int tell_type(struct sensor_directory *directory, struct sensor_client *client,
+		     struct sensor_known_process *process, uint32_t index)
+{
+	struct sensor_known_type *known = &process->types[index];
+	bool opens = is_meant(client, process, index, SENSOR_OPEN);
+	struct sensor_type type = { .head = { SENSOR_TYPE, SENSOR_PROTOCOL_VERSION },
+				    .number = process->told.number,
+				    .id = index + 1,
+				    .units = known->units,
+				    .readers = known->readers + opens,
+				    .gate = process->gates ? process->gates[index + 1] : 0 };
+	struct sensor_sending sending = { .message = &type, .bytes = sizeof type, .text = known->text };
+	int result;
+
+	if (!known->is_taken)
+		return 0;
+	memcpy(type.name, known->name, sizeof type.name);
+	sending.text_bytes = strlen(known->text) + 1;
+	result = sensor_packet_send(client->fd, &sending);
+	if (!result && opens) {
+		known->readers++;
+		sensor_process_set_gate(directory, process, index);
+	}
+	return result;
+}
+
+static int tell_of(struct sensor_directory *directory, struct sensor_client *client,
+		   struct sensor_known_process *process)
+{
+	struct sensor_progress *progress = &client->progress[process - directory->processes];
+	struct sensor_ended ended = { .head = { SENSOR_ENDED, SENSOR_PROTOCOL_VERSION },
+				      .number = process->told.number };
+	struct sensor_sending sending = { .message = &ended, .bytes = sizeof ended };
+	int result = 0;
+
+	if (!progress->is_told) {
+		if (!wants(client, process))
+			return 0;
+		result = tell_process(client, process);
+		if (result)
+			return result;
+		progress->is_told = true;
+		progress->is_ended = process->state == SENSOR_HAS_ENDED;
+	}
+	for (; !result && progress->types < process->type_count; progress->types += !result)
+		result = tell_type(directory, client, process, progress->types);
+	if (!result && process->state == SENSOR_HAS_ENDED && !progress->is_ended) {
+		result = sensor_packet_send(client->fd, &sending);
+		progress->is_ended = !result;
+	}
+	return result;
+}
+
+/* What was asked without a wish to follow is answered. */
+static void drop_answered(struct sensor_client *client)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < client->pattern_count; i++) {
+		if (client->patterns[i].flags & SENSOR_FOLLOW)
+			client->patterns[kept++] = client->patterns[i];
+	}
+	client->pattern_count = kept;
+}
+
+int sensor_observer_tell(struct sensor_directory *directory, struct sensor_client *client)
+{
+	struct sensor_ended end = { .head = { SENSOR_END, SENSOR_PROTOCOL_VERSION } };
+	struct sensor_sending sending = { .message = &end, .bytes = sizeof end };
+	int result = 0;
+
+	if (!client->pattern_count && !client->ends_owed)
+		return 0;
+	result = tell_clock(directory, client);
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX && !result; i++) {
+		enum sensor_process_state state = directory->processes[i].state;
+
+		if (state == SENSOR_IS_READY || state == SENSOR_HAS_ENDED)
+			result = tell_of(directory, client, &directory->processes[i]);
+	}
+	while (!result && client->ends_owed) {
+		result = sensor_packet_send(client->fd, &sending);
+		client->ends_owed -= !result;
+		if (!result)
+			drop_answered(client);
+	}
+	return result;
+}
+
+/* From here on the pattern holds for types that were told before, too. */
+static void open_told(struct sensor_directory *directory, struct sensor_client *client)
+{
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
+		struct sensor_known_process *process = &directory->processes[i];
+
+		for (uint32_t j = 0; j < client->progress[i].types; j++) {
+			bool is_open, was_open;
+
+			is_open = is_meant(client, process, j, SENSOR_OPEN);
+			client->pattern_count--;
+			was_open = is_meant(client, process, j, SENSOR_OPEN);
+			client->pattern_count++;
+			if (is_open && !was_open && process->types[j].is_taken) {
+				process->types[j].readers++;
+				sensor_process_set_gate(directory, process, j);
+			}
+		}
+	}
+}
+
+static int become_observer(struct sensor_directory *directory, struct sensor_client *client)
+{
+	if (client->progress)
+		return 0;
+	if (client->process || directory->stats.observers == SENSOR_OBSERVERS_MAX)
+		return -EBADMSG;
+	client->progress = alloc_zero(SENSOR_PROCESSES_MAX, sizeof *client->progress);
+	client->patterns = alloc_zero(SENSOR_PATTERNS_MAX, sizeof *client->patterns);
+	if (client->progress)
+		directory->stats.observers++;
+	return client->progress && client->patterns ? 0 : -ENOMEM;
+}
+
+int sensor_observer_handle(struct sensor_directory *directory, struct sensor_client *client)
+{
+	const struct sensor_packet *packet = &directory->packet;
+	const char *text = sensor_packet_text(packet, sizeof packet->is.observe);
+	struct sensor_pattern *pattern;
+	int result;
+
+	if (packet->is.head.kind != SENSOR_OBSERVE || !text || strlen(text) >= SENSOR_PATTERN_BYTES || packet->fd_count)
+		return -EBADMSG;
+	result = become_observer(directory, client);
+	if (result)
+		return result;
+	if (client->pattern_count == SENSOR_PATTERNS_MAX || client->ends_owed == SENSOR_PATTERNS_MAX)
+		return -EBADMSG;
+	pattern = &client->patterns[client->pattern_count++];
+	strcpy(pattern->text, text);
+	pattern->flags = packet->is.observe.flags;
+	if (pattern->flags & SENSOR_OPEN)
+		pattern->flags |= SENSOR_FOLLOW;
+	client->wants_fds |= (pattern->flags & SENSOR_AREAS) != 0;
+	client->ends_owed++;
+	open_told(directory, client);
+	return 0;
+}
+
+void sensor_observer_fini(struct sensor_directory *directory, struct sensor_client *client)
+{
+	for (size_t i = 0; client->progress && i < SENSOR_PROCESSES_MAX; i++) {
+		struct sensor_known_process *process = &directory->processes[i];
+
+		for (uint32_t j = 0; j < client->progress[i].types; j++) {
+			if (!process->types[j].is_taken || !is_meant(client, process, j, SENSOR_OPEN))
+				continue;
+			process->types[j].readers--;
+			sensor_process_set_gate(directory, process, j);
+		}
+	}
+	directory->stats.observers -= client->progress != NULL;
+	alloc_free(client->progress);
+	alloc_free(client->patterns);
+	client->progress = NULL;
+	client->patterns = NULL;
+}
+
+void sensor_observer_forget(struct sensor_client *client, size_t process)
+{
+	if (client->progress)
+		client->progress[process] = (struct sensor_progress){ 0 };
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides where the socket of a directory is, and who can open it. At root's everybody may: applications of all users
+ * register there, and who sees what is decided by who they are.
+ */
+
+#include "sensor/place.h"
+
+#include "sensor/protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64 };
+
+static bool put(char path[SENSOR_PLACE_BYTES], const char *folder, const char *name)
+{
+	int length = snprintf(path, SENSOR_PLACE_BYTES, "%s%s%s", folder, *folder && *name ? "/" : "", name);
+
+	return length > 0 && length < SENSOR_PLACE_BYTES;
+}
+
+bool sensor_place_get(int index, char path[SENSOR_PLACE_BYTES])
+{
+	const char *given = getenv(SENSOR_SOCKET_VARIABLE), *folder = getenv("XDG_RUNTIME_DIR");
+
+	if (given)
+		return index == 0 && put(path, given, "");
+	if (index == 0)
+		return put(path, SENSOR_SOCKET_SYSTEM, "");
+	return index == 1 && folder && put(path, folder, SENSOR_SOCKET_USER);
+}
+
+int sensor_place_own(const char *given, char path[SENSOR_PLACE_BYTES])
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+
+	if (!given)
+		given = getenv(SENSOR_SOCKET_VARIABLE);
+	if (!given && geteuid() == 0)
+		given = SENSOR_SOCKET_SYSTEM;
+	if (given)
+		return put(path, given, "") ? 0 : -ENAMETOOLONG;
+	if (!folder)
+		return -ENOENT;
+	return put(path, folder, SENSOR_SOCKET_USER) ? 0 : -ENAMETOOLONG;
+}
+
+static int address_of(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof address->sun_path)
+		return -ENAMETOOLONG;
+	strcpy(address->sun_path, path);
+	return 0;
+}
+
+int sensor_place_connect(const char *path)
+{
+	struct sockaddr_un address;
+	int result = address_of(path, &address), fd;
+
+	if (result)
+		return result;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+		return fd;
+	result = -errno;
+	close(fd);
+	return result;
+}
+
+/* Removes a socket that nobody listens at. -EADDRINUSE: somebody does. */
+static int clear(const char *path)
+{
+	struct stat status;
+	int fd;
+
+	if (lstat(path, &status) || !S_ISSOCK(status.st_mode))
+		return 0;
+	fd = sensor_place_connect(path);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || fd == -EAGAIN)
+		return -EADDRINUSE;
+	unlink(path);
+	return 0;
+}
+
+static void make_folder(const char *path)
+{
+	char folder[SENSOR_PLACE_BYTES];
+	char *slash;
+
+	snprintf(folder, sizeof folder, "%s", path);
+	slash = strrchr(folder, '/');
+	if (slash && slash != folder) {
+		*slash = 0;
+		mkdir(folder, 0755);
+	}
+}
+
+int sensor_place_listen(const char *path)
+{
+	mode_t mode = geteuid() ? 0600 : 0666, mask;
+	struct sockaddr_un address;
+	int result = address_of(path, &address), fd;
+
+	if (result || (result = clear(path)))
+		return result;
+	make_folder(path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	mask = umask(0177);
+	result = bind(fd, (const struct sockaddr *)&address, sizeof address) ? -errno : 0;
+	umask(mask);
+	if (!result && (chmod(path, mode) || listen(fd, BACKLOG)))
+		result = -errno;
+	if (!result)
+		return fd;
+	close(fd);
+	return result;
+}

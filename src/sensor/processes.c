@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides who gets how much memory, and what of a process is kept. What a process says of its types is hostile: a text
+ * is one EVENT paragraph that the catalog's parser takes, without any source.
+ */
+
+#include "sensor/directory-priv.h"
+
+#include "base/alloc.h"
+#include "base/proc.h"
+#include "event/catalog.h"
+#include "sensor/payload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20, USER_MIB = 64, ROOT_MIB = 256, USER_PROCESSES = 64 };
+
+static uint64_t bytes_max(const struct sensor_directory *directory, uint32_t uid)
+{
+	if (directory->options.user_bytes_max)
+		return directory->options.user_bytes_max;
+	return (uint64_t)(uid ? USER_MIB : ROOT_MIB) * MIB;
+}
+
+static uint32_t process_max(const struct sensor_directory *directory, uint32_t uid)
+{
+	if (directory->options.user_process_max)
+		return directory->options.user_process_max;
+	return uid ? USER_PROCESSES : SENSOR_PROCESSES_MAX;
+}
+
+/* What a user's processes, or all (uid UINT32_MAX), take; and the one that ended first. */
+struct use {
+	uint64_t bytes;
+	uint32_t count, ended;
+	struct sensor_known_process *oldest;
+};
+
+static struct use use_of(struct sensor_directory *directory, uint32_t uid)
+{
+	struct use use = { 0 };
+
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
+		struct sensor_known_process *process = &directory->processes[i];
+
+		if (process->state == SENSOR_NO_PROCESS || (uid != UINT32_MAX && process->told.uid != uid))
+			continue;
+		use.bytes += process->bytes;
+		use.count++;
+		if (process->state != SENSOR_HAS_ENDED)
+			continue;
+		use.ended++;
+		if (!use.oldest || process->told.number < use.oldest->told.number)
+			use.oldest = process;
+	}
+	return use;
+}
+
+static struct sensor_known_process *find_place(struct sensor_directory *directory)
+{
+	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
+		if (directory->processes[i].state == SENSOR_NO_PROCESS)
+			return &directory->processes[i];
+	}
+	return NULL;
+}
+
+/* Who it is, as far as /proc tells. */
+static void describe(struct sensor_process *told)
+{
+	struct proc_stat stat;
+	char path[64], text[4096];
+	ssize_t length;
+
+	if (!proc_stat((pid_t)told->pid, 0, &stat)) {
+		snprintf(told->comm, sizeof told->comm, "%.15s", stat.name);
+		told->birth_ticks = stat.birth_ticks;
+	}
+	snprintf(path, sizeof path, "/proc/%u/exe", told->pid);
+	length = readlink(path, told->path, sizeof told->path - 1);
+	if (length < 0 || length == sizeof told->path - 1)
+		memset(told->path, 0, sizeof told->path);
+	snprintf(path, sizeof path, "/proc/%u/status", told->pid);
+	if (proc_read(path, text, sizeof text) > 0) {
+		uint64_t ids[2];
+
+		told->is_foreign = proc_numbers(text, "NSpid:", ids, 2) > 1;
+	}
+}
+
+struct sensor_known_process *sensor_process_new(struct sensor_directory *directory, const struct sensor_client *client,
+						uint64_t bytes, const char **why)
+{
+	struct sensor_known_process *process;
+	struct use use;
+
+	while ((use = use_of(directory, client->uid)).oldest &&
+	       (use.bytes + bytes > bytes_max(directory, client->uid) ||
+		use.count >= process_max(directory, client->uid)))
+		sensor_process_free(directory, use.oldest);
+	*why = "this user has as many bytes of sensors as it may";
+	if (use.bytes + bytes > bytes_max(directory, client->uid))
+		return NULL;
+	*why = "this user has as many processes with sensors as it may";
+	if (use.count >= process_max(directory, client->uid))
+		return NULL;
+	process = find_place(directory);
+	if (!process && (use = use_of(directory, UINT32_MAX)).oldest) {
+		sensor_process_free(directory, use.oldest);
+		process = find_place(directory);
+	}
+	*why = "there are as many processes with sensors as can be";
+	if (!process)
+		return NULL;
+	*process = (struct sensor_known_process){
+		.state = SENSOR_IS_MAPPING,
+		.told = { .head = { SENSOR_PROCESS, SENSOR_PROTOCOL_VERSION },
+			  .number = ++directory->last_number,
+			  .pid = client->pid,
+			  .uid = client->uid,
+			  .gid = client->gid,
+			  .clock = directory->clock->clock },
+		.bytes = bytes,
+		.area_fd = -1,
+		.gates_fd = -1,
+		.pid_fd = -1,
+	};
+	describe(&process->told);
+	process->pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)client->pid, 0);
+	if (process->pid_fd >= 0)
+		sensor_directory_wait_for(directory, process->pid_fd, sensor_directory_process_tag(directory, process));
+	directory->stats.bytes += bytes;
+	return process;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void sensor_process_end(struct sensor_directory *directory, struct sensor_known_process *process)
+{
+	struct use use;
+
+	if (process->gates) {
+		memset(process->gates, 0, SENSOR_PAGE_BYTES);
+		munmap(process->gates, SENSOR_PAGE_BYTES);
+	}
+	process->gates = NULL;
+	process->client = NULL;
+	close_fd(&process->gates_fd);
+	close_fd(&process->pid_fd);
+	if (process->state != SENSOR_IS_READY) {
+		sensor_process_free(directory, process);
+		return;
+	}
+	process->state = SENSOR_HAS_ENDED;
+	process->told.is_ended = 1;
+	while ((use = use_of(directory, UINT32_MAX)).ended > SENSOR_ENDED_MAX)
+		sensor_process_free(directory, use.oldest);
+}
+
+void sensor_process_free(struct sensor_directory *directory, struct sensor_known_process *process)
+{
+	/* Who knows it hears of its end first, as far as its socket takes it. */
+	if (process->state == SENSOR_HAS_ENDED)
+		sensor_directory_tell(directory);
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
+		sensor_observer_forget(&directory->clients[i], (size_t)(process - directory->processes));
+	for (uint32_t i = 0; i < process->type_count; i++)
+		alloc_free(process->types[i].text);
+	alloc_free(process->types);
+	if (process->gates)
+		munmap(process->gates, SENSOR_PAGE_BYTES);
+	close_fd(&process->area_fd);
+	close_fd(&process->gates_fd);
+	close_fd(&process->pid_fd);
+	directory->stats.bytes -= process->bytes;
+	*process = (struct sensor_known_process){ .state = SENSOR_NO_PROCESS };
+}
+
+/* Whether text has the outside of one EVENT paragraph: nothing before it, nothing behind it, no comment. */
+static bool is_paragraph(const char *text)
+{
+	bool is_quoted = false;
+
+	if (strncmp(text, "EVENT ", 6))
+		return false;
+	for (; *text; text++) {
+		if (is_quoted && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (!is_quoted && *text == '#')
+			return false;
+		else if (!is_quoted && *text == '}')
+			return text[1 + strspn(text + 1, " \t\n")] == 0;
+	}
+	return false;
+}
+
+/* Reads the text into type. */
+static enum sensor_fault read_type(const char *text, struct sensor_known_type *type)
+{
+	const struct event_catalog_access access = { .files = EVENT_FILES_NONE, .is_foreign = true };
+	struct event_catalog *catalog = is_paragraph(text) ? event_catalog_new() : NULL;
+	enum sensor_fault fault = SENSOR_IS_WRONG;
+	const struct event_type *read;
+
+	if (!catalog)
+		return fault;
+	event_catalog_restrict(catalog, &access);
+	if (event_catalog_parse(catalog, "sensor", text, strlen(text), NULL) == 0 &&
+	    (read = event_catalog_get(catalog, 0)) && !event_catalog_get(catalog, 1) && !read->hook_count &&
+	    strlen(read->name) < sizeof type->name) {
+		int units = sensor_payload_lay(read, NULL);
+
+		snprintf(type->name, sizeof type->name, "%s", read->name);
+		type->units = units < 0 ? 0 : (uint32_t)units;
+		fault = units < 0 ? SENSOR_IS_TOO_LARGE : SENSOR_FINE;
+	}
+	event_catalog_free(catalog);
+	return fault;
+}
+
+static bool is_known(const struct sensor_known_process *process, const char *name)
+{
+	for (uint32_t i = 0; i < process->type_count; i++) {
+		if (process->types[i].is_taken && !strcmp(process->types[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+enum sensor_fault sensor_process_add(struct sensor_known_process *process, const char *text)
+{
+	struct sensor_known_type *type = &process->types[process->type_count++];
+	enum sensor_fault fault;
+
+	*type = (struct sensor_known_type){ .units = 0 };
+	process->text_bytes += strlen(text) + 1;
+	if (process->text_bytes > SENSOR_TEXT_BYTES_MAX)
+		return SENSOR_IS_TOO_LARGE;
+	fault = read_type(text, type);
+	if (fault)
+		return fault;
+	if (is_known(process, type->name))
+		return SENSOR_IS_KNOWN;
+	type->text = alloc_text(text);
+	type->is_taken = type->text != NULL;
+	return type->is_taken ? SENSOR_FINE : SENSOR_IS_TOO_LARGE;
+}
+
+void sensor_process_set_gate(const struct sensor_directory *directory, struct sensor_known_process *process,
+			     uint32_t type)
+{
+	const struct sensor_known_type *known = &process->types[type];
+	uint32_t gate = known->readers ? SENSOR_GATE_RING : 0;
+
+	if (directory->options.always)
+		gate |= SENSOR_GATE_ALWAYS;
+	if (process->gates && known->is_taken)
+		__atomic_store_n(&process->gates[type + 1], gate, __ATOMIC_RELEASE);
+}
