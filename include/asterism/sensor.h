@@ -275,6 +275,10 @@ static inline void asterism_sensor_copy(char *to, size_t size, const char *from)
 	{                                                                                                     \
 		asterism_sensor_add(&asterism_sensor_##NAME);                                                 \
 	}                                                                                                     \
+	static __attribute__((constructor(151))) void asterism_sensor_start_##NAME(void)                      \
+	{                                                                                                     \
+		asterism_sensor_start();                                                                      \
+	}                                                                                                     \
 	static __attribute__((destructor(150))) void asterism_sensor_remove_##NAME(void)                      \
 	{                                                                                                     \
 		asterism_sensor_remove(&asterism_sensor_##NAME);                                              \
@@ -341,11 +345,6 @@ static inline void asterism_sensor_copy(char *to, size_t size, const char *from)
 		if (NAME##_is_watched())                    \
 			NAME##_sense(ordered, __VA_ARGS__); \
 	} while (0)
-
-static __attribute__((constructor(151), unused)) void asterism_sensor_start_all(void)
-{
-	asterism_sensor_start();
-}
 
 #endif
 

@@ -77,6 +77,13 @@ static int provide(struct sensor_directory *directory, struct sensor_known_proce
 	return result;
 }
 
+/* An area that was handed over cannot be read before what may stand in it is known. */
+static void settle(struct sensor_known_process *process)
+{
+	if (process->state == SENSOR_IS_MAPPING && process->type_count >= process->types_before)
+		process->state = SENSOR_IS_READY;
+}
+
 static int do_register(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_packet *packet = &directory->packet;
@@ -104,8 +111,8 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 			      result == -EBADMSG ? "what was handed over is no sealed area of this shape"
 						 : "there is no memory for the area");
 	result = send_area(client, is_new);
-	if (!result && !is_new)
-		client->process->state = SENSOR_IS_READY;
+	client->process->types_before = is_new ? UINT32_MAX : packet->is.registration.types_before;
+	settle(client->process);
 	directory->stats.registered += !result;
 	return result;
 }
@@ -115,7 +122,7 @@ static int do_mapped(struct sensor_client *client)
 	struct sensor_known_process *process = client->process;
 	int result;
 
-	if (!process || process->state != SENSOR_IS_MAPPING)
+	if (!process || process->state != SENSOR_IS_MAPPING || process->types_before != UINT32_MAX)
 		return -EBADMSG;
 	result = sensor_memory_seal(process);
 	if (!result)
@@ -152,14 +159,14 @@ static int do_types(struct sensor_directory *directory, struct sensor_client *cl
 	struct sensor_sending sending = { .message = &taken, .bytes = sizeof taken, .text = faults };
 	int result;
 
-	if (!client->process || client->process->state != SENSOR_IS_READY ||
-	    directory->packet.length < sizeof directory->packet.is.types)
+	if (!client->process || directory->packet.length < sizeof directory->packet.is.types)
 		return -EBADMSG;
 	taken.first = directory->packet.is.types.first;
 	taken.count = directory->packet.is.types.count;
 	result = add_types(directory, client->process, faults);
 	if (result)
 		return result;
+	settle(client->process);
 	sensor_directory_tell(directory);
 	if (client->fd < 0) /* nothing that is said to others ends it; but a place that runs out might */
 		return 0;

@@ -43,7 +43,7 @@ struct sensor_known_process {
 	int gates_fd, pid_fd;
 	uint32_t *gates;
 	struct sensor_known_type *types;
-	uint32_t type_count;
+	uint32_t type_count, types_before; /* those that may stand in an area that was handed over */
 	size_t text_bytes;
 	struct sensor_client *client;
 };

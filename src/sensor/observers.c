@@ -71,10 +71,11 @@ static int tell_clock(struct sensor_directory *directory, struct sensor_client *
 
 static int tell_process(struct sensor_client *client, const struct sensor_known_process *process)
 {
-	struct sensor_sending sending = { .message = &process->told,
-					  .bytes = sizeof process->told,
-					  .fds = { process->area_fd } };
+	struct sensor_process told = process->told;
+	struct sensor_sending sending = { .message = &told, .bytes = sizeof told, .fds = { process->area_fd } };
 
+	for (uint32_t i = 0; i < process->type_count; i++)
+		told.types += process->types[i].is_taken;
 	sending.fd_count = client->wants_fds;
 	return sensor_packet_send(client->fd, &sending);
 }

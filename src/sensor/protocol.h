@@ -134,7 +134,7 @@ struct sensor_process {
 	uint32_t clock;
 	uint32_t is_ended;
 	uint32_t is_foreign; /* its own process ids are those of another namespace: the tids in its rings, too */
-	uint32_t reserved;
+	uint32_t types;      /* so many TYPEs come next: before them its area says things that cannot be read */
 	char comm[SENSOR_COMM_BYTES];
 	char path[SENSOR_PATH_BYTES]; /* of its program; empty: not known */
 };

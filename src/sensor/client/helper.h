@@ -76,7 +76,8 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *cli
 	asterism_client_drop(&client->area_fd);
 	__atomic_store_n(&client->writers, (struct asterism_client_writers *)NULL, __ATOMIC_RELEASE);
 	client->told_count = 0;
-	client->has_helper = 0;
+	client->has_helper = client->has_waited = 0;
+	client->missed = 0;
 	asterism_sensor_writer = &asterism_client_nobody;
 	memset(&asterism_client_self, 0, sizeof asterism_client_self);
 }

@@ -177,6 +177,8 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 		asterism_client_leave(client);
 		return -1;
 	}
+	__atomic_fetch_add(&client->writers->slots[0].dropped,
+			   __atomic_exchange_n(&client->missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&client->writers->is_ready, 1, __ATOMIC_RELEASE);
 	asterism_client_connect_gates(client, 1);
 	return 0;

@@ -28,7 +28,7 @@
 #define ASTERISM_CLIENT_FUNCTION static __attribute__((unused))
 
 enum {
-	ASTERISM_CLIENT_START_MS = 50,   /* how long the program's start waits for an answer */
+	ASTERISM_CLIENT_START_MS = 200,  /* how long the program's start waits for an answer */
 	ASTERISM_CLIENT_HELPER_MS = 250, /* and how long the helper does, with the lock in its hands */
 	ASTERISM_CLIENT_PAUSE_MS = 1000, /* until the helper looks for a directory again */
 	ASTERISM_CLIENT_CHILD_MS = 10,   /* children of fork mostly end soon, as something else */
@@ -74,7 +74,8 @@ struct asterism_client {
 	pthread_key_t key;
 	pid_t pid; /* whose all this is */
 	uint32_t first_pause_ms;
-	int has_key, has_helper, is_off;
+	uint64_t missed; /* events of a child that could not register yet */
+	int has_key, has_helper, is_off, has_waited;
 };
 
 /* What a thread that has no ring of its own writes in its name. */

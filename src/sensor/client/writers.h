@@ -100,8 +100,9 @@ ASTERISM_CLIENT_FUNCTION struct asterism_client_writers *asterism_client_writers
 	if (writers && __atomic_load_n(&writers->is_ready, __ATOMIC_ACQUIRE))
 		return writers;
 	asterism_client_notice(client);
-	for (int i = 0; i < ASTERISM_CLIENT_START_MS && pthread_mutex_trylock(&client->lock); i++) {
-		if (i == ASTERISM_CLIENT_START_MS - 1) /* somebody else does it, or is interrupted by us */
+	for (uint32_t i = 0; pthread_mutex_trylock(&client->lock); i++) { /* somebody else does it, or is interrupted */
+		client->has_waited |= i == 2 * ASTERISM_CLIENT_START_MS;
+		if (client->has_waited) /* once is enough */
 			return NULL;
 		asterism_client_pause(1);
 	}
@@ -120,8 +121,10 @@ ASTERISM_CLIENT_FUNCTION void *asterism_client_begin(struct asterism_client *cli
 	struct asterism_client_writers *writers = asterism_client_writers_here(client);
 	struct asterism_sensor_writer *writer = asterism_sensor_writer;
 
-	if (!writers)
+	if (!writers) {
+		__atomic_fetch_add(&client->missed, 1, __ATOMIC_RELAXED);
 		return asterism_sensor_nowhere();
+	}
 	if (self->by.who.pid != (uint32_t)client->pid)
 		asterism_client_look_at_self(self, client->pid);
 	if (writer->tid || self->is_claiming)
