@@ -11,6 +11,7 @@
 #include "event/catalog.h"
 #include "event/installed.h"
 #include "meaning/meaning.h"
+#include "sensor/catalog.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -76,13 +77,13 @@ static void put_hook(const struct event_type *type, uint32_t index, const struct
 /* What is listed, and how. */
 struct listing {
 	const char *pattern;
-	bool verbose;
+	bool verbose, is_of_application;
 	struct btf_kernel *btf; /* NULL: not read, or not readable */
 	struct event_catalog *catalog;
 	size_t shown;
 };
 
-static void put_type(const struct event_type *type, const char *from, bool verbose, const struct btf_kernel *btf)
+static void put_type(const struct listing *listing, const struct event_type *type, const char *from)
 {
 	printf(type->doc || from ? "%-32s" : "%s", type->name);
 	if (type->doc)
@@ -90,12 +91,12 @@ static void put_type(const struct event_type *type, const char *from, bool verbo
 	if (from)
 		printf(" (EVENTS \"%s\")", from);
 	putchar('\n');
-	if (!verbose)
+	if (!listing->verbose)
 		return;
 	if (type->hook_count == 0)
-		puts("    no kernel raises it");
+		puts(listing->is_of_application ? "    an application raises it" : "    no kernel raises it");
 	for (uint32_t i = 0; i < type->hook_count; i++)
-		put_hook(type, i, btf);
+		put_hook(type, i, listing->btf);
 	put_fields(type);
 }
 
@@ -132,7 +133,7 @@ static void put_types(struct listing *listing, struct event_catalog *catalog, co
 		known = from ? event_catalog_find(listing->catalog, type->name) : NULL;
 		if (known && known->origin == EVENT_CATALOG)
 			continue;
-		put_type(type, from, listing->verbose, listing->btf);
+		put_type(listing, type, from);
 		listing->shown++;
 	}
 }
@@ -174,10 +175,29 @@ static int put_own(struct listing *listing, const char *own)
 	for (size_t i = first; (type = event_catalog_get(listing->catalog, i)); i++) {
 		if (!is_wanted(type, listing->pattern))
 			continue;
-		put_type(type, NULL, listing->verbose, listing->btf);
+		put_type(listing, type, NULL);
 		listing->shown++;
 	}
 	cli_print(diag);
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}
+
+/* What an application declares, or a running one has: nothing of the kernel's. */
+static int put_sensors(const char *name, bool verbose)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct event_catalog *catalog = event_catalog_new();
+	struct listing listing = { .verbose = verbose, .is_of_application = true, .catalog = catalog };
+	int result = catalog ? 0 : diag_no_memory(diag);
+
+	if (!result) {
+		sensor_catalog_supply(catalog);
+		result = event_catalog_read(catalog, ".", name, diag);
+		put_types(&listing, catalog, NULL);
+	}
+	cli_print(diag);
+	event_catalog_free(catalog);
 	asterism_diag_free(diag);
 	return cmd_status_of(result);
 }
@@ -196,8 +216,11 @@ static int run(const struct cli_arguments *arguments)
 		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
 		.verbose = cli_has(arguments, OPTION_VERBOSE),
 	};
-	int status = cmd_read_catalog(&listing.catalog);
+	int status;
 
+	if (listing.pattern && !strncmp(listing.pattern, SENSOR_CATALOG_PREFIX, strlen(SENSOR_CATALOG_PREFIX)))
+		return put_sensors(listing.pattern, listing.verbose);
+	status = cmd_read_catalog(&listing.catalog);
 	if (status)
 		return status;
 	if (listing.verbose && btf_kernel_open(NULL, &listing.btf))
@@ -212,6 +235,7 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
+	{ "asterism events -v sensor:./server", "Shows the events that a program raises itself." },
 	{ "asterism events -v openat", "Shows fields, types and meanings of the events with openat in their name." },
 	{ "asterism events --catalog own.events -v", "Shows the events of a catalog of one's own." },
 	{ NULL, NULL },
@@ -227,6 +251,9 @@ const struct cli_command cmd_events = {
 		"read, every other tracepoint of this machine, and those of the other shipped catalogs, each with "
 		"the EVENTS line that a rule file needs for it. PATTERN is a glob, or a part of a name, or the name of "
 		"such a catalog. With --catalog, the types of that catalog alone are listed.\n\n"
+		"sensor:/path/of/program lists what that program's sensors are, sensor:NAME and sensor:PROGRAM:NAME "
+		"those "
+		"of applications that run ('asterism sensors').\n\n"
 		"With -v, each type's tracepoint and fields are shown, with what their numbers mean, and whether this "
 		"kernel can raise it. Besides these fields every event has ts (ns), cpu, pid (process), tid (thread) "
 		"and comm, and one that a kernel raises can be asked for ppid, uid, gid, exe, args, cgroup, cgroup_id "

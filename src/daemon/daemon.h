@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 struct metrics;
+struct sensor_directory;
 
 struct daemon {
 	const struct options *options;
@@ -21,7 +22,8 @@ struct daemon {
 	struct clients clients;
 	struct output output;
 	struct budget budget;
-	struct metrics *metrics; /* NULL: none */
+	struct metrics *metrics;          /* NULL: none */
+	struct sensor_directory *sensors; /* the same */
 	int epoll_fd, signal_fd;
 	uint64_t started_ns, next_tick_ns;
 	uint64_t loads, reloads;

@@ -10,6 +10,9 @@
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/notify.h"
+#include "daemon/sensors.h"
+
+#include "sensor/directory.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +31,7 @@
 enum { PATIENCE_S = 3 };
 
 /* What the descriptors are for; clients are TAG_CLIENTS and their number. */
-enum tag { TAG_SESSION, TAG_LISTEN, TAG_SIGNAL, TAG_METRICS, TAG_CLIENTS };
+enum tag { TAG_SESSION, TAG_LISTEN, TAG_SIGNAL, TAG_METRICS, TAG_SENSORS, TAG_CLIENTS };
 
 static int add(struct daemon *daemon, int fd, enum tag tag)
 {
@@ -138,6 +141,8 @@ static int watch_all(struct daemon *daemon)
 		result = add(daemon, daemon->signal_fd, TAG_SIGNAL);
 	if (!result && daemon->metrics)
 		result = add(daemon, metrics_fd(daemon->metrics), TAG_METRICS);
+	if (!result && daemon->sensors)
+		result = add(daemon, sensor_directory_fd(daemon->sensors), TAG_SENSORS);
 	return result;
 }
 
@@ -147,6 +152,8 @@ static int open_all(struct daemon *daemon, const struct options *options)
 
 	if (!result && options->metrics)
 		result = metrics_open(daemon, options->metrics, &daemon->metrics);
+	if (!result && options->sensors)
+		result = sensors_open(options, &daemon->sensors);
 	return result ? result : watch_all(daemon);
 }
 
@@ -215,6 +222,7 @@ void loop_close(struct daemon *daemon)
 	notify_stopping();
 	clients_close(&daemon->clients);
 	metrics_close(daemon->metrics);
+	sensor_directory_close(daemon->sensors);
 	while (daemon->units.first)
 		units_remove(&daemon->units, daemon->units.first);
 	asterism_session_free(daemon->session);
@@ -320,6 +328,9 @@ static void handle(struct daemon *daemon, const struct epoll_event *event)
 		break;
 	case TAG_SIGNAL:
 		take_signals(daemon);
+		break;
+	case TAG_SENSORS:
+		sensor_directory_dispatch(daemon->sensors);
 		break;
 	case TAG_METRICS:
 		metrics_step(daemon->metrics);

@@ -38,6 +38,7 @@ enum option_id {
 	OPTION_RATE,
 	OPTION_RULES,
 	OPTION_SCOPE,
+	OPTION_SENSORS,
 	OPTION_SOCKET,
 	OPTION_UNIT,
 	OPTION_UNITS_MAX,
@@ -106,6 +107,10 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_SCOPE] = { "scope", 0, CLI_CHOICE, "SCOPE", scopes,
 			   "all (default without --pid), tree (default with it), or pids: the processes of --pid "
 			   "without their descendants" },
+	[OPTION_SENSORS] = { "sensors", 0, CLI_FLAG,
+			     .help = "be the directory where applications register their sensors, too",
+			     .more = "Its socket is /run/asterism/sensors, or what ASTERISM_SENSORS says. Any user's "
+				     "applications may register, within a quota; members of --group see all of them." },
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
 			    .complete = CLI_COMPLETE_FILE },
@@ -249,6 +254,7 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 					: SEVERITY_NONE,
 		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
 		.measure = cli_has(arguments, OPTION_MEASURE),
+		.sensors = cli_has(arguments, OPTION_SENSORS),
 	};
 	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,
 					options->users };

@@ -33,6 +33,7 @@ struct options {
 	uint32_t units_max;
 	uint32_t min_severity; /* as asterism_rule_info has it; 0: all are told */
 	bool measure;
+	bool sensors; /* has a directory of them */
 };
 
 /* asterismd, for its help, manual page and completion. */

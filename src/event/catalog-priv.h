@@ -14,8 +14,9 @@ struct event_catalog {
 	const char **files;        /* paths of the catalogs read so far */
 	size_t file_count, file_capacity;
 	struct event_catalog_access access;
-	const char *tracefs; /* where it is mounted; NULL: not looked for yet, or nowhere */
-	unsigned reading;    /* how deep includes are nested right now */
+	const struct event_catalog_supplier *supplier; /* or NULL */
+	const char *tracefs;                           /* where it is mounted; NULL: not looked for yet, or nowhere */
+	unsigned reading;                              /* how deep includes are nested right now */
 };
 
 /*

@@ -49,6 +49,18 @@ const struct event_catalog_access *event_catalog_access(const struct event_catal
  */
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
 
+/*
+ * Catalogs that are no files: read gets all names that begin with prefix, and the folder of who names them (NULL:
+ * none). It is asked only where files may be read at all. Returns as event_catalog_read.
+ */
+struct event_catalog_supplier {
+	const char *prefix;
+	int (*read)(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
+};
+
+/* supplier is borrowed. */
+void event_catalog_set_supplier(struct event_catalog *catalog, const struct event_catalog_supplier *supplier);
+
 /* One field of a type being declared. bytes 0: the default capacity of a string. */
 struct event_field_spec {
 	const char *name;

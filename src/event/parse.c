@@ -37,6 +37,16 @@ static int scan_optional_text(struct parser *parser, const char **text)
 	return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
 }
 
+/* The same; an empty one is none. */
+static int scan_documentation(struct parser *parser, const char **text)
+{
+	int result = scan_optional_text(parser, text);
+
+	if (!result && *text && !**text)
+		*text = NULL;
+	return result;
+}
+
 static const char *copy_span(struct parser *parser, struct event_span span)
 {
 	const char *copy = event_scan_copy(&parser->scan, span);
@@ -179,7 +189,7 @@ static int scan_field(struct parser *parser)
 	if ((result = scan_meaning(parser, field)))
 		return result;
 	parser->type.field_count++;
-	return scan_optional_text(parser, &field->doc);
+	return scan_documentation(parser, &field->doc);
 }
 
 static int scan_fields(struct parser *parser)
@@ -430,7 +440,7 @@ static int scan_event(struct parser *parser)
 		return event_scan_expected(&parser->scan, "the event's name");
 	if (!(parser->type.name = copy_span(parser, name)))
 		return -ENOMEM;
-	if ((result = scan_optional_text(parser, &parser->type.doc)) || (result = scan_fields(parser)))
+	if ((result = scan_documentation(parser, &parser->type.doc)) || (result = scan_fields(parser)))
 		return result;
 	while (event_scan_keyword(&parser->scan, "FROM")) {
 		if ((result = scan_hook(parser)))

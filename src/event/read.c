@@ -174,6 +174,17 @@ const struct event_catalog_access *event_catalog_access(const struct event_catal
 	return &catalog->access;
 }
 
+void event_catalog_set_supplier(struct event_catalog *catalog, const struct event_catalog_supplier *supplier)
+{
+	catalog->supplier = supplier;
+}
+
+static bool is_supplied(const struct event_catalog *catalog, const char *name)
+{
+	return catalog->supplier && catalog->access.files == EVENT_FILES_ALL &&
+	       !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
+}
+
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
 {
 	enum event_catalog_files files = catalog->access.files;
@@ -181,6 +192,8 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 
 	if (catalog->access.is_foreign)
 		diag = NULL;
+	if (is_supplied(catalog, name))
+		return catalog->supplier->read(catalog, folder, name, diag);
 	if (*name == '/')
 		folder = "";
 	if (folder && files != EVENT_FILES_NONE)

@@ -104,7 +104,8 @@ static void make_folder(const char *path)
 	slash = strrchr(folder, '/');
 	if (slash && slash != folder) {
 		*slash = 0;
-		mkdir(folder, 0755);
+		if (!mkdir(folder, 0700) && !geteuid())
+			chmod(folder, 0755);
 	}
 }
 

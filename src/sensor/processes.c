@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "event/catalog.h"
+#include "sensor/catalog.h"
 #include "sensor/payload.h"
 
 #include <errno.h>
@@ -187,31 +188,11 @@ void sensor_process_free(struct sensor_directory *directory, struct sensor_known
 	*process = (struct sensor_known_process){ .state = SENSOR_NO_PROCESS };
 }
 
-/* Whether text has the outside of one EVENT paragraph: nothing before it, nothing behind it, no comment. */
-static bool is_paragraph(const char *text)
-{
-	bool is_quoted = false;
-
-	if (strncmp(text, "EVENT ", 6))
-		return false;
-	for (; *text; text++) {
-		if (is_quoted && *text == '\\' && text[1])
-			text++;
-		else if (*text == '"')
-			is_quoted = !is_quoted;
-		else if (!is_quoted && *text == '#')
-			return false;
-		else if (!is_quoted && *text == '}')
-			return text[1 + strspn(text + 1, " \t\n")] == 0;
-	}
-	return false;
-}
-
 /* Reads the text into type. */
 static enum sensor_fault read_type(const char *text, struct sensor_known_type *type)
 {
 	const struct event_catalog_access access = { .files = EVENT_FILES_NONE, .is_foreign = true };
-	struct event_catalog *catalog = is_paragraph(text) ? event_catalog_new() : NULL;
+	struct event_catalog *catalog = sensor_catalog_is_paragraph(text) ? event_catalog_new() : NULL;
 	enum sensor_fault fault = SENSOR_IS_WRONG;
 	const struct event_type *read;
 

@@ -12,6 +12,7 @@
 #include "lang/parse.h"
 #include "meaning/meaning.h"
 #include "program/query.h"
+#include "sensor/catalog.h"
 #include "session/load/input.h"
 
 #include <errno.h>
@@ -178,6 +179,7 @@ int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
 
 	if (!catalog)
 		return diag_no_memory(diag);
+	sensor_catalog_supply(catalog);
 	result = event_catalog_read(catalog, NULL, LINUX_CATALOG, diag);
 	if (result)
 		event_catalog_free(catalog);

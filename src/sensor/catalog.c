@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what EVENTS "sensor:..." reads: a program's file, or what the directory knows of those that run. */
+
+#include "sensor/catalog.h"
+
+#include "base/alloc.h"
+#include "sensor/observer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 2000 };
+
+bool sensor_catalog_is_paragraph(const char *text)
+{
+	bool is_quoted = false;
+
+	if (strncmp(text, "EVENT ", 6))
+		return false;
+	for (; *text; text++) {
+		if (is_quoted && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (!is_quoted && *text == '#')
+			return false;
+		else if (!is_quoted && *text == '}')
+			return text[1 + strspn(text + 1, " \t\n")] == 0;
+	}
+	return false;
+}
+
+/* What is read into, and what to call it in messages. */
+struct reading {
+	struct event_catalog *catalog;
+	const char *name;
+	struct asterism_diag *diag;
+	size_t count;
+};
+
+static int read_paragraph(void *context, const char *text)
+{
+	struct reading *reading = context;
+
+	if (!sensor_catalog_is_paragraph(text))
+		return diag_error(reading->diag, NULL, -EINVAL, "%s: what stands for a sensor there is none",
+				  reading->name);
+	reading->count++;
+	return event_catalog_parse(reading->catalog, reading->name, text, strlen(text), reading->diag);
+}
+
+static int read_file(struct reading *reading, const char *path)
+{
+	int result = sensor_catalog_each(path, read_paragraph, reading);
+
+	if (result > 0)
+		return 0;
+	if (result == 0) {
+		diag_add(reading->diag, ASTERISM_ERROR, NULL,
+			 "name the file that declares them, which may be a library",
+			 "%s has no sensors in its section .note.asterism", path);
+		return -EINVAL;
+	}
+	if (result == -ENOEXEC)
+		return diag_error(reading->diag, NULL, -EINVAL, "%s is no ELF file whose sensors can be read", path);
+	return result == -EINVAL || result == -ENOMEM
+		       ? result
+		       : diag_error(reading->diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(-result));
+}
+
+/* Who is the directory cannot wait for its own answer. */
+static bool is_own(const struct sensor_observer *observer)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof peer;
+
+	return !getsockopt(sensor_observer_fd(observer), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+	       peer.pid == getpid();
+}
+
+/* Whether the type is one that is asked for; the directory also tells of those beside it. */
+static bool is_asked_for(const char *pattern, const char *name)
+{
+	const char *colon = strrchr(pattern, ':'), *wanted = colon ? colon + 1 : pattern;
+
+	return !*wanted || !strcmp(wanted, "*") || !strcmp(wanted, name);
+}
+
+static int hear(struct sensor_observer *observer, const char *pattern, struct reading *reading)
+{
+	for (;;) {
+		struct sensor_notice notice;
+		int result = sensor_observer_next(observer, ANSWER_MS, &notice);
+
+		if (result == 0)
+			result = -ETIMEDOUT;
+		if (result < 0)
+			return diag_error(reading->diag, NULL, -EINVAL, "the directory of sensors does not answer: %s",
+					  strerror(-result));
+		if (notice.kind == SENSOR_END)
+			return 0;
+		if (notice.kind == SENSOR_TYPE && is_asked_for(pattern, notice.type->name))
+			result = read_paragraph(reading, notice.text);
+		if (result < 0)
+			return result;
+	}
+}
+
+static int ask(struct reading *reading, const char *pattern)
+{
+	struct sensor_observer *observer;
+	int result = sensor_observer_open(NULL, NULL, reading->diag, &observer);
+
+	if (result)
+		return result == -ENOMEM ? result : -EINVAL;
+	if (is_own(observer))
+		result = diag_error(reading->diag, NULL, -EINVAL,
+				    "sensors of running applications cannot be named here: name the program's file");
+	else if ((result = sensor_observer_ask(observer, pattern, 0)))
+		diag_error(reading->diag, NULL, result, "the directory of sensors cannot be asked: %s",
+			   strerror(-result));
+	else
+		result = hear(observer, pattern, reading);
+	sensor_observer_close(observer);
+	if (!result && !reading->count) {
+		diag_add(reading->diag, ASTERISM_ERROR, NULL,
+			 "'asterism sensors' lists those there are; EVENTS \"sensor:/path/of/program\" needs none to "
+			 "run",
+			 "no running application has the sensor %s", pattern);
+		result = -EINVAL;
+	}
+	return result;
+}
+
+static int supply(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
+{
+	const char *rest = name + strlen(SENSOR_CATALOG_PREFIX);
+	struct reading reading = { .catalog = catalog, .name = name, .diag = diag };
+	char path[4096];
+
+	if (!strchr(rest, '/'))
+		return ask(&reading, rest);
+	if (snprintf(path, sizeof path, "%s%s%s", folder && *rest != '/' ? folder : "",
+		     folder && *folder && *rest != '/' ? "/" : "", rest) >= (int)sizeof path)
+		return -ENOENT;
+	return read_file(&reading, path);
+}
+
+void sensor_catalog_supply(struct event_catalog *catalog)
+{
+	static const struct event_catalog_supplier supplier = { SENSOR_CATALOG_PREFIX, supply };
+
+	event_catalog_set_supplier(catalog, &supplier);
+}

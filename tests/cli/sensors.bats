@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Sensors as people use them: the examples, built with the one header that is installed, and what asterism tells of them.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
+	examples=$BATS_TEST_DIRNAME/../../examples
+	library=$build/src/sensor/client
+	[ -e "$library/sensor.h" ] || skip "the header of sensors is not built"
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p include/asterism
+	cp "$library/sensor.h" include/asterism/
+	export ASTERISM_SENSORS=$PWD/sensors LD_LIBRARY_PATH=$library
+	started=()
+}
+
+teardown() {
+	for pid in "${started[@]}"; do
+		kill "$pid" 2>/dev/null && wait "$pid" || true
+	done
+}
+
+serve() {
+	"$ASTERISM" sensors --serve 2>serve.log &
+	started+=($!)
+	for ((i = 0; i < 100; i++)); do
+		[ -S sensors ] && return
+		sleep 0.05
+	done
+	false
+}
+
+# `await PATTERN COMMAND...`: until what the command says has it.
+await() {
+	local pattern=$1
+	shift
+	for ((i = 0; i < 100; i++)); do
+		output=$("$@" 2>&1) || true
+		grep -q -- "$pattern" <<<"$output" && return
+		sleep 0.05
+	done
+	echo "$output"
+	false
+}
+
+@test "the installed header suits C11 and C++11, alone and with its implementation" {
+	printf '%s\n' '#include "asterism/sensor.h"' '#define FIELDS(F) F(u64, id, "", "a \"number\"") F(text16, word, "", "")' \
+		'ASTERISM_SENSOR(something, "happens", FIELDS)' 'ASTERISM_SENSOR_BARE(nothing, "")' \
+		'int main(void)' '{' 'ASTERISM_SENSE(something, 1, "x");' 'ASTERISM_SENSE(nothing);' \
+		'ASTERISM_SENSE_ORDERED(something, 2, "y");' 'return 0;' '}' >plain.c
+	sed '1i #define ASTERISM_SENSOR_IMPLEMENTATION' plain.c >whole.c
+	for file in plain whole; do
+		gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -c "$file.c" -o "$file.o"
+		command -v g++ >/dev/null || continue
+		g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -x c++ -c "$file.c" -o "$file++.o"
+	done
+	gcc -pthread whole.o -o whole
+	./whole
+	run ! grep -E '(^|[^a-zA-Z_])(ring|sensor)_[a-z]+ *\(' include/asterism/sensor.h
+}
+
+@test "a server's sensors are known before it runs, and while it does" {
+	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread -o server "$examples/sensor-server.c" -L"$library" -lasterism-sensor
+	run -0 "$ASTERISM" events -v sensor:./server
+	[[ $output == *"request_begin "*"a line has come"* && $output == *"bytes        "*"u32"*"bytes, of the line"* ]]
+	printf '%s\n' "EVENTS \"sensor:$PWD/server\"" 'RULE slow' 'PATTERN { [request_begin:b, request_end:e] }' \
+		'WHERE { [id], e.ts - b.ts > 10ms }' >slow.rule
+	run -0 "$ASTERISM" check slow.rule
+	sed -i s/request_end/request_ends/ slow.rule
+	run -2 "$ASTERISM" check slow.rule
+	[[ $output == *"request_end"* ]]
+	serve
+	./server 18642 &
+	started+=($!)
+	await connection_open "$ASTERISM" sensors
+	grep -q "$PWD/server\[$!\], user $UID: 0 events, 0/s" <<<"$output"
+	grep -q '    request_end(id: u64, word: string\[16\], fine: bool) - it is answered' <<<"$output"
+	run -0 "$ASTERISM" sensors -f json server:request_end
+	[[ $output == *'"sensor":"request_end"'*'"readers":0'* ]]
+	run -0 "$ASTERISM" events sensor:server:request_end
+	[[ $output == "request_end "*"it is answered" ]]
+	run -0 --separate-stderr "$ASTERISM" sensors nosuch
+	[[ -z $output && $stderr == *"no application has such a sensor"* ]]
+}
+
+@test "a C++ program, with the header alone" {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -pthread -o jobs "$examples/sensor-jobs.cpp"
+	serve
+	./jobs 100 &
+	wait $!
+	await job_taken "$ASTERISM" sensors
+	[[ $output == *"(ended)"*"waited: time duration"* ]]
+}
+
+@test "a Python program" {
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	ASTERISM_SENSOR_LIBRARY=$library/libasterism-sensor.so.0 python3 "$examples/asterism_sensor.py" 20 &
+	started+=($!)
+	serve
+	await 'order(number: u32, price: f64, item: string\[32\]) - somebody orders' "$ASTERISM" sensors
+}
+
+@test "what cannot be is said, with what to do" {
+	run -2 "$ASTERISM" sensors
+	[[ $output == *"no directory of sensors serves at $PWD/sensors"*"asterism sensors --serve"* ]]
+	run -2 "$ASTERISM" events sensor:/bin/true
+	[[ $output == *"/bin/true has no sensors"* ]]
+	echo x >file
+	run -2 "$ASTERISM" events sensor:./file
+	[[ $output == *"is no ELF file"* ]]
+	serve
+	run -2 "$ASTERISM" sensors --serve
+	[[ $output == *"serves at $PWD/sensors already"* ]]
+	run -2 "$ASTERISM" events sensor:nosuch
+	[[ $output == *"no running application has the sensor nosuch"* ]]
+	run -0 --separate-stderr "$ASTERISM" sensors
+	[[ $stderr == *"no application with sensors is running"* ]]
+}

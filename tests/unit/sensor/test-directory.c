@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The directory and clients that mean it no good, or only are slow, greedy or somebody else. */
+
+#include "rig.h"
+
+#include "sensor/catalog.h"
+#include "sensor/packet.h"
+#include "sensor/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const char type_a[] = "EVENT a \"one\" { x: u32 UNIT \"\" \"\", s: string[16] UNIT \"\" \"\" }";
+
+static void send_part(int fd, const void *message, size_t bytes, const char *text, size_t text_bytes, int passed)
+{
+	struct sensor_sending sending = { .message = message,
+					  .bytes = bytes,
+					  .text = text,
+					  .text_bytes = text_bytes,
+					  .fds = { passed },
+					  .fd_count = passed >= 0 };
+
+	sensor_packet_send(fd, &sending);
+}
+
+static struct sensor_packet reply;
+
+/* What the directory says next, or -EPIPE. */
+static int hear(struct rig *rig, int fd)
+{
+	int result = 0;
+
+	for (int i = 0; i < 200 && !result; i++) {
+		rig_turn(rig);
+		result = sensor_packet_receive(fd, &reply);
+	}
+	return result;
+}
+
+static int meet(struct rig *rig)
+{
+	int fd = sensor_place_connect(rig->path);
+
+	assert_true(fd >= 0);
+	rig_turn(rig);
+	return fd;
+}
+
+static int register_with(struct rig *rig, int fd, uint32_t slots)
+{
+	struct sensor_register message = { .head = { SENSOR_REGISTER, SENSOR_PROTOCOL_VERSION }, .slots = slots };
+	int result;
+
+	send_part(fd, &message, sizeof message, NULL, 0, -1);
+	result = hear(rig, fd);
+	return result == 1 ? (int)reply.is.head.kind : result;
+}
+
+static void say_mapped(int fd)
+{
+	struct sensor_message message = { SENSOR_MAPPED, SENSOR_PROTOCOL_VERSION };
+
+	send_part(fd, &message, sizeof message, NULL, 0, -1);
+}
+
+static int tell_type(struct rig *rig, int fd, uint32_t first, const char *text)
+{
+	struct sensor_types message = { { SENSOR_TYPES, SENSOR_PROTOCOL_VERSION }, first, 1 };
+
+	send_part(fd, &message, sizeof message, text, strlen(text) + 1, -1);
+	return hear(rig, fd) == 1 && reply.is.head.kind == SENSOR_TAKEN ? reply.is.bytes[sizeof(struct sensor_taken)]
+									: -1;
+}
+
+/* A client that has registered as it should. */
+static int join(struct rig *rig)
+{
+	int fd = meet(rig);
+
+	assert_int_equal(register_with(rig, fd, 0), SENSOR_AREA);
+	sensor_packet_close(&reply);
+	say_mapped(fd);
+	rig_turn(rig);
+	return fd;
+}
+
+static void test_texts(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"EVENT",
+		"EVENT b",
+		"EVENT b {",
+		"EVENT b { x: u3 }",
+		"EVENT b {} EVENT c {}",
+		"EVENTS \"linux.events\"",
+		"EVENT b {} FROM sched:sched_switch {}",
+		"SYSCALL 1 b {}",
+		"# comment\nEVENT b {}",
+		"EVENT b { pid: u32 }",
+		"EVENT b {} EVENTS \"/etc/passwd\"",
+		"EVENT b { x: u32, x: u32 }",
+		"\xff\xfe",
+	};
+	struct rig rig = { 0 };
+	uint32_t next = 1;
+
+	(void)state;
+	rig_open(&rig, NULL);
+	int fd = join(&rig);
+
+	assert_int_equal(tell_type(&rig, fd, next++, type_a), SENSOR_FINE);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		assert_int_equal(tell_type(&rig, fd, next++, wrong[i]), SENSOR_IS_WRONG);
+	assert_int_equal(tell_type(&rig, fd, next++, "EVENT a {}"), SENSOR_IS_KNOWN);
+	assert_int_equal(tell_type(&rig, fd, next++, "EVENT big { s: string[2048] }"), SENSOR_IS_TOO_LARGE);
+	assert_int_equal(tell_type(&rig, fd, next++, "EVENT fine {}"), SENSOR_FINE);
+	close(fd);
+	rig_close(&rig);
+}
+
+/* Sends nonsense. It is sent away; who behaves is not disturbed. */
+static void test_nonsense(void **state)
+{
+	struct rig rig = { 0 };
+	struct sensor_directory_stats stats;
+
+	(void)state;
+	rig_open(&rig, NULL);
+	int good = join(&rig);
+
+	srand(7);
+	for (int i = 0; i < 500; i++) {
+		int fd = meet(&rig);
+		char bytes[512];
+		size_t length = (size_t)rand() % sizeof bytes;
+
+		for (size_t j = 0; j < length; j++)
+			bytes[j] = (char)rand();
+		if (i % 2) { /* something that looks like a message */
+			struct sensor_message head = { (uint32_t)rand() % (SENSOR_KINDS + 1), SENSOR_PROTOCOL_VERSION };
+
+			memcpy(bytes, &head, sizeof head);
+			length = sizeof head + (size_t)rand() % 64;
+		}
+		if (i % 4 == 1) { /* behind a good beginning */
+			register_with(&rig, fd, 0);
+			sensor_packet_close(&reply);
+		}
+		send(fd, bytes, length, MSG_NOSIGNAL);
+		rig_turn(&rig);
+		rig_turn(&rig);
+		close(fd);
+	}
+	rig_turn(&rig);
+	assert_int_equal(tell_type(&rig, good, 1, type_a), SENSOR_FINE);
+	sensor_directory_stats(rig.directory, &stats);
+	assert_int_equal(stats.processes, 1);
+	assert_true(stats.malformed > 100);
+	close(good);
+	rig_close(&rig);
+}
+
+static void test_shapes(void **state)
+{
+	static const uint32_t wrong[] = { 1, 257, UINT32_MAX };
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		int fd = meet(&rig);
+
+		assert_int_equal(register_with(&rig, fd, wrong[i]), SENSOR_REFUSED);
+		assert_int_equal(hear(&rig, fd), -EPIPE);
+		close(fd);
+	}
+	rig_close(&rig);
+}
+
+static void test_quota(void **state)
+{
+	struct sensor_directory_options options = { .user_bytes_max = 5 << 20 };
+	struct rig rig = { 0 };
+	int fds[3];
+
+	(void)state;
+	rig_open(&rig, &options);
+	for (int i = 0; i < 3; i++) {
+		fds[i] = meet(&rig);
+		assert_int_equal(register_with(&rig, fds[i], 0), i < 2 ? SENSOR_AREA : SENSOR_REFUSED);
+		if (i == 2)
+			assert_int_equal(reply.is.refused.error, -EDQUOT);
+		sensor_packet_close(&reply);
+		say_mapped(fds[i]);
+		rig_turn(&rig);
+	}
+	close(fds[2]);
+	close(fds[0]); /* what has ended gives way */
+	rig_turn(&rig);
+	fds[0] = meet(&rig);
+	assert_int_equal(register_with(&rig, fds[0], 0), SENSOR_AREA);
+	sensor_packet_close(&reply);
+	close(fds[0]);
+	close(fds[1]);
+	rig_close(&rig);
+}
+
+/* What is handed over must be an area, sealed. */
+static void test_handed_over(void **state)
+{
+	struct sensor_register message = { .head = { SENSOR_REGISTER, SENSOR_PROTOCOL_VERSION }, .slots = 16 };
+	struct sensor_shape shape = { 16, 1024, 16 };
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	for (int i = 0; i < 3; i++) {
+		int fd = meet(&rig), area = memfd_create("area", MFD_ALLOW_SEALING);
+
+		assert_int_equal(ftruncate(area, i == 1 ? 4096 : (off_t)sensor_area_bytes(&shape)), 0);
+		if (i) /* the first one is not sealed, the second one too small */
+			assert_int_equal(fcntl(area, F_ADD_SEALS, 0xf | 0x10), 0);
+		send_part(fd, &message, sizeof message, NULL, 0, area);
+		assert_int_equal(hear(&rig, fd), 1);
+		assert_int_equal(reply.is.head.kind, i == 2 ? SENSOR_AREA : SENSOR_REFUSED);
+		sensor_packet_close(&reply);
+		close(area);
+		close(fd);
+	}
+	rig_close(&rig);
+}
+
+/* Memory that was mapped to write stays so; nothing else can be made of it. */
+static void test_seals(void **state)
+{
+	struct sensor_shape shape = { 16, 1024, 16 };
+	uint64_t bytes = sensor_area_bytes(&shape);
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	int fd = meet(&rig);
+
+	assert_int_equal(register_with(&rig, fd, 0), SENSOR_AREA);
+	assert_int_equal(reply.fd_count, 2);
+	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[0], 0);
+
+	assert_ptr_not_equal(area, MAP_FAILED);
+	say_mapped(fd);
+	rig_turn(&rig);
+	area[bytes - 1] = 1;
+	assert_int_equal(ftruncate(reply.fds[0], 0), -1);
+	assert_int_equal(write(reply.fds[0], "x", 1), -1);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[0], 0), MAP_FAILED);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[1], 0), MAP_FAILED);
+	munmap(area, bytes);
+	sensor_packet_close(&reply);
+	close(fd);
+	rig_close(&rig);
+}
+
+/* Who maps and does not say so, or connects and says nothing, is sent away after a while; who waits for nothing is not.
+ */
+static void test_slow(void **state)
+{
+	struct sensor_directory_stats stats;
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	int idle = meet(&rig), half = meet(&rig), good = join(&rig);
+
+	assert_int_equal(register_with(&rig, half, 0), SENSOR_AREA);
+	sensor_packet_close(&reply);
+	rig_until(&rig, NULL, 7500);
+	sensor_directory_stats(rig.directory, &stats);
+	assert_int_equal(stats.slow, 2);
+	assert_int_equal(stats.processes, 1);
+	assert_int_equal(tell_type(&rig, good, 1, type_a), SENSOR_FINE);
+	close(idle);
+	close(half);
+	close(good);
+	rig_close(&rig);
+}
+
+/* Users see their own processes, root all. */
+static void test_rights(void **state)
+{
+	struct rig rig = { 0 };
+	pid_t pid;
+	int status;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	rig_open(&rig, NULL);
+	int fd = join(&rig);
+
+	assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
+	rig_observe(&rig, "a", SENSOR_AREAS);
+	assert_int_equal(rig.process_count, 1);
+	pid = fork();
+	if (pid == 0) {
+		struct sensor_observer *observer;
+		struct sensor_notice notice;
+
+		if (setgid(65534) || setuid(65534) || sensor_observer_open(rig.path, NULL, NULL, &observer) ||
+		    sensor_observer_ask(observer, "*", SENSOR_AREAS | SENSOR_OPEN))
+			_exit(2);
+		_exit(sensor_observer_next(observer, 5000, &notice) == 1 && notice.kind == SENSOR_END ? 0 : 1);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0)
+		rig_until(&rig, NULL, 1);
+	assert_int_equal(status, 0);
+	close(fd);
+	rig_close(&rig);
+}
+
+static void test_one_at_a_time(void **state)
+{
+	struct sensor_directory_options options = { 0 };
+	struct sensor_directory *second;
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	options.path = rig.path;
+	assert_int_equal(sensor_directory_open(&options, NULL, &second), -EADDRINUSE);
+	rig_close(&rig);
+}
+
+static int count_note(void *context, const char *text)
+{
+	(void)text;
+	++*(int *)context;
+	return 0;
+}
+
+static int count_paragraph(void *context, const char *text)
+{
+	assert_true(sensor_catalog_is_paragraph(text));
+	++*(int *)context;
+	return 0;
+}
+
+/* Notes of a program's file, and of files with every byte of that section wrong. */
+static void test_notes(void **state)
+{
+	const char *program = getenv("SENSOR_APP");
+	char path[] = "/tmp/asterism-sensor-note-XXXXXX";
+	int count = 0, copy = mkstemp(path);
+	FILE *file = fopen(program, "r");
+
+	(void)state;
+	assert_int_equal(sensor_catalog_each(program, count_paragraph, &count), 3);
+	assert_int_equal(count, 3);
+	assert_int_equal(sensor_catalog_each("/dev/null", count_paragraph, &count), -ENOEXEC);
+	assert_int_equal(sensor_catalog_each("/nonexistent", count_paragraph, &count), -ENOENT);
+	assert_non_null(file);
+
+	static char bytes[1 << 20];
+	size_t length = fread(bytes, 1, sizeof bytes, file);
+	char *note = memmem(bytes, length, "asterism\0\0\0\0EVENT", 17);
+
+	assert_non_null(note);
+	for (int i = -12; i < 60; i++) {
+		note[i] ^= 0x55;
+		assert_int_equal(pwrite(copy, bytes, length, 0), length);
+		int result = sensor_catalog_each(path, count_note, &count);
+
+		assert_true(result == -ENOEXEC || (result >= 1 && result <= 3));
+		note[i] ^= 0x55;
+		if (i == 20)
+			i = 50;
+	}
+	unlink(path);
+	close(copy);
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts), cmocka_unit_test(test_nonsense),    cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_quota), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_seals),
+		cmocka_unit_test(test_slow),  cmocka_unit_test(test_rights),      cmocka_unit_test(test_one_at_a_time),
+		cmocka_unit_test(test_notes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
