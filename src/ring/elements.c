@@ -260,5 +260,14 @@ bool ring_elements_take(struct ring_elements *reader)
 
 bool ring_elements_in_flight(const struct ring_elements *reader)
 {
-	return !ring_is_at_rest(&reader->ring);
+	uint64_t position;
+
+	return !ring_is_at_rest(&reader->ring, &position);
+}
+
+bool ring_elements_is_idle(const struct ring_elements *reader)
+{
+	uint64_t position;
+
+	return ring_is_at_rest(&reader->ring, &position) && position == reader->position;
 }

@@ -15,8 +15,8 @@
  * Nothing in the ring's memory is believed: it may belong to somebody who writes nonsense into it at any time. Every
  * call takes a bounded number of steps. What is read lies within the ring; what makes no sense and was not overwritten
  * meanwhile is -EBADMSG, then and ever after, as what lies behind it cannot be found: sizes of elements that do not
- *fit, ids that nobody announced, counters that go back, headers that contradict what was read before, times that go
- *back. A writer that lies consistently is believed.
+ * fit, ids that nobody announced, counters that go back, headers that contradict what was read before, times that go
+ * back. A writer that lies consistently is believed.
  *
  * Many readers may read one ring; each has its own struct ring_elements, which belongs to one thread.
  */
@@ -75,5 +75,11 @@ bool ring_elements_take(struct ring_elements *reader);
  * this call began; but its writer may see the clock a moment earlier than we see the store.
  */
 bool ring_elements_in_flight(const struct ring_elements *reader);
+
+/*
+ * Whether, besides, everything that it has committed is taken: then every event that the reader has not taken will be
+ * committed after this call began, however long ago the last look was.
+ */
+bool ring_elements_is_idle(const struct ring_elements *reader);
 
 #endif

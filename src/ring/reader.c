@@ -152,11 +152,14 @@ static bool is_at_rest(const struct ring *ring, struct look *now)
 	return committed == units && ring_word_load_again(ring->control) == now->word;
 }
 
-bool ring_is_at_rest(const struct ring *ring)
+bool ring_is_at_rest(const struct ring *ring, uint64_t *position)
 {
 	struct look now;
 
-	return is_at_rest(ring, &now);
+	if (!is_at_rest(ring, &now))
+		return false;
+	*position = now.position;
+	return true;
 }
 
 /* Looks until no writer is in between. */

@@ -35,7 +35,10 @@ static inline uint64_t *ring_unit(const struct ring *ring, uint64_t position)
 /* Whether the sub-buffer has been opened again: data read before the call may be of another lap. */
 bool ring_is_overwritten(const struct ring *ring, uint64_t sequence);
 
-/* Whether no writer was between reservation and commit at some moment of this call; false where it was not seen. */
-bool ring_is_at_rest(const struct ring *ring);
+/*
+ * Whether no writer was between reservation and commit at some moment of this call; false where it was not seen. Stores
+ * the position at which they were then.
+ */
+bool ring_is_at_rest(const struct ring *ring, uint64_t *position);
 
 #endif

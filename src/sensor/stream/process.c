@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides which of a process's types are read. Its paragraph goes through the parser of catalogs, into a catalog of its
+ * own: what applications call their types must not get into ours.
+ */
+
+#include "sensor/stream/process.h"
+
+#include "base/alloc.h"
+#include "event/catalog.h"
+#include "ring/order.h"
+#include "sensor/payload.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* As the process says. */
+static uint64_t dropped(const struct stream_process *process)
+{
+	const uint8_t *slots = (const uint8_t *)process->area->memory + sensor_slots_offset();
+
+	return ring_order_load(&((const struct sensor_slot *)(const void *)slots)->dropped);
+}
+
+static int make_readers(struct stream_process *process, struct stream_reading *reading)
+{
+	uint32_t slots = process->area->shape.slots;
+
+	process->readers = alloc_zero(slots, sizeof *process->readers);
+	if (!process->readers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ring ring = sensor_mapping_ring(process->area, i);
+		const struct stream_reader_options options = {
+			.ring = &ring,
+			.units = process->units,
+			.forms = process->forms,
+			.ids = SENSOR_TYPES_MAX + 1,
+			.pid = process->pid,
+		};
+
+		process->reader_count = i + 1;
+		if (stream_reader_init(&process->readers[i], reading, &options))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int stream_process_new(const struct sensor_process *told, struct sensor_mapping *area, struct stream_reading *reading,
+		       struct stream_process **made)
+{
+	struct stream_process *process = alloc_zero(1, sizeof *process);
+
+	if (!process)
+		return -ENOMEM;
+	process->number = told->number;
+	process->birth_ticks = told->birth_ticks;
+	process->pid = told->pid;
+	memcpy(process->comm, told->comm, sizeof process->comm - 1);
+	process->area = area;
+	process->dropped_before = dropped(process);
+	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++) {
+		process->units[id] = RING_ELEMENT_NONE;
+		process->forms[id].type = STREAM_NO_TYPE;
+	}
+	if (make_readers(process, reading)) {
+		process->area = NULL;
+		stream_process_free(process);
+		return -ENOMEM;
+	}
+	*made = process;
+	return 0;
+}
+
+void stream_process_free(struct stream_process *process)
+{
+	if (!process)
+		return;
+	for (uint32_t i = 0; i < process->reader_count; i++)
+		stream_reader_fini(&process->readers[i]);
+	alloc_free(process->readers);
+	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++)
+		alloc_free((void *)process->forms[id].fields);
+	if (process->area)
+		sensor_mapping_free(process->area);
+	alloc_free(process);
+}
+
+/* What keeps the announced type from being the wanted one, or NULL. Stores the field that does. */
+static const char *difference(const struct event_type *wanted, const struct event_type *announced, const char **field)
+{
+	uint32_t count = wanted->field_count > announced->field_count ? wanted->field_count : announced->field_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event_field *a = &wanted->fields[i], *b = &announced->fields[i];
+
+		if (i >= announced->field_count) {
+			*field = a->name;
+			return i < wanted->own_count ? "lacks" : "cannot be asked for";
+		}
+		*field = b->name;
+		if (i >= wanted->field_count || strcmp(a->name, b->name) != 0)
+			return "has the other";
+		if (a->value != b->value || a->bytes != b->bytes)
+			return "has another";
+	}
+	return NULL;
+}
+
+static int map_fields(const struct event_type *wanted, const struct event_type *announced, struct stream_form *form)
+{
+	struct stream_field *fields = alloc_zero(announced->field_count, sizeof *fields);
+	uint32_t offsets[EVENT_FIELDS_MAX];
+
+	if (!fields)
+		return -ENOMEM;
+	if (sensor_payload_lay(announced, offsets) < 0) {
+		alloc_free(fields);
+		return -EBADMSG;
+	}
+	for (uint32_t i = 0; i < announced->field_count; i++)
+		fields[i] = (struct stream_field){
+			.from = offsets[i],
+			.from_bytes = sensor_payload_width(&announced->fields[i]),
+			.to = wanted->fields[i].offset,
+			.to_bytes = wanted->fields[i].bytes,
+			.value = wanted->fields[i].value,
+		};
+	form->fields = fields;
+	form->field_count = announced->field_count;
+	form->record_bytes = wanted->record_bytes;
+	return 0;
+}
+
+static int map_type(struct stream_process *process, const struct sensor_type *told, const struct event_type *announced,
+		    struct stream_want *want, struct asterism_diag *diag)
+{
+	const char *field, *what = difference(want->type, announced, &field);
+	struct stream_form *form = &process->forms[told->id];
+	int result;
+
+	if (what) {
+		diag_add(diag, ASTERISM_WARNING, NULL, "declare it as the process does, with EVENTS \"sensor:NAME\"",
+			 "%s of process %u (%s) is not read: it %s field %s than the rules know it by",
+			 want->type->name, process->pid, process->comm, what, field);
+		return 0;
+	}
+	result = map_fields(want->type, announced, form);
+	if (result)
+		return result;
+	form->type = want->number;
+	want->announced += process->is_in;
+	return 0;
+}
+
+int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,
+			struct stream_want *wants, size_t want_count, struct asterism_diag *diag)
+{
+	const struct event_catalog_access nothing = { .files = EVENT_FILES_NONE, .is_foreign = true };
+	const struct event_type *announced;
+	struct event_catalog *catalog;
+	int result = 0;
+
+	if (told->id < 1 || told->id > SENSOR_TYPES_MAX || told->units > SENSOR_PAYLOAD_UNITS_MAX)
+		return -EBADMSG;
+	if (process->units[told->id] != RING_ELEMENT_NONE)
+		return 0;
+	catalog = event_catalog_new();
+	if (!catalog)
+		return -ENOMEM;
+	event_catalog_restrict(catalog, &nothing);
+	result = event_catalog_parse(catalog, "sensor", text, strlen(text), NULL);
+	announced = event_catalog_get(catalog, 0);
+	if (!result && (!announced || announced->hook_count || sensor_payload_lay(announced, NULL) != (int)told->units))
+		result = -EBADMSG;
+	for (size_t i = 0; i < want_count && !result; i++)
+		if (strcmp(wants[i].type->name, announced->name) == 0)
+			result = map_type(process, told, announced, &wants[i], diag);
+	event_catalog_free(catalog);
+	if (result)
+		return result;
+	process->units[told->id] = told->units;
+	process->types++;
+	return 0;
+}
+
+void stream_process_join(struct stream_process *process, struct stream_want *wants, size_t want_count)
+{
+	process->is_in = true;
+	for (uint32_t id = 1; id <= SENSOR_TYPES_MAX; id++)
+		for (size_t i = 0; i < want_count; i++)
+			wants[i].announced += process->forms[id].type == wants[i].number;
+}
+
+uint64_t stream_process_dropped(const struct stream_process *process)
+{
+	return dropped(process) - process->dropped_before;
+}
+
+uint32_t stream_process_unfinished(const struct stream_process *process)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < process->reader_count; i++)
+		count += ring_elements_in_flight(&process->readers[i].elements);
+	return count;
+}

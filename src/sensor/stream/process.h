@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SENSOR_STREAM_PROCESS_H
+#define SENSOR_STREAM_PROCESS_H
+
+/*
+ * A process that has sensors: its area, a reader for each of its rings, and what its types are. The area is nobody's
+ * word; the process's number, the shape and the types are the directory's.
+ */
+
+#include "base/diag.h"
+#include "sensor/observer.h"
+#include "sensor/stream/reader.h"
+
+/* An event type that somebody wants: how the catalog has it, and the number that its records are to have. */
+struct stream_want {
+	const struct event_type *type;
+	uint32_t number;
+	uint64_t announced; /* by processes that are read, with these fields */
+};
+
+struct stream_process {
+	uint64_t number, birth_ticks; /* in its directory; of /proc */
+	uint32_t pid;
+	char comm[SENSOR_COMM_BYTES];
+	bool is_in;       /* scope: it is read */
+	bool is_reported; /* what is wrong with its memory */
+	struct sensor_mapping *area;
+	uint64_t dropped_before, dropped_told; /* of what found no ring; told: by its owner */
+	uint32_t types;                        /* told of so far */
+	uint32_t units[SENSOR_TYPES_MAX + 1];
+	struct stream_form forms[SENSOR_TYPES_MAX + 1];
+	struct stream_reader *readers; /* of the rings */
+	uint32_t reader_count;
+};
+
+/* It is read from here on. */
+void stream_process_join(struct stream_process *process, struct stream_want *wants, size_t want_count);
+
+/* Takes the area on success. Returns 0, -ENOMEM. */
+int stream_process_new(const struct sensor_process *told, struct sensor_mapping *area, struct stream_reading *reading,
+		       struct stream_process **made);
+void stream_process_free(struct stream_process *process);
+
+/*
+ * The process has a type, which its paragraph in the notation of catalogs describes. One of another shape than the
+ * wanted one of its name is not read; a warning tells which. Returns 0, -ENOMEM, -EBADMSG.
+ */
+int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,
+			struct stream_want *wants, size_t want_count, struct asterism_diag *diag);
+
+/* Elements that found no ring, since this process is known here. */
+uint64_t stream_process_dropped(const struct stream_process *process);
+
+/* Of one that has ended: elements that were begun and never committed. */
+uint32_t stream_process_unfinished(const struct stream_process *process);
+
+#endif
