@@ -30,21 +30,14 @@ static int no_memory(struct parser *parser)
 	return diag_no_memory(parser->scan.diag);
 }
 
-static int scan_optional_text(struct parser *parser, const char **text)
+/* An empty one is none. */
+static int scan_documentation(struct parser *parser, const char **text)
 {
 	int result = event_scan_text(&parser->scan, text);
 
-	return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
-}
-
-/* The same; an empty one is none. */
-static int scan_documentation(struct parser *parser, const char **text)
-{
-	int result = scan_optional_text(parser, text);
-
-	if (!result && *text && !**text)
+	if (result > 0 && !**text)
 		*text = NULL;
-	return result;
+	return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
 }
 
 static const char *copy_span(struct parser *parser, struct event_span span)
@@ -117,15 +110,13 @@ static int check_field_name(struct parser *parser, struct event_span span)
 	return 0;
 }
 
-/* UNIT "text", which programs are made of: nothing, a meaning, or the unit of amounts. */
+/* UNIT "text", as compilers put it together: nothing, a meaning, or the unit of amounts. */
 static void take_unit(struct event_field_spec *field, const char *text)
 {
-	const struct meaning *meaning = meaning_find(text);
-
-	if (meaning && !event_value_lacks(field->value, meaning))
-		field->meaning = meaning;
-	else if (*text)
-		field->unit = text;
+	field->meaning = meaning_find(text);
+	if (field->meaning && event_value_lacks(field->value, field->meaning))
+		field->meaning = NULL;
+	field->unit = field->meaning || !*text ? NULL : text;
 }
 
 /* What the field's numbers stand for, or the unit of those that only have one: the words up to its documentation. */
@@ -134,12 +125,12 @@ static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 	struct event_scan *scan = &parser->scan;
 	bool is_unit = event_scan_keyword(scan, "UNIT");
 	const char *quoted = NULL;
-	int result = is_unit ? scan_optional_text(parser, &quoted) : 0;
+	int result = is_unit ? event_scan_text(scan, &quoted) : 0;
 
-	if (quoted)
+	if (result > 0)
 		take_unit(field, quoted);
-	if (result || quoted)
-		return result;
+	if (result)
+		return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
 	const char *start = scan->at;
 	struct event_span first = event_scan_name(scan), second = { 0 };
 	char text[MEANING_NAME_BYTES] = "";

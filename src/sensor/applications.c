@@ -146,7 +146,7 @@ static int add_types(struct sensor_directory *directory, struct sensor_known_pro
 		if (!nul)
 			return -EBADMSG;
 		faults[i] = (char)sensor_process_add(process, at);
-		sensor_process_set_gate(directory, process, process->type_count - 1);
+		sensor_gate_set(directory, process, process->type_count - 1);
 		at = nul + 1;
 	}
 	return at == end ? 0 : -EBADMSG;
@@ -167,7 +167,7 @@ static int do_types(struct sensor_directory *directory, struct sensor_client *cl
 	if (result)
 		return result;
 	settle(client->process);
-	sensor_directory_tell(directory);
+	sensor_observers_tell(directory);
 	if (client->fd < 0) /* nothing that is said to others ends it; but a place that runs out might */
 		return 0;
 	sending.text_bytes = taken.count;

@@ -107,27 +107,34 @@ void sensor_process_free(struct sensor_directory *directory, struct sensor_known
 
 /* Adds a type; the next id is its. Returns what is wrong with it. */
 enum sensor_fault sensor_process_add(struct sensor_known_process *process, const char *text);
-void sensor_process_set_gate(const struct sensor_directory *directory, struct sensor_known_process *process,
-			     uint32_t type);
+/* gates.c: the gate of a type is open while somebody reads it. */
+void sensor_gate_set(const struct sensor_directory *directory, struct sensor_known_process *process, uint32_t type);
+
+/* What a descriptor that is waited for is; clients and processes have their number added. */
+enum sensor_tag {
+	SENSOR_TAG_LISTEN,
+	SENSOR_TAG_TIMER,
+	SENSOR_TAG_CLIENT = 1 << 10,
+	SENSOR_TAG_PROCESS = 1 << 11,
+};
+
+int sensor_wait_add(struct sensor_directory *directory, int fd, uint64_t tag);
+
+/* Also until it takes more, if it is full. */
+void sensor_wait_set(struct sensor_directory *directory, int fd, uint64_t tag, bool is_full);
 
 /* applications.c. -errno: the client is to be sent away. */
 int sensor_application_handle(struct sensor_directory *directory, struct sensor_client *client);
 
 /* observers.c */
 int sensor_observer_handle(struct sensor_directory *directory, struct sensor_client *client);
-void sensor_observer_fini(struct sensor_directory *directory, struct sensor_client *client);
+/* The end of a client; its gates close, if it has any. */
+void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client);
 
 /* The process's place is free again. */
 void sensor_observer_forget(struct sensor_client *client, size_t process);
 
-/* Tells an observer what it has not been told yet. Returns 0; -EAGAIN: it takes no more now; -errno. */
-int sensor_observer_tell(struct sensor_directory *directory, struct sensor_client *client);
-
-/* directory.c */
-void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client);
-void sensor_directory_tell(struct sensor_directory *directory);
-int sensor_directory_wait_for(struct sensor_directory *directory, int fd, uint64_t tag);
-uint64_t sensor_directory_process_tag(const struct sensor_directory *directory,
-				      const struct sensor_known_process *process);
+/* Tells all observers what they have not been told yet, as far as they take it. */
+void sensor_observers_tell(struct sensor_directory *directory);
 
 #endif

@@ -18,33 +18,17 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* What a descriptor is for: clients and processes have their number added. */
-enum { TAG_LISTEN, TAG_TIMER, TAG_CLIENT = 1 << 10, TAG_PROCESS = 1 << 11, EVENTS = 32, ACCEPTS = 32 };
+enum { EVENTS = 32, ACCEPTS = 32 };
 
 enum { SEND_BYTES = 1 << 20 };
 
-int sensor_directory_wait_for(struct sensor_directory *directory, int fd, uint64_t tag)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
-
-	return epoll_ctl(directory->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-uint64_t sensor_directory_process_tag(const struct sensor_directory *directory,
-				      const struct sensor_known_process *process)
-{
-	return TAG_PROCESS + (uint64_t)(process - directory->processes);
-}
-
-void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client)
+static void close_client(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_known_process *process = client->process;
 
 	if (client->fd < 0)
 		return;
-	sensor_observer_fini(directory, client);
-	close(client->fd);
-	*client = (struct sensor_client){ .fd = -1 };
+	sensor_client_close(directory, client);
 	if (process)
 		sensor_process_end(directory, process);
 }
@@ -83,7 +67,7 @@ static void admit(struct sensor_directory *directory, int fd)
 	int send_bytes = SEND_BYTES;
 
 	if (!client || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) ||
-	    sensor_directory_wait_for(directory, fd, TAG_CLIENT + (uint64_t)(client - directory->clients))) {
+	    sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
 		directory->stats.refused++;
 		close(fd);
 		return;
@@ -133,36 +117,7 @@ static void serve(struct sensor_directory *directory, struct sensor_client *clie
 		return;
 	directory->stats.malformed += result == -EBADMSG;
 	directory->stats.slow += result == -EAGAIN;
-	sensor_client_close(directory, client);
-}
-
-/* Whether it shall be told when its socket takes more. */
-static void set_blocked(struct sensor_directory *directory, struct sensor_client *client, bool is_blocked)
-{
-	struct epoll_event event = { .events = is_blocked ? EPOLLIN | EPOLLOUT : EPOLLIN,
-				     .data.u64 = TAG_CLIENT + (uint64_t)(client - directory->clients) };
-
-	if (client->is_blocked == is_blocked)
-		return;
-	client->is_blocked = is_blocked;
-	client->idle_s = 0;
-	epoll_ctl(directory->epoll_fd, EPOLL_CTL_MOD, client->fd, &event);
-}
-
-void sensor_directory_tell(struct sensor_directory *directory)
-{
-	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
-		struct sensor_client *client = &directory->clients[i];
-		int result;
-
-		if (client->fd < 0 || !client->progress || !client->patterns)
-			continue;
-		result = sensor_observer_tell(directory, client);
-		if (result && result != -EAGAIN)
-			sensor_client_close(directory, client);
-		else
-			set_blocked(directory, client, result == -EAGAIN);
-	}
+	close_client(directory, client);
 }
 
 /* Whether what the client should do is due: to register, to map, to take what waits for it. */
@@ -188,7 +143,7 @@ static void tick(struct sensor_directory *directory)
 		if (client->fd < 0 || !is_late(client))
 			continue;
 		directory->stats.slow++;
-		sensor_client_close(directory, client);
+		close_client(directory, client);
 	}
 }
 
@@ -196,7 +151,7 @@ static void tick(struct sensor_directory *directory)
 static void end_process(struct sensor_directory *directory, struct sensor_known_process *process)
 {
 	if (process->client)
-		sensor_client_close(directory, process->client);
+		close_client(directory, process->client);
 }
 
 int sensor_directory_dispatch(struct sensor_directory *directory)
@@ -209,16 +164,17 @@ int sensor_directory_dispatch(struct sensor_directory *directory)
 	for (int i = 0; i < count; i++) {
 		uint64_t tag = events[i].data.u64;
 
-		if (tag == TAG_LISTEN)
+		if (tag == SENSOR_TAG_LISTEN)
 			accept_all(directory);
-		else if (tag == TAG_TIMER)
+		else if (tag == SENSOR_TAG_TIMER)
 			tick(directory);
-		else if (tag >= TAG_PROCESS)
-			end_process(directory, &directory->processes[tag - TAG_PROCESS]);
-		else if (directory->clients[tag - TAG_CLIENT].fd >= 0)
-			serve(directory, &directory->clients[tag - TAG_CLIENT]);
+		else if (tag >= SENSOR_TAG_PROCESS)
+			end_process(directory, &directory->processes[tag - SENSOR_TAG_PROCESS]);
+		else if (tag - SENSOR_TAG_CLIENT < SENSOR_CLIENTS_MAX &&
+			 directory->clients[tag - SENSOR_TAG_CLIENT].fd >= 0)
+			serve(directory, &directory->clients[tag - SENSOR_TAG_CLIENT]);
 	}
-	sensor_directory_tell(directory);
+	sensor_observers_tell(directory);
 	return 0;
 }
 
@@ -229,7 +185,7 @@ static int open_timer(struct sensor_directory *directory)
 	directory->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (directory->timer_fd < 0 || timerfd_settime(directory->timer_fd, 0, &second, NULL))
 		return -errno;
-	return sensor_directory_wait_for(directory, directory->timer_fd, TAG_TIMER);
+	return sensor_wait_add(directory, directory->timer_fd, SENSOR_TAG_TIMER);
 }
 
 static int find_group(struct sensor_directory *directory, struct asterism_diag *diag)
@@ -261,7 +217,7 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 	if (directory->listen_fd < 0)
 		return diag_error(diag, NULL, directory->listen_fd, "the socket %s cannot be opened: %s",
 				  directory->path, strerror(-directory->listen_fd));
-	return sensor_directory_wait_for(directory, directory->listen_fd, TAG_LISTEN);
+	return sensor_wait_add(directory, directory->listen_fd, SENSOR_TAG_LISTEN);
 }
 
 int sensor_directory_open(const struct sensor_directory_options *options, struct asterism_diag *diag,
@@ -307,7 +263,7 @@ void sensor_directory_close(struct sensor_directory *directory)
 		unlink(directory->path);
 	close_fd(directory->listen_fd);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
-		sensor_client_close(directory, &directory->clients[i]);
+		close_client(directory, &directory->clients[i]);
 	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
 		if (directory->processes[i].state != SENSOR_NO_PROCESS)
 			sensor_process_free(directory, &directory->processes[i]);

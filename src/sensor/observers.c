@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool means_program(const char *text, size_t length, const struct sensor_process *told)
 {
@@ -101,7 +102,7 @@ static int tell_type(struct sensor_directory *directory, struct sensor_client *c
 	result = sensor_packet_send(client->fd, &sending);
 	if (!result && opens) {
 		known->readers++;
-		sensor_process_set_gate(directory, process, index);
+		sensor_gate_set(directory, process, index);
 	}
 	return result;
 }
@@ -145,7 +146,7 @@ static void drop_answered(struct sensor_client *client)
 	client->pattern_count = kept;
 }
 
-int sensor_observer_tell(struct sensor_directory *directory, struct sensor_client *client)
+static int tell(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_ended end = { .head = { SENSOR_END, SENSOR_PROTOCOL_VERSION } };
 	struct sensor_sending sending = { .message = &end, .bytes = sizeof end };
@@ -184,7 +185,7 @@ static void open_told(struct sensor_directory *directory, struct sensor_client *
 			client->pattern_count++;
 			if (is_open && !was_open && process->types[j].is_taken) {
 				process->types[j].readers++;
-				sensor_process_set_gate(directory, process, j);
+				sensor_gate_set(directory, process, j);
 			}
 		}
 	}
@@ -228,7 +229,7 @@ int sensor_observer_handle(struct sensor_directory *directory, struct sensor_cli
 	return 0;
 }
 
-void sensor_observer_fini(struct sensor_directory *directory, struct sensor_client *client)
+void sensor_client_close(struct sensor_directory *directory, struct sensor_client *client)
 {
 	for (size_t i = 0; client->progress && i < SENSOR_PROCESSES_MAX; i++) {
 		struct sensor_known_process *process = &directory->processes[i];
@@ -237,18 +238,44 @@ void sensor_observer_fini(struct sensor_directory *directory, struct sensor_clie
 			if (!process->types[j].is_taken || !is_meant(client, process, j, SENSOR_OPEN))
 				continue;
 			process->types[j].readers--;
-			sensor_process_set_gate(directory, process, j);
+			sensor_gate_set(directory, process, j);
 		}
 	}
 	directory->stats.observers -= client->progress != NULL;
 	alloc_free(client->progress);
 	alloc_free(client->patterns);
-	client->progress = NULL;
-	client->patterns = NULL;
+	close(client->fd);
+	*client = (struct sensor_client){ .fd = -1 };
 }
 
 void sensor_observer_forget(struct sensor_client *client, size_t process)
 {
 	if (client->progress)
 		client->progress[process] = (struct sensor_progress){ 0 };
+}
+
+/* Whether it shall be told when its socket takes more. */
+static void set_blocked(struct sensor_directory *directory, struct sensor_client *client, bool is_blocked)
+{
+	if (client->is_blocked == is_blocked)
+		return;
+	client->is_blocked = is_blocked;
+	client->idle_s = 0;
+	sensor_wait_set(directory, client->fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients), is_blocked);
+}
+
+void sensor_observers_tell(struct sensor_directory *directory)
+{
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
+		struct sensor_client *client = &directory->clients[i];
+		int result;
+
+		if (client->fd < 0 || !client->progress || !client->patterns)
+			continue;
+		result = tell(directory, client);
+		if (result && result != -EAGAIN)
+			sensor_client_close(directory, client);
+		else
+			set_blocked(directory, client, result == -EAGAIN);
+	}
 }

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -135,7 +134,8 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 	describe(&process->told);
 	process->pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)client->pid, 0);
 	if (process->pid_fd >= 0)
-		sensor_directory_wait_for(directory, process->pid_fd, sensor_directory_process_tag(directory, process));
+		sensor_wait_add(directory, process->pid_fd,
+				SENSOR_TAG_PROCESS + (uint64_t)(process - directory->processes));
 	directory->stats.bytes += bytes;
 	return process;
 }
@@ -173,7 +173,7 @@ void sensor_process_free(struct sensor_directory *directory, struct sensor_known
 {
 	/* Who knows it hears of its end first, as far as its socket takes it. */
 	if (process->state == SENSOR_HAS_ENDED)
-		sensor_directory_tell(directory);
+		sensor_observers_tell(directory);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
 		sensor_observer_forget(&directory->clients[i], (size_t)(process - directory->processes));
 	for (uint32_t i = 0; i < process->type_count; i++)
@@ -238,16 +238,4 @@ enum sensor_fault sensor_process_add(struct sensor_known_process *process, const
 	type->text = alloc_text(text);
 	type->is_taken = type->text != NULL;
 	return type->is_taken ? SENSOR_FINE : SENSOR_IS_TOO_LARGE;
-}
-
-void sensor_process_set_gate(const struct sensor_directory *directory, struct sensor_known_process *process,
-			     uint32_t type)
-{
-	const struct sensor_known_type *known = &process->types[type];
-	uint32_t gate = known->readers ? SENSOR_GATE_RING : 0;
-
-	if (directory->options.always)
-		gate |= SENSOR_GATE_ALWAYS;
-	if (process->gates && known->is_taken)
-		__atomic_store_n(&process->gates[type + 1], gate, __ATOMIC_RELEASE);
 }

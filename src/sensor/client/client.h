@@ -5,7 +5,7 @@
 /* What stands behind asterism/sensor.h: part of the library, or of the one file that defines
  * ASTERISM_SENSOR_IMPLEMENTATION. */
 
-#include "sensor/client/helper.h"
+#include "sensor/client/thread.h"
 
 /* The id of a text, which many sensors may have: one in each object of the program. 0: there are too many. */
 ASTERISM_CLIENT_FUNCTION uint32_t asterism_client_type_id(struct asterism_client *client, const char *text,

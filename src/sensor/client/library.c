@@ -2,4 +2,4 @@
 /* libasterism-sensor: what a program may also have in a file of its own. */
 
 #define ASTERISM_SENSOR_IMPLEMENTATION
-#include "asterism/sensor.h"
+#include "sensor/client/sensor.h"

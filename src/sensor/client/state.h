@@ -7,7 +7,7 @@
  * a child of fork finds zeroed, so that it never writes to its parent's rings; and what is shared with the directory.
  */
 
-#include "asterism/sensor.h"
+#include "sensor/client/sensor.h"
 #include "sensor/protocol.h"
 
 #include <errno.h>

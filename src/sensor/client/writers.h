@@ -9,7 +9,19 @@
 
 #include "sensor/client/register.h"
 
-ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *client);
+/* In a child, whose only thread we are. Its parent's descriptors are closed: they would keep the parent alive. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *client)
+{
+	pthread_mutex_init(&client->lock, NULL);
+	asterism_client_drop(&client->socket);
+	asterism_client_drop(&client->area_fd);
+	__atomic_store_n(&client->writers, (struct asterism_client_writers *)NULL, __ATOMIC_RELEASE);
+	client->told_count = 0;
+	client->has_helper = client->has_waited = 0;
+	client->missed = 0;
+	asterism_sensor_writer = &asterism_client_nobody;
+	memset(&asterism_client_self, 0, sizeof asterism_client_self);
+}
 
 ASTERISM_CLIENT_FUNCTION void asterism_client_look_at_self(struct asterism_client_self *self, pid_t pid)
 {

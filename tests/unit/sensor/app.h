@@ -2,7 +2,7 @@
 #ifndef TESTS_SENSOR_APP_H
 #define TESTS_SENSOR_APP_H
 
-#include "asterism/sensor.h"
+#include "sensor/client/sensor.h"
 
 #define APP_STEP(F)                                             \
 	F(u64, thread, "", "of the application's own counting") \

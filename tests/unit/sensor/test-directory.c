@@ -21,14 +21,21 @@
 
 static const char type_a[] = "EVENT a \"one\" { x: u32 UNIT \"\" \"\", s: string[16] UNIT \"\" \"\" }";
 
-static void send_part(int fd, const void *message, size_t bytes, const char *text, size_t text_bytes, int passed)
+/* What follows the struct. */
+struct more {
+	const char *text;
+	size_t text_bytes;
+	int fd; /* 0: none */
+};
+
+static void send_part(int fd, const void *message, size_t bytes, const struct more *more)
 {
 	struct sensor_sending sending = { .message = message,
 					  .bytes = bytes,
-					  .text = text,
-					  .text_bytes = text_bytes,
-					  .fds = { passed },
-					  .fd_count = passed >= 0 };
+					  .text = more ? more->text : NULL,
+					  .text_bytes = more ? more->text_bytes : 0,
+					  .fds = { more ? more->fd : 0 },
+					  .fd_count = more && more->fd };
 
 	sensor_packet_send(fd, &sending);
 }
@@ -61,7 +68,7 @@ static int register_with(struct rig *rig, int fd, uint32_t slots)
 	struct sensor_register message = { .head = { SENSOR_REGISTER, SENSOR_PROTOCOL_VERSION }, .slots = slots };
 	int result;
 
-	send_part(fd, &message, sizeof message, NULL, 0, -1);
+	send_part(fd, &message, sizeof message, NULL);
 	result = hear(rig, fd);
 	return result == 1 ? (int)reply.is.head.kind : result;
 }
@@ -70,14 +77,14 @@ static void say_mapped(int fd)
 {
 	struct sensor_message message = { SENSOR_MAPPED, SENSOR_PROTOCOL_VERSION };
 
-	send_part(fd, &message, sizeof message, NULL, 0, -1);
+	send_part(fd, &message, sizeof message, NULL);
 }
 
 static int tell_type(struct rig *rig, int fd, uint32_t first, const char *text)
 {
 	struct sensor_types message = { { SENSOR_TYPES, SENSOR_PROTOCOL_VERSION }, first, 1 };
 
-	send_part(fd, &message, sizeof message, text, strlen(text) + 1, -1);
+	send_part(fd, &message, sizeof message, &(struct more){ text, strlen(text) + 1, 0 });
 	return hear(rig, fd) == 1 && reply.is.head.kind == SENSOR_TAKEN ? reply.is.bytes[sizeof(struct sensor_taken)]
 									: -1;
 }
@@ -231,7 +238,7 @@ static void test_handed_over(void **state)
 		assert_int_equal(ftruncate(area, i == 1 ? 4096 : (off_t)sensor_area_bytes(&shape)), 0);
 		if (i) /* the first one is not sealed, the second one too small */
 			assert_int_equal(fcntl(area, F_ADD_SEALS, 0xf | 0x10), 0);
-		send_part(fd, &message, sizeof message, NULL, 0, area);
+		send_part(fd, &message, sizeof message, &(struct more){ NULL, 0, area });
 		assert_int_equal(hear(&rig, fd), 1);
 		assert_int_equal(reply.is.head.kind, i == 2 ? SENSOR_AREA : SENSOR_REFUSED);
 		sensor_packet_close(&reply);

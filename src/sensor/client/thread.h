@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef SENSOR_CLIENT_HELPER_H
-#define SENSOR_CLIENT_HELPER_H
+#ifndef SENSOR_CLIENT_THREAD_H
+#define SENSOR_CLIENT_THREAD_H
 
 /*
  * A thread that looks for a directory while there is none, and notices its end. It has all signals blocked, takes none
@@ -66,20 +66,6 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_start_helper(struct asterism_clien
 	client->has_helper = !pthread_create(&thread, &attributes, asterism_client_help, client);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
-}
-
-/* In a child, whose only thread we are. Its parent's descriptors are closed: they would keep the parent alive. */
-ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *client)
-{
-	pthread_mutex_init(&client->lock, NULL);
-	asterism_client_drop(&client->socket);
-	asterism_client_drop(&client->area_fd);
-	__atomic_store_n(&client->writers, (struct asterism_client_writers *)NULL, __ATOMIC_RELEASE);
-	client->told_count = 0;
-	client->has_helper = client->has_waited = 0;
-	client->missed = 0;
-	asterism_sensor_writer = &asterism_client_nobody;
-	memset(&asterism_client_self, 0, sizeof asterism_client_self);
 }
 
 ASTERISM_CLIENT_FUNCTION void asterism_client_child(void)
