@@ -12,6 +12,8 @@ from tools import HERE
 EVENTS = 4_000_000
 WAYS = {"the clock alone": "clock", "exclusive writer": "exclusive", "shared ring, one thread": "shared",
         "shared ring, two threads": "shared-2"}
+SENSOR_WAYS = {"nobody looks": "off", "one line": "write", "write, fill, commit": "fill", "ordered": "ordered",
+               "in a ring that is lent": "lent"}
 SESSION = "asterism-bench"
 
 
@@ -76,7 +78,21 @@ def measure_write(bench, rounds):
     return {name: values for name, values in samples.items() if None not in values}
 
 
+def measure_sensor(bench, rounds):
+    events = str(EVENTS // 10 if bench.quick else EVENTS)
+    program = os.path.join(bench.build, "bench", "sensor-bench")
+    clock = os.path.join(bench.build, "bench", "ring-bench")
+    samples = {name: [] for name in [*SENSOR_WAYS, "the clock alone"]}
+    for _ in range(rounds):
+        samples["the clock alone"].append(nanoseconds(clock, "clock", events))
+        for name, way in SENSOR_WAYS.items():
+            samples[name].append(nanoseconds(program, way, events))
+    return {name: values for name, values in samples.items() if None not in values}
+
+
 ROWS = [
     Row("write", "writing an event of 32 bytes with its time", "ns", "LTTng-UST",
         "exclusive <= the clock + 2 and <= 0.15 x LTTng-UST; shared <= 24, by two threads <= 35", measure_write),
+    Row("sensor", "a sensor of 32 bytes in an application", "ns", "the clock alone",
+        "nobody looks <= 0.6; watched <= the clock + 2; ordered <= lfence and clock + 3", measure_sensor),
 ]

@@ -27,10 +27,10 @@
 #define REQUEST(F)    F(u64, id, "", "counted from 1") F(u32, connection, "", "") F(u32, bytes, "bytes", "of the line")
 #define ANSWER(F)     F(u64, id, "", "of the request") F(text16, word, "", "the line's beginning") F(boolean, fine, "", "")
 
-ASTERISM_SENSOR(connection_open, "somebody connects", CONNECTION)
+ASTERISM_SENSOR(connection_open, "a client connects", CONNECTION)
 ASTERISM_SENSOR(request_begin, "a line has come", REQUEST)
 ASTERISM_SENSOR(request_end, "it is answered", ANSWER)
-ASTERISM_SENSOR_BARE(connection_close, "somebody is gone")
+ASTERISM_SENSOR_BARE(connection_close, "a client is gone")
 
 static atomic_ulong requests;
 

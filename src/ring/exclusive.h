@@ -70,6 +70,9 @@ static inline void ring_exclusive_init(struct ring_exclusive *writer, struct rin
  */
 static inline void ring_exclusive_own(struct ring_exclusive *writer, const struct ring_context *who)
 {
+	if (writer->told && writer->told == writer->position) /* an event that never came was to follow */
+		writer->position -= RING_CONTEXT_UNITS;
+	writer->told = 0;
 	writer->who = *who;
 	writer->limit = 0;
 }

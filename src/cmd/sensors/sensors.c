@@ -203,7 +203,7 @@ const struct cli_command cmd_sensors = {
 		"Asks the directory of sensors, which is part of asterismd, for the applications that have sensors "
 		"(asterism/sensor.h): who they are, how many events they have written and write in a second, how many "
 		"found no ring (dropped), and, of each sensor, its fields and how many read it. Applications that have "
-		"ended are told of for a while; an event that such a one had begun and not committed is unfinished.\n\n"
+		"ended are listed for a while; an event that such a one had begun and not committed is unfinished.\n\n"
 		"PATTERN is the name of a sensor, or PROGRAM:NAME, where PROGRAM is what a process is called, its "
 		"program's file name, or its path, and NAME may be '*'.\n\n"
 		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "

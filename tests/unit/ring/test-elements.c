@@ -123,6 +123,71 @@ static void test_one_by_one(void **unused)
 	rig_close(&rig);
 }
 
+/* Reserves for borrower number tid; NULL payload: it is given up. */
+static void borrow(struct rig *rig, uint32_t tid, uint64_t ts, bool is_committed)
+{
+	struct ring_borrower by = { .who = { .tid = tid, .pid = 9, .comm = "borrower" }, .now = ts };
+	uint16_t id = id_of(rig->written);
+	uint64_t *payload = ring_exclusive_borrow(&rig->writer, &by, units[id]);
+
+	assert_non_null(payload);
+	for (uint32_t i = 0; i < units[id]; i++)
+		payload[i] = rig->written;
+	if (!is_committed)
+		return;
+	ring_exclusive_return(&rig->writer, id, ts);
+	rig->written++;
+}
+
+/* Many have a ring in turn, some give up, the owner comes back, and there are hours between: who it was is always
+ * right, and the sub-buffers hold many of them. */
+static void test_borrowed(void **unused)
+{
+	uint64_t ts = 0;
+	struct rig rig;
+
+	(void)unused;
+	rig_open(&rig);
+	srand(3);
+	for (int i = 0; i < 20000; i++) {
+		uint32_t tid = 100 + (uint32_t)rand() % 3;
+
+		ts += rand() % 500 ? (uint64_t)(rand() % 100) : 7 * HOUR_NS;
+		if (rand() % 4 == 0)
+			borrow(&rig, 100 + (uint32_t)rand() % 3, ts, false);
+		if (rand() % 16 == 0) {
+			tid = 7;
+			own(&rig, 7, "seven");
+			put_at(&rig, ts);
+		} else {
+			borrow(&rig, tid, ts, true);
+		}
+		expect(&rig, rig.written - 1, ts);
+		assert_int_equal(rig.reader.who.tid, tid);
+		assert_string_equal(rig.reader.who.comm, tid == 7 ? "seven" : "borrower");
+		expect_none(&rig);
+	}
+	assert_int_equal(rig.reader.lost, 0);
+	rig_close(&rig);
+}
+
+/* Owners come and go without many sub-buffers being left unfilled. */
+static void test_borrowed_in_one(void **unused)
+{
+	struct rig rig;
+
+	(void)unused;
+	rig_open(&rig);
+	for (uint32_t i = 0; i < 5; i++)
+		borrow(&rig, 100 + i % 2, i, true);
+	assert_true(rig.writer.position < SUB_UNITS);
+	for (uint32_t i = 0; i < 5; i++) {
+		expect(&rig, i, i);
+		assert_int_equal(rig.reader.who.tid, 100 + i % 2);
+	}
+	rig_close(&rig);
+}
+
 static void test_in_flight(void **unused)
 {
 	struct rig rig;
@@ -436,6 +501,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_borrowed),
+		cmocka_unit_test(test_borrowed_in_one),
 		cmocka_unit_test(test_in_flight),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_lost),
