@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { FIELD_PID = 2, FIELD_TID = 3 }; /* of FIELDS, the header's */
+enum { FIELD_TS = 0, FIELD_PID = 2, FIELD_TID = 3, FIELD_COMM = 4 }; /* of FIELDS, the header's */
 
 static bool is_single(const struct program *program, const struct program_rule *rule)
 {
@@ -226,4 +226,110 @@ bool program_has_own_values(const struct program *program, const struct program_
 		return whose->is_one;
 	memcpy(&value, (const char *)match->slots + program_slots(program, rule)[whose->slot].offset, sizeof value);
 	return value == (whose->is_of_thread ? match->tid : match->pid);
+}
+
+/* The only slot that node reads; NONE: it reads none, or *several. */
+static uint32_t slot_of(const struct program *program, uint32_t node, bool *several)
+{
+	const struct program_node *at = &program->nodes[node];
+	uint32_t a, b;
+
+	switch (at->op) {
+	case PROGRAM_OP_SLOT:
+		return at->a;
+	case PROGRAM_OP_CONST:
+	case PROGRAM_OP_TEXT:
+	case PROGRAM_OP_FIELD:
+		return PROGRAM_NONE;
+	case PROGRAM_OP_LNOT:
+	case PROGRAM_OP_CONVERT:
+		return slot_of(program, at->a, several);
+	default:
+		a = slot_of(program, at->a, several);
+		b = slot_of(program, at->b, several);
+		*several |= a != PROGRAM_NONE && b != PROGRAM_NONE && a != b;
+		return a != PROGRAM_NONE ? a : b;
+	}
+}
+
+/* What transition puts into slot: a field of its event; NONE: nothing. *other: something else. */
+static uint32_t field_put(const struct program *program, const struct program_transition *transition, uint32_t slot,
+			  bool *other)
+{
+	uint32_t field = PROGRAM_NONE;
+
+	for (uint32_t i = 0; i < transition->action_count; i++) {
+		const struct program_action *action = &program_actions(program, transition)[i];
+
+		if (action->slot != slot)
+			continue;
+		field = field_of(program, action->node);
+		*other |= field == PROGRAM_NONE || action->op != PROGRAM_SET;
+	}
+	return field;
+}
+
+/* Whether beside always has the field of the very event that slot has a field of. */
+static bool goes_with(const struct program *program, const struct program_rule *rule, uint32_t slot, uint32_t beside,
+		      uint32_t field)
+{
+	bool other = false, any = false;
+
+	for (uint32_t i = 0; i < rule->state_count; i++) {
+		const struct program_state *state = &program_states(program, rule)[i];
+
+		for (uint32_t j = 0; j < state->transition_count && !other; j++) {
+			const struct program_transition *at = &program_transitions(program, state)[j];
+			uint32_t put = field_put(program, at, beside, &other);
+
+			other |= (put != PROGRAM_NONE) != (field_put(program, at, slot, &other) != PROGRAM_NONE);
+			/* What a rule raises may have values of others than who raised it. */
+			other |= put != PROGRAM_NONE &&
+				 (put != field || at->type == PROGRAM_TIMER || program_is_emitted(program, at->type));
+			any |= put != PROGRAM_NONE;
+		}
+	}
+	return any && !other;
+}
+
+/* Where in the slots the run has kept that field of the event that slot has a field of; NULL: nowhere. */
+static const void *find_beside(const struct program *program, const struct program_match *match, uint32_t slot,
+			       uint32_t field)
+{
+	const struct program_rule *rule = &program->rules[match->rule];
+	uint32_t bytes = field == FIELD_COMM ? EVENT_COMM_BYTES : sizeof(uint64_t);
+
+	for (uint32_t i = 0; i < rule->slot_count; i++) {
+		const struct program_slot *row = &program_slots(program, rule)[i];
+
+		if (row->bytes >= bytes && goes_with(program, rule, slot, i, field))
+			return (const char *)match->slots + row->offset;
+	}
+	return NULL;
+}
+
+bool program_find_owner(const struct program *program, const struct program_match *match, uint32_t node,
+			struct program_owner *owner)
+{
+	bool several = false;
+	uint32_t slot = slot_of(program, node, &several);
+	uint64_t ids[2];
+
+	if (slot == PROGRAM_NONE || several || program->rules[match->rule].semantics == PROGRAM_MACHINE)
+		return false;
+	const void *pid = find_beside(program, match, slot, FIELD_PID);
+	const void *tid = pid ? find_beside(program, match, slot, FIELD_TID) : NULL;
+	const void *ts = tid ? find_beside(program, match, slot, FIELD_TS) : NULL;
+	const void *comm = ts ? find_beside(program, match, slot, FIELD_COMM) : NULL;
+
+	if (!comm)
+		return false;
+	memcpy(&ids[0], pid, sizeof ids[0]);
+	memcpy(&ids[1], tid, sizeof ids[1]);
+	memcpy(&owner->ts, ts, sizeof owner->ts);
+	memcpy(owner->comm, comm, sizeof owner->comm);
+	owner->pid = (uint32_t)ids[0];
+	owner->tid = (uint32_t)ids[1];
+	owner->comm[sizeof owner->comm - 1] = '\0';
+	return true;
 }

@@ -30,4 +30,18 @@ int program_find_whose(const struct program *program, struct program_whose **fou
 bool program_has_own_values(const struct program *program, const struct program_match *match,
 			    const struct program_whose *whose);
 
+/* The event that a value is from. */
+struct program_owner {
+	uint64_t ts;
+	uint32_t pid, tid;
+	char comm[EVENT_COMM_BYTES];
+};
+
+/*
+ * Where the value of node, over match's slots, is from one event whose process the run has kept: stores that. Rules
+ * whose events are not of one process keep it for addresses.
+ */
+bool program_find_owner(const struct program *program, const struct program_match *match, uint32_t node,
+			struct program_owner *owner);
+
 #endif

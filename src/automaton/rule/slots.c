@@ -4,6 +4,7 @@
 #include "automaton/rule/rule-priv.h"
 
 #include "event/about.h"
+#include "meaning/meaning.h"
 
 #include <errno.h>
 
@@ -182,6 +183,39 @@ static void flag_returned(struct rule_build *build, const struct lang_expr *expr
 		build->flags[expr->element] = build->flag_count++;
 }
 
+static bool joins_process(const struct lang_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->join_count; i++)
+		if (rule->joins[i].fields[0] == &event_header_fields[2] ||
+		    rule->joins[i].fields[0] == &event_header_fields[3])
+			return true;
+	return false;
+}
+
+/* Who the events are that expr has fields of. */
+static void collect_owners(struct rule_build *build, const struct lang_expr *expr)
+{
+	static const uint8_t fields[] = { 0, 2, 3, 4 }; /* ts, pid, tid, comm */
+
+	if (!expr)
+		return;
+	for (size_t i = 0; i < sizeof fields && expr->op == LANG_FIELD; i++)
+		want(build, SLOT_FIELD,
+		     &(struct lang_expr){
+			     .op = LANG_FIELD, .element = expr->element, .field = &event_header_fields[fields[i]] });
+	collect_owners(build, expr->left);
+	collect_owners(build, expr->right);
+}
+
+/* An address is one of its process alone: where events may be of several, it is kept whose each was. */
+static void collect_owned(struct rule_build *build, const struct lang_expr *expr)
+{
+	collect(build, expr, PROGRAM_NONE);
+	if (expr && expr->meaning && expr->meaning->form == MEANING_ADDRESS && build->rule->element_count > 1 &&
+	    !joins_process(build->rule))
+		collect_owners(build, expr);
+}
+
 static void collect_value(struct rule_build *build, const struct lang_value *value)
 {
 	collect(build, value->expr, PROGRAM_NONE);
@@ -204,10 +238,12 @@ static void context(struct rule_build *build)
 }
 
 /* The thread or process of a named event is a header field of it like any other. */
-static void collect_arg(struct rule_build *build, const struct lang_arg *arg)
+static void collect_arg(struct rule_build *build, const struct lang_arg *arg, bool is_emit)
 {
-	if (arg->kind == LANG_ARG_VALUE) {
+	if (arg->kind == LANG_ARG_VALUE && is_emit) {
 		collect(build, arg->expr, PROGRAM_NONE);
+	} else if (arg->kind == LANG_ARG_VALUE) {
+		collect_owned(build, arg->expr);
 	} else if (arg->element == UINT32_MAX) {
 		build->wants_context = true;
 	} else {
@@ -251,13 +287,15 @@ void slots_collect(struct rule_build *build)
 		collect(build, rule->conditions[i].expr, rule->conditions[i].element);
 		flag(build, rule->conditions[i].expr);
 	}
-	for (uint32_t i = 0; i < rule->value_count; i++)
-		collect_value(build, &rule->values[i]);
+	for (uint32_t i = 0; i < rule->value_count; i++) {
+		collect_owned(build, rule->values[i].expr);
+		flag_returned(build, rule->values[i].expr);
+	}
 	for (uint32_t i = 0; i < rule->properties.exception_count; i++)
 		collect_exception(build, &rule->properties.exceptions[i]);
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		for (uint32_t j = 0; j < rule->statements[i].arg_count; j++)
-			collect_arg(build, &rule->statements[i].args[j]);
+			collect_arg(build, &rule->statements[i].args[j], rule->statements[i].is_emit);
 	}
 	for (uint32_t i = 0; i < rule->by_count; i++)
 		collect_value(build, &rule->by[i]);

@@ -18,7 +18,7 @@ struct message {
 	const struct program_operand operand;
 	const struct program_arg *args;
 	uint32_t count;
-	const struct program_match *owner; /* as in result_show_value */
+	const struct program_match *match;
 	bool is_shown;
 };
 
@@ -26,10 +26,13 @@ static void put_value(FILE *stream, const struct message *message, uint32_t inde
 {
 	const struct program_arg *arg = &message->args[index];
 	struct program_value value;
+	struct result_room room;
 
 	program_eval(&message->operand, arg->node, &value);
 	if (message->is_shown)
-		result_show_value(stream, message->operand.program, arg->meaning, &value, message->owner);
+		result_show_value(
+			stream, message->operand.program, arg->meaning, &value,
+			result_owner(message->operand.program, message->match, arg->node, arg->meaning, &room));
 	else if (value.kind == PROGRAM_STRING)
 		fputs(value.text, stream);
 	else
@@ -60,7 +63,7 @@ char *result_message(const struct program *program, const struct program_match *
 		.operand = { .program = program, .rule = &program->rules[match->rule], .slots = match->slots },
 		.args = program_args(program, statement),
 		.count = statement->arg_count,
-		.owner = result_owner(match),
+		.match = match,
 		.is_shown = is_shown,
 	};
 	struct program_value first;

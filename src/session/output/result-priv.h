@@ -4,6 +4,7 @@
 
 /* How single values are written, shared by both forms of output. */
 
+#include "program/whose.h"
 #include "session/output/result.h"
 
 /* text as a JSON string with its quotes. */
@@ -18,11 +19,21 @@ void result_put_value(FILE *stream, const struct program_value *value);
 void result_show_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value,
 		       const struct program_match *match);
 
-/* match where what it returns are values of its process; else NULL. */
-const struct program_match *result_owner(const struct program_match *match);
+/*
+ * Whose address the value of node is, given its meaning: match where it is one of its process; what stands in for it
+ * where it is another one's, in room; NULL: nobody's, or that is not known.
+ */
+struct result_room {
+	struct program_owner owner;
+	struct program_match match;
+};
+const struct program_match *result_owner(const struct program *program, const struct program_match *match,
+					 uint32_t node, uint32_t meaning, struct result_room *room);
 
-/* The same for the values of an event of the match, which may be another process's. */
-struct program_match result_owner_of(const struct program_match *match, const struct event_header *header);
+/* The same for the values of an event of the match, which may be another process's; no namer where that is not known.
+ */
+struct program_match result_owner_of(const struct program *program, const struct program_match *match,
+				     const struct event_header *header);
 
 /* A member of "names": what stands before it, its key, meaning as the image has it. */
 struct result_named {

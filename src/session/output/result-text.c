@@ -73,6 +73,7 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *row = &program_returns(program, rule)[i];
 		struct program_value value;
+		struct result_room room;
 		int result = program_returned(program, match, i, &value);
 
 		if (result == -ENODATA || result == -ENOENT)
@@ -83,7 +84,8 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 		if (result)
 			fputs("(division by zero)", stream);
 		else
-			put_value(stream, program, row->meaning, &value, result_owner(match));
+			put_value(stream, program, row->meaning, &value,
+				  result_owner(program, match, row->node, row->meaning, &room));
 	}
 }
 
@@ -94,11 +96,13 @@ static void put_argument(FILE *stream, const struct program *program, const stru
 						 .rule = &program->rules[match->rule],
 						 .slots = match->slots };
 	struct program_value value;
+	struct result_room room;
 
 	if (program_eval(&operand, arg->node, &value))
 		fputs("(division by zero)", stream);
 	else
-		put_value(stream, program, arg->meaning, &value, result_owner(match));
+		put_value(stream, program, arg->meaning, &value,
+			  result_owner(program, match, arg->node, arg->meaning, &room));
 }
 
 static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
@@ -167,7 +171,7 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 {
 	const struct program *program = frame->program;
 	const struct event_header *header = event->record;
-	const struct program_match owner = result_owner_of(frame->match, header);
+	const struct program_match owner = result_owner_of(program, frame->match, header);
 	const struct program_type *type = &program->types[header->type];
 	char label[LABEL_BYTES];
 

@@ -6,6 +6,7 @@
 #include "base/real.h"
 #include "base/text.h"
 #include "meaning/meaning.h"
+#include "program/emissions.h"
 #include "program/query.h"
 #include "program/returned.h"
 
@@ -58,13 +59,30 @@ static struct meaning_number number_of(const struct program_value *value)
 	return (struct meaning_number){ .word = value->u64, .is_signed = value->kind == PROGRAM_I64 };
 }
 
-const struct program_match *result_owner(const struct program_match *match)
+const struct program_match *result_owner(const struct program *program, const struct program_match *match,
+					 uint32_t node, uint32_t meaning, struct result_room *room)
 {
-	return match->has_own_values ? match : NULL;
+	if (!match->namer || !result_means_address(program, meaning))
+		return NULL;
+	if (match->has_own_values)
+		return match;
+	if (!program_find_owner(program, match, node, &room->owner))
+		return NULL;
+	if (room->owner.pid == match->pid)
+		return match;
+	room->match = (struct program_match){ .ts = room->owner.ts,
+					      .pid = room->owner.pid,
+					      .tid = room->owner.tid,
+					      .comm = room->owner.comm,
+					      .namer = match->namer };
+	return &room->match;
 }
 
-struct program_match result_owner_of(const struct program_match *match, const struct event_header *header)
+struct program_match result_owner_of(const struct program *program, const struct program_match *match,
+				     const struct event_header *header)
 {
+	if (!match->has_own_values && program_is_emitted(program, header->type))
+		return (struct program_match){ .namer = NULL };
 	if (header->pid == match->pid)
 		return *match;
 	return (struct program_match){ .ts = header->ts,
@@ -139,9 +157,10 @@ void result_put_names(FILE *stream, const struct program *program, const struct 
 
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		const struct program_return *row = &program_returns(program, rule)[i];
+		struct result_room room;
 		struct program_value value;
 		const struct result_named named = { before, program_text(program, row->name), row->meaning, &value,
-						    result_owner(match) };
+						    result_owner(program, match, row->node, row->meaning, &room) };
 
 		if (row->meaning && !program_returned(program, match, i, &value) &&
 		    result_put_name(stream, program, &named))

@@ -15,16 +15,17 @@ enum { AGO_WIDTH = 16 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-/* owner: as in result_show_value; values are shown then. */
 static void put_piece_value(FILE *stream, const struct program_operand *operand, const struct program_return *row,
-			    bool is_shown, const struct program_match *owner)
+			    bool is_shown, const struct program_match *match)
 {
 	struct program_value value;
+	struct result_room room;
 
 	if (program_eval(operand, row->node, &value))
 		putc('?', stream);
 	else if (is_shown)
-		result_show_value(stream, operand->program, row->meaning, &value, owner);
+		result_show_value(stream, operand->program, row->meaning, &value,
+				  result_owner(operand->program, match, row->node, row->meaning, &room));
 	else if (value.kind != PROGRAM_STRING)
 		result_put_value(stream, &value);
 	else
@@ -48,7 +49,7 @@ char *result_warning(const struct program *program, const struct program_match *
 		fputs(program_text(program, piece->text), stream);
 		if (piece->value != PROGRAM_NONE)
 			put_piece_value(stream, &operand, &program_returns(program, rule)[piece->value], is_shown,
-					result_owner(match));
+					match);
 	}
 	if (fclose(stream)) {
 		free(text);

@@ -43,7 +43,7 @@ static void put_field_names(FILE *stream, const struct program *program, const s
 			    const struct event_header *header)
 {
 	const struct program_type *type = &program->types[header->type];
-	const struct program_match owner = result_owner_of(match, header);
+	const struct program_match owner = result_owner_of(program, match, header);
 	const char *before = ",\"names\":{";
 
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -156,8 +156,10 @@ static void put_argument_names(FILE *stream, const struct program *program, cons
 	for (uint32_t i = 0; i < statement->arg_count; i++) {
 		const struct program_arg *arg = &program_args(program, statement)[i];
 		struct program_value value;
+		struct result_room room;
 		char key[16];
-		const struct result_named named = { before, key, arg->meaning, &value, result_owner(match) };
+		const struct result_named named = { before, key, arg->meaning, &value,
+						    result_owner(program, match, arg->node, arg->meaning, &room) };
 
 		snprintf(key, sizeof key, "%" PRIu32, i);
 		if (arg->meaning && !program_eval(&operand, arg->node, &value) &&

@@ -66,10 +66,11 @@ static bool tells_addresses(const struct reactions *reactions, uint32_t index)
 	const struct program *program = reactions->program;
 	const struct program_rule *rule = &program->rules[index];
 	bool tells = rule->flags & PROGRAM_RULE_SEQUENCE;
+	bool knows_whose = reactions->whose[index].is_one || rule->semantics != PROGRAM_MACHINE;
 
-	for (uint32_t i = 0; i < rule->return_count && reactions->whose[index].is_one; i++)
+	for (uint32_t i = 0; i < rule->return_count && knows_whose; i++)
 		tells |= result_means_address(program, program_returns(program, rule)[i].meaning);
-	for (uint32_t i = 0; i < rule->statement_count && reactions->whose[index].is_one; i++)
+	for (uint32_t i = 0; i < rule->statement_count && knows_whose; i++)
 		tells |= !program_is_emission(&program_statements(program, rule)[i]) &&
 			 passes_addresses(program, &program_statements(program, rule)[i]);
 	return tells && !reactions->quiet[index];

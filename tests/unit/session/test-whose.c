@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -92,6 +93,57 @@ static void the_match_names_another(void **state)
 	program_free(program);
 }
 
+/* The process that value index of the last rule is from, by slots that have their number in them; 0: unknown. */
+static uint32_t owner_of(const char *rules, uint32_t index, char *name, size_t size)
+{
+	struct program *program = compiled(types, rules);
+	const struct program_rule *rule = &program->rules[program->rule_count - 1];
+	uint64_t words[64];
+	struct program_match match = { .rule = program->rule_count - 1, .slots = words };
+	struct program_owner owner = { .pid = 0 };
+
+	assert_true(rule->slot_bytes <= sizeof words);
+	for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+		words[i] = i + 1;
+	if (!program_find_owner(program, &match, program_returns(program, rule)[index].node, &owner))
+		owner.pid = 0;
+	*name = '\0';
+	for (uint32_t i = 0; i < rule->slot_count; i++)
+		if (owner.pid && program_slots(program, rule)[i].offset / sizeof *words == owner.pid - 1)
+			snprintf(name, size, "%s", program_text(program, program_slots(program, rule)[i].name));
+	program_free(program);
+	return owner.pid;
+}
+
+#define assert_owner(rules, index, slot)                   \
+	do {                                               \
+		char name[64];                             \
+		owner_of(rules, index, name, sizeof name); \
+		assert_string_equal(name, slot);           \
+	} while (0)
+
+static void each_value_has_its_process(void **state)
+{
+	static const char both[] = "RULE r PATTERN { [lock:a, lock:b] } WHERE { a.pid != b.pid } "
+				   "RETURN { a.mutex AS x, b.mutex AS y, b.mutex + 8 AS z, a.mutex + b.mutex AS sum }";
+
+	(void)state;
+	assert_owner(both, 0, "a.pid");
+	assert_owner(both, 1, "b.pid");
+	assert_owner(both, 2, "b.pid");
+	assert_owner(both, 3, "");
+	assert_owner("RULE r PATTERN { [lock:a, (woken:b | lock:c)] } WHERE { [mutex] } RETURN { b.mutex }", 0,
+		     "b.pid");
+	/* Several events, and those that may have values of others. */
+	assert_owner("RULE r PATTERN { lock[]:a } WITHIN 1s RETURN { a.last.mutex }", 0, "");
+	assert_owner("RULE q PATTERN { [lock:a, lock:b] } DO { EMIT held(mutex = a.mutex) } RETURN NOTHING "
+		     "RULE r PATTERN { [held:h, lock:b] } RETURN { h.mutex, b.mutex }",
+		     0, "");
+	assert_owner("RULE q PATTERN { [lock:a, lock:b] } DO { EMIT held(mutex = a.mutex) } RETURN NOTHING "
+		     "RULE r PATTERN { [held:h, lock:b] } RETURN { h.mutex, b.mutex }",
+		     1, "b.pid");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +152,7 @@ int main(void)
 		cmocka_unit_test(machines),
 		cmocka_unit_test(what_is_raised),
 		cmocka_unit_test(the_match_names_another),
+		cmocka_unit_test(each_value_has_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
