@@ -29,6 +29,8 @@ enum shape {
 	OFFSET_AND_BYTES,  /* bytes of an integer */
 	OFFSET_AND_LENGTH, /* bytes of a string */
 	STRUCT_AND_PATH,   /* what stands there; members may follow */
+	PATH_AND_BYTES,    /* bytes of an integer */
+	PATH_AND_LENGTH,   /* bytes of a string */
 };
 
 static const struct function {
@@ -49,6 +51,9 @@ static const struct function {
 	{ "user_caller", SOURCE_USER_CALLER, NOTHING, EVENT_PATH_NUMBER, 0 },
 	{ "usdt_arg", SOURCE_USDT_ARG, ONE_INTEGER, EVENT_PATH_NUMBER, 12 },
 	{ "user_word", SOURCE_USER_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
+	{ "user_uint", SOURCE_USER_UINT, PATH_AND_BYTES, EVENT_PATH_NUMBER, 9 },
+	{ "user_int", SOURCE_USER_INT, PATH_AND_BYTES, EVENT_PATH_NUMBER, 9 },
+	{ "user_chars", SOURCE_USER_CHARS, PATH_AND_LENGTH, EVENT_PATH_STRING, 4096 },
 	{ "kernel_word", SOURCE_KERNEL_WORD, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "file_path", SOURCE_FILE_PATH, ONE_PATH, EVENT_PATH_STRING, 0 },
 	{ "cgroup_path", SOURCE_CGROUP_PATH, ONE_PATH, EVENT_PATH_STRING, 0 },
@@ -111,15 +116,14 @@ static int scan_limited(struct event_scan *scan, uint64_t limit, uint64_t *value
 	return 0;
 }
 
-static int scan_numbers(struct event_scan *scan, const struct function *function, struct event_path *tree)
+/* A comma, and how many bytes are read. */
+static int scan_bytes(struct event_scan *scan, const struct function *function, struct event_path *tree)
 {
+	bool is_integer = function->shape == OFFSET_AND_BYTES || function->shape == PATH_AND_BYTES;
 	struct event_span span;
 	uint64_t value = 0;
-	int result = scan_limited(scan, function->limit, &value);
+	int result;
 
-	tree->value = (int64_t)value;
-	if (result || function->shape == ONE_INTEGER)
-		return result;
 	if (!event_scan_char(scan, ','))
 		return event_scan_expected(scan, "','");
 	event_scan_blank(scan);
@@ -127,12 +131,20 @@ static int scan_numbers(struct event_scan *scan, const struct function *function
 	result = scan_limited(scan, function->limit, &value);
 	if (result)
 		return result;
-	if (value == 0 || (function->shape == OFFSET_AND_BYTES && (value > 8 || (value & (value - 1)))))
+	if (value == 0 || (is_integer && (value > 8 || (value & (value - 1)))))
 		return event_scan_error(scan, span, NULL, "%s() reads %s", function->name,
-					function->shape == OFFSET_AND_BYTES ? "1, 2, 4 or 8 bytes"
-									    : "at least one byte");
+					is_integer ? "1, 2, 4 or 8 bytes" : "at least one byte");
 	tree->bytes = (uint32_t)value;
 	return 0;
+}
+
+static int scan_numbers(struct event_scan *scan, const struct function *function, struct event_path *tree)
+{
+	uint64_t value = 0;
+	int result = scan_limited(scan, function->limit, &value);
+
+	tree->value = (int64_t)value;
+	return result || function->shape == ONE_INTEGER ? result : scan_bytes(scan, function, tree);
 }
 
 static int scan_struct(struct event_scan *scan, struct event_path *tree)
@@ -173,14 +185,18 @@ static int scan_argument(struct event_scan *scan, const struct function *functio
 
 static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
 {
+	bool is_sized = function->shape == PATH_AND_BYTES || function->shape == PATH_AND_LENGTH;
 	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan, tree) : 0;
 
 	if (result)
 		return result;
-	if (function->shape == ONE_PATH || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH)
+	if (function->shape == ONE_PATH || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH ||
+	    is_sized)
 		result = scan_argument(scan, function, depth, &tree->left);
 	else if (function->shape != NOTHING)
 		result = scan_numbers(scan, function, tree);
+	if (!result && is_sized)
+		result = scan_bytes(scan, function, tree);
 	if (!result && function->shape == TWO_PATHS) {
 		result = event_scan_char(scan, ',') ? scan_argument(scan, function, depth, &tree->right)
 						    : event_scan_expected(scan, "','");
@@ -296,7 +312,7 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 	return event_scan_error(
 		scan, name,
 		"kstr, ustr, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, usdt_arg, "
-		"user_word, "
+		"user_word, user_uint, user_int, user_chars, "
 		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
 		"cast, ctx, ctxs, ctxstr, ctxloc",
 		"there is no function of this name in paths");

@@ -67,6 +67,10 @@ enum source_op {
 	SOURCE_USER_RESULT, /* of the function, where it returns */
 	SOURCE_USER_CALLER, /* the address that it was called from, where it begins */
 	SOURCE_USDT_ARG,    /* argument number value of the USDT probe */
+	/* of so many bytes at the user's address left */
+	SOURCE_USER_UINT,
+	SOURCE_USER_INT,
+	SOURCE_USER_CHARS, /* a string that ends there at the latest */
 };
 
 /* `->member`, `.member` or `[index]` */
@@ -81,7 +85,7 @@ struct event_path {
 	enum source_op op;
 	struct event_path *left, *right;
 	int64_t value;
-	uint32_t bytes;   /* CTX, CTXS, CTXSTR */
+	uint32_t bytes;   /* CTX, CTXS, CTXSTR, USER_UINT, USER_INT, USER_CHARS */
 	const char *name; /* ACCESS, CAST */
 	struct event_path_step *steps;
 	uint32_t step_count;

@@ -30,6 +30,12 @@ static int make(const struct making *making, const struct event_path *path, stru
 				      .hops = path->steps,
 				      .hop_count = path->step_count };
 	*made = node;
+	if (path->op == SOURCE_USER_UINT || path->op == SOURCE_USER_INT) {
+		node->op = SOURCE_USER_WORD;
+		node->is_signed = path->op == SOURCE_USER_INT;
+	} else if (path->op == SOURCE_USER_CHARS) {
+		node->op = SOURCE_USTR;
+	}
 	if (in_record && (path->value > CTX_BYTES_MAX || path->bytes > CTX_BYTES_MAX)) {
 		snprintf(making->reason, making->size, "no record of a tracepoint has more than %d bytes",
 			 CTX_BYTES_MAX);

@@ -15,7 +15,7 @@ struct source_node {
 	enum source_op op;
 	struct source_node *left, *right;
 	int64_t value;
-	uint32_t bytes; /* CTX, CTXS, CTXSTR; USER_WORD of an argument: so many instead of 8 */
+	uint32_t bytes; /* CTX, CTXS, CTXSTR; USER_WORD: so many instead of 8; USTR: at most; 0: as usual */
 
 	const char *name; /* ACCESS: the argument, or "current"; CAST: the struct */
 	struct event_path_step *hops;

@@ -128,7 +128,7 @@ static void emit_user_string(struct ebpf_asm *as, const struct source_style *sty
 
 	source_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
-	read_string(as, BPF_FUNC_probe_read_user_str, field, UINT32_MAX);
+	read_string(as, BPF_FUNC_probe_read_user_str, field, path->bytes ? path->bytes + 1 : UINT32_MAX);
 	ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, good);
 	source_forgive_null(as, style, path->left, good);
 	ebpf_jump(as, style->unread);

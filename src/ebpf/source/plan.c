@@ -105,6 +105,12 @@ static int find_tracepoint(struct draft *draft)
 	return result;
 }
 
+/* Eight bytes of the user's, as they lie there, are what the user says they are. */
+static bool is_any_number(const struct source_node *path)
+{
+	return path->op == SOURCE_USER_WORD && (path->bytes == 0 || path->bytes == 8);
+}
+
 /* What a field takes: strings take strings, numbers take numbers, and both take 0. */
 static int resolve_field(struct draft *draft, uint32_t i)
 {
@@ -121,7 +127,7 @@ static int resolve_field(struct draft *draft, uint32_t i)
 			 is_text ? "string" : "number");
 		return -EINVAL;
 	}
-	if (field->value == EVENT_F64 && !is_zero) {
+	if (field->value == EVENT_F64 && !is_zero && !is_any_number(path)) {
 		snprintf(draft->binding.reason, draft->binding.size, "the kernel has no floating point numbers");
 		return -EINVAL;
 	}

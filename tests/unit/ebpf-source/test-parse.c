@@ -102,6 +102,9 @@ static void understands_paths(void **state)
 	check("cast(file, a + 8)->f_inode->i_mode & 7", "(cast(file,(a+8)).f_inode.i_mode&7)");
 	check("cast(file, a)", "cast(file,a)");
 	check("user_arg(2)", "#6(2,0)");
+	check("usdt_arg(11)", "#9(11,0)");
+	check("user_uint(a + 8, 4) + user_int(b, 1)", "(user_word((a+8))+user_word(b))");
+	check("user_chars(a->b, 16)", "ustr(a.b)");
 	check("user_caller()", "#8(0,0)");
 	check("a", "a");
 	check(" prev -> comm ", "prev.comm");
@@ -146,6 +149,11 @@ static void refuses_nonsense(void **state)
 	check_refused("syscall_arg(6)", "below 6");
 	check_refused("syscall_arg(a)", "expected a number");
 	check_refused("user_arg(6)", "below 6");
+	check_refused("usdt_arg(12)", "below 12");
+	check_refused("user_int(a, 3)", "1, 2, 4 or 8");
+	check_refused("user_uint(a, 16)", "below 9");
+	check_refused("user_int(a)", "expected ','");
+	check_refused("user_chars(a, 0)", "at least one");
 	check_refused("user_arg(-1)", "expected a number");
 	check_refused("user_arg()", "expected a number");
 	check_refused("user_result(1)", "");
