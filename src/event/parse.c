@@ -4,6 +4,7 @@
  * a broken one leaves nothing behind. After an error the next paragraph is read, so that one run tells of many.
  */
 
+#include "event/c-header.h"
 #include "event/catalog-priv.h"
 #include "event/path-priv.h"
 #include "meaning/meaning.h"
@@ -607,6 +608,10 @@ int event_catalog_parse(struct event_catalog *catalog, const char *file, const c
 {
 	const struct diag_source source = { .file = file, .text = text, .length = length };
 	const char *slash = strrchr(file, '/');
+
+	if (c_header_is(&source))
+		return c_header_parse(catalog, &source, diag);
+
 	const char *folder = slash ? arena_text(catalog->arena, file, slash == file ? 1 : (size_t)(slash - file)) : ".";
 
 	return folder ? event_catalog_parse_in(catalog, &source, folder, diag) : diag_no_memory(diag);

@@ -74,6 +74,10 @@ uint32_t event_scan_line(const struct event_scan *scan, struct event_span span);
 int event_scan_error(struct event_scan *scan, struct event_span span, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The same as a warning. */
+void event_scan_warn(struct event_scan *scan, struct event_span span, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Reports that something else was expected at what comes next, and returns -EINVAL. */
 int event_scan_expected(struct event_scan *scan, const char *what);
 

@@ -260,6 +260,18 @@ int event_scan_error(struct event_scan *scan, struct event_span span, const char
 	return -EINVAL;
 }
 
+void event_scan_warn(struct event_scan *scan, struct event_span span, const char *format, ...)
+{
+	struct diag_location location = location_of(scan, span);
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	diag_add(scan->diag, ASTERISM_WARNING, &location, NULL, "%s", text);
+}
+
 int event_scan_expected(struct event_scan *scan, const char *what)
 {
 	struct event_span span = peek_name(scan);

@@ -59,7 +59,7 @@ static void check_type(struct event_catalog *catalog, const struct event_type *t
 	arena_free(arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_as(const char *name, const uint8_t *data, size_t size)
 {
 	struct event_catalog *catalog = event_catalog_new();
 	struct asterism_diag *diag = asterism_diag_new();
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct event_type *type;
 
 	memcpy(exact, data, size);
-	int result = event_catalog_parse(catalog, "fuzz", exact, size, diag);
+	int result = event_catalog_parse(catalog, name, exact, size, diag);
 
 	expect((result == -EINVAL) == (asterism_diag_count(diag, ASTERISM_ERROR) > 0));
 	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++)
@@ -75,5 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(exact);
 	asterism_diag_free(diag);
 	event_catalog_free(catalog);
+}
+
+/* As a catalog, and as a C header. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_as("fuzz", data, size);
+	check_as("fuzz.h", data, size);
 	return 0;
 }
