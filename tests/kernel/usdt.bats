@@ -51,6 +51,10 @@ asterism_runs() {
 }
 
 teardown() {
+	if [ -n "${uprobe:-}" ]; then
+		echo 0 >"/sys/kernel/tracing/events/$uprobe/enable"
+		echo "-:$uprobe" >>/sys/kernel/tracing/uprobe_events
+	fi
 	[ -z "${started:-}" ] || kill -KILL $started 2>/dev/null || true
 }
 
@@ -156,6 +160,19 @@ placed_values='1,0,0
 	wait_for grep -q '"match"' out
 	kill -INT $session
 	wait $session
+}
+
+@test "a plain uprobe of another tool in the same place is told of" {
+	[ -w /sys/kernel/tracing/uprobe_events ] || mount -t tracefs tracefs /sys/kernel/tracing
+	cp "$plant" own
+	declare_plant "$PWD/own" "$PWD/own"
+	# Its code lies in the file where it is loaded.
+	at=$(readelf -nW own | grep -A1 'Name: gated' | sed -n 's/.*Location: \(0x[0-9a-f]*\),.*/\1/p')
+	echo "p:usdt_test_$$/there $PWD/own:$at" >>/sys/kernel/tracing/uprobe_events
+	uprobe=usdt_test_$$/there
+	echo 1 >/sys/kernel/tracing/events/$uprobe/enable
+	run -4 "$ASTERISM" run -q gated.rule -- ./own 3
+	[[ "$output" == *"where another tool has a plain uprobe"* ]]
 }
 
 @test "probes of a program of the distribution: python3" {

@@ -241,6 +241,15 @@ static int open_probe(const struct attach_place *place)
 	return fd < 0 ? -errno : fd;
 }
 
+static const char *why_not(const struct attach_place *place, int error)
+{
+	if (error == -EPERM || error == -EACCES)
+		return "this needs the capabilities CAP_BPF and CAP_PERFMON";
+	if (error == -EINVAL && place->semaphore)
+		return "the kernel refuses its semaphore, as it does where another tool has a plain uprobe";
+	return strerror(-error);
+}
+
 int attach_probe(int program_fd, const struct attach_place *place, const char *tracepoint, struct asterism_diag *diag)
 {
 	int error = 0, fd = open_probe(place);
@@ -253,7 +262,5 @@ int attach_probe(int program_fd, const struct attach_place *place, const char *t
 	}
 	if (!error)
 		return fd;
-	return diag_error(diag, NULL, error, "no program can be attached to %s: %s", tracepoint,
-			  error == -EPERM || error == -EACCES ? "this needs the capabilities CAP_BPF and CAP_PERFMON"
-							      : strerror(-error));
+	return diag_error(diag, NULL, error, "no program can be attached to %s: %s", tracepoint, why_not(place, error));
 }

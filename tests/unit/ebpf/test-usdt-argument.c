@@ -154,7 +154,7 @@ static void survives_damage(void **state)
 	struct usdt_argument argument;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof text; i++) {
+	for (size_t i = 0; i + 1 < sizeof text; i++) {
 		for (int byte = 1; byte < 256; byte++) {
 			memcpy(damaged, text, sizeof text);
 			damaged[i] = (char)(byte == 1 ? 0 : byte);
