@@ -62,6 +62,12 @@ int event_scan_integer(struct event_scan *scan, uint64_t *value);
 /* Takes a string with C escapes into the arena. 1: taken, 0: none there, else -EINVAL (reported) or -ENOMEM. */
 int event_scan_text(struct event_scan *scan, const char **text);
 
+/*
+ * Takes what raises an event, whose name is *span: a tracepoint, or a probe in user code, which is *probe then
+ * (uprobe:file:function, in the arena), else NULL. Negative: -EINVAL (reported) or -ENOMEM.
+ */
+int event_scan_source(struct event_scan *scan, struct event_span *span, const char **probe);
+
 /* Copies a span into the arena, runs of blanks and comments as one space. NULL: no memory. */
 const char *event_scan_copy(struct event_scan *scan, struct event_span span);
 
