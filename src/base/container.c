@@ -181,6 +181,8 @@ void container_print(const struct container *container, char text[CONTAINER_TEXT
 	int length =
 		container->runtime && container->form == CONTAINER_HEX ? CONTAINER_SHOWN_DIGITS : CONTAINER_ID_BYTES;
 
-	snprintf(text, CONTAINER_TEXT_BYTES, "%s%s%.*s", container->runtime ? container->runtime : "",
-		 container->runtime ? ":" : "", length, container->id);
+	length = snprintf(text, CONTAINER_TEXT_BYTES, "%s%s%.*s", container->runtime ? container->runtime : "",
+			  container->runtime ? ":" : "", length, container->id);
+	if (length >= CONTAINER_TEXT_BYTES && !container->runtime) /* events have containers as they are cut */
+		memcpy(text + CONTAINER_TEXT_BYTES - sizeof "...", "...", sizeof "...");
 }

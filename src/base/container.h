@@ -13,7 +13,7 @@
 
 enum {
 	CONTAINER_ID_BYTES = 256,
-	CONTAINER_TEXT_BYTES = 128, /* of what people read: longer names are cut */
+	CONTAINER_TEXT_BYTES = 128, /* of what people read: longer names are cut, those of units end in "..." then */
 	CONTAINER_HEX_DIGITS = 64,  /* of an id */
 	CONTAINER_SHOWN_DIGITS = 12,
 };

@@ -92,12 +92,28 @@ static void processes(void **state)
 	assert_false(container_of_process(0x7fffffff, &container));
 }
 
+static void a_name_that_is_cut_says_so(void **state)
+{
+	struct container container = { .runtime = NULL, .form = CONTAINER_UNIT_NAME };
+	char text[CONTAINER_TEXT_BYTES];
+
+	(void)state;
+	memset(container.id, 'u', CONTAINER_TEXT_BYTES - 1);
+	container_print(&container, text);
+	assert_string_equal(text, container.id);
+	container.id[CONTAINER_TEXT_BYTES - 1] = 'v';
+	container_print(&container, text);
+	assert_int_equal(strlen(text), CONTAINER_TEXT_BYTES - 1);
+	assert_string_equal(text + CONTAINER_TEXT_BYTES - 5, "u...");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(processes),
+		cmocka_unit_test(a_name_that_is_cut_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
