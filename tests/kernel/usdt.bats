@@ -199,6 +199,27 @@ gc.collect(1)'
 	values out | grep -qx '1,7'
 }
 
+@test "probes of a program of the distribution: PostgreSQL" {
+	server=$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)
+	[ -x "$server" ] && readelf -n "$server" 2>/dev/null | grep -q 'Name: query__start' || skip "no PostgreSQL with USDT probes"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/* "$PWD"
+	install -d -o postgres data
+	su postgres -c "'${server%postgres}initdb' -D '$PWD/data' -A trust" >said
+	cat >server.events <<-END
+		EVENT query { text: string[1024] }
+		FROM usdt:"$server:postgresql:query__start" { text = ustr(usdt_arg(0)) }
+		EVENT lock { name: string[64], mode: i32 }
+		FROM usdt:"$server:postgresql:lwlock__acquire" { name = ustr(usdt_arg(0)), mode = usdt_arg(1) }
+	END
+	cat >server.rule <<-END
+		EVENTS "server.events"
+		RULE query PATTERN { [query:q, lock:l] } WHERE { [tid] } RETURN { q.text, l.mode }
+	END
+	"$ASTERISM" run -q -f json -o out server.rule -- \
+		su postgres -c "echo 'select 6 * 7' | '$server' --single -D '$PWD/data' postgres" >said 2>&1
+	values out | grep -q '"select 6 \* 7'
+}
+
 # `shift_notes FROM TO LOCATION BASE SEMAPHORE`: a copy whose notes have addresses that are so much lower.
 shift_notes() {
 	/usr/bin/python3 -SE - "$@" <<-END

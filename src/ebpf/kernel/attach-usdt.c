@@ -42,12 +42,12 @@ static int look(void *context, const struct elf_probe *probe)
 	struct attach_place place = {
 		.path = wanted->path,
 		.address = probe->address,
-		.arguments = arena_text(wanted->arena, probe->arguments, strlen(probe->arguments)),
 		.machine = search->machine,
 	};
 
 	if (strcmp(probe->provider, wanted->provider) != 0 || strcmp(probe->name, wanted->name) != 0)
 		return 0;
+	place.arguments = arena_text(wanted->arena, probe->arguments, strlen(probe->arguments));
 	if (!place.arguments)
 		return -ENOMEM;
 	if (!elf_offset(search->code, probe->address, &place.offset))
