@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which thread's stack is told with a match, and why another one's is not. */
+/*
+ * Decides which thread's stack is told with a match, and why another one's is not. All are taken before the first has
+ * names, for which files may have to be read.
+ */
 
 #include "session/verdict/thread-stacks.h"
 
@@ -15,7 +18,13 @@ struct thread_stacks {
 	struct ebpf_thread_reader *reader; /* NULL: this kernel has none */
 	const struct program_match *match;
 	struct program_thread threads[FRAMES_THREADS_MAX];
-	char comms[FRAMES_THREADS_MAX][EVENT_COMM_BYTES];
+	struct taken {
+		uint64_t ns;
+		char comm[EVENT_COMM_BYTES];
+		uint64_t registers[PROGRAM_REGISTERS_MAX];
+		struct program_stack_copy copy;
+		uint8_t *bytes; /* as many as a copy has; NULL: none yet */
+	} taken[FRAMES_THREADS_MAX];
 	uint32_t count;
 };
 
@@ -47,6 +56,8 @@ void thread_stacks_free(struct thread_stacks *stacks)
 	if (!stacks)
 		return;
 	ebpf_thread_reader_free(stacks->reader);
+	for (int i = 0; i < FRAMES_THREADS_MAX; i++)
+		alloc_free(stacks->taken[i].bytes);
 	alloc_free(stacks);
 }
 
@@ -83,6 +94,23 @@ static int read_thread(struct thread_stacks *stacks, int tid, struct ebpf_thread
 	return !result && found->started_ns > stacks->match->ts ? -ESRCH : result;
 }
 
+/* What was found is the reader's only until it reads again. Returns 0 or -ENOMEM. */
+static int keep(struct taken *taken, const struct ebpf_thread_stack *found)
+{
+	size_t bytes = (size_t)found->copy.page_bytes * found->copy.page_count;
+
+	if (!taken->bytes)
+		taken->bytes = alloc_zero(bytes, 1);
+	if (!taken->bytes)
+		return -ENOMEM;
+	taken->ns = found->taken_ns;
+	taken->copy = found->copy;
+	taken->copy.registers = memcpy(taken->registers, found->copy.registers, sizeof taken->registers);
+	taken->copy.bytes = memcpy(taken->bytes, found->copy.bytes, bytes);
+	memcpy(taken->comm, found->comm, sizeof taken->comm);
+	return 0;
+}
+
 int thread_stacks_take(void *context, int tid, char *why, size_t size)
 {
 	struct thread_stacks *stacks = context;
@@ -102,24 +130,31 @@ int thread_stacks_take(void *context, int tid, char *why, size_t size)
 	}
 	int result = read_thread(stacks, tid, &found);
 
+	if (!result)
+		result = keep(&stacks->taken[index], &found);
 	if (result)
 		return refuse(tid, result, why, size);
-	memcpy(stacks->comms[index], found.comm, sizeof found.comm);
 	*thread = (struct program_thread){
 		.pid = found.pid,
 		.tid = found.tid,
-		.comm = stacks->comms[index],
+		.comm = stacks->taken[index].comm,
 		.late_ns = found.taken_ns > stacks->match->ts ? found.taken_ns - stacks->match->ts : 0,
 	};
-	result = frames_name_thread(stacks->frames, &found.copy, found.taken_ns, index, thread);
-	if (result)
-		return refuse(tid, result, why, size);
 	stacks->count++;
 	return 0;
 }
 
-void thread_stacks_tell(const struct thread_stacks *stacks, struct program_match *reported)
+void thread_stacks_tell(struct thread_stacks *stacks, struct program_match *reported)
 {
+	static const char *const short_of_memory[] = { "(memory is short)" };
+
+	for (uint32_t i = 0; i < stacks->count; i++) {
+		const struct taken *taken = &stacks->taken[i];
+		struct program_thread *thread = &stacks->threads[i];
+
+		if (frames_name_thread(stacks->frames, &taken->copy, taken->ns, i, thread))
+			thread->stack = (struct program_stack){ short_of_memory, 1, PROGRAM_BY_REGISTERS, NULL };
+	}
 	reported->threads = stacks->threads;
 	reported->thread_count = stacks->count;
 }

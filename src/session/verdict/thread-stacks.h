@@ -20,7 +20,7 @@ void thread_stacks_begin(struct thread_stacks *stacks, const struct program_matc
 /* As stack of struct react_agent_options; context: the stacks. */
 int thread_stacks_take(void *context, int tid, char *why, size_t size);
 
-/* Those that were taken for the match, valid until the next begins. */
-void thread_stacks_tell(const struct thread_stacks *stacks, struct program_match *reported);
+/* Names those that were taken for the match; valid until the next begins. */
+void thread_stacks_tell(struct thread_stacks *stacks, struct program_match *reported);
 
 #endif
