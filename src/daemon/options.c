@@ -172,11 +172,11 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES,        OPTION_SOCKET,        OPTION_GROUP,     OPTION_OUTPUT,     OPTION_MODE,
-		     OPTION_METRICS,      OPTION_ALLOW_ACTIONS, OPTION_POLICY,    OPTION_PID,        OPTION_SCOPE,
-		     OPTION_CGROUP,       OPTION_CONTAINER,     OPTION_UNIT,      OPTION_COMM,       OPTION_USER,
-		     OPTION_MIN_SEVERITY, OPTION_RATE,          OPTION_UNITS_MAX, OPTION_MEMORY_MAX, OPTION_CPU_MAX,
-		     OPTION_MEASURE,      OPTION_HELP,          OPTION_VERSION },
+	.options = { OPTION_RULES,   OPTION_SOCKET,        OPTION_GROUP,     OPTION_OUTPUT,    OPTION_MODE,
+		     OPTION_METRICS, OPTION_ALLOW_ACTIONS, OPTION_POLICY,    OPTION_PID,       OPTION_SCOPE,
+		     OPTION_SENSORS, OPTION_CGROUP,        OPTION_CONTAINER, OPTION_UNIT,      OPTION_COMM,
+		     OPTION_USER,    OPTION_MIN_SEVERITY,  OPTION_RATE,      OPTION_UNITS_MAX, OPTION_MEMORY_MAX,
+		     OPTION_CPU_MAX, OPTION_MEASURE,       OPTION_HELP,      OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 

@@ -51,7 +51,8 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 
 /*
  * Catalogs that are no files: read gets all names that begin with prefix, and the folder of who names them (NULL:
- * none). It is asked only where files may be read at all. Returns as event_catalog_read.
+ * none). It is asked only where files may be read at all, and keeps to which
+ * (event_catalog_access). Returns as event_catalog_read.
  */
 struct event_catalog_supplier {
 	const char *prefix;

@@ -181,7 +181,7 @@ void event_catalog_set_supplier(struct event_catalog *catalog, const struct even
 
 static bool is_supplied(const struct event_catalog *catalog, const char *name)
 {
-	return catalog->supplier && catalog->access.files == EVENT_FILES_ALL &&
+	return catalog->supplier && catalog->access.files != EVENT_FILES_NONE &&
 	       !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ANSWER_MS = 2000 };
@@ -135,6 +136,18 @@ static int ask(struct reading *reading, const char *pattern)
 	return result;
 }
 
+/* Whether the access lets the file be read; one that is anybody's is as if it were not there. */
+static bool may_read(const struct event_catalog_access *access, const char *path)
+{
+	struct stat status;
+
+	if (access->files == EVENT_FILES_ALL)
+		return true;
+	return access->files == EVENT_FILES_OWN && !access->is_foreign && *path == '/' && !stat(path, &status) &&
+	       S_ISREG(status.st_mode) && !(status.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       (status.st_uid == access->owner || status.st_uid == 0);
+}
+
 static int supply(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
 {
 	const char *rest = name + strlen(SENSOR_CATALOG_PREFIX);
@@ -142,11 +155,11 @@ static int supply(struct event_catalog *catalog, const char *folder, const char 
 	char path[4096];
 
 	if (!strchr(rest, '/'))
-		return ask(&reading, rest);
+		return event_catalog_access(catalog)->files == EVENT_FILES_ALL ? ask(&reading, rest) : -ENOENT;
 	if (snprintf(path, sizeof path, "%s%s%s", folder && *rest != '/' ? folder : "",
 		     folder && *folder && *rest != '/' ? "/" : "", rest) >= (int)sizeof path)
 		return -ENOENT;
-	return read_file(&reading, path);
+	return may_read(event_catalog_access(catalog), path) ? read_file(&reading, path) : -ENOENT;
 }
 
 void sensor_catalog_supply(struct event_catalog *catalog)

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# asterismd as the directory of sensors. Needs root.
+
+bats_require_minimum_version 1.5.0
+load daemon
+
+setup() {
+	daemon_setup
+	app=$build/tests/unit/sensor/sensor-app
+	[ -x "$app" ] || skip "the application with sensors is not built"
+	cp "$app" .
+	chmod 755 sensor-app
+	export ASTERISM_SENSORS=$PWD/sensors
+	running=
+}
+
+teardown() {
+	[ -z "$running" ] || { kill -KILL "$running"; wait "$running"; } 2>/dev/null || true
+	daemon_teardown
+}
+
+lists() {
+	"$ASTERISM" sensors 2>/dev/null | grep -q -- "$1"
+}
+
+@test "applications register, and come back when the daemon does" {
+	start --sensors
+	grep -q "sensors register at $PWD/sensors" log
+	./sensor-app go-on >/dev/null 3>&- 6<&- 7>&- &
+	running=$!
+	wait_for lists "sensor-app\[$running\], user 0: 0 events"
+	stop
+	kill -0 "$running"
+	run -2 "$ASTERISM" sensors
+	start --sensors
+	wait_for lists "sensor-app\[$running\], user 0"
+	lists "step(thread: u64, number: u64, check: u64, word: string\[16\]) - a step of a thread"
+}
+
+@test "other users see their own" {
+	start --sensors
+	ASTERISM_SENSORS=sensors setpriv --reuid=65534 --regid=65534 --clear-groups ./sensor-app go-on >/dev/null 2>&1 3>&- 6<&- 7>&- &
+	running=$!
+	wait_for lists "sensor-app"
+	"$ASTERISM" sensors -f json | grep -q '"uid":65534,'
+	./sensor-app count 1 </dev/null >/dev/null
+	run -0 as_nobody env ASTERISM_SENSORS=sensors "$ASTERISM" sensors -f json
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == *'"uid":65534,'* ]]
+	[ "$("$ASTERISM" sensors -f json | wc -l)" = 2 ]
+}
+
+@test "a rule of the directory names a program's sensors, if only root can have written the program" {
+	printf '%s\n' "EVENTS \"sensor:$PWD/sensor-app\"" 'RULE steps' 'PATTERN { [step:a, beat:b] }' >rules/steps.rule
+	start --sensors || true
+	! grep -q 'there is no catalog' log
+	chmod 666 sensor-app
+	run ! start --sensors
+	grep -q "there is no catalog 'sensor:$PWD/sensor-app'" log
+}
+
+@test "a second directory at the same place is not possible" {
+	"$ASTERISM" sensors --serve 2>serve.log 3>&- 6<&- 7>&- &
+	running=$!
+	wait_for [ -S sensors ]
+	run ! start --sensors
+	grep -q "a directory of sensors serves at $PWD/sensors already" log
+}
