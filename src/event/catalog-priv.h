@@ -15,6 +15,8 @@ struct event_catalog {
 	size_t file_count, file_capacity;
 	struct event_catalog_access access;
 	const struct event_catalog_supplier *supplier; /* or NULL */
+	bool of_sensors;                               /* what is read now are sensors, */
+	const char *prefix;                            /* whose names get this; NULL: none */
 	const char *tracefs;                           /* where it is mounted; NULL: not looked for yet, or nowhere */
 	unsigned reading;                              /* how deep includes are nested right now */
 };

@@ -59,6 +59,12 @@ static bool same_fields(const struct event_type *type, const struct event_type_s
 	return true;
 }
 
+/* What is no sensor may be meant by a name that is one's, but not the other way round. */
+static bool same_sensor(const struct event_type *type, const struct event_type_spec *spec)
+{
+	return !spec->sensor || (type->sensor && strcmp(type->sensor, spec->sensor) == 0);
+}
+
 static bool has_doubles(const struct event_type_spec *spec)
 {
 	for (uint32_t i = 1; i < spec->field_count; i++) {
@@ -107,7 +113,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	int result;
 
 	if (known) {
-		if (!same_fields(known, spec))
+		if (!same_fields(known, spec) || !same_sensor(known, spec))
 			return -EEXIST;
 		*added = known;
 		return 0;
@@ -117,6 +123,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	    alloc_grow(&catalog->types, &catalog->type_capacity, catalog->type_count, sizeof *catalog->types))
 		return -ENOMEM;
 	type->name = spec->name;
+	type->sensor = spec->sensor;
 	type->doc = spec->doc;
 	type->origin = spec->origin;
 	type->hooks = spec->hooks;
@@ -193,6 +200,7 @@ int event_catalog_add(struct event_catalog *catalog, const struct event_type_spe
 	if (has_doubles(spec))
 		return -EINVAL;
 	copy.name = copy_text(catalog, spec->name, &failed);
+	copy.sensor = copy_text(catalog, spec->sensor, &failed);
 	copy.doc = copy_text(catalog, spec->doc, &failed);
 	if (failed || copy_fields(catalog, &copy) || copy_sources(catalog, &copy))
 		return -ENOMEM;

@@ -51,13 +51,19 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 
 /*
  * Catalogs that are no files: read gets all names that begin with prefix, and the folder of who names them (NULL:
- * none). It is asked only where files may be read at all, and keeps to which
- * (event_catalog_access). Returns as event_catalog_read.
+ * none). It is asked only where files may be read at all, and keeps to which (event_catalog_access). Returns as
+ * event_catalog_read. What it declares are sensors, unless a kernel raises it; so is what a file has whose name, behind
+ * the prefix, ends in .events.
  */
 struct event_catalog_supplier {
 	const char *prefix;
 	int (*read)(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
 };
+
+/* The same, with `prefix_` before the names of the types. name must be of the supplier's. */
+int event_catalog_read_as(struct event_catalog *catalog, const char *folder, const char *name, const char *prefix,
+			  struct asterism_diag *diag);
+bool event_catalog_is_supplied(const struct event_catalog *catalog, const char *name);
 
 /* supplier is borrowed. */
 void event_catalog_set_supplier(struct event_catalog *catalog, const struct event_catalog_supplier *supplier);
@@ -79,6 +85,7 @@ struct event_type_spec {
 	const char *doc;
 	const struct event_hook *hooks;
 	uint32_t hook_count;
+	const char *sensor; /* as in event_type */
 };
 
 /*

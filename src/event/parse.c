@@ -322,6 +322,17 @@ static int scan_hook(struct parser *parser)
 	return scan_assignments(parser, hook, tracepoint);
 }
 
+/* The type is a sensor, under a name that its reader may have given it. */
+static int name_sensor(struct parser *parser)
+{
+	const char *prefix = parser->catalog->prefix;
+
+	parser->type.sensor = parser->type.name;
+	if (prefix)
+		parser->type.name = arena_format(parser->scan.arena, "%s_%s", prefix, parser->type.sensor);
+	return parser->type.name ? 0 : -ENOMEM;
+}
+
 /* The vector of hooks is the parser's own and is used again; the type gets a copy. */
 static int keep_type(struct parser *parser, struct event_span name)
 {
@@ -335,7 +346,13 @@ static int keep_type(struct parser *parser, struct event_span name)
 		memcpy(hooks, parser->hooks, parser->hook_count * sizeof *hooks);
 	parser->type.hooks = hooks;
 	parser->type.hook_count = (uint32_t)parser->hook_count;
+	if (parser->catalog->of_sensors && !parser->hook_count && name_sensor(parser))
+		return no_memory(parser);
 	result = event_catalog_insert(parser->catalog, &parser->type, &added);
+	if (result == -EEXIST && parser->type.sensor)
+		return event_scan_error(&parser->scan, name,
+					"EVENTS \"sensor:...\" AS prefix makes it another event, prefix_NAME",
+					"the name '%s' is taken", parser->type.name);
 	if (result == -EEXIST)
 		return event_scan_error(&parser->scan, name, NULL, "event '%s' is declared already, with other fields",
 					parser->type.name);

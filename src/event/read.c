@@ -106,7 +106,7 @@ static int read_path(struct event_catalog *catalog, const char *path, bool is_in
 	bool is_any = is_installed || catalog->access.files == EVENT_FILES_ALL;
 	int fd, result;
 
-	if (was_read(catalog, path))
+	if (!catalog->of_sensors && was_read(catalog, path)) /* of sensors there may be several, by other names */
 		return 0;
 	fd = is_any ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : open_own(&catalog->access, path);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
@@ -179,10 +179,25 @@ void event_catalog_set_supplier(struct event_catalog *catalog, const struct even
 	catalog->supplier = supplier;
 }
 
-static bool is_supplied(const struct event_catalog *catalog, const char *name)
+bool event_catalog_is_supplied(const struct event_catalog *catalog, const char *name)
 {
-	return catalog->supplier && catalog->access.files != EVENT_FILES_NONE &&
-	       !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
+	return catalog->supplier && !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
+}
+
+static int read_supplied(struct event_catalog *catalog, const char *folder, const char *name,
+			 struct asterism_diag *diag)
+{
+	const char *what = name + strlen(catalog->supplier->prefix), *ending = strrchr(what, '.');
+	bool before = catalog->of_sensors;
+	int result = -ENOENT;
+
+	catalog->of_sensors = true;
+	if (ending && strcmp(ending, ".events") == 0)
+		result = event_catalog_read(catalog, folder, what, diag);
+	else if (catalog->access.files != EVENT_FILES_NONE)
+		result = catalog->supplier->read(catalog, folder, name, diag);
+	catalog->of_sensors = before;
+	return result;
 }
 
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
@@ -192,8 +207,8 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 
 	if (catalog->access.is_foreign)
 		diag = NULL;
-	if (is_supplied(catalog, name))
-		return catalog->supplier->read(catalog, folder, name, diag);
+	if (event_catalog_is_supplied(catalog, name))
+		return read_supplied(catalog, folder, name, diag);
 	if (*name == '/')
 		folder = "";
 	if (folder && files != EVENT_FILES_NONE)
@@ -205,4 +220,18 @@ int event_catalog_read(struct event_catalog *catalog, const char *folder, const 
 	for (size_t i = 0; result == -ENOENT && event_installed_folder(i); i++)
 		result = read_in(catalog, event_installed_folder(i), name, true, diag);
 	return result == -ENOENT ? read_embedded(catalog, name, diag) : result;
+}
+
+int event_catalog_read_as(struct event_catalog *catalog, const char *folder, const char *name, const char *prefix,
+			  struct asterism_diag *diag)
+{
+	const char *before = catalog->prefix;
+	int result;
+
+	if (!event_catalog_is_supplied(catalog, name))
+		return -EINVAL;
+	catalog->prefix = prefix;
+	result = event_catalog_read(catalog, folder, name, diag);
+	catalog->prefix = before;
+	return result;
 }

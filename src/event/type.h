@@ -50,6 +50,9 @@ enum {
 	EVENT_UNREAD = 0x7f,
 };
 
+/* The cpu of an event that does not say where it was raised, as those of applications. */
+#define EVENT_NO_CPU UINT32_MAX
+
 /*
  * Added to the type of a record that comes later than its time: it tells of the beginning of a call, but had to wait
  * until its strings could be read. Others that came before it may be younger. Only where records are handed on.
@@ -109,6 +112,7 @@ struct event_hook {
 
 struct event_type {
 	const char *name;
+	const char *sensor;               /* what the applications call it that raise it; NULL: none do */
 	const struct event_field *fields; /* body fields only */
 	uint32_t field_count;
 	uint32_t own_count; /* of them; those behind were asked for (event/about.h) */

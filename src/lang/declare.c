@@ -14,7 +14,15 @@ static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *it
 				    "one else can write",
 		[EVENT_FILES_NONE] = "only installed catalogs can be named here, by their names without a folder",
 	};
-	int result = event_catalog_read(c->catalog, folder, item->name.text, c->report->diag);
+	const char *name = item->name.text, *prefix = item->prefix.text;
+
+	if (prefix && !event_catalog_is_supplied(c->catalog, name)) {
+		lang_error(c->report, &item->prefix.location, "leave AS out",
+			   "only the events of applications (\"sensor:...\") can be given other names");
+		return false;
+	}
+	int result = prefix ? event_catalog_read_as(c->catalog, folder, name, prefix, c->report->diag)
+			    : event_catalog_read(c->catalog, folder, name, c->report->diag);
 
 	if (result == -ENOMEM) {
 		lang_no_memory(c->report);

@@ -17,7 +17,7 @@
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 4 };
+enum { PROGRAM_VERSION = 5 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,      /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -61,6 +61,7 @@ struct program_type {
 	uint32_t name;
 	uint32_t first_field, field_count; /* body fields */
 	uint32_t record_bytes;
+	uint32_t sensor; /* 1 + text: what the applications call it that raise it; 0: none do */
 };
 
 struct program_field {

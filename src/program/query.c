@@ -13,6 +13,14 @@ bool program_rule_lists(const struct program *program, const struct program_rule
 	return false;
 }
 
+bool program_rule_lists_sensor(const struct program *program, const struct program_rule *rule)
+{
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (program->types[program_over(program, rule)[i]].sensor)
+			return true;
+	return false;
+}
+
 bool program_rule_sees(const struct program *program, const struct program_rule *rule, uint32_t type)
 {
 	return rule->flags & PROGRAM_RULE_OVER_ALL || program_rule_lists(program, rule, type);

@@ -154,6 +154,9 @@ static inline const uint32_t *program_tags(const struct program *program, const 
 /* Whether rule's stream names type. */
 bool program_rule_lists(const struct program *program, const struct program_rule *rule, uint32_t type);
 
+/* Whether it names one that applications raise. */
+bool program_rule_lists_sensor(const struct program *program, const struct program_rule *rule);
+
 /* Whether events of type are part of rule's stream: OVER { * } has all of them, also those the image does not know. */
 bool program_rule_sees(const struct program *program, const struct program_rule *rule, uint32_t type);
 

@@ -53,11 +53,22 @@ lists() {
 
 @test "a rule of the directory names a program's sensors, if only root can have written the program" {
 	printf '%s\n' "EVENTS \"sensor:$PWD/sensor-app\"" 'RULE steps' 'PATTERN { [step:a, beat:b] }' >rules/steps.rule
-	start --sensors || true
-	! grep -q 'there is no catalog' log
+	start --sensors
+	stop
 	chmod 666 sensor-app
 	run ! start --sensors
 	grep -q "there is no catalog 'sensor:$PWD/sensor-app'" log
+}
+
+@test "a rule of the directory finds what applications raise" {
+	printf '%s\n' "EVENTS \"sensor:$PWD/sensor-app\"" 'RULE steps' 'PATTERN { [step:a, step:b] }' \
+		'WHERE { [tid], b.number == a.number + 1 }' 'RETURN { b.number AS number }' >rules/steps.rule
+	./sensor-app go-on >/dev/null 3>&- 6<&- 7>&- &
+	running=$!
+	start --sensors --pid "$running"
+	wait_for grep -q '"match":"steps"' out
+	wait_for lists "step(.*1 reader"
+	stop
 }
 
 @test "a second directory at the same place is not possible" {

@@ -60,6 +60,7 @@ uint32_t unit_type(struct unit_build *unit, const struct event_type *type)
 		.first_field = program_build_count(unit->out, PROGRAM_FIELDS),
 		.field_count = type->field_count,
 		.record_bytes = type->record_bytes,
+		.sensor = type->sensor ? 1 + program_build_text(unit->out, type->sensor) : 0,
 	};
 	unit->types[unit->type_count] = (struct type_row){ .type = type, .first_field = row.first_field };
 	add_fields(unit, type->fields, type->field_count);

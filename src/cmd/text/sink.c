@@ -214,6 +214,25 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 	}
 }
 
+/* What rules that wait for sensors have to know of these. */
+static void put_sensors(const struct session_sensors *sensors)
+{
+	if (sensors->unannounced)
+		cli_warning("no observed process has announced %s: no event of it was seen", sensors->unannounced);
+	if (sensors->unannounced && sensors->out_of_scope)
+		cli_hint("%" PRIu64 " with sensors are not observed; -a observes all", sensors->out_of_scope);
+	if (sensors->lost)
+		cli_warning("%" PRIu64 " events of sensors were overwritten before they were read, or found no ring",
+			    sensors->lost);
+	if (sensors->late)
+		cli_warning("%" PRIu64 " events came after younger ones had been dealt with: matches may be missing",
+			    sensors->late);
+	if (sensors->unfinished)
+		cli_note("%" PRIu64 " event%s of sensors %s begun and never finished: %s ended", sensors->unfinished,
+			 sensors->unfinished == 1 ? "" : "s", sensors->unfinished == 1 ? "was" : "were",
+			 sensors->unfinished == 1 ? "its process" : "their processes");
+}
+
 static void put_unread(const struct sink *sink, const struct session_totals *totals)
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)
@@ -361,6 +380,7 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 		put_missing(sink, missing, has_end);
 	close_file(sink);
 	put_losses(sink, totals);
+	put_sensors(&totals->sensors);
 	put_unread(sink, totals);
 	put_calls_32bit(sink, totals);
 	put_refusals(sink, &totals->refusals);
@@ -385,7 +405,8 @@ int sink_status(const struct sink *sink, const struct cli_arguments *arguments, 
 {
 	if ((sink->matches || matches_of(sink, totals)) && cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
-	return totals->lost || sink->has_lost || session_totals_unread(totals) || session_totals_calls_32bit(totals)
+	return totals->lost || totals->sensors.late || sink->has_lost || session_totals_unread(totals) ||
+			       session_totals_calls_32bit(totals)
 		       ? STATUS_LOST
 		       : otherwise;
 }

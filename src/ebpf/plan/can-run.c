@@ -15,9 +15,11 @@
 enum { POOL_MAX = 1 << 23, REASON_BYTES = 120 };
 
 /* What a rule cannot have in the kernel, what can be written instead, and where in its text to look for it. */
-enum obstacle { REALS, PATTERN, EVERYTHING, POOL, ROOM, SIZE, CIRCLE, DROP, COMPANY, MEMORY };
+enum obstacle { SENSORS, REALS, PATTERN, EVERYTHING, POOL, ROOM, SIZE, CIRCLE, DROP, COMPANY, MEMORY };
 
 static const struct ebpf_obstacle obstacles[] = {
+	[SENSORS] = { "it waits for events of applications (sensors), which do not pass through the kernel", NULL, NULL,
+		      PROGRAM_NONE },
 	[REALS] = { "it computes with floating-point numbers",
 		    "integers: x * 2 > y for x > 0.5 * y, a.sum.x / a.len for a.avg.x", NULL, PROGRAM_NONE },
 	[PATTERN] = { "a LIKE pattern with something behind a * has more than 62 other characters",
@@ -187,6 +189,8 @@ static bool judge_rule(struct judge *judge)
 {
 	const struct program_rule *rule = judge->rule;
 
+	if (program_rule_lists_sensor(judge->program, rule) && !no(judge, SENSORS))
+		return false;
 	if (rule->except && !judge_node(judge, rule->except - 1))
 		return false;
 	if (rule->flags & PROGRAM_RULE_OVER_ALL && rule->semantics <= PROGRAM_STRICT_PARTITION &&

@@ -61,13 +61,18 @@ static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
 	return true;
 }
 
-/* EVENTS "catalog" */
+/* EVENTS "catalog" [AS prefix] */
 static bool parse_events(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	lang_advance(p);
 	item->kind = LANG_ITEM_EVENTS;
 	item->name = (struct lang_word){ .text = p->token.text, .location = p->token.location };
-	return lang_expect(p, LANG_TOKEN_STRING, "the name of a catalog in quotes", NULL);
+	if (!lang_expect(p, LANG_TOKEN_STRING, "the name of a catalog in quotes", NULL))
+		return false;
+	if (!lang_token_is(&p->token, "AS"))
+		return true;
+	lang_advance(p);
+	return lang_take_word(p, &item->prefix, "what the names begin with");
 }
 
 static bool parse_rule(struct lang_parser *p, struct lang_syntax_item *item)

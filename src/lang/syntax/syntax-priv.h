@@ -208,7 +208,8 @@ enum lang_syntax_item_kind {
 struct lang_syntax_item {
 	struct lang_syntax_item *next;
 	enum lang_syntax_item_kind kind;
-	struct lang_word name; /* EVENTS: the catalog, EVENT: the type */
+	struct lang_word name;   /* EVENTS: the catalog, EVENT: the type */
+	struct lang_word prefix; /* EVENTS: what AS says, or nothing */
 	struct lang_syntax_field *fields;
 	uint32_t field_count;
 	struct lang_syntax_rule *rule;       /* RULE */

@@ -141,8 +141,8 @@ static int map_type(struct stream_process *process, const struct sensor_type *to
 
 	if (what) {
 		diag_add(diag, ASTERISM_WARNING, NULL, "declare it as the process does, with EVENTS \"sensor:NAME\"",
-			 "%s of process %u (%s) is not read: it %s field %s than the rules know it by",
-			 want->type->name, process->pid, process->comm, what, field);
+			 "%s of process %u (%s) is not read: it %s field %s than the rules know it by", want->name,
+			 process->pid, process->comm, what, field);
 		return 0;
 	}
 	result = map_fields(want->type, announced, form);
@@ -154,7 +154,7 @@ static int map_type(struct stream_process *process, const struct sensor_type *to
 }
 
 int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,
-			struct stream_want *wants, size_t want_count, struct asterism_diag *diag)
+			const struct stream_wants *wants, struct asterism_diag *diag)
 {
 	const struct event_catalog_access nothing = { .files = EVENT_FILES_NONE, .is_foreign = true };
 	const struct event_type *announced;
@@ -173,9 +173,9 @@ int stream_process_type(struct stream_process *process, const struct sensor_type
 	announced = event_catalog_get(catalog, 0);
 	if (!result && (!announced || announced->hook_count || sensor_payload_lay(announced, NULL) != (int)told->units))
 		result = -EBADMSG;
-	for (size_t i = 0; i < want_count && !result; i++)
-		if (strcmp(wants[i].type->name, announced->name) == 0)
-			result = map_type(process, told, announced, &wants[i], diag);
+	for (size_t i = 0; i < wants->count && !result; i++)
+		if (strcmp(wants->items[i].name, announced->name) == 0)
+			result = map_type(process, told, announced, &wants->items[i], diag);
 	event_catalog_free(catalog);
 	if (result)
 		return result;
@@ -184,12 +184,12 @@ int stream_process_type(struct stream_process *process, const struct sensor_type
 	return 0;
 }
 
-void stream_process_join(struct stream_process *process, struct stream_want *wants, size_t want_count)
+void stream_process_join(struct stream_process *process, const struct stream_wants *wants)
 {
 	process->is_in = true;
 	for (uint32_t id = 1; id <= SENSOR_TYPES_MAX; id++)
-		for (size_t i = 0; i < want_count; i++)
-			wants[i].announced += process->forms[id].type == wants[i].number;
+		for (size_t i = 0; i < wants->count; i++)
+			wants->items[i].announced += process->forms[id].type == wants->items[i].number;
 }
 
 uint64_t stream_process_dropped(const struct stream_process *process)

@@ -11,11 +11,18 @@
 #include "sensor/observer.h"
 #include "sensor/stream/reader.h"
 
-/* An event type that somebody wants: how the catalog has it, and the number that its records are to have. */
+/* An event type that somebody wants: how the catalog has it, what it is asked for by, and the number that its records
+ * are to have. */
 struct stream_want {
 	const struct event_type *type;
+	const char *name; /* what applications call it */
 	uint32_t number;
 	uint64_t announced; /* by processes that are read, with these fields */
+};
+
+struct stream_wants {
+	struct stream_want *items;
+	size_t count;
 };
 
 struct stream_process {
@@ -34,7 +41,7 @@ struct stream_process {
 };
 
 /* It is read from here on. */
-void stream_process_join(struct stream_process *process, struct stream_want *wants, size_t want_count);
+void stream_process_join(struct stream_process *process, const struct stream_wants *wants);
 
 /* Takes the area on success. Returns 0, -ENOMEM. */
 int stream_process_new(const struct sensor_process *told, struct sensor_mapping *area, struct stream_reading *reading,
@@ -46,7 +53,7 @@ void stream_process_free(struct stream_process *process);
  * wanted one of its name is not read; a warning tells which. Returns 0, -ENOMEM, -EBADMSG.
  */
 int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,
-			struct stream_want *wants, size_t want_count, struct asterism_diag *diag);
+			const struct stream_wants *wants, struct asterism_diag *diag);
 
 /* Elements that found no ring, since this process is known here. */
 uint64_t stream_process_dropped(const struct stream_process *process);

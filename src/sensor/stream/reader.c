@@ -73,7 +73,7 @@ static void fill(struct stream_reader *reader, const struct stream_form *form, u
 	*record = (struct event_header){
 		.ts = ts,
 		.type = form->type,
-		.cpu = UINT32_MAX,
+		.cpu = EVENT_NO_CPU,
 		.pid = reader->pid,
 		.tid = who->tid,
 	};

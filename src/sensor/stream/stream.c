@@ -39,6 +39,7 @@ struct stream {
 	struct stream_process **processes;
 	size_t process_count, process_capacity;
 	struct stream_counts counts; /* of processes that are gone */
+	size_t asked;                /* of the wants: how many the directory has been asked for */
 	uint64_t next_try_ns, next_scope_ns, begin_ns;
 	bool told_waiting;
 	int epoll_fd;
@@ -85,7 +86,7 @@ static int join(struct stream *stream, struct stream_process *process)
 
 	if (process->is_in || !options->in_scope(options->context, (pid_t)process->pid))
 		return 0;
-	stream_process_join(process, options->wants, options->want_count);
+	stream_process_join(process, &options->wants);
 	stream->counts.processes++;
 	for (uint32_t i = 0; i < process->reader_count && !result; i++)
 		result = merge_add(&stream->merge, &process->readers[i].input);
@@ -107,9 +108,15 @@ static int take_process(struct stream *stream, const struct sensor_notice *notic
 	struct stream_process *process = find_again(stream, notice->process);
 	int result;
 
-	if (process) {
-		process->number = notice->number;
-		sensor_mapping_free(notice->area);
+	if (process || !notice->area) {
+		if (process)
+			process->number = notice->number;
+		else
+			diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL,
+				 "the sensors of process %u cannot be read: their memory cannot be mapped",
+				 notice->process->pid);
+		if (notice->area)
+			sensor_mapping_free(notice->area);
 		return 0;
 	}
 	if (stream->process_count == PROCESSES_MAX)
@@ -135,8 +142,7 @@ static int take_type(struct stream *stream, const struct sensor_notice *notice)
 
 	if (!process)
 		return 0;
-	result = stream_process_type(process, notice->type, notice->text, options->wants, options->want_count,
-				     options->diag);
+	result = stream_process_type(process, notice->type, notice->text, &options->wants, options->diag);
 	if (result != -EBADMSG)
 		return result;
 	diag_add(options->diag, ASTERISM_WARNING, NULL, NULL, "what process %u (%s) says of a sensor makes no sense",
@@ -150,13 +156,24 @@ static void close_readers(struct stream_process *process)
 		process->readers[i].is_closed = true;
 }
 
+/* Asks for the next name, if there is one more: one at a time, as the directory wants it. */
+static int ask(struct stream *stream)
+{
+	const struct stream_wants *wants = &stream->options.wants;
+	size_t next = stream->asked++;
+
+	return next < wants->count ? sensor_observer_ask(stream->observer, wants->items[next].name,
+							 SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS)
+				   : 0;
+}
+
 static int take_notice(struct stream *stream, const struct sensor_notice *notice)
 {
 	struct stream_process *process;
 
 	switch (notice->kind) {
 	case SENSOR_PROCESS:
-		return notice->area ? take_process(stream, notice) : 0;
+		return take_process(stream, notice);
 	case SENSOR_TYPE:
 		return take_type(stream, notice);
 	case SENSOR_ENDED:
@@ -164,6 +181,8 @@ static int take_notice(struct stream *stream, const struct sensor_notice *notice
 		if (process)
 			close_readers(process);
 		return 0;
+	case SENSOR_END:
+		return ask(stream);
 	default:
 		return 0;
 	}
@@ -177,33 +196,6 @@ static void lose_directory(struct stream *stream)
 	diag_add(stream->options.diag, ASTERISM_WARNING, NULL,
 		 "sensors that are read go on being read; new ones are as soon as a directory serves again",
 		 "the directory of sensors has ended");
-}
-
-/* Takes all that there is about a name. */
-static int ask_for(struct stream *stream, const char *name)
-{
-	int result = sensor_observer_ask(stream->observer, name, SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS);
-	struct sensor_notice notice = { .kind = SENSOR_CLOCK };
-
-	for (int waited = 0; !result && notice.kind != SENSOR_END && waited < OPEN_WAIT_MS;) {
-		if (stream->directory)
-			result = sensor_directory_dispatch(stream->directory);
-		if (!result)
-			result = sensor_observer_next(stream->observer, 1, &notice);
-		waited += result == 0;
-		if (result == 1)
-			result = take_notice(stream, &notice);
-	}
-	return result ? result : notice.kind == SENSOR_END ? 0 : -ETIMEDOUT;
-}
-
-static int ask(struct stream *stream)
-{
-	int result = 0;
-
-	for (size_t i = 0; i < stream->options.want_count && !result; i++)
-		result = ask_for(stream, stream->options.wants[i].type->name);
-	return result;
 }
 
 /* Takes what the directory has told by now. Returns the first failure; everything is taken all the same. */
@@ -235,6 +227,7 @@ static void find_directory_again(struct stream *stream, uint64_t now)
 		stream->observer = NULL;
 		return;
 	}
+	stream->asked = 0;
 	if (watch(stream, sensor_observer_fd(stream->observer)) || ask(stream))
 		lose_directory(stream);
 }
@@ -245,11 +238,11 @@ static void tell_waiting(struct stream *stream, uint64_t now)
 	if (stream->told_waiting || now - stream->begin_ns < PATIENCE_NS)
 		return;
 	stream->told_waiting = true;
-	for (size_t i = 0; i < stream->options.want_count; i++)
-		if (!stream->options.wants[i].announced)
+	for (size_t i = 0; i < stream->options.wants.count; i++)
+		if (!stream->options.wants.items[i].announced)
 			diag_add(stream->options.diag, ASTERISM_NOTE, NULL, NULL,
 				 "no observed process has announced %s yet; it is waited for",
-				 stream->options.wants[i].type->name);
+				 stream->options.wants.items[i].name);
 }
 
 /* Whom a session observes is not known when the first are told of, and may change. */
@@ -282,6 +275,26 @@ static int serve(struct stream *stream)
 	return result;
 }
 
+/*
+ * Asks for all, and waits for the answers, so that what is started now finds its sensors watched. One that takes its
+ * time goes on being asked later; it may be that it is served by our own thread.
+ */
+static int ask_all(struct stream *stream)
+{
+	struct sensor_notice notice;
+	int result = ask(stream);
+
+	for (int waited = 0; result >= 0 && stream->asked <= stream->options.wants.count && waited < OPEN_WAIT_MS;) {
+		result = stream->directory ? sensor_directory_dispatch(stream->directory) : 0;
+		if (!result)
+			result = sensor_observer_next(stream->observer, 1, &notice);
+		waited += result == 0;
+		if (result == 1)
+			result = take_notice(stream, &notice);
+	}
+	return result < 0 ? result : 0;
+}
+
 /* Returns 0; -ENOENT: nobody serves. */
 static int observe(struct stream *stream, const char *path, struct asterism_diag *diag)
 {
@@ -289,7 +302,7 @@ static int observe(struct stream *stream, const char *path, struct asterism_diag
 
 	if (!result)
 		result = watch(stream, sensor_observer_fd(stream->observer));
-	return result ? result : ask(stream);
+	return result ? result : ask_all(stream);
 }
 
 static int find_directory(struct stream *stream, struct asterism_diag *diag)

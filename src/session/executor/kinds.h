@@ -19,6 +19,10 @@ struct kernel_stream {
 int kernel_open(const struct executor_options *options, const struct kernel_stream *stream, struct asterism_diag *diag,
 		struct executor **made);
 
+/* Whether nothing is asked of the kernel; then what has its place, which has none of its programs. */
+bool bare_does(const struct executor_options *options);
+int bare_open(const struct executor_options *options, struct asterism_diag *diag, struct executor **made);
+
 /* A defect of the generated code is, to its user, something this kernel does not do. */
 int kernel_error(int result);
 

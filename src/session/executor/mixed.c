@@ -4,6 +4,8 @@
  * kernel's programs ship for them. Matches of the one come in order, and matches of the other; an event reaches the
  * rules in user space when it is polled, and for what is due while nothing comes they look at the clock some fifty
  * times a second. Where all rules run in the kernel this makes an executor of that kind, and nothing of this is true.
+ *
+ * Where some of them wait for sensors, too, both are merged (sensing.h), and time has passed as far as the merge says.
  */
 
 #include "session/executor/kinds.h"
@@ -11,20 +13,33 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "session/executor/placement.h"
+#include "session/executor/sensing.h"
 #include "session/load/order.h"
 #include "session/load/rules.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 /* How long after its deadline a shipped event may still come in, and how often time is looked at while nothing comes.
  */
 enum { GRACE_NS = 50 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
 
+/*
+ * Where there are sensors: how often they are looked at, how long after its time the kernel's programs have shipped an
+ * event unless the machine stops, and how often a poll takes more while there is no room for all that they have.
+ */
+enum { LOOK_NS = 5 * 1000 * 1000, ARRIVE_NS = 1000 * 1000, ROUNDS = 64 };
+
 struct mixed {
 	struct executor executor; /* first */
 	const struct program *program;
 	struct executor *kernel, *user; /* user: NULL where all run in the kernel */
+	struct sensing *sensing;        /* NULL: no rule waits for sensors */
+	int both_fd;                    /* sensing: readable when it or the kernel has something */
 	uint64_t ended_ns;              /* when events ended; 0: they have not */
+	bool is_full;                   /* sensing has no more room */
 	bool *in_kernel, *in_user;      /* per rule: runs there; some may run in neither */
 };
 
@@ -40,12 +55,55 @@ static bool mixed_has(const struct executor *executor, pid_t pid)
 
 static int mixed_fd(const struct executor *executor)
 {
-	return executor_fd(((const struct mixed *)executor)->kernel);
+	const struct mixed *mixed = (const struct mixed *)executor;
+
+	return mixed->sensing ? mixed->both_fd : executor_fd(mixed->kernel);
+}
+
+/* One look at both. Returns as executor_poll; EXECUTOR_PAUSE also where the kernel has more than there was room for. */
+static int poll_both(struct mixed *mixed, uint64_t *wait_ns)
+{
+	uint64_t arrived = mixed->ended_ns ? UINT64_MAX : clock_now_ns() - ARRIVE_NS, passed;
+	int polled = executor_poll(mixed->kernel, wait_ns), result;
+
+	if (polled && polled != EXECUTOR_PAUSE)
+		return polled;
+	result = sensing_turn(mixed->sensing, polled ? 0 : arrived, &passed);
+	if (mixed->ended_ns && !polled) {
+		if (sensing_has_more(mixed->sensing))
+			polled = EXECUTOR_PAUSE;
+		else
+			passed = mixed->ended_ns;
+	}
+	if (!result)
+		result = executor_advance(mixed->user, passed);
+	return result ? result : polled;
+}
+
+static int poll_with_sensors(struct mixed *mixed, uint64_t *wait_ns)
+{
+	int result = EXECUTOR_PAUSE;
+
+	mixed->is_full = true;
+	for (int i = 0; i < ROUNDS && result == EXECUTOR_PAUSE && mixed->is_full; i++) {
+		mixed->is_full = false;
+		result = poll_both(mixed, wait_ns);
+	}
+	if (mixed->is_full && result == EXECUTOR_PAUSE) {
+		*wait_ns = 0;
+		return 0;
+	}
+	if (*wait_ns > LOOK_NS)
+		*wait_ns = LOOK_NS;
+	return result;
 }
 
 static int mixed_poll(struct executor *executor, uint64_t *wait_ns)
 {
 	struct mixed *mixed = (struct mixed *)executor;
+
+	if (mixed->sensing)
+		return poll_with_sensors(mixed, wait_ns);
 	uint64_t until = mixed->ended_ns ? mixed->ended_ns : clock_now_ns() - GRACE_NS;
 	int result = executor_poll(mixed->kernel, wait_ns);
 
@@ -61,6 +119,8 @@ static int mixed_finish(struct executor *executor)
 	struct mixed *mixed = (struct mixed *)executor;
 
 	mixed->ended_ns = clock_now_ns();
+	if (mixed->sensing)
+		sensing_end(mixed->sensing);
 	return executor_finish(mixed->kernel);
 }
 
@@ -70,6 +130,8 @@ static void mixed_count(const struct executor *executor, struct session_totals *
 
 	executor_count(mixed->user, totals);
 	executor_count(mixed->kernel, totals); /* it knows more of the user's rules */
+	if (mixed->sensing)
+		sensing_count(mixed->sensing, totals);
 }
 
 static void mixed_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
@@ -99,6 +161,9 @@ static void mixed_free(struct executor *executor)
 {
 	struct mixed *mixed = (struct mixed *)executor;
 
+	sensing_free(mixed->sensing);
+	if (mixed->both_fd >= 0)
+		close(mixed->both_fd);
 	executor_free(mixed->kernel);
 	executor_free(mixed->user);
 	alloc_free(mixed->in_kernel);
@@ -145,7 +210,14 @@ static int placement_of_rules(struct mixed *mixed, const struct executor_options
 /* Events that the kernel ships go to the rules in user space. */
 static int on_event(void *context, const struct event_header *record)
 {
-	return executor_feed(((struct mixed *)context)->user, record);
+	struct mixed *mixed = context;
+	int result;
+
+	if (!mixed->sensing)
+		return executor_feed(mixed->user, record);
+	result = sensing_take(mixed->sensing, record);
+	mixed->is_full |= result == EXECUTOR_PAUSE;
+	return result;
 }
 
 static void on_lost(void *context, uint64_t lost)
@@ -174,6 +246,8 @@ static int make_kernel(struct mixed *mixed, const struct executor_options *optio
 	struct executor_options kernel = *options;
 
 	kernel.rules = mixed->in_kernel;
+	if (mixed->user && bare_does(options))
+		return bare_open(options, diag, &mixed->kernel);
 	return kernel_open(&kernel, mixed->user ? &stream : &nobody, diag, &mixed->kernel);
 }
 
@@ -242,6 +316,29 @@ static int make_both(struct mixed *mixed, const struct executor_options *options
 	return make_kernel(mixed, options, diag);
 }
 
+static int make_sensing(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
+{
+	const struct sensing_options sensing = {
+		.program = mixed->program,
+		.catalog = options->catalog,
+		.rules = mixed->in_user,
+		.user = mixed->user,
+		.kernel = mixed->kernel,
+	};
+	struct epoll_event event = { .events = EPOLLIN };
+	int result = mixed->user ? sensing_new(&sensing, diag, &mixed->sensing) : 0;
+
+	if (result || !mixed->sensing)
+		return result;
+	mixed->both_fd = epoll_create1(EPOLL_CLOEXEC);
+	int kernel_fd = executor_fd(mixed->kernel);
+
+	if (mixed->both_fd < 0 || (kernel_fd >= 0 && epoll_ctl(mixed->both_fd, EPOLL_CTL_ADD, kernel_fd, &event) < 0) ||
+	    epoll_ctl(mixed->both_fd, EPOLL_CTL_ADD, sensing_fd(mixed->sensing), &event) < 0)
+		return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
+	return 0;
+}
+
 /* What is made of it: both, or where nothing runs in user space, the kernel's alone. */
 static struct executor *take(struct mixed *mixed)
 {
@@ -267,11 +364,14 @@ static int mixed_open(const struct executor_options *options, struct asterism_di
 		return diag_no_memory(diag);
 	mixed->executor.kind = &executor_mixed;
 	mixed->program = options->program;
+	mixed->both_fd = -1;
 	mixed->in_kernel = alloc_zero(rule_count, sizeof *mixed->in_kernel);
 	mixed->in_user = alloc_zero(rule_count, sizeof *mixed->in_user);
 	result = mixed->in_kernel && mixed->in_user ? placement_of_rules(mixed, options, diag) : diag_no_memory(diag);
 	if (!result)
 		result = kernel_error(make_both(mixed, options, diag));
+	if (!result)
+		result = make_sensing(mixed, options, diag);
 	if (!result)
 		session_note_delivered(mixed->program, mixed->in_kernel, diag);
 	if (result)

@@ -3,7 +3,9 @@
 
 #include "session/load/policy.h"
 
+#include "base/alloc.h"
 #include "program/calls.h"
+#include "program/emissions.h"
 #include "program/query.h"
 
 #include <errno.h>
@@ -128,21 +130,64 @@ static int check_statement(const struct session_policy *policy, const struct pro
 	return 0;
 }
 
-int policy_check(const struct session_policy *policy, const struct program *program, struct asterism_diag *diag)
+/* Marks the rules that wait for sensors, or for what such rules emit. */
+static int mark_hearsay(const struct program *program, bool *hearsay)
+{
+	struct program_reached fed;
+	int result = 0;
+
+	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
+		if (!program_rule_lists_sensor(program, &program->rules[i]))
+			continue;
+		hearsay[i] = true;
+		result = program_reach(program, i, PROGRAM_DOWNSTREAM, program->rule_count, &fed);
+		for (uint32_t j = 0; j < fed.count; j++)
+			hearsay[fed.rules[j]] = true;
+		alloc_free(fed.rules);
+	}
+	return result;
+}
+
+/* What a process says of itself is no ground for acting on any: it could have others ended by what it makes up. */
+static int refuse_hearsay(const struct program *program, const struct program_rule *rule,
+			  const struct react_action *action, struct asterism_diag *diag)
+{
+	return diag_error(diag, NULL, -EINVAL,
+			  "%s %s calls %s, but it rests on events of applications (sensors): what they say is no "
+			  "ground for that",
+			  program_sort(rule), program_text(program, rule->name), action->name);
+}
+
+static int check_rule(const struct session_policy *policy, const struct program *program,
+		      const struct program_rule *rule, bool is_hearsay, struct asterism_diag *diag)
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		const struct program_rule *rule = &program->rules[i];
+	for (uint32_t i = 0; i < rule->statement_count; i++) {
+		const struct react_action *action = program_call(program, &program_statements(program, rule)[i]);
+		int error = 0;
 
-		for (uint32_t j = 0; j < rule->statement_count; j++) {
-			const struct react_action *action =
-				program_call(program, &program_statements(program, rule)[j]);
-
-			if (action && !policy_allows(policy, action) &&
-			    check_statement(policy, program, rule, action, diag))
-				result = -EINVAL;
-		}
+		if (action && !policy_allows(policy, action))
+			error = check_statement(policy, program, rule, action, diag);
+		else if (action && action->changes_system && is_hearsay)
+			error = refuse_hearsay(program, rule, action, diag);
+		result = result ? result : error;
 	}
+	return result;
+}
+
+int policy_check(const struct session_policy *policy, const struct program *program, struct asterism_diag *diag)
+{
+	bool *hearsay = alloc_zero(program->rule_count, sizeof *hearsay);
+	int result = 0;
+
+	if (!hearsay || mark_hearsay(program, hearsay)) {
+		alloc_free(hearsay);
+		return diag_no_memory(diag);
+	}
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		if (check_rule(policy, program, &program->rules[i], hearsay[i], diag))
+			result = -EINVAL;
+	alloc_free(hearsay);
 	return result;
 }

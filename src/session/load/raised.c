@@ -13,7 +13,7 @@ static bool is_raised(const struct program *program, struct event_catalog *catal
 {
 	const struct event_type *known = event_catalog_find(catalog, program_text(program, program->types[type].name));
 
-	return !known || known->hook_count || program_is_emitted(program, type);
+	return !known || known->hook_count || known->sensor || program_is_emitted(program, type);
 }
 
 /* Every element of a pattern counts. Returns the first type in vain, or NONE. */
@@ -58,7 +58,7 @@ static bool sees_anything(const struct program *program, struct event_catalog *c
 		const struct event_type *known =
 			event_catalog_find(catalog, program_text(program, program->types[i].name));
 
-		if (known && known->hook_count)
+		if (known && (known->hook_count || known->sensor))
 			return true;
 	}
 	return false;

@@ -276,8 +276,11 @@ static int declare_type(struct event_catalog *catalog, const struct program *pro
 		return diag_no_memory(diag);
 	result = event_catalog_add(
 		catalog,
-		&(struct event_type_spec){
-			.name = name, .fields = fields, .field_count = type->field_count, .origin = EVENT_DECLARED },
+		&(struct event_type_spec){ .sensor = type->sensor ? program_text(program, type->sensor - 1) : NULL,
+					   .name = name,
+					   .fields = fields,
+					   .field_count = type->field_count,
+					   .origin = EVENT_DECLARED },
 		&added);
 	if (result == -EEXIST)
 		return diag_error(diag, NULL, -EINVAL,

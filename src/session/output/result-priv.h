@@ -65,6 +65,9 @@ char *result_message(const struct program *program, const struct program_match *
 /* "[pid/tid]", or one number for a thread that leads its process. Returns the characters written. */
 int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid);
 
+/* "  cpu n", in a column; "-" where it is not known. */
+void result_put_cpu(FILE *stream, uint32_t cpu);
+
 /* ,"warning":"..." and ,"trail":[...] of a machine's match. */
 void result_put_warning(FILE *stream, const struct program *program, const struct program_match *match);
 void result_put_trail(FILE *stream, const struct program *program, const struct program_match *match);

@@ -42,7 +42,8 @@ static void put_who(FILE *stream, const char *comm, const uint32_t ids[3], const
 		putc(' ', stream);
 		width += 1 + text_write(stream, text, TEXT_VALUE);
 	}
-	fprintf(stream, "%*s  cpu %3" PRIu32, width < WHO_WIDTH ? WHO_WIDTH - width : 0, "", ids[0]);
+	fprintf(stream, "%*s", width < WHO_WIDTH ? WHO_WIDTH - width : 0, "");
+	result_put_cpu(stream, ids[0]);
 }
 
 static void put_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value,

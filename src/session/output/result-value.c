@@ -225,3 +225,11 @@ int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
 		return fprintf(stream, "[%" PRIu32 "]", pid);
 	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
 }
+
+void result_put_cpu(FILE *stream, uint32_t cpu)
+{
+	if (cpu == EVENT_NO_CPU)
+		fputs("  cpu   -", stream);
+	else
+		fprintf(stream, "  cpu %3" PRIu32, cpu);
+}

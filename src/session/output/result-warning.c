@@ -152,7 +152,8 @@ void result_write_trail(FILE *stream, const struct program *program, const struc
 		put_column(stream, event->from, from);
 		fputs(" -> ", stream);
 		put_column(stream, event->to, to);
-		fprintf(stream, "  cpu %3" PRIu32 "  ", event->cpu);
+		result_put_cpu(stream, event->cpu);
+		fputs("  ", stream);
 		result_put_ids(stream, event->pid, event->tid);
 		putc('\n', stream);
 	}

@@ -25,6 +25,15 @@ struct session_refusals {
 
 void session_refusals_fini(struct session_refusals *refusals);
 
+/* What came of the sensors that rules wait for. */
+struct session_sensors {
+	uint64_t events, lost;
+	uint64_t late;       /* events that came after younger ones had been dealt with */
+	uint64_t unfinished; /* events that processes had begun when they ended */
+	uint64_t processes, out_of_scope;
+	const char *unannounced; /* a sensor, of the catalog, that no observed process has announced; NULL: none */
+};
+
 /* What a session counted. */
 struct session_totals {
 	uint64_t events;
@@ -38,9 +47,10 @@ struct session_totals {
 	uint32_t divided;                  /* rules that several of them shared */
 	bool repeated;                     /* sharing a rule did not do, so the replay began again without */
 	struct recording_totals recording; /* of a recording */
-	struct react_tallies tallies;      /* counters and histograms of the rules */
-	uint64_t stops_refused;            /* processes that were not stopped: too many are */
-	uint64_t asks_lost;                /* questions that got their default answer without being told */
+	struct session_sensors sensors;
+	struct react_tallies tallies; /* counters and histograms of the rules */
+	uint64_t stops_refused;       /* processes that were not stopped: too many are */
+	uint64_t asks_lost;           /* questions that got their default answer without being told */
 	struct session_refusals refusals;
 	enum severity least_severity; /* matches of rules below it were counted, but not told */
 };

@@ -225,7 +225,10 @@ void event_text_line(struct text_buffer *text, const struct event *event, const 
 		return;
 	put_text(&pen, time);
 	put_text(&pen, " [");
-	put_right(&pen, header->cpu, 3);
+	if (header->cpu == EVENT_NO_CPU)
+		put_text(&pen, "  -");
+	else
+		put_right(&pen, header->cpu, 3);
 	put_text(&pen, "] ");
 	put_comm(&pen, header->comm);
 	put_right(&pen, header->pid, 7);

@@ -159,7 +159,7 @@ static void test_values(void **unused)
 	assert_int_equal(rig.out[0].header.type, TYPE_A);
 	assert_int_equal(rig.out[0].header.pid, 42); /* the ring says 1 */
 	assert_int_equal(rig.out[0].header.tid, 70);
-	assert_int_equal(rig.out[0].header.cpu, UINT32_MAX);
+	assert_int_equal(rig.out[0].header.cpu, EVENT_NO_CPU);
 	assert_string_equal(rig.out[0].header.comm, "worker");
 	assert_true((int64_t)rig.out[0].small == -3);
 	assert_int_equal(rig.out[0].tiny, 200);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * An application with sensors.
+ *
+ *	plant-sensors requests THREADS COUNT EVERY   requests of a millisecond; each EVERY-th takes 15 (0: none does)
+ *	plant-sensors flood COUNT                    as many as there can be
+ *	plant-sensors open                           begins an event, and is killed
+ *
+ * OTHER_FIELDS: what it announces is not what others do.
+ */
+
+#include "sensor/client/sensor.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef OTHER_FIELDS
+#define REQUEST(F) F(u32, id, "", "number") F(u32, bytes, "bytes", "of the body")
+#else
+#define REQUEST(F) F(u64, id, "", "number") F(u32, bytes, "bytes", "of the body") F(text16, path, "", "asked for")
+#endif
+ASTERISM_SENSOR(request_begin, "a request arrives", REQUEST)
+ASTERISM_SENSOR(request_end, "it is answered", REQUEST)
+
+#ifdef OTHER_FIELDS
+#define SENSE(sensor, id) ASTERISM_SENSE(sensor, id, 100)
+#else
+#define SENSE(sensor, id) ASTERISM_SENSE(sensor, id, 100 + (uint32_t)(id), "/index")
+#endif
+
+struct share {
+	pthread_t thread;
+	int number, count, every;
+};
+
+static void wait_ns(long ns)
+{
+	const struct timespec time = { .tv_nsec = ns };
+
+	nanosleep(&time, NULL);
+}
+
+static void *serve(void *context)
+{
+	const struct share *share = context;
+
+	for (int i = 0; i < share->count; i++) {
+		uint64_t id = (uint64_t)(share->number * share->count + i);
+
+		SENSE(request_begin, id);
+		wait_ns(share->every && i % share->every == share->every - 1 ? 15000000 : 1000000);
+		SENSE(request_end, id);
+	}
+	return NULL;
+}
+
+static void requests(int threads, int count, int every)
+{
+	struct share *shares = calloc((size_t)threads, sizeof *shares);
+
+	if (!shares)
+		return;
+	for (int i = 0; i < threads; i++) {
+		shares[i] = (struct share){ .number = i, .count = count, .every = every };
+		if (pthread_create(&shares[i].thread, NULL, serve, &shares[i]))
+			exit(2);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(shares[i].thread, NULL);
+	free(shares);
+}
+
+int main(int count, char **arguments)
+{
+	const char *what = count > 1 ? arguments[1] : "";
+
+	if (!strcmp(what, "requests") && count == 5) {
+		requests(atoi(arguments[2]), atoi(arguments[3]), atoi(arguments[4]));
+	} else if (!strcmp(what, "flood") && count == 3) {
+		for (long i = 0; i < atol(arguments[2]); i++)
+			SENSE(request_begin, (uint64_t)i);
+	} else if (!strcmp(what, "open")) {
+		SENSE(request_begin, 1);
+		wait_ns(100000000);
+		request_end_write();
+		kill(getpid(), SIGKILL);
+	} else {
+		return 2;
+	}
+	return 0;
+}
