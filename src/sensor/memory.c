@@ -12,10 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
@@ -193,35 +195,38 @@ int sensor_memory_gates(struct sensor_known_process *process)
 	return 0;
 }
 
-/* From here on area_fd is for reading. */
+/* From here on area_fd is for reading. Who made the file may hold a lease on it: that is not waited for. */
 static int reopen(struct sensor_known_process *process)
 {
 	char path[32];
 	int fd;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", process->area_fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
+		return errno == EWOULDBLOCK ? -EBADMSG : -errno;
 	close(process->area_fd);
 	process->area_fd = fd;
 	return 0;
+}
+
+/* What can be resized until it is sealed may have been. Huge pages may be none when they are looked at. */
+int sensor_memory_check(struct sensor_known_process *process)
+{
+	int seals = fcntl(process->area_fd, F_GET_SEALS);
+	struct stat status;
+	struct statfs system;
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(process->area_fd, &status) || !S_ISREG(status.st_mode) ||
+	    (uint64_t)status.st_size != process->bytes || fstatfs(process->area_fd, &system) ||
+	    system.f_type != TMPFS_MAGIC)
+		return -EBADMSG;
+	return reopen(process);
 }
 
 int sensor_memory_seal(struct sensor_known_process *process)
 {
 	if (fcntl(process->area_fd, F_ADD_SEALS, SEALS))
 		return -errno;
-	return reopen(process);
-}
-
-int sensor_memory_check(struct sensor_known_process *process)
-{
-	int seals = fcntl(process->area_fd, F_GET_SEALS);
-	struct stat status;
-
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(process->area_fd, &status) || !S_ISREG(status.st_mode) ||
-	    (uint64_t)status.st_size != process->bytes)
-		return -EBADMSG;
-	return reopen(process);
+	return sensor_memory_check(process);
 }

@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -136,6 +138,39 @@ static void test_texts(void **state)
 	rig_close(&rig);
 }
 
+/* Whether readers are told of an application. */
+static bool is_listed(struct rig *rig)
+{
+	rig_observe(rig, "", SENSOR_ENDED_TOO | SENSOR_AREAS);
+	return rig->process_count != 0;
+}
+
+/* An application that changes the size of its memory before that is sealed is no one that readers meet. */
+static void test_resized(void **state)
+{
+	static const off_t sizes[] = { 0, 4096, 64 << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct rig rig = { 0 };
+		struct sensor_directory_stats stats;
+
+		rig_open(&rig, NULL);
+		int fd = meet(&rig);
+
+		assert_int_equal(register_with(&rig, fd, 0), SENSOR_AREA);
+		assert_int_equal(ftruncate(reply.fds[0], sizes[i]), 0);
+		sensor_packet_close(&reply);
+		say_mapped(fd);
+		assert_int_equal(hear(&rig, fd), -EPIPE);
+		sensor_directory_stats(rig.directory, &stats);
+		assert_int_equal(stats.malformed, 1);
+		assert_false(is_listed(&rig));
+		close(fd);
+		rig_close(&rig);
+	}
+}
+
 /* Sends nonsense. It is sent away; who behaves is not disturbed. */
 static void test_nonsense(void **state)
 {
@@ -245,6 +280,37 @@ static void test_handed_over(void **state)
 		close(area);
 		close(fd);
 	}
+	rig_close(&rig);
+}
+
+/* Opening a file for reading waits for who holds a lease on it: 45 s. */
+static void test_leased(void **state)
+{
+	struct sensor_shape shape = { .slots = 16, .sub_units = 1024, .sub_count = 16 };
+	struct sensor_register message = { { SENSOR_REGISTER, SENSOR_PROTOCOL_VERSION }, 16, 1024, 16, 0 };
+	int made = memfd_create("leased", MFD_CLOEXEC | MFD_ALLOW_SEALING), area;
+	struct rig rig = { 0 };
+	char path[32];
+
+	(void)state;
+	assert_int_equal(ftruncate(made, (off_t)sensor_area_bytes(&shape)), 0);
+	assert_int_equal(fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL), 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", made);
+	area = open(path, O_RDWR | O_CLOEXEC); /* as a file that is open once */
+	close(made);
+	signal(SIGIO, SIG_IGN);
+	if (area < 0 || fcntl(area, F_SETLEASE, F_WRLCK))
+		skip();
+	rig_open(&rig, NULL);
+	int fd = meet(&rig);
+	time_t start = time(NULL);
+
+	send_part(fd, &message, sizeof message, &(struct more){ .fd = area });
+	assert_int_equal(hear(&rig, fd), 1);
+	assert_int_equal(reply.is.head.kind, SENSOR_REFUSED);
+	assert_in_range(time(NULL) - start, 0, 10);
+	close(area);
+	close(fd);
 	rig_close(&rig);
 }
 
@@ -402,7 +468,7 @@ int main(void)
 		cmocka_unit_test(test_texts), cmocka_unit_test(test_nonsense),    cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_quota), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_seals),
 		cmocka_unit_test(test_slow),  cmocka_unit_test(test_rights),      cmocka_unit_test(test_one_at_a_time),
-		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_notes), cmocka_unit_test(test_resized),     cmocka_unit_test(test_leased),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
