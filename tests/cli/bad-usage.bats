@@ -130,6 +130,8 @@ refused() {
 			example=${example/generate-events |/true |}
 			[[ $example != *"dot -T"* ]] || example="${example%% | dot*}"
 			example=${example/ --engine kernel/ --engine user}
+			example=${example/sensor:.\/server/sensor:${ASTERISM%/src/cmd/asterism}/tests/unit/sensor/sensor-app}
+			example=${example/own.events/$BATS_TEST_DIRNAME/../../catalogs/tcp.events}
 			run bash -c "asterism() { \"$ASTERISM\" \"\$@\"; }; set -o pipefail; $example"
 			[ "$status" = 0 ] || { echo "$command: $example: $output"; false; }
 		done < <(sed -n '/^Examples:/,$p' <<<"$help" | grep -E '^  [^ ]')

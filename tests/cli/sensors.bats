@@ -15,6 +15,8 @@ setup() {
 	cp "$library/sensor.h" include/asterism/
 	export ASTERISM_SENSORS=$PWD/sensors LD_LIBRARY_PATH=$library
 	started=()
+	sanitised=()
+	! nm -D "$library/libasterism-sensor.so.0" | grep -q __asan || sanitised=(-fsanitize=address,undefined)
 }
 
 teardown() {
@@ -63,7 +65,7 @@ await() {
 }
 
 @test "a server's sensors are known before it runs, and while it does" {
-	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread -o server "$examples/sensor-server.c" -L"$library" -lasterism-sensor
+	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o server "$examples/sensor-server.c" -L"$library" -lasterism-sensor
 	run -0 "$ASTERISM" events -v sensor:./server
 	[[ $output == *"request_begin "*"a line has come"* && $output == *"bytes        "*"u32"*"bytes, of the line"* ]]
 	printf '%s\n' "EVENTS \"sensor:$PWD/server\"" 'RULE slow' 'PATTERN { [request_begin:b, request_end:e] }' \
@@ -98,6 +100,7 @@ await() {
 
 @test "a Python program" {
 	command -v python3 >/dev/null || skip "python3 is not installed"
+	[ ${#sanitised[@]} = 0 ] || skip "python3 does not load what is sanitised"
 	ASTERISM_SENSOR_LIBRARY=$library/libasterism-sensor.so.0 python3 "$examples/asterism_sensor.py" 20 &
 	started+=($!)
 	serve

@@ -7,7 +7,7 @@ syntax keyword asterismKeyword AFTER AGGREGATE AND AS ASYNCHRONOUS AVG BY CALL C
 syntax keyword asterismConstant FALSE TRUE
 syntax match asterismType /\(:\s*\)\@<=\(addr\|bool\|f64\|i16\|i32\|i64\|i8\|string\|time\|u16\|u32\|u64\|u8\)\>/
 syntax match asterismSeverity /\(\<SEVERITY\s\+\)\@<=\(info\|low\|medium\|high\|critical\)\>/
-syntax match asterismAction /\(\<CALL\s\+\)\@<=\(Ask\|BoostThreadPriority\|Continue\|Count\|Exec\|Freeze\|Histogram\|Kill\|Message\|SetThreadPriority\|ShareCpu\|Signal\|Snapshot\|Stack\|Stop\|Thaw\|Veto\)\>/
+syntax match asterismAction /\(\<CALL\s\+\)\@<=\(Ask\|BoostThreadPriority\|Continue\|Count\|Exec\|Freeze\|Histogram\|Kill\|Message\|SetThreadPriority\|ShareCpu\|Signal\|Snapshot\|Stack\|StackOf\|Stop\|Thaw\|Veto\)\>/
 syntax match asterismNumber /\<\(0[xX]\x\+\|\d\+\(\.\d\+\)\?\([eE][-+]\?\d\+\)\?\(GiB\|KiB\|MiB\|min\|ms\|ns\|us\|h\|s\)\?\)\>/
 syntax match asterismEscape /\\\(x\x\{1,2}\|\o\{1,3}\|.\)/ contained
 syntax region asterismString start=/"/ skip=/\\./ end=/"/ oneline contains=asterismEscape
