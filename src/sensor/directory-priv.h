@@ -20,8 +20,9 @@ enum {
 	SENSOR_PATTERN_BYTES = SENSOR_PATH_BYTES + SENSOR_NAME_BYTES,
 	SENSOR_TYPES_A_TIME = 64,
 	SENSOR_TEXT_BYTES_MAX = 1 << 18, /* of all types of a process */
-	SENSOR_STEPS = 16,               /* messages of a client at a time */
-	SENSOR_PATIENCE_S = 5,           /* with who does not say what it must, or does not take what it wants */
+	SENSOR_PASSERS_MAX = 4,
+	SENSOR_STEPS = 16,     /* messages of a client at a time */
+	SENSOR_PATIENCE_S = 5, /* with who does not say what it must, or does not take what it wants */
 };
 
 struct sensor_known_type {
@@ -82,7 +83,8 @@ struct sensor_directory {
 	uint64_t last_number;
 	struct sensor_known_process processes[SENSOR_PROCESSES_MAX];
 	struct sensor_client clients[SENSOR_CLIENTS_MAX];
-	struct sensor_packet packet; /* being handled */
+	struct sensor_packet packet;     /* being handled */
+	int passers[SENSOR_PASSERS_MAX]; /* processes that look at what is handed over; 0: none */
 	struct sensor_directory_stats stats;
 };
 
@@ -96,6 +98,9 @@ int sensor_memory_gates(struct sensor_known_process *process);
 /* Seals a new area, or finds one sealed that was handed over; area_fd is one for reading then. */
 int sensor_memory_seal(struct sensor_known_process *process);
 int sensor_memory_check(struct sensor_known_process *process);
+
+/* hand-over.c: sensor_packet_receive, of which no descriptors come but of memfds. It waits some ms at most. */
+int sensor_hand_over_receive(struct sensor_directory *directory, const struct sensor_client *client);
 
 /* processes.c: the table of processes */
 

@@ -105,7 +105,7 @@ static void serve(struct sensor_directory *directory, struct sensor_client *clie
 	int result = 1;
 
 	for (int i = 0; i < SENSOR_STEPS && result > 0 && client->fd >= 0; i++) {
-		result = sensor_packet_receive(client->fd, &directory->packet);
+		result = sensor_hand_over_receive(directory, client);
 		if (result <= 0)
 			break;
 		result = handle(directory, client);
