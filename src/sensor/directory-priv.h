@@ -15,6 +15,9 @@ enum {
 	SENSOR_PROCESSES_MAX = 256,
 	SENSOR_OBSERVERS_MAX = 64,
 	SENSOR_CLIENTS_MAX = SENSOR_PROCESSES_MAX + SENSOR_OBSERVERS_MAX,
+	SENSOR_USER_CLIENTS_MAX = 80, /* of a user but root */
+	SENSOR_USER_OBSERVERS_MAX = 8,
+	SENSOR_ROOT_CLIENTS = 16, /* of the clients, as of the observers: those that nobody else gets */
 	SENSOR_ENDED_MAX = 32,    /* of the processes, those that are kept */
 	SENSOR_PATTERNS_MAX = 32, /* of an observer */
 	SENSOR_PATTERN_BYTES = SENSOR_PATH_BYTES + SENSOR_NAME_BYTES,

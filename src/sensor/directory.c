@@ -50,24 +50,33 @@ static bool is_member(const struct sensor_directory *directory, int fd, gid_t fi
 	return false;
 }
 
-static struct sensor_client *find_room(struct sensor_directory *directory)
+/* Who is not root leaves room for root and for others. */
+static struct sensor_client *find_room(struct sensor_directory *directory, uint32_t uid)
 {
+	struct sensor_client *room = NULL;
+	uint32_t free_count = 0, own = 0;
+
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
-		if (directory->clients[i].fd < 0)
-			return &directory->clients[i];
+		struct sensor_client *client = &directory->clients[i];
+
+		own += client->fd >= 0 && client->uid == uid;
+		free_count += client->fd < 0;
+		if (client->fd < 0 && !room)
+			room = client;
 	}
-	return NULL;
+	return uid == 0 || (own < SENSOR_USER_CLIENTS_MAX && free_count > SENSOR_ROOT_CLIENTS) ? room : NULL;
 }
 
 static void admit(struct sensor_directory *directory, int fd)
 {
-	struct sensor_client *client = find_room(directory);
+	struct sensor_client *client = NULL;
 	struct ucred peer;
 	socklen_t bytes = sizeof peer;
 	int send_bytes = SEND_BYTES;
 
-	if (!client || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) ||
-	    sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		client = find_room(directory, peer.uid);
+	if (!client || sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
 		directory->stats.refused++;
 		close(fd);
 		return;

@@ -191,12 +191,29 @@ static void open_told(struct sensor_directory *directory, struct sensor_client *
 	}
 }
 
+static bool has_room(const struct sensor_directory *directory, uint32_t uid)
+{
+	uint32_t own = 0;
+
+	if (uid == 0)
+		return directory->stats.observers < SENSOR_OBSERVERS_MAX;
+	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
+		own += directory->clients[i].fd >= 0 && directory->clients[i].progress &&
+		       directory->clients[i].uid == uid;
+	return own < SENSOR_USER_OBSERVERS_MAX &&
+	       directory->stats.observers < SENSOR_OBSERVERS_MAX - SENSOR_ROOT_CLIENTS;
+}
+
 static int become_observer(struct sensor_directory *directory, struct sensor_client *client)
 {
 	if (client->progress)
 		return 0;
-	if (client->process || directory->stats.observers == SENSOR_OBSERVERS_MAX)
+	if (client->process)
 		return -EBADMSG;
+	if (!has_room(directory, client->uid)) {
+		directory->stats.refused++;
+		return -EMFILE;
+	}
 	client->progress = alloc_zero(SENSOR_PROCESSES_MAX, sizeof *client->progress);
 	client->patterns = alloc_zero(SENSOR_PATTERNS_MAX, sizeof *client->patterns);
 	if (client->progress)

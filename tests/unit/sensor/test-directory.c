@@ -400,6 +400,62 @@ static void test_rights(void **state)
 	rig_close(&rig);
 }
 
+/* As somebody else: connects, and asks with as many as it gets. Returns how many are observers. */
+static int crowd(const char *path)
+{
+	static int fds[400];
+	int asking = 0;
+
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+		struct sensor_observe message = { .head = { SENSOR_OBSERVE, SENSOR_PROTOCOL_VERSION },
+						  .flags = SENSOR_FOLLOW };
+
+		while ((fds[i] = sensor_place_connect(path)) == -EAGAIN)
+			usleep(100);
+		send_part(fds[i], &message, sizeof message, &(struct more){ "", 1, 0 });
+	}
+	usleep(300000);
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+		asking += sensor_packet_receive(fds[i], &reply) == 1;
+	return asking;
+}
+
+/* However many clients a user has, there is room for root. */
+static void test_crowd(void **state)
+{
+	struct rig rig = { 0 };
+	int pipes[2], asking = 0;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	rig_open(&rig, NULL);
+	assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setgid(65534) || setuid(65534))
+			_exit(2);
+		asking = crowd(rig.path);
+		if (write(pipes[1], &asking, sizeof asking) < 0)
+			_exit(2);
+		for (;;)
+			pause();
+	}
+	for (int i = 0; i < 2000 && read(pipes[0], &asking, sizeof asking) < 0; i++)
+		rig_until(&rig, NULL, 1);
+	assert_int_equal(asking, 8);
+	int fd = join(&rig);
+
+	rig_observe(&rig, "", 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(fd);
+	rig_close(&rig);
+}
+
 static void test_one_at_a_time(void **state)
 {
 	struct sensor_directory_options options = { 0 };
@@ -469,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_quota), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_seals),
 		cmocka_unit_test(test_slow),  cmocka_unit_test(test_rights),      cmocka_unit_test(test_one_at_a_time),
 		cmocka_unit_test(test_notes), cmocka_unit_test(test_resized),     cmocka_unit_test(test_leased),
+		cmocka_unit_test(test_crowd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
