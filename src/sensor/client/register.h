@@ -59,6 +59,16 @@ ASTERISM_CLIENT_FUNCTION struct asterism_client_writers *asterism_client_make_wr
 	return (struct asterism_client_writers *)memory;
 }
 
+/* Whether it has so many bytes, and keeps them: what is mapped of it cannot go away. */
+ASTERISM_CLIENT_FUNCTION int asterism_client_is_sealed(int fd, uint64_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat status;
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK) && !fstat(fd, &status) && status.st_size >= 0 &&
+	       (uint64_t)status.st_size == bytes;
+}
+
 /* A new area: mapped, and a writer for each of its rings. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_take_area(struct asterism_client *client,
 						       const struct asterism_client_message *answer)
@@ -66,10 +76,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_take_area(struct asterism_client *c
 	const struct sensor_area_message *said = &answer->is.area;
 	struct sensor_shape shape = { said->slots, said->sub_units, said->sub_count };
 	struct asterism_client_writers *writers;
-	struct stat status;
 
-	if (!sensor_shape_is_valid(&shape) || said->clock >= RING_CLOCKS || fstat(answer->fds[0], &status) ||
-	    status.st_size < 0 || (uint64_t)status.st_size != sensor_area_bytes(&shape))
+	if (!sensor_shape_is_valid(&shape) || said->clock >= RING_CLOCKS ||
+	    fcntl(answer->fds[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
+	    !asterism_client_is_sealed(answer->fds[0], sensor_area_bytes(&shape)))
 		return -1;
 	/* A parent's area, of which a child may hold an event that it will never commit. */
 	void *old = client->area_bytes == sensor_area_bytes(&shape) ? client->area : NULL;
@@ -106,7 +116,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_take_answer(struct asterism_client 
 	void *page;
 
 	if (answer->is.head.kind != SENSOR_AREA || answer->length != sizeof answer->is.area ||
-	    answer->fd_count != gates + 1)
+	    answer->fd_count != gates + 1 || !asterism_client_is_sealed(answer->fds[gates], SENSOR_PAGE_BYTES))
 		return -1;
 	if (!has_area && asterism_client_take_area(client, answer))
 		return -1;

@@ -25,6 +25,13 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS   (1024 + 9)
+#define F_GET_SEALS   (1024 + 10)
+#define F_SEAL_SHRINK 2
+#define F_SEAL_GROW   4
+#endif
+
 #define ASTERISM_CLIENT_FUNCTION static __attribute__((unused))
 
 enum {
