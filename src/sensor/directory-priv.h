@@ -82,6 +82,7 @@ struct sensor_directory {
 	gid_t group;
 	bool has_group;
 	int listen_fd, epoll_fd, timer_fd, clock_fd;
+	int spare_fd; /* given up where there is no other, to send somebody away */
 	struct sensor_clock *clock;
 	uint64_t last_number;
 	struct sensor_known_process processes[SENSOR_PROCESSES_MAX];

@@ -91,11 +91,31 @@ static void admit(struct sensor_directory *directory, int fd)
 	};
 }
 
+static void count_lack(struct sensor_directory *directory, int error)
+{
+	directory->stats.lacking++;
+	directory->stats.lack = error;
+}
+
+/* Without a descriptor for it a connection would wait, and wake us, for ever. */
+static void send_away(struct sensor_directory *directory)
+{
+	count_lack(directory, -errno);
+	close(directory->spare_fd);
+	int fd = accept4(directory->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	directory->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void accept_all(struct sensor_directory *directory)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(directory->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			send_away(directory);
 		if (fd < 0)
 			return;
 		admit(directory, fd);
@@ -126,6 +146,8 @@ static void serve(struct sensor_directory *directory, struct sensor_client *clie
 		return;
 	directory->stats.malformed += result == -EBADMSG;
 	directory->stats.slow += result == -EAGAIN;
+	if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
+		count_lack(directory, result);
 	close_client(directory, client);
 }
 
@@ -239,6 +261,7 @@ int sensor_directory_open(const struct sensor_directory_options *options, struct
 		return diag_no_memory(diag);
 	directory->options = *options;
 	directory->listen_fd = directory->timer_fd = directory->clock_fd = -1;
+	directory->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
 		directory->clients[i].fd = -1;
 	directory->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -271,6 +294,7 @@ void sensor_directory_close(struct sensor_directory *directory)
 	if (directory->listen_fd >= 0)
 		unlink(directory->path);
 	close_fd(directory->listen_fd);
+	close_fd(directory->spare_fd);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
 		close_client(directory, &directory->clients[i]);
 	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {

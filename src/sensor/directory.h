@@ -31,6 +31,8 @@ struct sensor_directory_stats {
 	uint64_t processes, observers, registered, refused;
 	uint64_t malformed; /* clients sent away for what they sent */
 	uint64_t slow;      /* for what they did not take */
+	uint64_t lacking;   /* for what we lack: descriptors, memory */
+	int lack;           /* -errno of the last of these */
 	uint64_t bytes;     /* of all areas */
 };
 

@@ -121,10 +121,11 @@ int sensor_place_listen(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	mask = umask(0177);
-	result = bind(fd, (const struct sockaddr *)&address, sizeof address) ? -errno : 0;
+	/* The file takes the socket's mode: changed by its path it could be somebody else's file by then. */
+	mask = umask(0);
+	result = fchmod(fd, mode) || bind(fd, (const struct sockaddr *)&address, sizeof address) ? -errno : 0;
 	umask(mask);
-	if (!result && (chmod(path, mode) || listen(fd, BACKLOG)))
+	if (!result && listen(fd, BACKLOG))
 		result = -errno;
 	if (!result)
 		return fd;

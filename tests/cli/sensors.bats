@@ -107,6 +107,26 @@ await() {
 	await 'order(number: u32, price: f64, item: string\[32\]) - somebody orders' "$ASTERISM" sensors
 }
 
+@test "a directory that has no descriptors left says so at its end" {
+	(ulimit -n 40; exec "$ASTERISM" sensors --serve) 2>serve.log &
+	local directory=$!
+	started+=($directory)
+	await sensors ls
+	[ "$(stat -c %a sensors)" = "$([ "$UID" = 0 ] && echo 666 || echo 600)" ]
+	for ((i = 0; i < 25; i++)); do
+		"$build/tests/unit/sensor/sensor-app" go-on >/dev/null &
+		started+=($!)
+	done
+	await '^\(3[7-9]\|40\)$' bash -c 'ls "/proc/$0/fd" | wc -l' $directory
+	for ((i = 0; i < 4; i++)); do
+		"$ASTERISM" sensors >/dev/null 2>&1 || true
+	done
+	kill -INT $directory
+	wait $directory
+	grep -q "clients were sent away: Too many open files" serve.log
+	grep -q "'ulimit -n' says" serve.log
+}
+
 @test "what cannot be is said, with what to do" {
 	run -2 "$ASTERISM" sensors
 	[[ $output == *"no directory of sensors serves at $PWD/sensors"*"asterism sensors --serve"* ]]

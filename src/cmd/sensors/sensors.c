@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void put_safe(const char *text)
 {
@@ -149,6 +150,29 @@ static int list(const struct cli_arguments *arguments, struct asterism_diag *dia
 	return result;
 }
 
+/* Four descriptors for a process: what a shell allows is soon taken. */
+static void take_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void report(const struct sensor_directory_stats *stats)
+{
+	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
+		 " clients sent nonsense, %" PRIu64 " were too slow",
+		 stats->registered, stats->refused, stats->malformed, stats->slow);
+	if (!stats->lacking)
+		return;
+	cli_warning("%" PRIu64 " clients were sent away: %s", stats->lacking, strerror(-stats->lack));
+	if (stats->lack == -EMFILE)
+		cli_hint("'ulimit -n' says how many descriptors the directory may have: up to four for each process");
+}
+
 static int serve(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	struct sensor_directory_options options = { .path = arguments->options[OPTION_SENSOR_SOCKET].text,
@@ -156,6 +180,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 	const volatile sig_atomic_t *stop = signals_take();
 	struct sensor_directory_stats stats;
 	struct sensor_directory *directory;
+	take_descriptors();
 	int result = sensor_directory_open(&options, diag, &directory);
 
 	if (result)
@@ -168,9 +193,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 			result = sensor_directory_dispatch(directory);
 	}
 	sensor_directory_stats(directory, &stats);
-	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
-		 " clients sent nonsense, %" PRIu64 " were too slow",
-		 stats.registered, stats.refused, stats.malformed, stats.slow);
+	report(&stats);
 	sensor_directory_close(directory);
 	return result;
 }
