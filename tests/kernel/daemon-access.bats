@@ -141,7 +141,7 @@ refused() {
 	chmod 666 open.events
 	start
 	[ "$(asked '[n for n in u if u[n]["error"]]')" = "['open.rule', 'theirs.rule']" ]
-	grep -q "theirs.rule: theirs.rule:1:8: there is no catalog '$PWD/theirs.events'" log
+	grep -q "error: theirs.rule:1:8: there is no catalog '$PWD/theirs.events'" log
 	[ "$(asked 'u["mine.rule"]["state"]')" = active ]
 }
 

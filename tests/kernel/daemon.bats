@@ -256,7 +256,7 @@ await_waiting() {
 @test "a unit that changes while matches come tells each of them once" {
 	printf 'RULE one PATTERN { [sys_exit_getppid:a] }\n' >rules/one.rule
 	start --rate 1000000
-	(for i in $(seq 20); do echo "# $i" >>rules/one.rule; ctl reload; done) >/dev/null 3>&- 6<&- 7>&- &
+	(for i in $(seq 20); do echo "// $i" >>rules/one.rule; ctl reload; done) >/dev/null 3>&- 6<&- 7>&- &
 	for _ in $(seq 200); do call 10; done
 	wait $!
 	sleep 0.3
@@ -534,7 +534,7 @@ while True:
 	await READY=1 told 2
 	stop
 	await STOPPING=1 told
-	grep -q '^<3>wrong.rule: ' log
+	grep -q '^<3>wrong.rule:1:1: ' log
 	grep -q '^<6>observing' log
 	! grep -q '^asterismd:' log
 }
