@@ -3,28 +3,14 @@
 
 #include "sensor/payload.h"
 
+#include "event/packed.h"
 #include "sensor/layout.h"
 
 #include <errno.h>
 
 uint32_t sensor_payload_width(const struct event_field *field)
 {
-	switch (field->value) {
-	case EVENT_U8:
-	case EVENT_I8:
-	case EVENT_BOOL:
-		return 1;
-	case EVENT_U16:
-	case EVENT_I16:
-		return 2;
-	case EVENT_U32:
-	case EVENT_I32:
-		return 4;
-	case EVENT_STRING:
-		return field->bytes;
-	default:
-		return 8;
-	}
+	return field->value == EVENT_STRING ? field->bytes : event_packed_width(field->value);
 }
 
 uint32_t sensor_payload_align(const struct event_field *field)
