@@ -68,8 +68,10 @@ static int receive_beside(struct sensor_directory *directory, int fd)
 	int *pid = find_place(directory), pair[2], result;
 	struct pollfd ready = { .events = POLLIN };
 
-	if (!pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (!pid)
 		return -EBADMSG;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
 	*pid = (int)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); /* without a signal at its end */
 	if (*pid == 0)
 		pass_on(&directory->packet, fd, pair[1]);
@@ -81,7 +83,7 @@ static int receive_beside(struct sensor_directory *directory, int fd)
 		*pid = 0;
 	else if (result != 1)
 		kill(*pid, SIGKILL);
-	return result == 1 ? 1 : -EBADMSG;
+	return result == 1 || result == -EMFILE ? result : -EBADMSG;
 }
 
 int sensor_hand_over_receive(struct sensor_directory *directory, const struct sensor_client *client)

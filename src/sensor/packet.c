@@ -4,6 +4,7 @@
 #include "sensor/packet.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -68,8 +69,11 @@ int sensor_packet_receive(int fd, struct sensor_packet *packet)
 	if (packet->length >= sizeof packet->is.head && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
 	    packet->is.head.version == SENSOR_PROTOCOL_VERSION)
 		return 1;
+	/* Descriptors that came cut, though there was room to be told of them, found no place among ours. */
+	bool lacks_place = message.msg_flags & MSG_CTRUNC && packet->fd_count < SENSOR_PACKET_FDS;
+
 	sensor_packet_close(packet);
-	return length ? -EBADMSG : -EPIPE;
+	return !length ? -EPIPE : lacks_place ? -EMFILE : -EBADMSG;
 }
 
 void sensor_packet_close(struct sensor_packet *packet)

@@ -124,6 +124,7 @@ await() {
 	kill -INT $directory
 	wait $directory
 	grep -q "clients were sent away: Too many open files" serve.log
+	grep -q " 0 clients sent nonsense" serve.log
 	grep -q "'ulimit -n' says" serve.log
 }
 
