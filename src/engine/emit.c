@@ -123,6 +123,7 @@ void engine_raise(struct engine *engine)
 	while (raised->next < raised->used && !engine->failed) {
 		struct raised_head head;
 		struct engine_event event = { .number = ++engine->number };
+		const struct engine_dispatch *row;
 
 		memcpy(&head, raised->bytes + raised->next, sizeof head);
 		memcpy(raised->record, raised->bytes + raised->next + sizeof head, head.bytes);
@@ -133,7 +134,11 @@ void engine_raise(struct engine *engine)
 		event.record_bytes = head.bytes;
 		if (engine->seen)
 			engine->seen[event.record->type]++;
-		engine_pass(engine, &engine->dispatch[event.record->type], &event);
+		row = &engine->dispatch[event.record->type];
+		if (engine_has_unread(row, event.record))
+			engine_unread_pass(engine, row, &event);
+		else
+			engine_pass(engine, row, &event);
 	}
 	engine->level = 0;
 	raised->next = raised->used = 0;

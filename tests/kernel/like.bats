@@ -72,3 +72,30 @@ in_kernel() {
 	grep -q '"tainted":true' user
 	cmp user kernel
 }
+
+# What is raised carries a cut string on, and a raised event of its own is not judged by the one that led to it.
+@test "cut strings of raised events: kernel and engine agree, and mark no more than that" {
+	cat >raised.rule <<-'END'
+		EVENT E { f: string, n: u32 }
+		EVENT P { g: string, n: u32 }
+		EVENT Q { g: string, n: u32 }
+		RULE carries PATTERN { E:e } WHERE { NOT e.f LIKE "*/x" } DO { EMIT P(g = e.f, n = e.n); EMIT Q(g = "short", n = e.n) }
+		RULE long PATTERN { P:p } WHERE { NOT p.g LIKE "*/x" } RETURN { p.n AS n } DO { EMIT Q(g = p.g, n = 9) }
+		RULE discards PATTERN { P:p } WHERE { NOT p.g LIKE "*/x" } RETURN { p.n AS n } ON LOSS DISCARD
+		RULE two PATTERN { [P:p, P:q] } WHERE { NOT q.g LIKE "*/x" } RETURN { q.n AS n }
+		RULE short PATTERN { Q:q } WHERE { NOT q.g LIKE "*/x" } RETURN { q.n AS n }
+		MACHINE m KEY { } STATE S { ON Q:q -> STAY { WARN "{q.n}" } ON Q:q WHERE q.g LIKE "*/x" -> T } STATE T { ON Q -> S }
+	END
+	for text in a $(printf 'b%.0s' {1..300}) c $(printf 'd%.0s' {1..254}) $(printf 'e%.0s' {1..255}); do
+		echo "{\"event\":\"E\",\"ts\":$((++number)),\"cpu\":0,\"pid\":1,\"tid\":1,\"f\":\"$text\",\"n\":$number}"
+	done >events.jsonl
+	for engine in user kernel; do
+		run --separate-stderr -3 "$ASTERISM" replay --engine $engine -f json raised.rule events.jsonl
+		sed 's/"seconds":[^,]*,"events_per_second":[^,]*,//' <<<"$output" >$engine
+	done
+	diff user kernel
+	grep '"match":"long"' user | grep '"n":2}' | grep -q '"tainted":true'
+	grep '"match":"long"' user | grep '"n":3}' | grep -q '"tainted":false'
+	grep '"match":"short"' user | grep '"n":2}' | grep -q '"tainted":false'
+	[ "$(grep '"match":"discards"' user | grep -o '"n":[0-9]*' | tr '\n' ' ')" = '"n":1 "n":3 "n":4 ' ]
+}

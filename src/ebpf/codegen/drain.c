@@ -187,7 +187,11 @@ static void emit_arrived(struct drain *drain, uint32_t type)
 	for (uint32_t i = 0; (event = plan_next(drain->plan, type, &all, &i)) && !ebpf_asm_error(as);) {
 		struct emit emit = emit_for(drain, event);
 
+		if (event->asks_ends)
+			emit_look_for_cut(&emit);
 		emit_rule(&emit);
+		if (event->asks_ends)
+			emit_count_cut(&emit);
 		if (emit_raises(&emit)) {
 			uint32_t none = ebpf_label(as);
 
