@@ -318,10 +318,13 @@ static void close_programs(struct ebpf *ebpf)
  */
 static int make_in_parts(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
-	int error;
-
 	for (ebpf->part_insns = PART_INSNS; ebpf->part_insns > PART_INSNS_LEAST; ebpf->part_insns /= 4) {
-		error = make_programs(ebpf, options, NULL);
+		struct asterism_diag *said = asterism_diag_new();
+		int error = make_programs(ebpf, options, said);
+
+		if (!error)
+			diag_take(diag, said);
+		asterism_diag_free(said);
 		if (!error)
 			return 0;
 		close_programs(ebpf);

@@ -390,3 +390,16 @@ takes_early() {
 	[[ $stderr == *"in_user_space"* ]]
 	[[ $output != *in_kernel* && $output != *in_user_space* ]]
 }
+
+@test "a field that this kernel does not have: a warning says so, where a rule reads it" {
+	cat >absent.events <<-'END'
+		EVENT switch { gone: u32, next: u32 } FROM sched:sched_switch { gone = prev->no_such_member ? 7, next = next->pid }
+	END
+	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.gone } AFTER MATCH DROP' >reads.rule
+	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.next }' >ignores.rule
+	run --separate-stderr -0 "$ASTERISM" run -q reads.rule -- sleep 0.01
+	[ "$stderr" = "asterism: warning: this kernel does not say gone of switch: it is always 7" ]
+	[[ "$output" == *"s.gone=7"* ]]
+	run --separate-stderr -0 "$ASTERISM" run -q ignores.rule -- sleep 0.01
+	[ -z "$stderr" ]
+}

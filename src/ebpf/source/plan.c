@@ -13,6 +13,7 @@
 #include "ebpf/source/await.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct draft {
 	const struct source_want *want;
 	struct source_entry entry;
 	struct source_unit unit; /* without entries */
+	bool *absent;            /* per field: the path ends in a constant, as this kernel has nothing else of it */
 };
 
 static bool is_needed(const struct source_want *want, uint32_t field)
@@ -54,7 +56,8 @@ static int parse(struct draft *draft)
 		result = source_parse_scope(source->scope, binding->arena, &draft->unit.scope, binding->reason,
 					    binding->size);
 	draft->entry.paths = arena_zero(binding->arena, draft->type->field_count, sizeof *draft->entry.paths);
-	if (!draft->entry.paths)
+	draft->absent = arena_zero(binding->arena, draft->type->field_count, sizeof *draft->absent);
+	if (!draft->entry.paths || !draft->absent)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < draft->type->field_count && !result; i++) {
 		if (!is_needed(draft->want, i))
@@ -116,10 +119,12 @@ static int resolve_field(struct draft *draft, uint32_t i)
 {
 	const struct event_field *field = &draft->type->fields[i];
 	struct source_node *path = draft->entry.paths[i];
+	bool chooses = path->op == SOURCE_CHOICE;
 	int result = source_resolve(&draft->binding, path);
 
 	if (result)
 		return result;
+	draft->absent[i] = chooses && path->op == SOURCE_CONST;
 	bool is_text = source_is_string(path), is_zero = path->op == SOURCE_CONST && path->value == 0;
 
 	if (is_text != (field->value == EVENT_STRING) && !is_zero) {
@@ -388,6 +393,18 @@ static int add_drafts(struct source_plan *plan, const struct drafts *drafts)
 	return result;
 }
 
+/* A value that says nothing must not be taken for one that does. */
+static void tell_absent(const struct draft *draft, struct asterism_diag *diag)
+{
+	const struct event_type *type = draft->type;
+
+	for (uint32_t i = 0; i < type->field_count; i++)
+		if (draft->absent[i])
+			diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+				 "this kernel does not say %s of %s: it is always %" PRId64, type->fields[i].name,
+				 type->name, draft->entry.paths[i]->value);
+}
+
 static int add_want(struct source_plan *plan, const struct btf_kernel *btf, const struct source_want *want,
 		    struct asterism_diag *diag)
 {
@@ -405,7 +422,8 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 
 		if (!result) {
 			result = add_drafts(plan, &drafts);
-			served++;
+			if (!served++ && want->needs)
+				tell_absent(&drafts.items[0], diag);
 		}
 		if (result == -ENOMEM)
 			return diag_no_memory(diag);
