@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who is read. What the directory tells is taken before any ring is looked at; as it tells of a process before
- * that process may write, an event of one that it has not told of is younger than that look, which is what the input
- * `news` stands for in the merge.
+ * Decides who is read. What the directory tells (follow.h) is taken before any ring is looked at; as it tells of a
+ * process before that process may write, an event of one that it has not told of is younger than that look, which is
+ * what the input `news` stands for in the merge.
  */
 
 #include "sensor/stream/stream.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "sensor/directory.h"
+#include "sensor/stream/follow.h"
 #include "sensor/stream/queue.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 enum {
-	TURN_EVENTS = 65536,      /* of one turn */
-	OPEN_WAIT_MS = 2000,      /* for what the directory has to tell at first */
-	NEWS_MAX = 4096,          /* of one look */
-	PATIENCE_NS = 2000000000, /* until it is told that a sensor is waited for */
-	AGAIN_NS = 1000000000,    /* between two attempts to find a directory that has gone */
-	SCOPE_NS = 200000000,     /* between two looks at who is in scope */
+	TURN_EVENTS = 65536,  /* of one turn */
+	SCOPE_NS = 200000000, /* between two looks at who is in scope */
 	PROCESSES_MAX = 4096,
 };
 
@@ -34,28 +27,17 @@ struct stream {
 	struct queue queue; /* what is handed over */
 	struct merge_input news;
 	struct stream_reading reading;
-	struct sensor_directory *directory; /* own; NULL: another one serves */
-	struct sensor_observer *observer;   /* NULL: it has gone */
+	struct follow *follow;
 	struct stream_process **processes;
 	size_t process_count, process_capacity;
 	struct stream_counts counts; /* of processes that are gone */
-	size_t asked;                /* of the wants: how many the directory has been asked for */
-	uint64_t next_try_ns, next_scope_ns, begin_ns;
-	bool told_waiting;
-	int epoll_fd;
+	uint64_t next_scope_ns;
 	int failed;
 };
 
 static void look_for_news(struct merge_input *input)
 {
 	(void)input; /* the floor is raised where the news are taken */
-}
-
-static int watch(struct stream *stream, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return epoll_ctl(stream->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
 static struct stream_process *find(const struct stream *stream, uint64_t number)
@@ -103,8 +85,9 @@ static void drop(struct stream *stream, size_t index)
 	stream->processes[index] = stream->processes[--stream->process_count];
 }
 
-static int take_process(struct stream *stream, const struct sensor_notice *notice)
+static int take_process(void *context, const struct sensor_notice *notice)
 {
+	struct stream *stream = context;
 	struct stream_process *process = find_again(stream, notice->process);
 	int result;
 
@@ -134,8 +117,9 @@ static int take_process(struct stream *stream, const struct sensor_notice *notic
 	return join(stream, process);
 }
 
-static int take_type(struct stream *stream, const struct sensor_notice *notice)
+static int take_type(void *context, const struct sensor_notice *notice)
 {
+	struct stream *stream = context;
 	const struct stream_options *options = &stream->options;
 	struct stream_process *process = find(stream, notice->number);
 	int result;
@@ -156,95 +140,6 @@ static void close_readers(struct stream_process *process)
 		process->readers[i].is_closed = true;
 }
 
-/* Asks for the next name, if there is one more: one at a time, as the directory wants it. */
-static int ask(struct stream *stream)
-{
-	const struct stream_wants *wants = &stream->options.wants;
-	size_t next = stream->asked++;
-
-	return next < wants->count ? sensor_observer_ask(stream->observer, wants->items[next].name,
-							 SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS)
-				   : 0;
-}
-
-static int take_notice(struct stream *stream, const struct sensor_notice *notice)
-{
-	struct stream_process *process;
-
-	switch (notice->kind) {
-	case SENSOR_PROCESS:
-		return take_process(stream, notice);
-	case SENSOR_TYPE:
-		return take_type(stream, notice);
-	case SENSOR_ENDED:
-		process = find(stream, notice->number);
-		if (process)
-			close_readers(process);
-		return 0;
-	case SENSOR_END:
-		return ask(stream);
-	default:
-		return 0;
-	}
-}
-
-static void lose_directory(struct stream *stream)
-{
-	sensor_observer_close(stream->observer);
-	stream->observer = NULL;
-	stream->next_try_ns = clock_now_ns() + AGAIN_NS;
-	diag_add(stream->options.diag, ASTERISM_WARNING, NULL,
-		 "sensors that are read go on being read; new ones are as soon as a directory serves again",
-		 "the directory of sensors has ended");
-}
-
-/* Takes what the directory has told by now. Returns the first failure; everything is taken all the same. */
-static int take_news(struct stream *stream)
-{
-	struct sensor_notice notice;
-	int result, failed = 0;
-
-	for (int i = 0; stream->observer && i < NEWS_MAX; i++) {
-		result = sensor_observer_next(stream->observer, 0, &notice);
-		if (result == 0)
-			return failed;
-		if (result < 0) {
-			lose_directory(stream);
-			return failed;
-		}
-		result = take_notice(stream, &notice);
-		failed = failed ? failed : result;
-	}
-	return failed;
-}
-
-static void find_directory_again(struct stream *stream, uint64_t now)
-{
-	if (stream->observer || now < stream->next_try_ns)
-		return;
-	stream->next_try_ns = now + AGAIN_NS;
-	if (sensor_observer_open(NULL, NULL, NULL, &stream->observer)) {
-		stream->observer = NULL;
-		return;
-	}
-	stream->asked = 0;
-	if (watch(stream, sensor_observer_fd(stream->observer)) || ask(stream))
-		lose_directory(stream);
-}
-
-/* Said once: whoever is there by now is told of. */
-static void tell_waiting(struct stream *stream, uint64_t now)
-{
-	if (stream->told_waiting || now - stream->begin_ns < PATIENCE_NS)
-		return;
-	stream->told_waiting = true;
-	for (size_t i = 0; i < stream->options.wants.count; i++)
-		if (!stream->options.wants.items[i].announced)
-			diag_add(stream->options.diag, ASTERISM_NOTE, NULL, NULL,
-				 "no observed process has announced %s yet; it is waited for",
-				 stream->options.wants.items[i].name);
-}
-
 /* Whom a session observes is not known when the first are told of, and may change. */
 static int look_at_scope(struct stream *stream, uint64_t now)
 {
@@ -258,66 +153,25 @@ static int look_at_scope(struct stream *stream, uint64_t now)
 	return result;
 }
 
+static void on_ended(void *context, uint64_t number)
+{
+	struct stream_process *process = find(context, number);
+
+	if (process)
+		close_readers(process);
+}
+
 static int serve(struct stream *stream)
 {
-	int result = stream->directory ? sensor_directory_dispatch(stream->directory) : 0;
 	uint64_t now = clock_now_ns();
+	int result = follow_serve(stream->follow);
 
-	find_directory_again(stream, now);
-	if (!result)
-		result = take_news(stream);
 	if (!result)
 		result = look_at_scope(stream, now);
 	/* Who was told of until now is there; those that a directory which has gone did not tell of are late. */
 	if (now - STREAM_VISIBLE_NS > stream->news.floor_ns)
 		stream->news.floor_ns = now - STREAM_VISIBLE_NS;
-	tell_waiting(stream, now);
 	return result;
-}
-
-/*
- * Asks for all, and waits for the answers, so that what is started now finds its sensors watched. One that takes its
- * time goes on being asked later; it may be that it is served by our own thread.
- */
-static int ask_all(struct stream *stream)
-{
-	struct sensor_notice notice;
-	int result = ask(stream);
-
-	for (int waited = 0; result >= 0 && stream->asked <= stream->options.wants.count && waited < OPEN_WAIT_MS;) {
-		result = stream->directory ? sensor_directory_dispatch(stream->directory) : 0;
-		if (!result)
-			result = sensor_observer_next(stream->observer, 1, &notice);
-		waited += result == 0;
-		if (result == 1)
-			result = take_notice(stream, &notice);
-	}
-	return result < 0 ? result : 0;
-}
-
-/* Returns 0; -ENOENT: nobody serves. */
-static int observe(struct stream *stream, const char *path, struct asterism_diag *diag)
-{
-	int result = sensor_observer_open(path, NULL, diag, &stream->observer);
-
-	if (!result)
-		result = watch(stream, sensor_observer_fd(stream->observer));
-	return result ? result : ask_all(stream);
-}
-
-static int find_directory(struct stream *stream, struct asterism_diag *diag)
-{
-	static const struct sensor_directory_options usual;
-	int result = observe(stream, NULL, NULL);
-
-	if (result != -ENOENT && result != -ECONNREFUSED)
-		return result ? diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
-					   strerror(-result))
-			      : 0;
-	result = sensor_directory_open(&usual, diag, &stream->directory);
-	if (!result)
-		result = watch(stream, sensor_directory_fd(stream->directory));
-	return result ? result : observe(stream, sensor_directory_path(stream->directory), diag);
 }
 
 static uint64_t now_ns(void)
@@ -327,14 +181,20 @@ static uint64_t now_ns(void)
 
 static int open_stream(struct stream *stream, struct asterism_diag *diag)
 {
-	stream->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (stream->epoll_fd < 0)
-		return diag_error(diag, NULL, -errno, "waiting for sensors is not possible: %s", strerror(errno));
+	const struct follow_options follow = {
+		.wants = &stream->options.wants,
+		.on_process = take_process,
+		.on_type = take_type,
+		.on_ended = on_ended,
+		.context = stream,
+		.diag = stream->options.diag,
+	};
+
 	stream->news.look = look_for_news;
 	if (queue_init(&stream->queue, stream->options.record_bytes) || merge_add(&stream->merge, &stream->news) ||
 	    merge_add(&stream->merge, &stream->queue.input))
 		return diag_no_memory(diag);
-	int result = find_directory(stream, diag);
+	int result = follow_new(&follow, diag, &stream->follow);
 
 	stream_clock_look(&stream->reading.clock);
 	return result;
@@ -348,13 +208,11 @@ int stream_new(const struct stream_options *options, struct asterism_diag *diag,
 	if (!stream)
 		return diag_no_memory(diag);
 	stream->options = *options;
-	stream->epoll_fd = -1;
-	stream->begin_ns = clock_now_ns();
 	stream->reading = (struct stream_reading){
 		.now = now_ns,
 		.visible_ns = STREAM_VISIBLE_NS,
 		.hold_ns = STREAM_HOLD_NS,
-		.begin_ns = stream->begin_ns,
+		.begin_ns = clock_now_ns(),
 		.end_ns = MERGE_NEVER,
 		.record_bytes = options->record_bytes,
 	};
@@ -373,18 +231,15 @@ void stream_free(struct stream *stream)
 	for (size_t i = 0; i < stream->process_count; i++)
 		stream_process_free(stream->processes[i]);
 	alloc_free(stream->processes);
-	sensor_observer_close(stream->observer);
-	sensor_directory_close(stream->directory);
+	follow_free(stream->follow);
 	merge_fini(&stream->merge);
 	queue_fini(&stream->queue);
-	if (stream->epoll_fd >= 0)
-		close(stream->epoll_fd);
 	alloc_free(stream);
 }
 
 int stream_fd(const struct stream *stream)
 {
-	return stream->epoll_fd;
+	return follow_fd(stream->follow);
 }
 
 void stream_put(struct stream *stream, const struct event_header *record, uint32_t bytes)

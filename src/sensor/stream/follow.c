@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which directory is followed, and what it is asked for. */
+
+#include "sensor/stream/follow.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "sensor/directory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+	OPEN_WAIT_MS = 2000,      /* for what the directory has to tell at first */
+	NEWS_MAX = 4096,          /* of one look */
+	PATIENCE_NS = 2000000000, /* until it is told that a sensor is waited for */
+	AGAIN_NS = 1000000000,    /* between two attempts to find a directory that has gone */
+};
+
+struct follow {
+	struct follow_options options;
+	struct sensor_directory *directory; /* own; NULL: another one serves */
+	struct sensor_observer *observer;   /* NULL: it has gone */
+	size_t asked;                       /* of the wants: how many the directory has been asked for */
+	uint64_t next_try_ns, begin_ns;
+	bool told_waiting;
+	int epoll_fd;
+};
+
+static int watch(struct follow *follow, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(follow->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Asks for the next name, if there is one more: one at a time, as the directory wants it. */
+static int ask(struct follow *follow)
+{
+	const struct stream_wants *wants = follow->options.wants;
+	size_t next = follow->asked++;
+
+	return next < wants->count ? sensor_observer_ask(follow->observer, wants->items[next].name,
+							 SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS)
+				   : 0;
+}
+
+static int take_notice(struct follow *follow, const struct sensor_notice *notice)
+{
+	const struct follow_options *options = &follow->options;
+
+	switch (notice->kind) {
+	case SENSOR_PROCESS:
+		return options->on_process(options->context, notice);
+	case SENSOR_TYPE:
+		return options->on_type(options->context, notice);
+	case SENSOR_ENDED:
+		options->on_ended(options->context, notice->number);
+		return 0;
+	case SENSOR_END:
+		return ask(follow);
+	default:
+		return 0;
+	}
+}
+
+static void lose_directory(struct follow *follow)
+{
+	sensor_observer_close(follow->observer);
+	follow->observer = NULL;
+	follow->next_try_ns = clock_now_ns() + AGAIN_NS;
+	diag_add(follow->options.diag, ASTERISM_WARNING, NULL,
+		 "sensors that are read go on being read; new ones are as soon as a directory serves again",
+		 "the directory of sensors has ended");
+}
+
+/* Takes what the directory has told by now. Returns the first failure; everything is taken all the same. */
+static int take_news(struct follow *follow)
+{
+	struct sensor_notice notice;
+	int result, failed = 0;
+
+	for (int i = 0; follow->observer && i < NEWS_MAX; i++) {
+		result = sensor_observer_next(follow->observer, 0, &notice);
+		if (result == 0)
+			return failed;
+		if (result < 0) {
+			lose_directory(follow);
+			return failed;
+		}
+		result = take_notice(follow, &notice);
+		failed = failed ? failed : result;
+	}
+	return failed;
+}
+
+static void find_directory_again(struct follow *follow, uint64_t now)
+{
+	if (follow->observer || now < follow->next_try_ns)
+		return;
+	follow->next_try_ns = now + AGAIN_NS;
+	if (sensor_observer_open(NULL, NULL, NULL, &follow->observer)) {
+		follow->observer = NULL;
+		return;
+	}
+	follow->asked = 0;
+	if (watch(follow, sensor_observer_fd(follow->observer)) || ask(follow))
+		lose_directory(follow);
+}
+
+/* Said once: whoever is there by now is told of. */
+static void tell_waiting(struct follow *follow, uint64_t now)
+{
+	if (follow->told_waiting || now - follow->begin_ns < PATIENCE_NS)
+		return;
+	follow->told_waiting = true;
+	for (size_t i = 0; i < follow->options.wants->count; i++)
+		if (!follow->options.wants->items[i].announced)
+			diag_add(follow->options.diag, ASTERISM_NOTE, NULL, NULL,
+				 "no observed process has announced %s yet; it is waited for",
+				 follow->options.wants->items[i].name);
+}
+
+/*
+ * Asks for all, and waits for the answers, so that what is started now finds its sensors watched. One that takes its
+ * time goes on being asked later; it may be that it is served by our own thread.
+ */
+static int ask_all(struct follow *follow)
+{
+	struct sensor_notice notice;
+	int result = ask(follow);
+
+	for (int waited = 0; result >= 0 && follow->asked <= follow->options.wants->count && waited < OPEN_WAIT_MS;) {
+		result = follow->directory ? sensor_directory_dispatch(follow->directory) : 0;
+		if (!result)
+			result = sensor_observer_next(follow->observer, 1, &notice);
+		waited += result == 0;
+		if (result == 1)
+			result = take_notice(follow, &notice);
+	}
+	return result < 0 ? result : 0;
+}
+
+/* Returns 0; -ENOENT: nobody serves. */
+static int observe(struct follow *follow, const char *path, struct asterism_diag *diag)
+{
+	int result = sensor_observer_open(path, NULL, diag, &follow->observer);
+
+	if (!result)
+		result = watch(follow, sensor_observer_fd(follow->observer));
+	return result ? result : ask_all(follow);
+}
+
+static int find_directory(struct follow *follow, struct asterism_diag *diag)
+{
+	static const struct sensor_directory_options usual;
+	int result = observe(follow, NULL, NULL);
+
+	if (result != -ENOENT && result != -ECONNREFUSED)
+		return result ? diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
+					   strerror(-result))
+			      : 0;
+	result = sensor_directory_open(&usual, diag, &follow->directory);
+	if (!result)
+		result = watch(follow, sensor_directory_fd(follow->directory));
+	return result ? result : observe(follow, sensor_directory_path(follow->directory), diag);
+}
+
+int follow_new(const struct follow_options *options, struct asterism_diag *diag, struct follow **made)
+{
+	struct follow *follow = alloc_zero(1, sizeof *follow);
+	int result;
+
+	if (!follow)
+		return diag_no_memory(diag);
+	follow->options = *options;
+	follow->begin_ns = clock_now_ns();
+	follow->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (follow->epoll_fd < 0)
+		result = diag_error(diag, NULL, -errno, "waiting for sensors is not possible: %s", strerror(errno));
+	else
+		result = find_directory(follow, diag);
+	if (result)
+		follow_free(follow);
+	else
+		*made = follow;
+	return result;
+}
+
+void follow_free(struct follow *follow)
+{
+	if (!follow)
+		return;
+	sensor_observer_close(follow->observer);
+	sensor_directory_close(follow->directory);
+	if (follow->epoll_fd >= 0)
+		close(follow->epoll_fd);
+	alloc_free(follow);
+}
+
+int follow_fd(const struct follow *follow)
+{
+	return follow->epoll_fd;
+}
+
+int follow_serve(struct follow *follow)
+{
+	int result = follow->directory ? sensor_directory_dispatch(follow->directory) : 0;
+	uint64_t now = clock_now_ns();
+
+	find_directory_again(follow, now);
+	if (!result)
+		result = take_news(follow);
+	tell_waiting(follow, now);
+	return result;
+}
