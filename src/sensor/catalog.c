@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "sensor/observer.h"
+#include "sensor/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,14 +83,6 @@ static bool is_own(const struct sensor_observer *observer)
 	       peer.pid == getpid();
 }
 
-/* Whether the type is one that is asked for; the directory also tells of those beside it. */
-static bool is_asked_for(const char *pattern, const char *name)
-{
-	const char *colon = strrchr(pattern, ':'), *wanted = colon ? colon + 1 : pattern;
-
-	return !*wanted || !strcmp(wanted, "*") || !strcmp(wanted, name);
-}
-
 static int hear(struct sensor_observer *observer, const char *pattern, struct reading *reading)
 {
 	for (;;) {
@@ -103,7 +96,8 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 					  strerror(-result));
 		if (notice.kind == SENSOR_END)
 			return 0;
-		if (notice.kind == SENSOR_TYPE && is_asked_for(pattern, notice.type->name))
+		/* The directory also tells of those beside what is asked for. */
+		if (notice.kind == SENSOR_TYPE && sensor_pattern_means_name(pattern, notice.type->name))
 			result = read_paragraph(reading, notice.text);
 		if (result < 0)
 			return result;

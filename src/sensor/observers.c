@@ -7,31 +7,21 @@
 #include "sensor/directory-priv.h"
 
 #include "base/alloc.h"
+#include "sensor/pattern.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool means_program(const char *text, size_t length, const struct sensor_process *told)
-{
-	const char *slash = strrchr(told->path, '/'), *names[] = { told->comm, told->path, slash ? slash + 1 : "" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (*names[i] && strlen(names[i]) == length && !memcmp(names[i], text, length))
-			return true;
-	}
-	return false;
-}
-
 /* Whether the pattern means type index of the process; UINT32_MAX: the process alone. */
 static bool means(const struct sensor_pattern *pattern, const struct sensor_known_process *process, uint32_t index)
 {
-	const char *colon = strrchr(pattern->text, ':'), *name = colon ? colon + 1 : pattern->text;
-
-	if (colon && !means_program(pattern->text, (size_t)(colon - pattern->text), &process->told))
+	if (!sensor_pattern_means_program(pattern->text, process->told.comm, process->told.path))
 		return false;
-	return !*name || !strcmp(name, "*") ||
-	       (index != UINT32_MAX && process->types[index].is_taken && !strcmp(name, process->types[index].name));
+	if (index == UINT32_MAX)
+		return sensor_pattern_means_name(pattern->text, "");
+	return sensor_pattern_means_name(pattern->text,
+					 process->types[index].is_taken ? process->types[index].name : "");
 }
 
 /* Whether a type is meant by a pattern that has this flag. */

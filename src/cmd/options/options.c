@@ -46,7 +46,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			       .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_EVENTS] = { "event", 'e', CLI_LIST, "EVENT,...", NULL,
 			    "what is recorded: names or patterns such as 'sched_*', each with :FIELD+FIELD if not all "
-			    "of its fields; !PATTERN leaves out, alone of what is usual" },
+			    "of its fields; !PATTERN leaves out, alone of what is usual; sensor:NAME, "
+			    "sensor:PROGRAM:NAME or sensor:/path/of/program are events of applications" },
 	[OPTION_EXCEPT] = { "except", 0, CLI_TEXT, "FILE", NULL,
 			    "except matches by the lines of FILE, 'RULE: condition, ...': where all of a line's "
 			    "conditions hold, the match is only counted; may be given several times",

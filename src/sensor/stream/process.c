@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "event/catalog.h"
 #include "ring/order.h"
+#include "sensor/pattern.h"
 #include "sensor/payload.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 	process->birth_ticks = told->birth_ticks;
 	process->pid = told->pid;
 	memcpy(process->comm, told->comm, sizeof process->comm - 1);
+	memcpy(process->path, told->path, sizeof process->path - 1);
 	process->area = area;
 	process->dropped_before = dropped(process);
 	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++) {
@@ -132,24 +134,65 @@ static int map_fields(const struct event_type *wanted, const struct event_type *
 	return 0;
 }
 
-static int map_type(struct stream_process *process, const struct sensor_type *told, const struct event_type *announced,
-		    struct stream_want *want, struct asterism_diag *diag)
-{
-	const char *field, *what = difference(want->type, announced, &field);
-	struct stream_form *form = &process->forms[told->id];
-	int result;
+/* The records of want, which what is announced becomes. */
+struct shape {
+	const struct event_type *type;
+	uint32_t number;
+};
 
-	if (what) {
-		diag_add(diag, ASTERISM_WARNING, NULL, "declare it as the process does, with EVENTS \"sensor:NAME\"",
-			 "%s of process %u (%s) is not read: it %s field %s than the rules know it by", want->name,
-			 process->pid, process->comm, what, field);
+/* Returns 0; 1: it is not read; -errno. */
+static int find_shape(const struct stream_announced *announced, const struct stream_wants *wants,
+		      const struct stream_want *want, struct shape *shape)
+{
+	*shape = (struct shape){ want->type, want->number };
+	return want->type ? 0 : wants->take(wants->context, announced, &shape->type, &shape->number);
+}
+
+static void refuse_shape(const struct stream_process *process, const struct stream_want *want, const char *what,
+			 const char *field, struct asterism_diag *diag)
+{
+	diag_add(diag, ASTERISM_WARNING, NULL, "declare it as the process does, with EVENTS \"sensor:NAME\"",
+		 "%s of process %u (%s) is not read: it %s field %s than the rules know it by", want->name,
+		 process->pid, process->comm, what, field);
+}
+
+/* The first want that means what is announced and has its fields gets it. */
+static int map_type(struct stream_process *process, uint32_t id, const struct stream_announced *announced,
+		    const struct stream_wants *wants, struct asterism_diag *diag)
+{
+	struct stream_form *form = &process->forms[id];
+	const struct stream_want *refused = NULL;
+	const char *refused_what = NULL, *refused_field = NULL;
+
+	for (size_t i = 0; i < wants->count; i++) {
+		struct stream_want *want = &wants->items[i];
+		const char *field, *what;
+		struct shape shape;
+		int result;
+
+		if (!sensor_pattern_means_program(want->name, process->comm, process->path) ||
+		    !sensor_pattern_means_name(want->name, announced->type->name))
+			continue;
+		result = find_shape(announced, wants, want, &shape);
+		what = result ? NULL : difference(shape.type, announced->type, &field);
+		if (what && !refused) {
+			refused = want;
+			refused_what = what;
+			refused_field = field;
+		}
+		if (result == 1 || what)
+			continue;
+		if (!result)
+			result = map_fields(shape.type, announced->type, form);
+		if (result)
+			return result;
+		form->type = shape.number;
+		form->want = (uint32_t)i;
+		want->announced += process->is_in;
 		return 0;
 	}
-	result = map_fields(want->type, announced, form);
-	if (result)
-		return result;
-	form->type = want->number;
-	want->announced += process->is_in;
+	if (refused)
+		refuse_shape(process, refused, refused_what, refused_field, diag);
 	return 0;
 }
 
@@ -173,9 +216,11 @@ int stream_process_type(struct stream_process *process, const struct sensor_type
 	announced = event_catalog_get(catalog, 0);
 	if (!result && (!announced || announced->hook_count || sensor_payload_lay(announced, NULL) != (int)told->units))
 		result = -EBADMSG;
-	for (size_t i = 0; i < wants->count && !result; i++)
-		if (strcmp(wants->items[i].name, announced->name) == 0)
-			result = map_type(process, told, announced, &wants->items[i], diag);
+	if (!result) {
+		const struct stream_announced type = { process->comm, process->path, text, announced };
+
+		result = map_type(process, told->id, &type, wants, diag);
+	}
 	event_catalog_free(catalog);
 	if (result)
 		return result;
@@ -188,8 +233,8 @@ void stream_process_join(struct stream_process *process, const struct stream_wan
 {
 	process->is_in = true;
 	for (uint32_t id = 1; id <= SENSOR_TYPES_MAX; id++)
-		for (size_t i = 0; i < wants->count; i++)
-			wants->items[i].announced += process->forms[id].type == wants->items[i].number;
+		if (process->forms[id].type != STREAM_NO_TYPE)
+			wants->items[process->forms[id].want].announced++;
 }
 
 uint64_t stream_process_dropped(const struct stream_process *process)

@@ -14,23 +14,41 @@
 /* An event type that somebody wants: how the catalog has it, what it is asked for by, and the number that its records
  * are to have. */
 struct stream_want {
-	const struct event_type *type;
-	const char *name; /* what applications call it */
+	const struct event_type *type; /* NULL: whatever is announced under that name */
+	const char *name;              /* as sensor/pattern.h has it */
 	uint32_t number;
 	uint64_t announced; /* by processes that are read, with these fields */
+};
+
+/* A type as a process announces it. */
+struct stream_announced {
+	const char *program, *path;    /* the process's name, and its program's path or "" */
+	const char *text;              /* the type's paragraph, */
+	const struct event_type *type; /* and what that says, for the moment */
 };
 
 struct stream_wants {
 	struct stream_want *items;
 	size_t count;
+	/*
+	 * For wants without a type: how records of what is announced are to be, and their number. Records are no larger
+	 * than STREAM_RECORD_BYTES_MAX. Returns 0; 1: nobody wants it after all; -errno.
+	 */
+	int (*take)(void *context, const struct stream_announced *announced, const struct event_type **type,
+		    uint32_t *number);
+	void *context;
 };
+
+/* A record of what an application may announce: each number takes eight bytes there. */
+enum { STREAM_RECORD_BYTES_MAX = sizeof(struct event_header) + 8 * (EVENT_FIELDS_MAX + SENSOR_PAYLOAD_UNITS_MAX) };
 
 struct stream_process {
 	uint64_t number, birth_ticks; /* in its directory; of /proc */
 	uint32_t pid;
 	char comm[SENSOR_COMM_BYTES];
-	bool is_in;       /* scope: it is read */
-	bool is_reported; /* what is wrong with its memory */
+	char path[SENSOR_PATH_BYTES]; /* of its program; empty: not known */
+	bool is_in;                   /* scope: it is read */
+	bool is_reported;             /* what is wrong with its memory */
 	struct sensor_mapping *area;
 	uint64_t dropped_before, dropped_told; /* of what found no ring; told: by its owner */
 	uint32_t types;                        /* told of so far */

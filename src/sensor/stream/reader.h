@@ -26,6 +26,7 @@ struct stream_field {
 /* How an element becomes a record. */
 struct stream_form {
 	uint32_t type; /* of the record; STREAM_NO_TYPE: nobody wants it */
+	uint32_t want; /* of them: which */
 	uint32_t record_bytes;
 	const struct stream_field *fields;
 	uint32_t field_count;

@@ -367,6 +367,11 @@ bool stream_has_more(const struct stream *stream)
 	return false;
 }
 
+bool stream_is_behind(const struct stream *stream)
+{
+	return stream->merge.has_more;
+}
+
 void stream_count(const struct stream *stream, struct stream_counts *counts)
 {
 	*counts = stream->counts;

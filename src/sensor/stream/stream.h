@@ -63,6 +63,9 @@ int stream_turn(struct stream *stream, uint64_t *passed_ns);
 void stream_end(struct stream *stream);
 bool stream_has_more(const struct stream *stream);
 
+/* Whether the last turn has left something that was due. */
+bool stream_is_behind(const struct stream *stream);
+
 void stream_count(const struct stream *stream, struct stream_counts *counts);
 
 #endif

@@ -1,65 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * In the place of the kernel's executor where rules wait for nothing that the kernel raises: nothing is loaded, and no
- * privilege is needed. It knows who is in scope by looking at who somebody's ancestors are when that is asked, so it
- * does not know of processes whose parents have ended before.
+ * privilege is needed. It knows who is in scope as base/kin.h does.
  */
 
 #include "session/executor/kinds.h"
 
 #include "base/alloc.h"
-#include "base/proc.h"
+#include "base/kin.h"
 #include "program/query.h"
 
 #include <unistd.h>
 
-enum { ANCESTORS_MAX = 64 };
-
 struct bare {
 	struct executor executor; /* first */
 	enum ebpf_scope scope;
-	pid_t *pids;
-	size_t count, capacity;
+	struct kin *kin;
 };
 
 static int bare_add(struct executor *executor, pid_t pid)
 {
-	struct bare *bare = (struct bare *)executor;
-	uint64_t birth;
-
-	if (proc_birth(pid, &birth))
-		return -ESRCH;
-	if (alloc_grow(&bare->pids, &bare->capacity, bare->count, sizeof *bare->pids))
-		return -ENOMEM;
-	bare->pids[bare->count++] = pid;
-	return 0;
-}
-
-static bool was_added(const struct bare *bare, pid_t pid)
-{
-	for (size_t i = 0; i < bare->count; i++)
-		if (bare->pids[i] == pid)
-			return true;
-	return false;
+	return kin_add(((struct bare *)executor)->kin, pid);
 }
 
 static bool bare_has(const struct executor *executor, pid_t pid)
 {
 	const struct bare *bare = (const struct bare *)executor;
-	struct proc_stat stat;
 
 	if (bare->scope == EBPF_SCOPE_ALL)
 		return pid != getpid();
-	if (bare->scope == EBPF_SCOPE_PIDS)
-		return was_added(bare, pid);
-	for (int i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
-		if (was_added(bare, pid))
-			return true;
-		if (proc_stat(pid, 0, &stat))
-			return false;
-		pid = stat.parent;
-	}
-	return false;
+	return kin_has(bare->kin, pid, bare->scope == EBPF_SCOPE_TREE);
 }
 
 static int bare_fd(const struct executor *executor)
@@ -111,7 +81,7 @@ static void bare_source(const struct executor *executor, struct aggregate_source
 
 static void bare_free(struct executor *executor)
 {
-	alloc_free(((struct bare *)executor)->pids);
+	kin_free(((struct bare *)executor)->kin);
 	alloc_free(executor);
 }
 
@@ -158,7 +128,12 @@ int bare_open(const struct executor_options *options, struct asterism_diag *diag
 	if (!bare)
 		return diag_no_memory(diag);
 	bare->executor.kind = &executor_bare;
+	bare->kin = kin_new();
 	bare->scope = options->scope;
+	if (!bare->kin) {
+		alloc_free(bare);
+		return diag_no_memory(diag);
+	}
 	*made = &bare->executor;
 	return 0;
 }

@@ -118,6 +118,11 @@ static bool in_scope(void *context, int pid)
 					 : recording_has(components->recording, pid);
 }
 
+static bool is_observed(void *context, pid_t pid)
+{
+	return in_scope(context, pid);
+}
+
 /* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */
 static int want_snapshot(void *context, const char *rule)
 {
@@ -165,6 +170,8 @@ static int open_recording(struct session_components *components)
 	recording.scope = scope_of(components->options);
 	recording.filter = components->options->filter;
 	recording.is_guest = components->rules != NULL;
+	recording.in_scope = components->rules ? is_observed : NULL;
+	recording.context = components;
 	if (!recording.is_guest)
 		live_cgroups_warn_recorded(recording.what, components->diag);
 	result = recording_new(&recording, components->diag, &components->recording);
@@ -195,6 +202,8 @@ int session_components_open(struct session_components *components, const struct 
 
 void session_components_close(struct session_components *components)
 {
+	if (components->recording)
+		recording_close_scope(components->recording);
 	live_unit_close(&components->unit); /* it writes to the recording */
 	recording_free(components->recording);
 	components->recording = NULL;
@@ -284,8 +293,11 @@ int session_components_poll(struct session_components *components, uint64_t *wai
 
 int session_components_finish(struct session_components *components, struct session_totals *totals)
 {
-	int result = components->unit.executor ? live_unit_finish(&components->unit, totals) : 0;
+	int result;
 
+	if (components->recording)
+		recording_close_scope(components->recording);
+	result = components->unit.executor ? live_unit_finish(&components->unit, totals) : 0;
 	live_unit_close(&components->unit);
 
 	if (components->recording) {

@@ -131,7 +131,8 @@ static void publish(struct recording_thread *thread, int result)
 {
 	struct recording_totals totals = { 0 };
 	bool is_new = result && result != thread->reported;
-	bool is_news = is_new || thread->taken.snapshot.marks;
+	bool is_told = !result && thread->work.diag && asterism_diag_get(thread->work.diag, 0);
+	bool is_news = is_new || is_told || thread->taken.snapshot.marks;
 	uint64_t one = 1;
 
 	thread->work.count(thread->work.context, &totals);
@@ -142,6 +143,8 @@ static void publish(struct recording_thread *thread, int result)
 		diag_forget(thread->work.diag, 1); /* the others of the same moment say the same */
 		diag_take(thread->messages, thread->work.diag);
 	}
+	if (is_told)
+		diag_take(thread->messages, thread->work.diag);
 	pthread_mutex_unlock(&thread->lock);
 	if (result && !is_new && thread->work.diag)
 		asterism_diag_clear(thread->work.diag);

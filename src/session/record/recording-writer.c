@@ -33,6 +33,7 @@ struct recording_writer {
 	uint64_t missed;                /* by the kernel, so far */
 	uint32_t missed_cpu;            /* the one whose stream tells of them */
 	uint64_t flushed_ns;            /* when the rings gave what they had, last */
+	uint64_t looked_ns;             /* when they were looked at, last */
 	struct recording_totals totals; /* of what is closed, and of what could not be written */
 };
 
@@ -51,6 +52,7 @@ static int open_trace(const struct recording_writer *writer, const char *path, u
 		.events = writer->options.events,
 		.event_count = writer->options.event_count,
 		.stream_count = writer->options.ring_count,
+		.has_sensors = writer->options.sensors != NULL,
 		.max_bytes = max_bytes,
 		.mode = writer->options.mode,
 		.layout = writer->options.layout,
@@ -65,10 +67,11 @@ static int open_writer(struct recording_writer *writer)
 
 	writer->rings = alloc_zero(options->ring_count, sizeof *writer->rings);
 	writer->readings = alloc_zero(options->ring_count, sizeof *writer->readings);
-	writer->buffer = alloc_zero(options->rings->sub_units, RING_UNIT_BYTES);
+	writer->buffer = alloc_zero(options->ring_count ? options->rings->sub_units : 1, RING_UNIT_BYTES);
 	if (!writer->rings || !writer->readings || !writer->buffer)
 		return diag_no_memory(writer->diag);
-	memcpy(writer->rings, options->rings, options->ring_count * sizeof *writer->rings);
+	if (options->ring_count)
+		memcpy(writer->rings, options->rings, options->ring_count * sizeof *writer->rings);
 	return options->flight ? 0 : open_trace(writer, options->path, options->max_bytes, &writer->trace);
 }
 
@@ -216,32 +219,48 @@ static int begin_streams(struct recording_writer *writer)
 	return result;
 }
 
+/* What applications have raised, which has rings that are smaller. */
+static int write_sensors(struct recording_writer *writer, bool all, bool *again)
+{
+	return writer->options.sensors ? recording_sensors_turn(writer->options.sensors, writer->trace, all, again) : 0;
+}
+
 static int look(void *context, uint64_t missed, bool *again)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_next, .until_ns = clock_now_ns() };
-	int result, begun;
+	bool flushes = how.until_ns - writer->flushed_ns >= RECORDING_FLUSH_NS;
+	int result = 0, begun, sensed;
 
-	if (how.until_ns - writer->flushed_ns >= RECORDING_FLUSH_NS) {
+	sensed = write_sensors(writer, flushes, again);
+	if (how.until_ns - writer->looked_ns < RECORDING_WAIT_NS)
+		return sensed;
+	writer->looked_ns = how.until_ns;
+	if (flushes) {
 		how.next = ring_peek;
 		writer->flushed_ns = how.until_ns;
 	}
 	writer->missed = missed;
 	begun = begin_streams(writer);
 	result = write_rings(writer, &how);
-	*again = how.left;
-	return result ? result : begun;
+	*again |= how.left;
+	result = result ? result : begun;
+	return result ? result : sensed;
 }
 
 static int flush(void *context)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_peek, .until_ns = UINT64_MAX };
+	bool again;
+	int result, sensed;
 
 	if (writer->options.flight)
 		return 0;
 	writer->flushed_ns = clock_now_ns();
-	return write_rings(writer, &how);
+	sensed = write_sensors(writer, true, &again);
+	result = write_rings(writer, &how);
+	return result ? result : sensed;
 }
 
 static int mark(void *context, const struct recording_mark *mark)
@@ -353,8 +372,10 @@ static void count_losses(struct recording_writer *writer)
 	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
 		seen += ring_written(&writer->rings[cpu]);
 	totals->overwritten = overwritten(writer);
-	accounted = totals->events + totals->overwritten;
+	accounted = totals->events - totals->sensors.events + totals->overwritten;
 	totals->unwritten = seen > accounted ? seen - accounted : 0;
+	totals->overwritten += totals->sensors.overwritten;
+	totals->unwritten += totals->sensors.unwritten;
 }
 
 /*
@@ -385,6 +406,12 @@ static int finish(void *context, uint64_t missed)
 		return 0;
 	writer->missed = missed;
 	result = write_rings(writer, &how);
+	if (writer->options.sensors) {
+		int sensed = recording_sensors_finish(writer->options.sensors, writer->trace);
+
+		result = result ? result : sensed;
+		recording_sensors_count(writer->options.sensors, &writer->totals.sensors);
+	}
 	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
 		write_end(writer, cpu);
 	closed = close_trace(writer, writer->trace);
@@ -406,6 +433,11 @@ static void count(const void *context, struct recording_totals *totals)
 	totals->bytes = written.bytes;
 	totals->deleted_bytes = written.deleted_bytes;
 	totals->overwritten = overwritten(writer);
+	if (!writer->options.sensors)
+		return;
+	recording_sensors_count(writer->options.sensors, &totals->sensors);
+	totals->overwritten += totals->sensors.overwritten;
+	totals->unwritten += totals->sensors.unwritten;
 }
 
 struct recording_work recording_writer_work(struct recording_writer *writer)
@@ -419,6 +451,8 @@ struct recording_work recording_writer_work(struct recording_writer *writer)
 		.count = count,
 		.context = writer,
 		.diag = writer->diag,
-		.look_ns = writer->options.flight ? UINT64_MAX : RECORDING_WAIT_NS,
+		.look_ns = writer->options.flight    ? UINT64_MAX
+			   : writer->options.sensors ? RECORDING_SENSORS_WAIT_NS
+						     : RECORDING_WAIT_NS,
 	};
 }

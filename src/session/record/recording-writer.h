@@ -8,20 +8,22 @@
  */
 
 #include "ring/ring.h"
+#include "session/record/recording-sensors.h"
 #include "session/record/recording-state.h"
 #include "session/record/recording-thread.h"
 
 struct recording_writer;
 
 struct recording_writer_options {
-	const char *path;         /* of the trace or the snapshots; a directory that is there */
-	mode_t mode;              /* as in recording_options */
-	bool flight;              /* write snapshots only */
-	uint64_t max_bytes;       /* as in recording_options */
-	uint64_t last_ns;         /* as in recording_options */
-	uint64_t start_ns;        /* no event is older */
-	const struct ring *rings; /* of one shape, one per processor */
-	uint32_t ring_count;
+	const char *path;                  /* of the trace or the snapshots; a directory that is there */
+	mode_t mode;                       /* as in recording_options */
+	bool flight;                       /* write snapshots only */
+	uint64_t max_bytes;                /* as in recording_options */
+	uint64_t last_ns;                  /* as in recording_options */
+	uint64_t start_ns;                 /* no event is older */
+	const struct ring *rings;          /* of one shape, one per processor */
+	uint32_t ring_count;               /* 0: nothing of the kernel is recorded */
+	struct recording_sensors *sensors; /* borrowed; NULL: there are none */
 	/* These must outlive the writer, as path must. */
 	const struct ctf_writer_event *events;
 	size_t event_count;

@@ -9,12 +9,14 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/create.h"
+#include "base/kin.h"
 #include "ebpf/recorder/record.h"
 #include "session/record/recording-writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +33,12 @@ struct recording {
 	struct asterism_diag *writer_diag;
 	struct recording_writer *writer; /* the thread's, with its diag */
 	struct recording_thread *thread;
-	struct recording_marks *marks; /* of a flight recording, for the next snapshot */
-	uint64_t unmarked, unmade;     /* marks, snapshots: for want of memory or of time */
+	struct recording_marks *marks;     /* of a flight recording, for the next snapshot */
+	struct recording_sensors *sensors; /* NULL: there are none; the thread's, too */
+	struct kin *kin;                   /* who is in scope where no kernel tells; NULL: it does */
+	pthread_mutex_t scope_lock;
+	bool scope_is_closed;
+	uint64_t unmarked, unmade; /* marks, snapshots: for want of memory or of time */
 	bool made_folder, finished;
 };
 
@@ -54,6 +60,8 @@ static int open_recorder(struct recording *recording)
 	struct ebpf_record_type *types;
 	int result;
 
+	if (!what->count)
+		return 0;
 	if (recording->options.ring_bytes > RING_BYTES_MAX)
 		return diag_error(recording->diag, NULL, -EINVAL, "a ring takes at most %" PRIu64 " GiB per processor",
 				  RING_BYTES_MAX >> 30);
@@ -129,9 +137,46 @@ static int open_layout(struct recording *recording)
 	return result;
 }
 
+/* Whether the process is in scope, for the recording's thread. */
+static bool in_scope(void *context, pid_t pid)
+{
+	struct recording *recording = context;
+	const struct recording_options *options = &recording->options;
+	bool is_in = false;
+
+	pthread_mutex_lock(&recording->scope_lock);
+	if (!recording->scope_is_closed)
+		is_in = options->in_scope ? options->in_scope(options->context, pid) : recording_has(recording, pid);
+	pthread_mutex_unlock(&recording->scope_lock);
+	return is_in;
+}
+
+static int open_sensors(struct recording *recording)
+{
+	const struct recording_sensors_options options = {
+		.what = recording->options.what,
+		.in_scope = in_scope,
+		.context = recording,
+		.start_ns = clock_now_ns(),
+	};
+	int result;
+
+	if (!recording->options.what->sensor_count)
+		return 0;
+	if (recording->options.lttng)
+		return diag_error(recording->diag, NULL, -EINVAL,
+				  "LTTng has no names for sensors of applications: they are "
+				  "recorded without --layout lttng");
+	if (recording->options.flight)
+		return diag_error(recording->diag, NULL, -EOPNOTSUPP, "sensors cannot be kept for snapshots");
+	result = recording_sensors_new(&options, recording->writer_diag, &recording->sensors);
+	diag_take(recording->diag, recording->writer_diag);
+	return result;
+}
+
 static int open_writer(struct recording *recording)
 {
-	uint32_t cpu_count = ebpf_recorder_cpu_count(recording->recorder);
+	uint32_t cpu_count = recording->recorder ? ebpf_recorder_cpu_count(recording->recorder) : 0;
 	struct ring *rings = alloc_zero(cpu_count, sizeof *rings);
 	const struct recording_writer_options options = {
 		.path = recording->options.path,
@@ -145,12 +190,12 @@ static int open_writer(struct recording *recording)
 		.events = recording->events,
 		.event_count = recording->options.what->count,
 		.layout = recording->layout,
+		.sensors = recording->sensors,
 	};
 	int result;
 
-	recording->writer_diag = asterism_diag_new();
 	recording->marks = recording->options.flight ? recording_marks_new() : NULL;
-	if (!rings || !recording->writer_diag || (recording->options.flight && !recording->marks)) {
+	if (!rings || (recording->options.flight && !recording->marks)) {
 		alloc_free(rings);
 		return diag_no_memory(recording->diag);
 	}
@@ -185,7 +230,16 @@ int recording_new(const struct recording_options *options, struct asterism_diag 
 		return diag_no_memory(diag);
 	memcpy((void *)&recording->options, options, sizeof *options);
 	recording->diag = diag;
+	pthread_mutex_init(&recording->scope_lock, NULL);
+	recording->writer_diag = asterism_diag_new();
+	recording->kin = options->what->count ? NULL : kin_new();
+	if (!recording->writer_diag || (!options->what->count && !recording->kin)) {
+		recording_free(recording);
+		return diag_no_memory(diag);
+	}
 	result = open_recorder(recording);
+	if (!result)
+		result = open_sensors(recording);
 	if (!result && options->lttng)
 		result = open_layout(recording);
 	if (!result)
@@ -209,12 +263,15 @@ void recording_free(struct recording *recording)
 		return;
 	recording_thread_free(recording->thread);
 	recording_writer_free(recording->writer);
+	recording_sensors_free(recording->sensors);
 	if (!recording->finished)
 		discard(recording, has_metadata);
 	ebpf_recorder_free(recording->recorder);
 	ctf_layout_free(recording->layout);
 	recording_marks_free(recording->marks);
 	asterism_diag_free(recording->writer_diag);
+	kin_free(recording->kin);
+	pthread_mutex_destroy(&recording->scope_lock);
 	alloc_free(recording->events);
 	alloc_free(recording);
 }
@@ -228,7 +285,7 @@ int recording_attach(struct recording *recording)
 {
 	struct recording_state *state = recording_writer_state(recording->writer);
 	uint64_t start_ns = clock_now_ns();
-	int result = ebpf_recorder_attach(recording->recorder, recording->diag);
+	int result = recording->recorder ? ebpf_recorder_attach(recording->recorder, recording->diag) : 0;
 
 	if (result || !recording->layout || recording->options.flight)
 		return result;
@@ -238,14 +295,18 @@ int recording_attach(struct recording *recording)
 
 int recording_add(struct recording *recording, pid_t pid)
 {
-	int result = ebpf_recorder_add(recording->recorder, pid);
+	int result = recording->kin ? kin_add(recording->kin, pid) : ebpf_recorder_add(recording->recorder, pid);
 
 	return result ? result : recording_state_add(recording_writer_state(recording->writer), pid);
 }
 
 bool recording_has(const struct recording *recording, pid_t pid)
 {
-	return ebpf_recorder_has(recording->recorder, pid);
+	enum ebpf_scope scope = recording->options.scope;
+
+	if (!recording->kin)
+		return ebpf_recorder_has(recording->recorder, pid);
+	return scope == EBPF_SCOPE_ALL ? pid != getpid() : kin_has(recording->kin, pid, scope == EBPF_SCOPE_TREE);
 }
 
 int recording_fd(const struct recording *recording)
@@ -253,15 +314,21 @@ int recording_fd(const struct recording *recording)
 	return recording_thread_fd(recording->thread);
 }
 
+/* What the kernel has kept from us. */
+static uint64_t missed_of(const struct recording *recording)
+{
+	return recording->recorder ? ebpf_recorder_missed(recording->recorder) : 0;
+}
+
 int recording_poll(struct recording *recording, uint64_t *wait_ns)
 {
 	uint64_t missed = 0;
-	int result = ebpf_recorder_poll(recording->recorder, &missed, wait_ns);
+	int result = recording->recorder ? ebpf_recorder_poll(recording->recorder, &missed, wait_ns) : 0;
 
 	if (result)
 		return diag_error(recording->diag, NULL, result, "the recording cannot be followed: %s",
 				  strerror(-result));
-	recording_thread_report(recording->thread, ebpf_recorder_missed(recording->recorder));
+	recording_thread_report(recording->thread, missed_of(recording));
 	recording_thread_news(recording->thread, recording->diag);
 	return 0;
 }
@@ -298,25 +365,37 @@ void recording_flush(struct recording *recording)
 		recording_thread_flush(recording->thread);
 }
 
+void recording_close_scope(struct recording *recording)
+{
+	pthread_mutex_lock(&recording->scope_lock);
+	recording->scope_is_closed = true;
+	pthread_mutex_unlock(&recording->scope_lock);
+}
+
 void recording_finish(struct recording *recording)
 {
 	if (recording->finished)
 		return;
 	recording->finished = true;
-	ebpf_recorder_detach(recording->recorder);
-	recording_thread_finish(recording->thread, ebpf_recorder_missed(recording->recorder));
+	if (recording->recorder)
+		ebpf_recorder_detach(recording->recorder);
+	recording_thread_finish(recording->thread, missed_of(recording));
 	recording_thread_news(recording->thread, recording->diag);
 }
 
 void recording_count(const struct recording *recording, struct recording_totals *totals)
 {
+	const struct ebpf_recorder *recorder = recording->recorder;
+
 	recording_thread_count(recording->thread, totals);
-	totals->unread = ebpf_recorder_unread(recording->recorder);
-	totals->dropped = ebpf_recorder_dropped(recording->recorder) - totals->unread;
-	totals->missed = ebpf_recorder_missed(recording->recorder);
-	totals->calls_32bit = ebpf_recorder_calls_32bit(recording->recorder);
+	if (recorder) {
+		totals->unread = ebpf_recorder_unread(recorder);
+		totals->dropped = ebpf_recorder_dropped(recorder) - totals->unread;
+		totals->missed = ebpf_recorder_missed(recorder);
+		totals->calls_32bit = ebpf_recorder_calls_32bit(recorder);
+	}
 	totals->unmarked += recording->unmarked;
 	totals->snapshots_cut += recording->unmade;
-	if (recording->options.flight)
-		totals->events = ebpf_recorder_written(recording->recorder);
+	if (recording->options.flight && recorder)
+		totals->events = ebpf_recorder_written(recorder);
 }

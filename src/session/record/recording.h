@@ -34,11 +34,25 @@ struct recording_options {
 	uint64_t ring_bytes;                    /* per processor; 0: as many as are usually enough */
 	uint64_t max_bytes;                     /* of a continuous trace; 0: no limit */
 	uint64_t last_ns;                       /* how far back a snapshot goes; 0: as far as the rings */
+	/* Who is in scope, for sensors: asked by the recording's thread. NULL: those that are added. */
+	bool (*in_scope)(void *context, pid_t pid);
+	void *context;
 	/* Traces get LTTng's names, system calls those in this catalog; a continuous one a state dump. NULL: ours. */
 	const struct event_catalog *lttng;
 };
 
-/* What was recorded so far. */
+/* What came of sensors so far. */
+struct recording_sensors_totals {
+	uint64_t events;      /* in the trace */
+	uint64_t overwritten; /* before they were read, or they found no ring */
+	uint64_t unwritten;   /* as the trace could not be written */
+	uint64_t late;        /* in the trace behind younger ones, as their writer was stopped in between */
+	uint64_t unfinished;  /* begun by processes that have ended */
+	uint64_t processes, out_of_scope;
+	const char *unannounced; /* a sensor that no observed process has; NULL: none */
+};
+
+/* What was recorded so far. Sensors are in the counts of all, too. */
 struct recording_totals {
 	uint64_t events; /* written, or by a flight recording put into the rings */
 	uint64_t bytes;  /* that the traces take */
@@ -54,6 +68,7 @@ struct recording_totals {
 	uint64_t snapshots;
 	uint64_t snapshots_cut;     /* of these, not whole, or not there: they could not be written */
 	uint64_t snapshots_refused; /* matches that have no snapshot of their own */
+	struct recording_sensors_totals sensors;
 };
 
 /* Something worth a mark in the trace. */
@@ -73,6 +88,7 @@ int recording_new(const struct recording_options *options, struct asterism_diag 
 /* A recording that is freed without being finished never began: nothing of it stays on the disk. */
 void recording_free(struct recording *recording);
 
+/* NULL: nothing of the kernel is recorded. */
 struct ebpf_recorder *recording_recorder(struct recording *recording);
 int recording_attach(struct recording *recording);
 int recording_add(struct recording *recording, pid_t pid);
@@ -97,6 +113,9 @@ void recording_mark(struct recording *recording, const struct recording_mark *ma
  */
 int recording_snapshot(struct recording *recording, const char *name, bool patient);
 
+/* From here on in_scope of the options is not asked any more: no further process is read. */
+void recording_close_scope(struct recording *recording);
+
 /* Detaches, has the rest written and the trace ended, and waits for that. What fails is told and counted. */
 void recording_finish(struct recording *recording);
 
@@ -108,6 +127,10 @@ void recording_count(const struct recording *recording, struct recording_totals 
  */
 void recording_flush(struct recording *recording);
 
-enum { RECORDING_WAIT_NS = 20 * 1000 * 1000, RECORDING_FLUSH_NS = 500 * 1000 * 1000 };
+enum {
+	RECORDING_WAIT_NS = 20 * 1000 * 1000,
+	RECORDING_SENSORS_WAIT_NS = 5 * 1000 * 1000, /* their rings are smaller */
+	RECORDING_FLUSH_NS = 500 * 1000 * 1000,
+};
 
 #endif

@@ -8,6 +8,8 @@
 #include "ebpf/source/plan.h"
 #include "event/about.h"
 #include "event/installed.h"
+#include "sensor/catalog.h"
+#include "sensor/protocol.h"
 #include "session/load/rules.h"
 
 #include <errno.h>
@@ -32,6 +34,8 @@ const char selection_lttng[] = "sched_process_fork,sched_process_exec,sched_proc
 			       "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sys_enter,sys_exit,"
 			       "irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,softirq_raise";
 
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* A piece of the text. */
 struct piece {
 	const char *start;
@@ -50,7 +54,10 @@ void selection_fini(struct selection *selection)
 {
 	for (size_t i = 0; i < selection->count; i++)
 		alloc_free(selection->events[i].recorded);
+	for (size_t i = 0; i < selection->sensor_count; i++)
+		alloc_free(selection->sensors[i]);
 	alloc_free(selection->events);
+	alloc_free(selection->sensors);
 	*selection = (struct selection){ 0 };
 }
 
@@ -235,6 +242,60 @@ static int remove_matching(struct selection *selection, const char *pattern, str
 	return 0;
 }
 
+static int add_sensor(struct selection *selection, const char *pattern, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < selection->sensor_count; i++)
+		if (strcmp(selection->sensors[i], pattern) == 0)
+			return 0;
+	if (alloc_grow(&selection->sensors, &selection->sensor_capacity, selection->sensor_count, sizeof(char *)) ||
+	    !(selection->sensors[selection->sensor_count] = alloc_text(pattern)))
+		return diag_no_memory(diag);
+	selection->sensor_count++;
+	return 0;
+}
+
+/* What a program's file, or a catalog, declares. */
+static int add_declared(struct selection *selection, const char *name, struct asterism_diag *diag)
+{
+	struct event_catalog *catalog = event_catalog_new();
+	const struct event_type *type;
+	int result;
+
+	if (!catalog)
+		return diag_no_memory(diag);
+	sensor_catalog_supply(catalog);
+	result = event_catalog_read(catalog, ".", name, diag);
+	if (result == -ENOENT)
+		diag_error(diag, NULL, result = -EINVAL, "there is no file '%s'", name + strlen(SENSOR_CATALOG_PREFIX));
+	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++)
+		result = type->sensor ? add_sensor(selection, type->sensor, diag) : 0;
+	event_catalog_free(catalog);
+	return result;
+}
+
+/* sensor:..., up to the next comma. */
+static int add_sensors(struct selection *selection, const char **at, struct asterism_diag *diag)
+{
+	struct piece item = piece_until(at, ",");
+	char text[SENSOR_PATH_BYTES + SENSOR_NAME_BYTES];
+	const char *pattern = text + strlen(SENSOR_CATALOG_PREFIX), *name, *ending;
+
+	if (item.length >= sizeof text)
+		return bad_form(diag);
+	memcpy(text, item.start, item.length);
+	text[item.length] = 0;
+	ending = strrchr(text, '.');
+	if (strchr(pattern, '/') || (ending && strcmp(ending, ".events") == 0))
+		return add_declared(selection, text, diag);
+	name = strrchr(pattern, ':');
+	name = name ? name + 1 : pattern;
+	if (!*name || (strcmp(name, "*") != 0 && name[strspn(name, NAME_LETTERS)]))
+		return diag_error(diag, NULL, -EINVAL,
+				  "sensors are given as sensor:NAME, sensor:PROGRAM:NAME, NAME being '*' for all, or "
+				  "sensor:/path/of/program");
+	return add_sensor(selection, pattern, diag);
+}
+
 static int add_item(struct selection *selection, struct event_catalog *catalog, const char **at,
 		    struct asterism_diag *diag)
 {
@@ -242,6 +303,8 @@ static int add_item(struct selection *selection, struct event_catalog *catalog, 
 	struct piece item, fields;
 	char name[128];
 
+	if (strncmp(*at, SENSOR_CATALOG_PREFIX, strlen(SENSOR_CATALOG_PREFIX)) == 0)
+		return add_sensors(selection, at, diag);
 	*at += removes;
 	item = piece_until(at, ",:");
 
@@ -340,6 +403,10 @@ int selection_add_program(struct selection *selection, struct event_catalog *cat
 		const struct event_type *type =
 			event_catalog_find(catalog, program_text(program, program->types[i].name));
 
+		if (type && type->sensor) {
+			taken = true;
+			result = add_sensor(selection, type->sensor, diag);
+		}
 		if (!type || !type->hook_count)
 			continue;
 		taken = true;

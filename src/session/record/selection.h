@@ -19,6 +19,10 @@ struct selected_event {
 struct selection {
 	struct selected_event *events;
 	size_t count, capacity;
+	/* Sensors of applications, as sensor/pattern.h has them, whole: which fields they have is known when they are
+	 * announced. */
+	char **sensors;
+	size_t sensor_count, sensor_capacity;
 };
 
 void selection_fini(struct selection *selection);
@@ -26,7 +30,8 @@ void selection_fini(struct selection *selection);
 /*
  * Adds what text asks for: EVENT[:FIELD+FIELD...],... An event is a name, or a pattern as of shells for all of the
  * catalog that this kernel raises. Without fields all are recorded. An event that is there already gains fields. !EVENT
- * takes away, of what is there by then.
+ * takes away, of what is there by then. sensor:NAME and sensor:PROGRAM:NAME are of applications, sensor:PATH all that a
+ * program's file declares.
  * Returns 0, -EINVAL (the diag says what is wrong, with the nearest name), -ENOMEM.
  */
 int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,

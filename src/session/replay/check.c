@@ -14,6 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* What -e takes sensors by. */
+#define SENSOR_PREFIX "sensor:"
+
 /* The check under way. */
 struct judging {
 	const struct replay_check *check;
@@ -167,6 +170,10 @@ static void put_missing(struct judging *judging, uint32_t index, struct text_buf
 	char mark = ':';
 
 	text_append(text, text->length ? ", " : "");
+	if (type && type->sensor) {
+		text_printf(text, "%s%s", SENSOR_PREFIX, type->sensor);
+		return;
+	}
 	text_append(text, program_text(judging->program, judging->program->types[index].name));
 	if (!type || !event_source_holds(check->source, type, EVENT_NO_FIELD))
 		return;
@@ -186,7 +193,7 @@ static void note_missing(struct judging *judging, uint32_t index)
 {
 	const struct event_type *type = type_of(judging->check, index);
 
-	if (type && type->hook_count)
+	if (type && (type->hook_count || type->sensor))
 		judging->lacks_raised = true;
 	else
 		judging->lacks_declared = true;

@@ -48,6 +48,8 @@ struct ctf_files {
 	uint64_t max_bytes, bytes, deleted_bytes;
 	struct stream *streams;
 	uint32_t stream_count;
+	bool has_sensors;
+	uint64_t metadata_bytes;
 	struct part *parts;
 	size_t part_count, part_capacity;
 };
@@ -64,10 +66,12 @@ static int fail(const struct ctf_files *files, const char *name, int error, cons
 
 static void name_part(const struct ctf_files *files, uint32_t stream, uint32_t part, char name[NAME_BYTES])
 {
-	bool is_last = stream == files->stream_count - 1;
+	uint32_t last = files->stream_count - 1;
 
-	if (is_last)
+	if (stream == last)
 		snprintf(name, NAME_BYTES, "matches");
+	else if (files->has_sensors && stream == last - 1)
+		snprintf(name, NAME_BYTES, "sensors");
 	else
 		snprintf(name, NAME_BYTES, "stream_%u", stream);
 	if (files->max_bytes)
@@ -106,6 +110,7 @@ int ctf_files_new(const struct ctf_files_options *options, struct asterism_diag 
 	files->diag = diag;
 	files->max_bytes = options->max_bytes;
 	files->mode = options->mode;
+	files->has_sensors = options->has_sensors;
 	files->path = alloc_text(options->path);
 	files->streams = alloc_zero(options->stream_count, sizeof *files->streams);
 	if (files->streams)
@@ -159,7 +164,33 @@ int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
 	if (close(fd) && !result)
 		result = -errno;
 	files->bytes += length;
+	files->metadata_bytes = length;
 	return result ? fail(files, "metadata", -result, "the file cannot be written") : 0;
+}
+
+int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t length)
+{
+	int fd = openat(files->folder, "metadata", O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW), result = 0;
+	size_t done = 0;
+
+	if (fd < 0)
+		return fail(files, "metadata", errno, "the file cannot be opened again");
+	while (done < length && !result) {
+		ssize_t wrote = write(fd, text + done, length - done);
+
+		if (wrote >= 0)
+			done += (size_t)wrote;
+		else if (errno != EINTR)
+			result = -errno;
+	}
+	if (result && ftruncate(fd, (off_t)files->metadata_bytes))
+		result = -errno;
+	close(fd);
+	if (result)
+		return fail(files, "metadata", -result, "more types cannot be declared");
+	files->bytes += length;
+	files->metadata_bytes += length;
+	return 0;
 }
 
 static int open_part(struct ctf_files *files, uint32_t index)

@@ -63,11 +63,11 @@ _Static_assert(offsetof(struct ctf_process, name) == 13 * 4, "a process is packe
 
 /* The classes of a state dump, and that of matches. */
 static const struct ctf_event own_events[] = {
-	{ "lttng_statedump_start", NULL, 0, CTF_ID_STATE_START },
+	{ "lttng_statedump_start", NULL, 0, CTF_ID_STATE_START, NULL },
 	{ "lttng_statedump_process_state", process_fields, sizeof process_fields / sizeof *process_fields,
-	  CTF_ID_STATE_PROCESS },
-	{ "lttng_statedump_end", NULL, 0, CTF_ID_STATE_END },
-	{ "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH },
+	  CTF_ID_STATE_PROCESS, NULL },
+	{ "lttng_statedump_end", NULL, 0, CTF_ID_STATE_END, NULL },
+	{ "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH, NULL },
 };
 
 static int add_event(struct ctf_layout *layout, const struct ctf_event *event)

@@ -110,7 +110,7 @@ const struct ctf_field ctf_match_fields[CTF_MATCH_FIELDS] = {
 	{ "values", EVENT_STRING, CTF_MATCH_VALUES_BYTES, false },
 };
 
-const struct ctf_event ctf_match_event = { "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH };
+const struct ctf_event ctf_match_event = { "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH, NULL };
 
 static const struct ctf_field late_fields[] = {
 	{ "entered", EVENT_U64, 8, false },
@@ -118,7 +118,7 @@ static const struct ctf_field late_fields[] = {
 };
 
 const struct ctf_event ctf_late_event = { "late", late_fields, sizeof late_fields / sizeof *late_fields,
-					  EVENT_PACKED_ID_LATE };
+					  EVENT_PACKED_ID_LATE, NULL };
 
 const char *ctf_value_name(enum event_value value)
 {
@@ -230,7 +230,7 @@ static void put_text_types(const struct ctf_metadata *metadata, struct text_buff
 	for (size_t i = 0; i < metadata->event_count; i++) {
 		const struct ctf_event *event = &metadata->events[i];
 
-		for (uint32_t j = 0; j < event->field_count; j++) {
+		for (uint32_t j = 0; j < event->field_count && !event->sensor; j++) {
 			uint32_t bytes = event->fields[j].bytes;
 
 			if (event->fields[j].value != EVENT_STRING || seen[bytes / 8])
@@ -241,19 +241,26 @@ static void put_text_types(const struct ctf_metadata *metadata, struct text_buff
 	}
 }
 
-static void put_event(const struct ctf_event *event, struct text_buffer *text)
+static void put_field(const struct ctf_field *field, bool of_sensor, struct text_buffer *text)
 {
-	text_printf(text, "\nevent {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
-		    event->name, event->id);
-	for (uint32_t i = 0; i < event->field_count; i++) {
-		const struct ctf_field *field = &event->fields[i];
+	if (field->value != EVENT_STRING)
+		text_printf(text, "\t\t%s%s _%s;\n", field->wide ? "wide_" : "", ctf_value_name(field->value),
+			    field->name);
+	else if (of_sensor)
+		text_printf(text, "\t\tstring { encoding = UTF8; } _%s;\n", field->name);
+	else
+		text_printf(text, "\t\ttext%u _%s;\n", field->bytes, field->name);
+}
 
-		if (field->value == EVENT_STRING)
-			text_printf(text, "\t\ttext%u _%s;\n", field->bytes, field->name);
-		else
-			text_printf(text, "\t\t%s%s _%s;\n", field->wide ? "wide_" : "", ctf_value_name(field->value),
-				    field->name);
-	}
+void ctf_metadata_add(const struct ctf_event *event, struct text_buffer *text)
+{
+	text_append(text, "\n");
+	if (event->sensor)
+		ctf_sensor_write(event->sensor, text);
+	text_printf(text, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = %d;\n\tfields := struct {\n",
+		    event->name, event->id, event->sensor ? CTF_CLASS_SENSORS : 0);
+	for (uint32_t i = 0; i < event->field_count; i++)
+		put_field(&event->fields[i], event->sensor != NULL, text);
 	text_append(text, "\t};\n};\n");
 }
 
@@ -262,9 +269,11 @@ void ctf_metadata_write(const struct ctf_metadata *metadata, struct text_buffer 
 	put_prologue(metadata, text);
 	if (metadata->lttng)
 		text_append(text, lttng_types);
+	if (metadata->has_sensors)
+		text_append(text, ctf_metadata_sensors);
 	put_text_types(metadata, text);
 	for (size_t i = 0; i < metadata->event_count; i++)
-		put_event(&metadata->events[i], text);
+		ctf_metadata_add(&metadata->events[i], text);
 }
 
 bool ctf_metadata_is_own(const char *text, size_t length)

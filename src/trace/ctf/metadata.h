@@ -21,8 +21,10 @@ enum {
 	CTF_UUID_BYTES = 16,
 	CTF_ID_MATCH = EVENT_PACKED_ID_MAX, /* a match that a snapshot was made for, see ctf_match_fields */
 	CTF_MATCH_FIELDS = 3,
-	CTF_MATCH_VALUES_BYTES = 4096,   /* of a match as a line, with its NUL; what is longer is cut */
-	CTF_STREAM_MATCHES = UINT16_MAX, /* the stream instance of matches */
+	CTF_MATCH_VALUES_BYTES = 4096,       /* of a match as a line, with its NUL; what is longer is cut */
+	CTF_STREAM_MATCHES = UINT16_MAX,     /* the stream instance of matches, */
+	CTF_STREAM_SENSORS = UINT16_MAX - 1, /* and of sensors, whose class is */
+	CTF_CLASS_SENSORS = 1,
 	CTF_METADATA_BYTES_MAX = 1 << 24,
 };
 
@@ -32,8 +34,15 @@ enum {
 struct ctf_field {
 	const char *name;
 	enum event_value value;
-	uint32_t bytes; /* of strings: the capacity in a record */
+	uint32_t bytes; /* of strings: the capacity in a record; 0: what is said of the sensor tells */
 	bool wide;      /* a number that has eight aligned bytes to itself; with LTTng's names only */
+};
+
+/* Whose sensor an event class is. */
+struct ctf_sensor {
+	const char *program; /* the name of a process that has it; "": not known */
+	const char *path;    /* of its program; "": not known */
+	const char *text;    /* the type's paragraph, in the notation of catalogs */
 };
 
 /* An event class other than the context: its fields in the order of the payload. */
@@ -41,7 +50,8 @@ struct ctf_event {
 	const char *name;
 	const struct ctf_field *fields;
 	uint32_t field_count;
-	uint32_t id; /* EVENT_PACKED_ID_FIRST.. */
+	uint32_t id;                     /* EVENT_PACKED_ID_FIRST.., in its stream class */
+	const struct ctf_sensor *sensor; /* NULL: it is none; else it is of the stream class of sensors */
 };
 
 struct ctf_env {
@@ -57,6 +67,7 @@ struct ctf_metadata {
 	size_t env_count;
 	const struct ctf_event *events;
 	size_t event_count;
+	bool has_sensors; /* there is a stream for them */
 	/* The trace is LTTng's by its names, the tracer's among env: no trace of ours for the strict reader. */
 	bool lttng;
 };
@@ -77,6 +88,14 @@ uint32_t ctf_fields_of(const struct event_type *type, const bool *recorded, stru
 /* Writes metadata as TSDL; failures stick to text. */
 void ctf_metadata_write(const struct ctf_metadata *metadata, struct text_buffer *text);
 
+/* The same for one more event class of a sensor, to go behind that. */
+void ctf_metadata_add(const struct ctf_event *event, struct text_buffer *text);
+
+/* What the comment before a sensor's event class says, and what one says, with its signs, into the arena. Returns 0,
+ * -EINVAL, -ENOMEM. */
+void ctf_sensor_write(const struct ctf_sensor *sensor, struct text_buffer *text);
+int ctf_sensor_read(const char *comment, size_t length, struct arena *arena, const struct ctf_sensor **read);
+
 /* True where the text (at least its first 64 bytes) is the metadata of a trace of ours. */
 bool ctf_metadata_is_own(const char *text, size_t length);
 
@@ -89,6 +108,9 @@ int ctf_metadata_read(const struct diag_source *text, struct arena *arena, struc
 
 /* What stands before the events, with @1 for the UUID, @2 for the environment, @3 and @4 for the clock's offset. */
 extern const char ctf_metadata_prologue[];
+
+/* What stands behind that where there is a stream of sensors. */
+extern const char ctf_metadata_sensors[];
 
 /* The name by which TSDL knows values of this kind; NULL for strings, which have one for each capacity: text64. */
 const char *ctf_value_name(enum event_value value);

@@ -23,6 +23,8 @@ struct token {
 
 struct scanner {
 	const char *start, *at, *end;
+	const char *comment; /* the last one before what was scanned last; NULL: none is */
+	size_t comment_length;
 };
 
 struct parser {
@@ -33,7 +35,8 @@ struct parser {
 	struct arena *arena;
 	struct ctf_event *events;
 	size_t event_count, event_capacity;
-	bool ids[EVENT_PACKED_ID_MAX + 1];
+	bool ids[2][EVENT_PACKED_ID_MAX + 1]; /* per stream class */
+	bool has_sensors;
 };
 
 static bool is_word(char c)
@@ -43,6 +46,7 @@ static bool is_word(char c)
 
 static void skip_blanks(struct scanner *scanner)
 {
+	scanner->comment = NULL;
 	while (scanner->at < scanner->end) {
 		size_t left = (size_t)(scanner->end - scanner->at);
 		const char *close;
@@ -56,7 +60,9 @@ static void skip_blanks(struct scanner *scanner)
 		close = memmem(scanner->at + 2, left - 2, "*/", 2);
 		if (!close)
 			return;
+		scanner->comment = scanner->at;
 		scanner->at = close + 2;
+		scanner->comment_length = (size_t)(scanner->at - scanner->comment);
 	}
 }
 
@@ -150,7 +156,7 @@ static int expect(struct parser *parser, const char *text)
 /* Each of the tokens, which are parted by blanks. */
 static int expect_all(struct parser *parser, const char *text)
 {
-	struct scanner wanted = { text, text, text + strlen(text) };
+	struct scanner wanted = { .start = text, .at = text, .end = text + strlen(text) };
 	struct token token;
 
 	while ((token = scan(&wanted)).kind != TOKEN_END) {
@@ -261,7 +267,7 @@ static int read_mark(struct parser *parser, char mark, struct ctf_metadata *meta
 static int read_prologue(struct parser *parser, struct ctf_metadata *metadata)
 {
 	const char *text = ctf_metadata_prologue;
-	struct scanner wanted = { text, text, text + strlen(text) };
+	struct scanner wanted = { .start = text, .at = text, .end = text + strlen(text) };
 	struct token token;
 
 	while ((token = scan(&wanted)).kind != TOKEN_END) {
@@ -322,6 +328,13 @@ static int read_text_type(struct parser *parser, uint32_t *bytes)
 	return 0;
 }
 
+/* A sensor's string: what is said of the sensor tells the capacity. */
+static int read_text(struct parser *parser, struct ctf_field *field)
+{
+	field->bytes = 0;
+	return expect_all(parser, "string { encoding = UTF8; }");
+}
+
 static int read_field(struct parser *parser, struct ctf_field *field)
 {
 	int result;
@@ -331,7 +344,9 @@ static int read_field(struct parser *parser, struct ctf_field *field)
 		if (is_token(&parser->token, ctf_value_name(value)))
 			field->value = value;
 	}
-	if (field->value == EVENT_STRING)
+	if (field->value == EVENT_STRING && is_token(&parser->token, "string"))
+		result = read_text(parser, field);
+	else if (field->value == EVENT_STRING)
 		result = read_text_type(parser, &field->bytes);
 	else
 		result = (advance(parser), 0);
@@ -372,8 +387,33 @@ static int read_fields(struct parser *parser, struct ctf_event *event)
 	return 0;
 }
 
+/* Of which stream class the event is; of sensors, comment says more of it. */
+static int read_class(struct parser *parser, const struct scanner *comment, struct ctf_event *event)
+{
+	int result;
+
+	if (!parser->has_sensors || !is_token(&parser->token, "1"))
+		return expect(parser, "0");
+	advance(parser);
+	if (!comment->comment)
+		return fail(parser, "a comment before the event must say whose sensor it is");
+	result = ctf_sensor_read(comment->comment, comment->comment_length, parser->arena, &event->sensor);
+	return result == -EINVAL ? fail(parser, "the comment before the event does not say whose sensor it is")
+				 : result;
+}
+
+/* Only what is said of a sensor tells how long a string may be. */
+static int check_texts(struct parser *parser, const struct ctf_event *event)
+{
+	for (uint32_t i = 0; i < event->field_count; i++)
+		if (event->fields[i].value == EVENT_STRING && !event->fields[i].bytes != (event->sensor != NULL))
+			return fail(parser, "the strings of the event have the wrong type");
+	return 0;
+}
+
 static int read_event(struct parser *parser)
 {
+	const struct scanner before = parser->scanner;
 	struct ctf_event event = { 0 };
 	uint64_t id = 0;
 	int result = expect_all(parser, "event { name =");
@@ -384,26 +424,29 @@ static int read_event(struct parser *parser)
 		result = take_name(parser, 1, &event.name);
 	if (!result)
 		result = expect_all(parser, "; id =");
-	if (!result && parser->token.kind == TOKEN_NUMBER) {
-		struct token first = parser->token;
+	const struct token id_token = parser->token;
 
+	if (!result)
 		result = read_number(parser, EVENT_PACKED_ID_MAX, &id);
-		if (!result && (id < EVENT_PACKED_ID_FIRST || parser->ids[id])) {
-			parser->token = first;
-			result = fail(parser, "this id belongs to another event");
-		}
-	} else if (!result) {
-		result = fail(parser, "a number is expected here");
+	if (!result)
+		result = expect_all(parser, "; stream_id =");
+	if (!result)
+		result = read_class(parser, &before, &event);
+	if (!result && (id < EVENT_PACKED_ID_FIRST || parser->ids[event.sensor != NULL][id])) {
+		parser->token = id_token;
+		result = fail(parser, "this id belongs to another event");
 	}
 	if (!result)
-		result = expect_all(parser, "; stream_id = 0; fields := struct {");
+		result = expect_all(parser, "; fields := struct {");
 	if (!result)
 		result = read_fields(parser, &event);
+	if (!result)
+		result = check_texts(parser, &event);
 	if (!result)
 		result = expect_all(parser, "}; };");
 	if (result)
 		return result;
-	parser->ids[id] = true;
+	parser->ids[event.sensor != NULL][id] = true;
 	event.id = (uint32_t)id;
 	if (alloc_grow(&parser->events, &parser->event_capacity, parser->event_count, sizeof event))
 		return -ENOMEM;
@@ -421,13 +464,29 @@ static int read_string_type(struct parser *parser)
 	return result ? result : expect(parser, ";");
 }
 
+static int read_sensors(struct parser *parser)
+{
+	int result = parser->has_sensors ? fail(parser, "there is one stream of sensors at most")
+					 : expect_all(parser, ctf_metadata_sensors);
+
+	parser->has_sensors = true;
+	return result;
+}
+
+static int read_piece(struct parser *parser)
+{
+	if (is_token(&parser->token, "typealias"))
+		return read_string_type(parser);
+	return is_token(&parser->token, "stream") ? read_sensors(parser) : read_event(parser);
+}
+
 static int read_all(struct parser *parser, struct ctf_metadata *metadata)
 {
 	struct ctf_event *events;
 	int result = read_prologue(parser, metadata);
 
 	while (!result && parser->token.kind != TOKEN_END)
-		result = is_token(&parser->token, "typealias") ? read_string_type(parser) : read_event(parser);
+		result = read_piece(parser);
 	if (result)
 		return result;
 	events = arena_zero(parser->arena, parser->event_count, sizeof *events);
@@ -437,6 +496,7 @@ static int read_all(struct parser *parser, struct ctf_metadata *metadata)
 		memcpy(events, parser->events, parser->event_count * sizeof *events);
 	metadata->events = events;
 	metadata->event_count = parser->event_count;
+	metadata->has_sensors = parser->has_sensors;
 	return 0;
 }
 
@@ -450,7 +510,7 @@ int ctf_metadata_read(const struct diag_source *text, struct arena *arena, struc
 	if (!parser)
 		return diag_no_memory(diag);
 	*parser = (struct parser){
-		.scanner = { text->text, text->text, text->text + text->length },
+		.scanner = { .start = text->text, .at = text->text, .end = text->text + text->length },
 		.source = text,
 		.diag = diag,
 		.arena = arena,

@@ -19,11 +19,16 @@ struct ctf_class {
 	bool is_wanted;
 };
 
+/* The event classes of a stream class. */
+struct ctf_classes {
+	struct ctf_class **items; /* by id; NULL: there is none */
+	uint32_t count;
+};
+
 struct ctf_types {
 	uint8_t uuid[CTF_UUID_BYTES];
 	struct event_machine machine;
-	struct ctf_class **classes; /* by id; NULL: there is none */
-	uint32_t id_count;
+	struct ctf_classes classes[2]; /* by stream class: what the kernel raised; sensors */
 	struct ctf_class *all;
 	size_t count;
 };
@@ -32,6 +37,12 @@ struct ctf_types {
 int ctf_types_read(struct ctf_types *types, const char *path, struct event_catalog *catalog,
 		   struct asterism_diag *diag);
 void ctf_types_fini(struct ctf_types *types);
+
+/*
+ * The type that a sensor's event class stands for: one of the catalog that is that sensor, with these fields, or one
+ * that is added. Returns 0; -EINVAL: what is said of the sensor is not what its fields are; -E2BIG, -ENOMEM.
+ */
+int ctf_sensor_bind(const struct ctf_event *event, struct event_catalog *catalog, const struct event_type **type);
 
 /* One file of a stream, known by its first packet. */
 struct ctf_part {
@@ -64,12 +75,13 @@ struct ctf_stream {
 
 	const struct ctf_part *parts;
 	size_t part_count, next_part;
-	size_t map_bytes;      /* of the current file, when it was opened */
-	size_t size;           /* of the current file, now */
-	size_t packet_end;     /* in it, of the packets entered */
-	size_t dropped;        /* in it, pages given back */
-	uint64_t bytes_before; /* of the files before the current one */
-	bool is_cut;           /* the file ends within the packet */
+	size_t map_bytes;                  /* of the current file, when it was opened */
+	size_t size;                       /* of the current file, now */
+	size_t packet_end;                 /* in it, of the packets entered */
+	size_t dropped;                    /* in it, pages given back */
+	uint64_t bytes_before;             /* of the files before the current one */
+	bool is_cut;                       /* the file ends within the packet */
+	const struct ctf_classes *classes; /* that its events are of */
 	uint64_t events_before, events_discarded;
 	bool has_packet; /* these three are known */
 	int fd;
@@ -85,7 +97,7 @@ struct ctf_loss {
  * Goes to the next packet, of the next file where one ends. Returns 1 with *loss; 0 at the end of the stream or where
  * the stream is damaged.
  */
-int ctf_stream_packet(struct ctf_stream *stream, int folder, const uint8_t uuid[CTF_UUID_BYTES], struct ctf_loss *loss);
+int ctf_stream_packet(struct ctf_stream *stream, int folder, const struct ctf_types *types, struct ctf_loss *loss);
 void ctf_stream_fini(struct ctf_stream *stream);
 
 /* Lists the files of the trace in path, those of one stream together and in order. To be freed with ctf_parts_free. */

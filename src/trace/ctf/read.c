@@ -109,7 +109,7 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 		if (stream->at >= stream->content_end) {
 			struct ctf_loss loss;
 
-			if (!ctf_stream_packet(stream, ctf->folder, ctf->types.uuid, &loss))
+			if (!ctf_stream_packet(stream, ctf->folder, &ctf->types, &loss))
 				return stream->damage.text != NULL;
 			ctf->source.lost += loss.count;
 			if (loss.until_ns > ctf->source.lossy_until_ns)
@@ -132,11 +132,11 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 			take(stream);
 			continue;
 		}
-		if (id >= ctf->types.id_count || !ctf->types.classes[id])
+		if (id >= stream->classes->count || !stream->classes->items[id])
 			return damage(stream, stream->at, "there is no event with this id");
 		stream->ts = ts;
 		stream->at += sizeof word;
-		stream->event_class = ctf->types.classes[id];
+		stream->event_class = stream->classes->items[id];
 		return true;
 	}
 }
@@ -214,9 +214,9 @@ static inline bool take_following(struct ctf *ctf)
 	memcpy(&word, stream->map + stream->at, sizeof word);
 	ts = event_packed_word_ts(word, stream->ts);
 	id = event_packed_word_id(word);
-	if (ts >= ctf->alone_until_ns || ts > stream->timestamp_end || id >= ctf->types.id_count)
+	if (ts >= ctf->alone_until_ns || ts > stream->timestamp_end || id >= stream->classes->count)
 		return false;
-	class = ctf->types.classes[id];
+	class = stream->classes->items[id];
 	if (!class || left < class->whole_bytes || class->is_partial)
 		return false;
 	if (class->is_wanted)

@@ -20,7 +20,7 @@ enum { KEPT_BYTES = 1 << 22 };
 
 static bool is_stream_file(const char *name)
 {
-	return strncmp(name, "stream_", 7) == 0 || strncmp(name, "matches", 7) == 0;
+	return strncmp(name, "stream_", 7) == 0 || strncmp(name, "matches", 7) == 0 || strncmp(name, "sensors", 7) == 0;
 }
 
 /* Opens a regular file of the trace. Returns the descriptor or -errno. */
@@ -149,15 +149,16 @@ static int open_file(struct ctf_stream *stream, int folder)
 	return 1;
 }
 
-static int check_header(struct ctf_stream *stream, const struct ring_packet *header, const uint8_t *uuid)
+static int check_header(struct ctf_stream *stream, const struct ring_packet *header, const struct ctf_types *types)
 {
 	size_t at = stream->packet_end;
 
 	if (header->magic != RING_PACKET_MAGIC)
 		return damaged(stream, at, "no packet begins here");
-	if (memcmp(header->uuid, uuid, CTF_UUID_BYTES) != 0)
+	if (memcmp(header->uuid, types->uuid, CTF_UUID_BYTES) != 0)
 		return damaged(stream, at + offsetof(struct ring_packet, uuid), "the packet is of another trace");
-	if (header->stream_id || header->stream_instance != stream->parts[0].instance)
+	if (header->stream_id != (header->stream_instance == CTF_STREAM_SENSORS ? CTF_CLASS_SENSORS : 0) ||
+	    header->stream_instance != stream->parts[0].instance)
 		return damaged(stream, at + offsetof(struct ring_packet, stream_id), "the packet is of another stream");
 	if (header->content_bits % 8 || header->content_bits / 8 < sizeof *header ||
 	    header->content_bits > header->packet_bits)
@@ -208,7 +209,7 @@ static void enter(struct ctf_stream *stream, const struct ring_packet *header)
 	stream->events_discarded = header->events_discarded;
 	stream->packet_events = 0;
 	stream->has_packet = true;
-	stream->header = (struct event_header){ .cpu = header->cpu_id };
+	stream->header = (struct event_header){ .cpu = header->stream_id ? EVENT_NO_CPU : header->cpu_id };
 }
 
 /* Gives the pages before the packet back. */
@@ -232,7 +233,7 @@ static void look_at_size(struct ctf_stream *stream)
 			(size_t)status.st_size > stream->packet_end ? (size_t)status.st_size : stream->packet_end;
 }
 
-int ctf_stream_packet(struct ctf_stream *stream, int folder, const uint8_t uuid[CTF_UUID_BYTES], struct ctf_loss *loss)
+int ctf_stream_packet(struct ctf_stream *stream, int folder, const struct ctf_types *types, struct ctf_loss *loss)
 {
 	struct ring_packet header;
 	int result;
@@ -251,9 +252,10 @@ int ctf_stream_packet(struct ctf_stream *stream, int folder, const uint8_t uuid[
 	if (stream->size - stream->packet_end < sizeof header)
 		return damaged(stream, stream->size, "the file ends in the middle of a packet's header");
 	memcpy(&header, stream->map + stream->packet_end, sizeof header);
-	if (!check_header(stream, &header, uuid))
+	if (!check_header(stream, &header, types))
 		return 0;
 	find_loss(stream, &header, loss);
+	stream->classes = &types->classes[header.stream_id];
 	enter(stream, &header);
 	return 1;
 }

@@ -171,6 +171,15 @@ static const struct ctf_field *lay_out(struct ctf_class *class, const struct ctf
 	return NULL;
 }
 
+/* Returns as event_catalog_add. */
+static int find_type(const struct ctf_event *event, struct event_catalog *catalog, const struct event_type **type)
+{
+	if (event->sensor)
+		return ctf_sensor_bind(event, catalog, type);
+	*type = known_type(catalog, event->name);
+	return *type ? ask_as(catalog, *type, event) : ctf_event_declare(event, catalog, type);
+}
+
 static int add_class(struct ctf_types *types, const struct ctf_event *event, struct event_catalog *catalog,
 		     struct file *file, struct asterism_diag *diag)
 {
@@ -180,11 +189,12 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	int result = 0;
 
 	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true, .whole_bytes = INT64_MAX };
-	class->type = known_type(catalog, event->name);
-	if (!class->type)
-		result = ctf_event_declare(event, catalog, &class->type);
-	else
-		result = ask_as(catalog, class->type, event);
+	result = find_type(event, catalog, &class->type);
+	if (result == -EINVAL && event->sensor) {
+		snprintf(text, sizeof text, "what the trace says of the sensor %s is not what its fields are",
+			 event->name);
+		return fail(file, diag, -EINVAL, text);
+	}
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
 	if (result) {
@@ -201,9 +211,29 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	}
 	if (!class->layout.string_count)
 		class->whole_bytes = EVENT_PACKED_WORD_BYTES + (int64_t)event_packed_round(class->layout.fixed_bytes);
-	types->classes[event->id] = class;
+	types->classes[event->sensor ? CTF_CLASS_SENSORS : 0].items[event->id] = class;
 	types->count++;
 	return 0;
+}
+
+static int make_classes(struct ctf_types *types, const struct ctf_metadata *metadata)
+{
+	types->all = alloc_zero(metadata->event_count, sizeof *types->all);
+	for (size_t i = 0; i < metadata->event_count; i++) {
+		const struct ctf_event *event = &metadata->events[i];
+		struct ctf_classes *classes = &types->classes[event->sensor ? CTF_CLASS_SENSORS : 0];
+
+		if (event->id >= classes->count)
+			classes->count = event->id + 1;
+	}
+	for (size_t i = 0; i < sizeof types->classes / sizeof *types->classes; i++) {
+		struct ctf_classes *classes = &types->classes[i];
+
+		classes->items = alloc_zero(classes->count, sizeof(struct ctf_class *));
+		if (!classes->items)
+			return -ENOMEM;
+	}
+	return types->all ? 0 : -ENOMEM;
 }
 
 static int add_classes(struct ctf_types *types, const struct ctf_metadata *metadata, struct event_catalog *catalog,
@@ -214,19 +244,11 @@ static int add_classes(struct ctf_types *types, const struct ctf_metadata *metad
 	memcpy(types->uuid, metadata->uuid, sizeof types->uuid);
 	types->machine.wall_ns = metadata->wall_ns;
 	memcpy(types->machine.host, metadata->host, sizeof types->machine.host);
-	types->id_count = 1;
-	for (size_t i = 0; i < metadata->event_count; i++) {
-		if (metadata->events[i].id >= types->id_count)
-			types->id_count = metadata->events[i].id + 1;
-	}
-	types->classes = alloc_zero(types->id_count, sizeof(struct ctf_class *));
-	types->all = alloc_zero(metadata->event_count, sizeof *types->all);
-	if (!types->classes || !types->all)
+	if (make_classes(types, metadata))
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < metadata->event_count && !result; i++)
-		if (metadata->events[i].id != EVENT_PACKED_ID_LATE)
+		if (metadata->events[i].id != EVENT_PACKED_ID_LATE && metadata->events[i].id != EVENT_PACKED_ID_CONTEXT)
 			result = add_class(types, &metadata->events[i], catalog, file, diag);
-	types->classes[EVENT_PACKED_ID_CONTEXT] = NULL; /* whatever the metadata says */
 	return result;
 }
 
@@ -249,7 +271,8 @@ int ctf_types_read(struct ctf_types *types, const char *path, struct event_catal
 
 void ctf_types_fini(struct ctf_types *types)
 {
-	alloc_free(types->classes);
+	alloc_free(types->classes[0].items);
+	alloc_free(types->classes[CTF_CLASS_SENSORS].items);
 	alloc_free(types->all);
 	*types = (struct ctf_types){ 0 };
 }

@@ -13,7 +13,8 @@ struct ctf_files;
 
 struct ctf_files_options {
 	const char *path;
-	uint32_t stream_count; /* that of the matches is the last */
+	uint32_t stream_count; /* that of the matches is the last, */
+	bool has_sensors;      /* that of sensors the one before */
 	uint64_t max_bytes;
 	mode_t mode; /* as ctf_writer_options */
 };
@@ -24,6 +25,9 @@ int ctf_files_close(struct ctf_files *files);
 
 /* Writes the file called metadata. */
 int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length);
+
+/* Writes more of it behind what it has: all or nothing. */
+int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t length);
 
 /* One packet: header, then what follows it. timestamp_end tells which files are the oldest. */
 struct ctf_packet {
@@ -36,6 +40,21 @@ int ctf_files_append(struct ctf_files *files, uint32_t stream, const struct ctf_
 
 /* Has the last packet of a stream tell of so many lost events. Returns 0, -ENOENT (there is none), -errno. */
 int ctf_files_discarded(struct ctf_files *files, uint32_t stream, uint64_t discarded);
+
+/* What a writer has declared of sensors: a stream class of its own, with its own ids. */
+struct ctf_sensors {
+	struct event_packed *layouts; /* by id */
+	size_t count, capacity;       /* 0: there is no stream for them */
+	struct text_buffer text;      /* what metadata says of them, behind all else */
+};
+
+/* Returns 0, -ENOMEM; ctf_sensors_fini is in place either way. */
+int ctf_sensors_init(struct ctf_sensors *sensors);
+void ctf_sensors_fini(struct ctf_sensors *sensors);
+
+/* As ctf_writer_declare. */
+int ctf_sensors_declare(struct ctf_sensors *sensors, struct ctf_files *files, const struct ctf_writer_sensor *sensor,
+			struct asterism_diag *diag, uint32_t *id);
 
 uint64_t ctf_files_bytes(const struct ctf_files *files);
 uint64_t ctf_files_deleted_bytes(const struct ctf_files *files);

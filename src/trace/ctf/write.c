@@ -27,7 +27,8 @@ struct ctf_writer {
 	struct asterism_diag *diag;
 	struct event_packed *layouts; /* by id; the context's is that of EVENT_PACKED_ID_CONTEXT */
 	uint32_t layout_count;
-	uint32_t stream_count;
+	uint32_t stream_count;      /* without that of the matches */
+	struct ctf_sensors sensors; /* where there are some, the last one is theirs */
 	const struct ctf_layout *layout;
 	char *arranged; /* a packet's events as the layout wants them, of arranged_bytes */
 	size_t arranged_bytes;
@@ -101,6 +102,7 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 		.env_count = fill_env(options->layout != NULL, &system, env),
 		.events = events,
 		.event_count = event_count,
+		.has_sensors = options->has_sensors,
 		.lttng = options->layout != NULL,
 	};
 
@@ -166,19 +168,20 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 {
 	const struct ctf_files_options files = {
 		.path = path,
-		.stream_count = options->stream_count + 1,
+		.stream_count = options->stream_count + options->has_sensors + 1,
+		.has_sensors = options->has_sensors,
 		.max_bytes = options->max_bytes,
 		.mode = options->mode,
 	};
 	int result;
 
-	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_MATCHES)
+	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_SENSORS)
 		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
-	writer->stream_count = options->stream_count;
+	writer->stream_count = options->stream_count + options->has_sensors;
 	writer->layout_count = (uint32_t)options->event_count + 1;
 	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
-	writer->ends = alloc_zero(options->stream_count + 1, sizeof *writer->ends);
-	if (!writer->layouts || !writer->ends)
+	writer->ends = alloc_zero(writer->stream_count + 1, sizeof *writer->ends);
+	if (!writer->layouts || !writer->ends || (options->has_sensors && ctf_sensors_init(&writer->sensors)))
 		return diag_no_memory(writer->diag);
 	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
 		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
@@ -206,8 +209,26 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
 	return 0;
 }
 
+int ctf_writer_declare(struct ctf_writer *writer, const struct ctf_writer_sensor *sensor, uint32_t *id)
+{
+	return ctf_sensors_declare(&writer->sensors, writer->files, sensor, writer->diag, id);
+}
+
+uint32_t ctf_writer_sensors(const struct ctf_writer *writer)
+{
+	return writer->stream_count - 1;
+}
+
+static bool is_sensors(const struct ctf_writer *writer, uint32_t stream)
+{
+	return writer->sensors.count && stream == writer->stream_count - 1;
+}
+
 static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)
 {
+	if (is_sensors(writer, cpu))
+		return diag_error(writer->diag, NULL, -EINVAL, "a packet of sensors is damaged at byte %zu: %s", offset,
+				  text);
 	return diag_error(writer->diag, NULL, -EINVAL, "a packet of processor %u is damaged at byte %zu: %s", cpu,
 			  offset, text);
 }
@@ -224,7 +245,9 @@ static void skip_to_here(struct walk *walk)
 static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *bytes, size_t content_bytes,
 		       struct walk *walk)
 {
-	size_t at = sizeof(struct ring_packet);
+	const struct event_packed *layouts = is_sensors(writer, cpu) ? writer->sensors.layouts : writer->layouts;
+	size_t at = sizeof(struct ring_packet),
+	       layout_count = is_sensors(writer, cpu) ? writer->sensors.count : writer->layout_count;
 
 	walk->end = at;
 	walk->has_skipped = !walk->skip;
@@ -239,11 +262,11 @@ static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *byte
 			return refuse(writer, cpu, at, "an event does not end");
 		memcpy(&word, bytes + at, sizeof word);
 		id = event_packed_word_id(word);
-		if (id >= writer->layout_count && id != EVENT_PACKED_ID_LATE)
+		if (id >= layout_count && id != EVENT_PACKED_ID_LATE)
 			return refuse(writer, cpu, at, "there is no event with this id");
 		at += sizeof word;
-		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &writer->layouts[id],
-					    bytes + at, content_bytes - at);
+		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &layouts[id], bytes + at,
+					    content_bytes - at);
 		if (length < 0)
 			return refuse(writer, cpu, at - sizeof word, "an event does not end");
 		ts = event_packed_word_ts(word, walk->ts);
@@ -329,6 +352,11 @@ static struct ring_packet portion_header(const struct ctf_writer *writer, uint32
 {
 	struct ring_packet header = header_of(writer, cpu, walk);
 
+	if (is_sensors(writer, cpu)) {
+		header.stream_id = CTF_CLASS_SENSORS;
+		header.stream_instance = CTF_STREAM_SENSORS;
+		header.cpu_id = ring->cpu_id;
+	}
 	header.timestamp_begin = walk->skip ? walk->skip_ts : ring->timestamp_begin;
 	header.packet_seq_num = ring->packet_seq_num + writer->ends[cpu].portions + (walk->skip != 0);
 	header.events_before = ring->events_before + walk->skip_events;
@@ -528,6 +556,7 @@ int ctf_writer_close(struct ctf_writer *writer)
 	alloc_free(writer->arranged);
 	alloc_free(writer->rest);
 	alloc_free(writer->ends);
+	ctf_sensors_fini(&writer->sensors);
 	alloc_free(writer);
 	return result;
 }

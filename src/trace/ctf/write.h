@@ -25,6 +25,7 @@ struct ctf_writer_options {
 	const struct ctf_writer_event *events; /* needed while the writer is made */
 	size_t event_count;                    /* less than EVENT_PACKED_ID_LATE */
 	uint32_t stream_count;                 /* cpus are below it */
+	bool has_sensors;                      /* there is a stream for them, besides */
 	const struct ctf_layout *layout;       /* of the same events, outlives the writer; NULL: the catalog's names */
 	/*
 	 * Bytes of all files together; 0: no limit. At the limit the oldest events go, in portions: every stream is
@@ -82,6 +83,21 @@ struct ctf_portion {
 
 /* The same for the rest of a sub-buffer, which becomes a packet of its own. */
 int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf_portion *portion);
+
+/*
+ * A type of sensors, from here on under the number that is stored. Returns as ctf_writer_new; after a failure it may be
+ * tried again.
+ */
+struct ctf_writer_sensor {
+	const struct event_type *type; /* needed for the call */
+	const char *program, *path;    /* of a process that has it; "": not known */
+	const char *text;              /* its paragraph */
+};
+
+int ctf_writer_declare(struct ctf_writer *writer, const struct ctf_writer_sensor *sensor, uint32_t *id);
+
+/* In place of a cpu: the stream of sensors. Of a packet's header cpu_id counts, too: how many processes were read. */
+uint32_t ctf_writer_sensors(const struct ctf_writer *writer);
 
 /* Begins the stream of cpu with a packet without events at ts, before any other. Returns as ctf_writer_packet. */
 int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts);
