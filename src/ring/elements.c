@@ -115,10 +115,14 @@ static bool parse(const struct ring_elements *reader, struct found *found)
 		if (!parse_word(reader, found, &word))
 			return false;
 	}
-	if (found->id == RING_ID_CONTEXT || found->id >= reader->ids ||
-	    reader->units[found->id] >= found->content - found->at)
+	if (found->id == RING_ID_CONTEXT || found->id >= reader->ids)
 		return false;
-	found->end = found->at + 1 + reader->units[found->id];
+	/* Another thread may be told of types; what else it knows of this one it has stored before. */
+	uint32_t units = __atomic_load_n(&reader->units[found->id], __ATOMIC_ACQUIRE);
+
+	if (units >= found->content - found->at)
+		return false;
+	found->end = found->at + 1 + units;
 	return true;
 }
 

@@ -11,6 +11,7 @@ static const char *const engine_choices[] = { "user", "kernel", NULL };
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
+static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
@@ -37,6 +38,28 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			       "as --cgroup, for a container: its name, or how its id begins", .repeats = true },
 	[OPTION_COLOR] = { "color", 0, CLI_CHOICE, "WHEN", color_choices,
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
+	[OPTION_COPY] = { "copy", 0, CLI_FLAG,
+			  .help = "promise that elements are copied in time; they are evaluated when there is time" },
+	[OPTION_DEADLINE] = { "deadline", 0, CLI_TIME, "TIME", NULL,
+			      "in each period, when evaluations have to be done (default: its end)" },
+	[OPTION_HOLD] = { "hold", 0, CLI_TIME, "TIME", NULL,
+			  "how long others wait for a writer that stands still between begin and commit (default: "
+			  "1ms)" },
+	[OPTION_LATENCY] = { "latency", 0, CLI_TIME, "TIME", NULL,
+			     "within which time elements are to be evaluated (default: three periods)" },
+	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,
+			    "how often new elements are looked for (default: 1ms)" },
+	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
+			   "go on for TIME, and draw how long evaluations took beside what was promised" },
+	[OPTION_SCHEDULE] = { "policy", 0, CLI_CHOICE, "POLICY", policy_choices,
+			      "how the kernel gives time: deadline (default), fifo, or best-effort" },
+	[OPTION_SENSOR] = { "sensor", 0, CLI_TEXT, "NAME,rate=N/TIME,...", NULL,
+			    "how fast elements come at most, of all processes together: "
+			    "rate=50000/s,burst=100,spacing=1us; cost=2us: of an evaluation; may be given several "
+			    "times",
+			    .repeats = true },
+	[OPTION_STRICT] = { "strict", 0, CLI_FLAG,
+			    .help = "end with status 3 when an element is lost or late; no start without a guarantee" },
 	[OPTION_CPUS] = { "cpu", 0, CLI_LIST, "CPU,...", NULL, "only events of these processors" },
 	[OPTION_ENGINE] = { "engine", 0, CLI_CHOICE, "ENGINE", engine_choices,
 			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },

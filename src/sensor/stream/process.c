@@ -224,7 +224,7 @@ int stream_process_type(struct stream_process *process, const struct sensor_type
 	event_catalog_free(catalog);
 	if (result)
 		return result;
-	process->units[told->id] = told->units;
+	__atomic_store_n(&process->units[told->id], told->units, __ATOMIC_RELEASE); /* the form comes before */
 	process->types++;
 	return 0;
 }

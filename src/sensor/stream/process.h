@@ -67,7 +67,8 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 void stream_process_free(struct stream_process *process);
 
 /*
- * The process has a type, which its paragraph in the notation of catalogs describes. One of another shape than the
+ * The process has a type, which its paragraph in the notation of catalogs describes. Its rings may be read by another
+ * thread meanwhile. One of another shape than the
  * wanted one of its name is not read; a warning tells which. Returns 0, -ENOMEM, -EBADMSG.
  */
 int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,

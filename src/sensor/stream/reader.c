@@ -7,6 +7,7 @@
 #include "ring/order.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { WORDS_MAX = EVENT_RECORD_BYTES_MAX / RING_UNIT_BYTES };
@@ -130,6 +131,19 @@ static void hold(struct stream_reader *reader, uint64_t now)
 	raise_to(reader, now - reading->visible_ns);
 }
 
+/* What made no sense may have done so for want of a type that is being told of. */
+static bool may_make_sense(struct stream_reader *reader)
+{
+	const struct stream_reading *reading = reader->reading;
+	uint64_t served = reading->served ? atomic_load_explicit(reading->served, memory_order_acquire) : 0;
+
+	if (reader->doubts)
+		return reading->served && served - reader->served < 2;
+	reader->doubts = true;
+	reader->served = served;
+	return true;
+}
+
 /* Elements that nobody wants are not gone through for longer than this many. */
 enum { UNWANTED_MAX = 4096 };
 
@@ -144,8 +158,7 @@ void stream_reader_look(struct merge_input *input)
 		;
 	if (input->head)
 		return;
-	if (reader->elements.failed && !reader->doubts) {
-		reader->doubts = true;
+	if (reader->elements.failed && may_make_sense(reader)) {
 		reader->elements.failed = 0;
 		return;
 	}

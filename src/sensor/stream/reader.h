@@ -49,6 +49,11 @@ struct stream_reading {
 	uint32_t record_bytes; /* of the largest record */
 	uint64_t events;       /* handed to the merge */
 	uint64_t held;         /* how often a writer was passed over */
+	/*
+	 * Where another thread takes what the directory tells: how often it has done so. What it had begun to take when
+	 * an element made no sense may lack the type. NULL: that happens between two looks.
+	 */
+	const _Atomic uint64_t *served;
 };
 
 struct stream_reader {
@@ -61,9 +66,11 @@ struct stream_reader {
 	bool is_over;      /* an element came after the end */
 	bool passed;       /* the writer in between has had its time */
 	bool doubts;       /* the next element made no sense; it may be of a type that is being told of right now */
+	uint64_t served;   /* doubts: how often the directory had been listened to by then */
 	uint64_t since_ns; /* when one was first seen in between; 0: none is */
 	uint64_t last_ns;  /* time of the last element */
 	uint64_t dropped_before, lost_told; /* what its owner has told of stream_reader_lost */
+	uint64_t begun_ns;                  /* for its owner: when it began to be read */
 	struct event_header *record;
 };
 
@@ -86,8 +93,8 @@ void stream_reader_fini(struct stream_reader *reader);
 uint64_t stream_reader_lost(const struct stream_reader *reader);
 
 /*
- * look of its input. An element that makes no sense is looked at again by the next look: by then the owner has told of
- * all the types that there may be.
+ * look of its input. An element that makes no sense is looked at again, until the owner has told of all the types that
+ * there may be: by the next look, or as stream_reading says.
  */
 void stream_reader_look(struct merge_input *input);
 

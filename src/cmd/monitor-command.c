@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism monitor`: evaluates every element of sensors, in a time that is promised beforehand. */
+
+#include "base/alloc.h"
+#include "cli/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/monitor/declared.h"
+#include "cmd/monitor/guard.h"
+#include "cmd/monitor/report.h"
+#include "cmd/observe.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/text/sink.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Waiting for an element's evaluation is worth three periods, where nothing else is said. */
+enum { USUAL_PERIODS = 3 };
+
+struct monitoring {
+	struct sink sink; /* first */
+	struct observation observation;
+	struct declared declared;
+	struct monitor_session_options options;
+	struct report report;
+};
+
+static int on_match(void *context, const struct program_match *match)
+{
+	return sink_match(context, match);
+}
+
+static int on_pause(void *context)
+{
+	struct monitoring *monitoring = context;
+
+	observe_report_news(&monitoring->observation);
+	return sink_flush(&monitoring->sink);
+}
+
+/* What is a line of JSON goes where matches go. */
+static FILE *lines_of(struct monitoring *monitoring)
+{
+	return monitoring->sink.lines.stream;
+}
+
+static void on_promise(void *context, const struct monitor *monitor, const struct monitor_promise *promise)
+{
+	struct monitoring *monitoring = context;
+
+	monitoring->report.monitor = monitor;
+	monitoring->report.promise = *promise;
+	observe_start(&monitoring->observation);
+	guard_begin((struct monitor *)monitor, promise->period_ns);
+	report_promise(&monitoring->report);
+	if (!monitoring->sink.json)
+		return;
+	report_promise_json(&monitoring->report, lines_of(monitoring));
+	lines_put(&monitoring->sink.lines);
+	sink_flush(&monitoring->sink);
+}
+
+static void on_status(void *context, const struct monitor *monitor)
+{
+	const struct monitoring *monitoring = context;
+
+	(void)monitor;
+	report_status(&monitoring->report);
+}
+
+static void fill_options(struct monitoring *monitoring, const struct cli_arguments *arguments)
+{
+	const struct session_live_options *live = &monitoring->observation.options;
+	const struct cli_value *values = arguments->options;
+	struct monitor_session_options *options = &monitoring->options;
+
+	*options = (struct monitor_session_options){
+		.command = live->command,
+		.pids = live->pids,
+		.pid_count = live->pid_count,
+		.all = live->all,
+		.for_ns = live->for_ns,
+		.signal_fd = live->signal_fd,
+		.strict = cli_has(arguments, OPTION_STRICT),
+		.on_promise = on_promise,
+		.on_match = on_match,
+		.on_aggregate = sink_aggregate,
+		.on_pause = on_pause,
+		.on_status = on_status,
+		.context = monitoring,
+	};
+	options->monitor = (struct monitor_options){
+		.declared = monitoring->declared.items,
+		.declared_count = monitoring->declared.count,
+		.period_ns = cli_has(arguments, OPTION_PERIOD) ? values[OPTION_PERIOD].number : MONITOR_PERIOD_NS,
+		.deadline_ns = values[OPTION_DEADLINE].number,
+		.hold_ns = values[OPTION_HOLD].number,
+		.policy = (enum schedule_policy)values[OPTION_SCHEDULE].number,
+		.policy_is_demanded = cli_has(arguments, OPTION_SCHEDULE) || options->strict,
+		.copies = cli_has(arguments, OPTION_COPY),
+	};
+	options->monitor.latency_ns = cli_has(arguments, OPTION_LATENCY) ? values[OPTION_LATENCY].number
+									 : USUAL_PERIODS * options->monitor.period_ns;
+	if (!cli_has(arguments, OPTION_PROVE))
+		return;
+	monitoring->report.is_proof = true;
+	options->for_ns = values[OPTION_PROVE].number;
+}
+
+static int check(const struct cli_arguments *arguments)
+{
+	if (cli_has(arguments, OPTION_PROVE) && cli_has(arguments, OPTION_FOR)) {
+		cli_error("only one of --prove and --for can be given: both say how long");
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
+static int read_declared(struct monitoring *monitoring, const struct cli_arguments *arguments)
+{
+	struct asterism_diag *diag = monitoring->observation.diag;
+	int result = declared_read(&arguments->options[OPTION_SENSOR], diag, &monitoring->declared);
+
+	if (result)
+		cli_print(diag);
+	return cmd_status_of(result);
+}
+
+static void fill_totals(const struct monitoring *monitoring, const struct monitor_session_outcome *outcome,
+			const struct program *program, struct session_totals *totals)
+{
+	const struct watch *watch = monitor_watch(monitoring->report.monitor);
+
+	*totals = (struct session_totals){
+		.events = atomic_load(&watch->elements),
+		.lost = atomic_load(&watch->lost) + outcome->unqueued,
+		.elapsed_ns = outcome->elapsed_ns,
+		.rules = outcome->rules,
+		.rule_count = program->rule_count,
+		.sensors = {
+			.events = atomic_load(&watch->elements),
+			.lost = outcome->counts.lost,
+			.late = outcome->counts.late,
+			.unfinished = outcome->counts.unfinished,
+			.processes = outcome->counts.processes,
+			.out_of_scope = outcome->counts.out_of_scope,
+			.unannounced = monitor_unannounced(monitoring->report.monitor),
+		},
+	};
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		totals->lost += totals->rules[i].lost;
+}
+
+/* Everything that was told or promised, and what came of it. */
+static int finish(struct monitoring *monitoring, const struct cli_arguments *arguments,
+		  const struct monitor_session_outcome *outcome, const struct program *program)
+{
+	const struct watch *watch = monitor_watch(monitoring->report.monitor);
+	bool has_missed = watch->violations || watch->lost;
+	struct session_totals totals;
+	int status;
+
+	fill_totals(monitoring, outcome, program, &totals);
+	if (monitoring->report.is_proof && !monitoring->sink.json) {
+		report_histogram(&monitoring->report, lines_of(monitoring));
+		lines_put(&monitoring->sink.lines);
+	}
+	if (monitoring->sink.json) {
+		report_end_json(&monitoring->report, outcome, lines_of(monitoring));
+		lines_put(&monitoring->sink.lines);
+	}
+	sink_close(&monitoring->sink, &totals);
+	status = sink_status(&monitoring->sink, arguments, &totals, outcome->command_status);
+	session_totals_fini(&totals);
+	report_end(&monitoring->report, outcome);
+	if (outcome->alive)
+		cli_note("the command goes on without being observed (process %d)", outcome->alive);
+	if (outcome->end == MONITOR_MISSED)
+		cli_error("ended by --strict: an element was lost, or evaluated too late");
+	if (has_missed && (monitoring->report.is_proof || monitoring->options.strict))
+		return STATUS_LOST;
+	/* The time was ours, and what ended the command then, too. */
+	return monitoring->report.is_proof && outcome->end == MONITOR_TIME_UP ? STATUS_FINE : status;
+}
+
+static int monitor_rules(struct monitoring *monitoring, const struct cli_arguments *arguments,
+			 const struct session_rules *rules)
+{
+	struct asterism_diag *diag = monitoring->observation.diag;
+	struct monitor_session_outcome outcome;
+	struct monitor_session *session;
+	int status = sink_open(&monitoring->sink, arguments, session_rules_program(rules)), result;
+
+	if (status)
+		return status;
+	monitoring->sink.is_live = true;
+	fill_options(monitoring, arguments);
+	guard_take_signal();
+	result = monitor_session_open(rules, &monitoring->options, diag, &session);
+	cli_print(diag);
+	asterism_diag_clear(diag);
+	if (result) {
+		sink_abandon(&monitoring->sink);
+		return cmd_status_of(result);
+	}
+	result = monitor_session_run(session, &outcome);
+	guard_end();
+	cli_print(diag);
+	asterism_diag_clear(diag);
+	status = finish(monitoring, arguments, &outcome, session_rules_program(rules));
+	monitor_session_close(session);
+	return result && result != -EPIPE ? cmd_status_of(result) : status;
+}
+
+static int run(const struct cli_arguments *arguments)
+{
+	struct monitoring monitoring = { .report.is_quiet = cli_has(arguments, OPTION_QUIET) };
+	struct session_rules *rules = NULL;
+	int status = check(arguments);
+
+	if (!status)
+		status = observe_init(&monitoring.observation, arguments);
+	else
+		monitoring.observation.options.signal_fd = -1;
+	if (!status)
+		status = read_declared(&monitoring, arguments);
+	if (!status)
+		status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
+	if (!status)
+		status = monitor_rules(&monitoring, arguments, rules);
+	observe_fini(&monitoring.observation);
+	declared_fini(&monitoring.declared);
+	session_rules_free(rules);
+	return status;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism monitor slow.rule -- ./server", "Evaluates every event of the sensors that the rule waits for." },
+	{ "asterism monitor slow.rule --sensor request_begin,rate=50000/s,burst=100 --sensor "
+	  "request_end,rate=50000/s,burst=100 -- ./server",
+	  "The same, with the promise that each has been evaluated 3 ms after it was raised, and some more that is "
+	  "told." },
+	{ "asterism monitor slow.rule --sensor request_begin,rate=1000/s --period 5ms --latency 20ms --prove 60s -p "
+	  "1234",
+	  "Holds the promise against a minute of what happens, and draws how long it took." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_monitor = {
+	.name = "monitor",
+	.summary = "evaluate every event of sensors, within a time that is promised",
+	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
+	.description =
+		"Feeds the rules with every event of the sensors that they wait for, in the order of time, and looks "
+		"for "
+		"new ones once in a period. What is observed is chosen as with 'asterism run'.\n\n"
+		"Where a rate is declared of the sensors (--sensor), it is computed beforehand how many elements per "
+		"period have to be evaluated so that each has been within --latency, whether there is a processor for "
+		"that, and whether the kernel grants it; what does not fit is refused, with the figures. The promise "
+		"is "
+		"told before the start as a sum of its parts, and every element is held against it. For each that is "
+		"late the cause is found: a producer that exceeded its rate, an evaluation that took too long, a "
+		"writer "
+		"that stood still, a late wake-up. What was lost is counted exactly.\n\n"
+		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
+		"--policy or --strict it is an error. SIGUSR1 tells how it goes. Rules over events of the kernel are "
+		"refused: nothing is known of their rate.",
+	.options = { OPTION_ALL,          OPTION_COPY,   OPTION_DEADLINE, OPTION_EXCEPT,   OPTION_FAIL_ON_MATCH,
+		     OPTION_FOR,          OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,
+		     OPTION_MIN_SEVERITY, OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,
+		     OPTION_PROVE,        OPTION_QUIET,  OPTION_RULE,     OPTION_SCHEDULE, OPTION_SENSOR,
+		     OPTION_SET,          OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN },
+	.examples = examples,
+	.operands_min = 1,
+	.instead = OPTION_RULE,
+	.launches = true,
+	.run = run,
+};

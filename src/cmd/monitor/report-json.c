@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what the lines of a monitor are made of. Times are ns. */
+
+#include "cmd/monitor/report.h"
+
+#include "cmd/text/json-text.h"
+
+#include <stdlib.h>
+
+static json_int_t number(uint64_t value)
+{
+	return value > INT64_MAX ? (json_int_t)INT64_MAX : (json_int_t)value;
+}
+
+static void put(json_t *value, FILE *stream)
+{
+	char *text = json_text_dump(value, JSON_COMPACT);
+
+	if (text)
+		fprintf(stream, "%s\n", text);
+	free(text);
+	json_decref(value);
+}
+
+static void set(json_t *object, const char *name, uint64_t value)
+{
+	json_object_set_new(object, name, json_integer(number(value)));
+}
+
+static json_t *sensor_of(const struct admission_sensor *sensor)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "sensor", json_text(sensor->name));
+	json_object_set_new(object, "declared", json_boolean(sensor->is_declared));
+	if (!sensor->is_declared)
+		return object;
+	set(object, "period_ns", sensor->stream.period);
+	set(object, "burst", jcs_burst(&sensor->stream));
+	set(object, "elements_per_period", sensor->elements);
+	set(object, "latency_ns", sensor->latency_ns);
+	set(object, "cost_ns", sensor->cost_ns);
+	set(object, "waiting", sensor->waiting);
+	return object;
+}
+
+static json_t *sensors_of(const struct monitor *monitor)
+{
+	const struct admission_sensor *sensors;
+	json_t *array = json_array();
+	size_t count;
+
+	sensors = monitor_sensors(monitor, &count);
+	for (size_t i = 0; i < count; i++)
+		if (sensors[i].name)
+			json_array_append_new(array, sensor_of(&sensors[i]));
+	return array;
+}
+
+void report_promise_json(const struct report *report, FILE *stream)
+{
+	const struct monitor_promise *promise = &report->promise;
+	json_t *line = json_object(), *object = json_object();
+
+	json_object_set_new(object, "guaranteed", json_boolean(promise->is_guaranteed));
+	json_object_set_new(object, "why_not", json_text(promise->no_guarantee));
+	json_object_set_new(object, "policy", json_string(schedule_names[promise->policy]));
+	set(object, "period_ns", promise->period_ns);
+	set(object, "deadline_ns", promise->deadline_ns);
+	set(object, "runtime_ns", promise->runtime_ns);
+	set(object, "latency_ns", promise->latency_ns);
+	set(object, "delta_ns", promise->visible_ns);
+	set(object, "h_ns", promise->hold_ns);
+	set(object, "omega_ns", promise->system_ns);
+	set(object, "bound_ns", promise->bound_ns);
+	json_object_set_new(object, "sensors", sensors_of(report->monitor));
+	json_object_set_new(line, "promise", object);
+	put(line, stream);
+}
+
+static json_t *causes_of(const struct watch *watch)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < WATCH_CAUSES; i++)
+		set(object, watch_cause_names[i], atomic_load(&watch->causes[i]));
+	return object;
+}
+
+static json_t *worst_of(const struct report *report)
+{
+	const struct watch *watch = monitor_watch(report->monitor);
+	const struct admission_sensor *sensors;
+	json_t *array = json_array();
+	size_t count;
+
+	sensors = monitor_sensors(report->monitor, &count);
+	for (uint32_t i = 0; i < watch->worst_count; i++) {
+		const struct watch_violation *worst = &watch->worst[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "sensor", json_text(sensors[worst->sensor].name));
+		set(object, "pid", worst->pid);
+		set(object, "at_ns", worst->at_ns);
+		set(object, "response_ns", worst->response_ns);
+		json_object_set_new(object, "cause", json_string(watch_cause_names[worst->cause]));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *producers_of(const struct report *report)
+{
+	const struct watch *watch = monitor_watch(report->monitor);
+	const struct admission_sensor *sensors;
+	json_t *object = json_object();
+	size_t count;
+
+	sensors = monitor_sensors(report->monitor, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct watch_sensor *watched = &watch->options.sensors[i];
+		json_t *sensor;
+
+		if (!sensors[i].name)
+			continue;
+		sensor = json_object();
+		set(sensor, "elements", atomic_load(&watched->elements));
+		set(sensor, "over_rate", atomic_load(&watched->excess));
+		set(sensor, "most_cost_ns", atomic_load(&watched->worst_ns));
+		json_object_set_new(object, sensors[i].name, sensor);
+	}
+	return object;
+}
+
+/* Pairs of the upper end of a bucket and the elements in it, those without any left out. */
+static json_t *histogram_of(const struct watch *watch)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < WATCH_BUCKETS; i++) {
+		json_t *pair;
+
+		if (!watch->histogram[i])
+			continue;
+		pair = json_array();
+		json_array_append_new(pair, json_integer(number((i + 1) * watch->options.bucket_ns)));
+		json_array_append_new(pair, json_integer(number(atomic_load(&watch->histogram[i]))));
+		json_array_append_new(array, pair);
+	}
+	return array;
+}
+
+void report_end_json(const struct report *report, const struct monitor_session_outcome *outcome, FILE *stream)
+{
+	const struct watch *watch = monitor_watch(report->monitor);
+	json_t *line = json_object(), *object = json_object();
+	uint64_t unevaluated, copies_most;
+	bool is_demoted;
+
+	monitor_count_copies(report->monitor, &unevaluated, &copies_most);
+	set(object, "elements", atomic_load(&watch->elements));
+	set(object, "lost", atomic_load(&watch->lost));
+	set(object, "response_max_ns", atomic_load(&watch->most_ns));
+	set(object, "response_mean_ns", watch->elements ? watch->sum_ns / watch->elements : 0);
+	set(object, "bound_ns", report->promise.bound_ns);
+	set(object, "violations", atomic_load(&watch->violations));
+	json_object_set_new(object, "causes", causes_of(watch));
+	json_object_set_new(object, "worst", worst_of(report));
+	json_object_set_new(object, "sensors", producers_of(report));
+	set(object, "turns", atomic_load(&watch->turns));
+	set(object, "latest_wake_ns", atomic_load(&watch->latest_ns));
+	set(object, "held", outcome->counts.held);
+	set(object, "overruns", monitor_overruns(report->monitor, &is_demoted));
+	set(object, "unevaluated_copies", unevaluated);
+	set(object, "unqueued_matches", outcome->unqueued);
+	json_object_set_new(object, "histogram", histogram_of(watch));
+	json_object_set_new(line, "monitor", object);
+	put(line, stream);
+}

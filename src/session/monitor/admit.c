@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what a monitor promises, and on which grounds. */
+
+#include "session/monitor/monitor-priv.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	STACK_BYTES = 1 << 18,
+	WAKE_NS = 50 * 1000, /* a turn without elements, with the rings of some dozen processes */
+	COPY_NS = 1000,      /* an element's way into our own memory, at most */
+	TEST_NS = 250 * 1000 * 1000,
+	TEST_TURNS = 200,
+	SYSTEM_MIN_NS = 50 * 1000, /* omega, whatever the test says */
+	WARM_BYTES = 16 << 20,     /* that evaluations may need while they run */
+	WARM_CHUNK = 1 << 16,
+};
+
+/* What elements of each sensor cost, where nobody has said. */
+static int find_costs(struct monitor *monitor, struct asterism_diag *diag)
+{
+	const struct stream_wants *wants = &monitor->options.wants;
+	struct calibrate_row *rows = alloc_zero(monitor->row_count, sizeof *rows);
+	int result = rows ? 0 : diag_no_memory(diag);
+
+	for (size_t i = 0; i < monitor->row_count && rows; i++)
+		rows[i] = monitor->rows[i].row;
+	for (size_t i = 0; i < wants->count && !result; i++) {
+		struct admission_sensor *sensor = &monitor->sensors[wants->items[i].number];
+		struct calibrate_cost cost = { 0 };
+
+		if (sensor->cost_ns || !sensor->is_declared)
+			continue;
+		result = calibrate_cost(rows, monitor->row_count, &wants->items[i], &cost);
+		sensor->cost_ns = cost.ns;
+		if (result == -ENOTSUP) {
+			diag_error(diag, NULL, result, "what %s costs for an element of %s cannot be tried",
+				   cost.culprit, sensor->name);
+			diag_hint(diag, "say it, as with --sensor NAME,cost=2us");
+		} else if (result) {
+			diag_no_memory(diag);
+		}
+	}
+	alloc_free(rows);
+	return result;
+}
+
+/*
+ * Memory that evaluations take later is there already: taken from the system once, and kept. It is mapped by the thread
+ * that will need it, as each has an area of its own.
+ */
+static void warm(void)
+{
+	void *chunks[WARM_BYTES / WARM_CHUNK];
+
+	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+		chunks[i] = alloc_zero(1, WARM_CHUNK - 64);
+	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+		alloc_free(chunks[i]);
+}
+
+static void *evaluator(void *context)
+{
+	struct monitor *monitor = context;
+	const struct schedule schedule = {
+		.policy = monitor->promise.policy,
+		.runtime_ns = monitor->promise.runtime_ns,
+		.deadline_ns = monitor->promise.deadline_ns,
+		.period_ns = monitor->promise.period_ns,
+	};
+
+	monitor->tid = gettid();
+	if (schedule.policy != SCHEDULE_BEST_EFFORT)
+		warm();
+	monitor->entered = schedule_enter(&schedule, monitor->entering);
+	atomic_store(&monitor->has_entered, true);
+	if (!monitor->entered)
+		monitor_evaluator_run(monitor);
+	atomic_store(&monitor->has_ended, true);
+	return NULL;
+}
+
+/* The thread takes no signal but the one that says that it runs for too long. */
+static int start_thread(struct monitor *monitor)
+{
+	sigset_t blocked, before;
+	pthread_attr_t attributes;
+	int result;
+
+	sigfillset(&blocked);
+	sigdelset(&blocked, SIGXCPU);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
+	atomic_store(&monitor->has_ended, false);
+	atomic_store(&monitor->has_entered, false);
+	result = pthread_create(&monitor->thread, &attributes, evaluator, monitor);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -result;
+}
+
+static int start(struct monitor *monitor, struct asterism_diag *diag)
+{
+	int result;
+
+	monitor->entering = diag;
+	result = start_thread(monitor);
+	if (result)
+		return diag_error(diag, NULL, result, "the thread of the monitor cannot be started: %s",
+				  strerror(-result));
+	while (!atomic_load(&monitor->has_entered))
+		usleep(100);
+	if (monitor->entered)
+		pthread_join(monitor->thread, NULL);
+	else
+		monitor->is_running = true;
+	return monitor->entered;
+}
+
+/* Nothing that the evaluator needs is fetched from a disk, or given its place in memory, while it runs. */
+static void lock_memory(struct asterism_diag *diag)
+{
+	mallopt(M_TRIM_THRESHOLD, WARM_BYTES * 4);
+	mallopt(M_MMAP_THRESHOLD, WARM_BYTES * 4);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		diag_add(diag, ASTERISM_WARNING, NULL, "CAP_IPC_LOCK or a larger limit (ulimit -l) is needed for it",
+			 "memory cannot be locked, so evaluations may have to wait for it: %s", strerror(errno));
+}
+
+static const char *why_none(const struct monitor *monitor)
+{
+	if (!monitor->admission.declared)
+		return "no rate is declared of any sensor (--sensor NAME,rate=...)";
+	if (monitor->promise.policy == SCHEDULE_BEST_EFFORT && monitor->options.policy == SCHEDULE_BEST_EFFORT)
+		return "the system gives the monitor a processor when it likes (--policy best-effort)";
+	return NULL;
+}
+
+/* Starts under the policy that was asked for, or, where that was not demanded, under none. */
+static int enter(struct monitor *monitor, struct asterism_diag *diag)
+{
+	struct monitor_promise *promise = &monitor->promise;
+	struct asterism_diag *refusal = NULL;
+	int result;
+
+	if (promise->policy == SCHEDULE_BEST_EFFORT || monitor->options.policy_is_demanded) {
+		if (promise->policy != SCHEDULE_BEST_EFFORT)
+			lock_memory(diag);
+		return start(monitor, diag);
+	}
+	refusal = asterism_diag_new();
+	result = start(monitor, refusal);
+	if (result == -EPERM) {
+		promise->policy = SCHEDULE_BEST_EFFORT;
+		promise->no_guarantee = "CAP_SYS_NICE is missing, so the system gives the monitor a processor when it "
+					"likes";
+		asterism_diag_free(refusal);
+		return start(monitor, diag);
+	}
+	diag_take(diag, refusal);
+	asterism_diag_free(refusal);
+	if (!result)
+		lock_memory(diag);
+	return result;
+}
+
+/* How late is the evaluator woken? The longest of some hundred times, twice. */
+static void test_system(struct monitor *monitor)
+{
+	struct monitor_promise *promise = &monitor->promise;
+	uint64_t until = clock_now_ns() + TEST_NS;
+
+	monitor->watch_options = (struct watch_options){
+		.sensors = monitor->watched,
+		.sensor_count = monitor->sensor_count,
+		.late_ns = UINT64_MAX,
+		.period_ns = promise->period_ns,
+		.bucket_ns = 1,
+	};
+	monitor_want_phase(monitor, PHASE_TEST);
+	while (clock_now_ns() < until && atomic_load(&monitor->watch.turns) < TEST_TURNS)
+		usleep(1000);
+	promise->woken = atomic_load(&monitor->watch.turns);
+	promise->system_ns = 2 * atomic_load(&monitor->watch.latest_ns);
+	if (promise->system_ns < SYSTEM_MIN_NS)
+		promise->system_ns = SYSTEM_MIN_NS;
+	promise->system_ns = (promise->system_ns + 9999) / 10000 * 10000;
+}
+
+/* A histogram whose middle is the bound, or 10 ms. */
+static uint64_t bucket_for(const struct monitor_promise *promise)
+{
+	uint64_t range = promise->bound_ns ? 2 * promise->bound_ns : 20 * 1000 * 1000;
+
+	return (range / WATCH_BUCKETS + 1000) / 1000 * 1000;
+}
+
+static void prepare_watch(struct monitor *monitor)
+{
+	const struct monitor_promise *promise = &monitor->promise;
+
+	for (uint32_t i = 0; i < monitor->sensor_count; i++)
+		monitor->watched[i] = (struct watch_sensor){
+			.stream = monitor->sensors[i].stream,
+			.is_declared = monitor->sensors[i].is_declared,
+			.cost_ns = monitor->options.copies ? COPY_NS : monitor->sensors[i].cost_ns,
+		};
+	monitor->watch_options.bound_ns = promise->bound_ns;
+	monitor->watch_options.late_ns = promise->system_ns;
+	monitor->watch_options.bucket_ns = bucket_for(promise);
+}
+
+/* Whether rings of this shape hold what may wait in them. */
+static void check_rings(void *context, uint32_t pid, const struct sensor_type *type, const struct sensor_shape *shape)
+{
+	struct monitor *monitor = context;
+	const struct stream_wants *wants = &monitor->options.wants;
+
+	for (size_t i = 0; i < wants->count; i++) {
+		struct admission_sensor *sensor = &monitor->sensors[wants->items[i].number];
+		uint64_t holds = admission_ring_holds(shape->sub_units, shape->sub_count, type->units + 1);
+
+		if (!sensor->is_declared || strcmp(type->name, wants->items[i].name) != 0 || holds >= sensor->waiting)
+			continue;
+		diag_add(monitor->options.diag, ASTERISM_WARNING, NULL,
+			 "declare a smaller burst, or a shorter period and latency",
+			 "%" PRIu64 " elements of %s may wait, and a ring of process %" PRIu32 " holds %" PRIu64
+			 ": some may be lost",
+			 sensor->waiting, sensor->name, pid, holds);
+	}
+}
+
+static bool in_scope(void *context, pid_t pid)
+{
+	const struct monitor *monitor = context;
+
+	return monitor->options.in_scope(monitor->options.context, pid);
+}
+
+static int open_intake(struct monitor *monitor, struct asterism_diag *diag)
+{
+	const struct intake_options intake = {
+		.wants = monitor->options.wants,
+		.record_bytes = monitor->options.record_bytes,
+		.hold_ns = monitor->options.hold_ns,
+		.in_scope = in_scope,
+		.on_type = check_rings,
+		.follower = monitor,
+		.on_element = monitor_on_element,
+		.on_lost = monitor_on_lost,
+		.evaluator = monitor,
+		.diag = monitor->options.diag,
+	};
+
+	return intake_new(&intake, diag, &monitor->intake);
+}
+
+int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct monitor_promise *promise)
+{
+	struct monitor_promise *own = &monitor->promise;
+	struct admission *admission = &monitor->admission;
+	int result = find_costs(monitor, diag);
+
+	*admission = (struct admission){
+		.monitor = { monitor->options.period_ns, monitor->options.deadline_ns },
+		.wanted_ns = monitor->options.latency_ns,
+		.wake_ns = WAKE_NS,
+		.copy_ns = monitor->options.copies ? COPY_NS : 0,
+		.sensors = monitor->sensors,
+		.count = monitor->sensor_count,
+	};
+	if (!result)
+		result = admission_decide(admission, diag);
+	if (result)
+		return result;
+	*own = (struct monitor_promise){
+		.policy = monitor->options.policy,
+		.period_ns = admission->monitor.period,
+		.deadline_ns = admission->monitor.deadline,
+		.runtime_ns = admission->runtime_ns,
+		.latency_ns = admission->latency_ns,
+		.visible_ns = STREAM_VISIBLE_NS,
+		.hold_ns = monitor->options.hold_ns,
+	};
+	/* Without a rate there is nothing to reserve for. */
+	if (!admission->declared && !monitor->options.policy_is_demanded)
+		own->policy = SCHEDULE_BEST_EFFORT;
+	if (!admission->declared)
+		own->runtime_ns = own->deadline_ns / 2;
+	result = open_intake(monitor, diag);
+	if (!result)
+		result = enter(monitor, diag);
+	if (result)
+		return result;
+	test_system(monitor);
+	if (admission->declared)
+		own->bound_ns = own->latency_ns + own->visible_ns + own->hold_ns + own->system_ns;
+	if (!own->no_guarantee)
+		own->no_guarantee = why_none(monitor);
+	own->is_guaranteed = !own->no_guarantee;
+	prepare_watch(monitor);
+	*promise = *own;
+	return 0;
+}

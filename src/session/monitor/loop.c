@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides when turns begin. */
+
+#include "session/monitor/loop.h"
+
+void loop_run(const struct loop_options *options)
+{
+	uint64_t idle = options->now(options->context), due = idle;
+
+	do {
+		due += options->period_ns;
+		/* Beginnings that are past are one. */
+		if (idle > due)
+			due += (idle - due) / options->period_ns * options->period_ns;
+		if (idle < due)
+			options->sleep_until(options->context, due);
+		if (!options->turn(options->context, due, idle))
+			return;
+		idle = options->now(options->context);
+	} while (true);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how rules are fed with elements, and how their matches get to another thread. */
+
+#include "session/monitor/rules.h"
+
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "program/match-copy.h"
+
+#include <errno.h>
+
+struct monitor_rules {
+	const struct program *program;
+	struct monitor_queue *matches;
+	struct engine *engine;
+	uint64_t reported; /* lost, as lose told */
+};
+
+static int queue_match(void *context, const struct program_match *match)
+{
+	const struct monitor_rules *rules = context;
+	void *packed;
+
+	if (!rules->matches)
+		return 0;
+	packed = monitor_queue_reserve(rules->matches, program_match_bytes(rules->program, match));
+	if (!packed)
+		return 0;
+	program_match_pack(rules->program, match, packed);
+	monitor_queue_send(rules->matches);
+	return 0;
+}
+
+int monitor_rules_new(const struct program *program, struct monitor_queue *matches, struct asterism_diag *diag,
+		      struct monitor_rules **made)
+{
+	struct monitor_rules *rules = alloc_zero(1, sizeof *rules);
+	const struct engine_options options = { .on_match = queue_match, .context = rules };
+	int result;
+
+	if (!rules)
+		return diag_no_memory(diag);
+	rules->program = program;
+	rules->matches = matches;
+	result = engine_new(program, &options, diag, &rules->engine);
+	if (result)
+		monitor_rules_free(rules);
+	else
+		*made = rules;
+	return result;
+}
+
+void monitor_rules_free(struct monitor_rules *rules)
+{
+	if (!rules)
+		return;
+	engine_free(rules->engine);
+	alloc_free(rules);
+}
+
+static void commit(void *context, bool ok, const struct monitor_element *element)
+{
+	struct monitor_rules *rules = context;
+
+	if (ok)
+		engine_feed(rules->engine, element->data);
+}
+
+static void lose(void *context, uint64_t lost)
+{
+	struct monitor_rules *rules = context;
+
+	rules->reported += lost;
+	engine_lose(rules->engine, lost);
+}
+
+static void pass(void *context, uint64_t now_ns)
+{
+	const struct monitor_rules *rules = context;
+
+	engine_advance(rules->engine, now_ns);
+}
+
+static void *twin(const void *context)
+{
+	const struct monitor_rules *rules = context;
+	struct monitor_rules *made;
+
+	return monitor_rules_new(rules->program, NULL, NULL, &made) ? NULL : made;
+}
+
+static void release(void *context)
+{
+	monitor_rules_free(context);
+}
+
+const struct monitor_evaluation_kind monitor_rules_kind = {
+	.name = "rules",
+	.commit = commit,
+	.lose = lose,
+	.pass = pass,
+	.twin = twin,
+	.release = release,
+};
+
+void monitor_rules_stats(const struct monitor_rules *rules, uint32_t rule, struct program_rule_stats *stats)
+{
+	engine_stats(rules->engine, rule, stats);
+	stats->lost -= rules->reported < stats->lost ? rules->reported : stats->lost;
+}
+
+void monitor_rules_finish(struct monitor_rules *rules, uint64_t now_ns)
+{
+	engine_advance(rules->engine, now_ns);
+}
+
+int monitor_rules_take(struct monitor_queue *matches, program_match_fn *on_match, void *context)
+{
+	const void *packed;
+	size_t bytes;
+	int count = 0, result = 0;
+
+	while (!result && (packed = monitor_queue_look(matches, &bytes))) {
+		struct program_packed shape = program_match_packed(packed);
+		void *room = alloc_zero(shape.room_bytes, 1);
+		struct program_match_copy copy;
+
+		if (!room)
+			return -ENOMEM;
+		program_match_unpack(packed, room, &copy);
+		result = on_match(context, &copy.match);
+		alloc_free(room);
+		monitor_queue_drop(matches);
+		count++;
+	}
+	return result < 0 ? result : count;
+}

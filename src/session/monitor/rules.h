@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SESSION_MONITOR_RULES_H
+#define SESSION_MONITOR_RULES_H
+
+/*
+ * The rules and machines of a program as one evaluation (monitor/evaluation.h). Their matches are packed into a queue,
+ * from which another thread takes them; one that finds no room is counted.
+ */
+
+#include "base/diag.h"
+#include "monitor/evaluation.h"
+#include "monitor/queue.h"
+#include "program/load.h"
+#include "program/match.h"
+
+struct monitor_rules;
+
+extern const struct monitor_evaluation_kind monitor_rules_kind;
+
+/* The program is borrowed. matches is where matches go, or NULL: nobody wants them. Returns 0, -ENOMEM, -E2BIG. */
+int monitor_rules_new(const struct program *program, struct monitor_queue *matches, struct asterism_diag *diag,
+		      struct monitor_rules **made);
+void monitor_rules_free(struct monitor_rules *rules);
+
+/* Once nobody evaluates any more: the counters of rule. */
+void monitor_rules_stats(const struct monitor_rules *rules, uint32_t rule, struct program_rule_stats *stats);
+
+/* Time passes up to now_ns: what that completes is told. Not while somebody evaluates. */
+void monitor_rules_finish(struct monitor_rules *rules, uint64_t now_ns);
+
+/*
+ * Takes the matches that are there, in their order. Returns how many, or what on_match returned, having taken its
+ * match; -ENOMEM.
+ */
+int monitor_rules_take(struct monitor_queue *matches, program_match_fn *on_match, void *context);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what is asked of the kernel's scheduler, and what its refusals mean. */
+
+#include "session/monitor/schedule.h"
+
+#include "monitor/admission.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FIFO_PRIORITY = 40, RUNTIME_MIN_NS = 1024, TRIES = 12 };
+
+/* As the kernel has it: no header that goes with <sched.h> does. */
+struct attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+_Static_assert(sizeof(struct attributes) == 48, "the kernel knows this layout");
+
+enum { POLICY_DEADLINE = 6, RESET_ON_FORK = 1, SIGNAL_OVERRUN = 4 };
+
+const char *const schedule_names[SCHEDULE_POLICIES] = { "deadline", "fifo", "best-effort" };
+
+static int set(pid_t tid, const struct attributes *attributes)
+{
+	return syscall(SYS_sched_setattr, tid, attributes, 0) ? -errno : 0;
+}
+
+static int set_deadline(const struct schedule *schedule, uint64_t runtime_ns)
+{
+	const struct attributes attributes = {
+		.size = sizeof attributes,
+		.policy = POLICY_DEADLINE,
+		.flags = RESET_ON_FORK | SIGNAL_OVERRUN,
+		.runtime = runtime_ns < RUNTIME_MIN_NS ? RUNTIME_MIN_NS : runtime_ns,
+		.deadline = schedule->deadline_ns,
+		.period = schedule->period_ns,
+	};
+
+	return set(0, &attributes);
+}
+
+void schedule_leave(pid_t tid)
+{
+	const struct attributes attributes = { .size = sizeof attributes, .policy = SCHED_OTHER };
+
+	set(tid, &attributes);
+}
+
+/* The most that the kernel takes now; 0: nothing. The thread is an ordinary one again. */
+static uint64_t find_fitting(const struct schedule *schedule)
+{
+	uint64_t low = 0, high = schedule->runtime_ns;
+
+	for (int i = 0; i < TRIES && high - low > 1000; i++) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (set_deadline(schedule, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	schedule_leave(0);
+	return low;
+}
+
+static int refuse_room(const struct schedule *schedule, struct asterism_diag *diag)
+{
+	char runtime[ADMISSION_TIME_BYTES], period[ADMISSION_TIME_BYTES], fits[ADMISSION_TIME_BYTES], hint[200];
+	uint64_t fitting = find_fitting(schedule);
+
+	diag_error(diag, NULL, -EBUSY, "the kernel does not admit %s in every %s: it has promised its time to others",
+		   admission_time(runtime, schedule->runtime_ns), admission_time(period, schedule->period_ns));
+	snprintf(hint, sizeof hint,
+		 "%s would fit: lower the rates, ask for more --latency, or raise "
+		 "/proc/sys/kernel/sched_rt_runtime_us",
+		 admission_time(fits, fitting));
+	diag_hint(diag, hint);
+	return -EBUSY;
+}
+
+/* Whether the thread may not run on all processors, which SCHED_DEADLINE insists on. */
+static bool is_pinned(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int refuse_privilege(enum schedule_policy policy, struct asterism_diag *diag)
+{
+	const char *kernel_name = policy == SCHEDULE_DEADLINE ? "SCHED_DEADLINE" : "SCHED_FIFO";
+
+	if (policy == SCHEDULE_DEADLINE && is_pinned()) {
+		diag_error(diag, NULL, -EPERM,
+			   "%s is not permitted to a process that may run on some of the processors only", kernel_name);
+		diag_hint(diag, "run it without taskset or cpuset, or use --policy fifo");
+		return -EPERM;
+	}
+	diag_error(diag, NULL, -EPERM, "%s is not permitted: CAP_SYS_NICE is missing", kernel_name);
+	diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; "
+			"--policy best-effort needs neither, and promises nothing");
+	return -EPERM;
+}
+
+int schedule_enter(const struct schedule *schedule, struct asterism_diag *diag)
+{
+	const struct attributes fifo = {
+		.size = sizeof fifo,
+		.policy = SCHED_FIFO,
+		.flags = RESET_ON_FORK,
+		.priority = FIFO_PRIORITY,
+	};
+	int result = 0;
+
+	prctl(PR_SET_TIMERSLACK, 1ul); /* of ordinary threads */
+	if (schedule->policy == SCHEDULE_DEADLINE)
+		result = set_deadline(schedule, schedule->runtime_ns);
+	else if (schedule->policy == SCHEDULE_FIFO)
+		result = set(0, &fifo);
+	if (result == -EBUSY)
+		return refuse_room(schedule, diag);
+	if (result == -EPERM)
+		return refuse_privilege(schedule->policy, diag);
+	return result ? diag_error(diag, NULL, result, "the kernel's scheduler refuses --policy %s: %s",
+				   schedule_names[schedule->policy], strerror(-result))
+		      : 0;
+}

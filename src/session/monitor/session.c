@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a monitor begins, waits and ends. What is to be launched waits until everything is prepared and the
+ * promise is told; a refusal launches nothing.
+ */
+
+#include "session/monitor/session.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "program/query.h"
+#include "session/executor/kinds.h"
+#include "session/live/processes.h"
+#include "session/monitor/rules.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { MATCHES_BYTES = 1 << 22, STATUS_SIGNAL = 128, STATUS_UNKNOWN = 127 };
+
+/* How long a command that was told to end is waited for. */
+#define GRACE_NS 2000000000ull
+
+struct monitor_session {
+	const struct monitor_session_options *options;
+	struct asterism_diag *diag;
+	const struct program *program;
+	struct event_catalog *catalog;
+	struct monitor *monitor;
+	struct monitor_rules *rules; /* the monitor's */
+	struct monitor_queue matches;
+	struct aggregates *aggregates;
+	struct stream_wants wants;
+	struct executor *scope;
+	struct live_loop loop;
+	struct live_processes processes;
+	struct monitor_session_outcome outcome;
+	uint64_t start_ns, end_ns;
+	bool done;
+};
+
+/* ---- the beginning */
+
+static int refuse_kernel(const struct program *program, uint32_t rule, const char *event, struct asterism_diag *diag)
+{
+	diag_error(diag, NULL, -EOPNOTSUPP,
+		   "rule %s waits for %s, which the kernel raises: nothing is known of its rate",
+		   program_text(program, program->rules[rule].name), event);
+	diag_hint(diag, "a monitor evaluates sensors; 'asterism run' takes rules over both");
+	return -EOPNOTSUPP;
+}
+
+static int add_want(struct monitor_session *session, uint32_t type)
+{
+	const struct program *program = session->program;
+	const char *name = program_text(program, program->types[type].name);
+	struct stream_want want = {
+		.type = event_catalog_find(session->catalog, name),
+		.name = program_text(program, program->types[type].sensor - 1),
+		.number = type,
+	};
+
+	if (!want.type)
+		return diag_error(session->diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s", name);
+	session->wants.items[session->wants.count++] = want;
+	return 0;
+}
+
+/* What the rules wait for: sensors, and events that rules raise. */
+static int find_wants(struct monitor_session *session)
+{
+	const struct program *program = session->program;
+	int result = 0;
+
+	session->wants.items = alloc_zero(program->type_count, sizeof *session->wants.items);
+	if (!session->wants.items)
+		return diag_no_memory(session->diag);
+	for (uint32_t type = 0; type < program->type_count && !result; type++) {
+		const char *name = program_text(program, program->types[type].name);
+		const struct event_type *known = event_catalog_find(session->catalog, name);
+		bool is_seen = false;
+
+		for (uint32_t rule = 0; rule < program->rule_count && !result; rule++) {
+			if (!program_rule_sees(program, &program->rules[rule], type))
+				continue;
+			is_seen = true;
+			if (!program->types[type].sensor && (!known || known->hook_count))
+				result = refuse_kernel(program, rule, name, session->diag);
+		}
+		if (is_seen && !result && program->types[type].sensor)
+			result = add_want(session, type);
+	}
+	return result;
+}
+
+static uint32_t largest_record(const struct program *program)
+{
+	uint32_t bytes = sizeof(struct event_header);
+
+	for (uint32_t i = 0; i < program->type_count; i++)
+		if (program->types[i].record_bytes > bytes)
+			bytes = program->types[i].record_bytes;
+	return bytes;
+}
+
+static bool in_scope(void *context, pid_t pid)
+{
+	const struct monitor_session *session = context;
+
+	return executor_has(session->scope, pid);
+}
+
+static void on_violation(void *context, const struct watch_violation *violation)
+{
+	const struct monitor_session *session = context;
+
+	if (session->options->on_violation)
+		session->options->on_violation(session->options->context, violation);
+}
+
+static int make_monitor(struct monitor_session *session)
+{
+	struct monitor_options options = session->options->monitor;
+	int result;
+
+	options.wants = session->wants;
+	options.record_bytes = largest_record(session->program);
+	options.in_scope = in_scope;
+	options.on_violation = on_violation;
+	options.context = session;
+	options.diag = session->diag;
+	if (monitor_queue_init(&session->matches, MATCHES_BYTES) ||
+	    aggregates_new(session->program, session->options->on_aggregate, session->options->context,
+			   &session->aggregates))
+		return diag_no_memory(session->diag);
+	result = monitor_new(&options, session->diag, &session->monitor);
+	if (!result)
+		result = monitor_rules_new(session->program, &session->matches, session->diag, &session->rules);
+	if (!result && monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
+		monitor_rules_free(session->rules);
+		result = diag_no_memory(session->diag);
+	}
+	if (!result && session->options->on_open)
+		result = session->options->on_open(session->options->context, session->monitor, session->diag);
+	return result;
+}
+
+static int hold_processes(struct monitor_session *session)
+{
+	const struct monitor_session_options *options = session->options;
+	const struct executor_options scope = {
+		.scope = options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_TREE,
+	};
+	int result = live_loop_open(&session->loop, session->diag);
+
+	if (!result)
+		result = live_loop_watch(&session->loop, options->signal_fd, LIVE_WAKE_SIGNAL, session->diag);
+	if (!result)
+		result = bare_open(&scope, session->diag, &session->scope);
+	if (!result && options->command)
+		result = live_processes_launch(&session->processes, options->command, NULL, session->diag);
+	for (size_t i = 0; i < options->pid_count && !result; i++) {
+		result = live_processes_add(&session->processes, options->pids[i], session->diag);
+		result = result == -ESRCH ? -EINVAL : result < 0 ? result : 0;
+	}
+	for (size_t i = 0; i < session->processes.count && !result; i++)
+		result = executor_add(session->scope, session->processes.items[i].pid);
+	return result;
+}
+
+static int begin(struct monitor_session *session)
+{
+	const struct monitor_session_options *options = session->options;
+	struct monitor_promise promise;
+	int result = find_wants(session);
+
+	if (!result)
+		result = make_monitor(session);
+	if (!result)
+		result = hold_processes(session);
+	if (!result)
+		result = monitor_admit(session->monitor, session->diag, &promise);
+	if (!result)
+		result = live_loop_watch(&session->loop, monitor_fd(session->monitor), LIVE_WAKE_RULES, session->diag);
+	if (result)
+		return result;
+	aggregates_begin(session->aggregates, clock_now_ns());
+	monitor_begin(session->monitor);
+	session->start_ns = clock_now_ns();
+	session->end_ns = options->for_ns ? session->start_ns + options->for_ns : UINT64_MAX;
+	options->on_promise(options->context, session->monitor, &promise);
+	return options->command ? launch_go(&session->processes.launch, options->command[0], session->diag) : 0;
+}
+
+int monitor_session_open(const struct session_rules *rules, const struct monitor_session_options *options,
+			 struct asterism_diag *diag, struct monitor_session **made)
+{
+	struct monitor_session *session = alloc_zero(1, sizeof *session);
+	int result;
+
+	if (!session)
+		return diag_no_memory(diag);
+	session->options = options;
+	session->diag = diag;
+	session->program = session_rules_program(rules);
+	session->catalog = session_rules_catalog(rules);
+	session->loop = (struct live_loop){ -1, -1 };
+	session->processes.loop = &session->loop;
+	result = begin(session);
+	if (result)
+		monitor_session_close(session);
+	else
+		*made = session;
+	return result;
+}
+
+/* ---- while it runs */
+
+static void end(struct monitor_session *session, enum monitor_session_end why)
+{
+	if (session->done)
+		return;
+	session->outcome.end = why;
+	session->done = true;
+}
+
+static void on_signal(struct monitor_session *session)
+{
+	struct live_processes *processes = &session->processes;
+	struct signalfd_siginfo info;
+
+	if (read(session->options->signal_fd, &info, sizeof info) != sizeof info)
+		return;
+	if (info.ssi_signo == SIGUSR1 && session->options->on_status)
+		session->options->on_status(session->options->context, session->monitor);
+	if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2 || info.ssi_signo == SIGALRM)
+		return;
+	bool is_second = session->outcome.signal;
+
+	session->outcome.signal = (int)info.ssi_signo;
+	if (!processes->launch.pid || processes->launch.reaped || is_second) {
+		end(session, MONITOR_SIGNALLED);
+		return;
+	}
+	/* The terminal has sent it to the command as well; anybody else meant us alone. */
+	if (info.ssi_code != SI_KERNEL)
+		kill(processes->launch.pid, session->outcome.signal);
+	if (clock_now_ns() + GRACE_NS < session->end_ns)
+		session->end_ns = clock_now_ns() + GRACE_NS;
+}
+
+static void on_woken(struct monitor_session *session, uint64_t woken)
+{
+	int status;
+	pid_t pid = live_processes_ended(&session->processes, woken, &status);
+
+	if (woken == LIVE_WAKE_SIGNAL)
+		on_signal(session);
+	if (!pid)
+		return;
+	if (pid == session->processes.launch.pid)
+		session->outcome.command_status = status;
+	if (!session->processes.count)
+		end(session, session->outcome.signal     ? MONITOR_SIGNALLED
+			     : session->options->command ? MONITOR_COMMAND_ENDED
+							 : MONITOR_PIDS_ENDED);
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	const struct monitor_session *session = context;
+	int result = aggregates_add(session->aggregates, match);
+
+	return result < 0 ? result : session->options->on_match(session->options->context, match);
+}
+
+/* Takes what the evaluator has found. */
+static int take(struct monitor_session *session)
+{
+	int stepped = monitor_step(session->monitor);
+	int result = monitor_rules_take(&session->matches, on_match, session);
+	const struct watch *watch = monitor_watch(session->monitor);
+
+	if (result >= 0)
+		result = aggregates_advance(session->aggregates, clock_now_ns());
+	if (result >= 0 && session->options->on_pause)
+		result = session->options->on_pause(session->options->context);
+	if (session->options->strict && (watch->violations || watch->lost))
+		end(session, MONITOR_MISSED);
+	return result < 0 ? result : stepped;
+}
+
+static int step(struct monitor_session *session)
+{
+	struct pollfd fd = { .fd = session->loop.epoll_fd, .events = POLLIN };
+	uint64_t woken[LIVE_WOKEN_MAX], now;
+	int count, result;
+
+	poll(&fd, 1, MONITOR_STEP_NS / 1000000);
+	count = live_loop_take(&session->loop, woken, session->diag);
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count; i++)
+		on_woken(session, woken[i]);
+	result = take(session);
+	now = clock_now_ns();
+	if (now >= session->end_ns)
+		end(session, session->outcome.signal ? MONITOR_SIGNALLED : MONITOR_TIME_UP);
+	return result;
+}
+
+/* ---- the end */
+
+/* A command that still runs is told to end where its time is up, and is waited for a little. */
+static void part(struct monitor_session *session)
+{
+	struct launch *launch = &session->processes.launch;
+	struct monitor_session_outcome *outcome = &session->outcome;
+	uint64_t until = clock_now_ns() + GRACE_NS;
+	struct pollfd fd = { .fd = launch->pidfd, .events = POLLIN };
+
+	if (!launch->pid || launch->reaped)
+		return;
+	if (outcome->end == MONITOR_TIME_UP || outcome->end == MONITOR_MISSED)
+		kill(launch->pid, SIGTERM);
+	while (!launch_reap(launch, &outcome->command_status) && clock_now_ns() < until)
+		poll(&fd, 1, 20);
+	if (launch->reaped)
+		return;
+	outcome->alive = launch->pid;
+	outcome->command_status = outcome->signal ? STATUS_SIGNAL + outcome->signal : 0;
+}
+
+static int count(struct monitor_session *session)
+{
+	struct monitor_session_outcome *outcome = &session->outcome;
+
+	outcome->elapsed_ns = clock_now_ns() - session->start_ns;
+	outcome->unqueued = atomic_load(&session->matches.overflowed);
+	monitor_count(session->monitor, &outcome->counts);
+	outcome->rules = alloc_zero(session->program->rule_count, sizeof *outcome->rules);
+	if (!outcome->rules)
+		return diag_no_memory(session->diag);
+	for (uint32_t i = 0; i < session->program->rule_count; i++)
+		monitor_rules_stats(session->rules, i, &outcome->rules[i]);
+	return 0;
+}
+
+int monitor_session_run(struct monitor_session *session, struct monitor_session_outcome *outcome)
+{
+	int result = 0, counted;
+
+	session->outcome.began = true;
+	while (!session->done) {
+		result = step(session);
+		if (result)
+			end(session, MONITOR_STOPPED);
+	}
+	monitor_end(session->monitor);
+	monitor_rules_finish(session->rules, clock_now_ns());
+	counted = take(session);
+	result = result ? result : counted;
+	counted = aggregates_finish(session->aggregates);
+	result = result ? result : counted;
+	counted = count(session);
+	part(session);
+	if (session->outcome.command_status < 0)
+		session->outcome.command_status = STATUS_UNKNOWN;
+	*outcome = session->outcome;
+	return result ? result : counted;
+}
+
+const struct monitor *monitor_session_monitor(const struct monitor_session *session)
+{
+	return session->monitor;
+}
+
+void monitor_session_close(struct monitor_session *session)
+{
+	if (!session)
+		return;
+	monitor_free(session->monitor);
+	aggregates_free(session->aggregates);
+	monitor_queue_fini(&session->matches);
+	executor_free(session->scope);
+	live_processes_fini(&session->processes);
+	live_loop_close(&session->loop);
+	alloc_free(session->wants.items);
+	alloc_free(session);
+}
