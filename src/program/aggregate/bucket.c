@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the buckets of histograms. Each value from 0 to 15 has its own, every power of two from there on eight of
- * equal width, so none is wider than an eighth of its values; negative values have the same ones with the sign turned.
- * Bucket b is the number of the value's magnitude, negative where the value is.
+ * Decides the buckets of values: those of base/log-linear.h for magnitudes, and the same with the sign turned for
+ * negative values. Bucket b is the number of the value's magnitude, negative where the value is.
  */
 
 #include "program/aggregate/aggregate.h"
 
-enum { EXACT = 16, EXACT_BITS = 4, PER_POWER = 8, PER_POWER_BITS = 3 };
+#include "base/log-linear.h"
 
-_Static_assert(EXACT + (64 - EXACT_BITS) * PER_POWER == AGGREGATE_BUCKETS, "every magnitude has one");
-
-static int32_t of_magnitude(uint64_t magnitude)
-{
-	if (magnitude < EXACT)
-		return (int32_t)magnitude;
-	int power = 63 - __builtin_clzll(magnitude);
-	int part = (int)(magnitude >> (power - PER_POWER_BITS)) & (PER_POWER - 1);
-
-	return EXACT + (power - EXACT_BITS) * PER_POWER + part;
-}
+_Static_assert((int)LOG_LINEAR_BUCKETS == (int)AGGREGATE_BUCKETS, "every magnitude has one");
 
 /* As a conversion to an integer in a rule: the fraction goes, what is too large is the largest. */
 static int64_t whole(double real)
@@ -36,21 +25,8 @@ int32_t aggregate_bucket(const struct program_value *value)
 	int64_t number = value->kind == PROGRAM_F64 ? whole(value->f64) : value->i64;
 
 	if (value->kind == PROGRAM_U64 || number >= 0)
-		return of_magnitude((uint64_t)number);
-	return -of_magnitude(-(uint64_t)number);
-}
-
-static void magnitudes(uint32_t bucket, uint64_t *low, uint64_t *high)
-{
-	if (bucket < EXACT) {
-		*low = *high = bucket;
-		return;
-	}
-	uint32_t power = (bucket - EXACT) / PER_POWER + EXACT_BITS, part = (bucket - EXACT) % PER_POWER;
-	uint64_t width = UINT64_C(1) << (power - PER_POWER_BITS);
-
-	*low = (UINT64_C(1) << power) + part * width;
-	*high = *low + (width - 1);
+		return (int32_t)log_linear_bucket((uint64_t)number);
+	return -(int32_t)log_linear_bucket(-(uint64_t)number);
 }
 
 static struct program_value negative(uint64_t magnitude)
@@ -62,12 +38,12 @@ static struct program_value negative(uint64_t magnitude)
 
 struct aggregate_range aggregate_range(int32_t bucket)
 {
-	uint64_t low, high;
+	struct log_linear_range range = log_linear_range((uint32_t)(bucket < 0 ? -bucket : bucket));
 
-	magnitudes((uint32_t)(bucket < 0 ? -bucket : bucket), &low, &high);
 	if (bucket < 0)
-		return (struct aggregate_range){ negative(high), negative(low) };
-	return (struct aggregate_range){ { .kind = PROGRAM_U64, .u64 = low }, { .kind = PROGRAM_U64, .u64 = high } };
+		return (struct aggregate_range){ negative(range.high), negative(range.low) };
+	return (struct aggregate_range){ { .kind = PROGRAM_U64, .u64 = range.low },
+					 { .kind = PROGRAM_U64, .u64 = range.high } };
 }
 
 const char *const aggregate_quantile_names[AGGREGATE_QUANTILES] = { "0.5", "0.9", "0.99", "0.999", "max" };
