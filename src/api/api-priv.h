@@ -24,7 +24,8 @@ struct asterism_session {
 	struct asterism_diag *diag;
 	char *error; /* API_ERROR_BYTES; what asterism_session_error tells */
 	struct live_loop loop;
-	struct asterism_rules *units;    /* newest first */
+	struct asterism_rules *units; /* newest first */
+	struct asterism_recording *recordings;
 	struct live_processes processes; /* added or launched, and not ended */
 	struct session_policy policy;
 	bool has_policy;              /* else calls are only reported */
@@ -96,6 +97,25 @@ int api_policy_open(struct asterism_session *session);
 
 /* Adds the processes of the session to the scope of a unit that has just been put to work. */
 int api_processes_enter(struct asterism_session *session, struct live_unit *work);
+
+/* Adds a process to what is recorded. */
+int api_recordings_enter(struct asterism_session *session, pid_t pid);
+
+/* Looks after recordings; lessens *wait_ns. */
+void api_recordings_poll(struct asterism_session *session, uint64_t *wait_ns);
+
+/* What a session observes, as programs have it. */
+static inline enum ebpf_scope api_scope_of(const struct asterism_session *session)
+{
+	switch (session->options.scope) {
+	case ASTERISM_SCOPE_PIDS:
+		return EBPF_SCOPE_PIDS;
+	case ASTERISM_SCOPE_ALL:
+		return EBPF_SCOPE_ALL;
+	default:
+		return EBPF_SCOPE_TREE;
+	}
+}
 
 /* Handles the end of a process, if that is what woke the session. */
 void api_process_ended(struct asterism_session *session, uint64_t woken);

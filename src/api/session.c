@@ -21,6 +21,8 @@
 
 static void destroy(struct asterism_session *session)
 {
+	while (session->recordings)
+		asterism_recording_stop(session->recordings);
 	while (session->units) {
 		struct asterism_rules *next = session->units->next;
 
@@ -160,6 +162,7 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 		if (result < 0)
 			return result;
 	}
+	api_recordings_poll(session, wait_ns);
 	return 0;
 }
 

@@ -38,24 +38,12 @@ int api_policy_open(struct asterism_session *session)
 	return 0;
 }
 
-static enum ebpf_scope scope_of(const struct asterism_session *session)
-{
-	switch (session->options.scope) {
-	case ASTERISM_SCOPE_PIDS:
-		return EBPF_SCOPE_PIDS;
-	case ASTERISM_SCOPE_ALL:
-		return EBPF_SCOPE_ALL;
-	default:
-		return EBPF_SCOPE_TREE;
-	}
-}
-
 int api_work_open(struct asterism_rules *rules)
 {
 	struct asterism_session *session = rules->session;
 	const struct live_unit_options options = {
 		.rules = rules->rules,
-		.scope = scope_of(session),
+		.scope = api_scope_of(session),
 		.filter = live_filter_get(session->filter),
 		.policy = session->has_policy ? &session->policy : NULL,
 		.on_ask = api_on_ask,

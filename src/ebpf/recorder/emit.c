@@ -128,7 +128,6 @@ static void emit_strings(const struct writing *writing)
 	const struct event_packed *layout = writing->layout;
 	struct ebpf_asm *as = writing->as;
 
-	store_slot(writing, writing->strings, R6);
 	if (!layout->string_count)
 		return;
 	ebpf_mov_imm(as, R8, 0);
@@ -554,6 +553,8 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 	ebpf_store_imm(as, BPF_DW, R10, writing.ts, 0);
 	if (writing.reports)
 		ebpf_store_imm(as, BPF_DW, R10, writing.unread, 0);
+	store_slot(&writing, writing.strings, R6);
+	record_emit_gate(code->gates, as, form->id - EVENT_PACKED_ID_FIRST, writing.next);
 	emit_try_numbers(&writing);
 	emit_strings(&writing);
 	emit_late_units(&writing);

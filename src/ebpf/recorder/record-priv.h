@@ -25,8 +25,27 @@ void record_rings_fini(struct record_rings *rings);
 /* The view of one ring. */
 struct ring record_ring_view(const struct record_rings *rings, uint32_t cpu);
 
+/* Which types are taken, where that may change: a byte for each. map below 0: all are, always. */
+enum { RECORD_GATES = 4096 };
+
+struct record_gates {
+	int map;
+	uint8_t *open; /* mapped */
+};
+
+/* Stores what it has made even on failure, as record_rings_init. All are closed. Returns 0 or -errno, with a sentence.
+ */
+int record_gates_init(struct record_gates *gates, struct asterism_diag *diag);
+void record_gates_fini(struct record_gates *gates);
+void record_gates_set(struct record_gates *gates, size_t index, bool open);
+bool record_gates_has(const struct record_gates *gates, size_t index);
+
+/* Goes to closed if type number index is not taken. r1 is lost. */
+void record_emit_gate(const struct record_gates *gates, struct ebpf_asm *as, uint32_t index, uint32_t closed);
+
 struct record_code {
 	const struct record_rings *rings;
+	const struct record_gates *gates;
 	/* Of the current task; NULL where its type is not known. comm is a plain array of two words. */
 	const struct source_node *tid, *tgid, *comm;
 };

@@ -19,17 +19,29 @@ struct recorded {
 	struct ebpf_needs needs;
 };
 
+/* Types that came together, and their programs. */
+struct layer {
+	struct recorded *recorded;
+	struct source_want *wants; /* with the number of the type in the whole recorder as index */
+	size_t first, count;
+	struct source_set *sources; /* NULL: a guest's */
+	bool is_attached;
+};
+
 struct ebpf_recorder {
 	struct btf_kernel *btf; /* until the programs are loaded */
 	struct ebpf_features features;
 	struct record_rings rings;
+	struct record_gates gates;
 	struct ring *views; /* per processor */
-	struct recorded *recorded;
-	struct source_want *wants;
-	size_t count;
+	struct layer *layers;
+	size_t layer_count, layer_capacity;
+	struct recorded **recorded; /* per type */
+	size_t count, capacity;
 	struct record_code code;
-	struct arena *arena;
-	struct source_set *sources;
+	struct arena *arena; /* of the code's paths */
+	struct source_set_options sources;
+	bool is_guest;
 	uint64_t missed, calls_32bit;
 };
 
@@ -38,7 +50,7 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 {
 	(void)scope;
 	struct ebpf_recorder *recorder = context;
-	const struct recorded *recorded = &recorder->recorded[entry->want->index];
+	const struct recorded *recorded = recorder->recorded[entry->want->index];
 
 	record_emit(&recorder->code, as, entry, style, &recorded->form);
 }
@@ -47,8 +59,13 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		   const struct source_style *style, const struct scope *scope)
 {
-	(void)entry, (void)style, (void)scope;
-	record_emit_unread(((struct ebpf_recorder *)context)->code.rings, as);
+	(void)style, (void)scope;
+	const struct record_code *code = &((struct ebpf_recorder *)context)->code;
+	uint32_t closed = ebpf_label(as);
+
+	record_emit_gate(code->gates, as, entry->want->index, closed);
+	record_emit_unread(code->rings, as);
+	ebpf_bind(as, closed);
 }
 
 static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
@@ -68,16 +85,13 @@ static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder
 	return 0;
 }
 
-static int make_wants(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
-		      struct asterism_diag *diag)
+/* Room for so many types more, and their forms. */
+static int describe(struct ebpf_recorder *recorder, struct layer *layer, const struct ebpf_record_type *types,
+		    struct asterism_diag *diag)
 {
-	recorder->recorded = alloc_zero(options->count, sizeof *recorder->recorded);
-	recorder->wants = alloc_zero(options->count, sizeof *recorder->wants);
-	if (!recorder->recorded || !recorder->wants)
-		return diag_no_memory(diag);
-	for (size_t i = 0; i < options->count; i++) {
-		const struct ebpf_record_type *wanted = &options->types[i];
-		struct recorded *recorded = &recorder->recorded[i];
+	for (size_t i = 0; i < layer->count; i++) {
+		const struct ebpf_record_type *wanted = &types[i];
+		struct recorded *recorded = &layer->recorded[i];
 
 		event_packed_init(&recorded->form.layout, wanted->type, wanted->recorded);
 		recorded->form.id = wanted->id;
@@ -87,12 +101,49 @@ static int make_wants(struct ebpf_recorder *recorder, const struct ebpf_recorder
 		    recorder->rings.sub_units)
 			return diag_error(diag, NULL, -EINVAL, "sub-buffers of %u bytes are too small for the event %s",
 					  recorder->rings.sub_units * RING_UNIT_BYTES, wanted->type->name);
-		recorder->wants[i] = (struct source_want){
-			.type = wanted->type, .index = (uint32_t)i, .needs = &recorded->needs, .packed = true
+		layer->wants[i] = (struct source_want){
+			.type = wanted->type,
+			.index = (uint32_t)(layer->first + i),
+			.needs = &recorded->needs,
+			.packed = true,
 		};
+		if (alloc_grow(&recorder->recorded, &recorder->capacity, recorder->count, sizeof *recorder->recorded))
+			return diag_no_memory(diag);
+		recorder->recorded[recorder->count++] = recorded;
 	}
-	recorder->count = options->count;
 	return 0;
+}
+
+static void drop_layer(struct ebpf_recorder *recorder)
+{
+	struct layer *layer = &recorder->layers[--recorder->layer_count];
+
+	source_set_free(layer->sources);
+	alloc_free(layer->recorded);
+	alloc_free(layer->wants);
+	recorder->count = layer->first;
+}
+
+/* The types as one more layer; their programs are not there yet. */
+static int make_layer(struct ebpf_recorder *recorder, const struct ebpf_record_type *types, size_t count,
+		      struct asterism_diag *diag)
+{
+	struct layer *layer;
+
+	if (recorder->gates.map >= 0 && recorder->count + count > RECORD_GATES)
+		return diag_error(diag, NULL, -E2BIG, "a recording has %d types of events at most", RECORD_GATES);
+	if (alloc_grow(&recorder->layers, &recorder->layer_capacity, recorder->layer_count, sizeof *recorder->layers))
+		return diag_no_memory(diag);
+	layer = &recorder->layers[recorder->layer_count++];
+	*layer = (struct layer){
+		.recorded = alloc_zero(count, sizeof *layer->recorded),
+		.wants = alloc_zero(count, sizeof *layer->wants),
+		.first = recorder->count,
+		.count = count,
+	};
+	if (!layer->recorded || !layer->wants)
+		return diag_no_memory(diag);
+	return describe(recorder, layer, types, diag);
 }
 
 /* A path over the current task, or NULL where this kernel has no such thing. */
@@ -111,10 +162,12 @@ static const struct source_node *task_path(struct ebpf_recorder *recorder, const
 
 static int make_code(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 {
+	arena_free(recorder->arena);
 	recorder->arena = arena_new();
 	if (!recorder->arena)
 		return diag_no_memory(diag);
 	recorder->code.rings = &recorder->rings;
+	recorder->code.gates = &recorder->gates;
 	recorder->code.tid = task_path(recorder, "current->pid");
 	recorder->code.tgid = task_path(recorder, "current->tgid");
 	const struct source_node *comm = task_path(recorder, "current->comm");
@@ -125,13 +178,34 @@ static int make_code(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 	return 0;
 }
 
-int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asterism_diag *diag,
-		      struct ebpf_recorder **made)
+/* The programs of the last layer. */
+static int load(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 {
-	struct ebpf_recorder *recorder = alloc_zero(1, sizeof *recorder);
-	struct source_set_options sources = {
+	struct layer *layer = &recorder->layers[recorder->layer_count - 1];
+	struct source_set_options options = recorder->sources;
+	int result = btf_kernel_open(diag, &recorder->btf);
+
+	if (!result)
+		result = make_code(recorder, diag);
+	options.wants = layer->wants;
+	options.count = layer->count;
+	options.btf = recorder->btf;
+	if (!result && !recorder->is_guest)
+		result = source_set_new(&options, diag, &layer->sources);
+	btf_kernel_close(recorder->btf);
+	recorder->btf = NULL;
+	return result;
+}
+
+static int open_recorder(struct ebpf_recorder *recorder, const struct ebpf_recorder_options *options,
+			 struct asterism_diag *diag)
+{
+	int result = probe_features(&recorder->features, diag);
+
+	recorder->sources = (struct source_set_options){
 		.scope = options->scope,
 		.filter = options->filter,
+		.features = &recorder->features,
 		.log_level = options->verifier_log,
 		.cautious = options->cautious,
 		.past_exec = options->past_exec,
@@ -139,29 +213,28 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		.unread = record_unread,
 		.body_context = recorder,
 	};
+	if (!result)
+		result = make_views(recorder, options, diag);
+	if (!result && options->is_gated)
+		result = record_gates_init(&recorder->gates, diag);
+	if (!result)
+		result = make_layer(recorder, options->types, options->count, diag);
+	for (size_t i = 0; i < options->count && !result && options->is_gated; i++)
+		record_gates_set(&recorder->gates, i, true);
+	return result ? result : load(recorder, diag);
+}
+
+int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asterism_diag *diag,
+		      struct ebpf_recorder **made)
+{
+	struct ebpf_recorder *recorder = alloc_zero(1, sizeof *recorder);
+	int result;
 
 	if (!recorder)
 		return diag_no_memory(diag);
-	recorder->rings.control_map = recorder->rings.data_map = -1;
-	int result = probe_features(&recorder->features, diag);
-
-	if (!result)
-		result = btf_kernel_open(diag, &recorder->btf);
-	if (!result)
-		result = make_views(recorder, options, diag);
-	if (!result)
-		result = make_wants(recorder, options, diag);
-	if (!result)
-		result = make_code(recorder, diag);
-	if (!result && !options->is_guest) {
-		sources.wants = recorder->wants;
-		sources.count = recorder->count;
-		sources.btf = recorder->btf;
-		sources.features = &recorder->features;
-		result = source_set_new(&sources, diag, &recorder->sources);
-	}
-	btf_kernel_close(recorder->btf);
-	recorder->btf = NULL;
+	recorder->rings.control_map = recorder->rings.data_map = recorder->gates.map = -1;
+	recorder->is_guest = options->is_guest;
+	result = open_recorder(recorder, options, diag);
 	if (result)
 		ebpf_recorder_free(recorder);
 	else
@@ -169,22 +242,79 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 	return result;
 }
 
+int ebpf_recorder_extend(struct ebpf_recorder *recorder, const struct ebpf_record_type *types, size_t count,
+			 struct asterism_diag *diag)
+{
+	size_t before = recorder->layer_count;
+	int result = make_layer(recorder, types, count, diag);
+
+	if (!result)
+		result = load(recorder, diag);
+	if (result && recorder->layer_count > before)
+		drop_layer(recorder);
+	return result;
+}
+
+void ebpf_recorder_shorten(struct ebpf_recorder *recorder)
+{
+	drop_layer(recorder);
+}
+
 void ebpf_recorder_free(struct ebpf_recorder *recorder)
 {
 	if (!recorder)
 		return;
-	source_set_free(recorder->sources);
+	while (recorder->layer_count)
+		drop_layer(recorder);
 	record_rings_fini(&recorder->rings);
+	record_gates_fini(&recorder->gates);
 	arena_free(recorder->arena);
 	alloc_free(recorder->views);
+	alloc_free(recorder->layers);
 	alloc_free(recorder->recorded);
-	alloc_free(recorder->wants);
 	alloc_free(recorder);
+}
+
+void ebpf_recorder_take(struct ebpf_recorder *recorder, size_t index, bool take)
+{
+	record_gates_set(&recorder->gates, index, take);
+}
+
+bool ebpf_recorder_takes(const struct ebpf_recorder *recorder, size_t index)
+{
+	return recorder->gates.map < 0 || record_gates_has(&recorder->gates, index);
+}
+
+static bool is_taken(void *context, const struct source_want *want)
+{
+	return ebpf_recorder_takes(context, want->index);
+}
+
+int ebpf_recorder_adjust(struct ebpf_recorder *recorder, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < recorder->layer_count && !result; i++)
+		if (recorder->layers[i].is_attached)
+			result = source_set_adjust(recorder->layers[i].sources, is_taken, recorder, diag);
+	return result;
 }
 
 int ebpf_recorder_attach(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 {
-	return recorder->sources ? source_set_attach(recorder->sources, diag) : 0;
+	int result = 0;
+
+	for (size_t i = 0; i < recorder->layer_count && !result; i++) {
+		struct layer *layer = &recorder->layers[i];
+
+		if (!layer->sources || layer->is_attached)
+			continue;
+		result = source_set_attach(layer->sources, diag);
+		if (result)
+			source_set_detach(layer->sources);
+		layer->is_attached = !result;
+	}
+	return result;
 }
 
 void ebpf_recorder_detach(struct ebpf_recorder *recorder)
@@ -192,38 +322,62 @@ void ebpf_recorder_detach(struct ebpf_recorder *recorder)
 	uint64_t missed, wait_ns;
 
 	ebpf_recorder_poll(recorder, &missed, &wait_ns);
-	source_set_free(recorder->sources);
-	recorder->sources = NULL;
+	for (size_t i = 0; i < recorder->layer_count; i++)
+		if (recorder->layers[i].sources)
+			source_set_detach(recorder->layers[i].sources);
+	for (size_t i = 0; i < recorder->layer_count; i++) {
+		source_set_free(recorder->layers[i].sources);
+		recorder->layers[i].sources = NULL;
+	}
 	/* Programs that still run on other processors come to their end: this waits for a grace period. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 int ebpf_recorder_add(struct ebpf_recorder *recorder, pid_t pid)
 {
-	return recorder->sources ? source_set_add(recorder->sources, pid) : 0;
+	int result = 0;
+
+	for (size_t i = 0; i < recorder->layer_count && !result; i++)
+		if (recorder->layers[i].sources)
+			result = source_set_add(recorder->layers[i].sources, pid);
+	return result;
 }
 
 bool ebpf_recorder_has(const struct ebpf_recorder *recorder, pid_t pid)
 {
-	return recorder->sources && source_set_has(recorder->sources, pid);
+	const struct source_set *sources = recorder->layers[0].sources;
+
+	return sources && source_set_has(sources, pid);
 }
 
 int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uint64_t *wait_ns)
 {
+	uint64_t calls = 0;
+	int result = 0;
+
 	*missed_now = 0;
 	*wait_ns = UINT64_MAX;
-	int result = recorder->sources ? source_set_poll(recorder->sources, missed_now, wait_ns) : 0;
+	for (size_t i = 0; i < recorder->layer_count && !result; i++) {
+		struct source_set *sources = recorder->layers[i].sources;
+		uint64_t missed = 0;
 
+		if (!sources)
+			continue;
+		result = source_set_poll(sources, &missed, wait_ns);
+		*missed_now += missed;
+		if (calls < source_set_calls_32bit(sources)) /* each layer counts the same */
+			calls = source_set_calls_32bit(sources);
+	}
 	recorder->missed += *missed_now;
-	if (recorder->sources)
-		record_calls_32bit(recorder, source_set_calls_32bit(recorder->sources));
+	if (calls)
+		record_calls_32bit(recorder, calls);
 	return result;
 }
 
 const struct source_want *record_wants(const struct ebpf_recorder *recorder, size_t *count)
 {
 	*count = recorder->count;
-	return recorder->wants;
+	return recorder->layers[0].wants;
 }
 
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed)
@@ -233,9 +387,10 @@ void record_missed(struct ebpf_recorder *recorder, uint64_t missed)
 
 void record_calls_32bit(struct ebpf_recorder *recorder, uint64_t calls)
 {
-	for (size_t i = 0; i < recorder->count && calls != recorder->calls_32bit; i++)
-		if (source_is_of_calls(recorder->wants[i].type))
-			recorder->calls_32bit = calls;
+	for (size_t i = 0; i < recorder->layer_count; i++)
+		for (size_t j = 0; j < recorder->layers[i].count && calls != recorder->calls_32bit; j++)
+			if (source_is_of_calls(recorder->layers[i].wants[j].type))
+				recorder->calls_32bit = calls;
 }
 
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder)
@@ -287,5 +442,9 @@ uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder)
 
 size_t ebpf_recorder_programs(const struct ebpf_recorder *recorder)
 {
-	return recorder->sources ? source_set_programs(recorder->sources) : 0;
+	size_t programs = 0;
+
+	for (size_t i = 0; i < recorder->layer_count; i++)
+		programs += recorder->layers[i].sources ? source_set_programs(recorder->layers[i].sources) : 0;
+	return programs;
 }

@@ -33,6 +33,8 @@ struct ebpf_recorder_options {
 	 * nothing.
 	 */
 	bool is_guest;
+	/* Which types are taken may change: ebpf_recorder_take, ebpf_recorder_extend. Costs 1 ns or 2 per event. */
+	bool is_gated;
 	enum ebpf_scope scope;
 	const struct ebpf_scope_filter *filter; /* as in scope_options */
 	uint32_t sub_bytes;                     /* of a sub-buffer; 0: EBPF_RECORD_SUB_BYTES */
@@ -51,7 +53,27 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 		      struct ebpf_recorder **made);
 void ebpf_recorder_free(struct ebpf_recorder *recorder);
 
-/* From here on events are written. */
+/*
+ * Loads programs for more types, which write into the same rings, of a recorder that is gated; their ids follow those
+ * that are there. Attaches nothing, and takes nothing of them. As ebpf_recorder_new, and then all is as before.
+ */
+int ebpf_recorder_extend(struct ebpf_recorder *recorder, const struct ebpf_record_type *types, size_t count,
+			 struct asterism_diag *diag);
+
+/* Takes back the last extension, which was not attached. */
+void ebpf_recorder_shorten(struct ebpf_recorder *recorder);
+
+/* Of a gated recorder: whether events of type number index are written; all of the first types are, at first. */
+void ebpf_recorder_take(struct ebpf_recorder *recorder, size_t index, bool take);
+bool ebpf_recorder_takes(const struct ebpf_recorder *recorder, size_t index);
+
+/*
+ * Detaches programs of which nothing is taken, so that they cost nothing, and attaches those of which something is.
+ * Returns as ebpf_recorder_attach.
+ */
+int ebpf_recorder_adjust(struct ebpf_recorder *recorder, struct asterism_diag *diag);
+
+/* From here on events are written. Programs that are attached stay so. */
 int ebpf_recorder_attach(struct ebpf_recorder *recorder, struct asterism_diag *diag);
 
 /* No event is written after this (of a guest: after its host is gone and this is called); what is in the rings stays

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when programs are made, attached and closed. A program that is too large is split into two; one that the
- * verifier refuses is tried again without loads through kernel pointers, since what it lets pass has changed more than
- * once. Each program has memory of its own: per CPU a counter of its events and, where the stack is too small, room for
- * a record. The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
+ * Decides which programs are made, and when they are closed. A program that is too large is split into two; one that
+ * the verifier refuses is tried again without loads through kernel pointers, since what it lets pass has changed more
+ * than once. Each program has memory of its own: per CPU a counter of its events and, where the stack is too small,
+ * room for a record. The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
  */
 
-#include "ebpf/source/set.h"
+#include "ebpf/source/set-priv.h"
 
-#include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/path/walk.h"
-#include "ebpf/source/watch.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -26,56 +24,6 @@ enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters) };
 
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 100 * 1000 * 1000;
-
-struct loaded {
-	const char *tracepoint;
-	bool classic;
-	uint32_t attach_id;
-	struct attach_place place;
-	const struct source_spot *others; /* the plan's */
-	size_t other_count;
-	int program, memory;
-	void *page; /* memory, mapped */
-	uint32_t stride;
-	size_t bytes;
-	struct watch *watch; /* who counts what the kernel does not; may be NULL */
-	int64_t misses;      /* -1: the kernel does not count */
-	bool late;           /* awaited calls are given back here, */
-	bool past;           /* after their memory has gone */
-	bool prefetches;
-};
-
-struct link {
-	int fd;
-	bool is_probe;
-};
-
-/* Where awaited calls are given back. */
-struct late_place {
-	const char *tracepoint;
-	bool for_exec; /* only for calls whose memory goes with them */
-	bool after;    /* when it has gone */
-	uint32_t attach_id;
-};
-
-enum { LATE_PLACES = 3 };
-
-struct source_set {
-	struct source_set_options options;
-	uint32_t cpu_count;
-	uint32_t cast;
-	struct source_plan *plan;
-	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
-	struct source_await_paths await;
-	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
-	struct scope *scope;
-	struct ship *ship;
-	struct loaded *programs;
-	size_t program_count, program_capacity;
-	struct link *links;
-	size_t link_count, link_capacity;
-	uint64_t missed;
-};
 
 /* Both kinds of wants meet here. */
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
@@ -293,6 +241,8 @@ static int load_together(struct source_set *set, struct source_unit *unit, struc
 			result = load_late(set, unit, &set->late[i], diag);
 	if (!result && source_prefetch_pays(unit))
 		result = load_prefetch(set, unit, diag);
+	for (size_t i = before; i < set->program_count; i++)
+		set->programs[i].unit = (size_t)(unit - set->plan->units);
 	while (result && set->program_count > before)
 		close_program(&set->programs[--set->program_count]);
 	return result;
@@ -419,20 +369,6 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	return result;
 }
 
-/* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
-void source_set_detach(struct source_set *set)
-{
-	for (size_t i = 0; i < set->program_count; i++)
-		watch_detach(set->programs[i].watch);
-	for (size_t i = 0; i < set->link_count; i++)
-		if (!set->links[i].is_probe)
-			close(set->links[i].fd);
-	for (size_t i = 0; i < set->link_count; i++)
-		if (set->links[i].is_probe)
-			close(set->links[i].fd);
-	set->link_count = 0;
-}
-
 void source_set_free(struct source_set *set)
 {
 	if (!set)
@@ -449,58 +385,6 @@ void source_set_free(struct source_set *set)
 	alloc_free(set->programs);
 	alloc_free(set->links);
 	alloc_free(set);
-}
-
-/* Attaches a program at a probe, or where its tracepoint is. */
-static int attach(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
-		  struct asterism_diag *diag)
-{
-	int fd;
-
-	if (alloc_grow(&set->links, &set->link_capacity, set->link_count, sizeof *set->links))
-		return diag_no_memory(diag);
-	if (spot->place.path)
-		fd = attach_probe(program->program, &spot->place, spot->tracepoint, diag);
-	else if (program->classic)
-		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
-	else
-		fd = attach_raw(program->program, program->tracepoint, diag);
-	if (fd < 0)
-		return fd;
-	set->links[set->link_count++] = (struct link){ fd, spot->place.path };
-	return program->watch ? watch_attach(program->watch, diag) : 0;
-}
-
-static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
-{
-	int result = attach(set, program, &(struct source_spot){ program->tracepoint, program->place }, diag);
-
-	for (size_t i = 0; i < program->other_count && !result; i++)
-		result = attach(set, program, &program->others[i], diag);
-	return result;
-}
-
-/* The order of attaching. */
-enum turn { PROBES, LATE, OTHERS, TURNS };
-
-static enum turn turn_of(const struct loaded *program)
-{
-	return program->place.path ? PROBES : program->late ? LATE : OTHERS;
-}
-
-/*
- * Probes in user code go first: that takes long, and meanwhile the others would see only a part of what happens.
- * Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit.
- */
-int source_set_attach(struct source_set *set, struct asterism_diag *diag)
-{
-	int result = scope_attach(set->scope, diag);
-
-	for (enum turn turn = PROBES; turn < TURNS; turn++)
-		for (size_t i = 0; i < set->program_count && !result; i++)
-			if (turn_of(&set->programs[i]) == turn)
-				result = attach_everywhere(set, &set->programs[i], diag);
-	return result;
 }
 
 int source_set_add(struct source_set *set, pid_t pid)

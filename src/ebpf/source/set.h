@@ -46,6 +46,13 @@ void source_set_free(struct source_set *set);
 /* From here on events happen. Returns 0, -EPERM, -errno, with a sentence. */
 int source_set_attach(struct source_set *set, struct asterism_diag *diag);
 
+/*
+ * Of an attached set: detaches programs of which nothing is wanted, and attaches those again of which something is;
+ * others are not touched. Programs with a part in several places stay. Returns as source_set_attach.
+ */
+int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, const struct source_want *want),
+		      void *context, struct asterism_diag *diag);
+
 /* As scope_add, scope_has. */
 int source_set_add(struct source_set *set, pid_t pid);
 bool source_set_has(const struct source_set *set, pid_t pid);

@@ -24,8 +24,9 @@ enum { STACK_BYTES = 256 * 1024, PATIENCE_NS = 50 * 1000 * 1000 };
 /* What lies in the mailbox. */
 struct mail {
 	struct recording_queue marks;
-	struct recording_snapshot_order snapshot; /* marks NULL: none is wanted */
-	uint64_t missed;
+	struct recording_snapshot_order snapshot;  /* marks NULL: none is wanted */
+	struct recording_description *description; /* NULL: none is wanted */
+	uint64_t missed, number;                   /* number: of the last order that is awaited */
 	bool flush, finish, abandon;
 };
 
@@ -37,7 +38,8 @@ struct recording_thread {
 
 	struct mail taken; /* the thread's: what it is at */
 	uint64_t next_look_ns;
-	int reported; /* the thread's: the failure that was news last */
+	int reported;      /* the thread's: the failure that was news last */
+	int described_now; /* the thread's */
 
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t orders, room;
@@ -45,6 +47,8 @@ struct recording_thread {
 	bool is_reported; /* the owner has set the thread to work */
 	bool is_stuck;    /* the thread did not take the marks in PATIENCE_NS */
 	int news;         /* a failure that the owner has not taken yet */
+	uint64_t done;    /* the orders up to this number are carried out */
+	int described;    /* what became of the last description */
 	struct asterism_diag *messages;
 	struct recording_totals totals;
 };
@@ -59,7 +63,7 @@ static bool is_urgent(const struct recording_thread *thread)
 {
 	const struct mail *mail = &thread->mail;
 
-	return mail->finish || mail->abandon || mail->flush || mail->snapshot.marks ||
+	return mail->finish || mail->abandon || mail->flush || mail->snapshot.marks || mail->description ||
 	       mail->marks.used > mail->marks.capacity / 2;
 }
 
@@ -82,6 +86,7 @@ static bool take(struct recording_thread *thread)
 	*taken = *mail;
 	mail->marks = empty;
 	mail->snapshot = (struct recording_snapshot_order){ 0 };
+	mail->description = NULL;
 	mail->flush = false;
 	thread->is_stuck = false;
 	pthread_cond_signal(&thread->room);
@@ -115,6 +120,10 @@ static int carry_out(struct recording_thread *thread)
 	bool again = false;
 	int result = write_marks(thread);
 
+	if (taken->description) {
+		thread->described_now = work->describe(work->context, taken->description);
+		result = first_of(result, thread->described_now);
+	}
 	if (taken->snapshot.marks)
 		result = first_of(result, work->snapshot(work->context, &taken->snapshot));
 	if (taken->flush && work->flush)
@@ -138,6 +147,9 @@ static void publish(struct recording_thread *thread, int result)
 	thread->work.count(thread->work.context, &totals);
 	pthread_mutex_lock(&thread->lock);
 	thread->totals = totals;
+	thread->done = thread->taken.number;
+	thread->described = thread->described_now;
+	pthread_cond_signal(&thread->room);
 	if (is_new) {
 		thread->news = thread->reported = result;
 		diag_forget(thread->work.diag, 1); /* the others of the same moment say the same */
@@ -322,6 +334,46 @@ void recording_thread_flush(struct recording_thread *thread)
 	thread->mail.flush = true;
 	pthread_cond_signal(&thread->orders);
 	pthread_mutex_unlock(&thread->lock);
+}
+
+static bool await_number(struct recording_thread *thread, uint64_t number, uint64_t until_ns)
+{
+	struct timespec until = timespec_of(until_ns);
+	int timed_out = 0;
+
+	pthread_cond_signal(&thread->orders);
+	while (thread->done < number && !timed_out)
+		timed_out = pthread_cond_timedwait(&thread->room, &thread->lock, &until);
+	return thread->done >= number;
+}
+
+bool recording_thread_await(struct recording_thread *thread, uint64_t until_ns)
+{
+	bool done;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->is_reported = true;
+	thread->mail.flush = true;
+	done = await_number(thread, ++thread->mail.number, until_ns);
+	pthread_mutex_unlock(&thread->lock);
+	return done;
+}
+
+int recording_thread_describe(struct recording_thread *thread, struct recording_description *description,
+			      uint64_t until_ns)
+{
+	int result;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->is_reported = true;
+	thread->mail.description = description;
+	if (await_number(thread, ++thread->mail.number, until_ns))
+		result = thread->described;
+	else
+		result = thread->mail.description ? -EBUSY : -EINPROGRESS;
+	thread->mail.description = NULL;
+	pthread_mutex_unlock(&thread->lock);
+	return result;
 }
 
 int recording_thread_news(struct recording_thread *thread, struct asterism_diag *diag)

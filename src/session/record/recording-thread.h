@@ -25,6 +25,9 @@ struct recording_snapshot_order {
 	struct recording_marks *marks; /* who carries the order out frees them */
 };
 
+/* The types that a trace describes, and how the choice among them has changed; freed by who carries the order out. */
+struct recording_description;
+
 /* What the thread does. All of it may take its time; results are 0 or -errno with a message in the diag. */
 struct recording_work {
 	/* Now and then; missed: what recording_thread_report said. *again: there is more to do at once. */
@@ -37,6 +40,7 @@ struct recording_work {
 	struct asterism_diag *diag;  /* NULL: it has nothing to say */
 	uint64_t look_ns;            /* the time from one look to the next; UINT64_MAX: there are none */
 	int (*flush)(void *context); /* what a look may leave for later; NULL: nothing */
+	int (*describe)(void *context, struct recording_description *description); /* takes it; NULL: never ordered */
 };
 
 enum { RECORDING_THREAD_QUEUE_BYTES = 256 * 1024 };
@@ -68,6 +72,17 @@ bool recording_thread_snapshot(struct recording_thread *thread, const struct rec
 
 /* Orders a flush. */
 void recording_thread_flush(struct recording_thread *thread);
+
+/*
+ * Orders a trace to be described anew, and waits for that, until_ns at most. Returns 0, what became of it, or
+ * -EBUSY: the thread is kept from working, and the order taken back, or -EINPROGRESS: it is at it, and will end some
+ * time. On -EBUSY the description is still the caller's.
+ */
+int recording_thread_describe(struct recording_thread *thread, struct recording_description *description,
+			      uint64_t until_ns);
+
+/* Waits until what was ordered has been done, until_ns at most. Returns whether it has. */
+bool recording_thread_await(struct recording_thread *thread, uint64_t until_ns);
 
 /* The failure that is news, with its messages for diag, or 0. */
 int recording_thread_news(struct recording_thread *thread, struct asterism_diag *diag);

@@ -25,16 +25,17 @@ struct reading {
 struct recording_writer {
 	struct recording_writer_options options;
 	struct asterism_diag *diag;
-	struct recording_state state;   /* of a continuous recording with a layout */
-	struct ctf_writer *trace;       /* of a continuous recording */
-	struct ring *rings;             /* a copy of the options' */
-	struct reading *readings;       /* one per processor */
-	void *buffer;                   /* of one sub-buffer */
-	uint64_t missed;                /* by the kernel, so far */
-	uint32_t missed_cpu;            /* the one whose stream tells of them */
-	uint64_t flushed_ns;            /* when the rings gave what they had, last */
-	uint64_t looked_ns;             /* when they were looked at, last */
-	struct recording_totals totals; /* of what is closed, and of what could not be written */
+	struct recording_state state;            /* of a continuous recording with a layout */
+	struct recording_description *described; /* instead of what the options say; NULL: nothing */
+	struct ctf_writer *trace;                /* of a continuous recording */
+	struct ring *rings;                      /* a copy of the options' */
+	struct reading *readings;                /* one per processor */
+	void *buffer;                            /* of one sub-buffer */
+	uint64_t missed;                         /* by the kernel, so far */
+	uint32_t missed_cpu;                     /* the one whose stream tells of them */
+	uint64_t flushed_ns;                     /* when the rings gave what they had, last */
+	uint64_t looked_ns;                      /* when they were looked at, last */
+	struct recording_totals totals;          /* of what is closed, and of what could not be written */
 };
 
 /* How packets go from rings to a trace. */
@@ -45,20 +46,48 @@ struct copying {
 	bool left;         /* something is */
 };
 
-static int open_trace(const struct recording_writer *writer, const char *path, uint64_t max_bytes,
-		      struct ctf_writer **trace)
+static struct ctf_writer_options trace_options(const struct recording_writer *writer, uint64_t max_bytes)
 {
-	const struct ctf_writer_options options = {
-		.events = writer->options.events,
-		.event_count = writer->options.event_count,
+	const struct recording_description *described = writer->described;
+
+	return (struct ctf_writer_options){
+		.events = described ? described->events : writer->options.events,
+		.event_count = described ? described->event_count : writer->options.event_count,
+		.changes = described ? (const char *const *)described->changes : NULL,
+		.change_count = described ? described->change_count : 0,
 		.stream_count = writer->options.ring_count,
 		.has_sensors = writer->options.sensors != NULL,
 		.max_bytes = max_bytes,
 		.mode = writer->options.mode,
 		.layout = writer->options.layout,
 	};
+}
+
+static int open_trace(const struct recording_writer *writer, const char *path, uint64_t max_bytes,
+		      struct ctf_writer **trace)
+{
+	const struct ctf_writer_options options = trace_options(writer, max_bytes);
 
 	return ctf_writer_new(path, &options, writer->diag, trace);
+}
+
+/* A flight recording has no trace before its next snapshot. */
+static int describe(void *context, struct recording_description *description)
+{
+	struct recording_writer *writer = context;
+	struct recording_description *before = writer->described;
+	int result = 0;
+
+	writer->described = description;
+	if (writer->trace) {
+		const struct ctf_writer_options options = trace_options(writer, 0);
+
+		result = ctf_writer_describe(writer->trace, &options);
+	}
+	if (result)
+		writer->described = before;
+	recording_description_free(result ? description : before);
+	return result;
 }
 
 static int open_writer(struct recording_writer *writer)
@@ -101,6 +130,7 @@ void recording_writer_free(struct recording_writer *writer)
 		return;
 	ctf_writer_close(writer->trace);
 	recording_state_fini(&writer->state);
+	recording_description_free(writer->described);
 	alloc_free(writer->rings);
 	alloc_free(writer->readings);
 	alloc_free(writer->buffer);
@@ -445,6 +475,7 @@ struct recording_work recording_writer_work(struct recording_writer *writer)
 	return (struct recording_work){
 		.look = look,
 		.flush = flush,
+		.describe = describe,
 		.mark = mark,
 		.snapshot = snapshot,
 		.finish = finish,

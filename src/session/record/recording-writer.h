@@ -14,6 +14,18 @@
 
 struct recording_writer;
 
+/* In one piece of memory each, but for what the events refer to, which outlives the writer. */
+struct recording_description {
+	struct ctf_writer_event *events;
+	size_t event_count;
+	char **changes; /* as in ctf_writer_options */
+	size_t change_count;
+};
+
+/* Copies all of it; NULL: no memory. */
+struct recording_description *recording_description_new(const struct recording_description *from);
+void recording_description_free(struct recording_description *description);
+
 struct recording_writer_options {
 	const char *path;                  /* of the trace or the snapshots; a directory that is there */
 	mode_t mode;                       /* as in recording_options */

@@ -4,14 +4,11 @@
  * rings into traces.
  */
 
-#include "session/record/recording.h"
+#include "session/record/recording-priv.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/create.h"
-#include "base/kin.h"
-#include "ebpf/recorder/record.h"
-#include "session/record/recording-writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,24 +20,6 @@
 
 /* The largest ring per processor. */
 #define RING_BYTES_MAX ((uint64_t)RING_UNITS_MAX * RING_UNIT_BYTES)
-
-struct recording {
-	const struct recording_options options;
-	struct asterism_diag *diag;
-	struct ebpf_recorder *recorder;
-	struct ctf_writer_event *events;
-	struct ctf_layout *layout; /* NULL: the catalog's names */
-	struct asterism_diag *writer_diag;
-	struct recording_writer *writer; /* the thread's, with its diag */
-	struct recording_thread *thread;
-	struct recording_marks *marks;     /* of a flight recording, for the next snapshot */
-	struct recording_sensors *sensors; /* NULL: there are none; the thread's, too */
-	struct kin *kin;                   /* who is in scope where no kernel tells; NULL: it does */
-	pthread_mutex_t scope_lock;
-	bool scope_is_closed;
-	uint64_t unmarked, unmade; /* marks, snapshots: for want of memory or of time */
-	bool made_folder, finished;
-};
 
 /* The number of sub-buffers that makes a ring of at least bytes. */
 static uint32_t sub_count_of(uint64_t bytes)
@@ -67,6 +46,7 @@ static int open_recorder(struct recording *recording)
 				  RING_BYTES_MAX >> 30);
 	types = alloc_zero(what->count, sizeof *types);
 	recording->events = alloc_zero(what->count, sizeof *recording->events);
+	recording->event_count = recording->event_capacity = what->count;
 	if (!types || !recording->events) {
 		alloc_free(types);
 		return diag_no_memory(recording->diag);
@@ -82,6 +62,7 @@ static int open_recorder(struct recording *recording)
 		.types = types,
 		.count = what->count,
 		.is_guest = recording->options.is_guest,
+		.is_gated = recording->options.is_masked,
 		.scope = recording->options.scope,
 		.filter = recording->options.filter,
 		.sub_count = sub_count_of(recording->options.ring_bytes),
@@ -272,6 +253,7 @@ void recording_free(struct recording *recording)
 	asterism_diag_free(recording->writer_diag);
 	kin_free(recording->kin);
 	pthread_mutex_destroy(&recording->scope_lock);
+	recording_mask_fini(recording);
 	alloc_free(recording->events);
 	alloc_free(recording);
 }
@@ -370,6 +352,11 @@ void recording_close_scope(struct recording *recording)
 	pthread_mutex_lock(&recording->scope_lock);
 	recording->scope_is_closed = true;
 	pthread_mutex_unlock(&recording->scope_lock);
+}
+
+bool recording_await(struct recording *recording, uint64_t until_ns)
+{
+	return recording_thread_await(recording->thread, until_ns);
 }
 
 void recording_finish(struct recording *recording)

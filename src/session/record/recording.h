@@ -28,6 +28,7 @@ struct recording_options {
 	mode_t mode;                  /* of files; 0: for their owner alone */
 	bool flight;                  /* keep, rather than write */
 	const struct selection *what; /* must outlive the recording */
+	bool is_masked;               /* which types are taken may change: recording_mask */
 	bool is_guest;                /* its programs are those of an executor that gets recording_recorder */
 	enum ebpf_scope scope;
 	const struct ebpf_scope_filter *filter; /* as in scope_options */
@@ -93,6 +94,21 @@ struct ebpf_recorder *recording_recorder(struct recording *recording);
 int recording_attach(struct recording *recording);
 int recording_add(struct recording *recording, pid_t pid);
 bool recording_has(const struct recording *recording, pid_t pid);
+
+/*
+ * Takes the types of wanted, and no others, from here on. Types that stay have no gap; the fields of one stay those
+ * that it began with. New types and the change are in the trace before any of their events. wanted has the catalog of
+ * options->what. Returns 0; -EINVAL (nothing is wanted, other fields, or not is_masked), -E2BIG (too many changes, or
+ * types), -EBUSY (the thread is kept from writing), or as recording_new; with a sentence: then all is as before.
+ */
+int recording_mask(struct recording *recording, const struct selection *wanted);
+
+/* How often that has changed, and the types that are taken now: how many, and number index of them, NULL: none. */
+size_t recording_masks(const struct recording *recording);
+const struct event_type *recording_type(const struct recording *recording, size_t index);
+
+/* Waits until what was ordered by now has been written, until_ns at most. Returns whether it has. */
+bool recording_await(struct recording *recording, uint64_t until_ns);
 
 /* Readable when recording_poll has something to say. */
 int recording_fd(const struct recording *recording);

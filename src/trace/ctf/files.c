@@ -45,11 +45,10 @@ struct ctf_files {
 	int folder;
 	struct asterism_diag *diag;
 	mode_t mode;
-	uint64_t max_bytes, bytes, deleted_bytes;
+	uint64_t max_bytes, bytes, deleted_bytes, metadata_bytes;
 	struct stream *streams;
 	uint32_t stream_count;
 	bool has_sensors;
-	uint64_t metadata_bytes;
 	struct part *parts;
 	size_t part_count, part_capacity;
 };
@@ -145,14 +144,14 @@ int ctf_files_close(struct ctf_files *files)
 	return result;
 }
 
-int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
-{
-	const char *why;
-	int fd = create_in(files->folder, "metadata", files->mode, &why), result = 0;
-	size_t done = 0;
+/* The file is written under a name that readers of traces pass over. */
+#define UNFINISHED ".metadata"
 
-	if (fd < 0)
-		return fail(files, "metadata", -fd, "the file cannot be made");
+static int write_all(int fd, const char *text, size_t length)
+{
+	size_t done = 0;
+	int result = 0;
+
 	while (done < length && !result) {
 		ssize_t wrote = write(fd, text + done, length - done);
 
@@ -163,9 +162,26 @@ int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
 	}
 	if (close(fd) && !result)
 		result = -errno;
-	files->bytes += length;
+	return result;
+}
+
+int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
+{
+	const char *why;
+	int fd = create_in(files->folder, UNFINISHED, files->mode, &why), result;
+
+	if (fd < 0)
+		return fail(files, "metadata", -fd, "the file cannot be made");
+	result = write_all(fd, text, length);
+	if (!result && renameat(files->folder, UNFINISHED, files->folder, "metadata"))
+		result = -errno;
+	if (result) {
+		unlinkat(files->folder, UNFINISHED, 0);
+		return fail(files, "metadata", -result, "the file cannot be written");
+	}
+	files->bytes += length - files->metadata_bytes;
 	files->metadata_bytes = length;
-	return result ? fail(files, "metadata", -result, "the file cannot be written") : 0;
+	return 0;
 }
 
 int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t length)

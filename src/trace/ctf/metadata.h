@@ -28,6 +28,9 @@ enum {
 	CTF_METADATA_BYTES_MAX = 1 << 24,
 };
 
+/* What changes of the choice of types are called in the environment, with a number from 1 on behind it. */
+#define CTF_ENV_CHANGE "change_"
+
 /* How every metadata file of ours begins. */
 #define CTF_METADATA_START "/* CTF 1.8 */\n\n/* asterism trace 1 */\n"
 

@@ -23,7 +23,10 @@ struct ctf_files_options {
 int ctf_files_new(const struct ctf_files_options *options, struct asterism_diag *diag, struct ctf_files **made);
 int ctf_files_close(struct ctf_files *files);
 
-/* Writes the file called metadata. */
+/*
+ * Writes the file called metadata. Where there is one, it is this or the other at every moment, and the same one after
+ * a failure.
+ */
 int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length);
 
 /* Writes more of it behind what it has: all or nothing. */

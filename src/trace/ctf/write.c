@@ -8,13 +8,14 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16 };
+enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16, CHANGE_NAME_BYTES = 32 };
 
 /* What the last packet of a stream says. */
 struct stream_end {
@@ -36,6 +37,7 @@ struct ctf_writer {
 	size_t rest_bytes;
 	struct stream_end *ends; /* per stream, that of the matches last */
 	uint64_t events, aside_count;
+	uint64_t wall_ns;
 	uint8_t uuid[CTF_UUID_BYTES];
 };
 
@@ -86,18 +88,30 @@ static size_t fill_env(bool lttng, const struct utsname *system, struct ctf_env 
 	return count + sizeof machine / sizeof *machine;
 }
 
+/* How the choice of types has changed, as change_1 and so on. */
+static void add_changes(const struct ctf_writer_options *options, char (*names)[CHANGE_NAME_BYTES],
+			struct ctf_metadata *metadata, struct ctf_env *env)
+{
+	for (size_t i = 0; i < options->change_count; i++) {
+		snprintf(names[i], sizeof names[i], CTF_ENV_CHANGE "%zu", i + 1);
+		env[metadata->env_count++] = (struct ctf_env){ names[i], options->changes[i], false };
+	}
+}
+
 static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_options *options,
 			  const struct ctf_event *events, size_t event_count)
 {
-	struct ctf_env env[ENV_MAX];
+	char(*names)[CHANGE_NAME_BYTES] = alloc_zero(options->change_count, sizeof *names);
+	struct ctf_env *env = alloc_zero(ENV_MAX + options->change_count, sizeof *env);
 	struct utsname system = { 0 };
 	struct text_buffer text = { 0 };
-	char *taken;
-	int result;
+	int result = -ENOMEM;
 
+	if (!names || !env)
+		goto out;
 	uname(&system);
 	struct ctf_metadata metadata = {
-		.wall_ns = options->wall_ns ? options->wall_ns : wall_ns(),
+		.wall_ns = writer->wall_ns,
 		.env = env,
 		.env_count = fill_env(options->layout != NULL, &system, env),
 		.events = events,
@@ -106,14 +120,20 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 		.lttng = options->layout != NULL,
 	};
 
+	add_changes(options, names, &metadata, env);
 	memcpy(metadata.uuid, writer->uuid, sizeof metadata.uuid);
 	ctf_metadata_write(&metadata, &text);
-	size_t length = text.length;
-	result = text_take(&text, &taken);
+	if (writer->sensors.text.length)
+		text_append(&text, writer->sensors.text.bytes);
+	result = text.failure ? -ENOMEM : 0;
+out:
 	if (result)
-		return diag_no_memory(writer->diag);
-	result = ctf_files_metadata(writer->files, taken, length);
-	alloc_free(taken);
+		diag_no_memory(writer->diag);
+	else
+		result = ctf_files_metadata(writer->files, text.bytes, text.length);
+	text_fini(&text);
+	alloc_free(names);
+	alloc_free(env);
 	return result;
 }
 
@@ -178,6 +198,7 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_SENSORS)
 		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
 	writer->stream_count = options->stream_count + options->has_sensors;
+	writer->wall_ns = options->wall_ns ? options->wall_ns : wall_ns();
 	writer->layout_count = (uint32_t)options->event_count + 1;
 	writer->layouts = alloc_zero(writer->layout_count, sizeof *writer->layouts);
 	writer->ends = alloc_zero(writer->stream_count + 1, sizeof *writer->ends);
@@ -222,6 +243,27 @@ uint32_t ctf_writer_sensors(const struct ctf_writer *writer)
 static bool is_sensors(const struct ctf_writer *writer, uint32_t stream)
 {
 	return writer->sensors.count && stream == writer->stream_count - 1;
+}
+
+int ctf_writer_describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
+{
+	uint32_t count = (uint32_t)options->event_count + 1;
+	struct event_packed *layouts;
+	int result;
+
+	if (options->event_count >= EVENT_PACKED_ID_LATE || count < writer->layout_count || writer->layout)
+		return diag_error(writer->diag, NULL, -EINVAL, "the trace cannot hold these types");
+	layouts = alloc_resize(writer->layouts, count, sizeof *layouts);
+	if (!layouts)
+		return diag_no_memory(writer->diag);
+	writer->layouts = layouts;
+	result = describe(writer, options);
+	for (uint32_t i = writer->layout_count; i < count && !result; i++)
+		event_packed_init(&layouts[i], options->events[i - EVENT_PACKED_ID_FIRST].type,
+				  options->events[i - EVENT_PACKED_ID_FIRST].recorded);
+	if (!result)
+		writer->layout_count = count;
+	return result;
 }
 
 static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)

@@ -33,9 +33,17 @@ struct ctf_writer_options {
 	 * is written all the same.
 	 */
 	uint64_t max_bytes;
-	mode_t mode;      /* of the files; 0: for their owner alone */
-	uint64_t wall_ns; /* what added to a time gives CLOCK_REALTIME; 0: asked now */
+	/*
+	 * How the choice of types has changed since the trace began, for its environment: "TIME +type -type". They are
+	 * needed as events are.
+	 */
+	const char *const *changes;
+	size_t change_count; /* CTF_CHANGES_MAX at most */
+	mode_t mode;         /* of the files; 0: for their owner alone */
+	uint64_t wall_ns;    /* what added to a time gives CLOCK_REALTIME; 0: asked now */
 };
+
+enum { CTF_CHANGES_MAX = 256 };
 
 struct ctf_writer_totals {
 	uint64_t events;        /* written, contexts and matches excluded, deleted ones included */
@@ -60,6 +68,13 @@ struct ctf_match {
  */
 int ctf_writer_new(const char *path, const struct ctf_writer_options *options, struct asterism_diag *diag,
 		   struct ctf_writer **made);
+
+/*
+ * Describes the trace anew: options has more types behind those that there are, or more changes; the rest of it does
+ * not count. The types may come in packets after this. Not for traces with a layout. Returns 0; -EINVAL, -ENOMEM,
+ * -ENOSPC and other -errno, with a sentence: then the trace is described as before.
+ */
+int ctf_writer_describe(struct ctf_writer *writer, const struct ctf_writer_options *options);
 
 /*
  * Appends a packet to the stream of cpu. bytes begins with a struct ring_packet, of which timestamp_begin,

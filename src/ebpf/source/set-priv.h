@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_SOURCE_SET_PRIV_H
+#define EBPF_SOURCE_SET_PRIV_H
+
+/* What a set of programs consists of. */
+
+#include "ebpf/kernel/attach.h"
+#include "ebpf/source/await.h"
+#include "ebpf/source/plan.h"
+#include "ebpf/source/set.h"
+#include "ebpf/source/watch.h"
+
+/* A program. */
+struct loaded {
+	size_t unit; /* of the plan */
+	const char *tracepoint;
+	bool classic;
+	uint32_t attach_id;
+	struct attach_place place;
+	const struct source_spot *others; /* the plan's */
+	size_t other_count;
+	int program, memory;
+	void *page; /* memory, mapped */
+	uint32_t stride;
+	size_t bytes;
+	struct watch *watch; /* who counts what the kernel does not; may be NULL */
+	int64_t misses;      /* -1: the kernel does not count */
+	bool late;           /* awaited calls are given back here, */
+	bool past;           /* after their memory has gone */
+	bool prefetches;
+};
+
+struct link {
+	int fd;
+	size_t program;
+	bool is_probe;
+};
+
+/* Where awaited calls are given back. */
+struct late_place {
+	const char *tracepoint;
+	bool for_exec; /* only for calls whose memory goes with them */
+	bool after;    /* when it has gone */
+	uint32_t attach_id;
+};
+
+enum { LATE_PLACES = 3 };
+
+struct source_set {
+	struct source_set_options options;
+	uint32_t cpu_count;
+	uint32_t cast;
+	struct source_plan *plan;
+	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
+	struct source_await_paths await;
+	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
+	struct scope *scope;
+	struct ship *ship;
+	struct loaded *programs;
+	size_t program_count, program_capacity;
+	struct link *links;
+	size_t link_count, link_capacity;
+	uint64_t missed;
+};
+
+#endif
