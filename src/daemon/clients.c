@@ -104,7 +104,7 @@ static void serve_line(struct clients *clients, struct client *client, const str
 		client_refuse(client, "refused", "rules of a user other than root have %d bytes at most",
 			      CLIENT_BODY_BYTES_MAX);
 		client->is_ending = true;
-	} else if (client->request.op == REQUEST_LOAD) {
+	} else if (request_has_body(client->request.op)) {
 		frame_expect(&client->frame, client->request.length);
 		client->awaits_body = true;
 	} else {

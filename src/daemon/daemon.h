@@ -8,6 +8,7 @@
 #include "daemon/clients.h"
 #include "daemon/options.h"
 #include "daemon/output.h"
+#include "daemon/recordings.h"
 #include "daemon/units.h"
 
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ struct daemon {
 	struct clients clients;
 	struct output output;
 	struct budget budget;
+	struct recordings recordings;
 	struct metrics *metrics;          /* NULL: none */
 	struct sensor_directory *sensors; /* the same */
 	int epoll_fd, signal_fd;
@@ -43,6 +45,10 @@ void daemon_count_second(struct daemon *daemon);
 /* operations.c: does a request; the context is the daemon. */
 void daemon_serve(void *context, struct client *client, const struct request *request,
 		  const struct frame_message *body);
+
+/* recording-operations.c: does a request about recordings; false: it is about something else. */
+bool daemon_serve_recording(struct daemon *daemon, struct client *client, const struct request *request,
+			    const struct frame_message *body);
 
 /* query.c: the reply to the client's "query"; only: the unit that is asked about, NULL: all. */
 void daemon_report_units(struct daemon *daemon, const struct unit *only, struct client *client);

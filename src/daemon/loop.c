@@ -148,7 +148,10 @@ static int watch_all(struct daemon *daemon)
 
 static int open_all(struct daemon *daemon, const struct options *options)
 {
-	int result = clients_open(&daemon->clients, options->socket, options->group);
+	int result = recordings_open(&daemon->recordings, options);
+
+	if (!result)
+		result = clients_open(&daemon->clients, options->socket, options->group);
 
 	if (!result && options->metrics)
 		result = metrics_open(daemon, options->metrics, &daemon->metrics);
@@ -223,6 +226,7 @@ void loop_close(struct daemon *daemon)
 	clients_close(&daemon->clients);
 	metrics_close(daemon->metrics);
 	sensor_directory_close(daemon->sensors);
+	recordings_close(&daemon->recordings);
 	while (daemon->units.first)
 		units_remove(&daemon->units, daemon->units.first);
 	asterism_session_free(daemon->session);
@@ -311,6 +315,7 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 {
 	daemon->next_tick_ns = now_ns + TICK_NS;
 	daemon_count_second(daemon);
+	recordings_look(&daemon->recordings, now_ns);
 	keep_to_budget(daemon, now_ns);
 	if (daemon->metrics)
 		metrics_step(daemon->metrics);

@@ -216,6 +216,31 @@ static void put_tallies(struct daemon *daemon, struct text_buffer *text, bool hi
 	}
 }
 
+static void put_recordings(const struct daemon *daemon, struct text_buffer *text)
+{
+	const struct recordings *recordings = &daemon->recordings;
+	uint64_t events = recordings->events, lost = recordings->lost, bytes;
+	size_t traces;
+
+	for (size_t i = 0; i < RECORDINGS_MAX; i++) {
+		struct asterism_recording_stats stats = { .size = sizeof stats };
+
+		if (!recordings->items[i].engine || asterism_recording_stats(recordings->items[i].engine, &stats))
+			continue;
+		events += stats.events;
+		lost += recordings_lost(&stats);
+	}
+	recordings_usage(recordings, &bytes, &traces);
+	put_number(text, "asterism_recordings", "gauge", "Recordings under way.",
+		   (double)recordings_count(recordings, false, 0));
+	put_number(text, "asterism_recordings_begun_total", "counter", "Recordings that were begun.",
+		   (double)recordings->begun);
+	put_number(text, "asterism_recorded_events_total", "counter",
+		   "Events recorded; those of flight recordings, too, which may never be written.", (double)events);
+	put_number(text, "asterism_recorded_lost_total", "counter", "Events that recordings lost.", (double)lost);
+	put_number(text, "asterism_recordings_bytes", "gauge", "Bytes of all traces in the folder.", (double)bytes);
+}
+
 static void put_daemon(struct daemon *daemon, struct text_buffer *text)
 {
 	put_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
@@ -253,5 +278,6 @@ void metrics_write(struct daemon *daemon, struct text_buffer *text)
 	put_tallies(daemon, text, false);
 	put_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
 	put_tallies(daemon, text, true);
+	put_recordings(daemon, text);
 	put_daemon(daemon, text);
 }

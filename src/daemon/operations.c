@@ -285,6 +285,8 @@ void daemon_serve(void *context, struct client *client, const struct request *re
 	};
 	struct operation operation = { .daemon = context, .client = client, .request = request, .body = body };
 
+	if (daemon_serve_recording(context, client, request, body))
+		return;
 	functions[request->op](&operation);
 	text_fini(&operation.notes);
 }

@@ -16,12 +16,19 @@
 #define RULES_DEFAULT  "/etc/asterism/rules.d"
 #define SOCKET_DEFAULT "/run/asterism.sock"
 
-enum { RATE_DEFAULT = 1000, UNITS_DEFAULT = 256, MEMORY_DEFAULT = 512 << 20, USAGE = 1 + 2 };
+enum {
+	RATE_DEFAULT = 1000,
+	UNITS_DEFAULT = 256,
+	MEMORY_DEFAULT = 512 << 20,
+	RECORDINGS_DEFAULT = 1 << 30,
+	USAGE = 1 + 2
+};
 
 enum option_id {
 	OPTION_NONE,
 	OPTION_ALLOW_ACTIONS,
 	OPTION_CGROUP,
+	OPTION_CLIENTS_RECORD,
 	OPTION_COMM,
 	OPTION_CONTAINER,
 	OPTION_CPU_MAX,
@@ -36,6 +43,8 @@ enum option_id {
 	OPTION_PID,
 	OPTION_POLICY,
 	OPTION_RATE,
+	OPTION_RECORDINGS,
+	OPTION_RECORDINGS_MAX,
 	OPTION_RULES,
 	OPTION_SCOPE,
 	OPTION_SENSORS,
@@ -61,6 +70,9 @@ static const struct cli_option rows[OPTION_COUNT] = {
 			    "observe processes in this cgroup of version 2, or below it, and their descendants; may be "
 			    "given several times",
 			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
+	[OPTION_CLIENTS_RECORD] = { "clients-record", 0, CLI_FLAG,
+				    .help = "let members of --group begin recordings, of which the traces are root's",
+				    .more = "Each of them one at a time. Without it only root may." },
 	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
 			  .repeats = true },
 	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "NAME", NULL,
@@ -99,6 +111,12 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_RATE] = { "rate", 0, CLI_NUMBER, "NUMBER", NULL,
 			  "matches of a rule that are delivered per second; others are counted (default: 1000)",
 			  .most = 1000000000 },
+	[OPTION_RECORDINGS] = { "recordings", 0, CLI_TEXT, "DIR", NULL,
+				"record for 'asterism ctl record', with traces in this folder, which is root's alone",
+				"It is made where it is not there.", .complete = CLI_COMPLETE_FOLDER },
+	[OPTION_RECORDINGS_MAX] = { "recordings-max", 0, CLI_SIZE, "SIZE", NULL,
+				    "all traces together take no more than SIZE (default: 1G)",
+				    .most = UINT64_C(1) << 50 },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "DIR", NULL,
 			   "rules: each *.rule and *.astc is a unit (default: " RULES_DEFAULT ")",
 			   "Files that others than root can write are refused. Wrong files do not keep others from "
@@ -172,11 +190,15 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES,   OPTION_SOCKET,        OPTION_GROUP,     OPTION_OUTPUT,    OPTION_MODE,
-		     OPTION_METRICS, OPTION_ALLOW_ACTIONS, OPTION_POLICY,    OPTION_PID,       OPTION_SCOPE,
-		     OPTION_SENSORS, OPTION_CGROUP,        OPTION_CONTAINER, OPTION_UNIT,      OPTION_COMM,
-		     OPTION_USER,    OPTION_MIN_SEVERITY,  OPTION_RATE,      OPTION_UNITS_MAX, OPTION_MEMORY_MAX,
-		     OPTION_CPU_MAX, OPTION_MEASURE,       OPTION_HELP,      OPTION_VERSION },
+	.options = { OPTION_RULES,         OPTION_SOCKET,         OPTION_GROUP,
+		     OPTION_OUTPUT,        OPTION_MODE,           OPTION_METRICS,
+		     OPTION_ALLOW_ACTIONS, OPTION_POLICY,         OPTION_PID,
+		     OPTION_SCOPE,         OPTION_SENSORS,        OPTION_CGROUP,
+		     OPTION_CONTAINER,     OPTION_UNIT,           OPTION_COMM,
+		     OPTION_RECORDINGS,    OPTION_RECORDINGS_MAX, OPTION_CLIENTS_RECORD,
+		     OPTION_USER,          OPTION_MIN_SEVERITY,   OPTION_RATE,
+		     OPTION_UNITS_MAX,     OPTION_MEMORY_MAX,     OPTION_CPU_MAX,
+		     OPTION_MEASURE,       OPTION_HELP,           OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 
@@ -254,6 +276,9 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 					: SEVERITY_NONE,
 		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
 		.measure = cli_has(arguments, OPTION_MEASURE),
+		.recordings = text_of(arguments, OPTION_RECORDINGS, NULL),
+		.recordings_max_bytes = number_of(arguments, OPTION_RECORDINGS_MAX, RECORDINGS_DEFAULT),
+		.clients_record = cli_has(arguments, OPTION_CLIENTS_RECORD),
 		.sensors = cli_has(arguments, OPTION_SENSORS),
 	};
 	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,

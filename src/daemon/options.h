@@ -33,7 +33,10 @@ struct options {
 	uint32_t units_max;
 	uint32_t min_severity; /* as asterism_rule_info has it; 0: all are told */
 	bool measure;
-	bool sensors; /* has a directory of them */
+	const char *recordings; /* the folder of traces; NULL: none */
+	uint64_t recordings_max_bytes;
+	bool clients_record; /* members of the group may begin recordings */
+	bool sensors;        /* has a directory of them */
 };
 
 /* asterismd, for its help, manual page and completion. */

@@ -10,12 +10,22 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { TIMEOUT_MS = 30 * 1000, NAME_CHARACTERS_MAX = 64 };
 
-enum member { UNIT = 1, NEEDS_UNIT = 2, LENGTH = 4, ACTIVATE = 8, TICKET = 16, TIMEOUT = 32 };
+enum member {
+	UNIT = 1,
+	NEEDS_UNIT = 2,
+	LENGTH = 4,
+	ACTIVATE = 8,
+	TICKET = 16,
+	TIMEOUT = 32,
+	RECORDING = 64,
+	KIND = 128
+};
 
 static const struct {
 	const char *name;
@@ -31,6 +41,12 @@ static const struct {
 	[REQUEST_CONTINUE] = { "continue", TICKET },
 	[REQUEST_ABORT] = { "abort", TICKET },
 	[REQUEST_RELOAD] = { "reload", 0 },
+	[REQUEST_RECORD_START] = { "record-start", RECORDING | LENGTH | KIND },
+	[REQUEST_RECORD_STOP] = { "record-stop", RECORDING },
+	[REQUEST_RECORD_MASK] = { "record-mask", RECORDING | LENGTH },
+	[REQUEST_RECORD_FLUSH] = { "record-flush", RECORDING },
+	[REQUEST_RECORD_SNAPSHOT] = { "record-snapshot", RECORDING },
+	[REQUEST_RECORD_STATUS] = { "record-status", RECORDING },
 };
 
 bool request_is_unit_name(const char *name)
@@ -38,6 +54,11 @@ bool request_is_unit_name(const char *name)
 	size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 
 	return length > 0 && length <= NAME_CHARACTERS_MAX && name[length] == 0;
+}
+
+bool request_has_body(enum request_op op)
+{
+	return ops[op].members & LENGTH;
 }
 
 static int wrong(char *why, const char *text)
@@ -73,8 +94,46 @@ static int read_unit(const json_t *value, struct request *request, char *why)
 
 	if (!name || !*name || json_string_length(value) >= REQUEST_UNIT_BYTES ||
 	    json_string_length(value) != strlen(name))
-		return wrong(why, "\"unit\" is a name of 1 to 128 bytes");
+		return wrong(why, "a name is a string of 1 to 128 bytes");
 	snprintf(request->unit, sizeof request->unit, "%s", name);
+	return 0;
+}
+
+/* What a recording is like, besides being a flight recording or not. */
+static const struct {
+	const char *name;
+	size_t offset; /* in struct request */
+} kinds[] = {
+	{ "max_bytes", offsetof(struct request, max_bytes) },
+	{ "ring_bytes", offsetof(struct request, ring_bytes) },
+	{ "last_ns", offsetof(struct request, last_ns) },
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bool is_of_kind(const char *key)
+{
+	bool found = strcmp(key, "flight") == 0;
+
+	for (size_t i = 0; i < KINDS; i++)
+		found |= strcmp(key, kinds[i].name) == 0;
+	return found;
+}
+
+static int read_kind(const char *key, const json_t *value, struct request *request, char *why)
+{
+	json_int_t number = number_of(value, 1, INT64_MAX);
+	uint64_t given = (uint64_t)number;
+
+	if (strcmp(key, "flight") == 0) {
+		request->flight = json_is_true(value);
+		return json_is_boolean(value) ? 0 : wrong(why, "\"flight\" is true or false");
+	}
+	if (number < 0)
+		return wrong(why, "\"max_bytes\", \"ring_bytes\" and \"last_ns\" are numbers from 1 on");
+	for (size_t i = 0; i < KINDS; i++)
+		if (strcmp(key, kinds[i].name) == 0)
+			memcpy((char *)request + kinds[i].offset, &given, sizeof given);
 	return 0;
 }
 
@@ -87,6 +146,10 @@ static int read_member(const char *key, const json_t *value, struct request *req
 		return 0;
 	if (strcmp(key, "unit") == 0 && members & UNIT)
 		return read_unit(value, request, why);
+	if (strcmp(key, "recording") == 0 && members & RECORDING)
+		return read_unit(value, request, why);
+	if (members & KIND && is_of_kind(key))
+		return read_kind(key, value, request, why);
 	if (strcmp(key, "length") == 0 && members & LENGTH) {
 		number = number_of(value, 0, FRAME_BODY_BYTES_MAX);
 		request->length = (size_t)number;
@@ -130,7 +193,7 @@ static int read_object(json_t *object, struct request *request, char *why)
 	if (ops[request->op].members & NEEDS_UNIT && !request->unit[0])
 		return wrong(why, "this operation needs a \"unit\"");
 	if (ops[request->op].members & LENGTH && !json_object_get(object, "length"))
-		return wrong(why, "the \"length\" of the rules that follow is missing");
+		return wrong(why, "the \"length\" of what follows is missing");
 	if (ops[request->op].members & TICKET && !request->ticket)
 		return wrong(why, "this operation needs a \"ticket\"");
 	return 0;

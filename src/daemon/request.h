@@ -19,6 +19,12 @@ enum request_op {
 	REQUEST_CONTINUE,
 	REQUEST_ABORT,
 	REQUEST_RELOAD,
+	REQUEST_RECORD_START,
+	REQUEST_RECORD_STOP,
+	REQUEST_RECORD_MASK,
+	REQUEST_RECORD_FLUSH,
+	REQUEST_RECORD_SNAPSHOT,
+	REQUEST_RECORD_STATUS,
 	REQUEST_OPS,
 };
 
@@ -26,11 +32,13 @@ enum { REQUEST_UNIT_BYTES = 129, REQUEST_WHY_BYTES = 160, REQUEST_TIMEOUT_MS_MAX
 
 struct request {
 	enum request_op op;
-	char unit[REQUEST_UNIT_BYTES]; /* "": none was named */
-	size_t length;                 /* LOAD: of the body */
+	char unit[REQUEST_UNIT_BYTES]; /* or recording; "": none was named */
+	size_t length;                 /* of the body */
 	bool activate;                 /* LOAD: at once */
 	uint64_t ticket;               /* CONTINUE, ABORT */
 	uint32_t timeout_ms;           /* NEXT */
+	bool flight;                   /* RECORD_START, with what follows; 0: as is usual */
+	uint64_t max_bytes, ring_bytes, last_ns;
 };
 
 /*
@@ -38,6 +46,9 @@ struct request {
  * client that sent it in why.
  */
 int request_read(const char *line, size_t length, struct request *request, char why[REQUEST_WHY_BYTES]);
+
+/* Whether a body follows requests of this operation. */
+bool request_has_body(enum request_op op);
 
 /* Whether name can be that of a unit which a client loads: letters, digits, - and _; files of a directory have a dot.
  */

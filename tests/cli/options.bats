@@ -127,7 +127,15 @@ each_option() {
 		[[ $output != *"cannot be asked to"* ]]
 	done
 	[ "$(complete_words "$ASTERISM-docs" asterism ctl load fi)" = file ]
-	[ "$("$ASTERISM" ctl --help | sed -n '/^Operations:/,/^$/p' | grep -c '^  [a-z]')" = 10 ]
+	[ "$("$ASTERISM" ctl --help | sed -n '/^Operations:/,/^$/p' | grep -c '^  [a-z]')" = 16 ]
+	for operation in start stop mask flush snapshot status; do
+		"$ASTERISM" ctl --help | grep -qE "^  record $operation "
+		"$ASTERISM-docs" man ctl | grep -qE "^\\.B record $operation( |\$)"
+		run -2 "$ASTERISM" ctl --socket none record "$operation" -e x
+		[[ $output != *"cannot be asked to"* ]]
+	done
+	run --separate-stderr -2 "$ASTERISM" ctl --socket none record begin
+	[[ $stderr == *"asterismd cannot be asked to 'record begin'"* ]]
 }
 
 @test "completion: of options that share a name, what the command takes" {

@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print.h"
+#include "cmd/ctl/asking.h"
 #include "cmd/ctl/client.h"
 #include "cmd/ctl/print.h"
+#include "cmd/ctl/record.h"
 #include "cmd/input/library.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
@@ -17,24 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RULES_BYTES_MAX = 1 << 24, UNIT_CHARACTERS_MAX = 64, WORD_BYTES = 16, TIMEOUT_MS = 30 * 1000 };
-
-struct asking {
-	const struct cli_arguments *arguments;
-	const struct operation *operation;
-	const char *operand; /* NULL: there is none */
-	const char *command; /* as it has to be typed to ask the same daemon */
-	char *body;
-	size_t body_length;
-};
-
-struct operation {
-	const char *op; /* in the protocol; as it is typed stands in the rows below */
-	size_t operands_min, operands_max;
-	/* Adds to the request what the operation needs; a status. */
-	int (*prepare)(struct asking *asking, json_t *request);
-	void (*print)(const json_t *reply, const char *command);
-	const char *failed; /* a number in the reply; unless it is 0, not everything was done; NULL: there is none */
+enum {
+	OPERANDS_MAX = 64,
+	RULES_BYTES_MAX = 1 << 24,
+	UNIT_CHARACTERS_MAX = 64,
+	WORD_BYTES = 24,
+	TIMEOUT_MS = 30 * 1000
 };
 
 static int name_unit(struct asking *asking, json_t *request)
@@ -82,13 +72,12 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 
 static int send_file(struct asking *asking, json_t *request)
 {
-	const struct cli_arguments *arguments = asking->arguments;
 	char name[UNIT_CHARACTERS_MAX + 1];
 	int status = read_file(asking, name);
 
 	if (status)
 		return status;
-	json_object_set_new(request, "unit", json_text(arguments->operand_count > 2 ? arguments->operands[2] : name));
+	json_object_set_new(request, "unit", json_text(asking->operand_count > 1 ? asking->operands[1] : name));
 	json_object_set_new(request, "length", json_integer((json_int_t)asking->body_length));
 	json_object_set_new(request, "activate", json_true());
 	return STATUS_FINE;
@@ -149,7 +138,25 @@ static void print_reloaded(const json_t *reply, const char *command)
 	putchar('\n');
 }
 
-enum { PING, LOAD, UNLOAD, QUERY, ACTIVATE, DEACTIVATE, NEXT, CONTINUE, ABORT, RELOAD, OPERATIONS };
+enum {
+	PING,
+	LOAD,
+	UNLOAD,
+	QUERY,
+	ACTIVATE,
+	DEACTIVATE,
+	NEXT,
+	CONTINUE,
+	ABORT,
+	RELOAD,
+	START,
+	STOP,
+	MASK,
+	FLUSH,
+	TAKE,
+	STATUS,
+	OPERATIONS
+};
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
 	[PING] = { "ping", { "check whether it runs" } },
@@ -163,34 +170,66 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[ABORT] = { "abort TICKET", { "answer a verdict request: the process gets its signal" } },
 	[RELOAD] = { "reload",
 		     { "read the directory of rules again; units whose files are the same are not disturbed" } },
+	[START] = { "record start [NAME] [RULE...]",
+		    { "begin a recording of the usual events, of those of -e, or of what rules look at, into the "
+		      "daemon's "
+		      "own folder; RULE is @NAME or a path" } },
+	[STOP] = { "record stop [NAME]", { "end it" } },
+	[MASK] = { "record mask EVENT...",
+		   { "take these events and no others from here on; +EVENT adds, !EVENT leaves out" } },
+	[FLUSH] = { "record flush [NAME]", { "have all up to now written" } },
+	[TAKE] = { "record snapshot [NAME]", { "have a recording with --flight write what it holds" } },
+	[STATUS] = { "record status [NAME]", { "show what is recorded, and what was lost" } },
 };
 
 static const struct operation operations[OPERATIONS] = {
-	[PING] = { "ping", 0, 0, NULL, print_version },
-	[LOAD] = { "load", 1, 2, send_file, print_loaded },
-	[UNLOAD] = { "unload", 1, 1, name_unit, NULL },
-	[QUERY] = { "query", 0, 1, name_unit, ctl_print_units },
-	[ACTIVATE] = { "activate", 1, 1, name_unit, NULL },
-	[DEACTIVATE] = { "deactivate", 1, 1, name_unit, NULL },
-	[NEXT] = { "next-result", 0, 1, wait_for, ctl_print_result },
-	[CONTINUE] = { "continue", 1, 1, give_ticket, NULL },
-	[ABORT] = { "abort", 1, 1, give_ticket, NULL },
-	[RELOAD] = { "reload", 0, 0, NULL, print_reloaded, "wrong" },
+	[PING] = { "ping", 1, 0, 0, NULL, print_version },
+	[LOAD] = { "load", 1, 1, 2, send_file, print_loaded },
+	[UNLOAD] = { "unload", 1, 1, 1, name_unit, NULL },
+	[QUERY] = { "query", 1, 0, 1, name_unit, ctl_print_units },
+	[ACTIVATE] = { "activate", 1, 1, 1, name_unit, NULL },
+	[DEACTIVATE] = { "deactivate", 1, 1, 1, name_unit, NULL },
+	[NEXT] = { "next-result", 1, 0, 1, wait_for, ctl_print_result },
+	[CONTINUE] = { "continue", 1, 1, 1, give_ticket, NULL },
+	[ABORT] = { "abort", 1, 1, 1, give_ticket, NULL },
+	[RELOAD] = { "reload", 1, 0, 0, NULL, print_reloaded, "wrong", STATUS_USAGE },
+	[START] = { "record-start", 2, 0, OPERANDS_MAX, ctl_record_start, ctl_print_record_started },
+	[STOP] = { "record-stop", 2, 0, 1, ctl_record_name, ctl_print_record_stopped, "lost", STATUS_LOST },
+	[MASK] = { "record-mask", 2, 0, OPERANDS_MAX, ctl_record_mask, ctl_print_record_masked },
+	[FLUSH] = { "record-flush", 2, 0, 1, ctl_record_name, ctl_print_record_flushed },
+	[TAKE] = { "record-snapshot", 2, 0, 1, ctl_record_name, ctl_print_record_snapshot },
+	[STATUS] = { "record-status", 2, 0, 1, ctl_record_name, ctl_print_record_status },
 };
 
-static const struct operation *find(const char *word)
+/* The words of a row that name its operation, as they are typed. */
+static void name_of(size_t row, char name[WORD_BYTES])
+{
+	const char *end = rows[row].term;
+
+	for (unsigned i = 0; i < operations[row].words; i++)
+		end += strcspn(end + (i > 0), " ") + (i > 0);
+	snprintf(name, WORD_BYTES, "%.*s", (int)(end - rows[row].term), rows[row].term);
+}
+
+/* What is asked for, with its words in typed. */
+static const struct operation *find(const struct cli_arguments *arguments, char typed[WORD_BYTES])
 {
 	char names[OPERATIONS][WORD_BYTES];
 	const char *known[OPERATIONS], *nearest;
+	bool is_record = strcmp(arguments->operands[0], "record") == 0;
 
+	snprintf(typed, WORD_BYTES, "%s%s%s", arguments->operands[0], is_record ? " " : "",
+		 !is_record                     ? ""
+		 : arguments->operand_count > 1 ? arguments->operands[1]
+						: "status");
 	for (size_t i = 0; i < OPERATIONS; i++) {
-		snprintf(names[i], sizeof names[i], "%.*s", (int)strcspn(rows[i].term, " "), rows[i].term);
-		if (strcmp(names[i], word) == 0)
+		name_of(i, names[i]);
+		if (strcmp(names[i], typed) == 0)
 			return &operations[i];
 		known[i] = names[i];
 	}
-	nearest = diag_nearest(word, known, OPERATIONS);
-	cli_error("asterismd cannot be asked to '%s'", word);
+	nearest = diag_nearest(typed, known, OPERATIONS);
+	cli_error("asterismd cannot be asked to '%s'", typed);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else
@@ -237,7 +276,8 @@ static int show(const struct asking *asking, const json_t *reply)
 	}
 	if (!is_fine)
 		return refused(reply);
-	return failed && json_integer_value(json_object_get(reply, failed)) ? STATUS_USAGE : STATUS_FINE;
+	return failed && json_integer_value(json_object_get(reply, failed)) ? asking->operation->failed_status
+									    : STATUS_FINE;
 }
 
 static int ask(struct asking *asking)
@@ -289,22 +329,27 @@ static char *command_for(const char *socket)
 
 static int run(const struct cli_arguments *arguments)
 {
-	struct asking asking = { .arguments = arguments, .operation = find(arguments->operands[0]) };
-	size_t count = arguments->operand_count - 1;
+	char typed[WORD_BYTES];
+	struct asking asking = { .arguments = arguments, .operation = find(arguments, typed) };
+	size_t words, count;
 	int status;
 
 	if (!asking.operation)
 		return STATUS_USAGE;
+	words = asking.operation->words < arguments->operand_count ? asking.operation->words : arguments->operand_count;
+	count = arguments->operand_count - words;
 	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
 		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
 								 : "'asterism ctl %s' does not take so many operands",
-			  arguments->operands[0]);
+			  typed);
 		cli_hint("'asterism ctl --help' shows how it is used");
 		return STATUS_USAGE;
 	}
 	char *command = command_for(arguments->options[OPTION_SOCKET].text);
 
-	asking.operand = count ? arguments->operands[1] : NULL;
+	asking.operands = arguments->operands + words;
+	asking.operand_count = count;
+	asking.operand = count ? asking.operands[0] : NULL;
 	asking.command = command ? command : "asterism ctl";
 	status = ask(&asking);
 	alloc_free(command);
@@ -316,6 +361,9 @@ static const struct cli_example examples[] = {
 	{ "asterism ctl query", "Lists the units of rules, and what they have found so far." },
 	{ "asterism ctl load slow-syscall.rule", "Has the rules of the file at work, as the unit slow-syscall." },
 	{ "asterism ctl next slow-syscall --timeout 1min", "Waits for the next match of the unit." },
+	{ "asterism ctl record start lunch -e 'sched_*' --max-size 200M", "Records the scheduler's events." },
+	{ "asterism ctl record mask '!sched_waking' +page_fault_user",
+	  "Changes which events it takes, while it runs." },
 	{ NULL, NULL },
 };
 
@@ -327,11 +375,13 @@ const struct cli_command cmd_ctl = {
 		"Asks the asterismd that listens at the socket, and shows its reply.\n\n"
 		"A rule that asks for a verdict on a process makes a request with a ticket; 'next' shows it.\n\n"
 		"Members of the socket's group may ping, query, wait for results, load rules that do not change the "
-		"system, and handle the units that they have loaded. Everything else is root's.",
+		"system, and handle the units that they have loaded. Everything else is root's; recordings are, too, "
+		"unless the daemon has --clients-record. Their traces are always root's.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
-	.options = { OPTION_FORMAT_EVENTS, OPTION_SOCKET, OPTION_TIMEOUT },
+	.options = { OPTION_EVENTS, OPTION_FLIGHT, OPTION_FORMAT_EVENTS, OPTION_LAST, OPTION_MAX_SIZE, OPTION_RECORDING,
+		     OPTION_RING, OPTION_RULE, OPTION_SOCKET, OPTION_TIMEOUT },
 	.examples = examples,
 	.operands_min = 1,
-	.operands_max = 3,
+	.operands_max = OPERANDS_MAX,
 	.run = run,
 };

@@ -142,6 +142,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_TIMES] = { "time", 0, CLI_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },
+	[OPTION_RECORDING] = { "recording", 0, CLI_TEXT, "NAME", NULL,
+			       "which recording of asterismd is meant, where several run" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
 			  "memory for recorded events, per processor (default: 4M)" },
 	[OPTION_RULE] = { "rule", 'r', CLI_TEXT, "TEXT", NULL,
