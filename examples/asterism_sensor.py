@@ -6,6 +6,7 @@
     order = Sensor("order", "somebody orders", number="u32", price="f64", item="text32")
     if order.watched:                      # where nobody looks, this costs less than the arguments would
         order(number=7, price=9.5, item="tea")
+    order.close()                          # a plug-in that goes takes its types with it
 
 `python3 asterism_sensor.py [SECONDS]` raises ten a second.
 """
@@ -17,28 +18,29 @@ import os
 _NAMES = [os.environ.get("ASTERISM_SENSOR_LIBRARY"), "libasterism-sensor.so.0", ctypes.util.find_library("asterism-sensor")]
 _TYPES = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
           "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
-          "f64": ctypes.c_double, "bool": ctypes.c_uint8, "time": ctypes.c_int64, "addr": ctypes.c_uint64}
+          "f64": ctypes.c_double, "boolean": ctypes.c_uint8, "time": ctypes.c_int64, "addr": ctypes.c_uint64}
 _TYPES.update({f"text{size}": ctypes.c_char * size for size in (8, 16, 32, 64, 128, 256)})
+
+
+class _Field(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("type", "name", "unit", "documentation")]
 
 
 def _load():
     for name in filter(None, _NAMES):
         try:
-            return ctypes.CDLL(name)
+            return ctypes.CDLL(name, use_errno=True)
         except OSError:
             continue
     raise ImportError("libasterism-sensor is not installed (or set ASTERISM_SENSOR_LIBRARY)")
 
 
 _library = _load()
-_library.asterism_sensor_new.restype = ctypes.c_void_p
-_library.asterism_sensor_new.argtypes = [ctypes.c_char_p, ctypes.c_uint32]
+_library.asterism_sensor_register.restype = ctypes.c_void_p
+_library.asterism_sensor_register.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(_Field), ctypes.c_size_t]
+_library.asterism_sensor_unregister.argtypes = [ctypes.c_void_p]
 _library.asterism_sensor_is_watched.argtypes = [ctypes.c_void_p]
-_library.asterism_sensor_write.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
-
-
-def _quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+_library.asterism_sensor_log.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
 class Sensor:
@@ -46,13 +48,19 @@ class Sensor:
 
     def __init__(self, name, doc="", **fields):
         described = {key: (value, "", "") if isinstance(value, str) else value for key, value in fields.items()}
-        lines = [f"{key}: {kind.replace('text', 'string[') + ']' if kind.startswith('text') else kind}"
-                 f" UNIT {_quoted(unit)} {_quoted(says)}" for key, (kind, unit, says) in described.items()]
         members = [(key, _TYPES[kind]) for key, (kind, _, _) in described.items()]
         self._event = type(name, (ctypes.Structure,), {"_fields_": members})
-        text = f"EVENT {name} {_quoted(doc)} {{ {', '.join(lines)} }}\n"
-        self._sensor = _library.asterism_sensor_new(text.encode(), ctypes.sizeof(self._event))
         self._texts = {key for key, (kind, _, _) in described.items() if kind.startswith("text")}
+        told = (_Field * len(described))(*(_Field(kind.encode(), key.encode(), unit.encode(), says.encode())
+                                           for key, (kind, unit, says) in described.items()))
+        self._sensor = _library.asterism_sensor_register(name.encode(), doc.encode(), told, len(described))
+        if not self._sensor:
+            raise OSError(ctypes.get_errno(), f"{os.strerror(ctypes.get_errno())}: sensor {name}")
+
+    def close(self):
+        """No more of it will come."""
+        sensor, self._sensor = self._sensor, None
+        _library.asterism_sensor_unregister(sensor)
 
     @property
     def watched(self):
@@ -67,7 +75,7 @@ class Sensor:
             if key in self._texts:
                 value = str(value).encode()[:getattr(self._event, key).size - 1]
             setattr(event, key, value)
-        _library.asterism_sensor_write(self._sensor, ctypes.byref(event), ctypes.sizeof(event))
+        _library.asterism_sensor_log(self._sensor, ctypes.byref(event), ctypes.sizeof(event))
 
 
 if __name__ == "__main__":

@@ -174,6 +174,18 @@ static int do_types(struct sensor_directory *directory, struct sensor_client *cl
 	return sensor_packet_send(client->fd, &sending);
 }
 
+static int do_presence(struct sensor_directory *directory, struct sensor_client *client)
+{
+	const struct sensor_packet *packet = &directory->packet;
+	const struct sensor_presence *presence = &packet->is.presence;
+
+	if (!client->process || packet->length != sizeof *presence || !presence->id ||
+	    presence->id > client->process->type_count)
+		return -EBADMSG;
+	sensor_process_mark(client->process, presence->id - 1, presence->is_absent);
+	return 0;
+}
+
 int sensor_application_handle(struct sensor_directory *directory, struct sensor_client *client)
 {
 	switch (directory->packet.is.head.kind) {
@@ -183,6 +195,8 @@ int sensor_application_handle(struct sensor_directory *directory, struct sensor_
 		return do_mapped(client);
 	case SENSOR_TYPES:
 		return do_types(directory, client);
+	case SENSOR_PRESENCE:
+		return do_presence(directory, client);
 	default:
 		return -EBADMSG;
 	}

@@ -97,7 +97,8 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 		if (notice.kind == SENSOR_END)
 			return 0;
 		/* The directory also tells of those beside what is asked for. */
-		if (notice.kind == SENSOR_TYPE && sensor_pattern_means_name(pattern, notice.type->name))
+		if (notice.kind == SENSOR_TYPE && !notice.type->is_absent &&
+		    sensor_pattern_means_name(pattern, notice.type->name))
 			result = read_paragraph(reading, notice.text);
 		if (result < 0)
 			return result;

@@ -33,7 +33,7 @@ struct sensor_known_type {
 	char name[SENSOR_NAME_BYTES];
 	uint32_t units;
 	uint32_t readers;
-	bool is_taken;
+	bool is_taken, is_absent;
 };
 
 enum sensor_process_state { SENSOR_NO_PROCESS, SENSOR_IS_MAPPING, SENSOR_IS_READY, SENSOR_HAS_ENDED };
@@ -116,6 +116,10 @@ void sensor_process_free(struct sensor_directory *directory, struct sensor_known
 
 /* Adds a type; the next id is its. Returns what is wrong with it. */
 enum sensor_fault sensor_process_add(struct sensor_known_process *process, const char *text);
+
+/* Whether it is there at the moment; not where another of its name is. */
+void sensor_process_mark(struct sensor_known_process *process, uint32_t type, bool is_absent);
+
 /* gates.c: the gate of a type is open while somebody reads it. */
 void sensor_gate_set(const struct sensor_directory *directory, struct sensor_known_process *process, uint32_t type);
 

@@ -81,6 +81,7 @@ static int tell_type(struct sensor_directory *directory, struct sensor_client *c
 				    .id = index + 1,
 				    .units = known->units,
 				    .readers = known->readers + opens,
+				    .is_absent = known->is_absent,
 				    .gate = process->gates ? process->gates[index + 1] : 0 };
 	struct sensor_sending sending = { .message = &type, .bytes = sizeof type, .text = known->text };
 	int result;

@@ -15,6 +15,7 @@ struct sensor_packet {
 		struct sensor_message head;
 		struct sensor_register registration;
 		struct sensor_types types;
+		struct sensor_presence presence;
 		struct sensor_observe observe;
 		struct sensor_process process;
 		struct sensor_type type;

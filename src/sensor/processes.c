@@ -215,7 +215,9 @@ static enum sensor_fault read_type(const char *text, struct sensor_known_type *t
 static bool is_known(const struct sensor_known_process *process, const char *name)
 {
 	for (uint32_t i = 0; i < process->type_count; i++) {
-		if (process->types[i].is_taken && !strcmp(process->types[i].name, name))
+		const struct sensor_known_type *type = &process->types[i];
+
+		if (type->is_taken && !type->is_absent && !strcmp(type->name, name))
 			return true;
 	}
 	return false;
@@ -238,4 +240,12 @@ enum sensor_fault sensor_process_add(struct sensor_known_process *process, const
 	type->text = alloc_text(text);
 	type->is_taken = type->text != NULL;
 	return type->is_taken ? SENSOR_FINE : SENSOR_IS_TOO_LARGE;
+}
+
+void sensor_process_mark(struct sensor_known_process *process, uint32_t type, bool is_absent)
+{
+	struct sensor_known_type *known = &process->types[type];
+
+	if (known->is_taken && (is_absent || !is_known(process, known->name)))
+		known->is_absent = is_absent;
 }

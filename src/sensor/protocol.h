@@ -14,6 +14,7 @@
  *	                                     seals the area: SHRINK GROW FUTURE_WRITE SEAL
  *	TYPES, any number                 ->
  *	                                  <- TAKEN for each; gates that are open are so before it comes
+ *	PRESENCE, any number              ->
  *
  *	observer
  *	OBSERVE                           ->
@@ -60,6 +61,7 @@ enum sensor_kind {
 	SENSOR_TYPE,
 	SENSOR_ENDED,
 	SENSOR_END,
+	SENSOR_PRESENCE,
 	SENSOR_KINDS,
 };
 
@@ -99,6 +101,13 @@ struct sensor_taken {
 };
 
 enum sensor_fault { SENSOR_FINE, SENSOR_IS_WRONG, SENSOR_IS_TOO_LARGE, SENSOR_IS_KNOWN /* by that name */ };
+
+/* Whether the process can still raise events of the type: a library that had it may have been unloaded. */
+struct sensor_presence {
+	struct sensor_message head;
+	uint32_t id;
+	uint32_t is_absent;
+};
 
 /* Behind it a text with its NUL. The directory closes the socket. */
 struct sensor_refused {
@@ -147,6 +156,8 @@ struct sensor_type {
 	uint32_t units;   /* of its payload */
 	uint32_t readers; /* at this moment */
 	uint32_t gate;
+	uint32_t is_absent; /* at this moment: what it wrote may stand in rings */
+	uint32_t reserved;
 	char name[SENSOR_NAME_BYTES];
 };
 

@@ -9,10 +9,10 @@ setup() {
 	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
 	examples=$BATS_TEST_DIRNAME/../../examples
 	library=$build/src/sensor/client
-	[ -e "$library/sensor.h" ] || skip "the header of sensors is not built"
+	[ -e "$build/include/asterism/sensor.h" ] || skip "the header of sensors is not built"
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p include/asterism
-	cp "$library/sensor.h" include/asterism/
+	cp "$build/include/asterism/sensor.h" include/asterism/
 	export ASTERISM_SENSORS=$PWD/sensors LD_LIBRARY_PATH=$library
 	started=()
 	sanitised=()
@@ -105,6 +105,30 @@ await() {
 	started+=($!)
 	serve
 	await 'order(number: u32, price: f64, item: string\[32\]) - somebody orders' "$ASTERISM" sensors
+}
+
+@test "types that are registered while rules run: they are read, go, and come again" {
+	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o plugins "$examples/sensor-plugins.c" -L"$library" -lasterism-sensor
+	cp "$examples/sensor-plugins.events" .
+	cat >plugins.rule <<-'EOF'
+		EVENTS "sensor:sensor-plugins.events"
+		RULE answered PATTERN { answer:a } WHERE { a.question == 2 } RETURN { a.text AS text, a.seconds AS seconds }
+		RULE came PATTERN { [sensor_registration:r, sensor_registration:g] } WHERE { [sensor], g.is_end == TRUE, r.is_end == FALSE } RETURN { g.sensor AS sensor }
+	EOF
+	run -0 --separate-stderr "$ASTERISM" run -f json plugins.rule -- ./plugins 3
+	[ "$(grep -c '"match":"answered".*"text":"answer 2 of 3"' <<<"$output")" = 1 ]
+	[ "$(grep -c '"match":"came".*"sensor":"answer"' <<<"$output")" = 3 ]
+	[[ ${lines[-1]} == '{"stats":{"events":12,'*'"lost":0,'* ]]
+	serve
+	exec {hold}<> <(:)
+	./plugins 1 stay <&$hold &
+	started+=($!)
+	await '    answer(question: u32, seconds: f64, text: string\[32\]) - somebody knows it' "$ASTERISM" sensors plugins:*
+	kill -USR1 $!
+	await '^other(' bash -c '"$ASTERISM" sensors | sed "s/^ *//"'
+	run -0 "$ASTERISM" sensors
+	[[ $output != *"answer("* ]]
+	run -2 "$ASTERISM" events sensor:answer
 }
 
 @test "a directory that has no descriptors left says so at its end" {

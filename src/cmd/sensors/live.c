@@ -57,6 +57,8 @@ static int add_type(struct live_sensors *live, const struct sensor_notice *notic
 	if (!live->process_count || live->processes[live->process_count - 1].told.number != notice->number)
 		return -EBADMSG;
 	type.process = live->process_count - 1;
+	if (notice->type->is_absent && !live->processes[type.process].told.is_ended)
+		return 0;
 	type.catalog = event_catalog_new();
 	if (!type.catalog || alloc_grow(&live->types, &live->type_capacity, live->type_count, sizeof *live->types)) {
 		event_catalog_free(type.catalog);

@@ -5,28 +5,8 @@
 /* What stands behind asterism/sensor.h: part of the library, or of the one file that defines
  * ASTERISM_SENSOR_IMPLEMENTATION. */
 
+#include "sensor/client/provide.h"
 #include "sensor/client/thread.h"
-
-/* The id of a text, which many sensors may have: one in each object of the program. 0: there are too many. */
-ASTERISM_CLIENT_FUNCTION uint32_t asterism_client_type_id(struct asterism_client *client, const char *text,
-							  uint32_t units)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy;
-
-	for (uint32_t i = 0; i < client->type_count; i++) {
-		if (!strcmp(client->types[i].text, text))
-			return i + 1;
-	}
-	copy = client->type_count < SENSOR_TYPES_MAX && bytes <= SENSOR_MESSAGE_BYTES_MAX / 2 ? (char *)malloc(bytes)
-											      : NULL;
-	if (!copy)
-		return 0;
-	memcpy(copy, text, bytes);
-	client->types[client->type_count].text = copy;
-	client->types[client->type_count].units = units;
-	return ++client->type_count;
-}
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,35 +25,16 @@ void asterism_sensor_add(struct asterism_sensor *sensor)
 	struct asterism_client *client = &asterism_client;
 
 	pthread_mutex_lock(&client->lock);
-	if (!client->pid) {
-		const char *given = secure_getenv(SENSOR_SOCKET_VARIABLE);
-
-		client->pid = getpid();
-		client->socket.fd = client->area_fd.fd = -1;
-		client->is_off = given && !strcmp(given, "off");
-		client->has_key = !pthread_key_create(&client->key, asterism_client_give_back);
-		pthread_atfork(NULL, NULL, asterism_client_child);
-	}
-	if (!sensor->uses++) {
-		sensor->id = asterism_client_type_id(client, sensor->text, sensor->units);
-		sensor->next = client->sensors;
-		__atomic_store_n(&client->sensors, sensor, __ATOMIC_RELEASE);
-	}
+	asterism_client_add(client, sensor);
 	pthread_mutex_unlock(&client->lock);
 }
 
 void asterism_sensor_remove(struct asterism_sensor *sensor)
 {
 	struct asterism_client *client = &asterism_client;
-	struct asterism_sensor **link;
 
 	pthread_mutex_lock(&client->lock);
-	for (link = &client->sensors; *link && *link != sensor; link = &(*link)->next)
-		;
-	if (*link && !--sensor->uses) {
-		*link = sensor->next;
-		__atomic_store_n(&sensor->gate, &asterism_sensor_closed, __ATOMIC_RELEASE);
-	}
+	asterism_client_remove(client, sensor);
 	pthread_mutex_unlock(&client->lock);
 }
 
@@ -86,7 +47,7 @@ void asterism_sensor_start(void)
 		if (!client->has_helper || (client->socket.fd >= 0 && client->told_count < client->type_count))
 			asterism_client_register(client, ASTERISM_CLIENT_START_MS);
 		else if (client->socket.fd >= 0)
-			asterism_client_connect_gates(client, 1);
+			asterism_client_go_on(client);
 		asterism_client_start_helper(client, ASTERISM_CLIENT_PAUSE_MS);
 	}
 	pthread_mutex_unlock(&client->lock);
@@ -106,23 +67,39 @@ void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *p
 	asterism_client_commit(&asterism_client, (uint16_t)sensor->id, payload, is_ordered);
 }
 
-struct asterism_sensor *asterism_sensor_new(const char *text, uint32_t payload_bytes)
+struct asterism_sensor *asterism_sensor_register(const char *name, const char *documentation,
+						 const struct asterism_sensor_field *fields, size_t count)
 {
-	struct asterism_sensor *sensor;
-	size_t bytes = strlen(text) + 1;
+	const struct asterism_client_wish wish = { name, documentation, fields, count };
+	struct asterism_client *client = &asterism_client;
+	struct asterism_sensor *sensor = asterism_client_make(&wish);
 
-	if ((payload_bytes + 7) / 8 > SENSOR_PAYLOAD_UNITS_MAX)
-		return NULL;
-	sensor = (struct asterism_sensor *)calloc(1, sizeof *sensor + bytes);
 	if (!sensor)
 		return NULL;
-	memcpy(sensor + 1, text, bytes);
-	sensor->text = (const char *)(sensor + 1);
-	sensor->gate = &asterism_sensor_closed;
-	sensor->units = (payload_bytes + RING_UNIT_BYTES - 1) / RING_UNIT_BYTES;
-	asterism_sensor_add(sensor);
-	asterism_sensor_start();
-	return sensor;
+	pthread_mutex_lock(&client->lock);
+	int error = asterism_client_enter(client, sensor);
+	pthread_mutex_unlock(&client->lock);
+
+	if (!error) {
+		asterism_sensor_start();
+		error = asterism_client_judge(client, sensor);
+	}
+	if (!error) {
+		asterism_client_announce(client, sensor, 0);
+		return sensor;
+	}
+	free(sensor);
+	errno = error;
+	return NULL;
+}
+
+void asterism_sensor_unregister(struct asterism_sensor *sensor)
+{
+	if (!sensor)
+		return;
+	asterism_client_announce(&asterism_client, sensor, 1);
+	asterism_sensor_remove(sensor);
+	free(sensor);
 }
 
 int asterism_sensor_is_watched(const struct asterism_sensor *sensor)
@@ -130,16 +107,26 @@ int asterism_sensor_is_watched(const struct asterism_sensor *sensor)
 	return asterism_sensor_is_open(sensor);
 }
 
-void asterism_sensor_write(const struct asterism_sensor *sensor, const void *payload, uint32_t payload_bytes)
+int asterism_sensor_log(const struct asterism_sensor *sensor, const void *data, size_t bytes)
 {
-	void *event;
+	size_t room = asterism_sensor_bytes(sensor);
 
-	if (!asterism_sensor_is_open(sensor) || payload_bytes > sensor->units * RING_UNIT_BYTES)
-		return;
-	event = asterism_sensor_begin(sensor, sensor->units);
-	memcpy(event, payload, payload_bytes);
-	memset((char *)event + payload_bytes, 0, sensor->units * RING_UNIT_BYTES - payload_bytes);
+	if (bytes > room)
+		return -1;
+	if (!asterism_sensor_is_open(sensor))
+		return 0;
+	char *event = (char *)asterism_sensor_begin(sensor, sensor->units);
+
+	if (bytes)
+		memcpy(event, data, bytes);
+	memset(event + bytes, 0, room - bytes);
 	asterism_sensor_commit(sensor, event, 0);
+	return 0;
+}
+
+size_t asterism_sensor_bytes(const struct asterism_sensor *sensor)
+{
+	return (size_t)sensor->units * RING_UNIT_BYTES;
 }
 
 #ifdef __cplusplus

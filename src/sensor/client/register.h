@@ -5,6 +5,20 @@
 /* How a process registers with a directory, and with the next one when that is gone. The lock is held throughout. */
 
 #include "sensor/client/socket.h"
+#include "sensor/client/types.h"
+
+/* Which of the types that were told of have come or gone since. What finds no room is said the next time. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_tell_presence(struct asterism_client *client)
+{
+	for (uint32_t i = 0; i < client->told_count; i++) {
+		struct asterism_client_type *type = &client->types[i];
+		struct sensor_presence presence = { { SENSOR_PRESENCE, SENSOR_PROTOCOL_VERSION }, i + 1, !type->users };
+		struct iovec parts[2] = { { &presence, sizeof presence }, { NULL, 0 } };
+
+		if (type->told_absent != presence.is_absent && !asterism_client_send(client->socket.fd, parts, -1))
+			type->told_absent = !type->told_absent;
+	}
+}
 
 ASTERISM_CLIENT_FUNCTION int asterism_client_tell(struct asterism_client *client, uint32_t wait_ms)
 {
@@ -33,10 +47,16 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_tell(struct asterism_client *client
 		    asterism_client_receive(client->socket.fd, wait_ms, &answer) != 1)
 			return -1;
 		asterism_client_close_all(&answer);
-		if (answer.is.head.kind != SENSOR_TAKEN)
+		if (answer.is.head.kind != SENSOR_TAKEN || answer.length != sizeof answer.is.taken + types.count)
 			return -1;
-		client->told_count += types.count;
+		for (uint32_t i = 0; i < types.count; i++) {
+			struct asterism_client_type *type = &client->types[client->told_count++];
+
+			type->fault = (uint8_t)answer.is.bytes[sizeof answer.is.taken + i];
+			type->told_absent = 0;
+		}
 	}
+	asterism_client_tell_presence(client);
 	return 0;
 }
 
@@ -192,6 +212,13 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 	__atomic_store_n(&client->writers->is_ready, 1, __ATOMIC_RELEASE);
 	asterism_client_connect_gates(client, 1);
 	return 0;
+}
+
+/* A sensor more, of a type that was told of. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_go_on(struct asterism_client *client)
+{
+	asterism_client_tell_presence(client);
+	asterism_client_connect_gates(client, 1);
 }
 
 #endif

@@ -34,6 +34,7 @@
 #endif
 
 #include "sensor/client/fields.h"
+#include "sensor/client/provider.h"
 #include "sensor/client/write.h"
 
 #define ASTERISM_SENSOR_MEMBER(type, name, unit, doc)   ASTERISM_SENSOR_MEMBER_##type(name)

@@ -41,7 +41,8 @@ enum {
 	ASTERISM_CLIENT_CHILD_MS = 10,   /* children of fork mostly end soon, as something else */
 	ASTERISM_CLIENT_BORROWED = 4,    /* one ring of so many is lent, the others are threads' own */
 	ASTERISM_CLIENT_TYPES = 64,      /* that are told of at a time */
-	ASTERISM_CLIENT_FD_MIN = 512,    /* above what programs close that close everything, if there is room */
+	ASTERISM_CLIENT_TEXT_MAX = SENSOR_MESSAGE_BYTES_MAX / 2,
+	ASTERISM_CLIENT_FD_MIN = 512, /* above what programs close that close everything, if there is room */
 };
 
 /* What threads write with; wiped in a child. */
@@ -65,12 +66,15 @@ struct asterism_client_fd {
 /* One that has been told of, or will be: its text is kept for a directory that comes later. */
 struct asterism_client_type {
 	char *text;
-	uint32_t units;
+	uint32_t users; /* sensors that have it; 0: it is absent */
+	uint8_t told_absent;
+	uint8_t fault; /* enum sensor_fault, as the directory says */
 };
 
 struct asterism_client {
 	pthread_mutex_t lock; /* of everything but writers */
 	struct asterism_sensor *sensors;
+	struct asterism_sensor *announcer; /* of types that are registered at run time; NULL: none have been */
 	struct asterism_client_type types[SENSOR_TYPES_MAX];
 	uint32_t type_count, told_count;
 	struct asterism_client_writers *writers;

@@ -79,4 +79,46 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_child(void)
 	asterism_client_start_helper(client, ASTERISM_CLIENT_CHILD_MS);
 }
 
+/* The lock is held, here and below. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_begin_all(struct asterism_client *client)
+{
+	const char *given = secure_getenv(SENSOR_SOCKET_VARIABLE);
+
+	client->pid = getpid();
+	client->socket.fd = client->area_fd.fd = -1;
+	client->is_off = given && !strcmp(given, "off");
+	client->has_key = !pthread_key_create(&client->key, asterism_client_give_back);
+	pthread_atfork(NULL, NULL, asterism_client_child);
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_add(struct asterism_client *client, struct asterism_sensor *sensor)
+{
+	if (!client->pid)
+		asterism_client_begin_all(client);
+	if (sensor->uses++)
+		return;
+	sensor->id = asterism_client_type_id(client, sensor->text);
+	sensor->next = client->sensors;
+	__atomic_store_n(&client->sensors, sensor, __ATOMIC_RELEASE);
+	if (sensor->id)
+		client->types[sensor->id - 1].users++;
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_remove(struct asterism_client *client, struct asterism_sensor *sensor)
+{
+	struct asterism_sensor **link;
+
+	for (link = &client->sensors; *link && *link != sensor; link = &(*link)->next)
+		;
+	if (!*link || --sensor->uses)
+		return;
+	*link = sensor->next;
+	__atomic_store_n(&sensor->gate, &asterism_sensor_closed, __ATOMIC_RELEASE);
+	if (!sensor->id)
+		return;
+	client->types[sensor->id - 1].users--;
+	if (asterism_client_is_ours(&client->socket))
+		asterism_client_tell_presence(client);
+}
+
 #endif

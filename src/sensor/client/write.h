@@ -54,14 +54,6 @@ uint64_t asterism_sensor_monotonic_ns(void);
 void *asterism_sensor_begin_slowly(const struct asterism_sensor *sensor);
 void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *payload, int is_ordered);
 
-/*
- * For what has no C compiler at hand: a sensor of this paragraph, which is in the notation of catalogs and has payload
- * bytes as the C struct of its fields. NULL: no memory, or too many bytes. Lives as long as the program.
- */
-struct asterism_sensor *asterism_sensor_new(const char *text, uint32_t payload_bytes);
-int asterism_sensor_is_watched(const struct asterism_sensor *sensor);
-void asterism_sensor_write(const struct asterism_sensor *sensor, const void *payload, uint32_t payload_bytes);
-
 ASTERISM_SENSOR_C_END
 
 static inline int asterism_sensor_is_open(const struct asterism_sensor *sensor)

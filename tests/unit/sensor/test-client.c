@@ -36,6 +36,7 @@ static void mislead(int fd, off_t area_bytes, off_t gates_bytes)
 	struct sensor_taken taken = { .head = { SENSOR_TAKEN, SENSOR_PROTOCOL_VERSION }, .first = 1 };
 	struct sensor_sending sending = { .message = &area, .bytes = sizeof area, .fd_count = 2 };
 	uint32_t open_gates[16];
+	const char fine[SENSOR_TYPES_MAX] = { 0 };
 	static struct sensor_packet packet;
 
 	memset(open_gates, 1, sizeof open_gates);
@@ -48,7 +49,10 @@ static void mislead(int fd, off_t area_bytes, off_t gates_bytes)
 		usleep(1000);
 	if (ftruncate(sending.fds[0], 0) == 0)
 		packet.fd_count = 0;
-	sensor_packet_send(fd, &(struct sensor_sending){ .message = &taken, .bytes = sizeof taken });
+	taken.count = packet.is.types.count;
+	sensor_packet_send(fd,
+			   &(struct sensor_sending){
+				   .message = &taken, .bytes = sizeof taken, .text = fine, .text_bytes = taken.count });
 	close(sending.fds[0]);
 	close(sending.fds[1]);
 }

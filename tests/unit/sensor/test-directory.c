@@ -138,6 +138,43 @@ static void test_texts(void **state)
 	rig_close(&rig);
 }
 
+static void say_presence(struct rig *rig, int fd, uint32_t id, bool is_absent)
+{
+	struct sensor_presence message = { { SENSOR_PRESENCE, SENSOR_PROTOCOL_VERSION }, id, is_absent };
+
+	send_part(fd, &message, sizeof message, NULL);
+	rig_turn(rig);
+}
+
+/* A name is free while its type is absent, and a type cannot come back where another has its name. */
+static void test_presence(void **state)
+{
+	static const uint32_t wrong[] = { 0, 4, UINT32_MAX };
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, NULL);
+	int fd = join(&rig);
+
+	assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
+	assert_int_equal(tell_type(&rig, fd, 2, "EVENT a {}"), SENSOR_IS_KNOWN);
+	say_presence(&rig, fd, 1, true);
+	assert_int_equal(tell_type(&rig, fd, 3, "EVENT a { b: u8 }"), SENSOR_FINE);
+	say_presence(&rig, fd, 2, false);
+	say_presence(&rig, fd, 1, false);
+	say_presence(&rig, fd, 3, true);
+	assert_int_equal(tell_type(&rig, fd, 4, "EVENT a {}"), SENSOR_FINE);
+	close(fd);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		fd = join(&rig);
+		assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
+		say_presence(&rig, fd, wrong[i], true);
+		assert_int_equal(hear(&rig, fd), -EPIPE);
+		close(fd);
+	}
+	rig_close(&rig);
+}
+
 /* Whether readers are told of an application. */
 static bool is_listed(struct rig *rig)
 {
@@ -525,7 +562,7 @@ int main(void)
 		cmocka_unit_test(test_quota), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_seals),
 		cmocka_unit_test(test_slow),  cmocka_unit_test(test_rights),      cmocka_unit_test(test_one_at_a_time),
 		cmocka_unit_test(test_notes), cmocka_unit_test(test_resized),     cmocka_unit_test(test_leased),
-		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_crowd), cmocka_unit_test(test_presence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
