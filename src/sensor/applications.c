@@ -12,18 +12,6 @@
 /* 12 threads of their own, 4 rings to be lent, 128 KiB each. */
 static const struct sensor_shape shape_default = { .slots = 16, .sub_units = 1024, .sub_count = 16 };
 
-static int refuse(struct sensor_directory *directory, struct sensor_client *client, int error, const char *why)
-{
-	struct sensor_refused refused = { .head = { SENSOR_REFUSED, SENSOR_PROTOCOL_VERSION }, .error = error };
-	struct sensor_sending sending = {
-		.message = &refused, .bytes = sizeof refused, .text = why, .text_bytes = strlen(why) + 1
-	};
-
-	directory->stats.refused++;
-	sensor_packet_send(client->fd, &sending);
-	return error;
-}
-
 static struct sensor_shape shape_for(const struct sensor_directory *directory, const struct sensor_register *wish)
 {
 	struct sensor_shape shape = directory->options.shape.slots ? directory->options.shape : shape_default;
@@ -78,10 +66,12 @@ static int provide(struct sensor_directory *directory, struct sensor_known_proce
 }
 
 /* An area that was handed over cannot be read before what may stand in it is known. */
-static void settle(struct sensor_known_process *process)
+static void settle(struct sensor_directory *directory, struct sensor_known_process *process)
 {
-	if (process->state == SENSOR_IS_MAPPING && process->type_count >= process->types_before)
-		process->state = SENSOR_IS_READY;
+	if (process->state != SENSOR_IS_MAPPING || process->type_count < process->types_before)
+		return;
+	process->state = SENSOR_IS_READY;
+	directory->stats.registered++;
 }
 
 static int do_register(struct sensor_directory *directory, struct sensor_client *client)
@@ -94,10 +84,10 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 	if (packet->length != sizeof packet->is.registration || packet->fd_count > 1)
 		return -EBADMSG;
 	if (!sensor_shape_is_valid(&shape))
-		return refuse(directory, client, -EINVAL, "no area can have this shape");
+		return sensor_refuse(directory, client, -EINVAL, "no area can have this shape");
 	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);
 	if (!client->process)
-		return refuse(directory, client, -EDQUOT, why);
+		return sensor_refuse(directory, client, -EDQUOT, why);
 	client->process->client = client;
 	client->process->shape = shape;
 	client->process->told.slots = shape.slots;
@@ -107,17 +97,16 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 	int result = provide(directory, client->process);
 
 	if (result)
-		return refuse(directory, client, result,
-			      result == -EBADMSG ? "what was handed over is no sealed area of this shape"
-						 : "there is no memory for the area");
+		return sensor_refuse(directory, client, result,
+				     result == -EBADMSG ? "what was handed over is no sealed area of this shape"
+							: "there is no memory for the area");
 	result = send_area(client, is_new);
 	client->process->types_before = is_new ? UINT32_MAX : packet->is.registration.types_before;
-	settle(client->process);
-	directory->stats.registered += !result;
+	settle(directory, client->process);
 	return result;
 }
 
-static int do_mapped(struct sensor_client *client)
+static int do_mapped(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_known_process *process = client->process;
 	int result;
@@ -125,9 +114,11 @@ static int do_mapped(struct sensor_client *client)
 	if (!process || process->state != SENSOR_IS_MAPPING || process->types_before != UINT32_MAX)
 		return -EBADMSG;
 	result = sensor_memory_seal(process);
-	if (!result)
-		process->state = SENSOR_IS_READY;
-	return result;
+	if (result)
+		return result;
+	process->types_before = 0;
+	settle(directory, process);
+	return 0;
 }
 
 /* Adds the types of the message. Returns their faults in answers. */
@@ -166,7 +157,7 @@ static int do_types(struct sensor_directory *directory, struct sensor_client *cl
 	result = add_types(directory, client->process, faults);
 	if (result)
 		return result;
-	settle(client->process);
+	settle(directory, client->process);
 	sensor_observers_tell(directory);
 	if (client->fd < 0) /* nothing that is said to others ends it; but a place that runs out might */
 		return 0;
@@ -192,7 +183,7 @@ int sensor_application_handle(struct sensor_directory *directory, struct sensor_
 	case SENSOR_REGISTER:
 		return client->process ? -EBADMSG : do_register(directory, client);
 	case SENSOR_MAPPED:
-		return do_mapped(client);
+		return do_mapped(directory, client);
 	case SENSOR_TYPES:
 		return do_types(directory, client);
 	case SENSOR_PRESENCE:

@@ -93,7 +93,7 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 			result = -ETIMEDOUT;
 		if (result < 0)
 			return diag_error(reading->diag, NULL, -EINVAL, "the directory of sensors does not answer: %s",
-					  strerror(-result));
+					  sensor_observer_reason(observer, result));
 		if (notice.kind == SENSOR_END)
 			return 0;
 		/* The directory also tells of those beside what is asked for. */
@@ -117,7 +117,7 @@ static int ask(struct reading *reading, const char *pattern)
 				    "sensors of running applications cannot be named here: name the program's file");
 	else if ((result = sensor_observer_ask(observer, pattern, 0)))
 		diag_error(reading->diag, NULL, result, "the directory of sensors cannot be asked: %s",
-			   strerror(-result));
+			   sensor_observer_reason(observer, result));
 	else
 		result = hear(observer, pattern, reading);
 	sensor_observer_close(observer);

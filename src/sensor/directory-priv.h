@@ -23,7 +23,7 @@ enum {
 	SENSOR_PATTERN_BYTES = SENSOR_PATH_BYTES + SENSOR_NAME_BYTES,
 	SENSOR_TYPES_A_TIME = 64,
 	SENSOR_TEXT_BYTES_MAX = 1 << 18, /* of all types of a process */
-	SENSOR_PASSERS_MAX = 4,
+	SENSOR_PASSERS_LEFT_MAX = 16,
 	SENSOR_STEPS = 16,     /* messages of a client at a time */
 	SENSOR_PATIENCE_S = 5, /* with who does not say what it must, or does not take what it wants */
 };
@@ -64,16 +64,41 @@ struct sensor_pattern {
 };
 
 struct sensor_client {
-	int fd; /* -1: none */
+	int fd;          /* -1: none */
+	uint64_t number; /* in the order in which they came */
 	uint32_t pid, uid, gid;
 	bool sees_all;
 	bool is_blocked; /* waits until its socket takes more */
+	bool is_passing; /* what it hands over is being looked at */
 	bool wants_fds, has_clock;
 	uint32_t idle_s; /* without what is waited for */
 	struct sensor_known_process *process;
 	struct sensor_progress *progress; /* of an observer; NULL: it is none */
 	struct sensor_pattern *patterns;
 	uint32_t pattern_count, ends_owed;
+};
+
+/* Whose packet is being looked at. */
+struct sensor_passing {
+	uint32_t client;
+	uint64_t number;
+};
+
+/* One that does not come to an end, because of what a user has handed over. */
+struct sensor_left_passer {
+	int pid; /* 0: none */
+	uint32_t uid;
+};
+
+/* The process that looks at what is handed over; see hand-over.c. */
+struct sensor_passers {
+	int pid, fd; /* pid 0: none */
+	bool is_closing;
+	uint32_t uid;      /* who sent what it closes */
+	uint32_t waited_s; /* for an answer */
+	uint32_t first, last;
+	struct sensor_passing queue[SENSOR_CLIENTS_MAX];
+	struct sensor_left_passer left[SENSOR_PASSERS_LEFT_MAX];
 };
 
 struct sensor_directory {
@@ -87,8 +112,11 @@ struct sensor_directory {
 	uint64_t last_number;
 	struct sensor_known_process processes[SENSOR_PROCESSES_MAX];
 	struct sensor_client clients[SENSOR_CLIENTS_MAX];
-	struct sensor_packet packet;     /* being handled */
-	int passers[SENSOR_PASSERS_MAX]; /* processes that look at what is handed over; 0: none */
+	struct sensor_packet packet; /* being handled */
+	struct sensor_passers passers;
+	uint64_t bytes_max, last_client;
+	/* The end of a client, and of what is its. */
+	void (*send_away)(struct sensor_directory *directory, struct sensor_client *client);
 	struct sensor_directory_stats stats;
 };
 
@@ -103,8 +131,24 @@ int sensor_memory_gates(struct sensor_known_process *process);
 int sensor_memory_seal(struct sensor_known_process *process);
 int sensor_memory_check(struct sensor_known_process *process);
 
-/* hand-over.c: sensor_packet_receive, of which no descriptors come but of memfds. It waits some ms at most. */
-int sensor_hand_over_receive(struct sensor_directory *directory, const struct sensor_client *client);
+/*
+ * hand-over.c: sensor_packet_receive, of which no descriptors come but of memfds. Those are looked at elsewhere, which
+ * is not waited for: sensor_hand_over_take has whose packet is in directory->packet, or the error in *result; or NULL.
+ */
+int sensor_hand_over_receive(struct sensor_directory *directory, struct sensor_client *client);
+struct sensor_client *sensor_hand_over_take(struct sensor_directory *directory, int *result);
+void sensor_hand_over_tick(struct sensor_directory *directory);
+void sensor_hand_over_end(struct sensor_directory *directory);
+
+/* shares.c: who has most gives way. Whether somebody did: there is room for need then, or more may have to go. */
+enum sensor_share { SENSOR_SHARE_CLIENTS, SENSOR_SHARE_OBSERVERS, SENSOR_SHARE_PROCESSES, SENSOR_SHARE_BYTES };
+bool sensor_share_make_room(struct sensor_directory *directory, enum sensor_share share, uint32_t uid, uint64_t need);
+
+/* refusal.c: says why. */
+void sensor_tell_refusal(const struct sensor_client *client, int error, const char *why);
+
+/* The same, and counts it. Returns error: the client is to be sent away. */
+int sensor_refuse(struct sensor_directory *directory, const struct sensor_client *client, int error, const char *why);
 
 /* processes.c: the table of processes */
 
@@ -127,6 +171,7 @@ void sensor_gate_set(const struct sensor_directory *directory, struct sensor_kno
 enum sensor_tag {
 	SENSOR_TAG_LISTEN,
 	SENSOR_TAG_TIMER,
+	SENSOR_TAG_PASSER,
 	SENSOR_TAG_CLIENT = 1 << 10,
 	SENSOR_TAG_PROCESS = 1 << 11,
 };

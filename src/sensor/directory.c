@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -22,12 +23,14 @@ enum { EVENTS = 32, ACCEPTS = 32 };
 
 enum { SEND_BYTES = 1 << 20 };
 
-static void close_client(struct sensor_directory *directory, struct sensor_client *client)
+static void send_away(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_known_process *process = client->process;
 
 	if (client->fd < 0)
 		return;
+	if (client->is_passing)
+		client->is_passing = false;
 	sensor_client_close(directory, client);
 	if (process)
 		sensor_process_end(directory, process);
@@ -67,6 +70,16 @@ static struct sensor_client *find_room(struct sensor_directory *directory, uint3
 	return uid == 0 || (own < SENSOR_USER_CLIENTS_MAX && free_count > SENSOR_ROOT_CLIENTS) ? room : NULL;
 }
 
+/* That nobody holds where it takes room from whom has most is no reason for others to wait. */
+static struct sensor_client *make_room(struct sensor_directory *directory, uint32_t uid)
+{
+	struct sensor_client *room = find_room(directory, uid);
+
+	if (!room && sensor_share_make_room(directory, SENSOR_SHARE_CLIENTS, uid, 1))
+		room = find_room(directory, uid);
+	return room;
+}
+
 static void admit(struct sensor_directory *directory, int fd)
 {
 	struct sensor_client *client = NULL;
@@ -75,15 +88,17 @@ static void admit(struct sensor_directory *directory, int fd)
 	int send_bytes = SEND_BYTES;
 
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		client = find_room(directory, peer.uid);
+		client = make_room(directory, peer.uid);
 	if (!client || sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
-		directory->stats.refused++;
+		sensor_refuse(directory, &(struct sensor_client){ .fd = fd }, -EDQUOT,
+			      "this user has as many connections as it may, or others have the rest");
 		close(fd);
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
 	*client = (struct sensor_client){
 		.fd = fd,
+		.number = ++directory->last_client,
 		.pid = (uint32_t)peer.pid,
 		.uid = peer.uid,
 		.gid = peer.gid,
@@ -98,7 +113,7 @@ static void count_lack(struct sensor_directory *directory, int error)
 }
 
 /* Without a descriptor for it a connection would wait, and wake us, for ever. */
-static void send_away(struct sensor_directory *directory)
+static void turn_away(struct sensor_directory *directory)
 {
 	count_lack(directory, -errno);
 	close(directory->spare_fd);
@@ -115,7 +130,7 @@ static void accept_all(struct sensor_directory *directory)
 		int fd = accept4(directory->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
-			send_away(directory);
+			turn_away(directory);
 		if (fd < 0)
 			return;
 		admit(directory, fd);
@@ -129,26 +144,44 @@ static int handle(struct sensor_directory *directory, struct sensor_client *clie
 	return sensor_application_handle(directory, client);
 }
 
-static void serve(struct sensor_directory *directory, struct sensor_client *client)
+/* The packet, if there is one, is the client's; else result is what came instead. */
+static int step(struct sensor_directory *directory, struct sensor_client *client, int result)
 {
-	int result = 1;
-
-	for (int i = 0; i < SENSOR_STEPS && result > 0 && client->fd >= 0; i++) {
-		result = sensor_hand_over_receive(directory, client);
-		if (result <= 0)
-			break;
+	if (result > 0) {
 		result = handle(directory, client);
 		sensor_packet_close(&directory->packet);
 		result = result ? result : 1;
 		client->idle_s = 0;
 	}
-	if (result >= 0)
-		return;
+	if (result >= 0 || client->fd < 0)
+		return result;
 	directory->stats.malformed += result == -EBADMSG;
 	directory->stats.slow += result == -EAGAIN;
 	if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
 		count_lack(directory, result);
-	close_client(directory, client);
+	send_away(directory, client);
+	return result;
+}
+
+static void serve(struct sensor_directory *directory, struct sensor_client *client)
+{
+	for (int i = 0; i < SENSOR_STEPS && client->fd >= 0 && !client->is_passing; i++) {
+		if (step(directory, client, sensor_hand_over_receive(directory, client)) <= 0)
+			break;
+	}
+}
+
+static void take_passed(struct sensor_directory *directory)
+{
+	struct sensor_client *client;
+	int result = 1;
+
+	for (int i = 0; i < SENSOR_STEPS && result; i++) {
+		result = 0;
+		client = sensor_hand_over_take(directory, &result);
+		if (client)
+			step(directory, client, result);
+	}
 }
 
 /* Whether what the client should do is due: to register, to map, to take what waits for it. */
@@ -168,21 +201,24 @@ static void tick(struct sensor_directory *directory)
 	if (read(directory->timer_fd, &count, sizeof count) != sizeof count)
 		return;
 	sensor_memory_tick(directory->clock);
+	sensor_hand_over_tick(directory);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
 		struct sensor_client *client = &directory->clients[i];
 
 		if (client->fd < 0 || !is_late(client))
 			continue;
 		directory->stats.slow++;
-		close_client(directory, client);
+		send_away(directory, client);
 	}
 }
 
-/* The process behind it is gone, whoever still has its socket. */
+/* The process behind it is gone, whoever still has its socket; if it is not another's place by now. */
 static void end_process(struct sensor_directory *directory, struct sensor_known_process *process)
 {
-	if (process->client)
-		close_client(directory, process->client);
+	struct pollfd gone = { .fd = process->pid_fd, .events = POLLIN };
+
+	if (process->client && process->pid_fd >= 0 && poll(&gone, 1, 0) == 1)
+		send_away(directory, process->client);
 }
 
 int sensor_directory_dispatch(struct sensor_directory *directory)
@@ -199,6 +235,8 @@ int sensor_directory_dispatch(struct sensor_directory *directory)
 			accept_all(directory);
 		else if (tag == SENSOR_TAG_TIMER)
 			tick(directory);
+		else if (tag == SENSOR_TAG_PASSER)
+			take_passed(directory);
 		else if (tag >= SENSOR_TAG_PROCESS)
 			end_process(directory, &directory->processes[tag - SENSOR_TAG_PROCESS]);
 		else if (tag - SENSOR_TAG_CLIENT < SENSOR_CLIENTS_MAX &&
@@ -251,6 +289,11 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 	return sensor_wait_add(directory, directory->listen_fd, SENSOR_TAG_LISTEN);
 }
 
+static uint64_t quarter_of_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+}
+
 int sensor_directory_open(const struct sensor_directory_options *options, struct asterism_diag *diag,
 			  struct sensor_directory **opened)
 {
@@ -260,6 +303,8 @@ int sensor_directory_open(const struct sensor_directory_options *options, struct
 	if (!directory)
 		return diag_no_memory(diag);
 	directory->options = *options;
+	directory->send_away = send_away;
+	directory->bytes_max = options->all_bytes_max ? options->all_bytes_max : quarter_of_memory();
 	directory->listen_fd = directory->timer_fd = directory->clock_fd = -1;
 	directory->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
@@ -295,8 +340,9 @@ void sensor_directory_close(struct sensor_directory *directory)
 		unlink(directory->path);
 	close_fd(directory->listen_fd);
 	close_fd(directory->spare_fd);
+	sensor_hand_over_end(directory);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
-		close_client(directory, &directory->clients[i]);
+		send_away(directory, &directory->clients[i]);
 	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
 		if (directory->processes[i].state != SENSOR_NO_PROCESS)
 			sensor_process_free(directory, &directory->processes[i]);

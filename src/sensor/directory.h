@@ -24,11 +24,13 @@ struct sensor_directory_options {
 	struct sensor_shape shape; /* for who has no wish; 0: a good one */
 	uint64_t user_bytes_max;   /* of the areas of one user; 0: 64 MiB, root 256 MiB */
 	uint32_t user_process_max; /* 0: 64 */
+	uint64_t all_bytes_max;    /* of all users' areas; 0: a quarter of the memory */
 	bool always;               /* all gates are open as flight recorders */
 };
 
 struct sensor_directory_stats {
 	uint64_t processes, observers, registered, refused;
+	uint64_t displaced; /* who had most, for others who had nothing left */
 	uint64_t malformed; /* clients sent away for what they sent */
 	uint64_t slow;      /* for what they did not take */
 	uint64_t lacking;   /* for what we lack: descriptors, memory */

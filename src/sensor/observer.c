@@ -21,22 +21,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { REFUSAL_BYTES = 160 };
+
 struct sensor_observer {
 	int fd;
 	const struct sensor_clock *clock; /* mapped; NULL: not told yet, or it is CLOCK_MONOTONIC */
+	bool wants_areas;
+	char refusal[REFUSAL_BYTES];
 	struct sensor_packet packet;
 };
 
-static void *map(int fd, uint64_t bytes)
+/* Returns 0, -EBADMSG: it is not what it should be; -errno. */
+static int map(int fd, uint64_t bytes, void **mapped)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	void *memory;
 
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &status) || (uint64_t)status.st_size != bytes)
-		return NULL;
+		return -EBADMSG;
 	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return -errno;
+	*mapped = memory;
+	return 0;
 }
 
 void sensor_mapping_free(struct sensor_mapping *mapping)
@@ -127,6 +135,22 @@ int sensor_observer_fd(const struct sensor_observer *observer)
 	return observer->fd;
 }
 
+/* The directory's words are its own: what would disturb a terminal is left out. */
+static int take_refusal(struct sensor_observer *observer)
+{
+	const struct sensor_packet *packet = &observer->packet;
+	const char *text = sensor_packet_text(packet, sizeof packet->is.refused);
+	size_t length = 0;
+
+	for (; text && *text && length < sizeof observer->refusal - 1; text++) {
+		if (*text >= ' ' && *text < 0x7f)
+			observer->refusal[length++] = *text;
+	}
+	observer->refusal[length] = 0;
+	return text && packet->is.refused.error < 0 && packet->is.refused.error > -4096 ? packet->is.refused.error
+											: -EBADMSG;
+}
+
 int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, uint32_t flags)
 {
 	struct sensor_observe observe = { .head = { SENSOR_OBSERVE, SENSOR_PROTOCOL_VERSION }, .flags = flags };
@@ -134,7 +158,21 @@ int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, u
 		.message = &observe, .bytes = sizeof observe, .text = pattern, .text_bytes = strlen(pattern) + 1
 	};
 
-	return sensor_packet_send(observer->fd, &sending);
+	int result = sensor_packet_send(observer->fd, &sending);
+
+	observer->wants_areas |= (flags & SENSOR_AREAS) != 0;
+	/* It may have said why before it left. */
+	if (result == -EPIPE && sensor_packet_receive(observer->fd, &observer->packet) == 1) {
+		if (observer->packet.is.head.kind == SENSOR_REFUSED)
+			result = take_refusal(observer);
+		sensor_packet_close(&observer->packet);
+	}
+	return result;
+}
+
+const char *sensor_observer_reason(const struct sensor_observer *observer, int error)
+{
+	return *observer->refusal ? observer->refusal : strerror(-error);
 }
 
 static bool is_text(const char *field, size_t bytes)
@@ -145,15 +183,20 @@ static bool is_text(const char *field, size_t bytes)
 static int take_clock(struct sensor_observer *observer)
 {
 	const struct sensor_packet *packet = &observer->packet;
-	const struct sensor_clock *clock;
+	void *clock = NULL;
 
 	if (packet->length != sizeof packet->is.clock || packet->fd_count != 1 || observer->clock)
 		return -EBADMSG;
 	if (packet->is.clock.clock != RING_CLOCK_TSC)
 		return packet->is.clock.clock == RING_CLOCK_MONOTONIC ? 0 : -EBADMSG;
-	clock = map(packet->fds[0], SENSOR_PAGE_BYTES);
+	int result = map(packet->fds[0], SENSOR_PAGE_BYTES, &clock);
+
 	observer->clock = clock;
-	return clock && clock->magic == SENSOR_CLOCK_MAGIC && clock->version == SENSOR_LAYOUT_VERSION ? 0 : -EBADMSG;
+	if (result)
+		return result;
+	return observer->clock->magic == SENSOR_CLOCK_MAGIC && observer->clock->version == SENSOR_LAYOUT_VERSION
+		       ? 0
+		       : -EBADMSG;
 }
 
 static int take_process(struct sensor_observer *observer, struct sensor_notice *notice)
@@ -168,20 +211,22 @@ static int take_process(struct sensor_observer *observer, struct sensor_notice *
 		return -EBADMSG;
 	notice->process = process;
 	notice->number = process->number;
-	if (!packet->fd_count)
+	if (!packet->fd_count) {
+		notice->fault = observer->wants_areas ? -EMFILE : 0;
 		return 1;
+	}
 	notice->area = alloc_zero(1, sizeof *notice->area);
 	if (!notice->area)
 		return -ENOMEM;
-	*notice->area = (struct sensor_mapping){ .memory = map(packet->fds[0], sensor_area_bytes(&shape)),
-						 .bytes = sensor_area_bytes(&shape),
+	*notice->area = (struct sensor_mapping){ .bytes = sensor_area_bytes(&shape),
 						 .shape = shape,
 						 .clock = (enum ring_clock)process->clock };
-	if (notice->area->memory)
+	notice->fault = map(packet->fds[0], notice->area->bytes, &notice->area->memory);
+	if (!notice->fault)
 		return 1;
 	alloc_free(notice->area);
 	notice->area = NULL;
-	return -EBADMSG;
+	return 1;
 }
 
 static int take_type(const struct sensor_packet *packet, struct sensor_notice *notice)
@@ -206,6 +251,8 @@ static int take(struct sensor_observer *observer, struct sensor_notice *notice)
 	switch (notice->kind) {
 	case SENSOR_CLOCK:
 		return take_clock(observer);
+	case SENSOR_REFUSED:
+		return take_refusal(observer);
 	case SENSOR_PROCESS:
 		return take_process(observer, notice);
 	case SENSOR_TYPE:
@@ -225,7 +272,8 @@ int sensor_observer_next(struct sensor_observer *observer, int wait_ms, struct s
 		int result = sensor_packet_receive(observer->fd, &observer->packet);
 		struct pollfd ready = { .fd = observer->fd, .events = POLLIN };
 
-		if (result == 1) {
+		/* A process whose memory has no place among our descriptors is not the end of the others. */
+		if (result == 1 || (result == -EMFILE && observer->packet.is.head.kind == SENSOR_PROCESS)) {
 			result = take(observer, notice);
 			sensor_packet_close(&observer->packet);
 			if (result)

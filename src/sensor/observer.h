@@ -21,6 +21,7 @@ struct sensor_notice {
 	uint64_t number;       /* of the process; 0 with END */
 	const struct sensor_process *process;
 	struct sensor_mapping *area; /* with PROCESS, if asked for: the taker's, to be freed */
+	int fault;                   /* with PROCESS: why there is no area although one was asked for, or 0 */
 	const struct sensor_type *type;
 	const char *text; /* the type's paragraph */
 };
@@ -47,12 +48,15 @@ void sensor_observer_close(struct sensor_observer *observer);
 /* Readable when there are notices. */
 int sensor_observer_fd(const struct sensor_observer *observer);
 
+/* What stands behind an error of the calls below: the directory's reason, if it gave one, else strerror's words. */
+const char *sensor_observer_reason(const struct sensor_observer *observer, int error);
+
 /* Asks (flags: enum sensor_observe_flags). Returns 0 or -errno. */
 int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, uint32_t flags);
 
 /*
  * The next notice, valid until the next call. wait_ms 0: does not wait; -1: as long as it takes. Returns 1; 0: there is
- * none now; -EPIPE: the directory is gone; -EBADMSG; -errno.
+ * none now; -EPIPE: the directory is gone, or -errno: it refuses; -EBADMSG.
  */
 int sensor_observer_next(struct sensor_observer *observer, int wait_ms, struct sensor_notice *notice);
 

@@ -201,10 +201,11 @@ static int become_observer(struct sensor_directory *directory, struct sensor_cli
 		return 0;
 	if (client->process)
 		return -EBADMSG;
-	if (!has_room(directory, client->uid)) {
-		directory->stats.refused++;
-		return -EMFILE;
-	}
+	if (!has_room(directory, client->uid) &&
+	    !(sensor_share_make_room(directory, SENSOR_SHARE_OBSERVERS, client->uid, 1) &&
+	      has_room(directory, client->uid)))
+		return sensor_refuse(directory, client, -EDQUOT,
+				     "this user has as many readers of sensors as it may, or others have the rest");
 	client->progress = alloc_zero(SENSOR_PROCESSES_MAX, sizeof *client->progress);
 	client->patterns = alloc_zero(SENSOR_PATTERNS_MAX, sizeof *client->patterns);
 	if (client->progress)

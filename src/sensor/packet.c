@@ -56,21 +56,29 @@ int sensor_packet_receive(int fd, struct sensor_packet *packet)
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
 	};
+	bool was_reset = false;
 	ssize_t length;
 
 	packet->fd_count = 0;
-	do
-		length = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (length < 0 && errno == EINTR);
+	packet->length = 0;
+	while ((length = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) < 0) {
+		bool is_reset = errno == ECONNRESET && !was_reset; /* said once, before what was sent before it */
+
+		if (errno != EINTR && !is_reset)
+			break;
+		was_reset |= is_reset;
+	}
 	if (length < 0)
 		return errno == EAGAIN ? 0 : errno == ECONNRESET ? -EPIPE : -errno;
 	take_fds(packet, &message);
 	packet->length = (size_t)length;
-	if (packet->length >= sizeof packet->is.head && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
-	    packet->is.head.version == SENSOR_PROTOCOL_VERSION)
+	bool is_whole = packet->length >= sizeof packet->is.head && !(message.msg_flags & MSG_TRUNC) &&
+			packet->is.head.version == SENSOR_PROTOCOL_VERSION;
+
+	if (is_whole && !(message.msg_flags & MSG_CTRUNC))
 		return 1;
 	/* Descriptors that came cut, though there was room to be told of them, found no place among ours. */
-	bool lacks_place = message.msg_flags & MSG_CTRUNC && packet->fd_count < SENSOR_PACKET_FDS;
+	bool lacks_place = is_whole && packet->fd_count < SENSOR_PACKET_FDS;
 
 	sensor_packet_close(packet);
 	return !length ? -EPIPE : lacks_place ? -EMFILE : -EBADMSG;

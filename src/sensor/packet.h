@@ -44,7 +44,8 @@ int sensor_packet_send(int fd, const struct sensor_sending *sending);
 
 /*
  * Takes the next one; its descriptors are the taker's. Never waits. Returns 1; 0: there is none; -EPIPE: the other side
- * is gone; -EBADMSG: it is no message; -errno.
+ * is gone; -EBADMSG: it is no message; -EMFILE: there it is, without its descriptors, for which there was no place;
+ * -errno.
  */
 int sensor_packet_receive(int fd, struct sensor_packet *packet);
 

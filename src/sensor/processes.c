@@ -94,6 +94,28 @@ static void describe(struct sensor_process *told)
 	}
 }
 
+static bool has_room(struct sensor_directory *directory, uint64_t bytes, enum sensor_share share)
+{
+	return share == SENSOR_SHARE_BYTES ? use_of(directory, UINT32_MAX).bytes + bytes <= directory->bytes_max
+					   : find_place(directory) != NULL;
+}
+
+/* Those that have ended give way, then who has most. */
+static bool make_room(struct sensor_directory *directory, const struct sensor_client *client, uint64_t bytes,
+		      enum sensor_share share)
+{
+	while (!has_room(directory, bytes, share)) {
+		struct sensor_known_process *oldest = use_of(directory, UINT32_MAX).oldest;
+
+		if (oldest)
+			sensor_process_free(directory, oldest);
+		else if (!sensor_share_make_room(directory, share, client->uid,
+						 share == SENSOR_SHARE_BYTES ? bytes : 1))
+			return share == SENSOR_SHARE_BYTES && !client->uid;
+	}
+	return true;
+}
+
 struct sensor_known_process *sensor_process_new(struct sensor_directory *directory, const struct sensor_client *client,
 						uint64_t bytes, const char **why)
 {
@@ -110,14 +132,13 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 	*why = "this user has as many processes with sensors as it may";
 	if (use.count >= process_max(directory, client->uid))
 		return NULL;
-	process = find_place(directory);
-	if (!process && (use = use_of(directory, UINT32_MAX)).oldest) {
-		sensor_process_free(directory, use.oldest);
-		process = find_place(directory);
-	}
-	*why = "there are as many processes with sensors as can be";
-	if (!process)
+	*why = "all users together have as many bytes of sensors as they may";
+	if (!make_room(directory, client, bytes, SENSOR_SHARE_BYTES))
 		return NULL;
+	*why = "there are as many processes with sensors as can be";
+	if (!make_room(directory, client, bytes, SENSOR_SHARE_PROCESSES))
+		return NULL;
+	process = find_place(directory);
 	*process = (struct sensor_known_process){
 		.state = SENSOR_IS_MAPPING,
 		.told = { .head = { SENSOR_PROCESS, SENSOR_PROTOCOL_VERSION },

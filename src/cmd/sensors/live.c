@@ -45,7 +45,7 @@ static int add_process(struct live_sensors *live, const struct sensor_notice *no
 		return -ENOMEM;
 	}
 	live->processes[live->process_count++] =
-		(struct live_process){ .told = *notice->process, .area = notice->area };
+		(struct live_process){ .told = *notice->process, .area = notice->area, .fault = notice->fault };
 	return 0;
 }
 
@@ -122,10 +122,12 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 	result = sensor_observer_ask(observer, pattern, SENSOR_AREAS | SENSOR_ENDED_TOO);
 	if (!result)
 		result = listen_to(observer, live);
+	if (result)
+		diag_error(diag, NULL, result, "the directory of sensors did not answer as it should: %s",
+			   sensor_observer_reason(observer, result));
 	sensor_observer_close(observer);
 	if (result)
-		return diag_error(diag, NULL, result, "the directory of sensors did not answer as it should: %s",
-				  strerror(-result));
+		return result;
 	measure(live);
 	return 0;
 }

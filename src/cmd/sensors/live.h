@@ -11,7 +11,8 @@
 /* A process with them. */
 struct live_process {
 	struct sensor_process told;
-	struct sensor_mapping *area;
+	struct sensor_mapping *area; /* NULL: fault says why */
+	int fault;
 	uint64_t events, dropped, unfinished;
 	uint64_t events_before; /* when it was looked at first */
 	double rate;            /* events per second between both looks */

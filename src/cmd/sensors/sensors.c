@@ -64,8 +64,11 @@ static void put_process(const struct live_process *process)
 	const struct sensor_process *told = &process->told;
 
 	put_safe(*told->path ? told->path : told->comm);
-	printf("[%u]%s, user %u: %" PRIu64 " events, %.0f/s", told->pid, told->is_ended ? " (ended)" : "", told->uid,
-	       process->events, process->rate);
+	printf("[%u]%s, user %u: ", told->pid, told->is_ended ? " (ended)" : "", told->uid);
+	if (process->fault)
+		printf("its memory cannot be read (%s)", strerror(-process->fault));
+	else
+		printf("%" PRIu64 " events, %.0f/s", process->events, process->rate);
 	if (process->dropped)
 		printf(", %" PRIu64 " dropped", process->dropped);
 	if (told->is_ended && process->unfinished)
@@ -128,6 +131,8 @@ static void put_json(const struct live_sensors *live)
 				   (int)process->told.is_ended, "events", (json_int_t)process->events, "rate",
 				   process->rate, "dropped", (json_int_t)process->dropped, "unfinished",
 				   (json_int_t)process->unfinished, "sensors", types);
+		if (process->fault)
+			json_object_set_new(object, "unreadable", json_string(strerror(-process->fault)));
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);
@@ -166,6 +171,8 @@ static void report(const struct sensor_directory_stats *stats)
 	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
 		 " clients sent nonsense, %" PRIu64 " were too slow",
 		 stats->registered, stats->refused, stats->malformed, stats->slow);
+	if (stats->displaced)
+		cli_note("%" PRIu64 " had to give way to other users, who had nothing left", stats->displaced);
 	if (!stats->lacking)
 		return;
 	cli_warning("%" PRIu64 " clients were sent away: %s", stats->lacking, strerror(-stats->lack));
@@ -231,7 +238,8 @@ const struct cli_command cmd_sensors = {
 		"program's file name, or its path, and NAME may be '*'.\n\n"
 		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "
 		"dropped, "
-		"unfinished and sensors, objects with sensor, doc, readers and fields.\n\n"
+		"unfinished (and, where its memory cannot be read, why: unreadable) and sensors, objects with sensor, "
+		"doc, readers and fields.\n\n"
 		"Users see their own processes; root and the members of the directory's group see all.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_SENSOR_SOCKET, OPTION_SERVE },
 	.examples = examples,

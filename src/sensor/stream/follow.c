@@ -25,7 +25,7 @@ struct follow {
 	struct sensor_observer *observer;   /* NULL: it has gone */
 	size_t asked;                       /* of the wants: how many the directory has been asked for */
 	uint64_t next_try_ns, begin_ns;
-	bool told_waiting;
+	bool told_waiting, is_lost; /* the directory */
 	int epoll_fd;
 };
 
@@ -60,20 +60,29 @@ static int take_notice(struct follow *follow, const struct sensor_notice *notice
 		options->on_ended(options->context, notice->number);
 		return 0;
 	case SENSOR_END:
+		follow->is_lost = false;
 		return ask(follow);
 	default:
 		return 0;
 	}
 }
 
-static void lose_directory(struct follow *follow)
+/* Told once, until one has answered again. */
+static void lose_directory(struct follow *follow, int error)
 {
+	static const char hint[] =
+		"sensors that are read go on being read; new ones are as soon as a directory serves again";
+	struct asterism_diag *diag = follow->options.diag;
+
+	if (!follow->is_lost && (error == -EPIPE || error == -ECONNRESET))
+		diag_add(diag, ASTERISM_WARNING, NULL, hint, "the directory of sensors has ended");
+	else if (!follow->is_lost)
+		diag_add(diag, ASTERISM_WARNING, NULL, hint, "the directory of sensors does not answer as it should: %s",
+			 sensor_observer_reason(follow->observer, error));
+	follow->is_lost = true;
 	sensor_observer_close(follow->observer);
 	follow->observer = NULL;
 	follow->next_try_ns = clock_now_ns() + AGAIN_NS;
-	diag_add(follow->options.diag, ASTERISM_WARNING, NULL,
-		 "sensors that are read go on being read; new ones are as soon as a directory serves again",
-		 "the directory of sensors has ended");
 }
 
 /* Takes what the directory has told by now. Returns the first failure; everything is taken all the same. */
@@ -87,7 +96,7 @@ static int take_news(struct follow *follow)
 		if (result == 0)
 			return failed;
 		if (result < 0) {
-			lose_directory(follow);
+			lose_directory(follow, result);
 			return failed;
 		}
 		result = take_notice(follow, &notice);
@@ -106,8 +115,12 @@ static void find_directory_again(struct follow *follow, uint64_t now)
 		return;
 	}
 	follow->asked = 0;
-	if (watch(follow, sensor_observer_fd(follow->observer)) || ask(follow))
-		lose_directory(follow);
+	int result = watch(follow, sensor_observer_fd(follow->observer));
+
+	if (!result)
+		result = ask(follow);
+	if (result)
+		lose_directory(follow, result);
 }
 
 /* Said once: whoever is there by now is told of. */
@@ -160,7 +173,8 @@ static int find_directory(struct follow *follow, struct asterism_diag *diag)
 
 	if (result != -ENOENT && result != -ECONNREFUSED)
 		return result ? diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
-					   strerror(-result))
+					   follow->observer ? sensor_observer_reason(follow->observer, result)
+							    : strerror(-result))
 			      : 0;
 	result = sensor_directory_open(&usual, diag, &follow->directory);
 	if (!result)

@@ -85,6 +85,18 @@ static void drop(struct stream *stream, size_t index)
 	stream->processes[index] = stream->processes[--stream->process_count];
 }
 
+/* The others are read all the same. */
+static void tell_unreadable(struct stream *stream, const struct sensor_notice *notice)
+{
+	stream->counts.failed++;
+	diag_add(stream->options.diag, ASTERISM_WARNING, NULL,
+		 notice->fault == -EMFILE || notice->fault == -ENOMEM
+			 ? "raise 'ulimit -n' (descriptors) or 'ulimit -v' (memory), and start again"
+			 : NULL,
+		 "the sensors of process %u (%s) cannot be read: their memory cannot be mapped: %s",
+		 notice->process->pid, notice->process->comm, strerror(-notice->fault));
+}
+
 static int take_process(void *context, const struct sensor_notice *notice)
 {
 	struct stream *stream = context;
@@ -95,9 +107,7 @@ static int take_process(void *context, const struct sensor_notice *notice)
 		if (process)
 			process->number = notice->number;
 		else
-			diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL,
-				 "the sensors of process %u cannot be read: their memory cannot be mapped",
-				 notice->process->pid);
+			tell_unreadable(stream, notice);
 		if (notice->area)
 			sensor_mapping_free(notice->area);
 		return 0;

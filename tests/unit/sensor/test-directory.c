@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The directory and clients that mean it no good, or only are slow, greedy or somebody else. */
 
-#include "rig.h"
+#include "talk.h"
 
 #include "sensor/catalog.h"
 #include "sensor/packet.h"
@@ -22,86 +22,6 @@
 #include <cmocka.h>
 
 static const char type_a[] = "EVENT a \"one\" { x: u32 UNIT \"\" \"\", s: string[16] UNIT \"\" \"\" }";
-
-/* What follows the struct. */
-struct more {
-	const char *text;
-	size_t text_bytes;
-	int fd; /* 0: none */
-};
-
-static void send_part(int fd, const void *message, size_t bytes, const struct more *more)
-{
-	struct sensor_sending sending = { .message = message,
-					  .bytes = bytes,
-					  .text = more ? more->text : NULL,
-					  .text_bytes = more ? more->text_bytes : 0,
-					  .fds = { more ? more->fd : 0 },
-					  .fd_count = more && more->fd };
-
-	sensor_packet_send(fd, &sending);
-}
-
-static struct sensor_packet reply;
-
-/* What the directory says next, or -EPIPE. */
-static int hear(struct rig *rig, int fd)
-{
-	int result = 0;
-
-	for (int i = 0; i < 200 && !result; i++) {
-		rig_turn(rig);
-		result = sensor_packet_receive(fd, &reply);
-	}
-	return result;
-}
-
-static int meet(struct rig *rig)
-{
-	int fd = sensor_place_connect(rig->path);
-
-	assert_true(fd >= 0);
-	rig_turn(rig);
-	return fd;
-}
-
-static int register_with(struct rig *rig, int fd, uint32_t slots)
-{
-	struct sensor_register message = { .head = { SENSOR_REGISTER, SENSOR_PROTOCOL_VERSION }, .slots = slots };
-	int result;
-
-	send_part(fd, &message, sizeof message, NULL);
-	result = hear(rig, fd);
-	return result == 1 ? (int)reply.is.head.kind : result;
-}
-
-static void say_mapped(int fd)
-{
-	struct sensor_message message = { SENSOR_MAPPED, SENSOR_PROTOCOL_VERSION };
-
-	send_part(fd, &message, sizeof message, NULL);
-}
-
-static int tell_type(struct rig *rig, int fd, uint32_t first, const char *text)
-{
-	struct sensor_types message = { { SENSOR_TYPES, SENSOR_PROTOCOL_VERSION }, first, 1 };
-
-	send_part(fd, &message, sizeof message, &(struct more){ text, strlen(text) + 1, 0 });
-	return hear(rig, fd) == 1 && reply.is.head.kind == SENSOR_TAKEN ? reply.is.bytes[sizeof(struct sensor_taken)]
-									: -1;
-}
-
-/* A client that has registered as it should. */
-static int join(struct rig *rig)
-{
-	int fd = meet(rig);
-
-	assert_int_equal(register_with(rig, fd, 0), SENSOR_AREA);
-	sensor_packet_close(&reply);
-	say_mapped(fd);
-	rig_turn(rig);
-	return fd;
-}
 
 static void test_texts(void **state)
 {
@@ -126,14 +46,14 @@ static void test_texts(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	int fd = join(&rig);
+	int fd = talk_join(&rig);
 
-	assert_int_equal(tell_type(&rig, fd, next++, type_a), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, fd, next++, type_a), SENSOR_FINE);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		assert_int_equal(tell_type(&rig, fd, next++, wrong[i]), SENSOR_IS_WRONG);
-	assert_int_equal(tell_type(&rig, fd, next++, "EVENT a {}"), SENSOR_IS_KNOWN);
-	assert_int_equal(tell_type(&rig, fd, next++, "EVENT big { s: string[2048] }"), SENSOR_IS_TOO_LARGE);
-	assert_int_equal(tell_type(&rig, fd, next++, "EVENT fine {}"), SENSOR_FINE);
+		assert_int_equal(talk_type(&rig, fd, next++, wrong[i]), SENSOR_IS_WRONG);
+	assert_int_equal(talk_type(&rig, fd, next++, "EVENT a {}"), SENSOR_IS_KNOWN);
+	assert_int_equal(talk_type(&rig, fd, next++, "EVENT big { s: string[2048] }"), SENSOR_IS_TOO_LARGE);
+	assert_int_equal(talk_type(&rig, fd, next++, "EVENT fine {}"), SENSOR_FINE);
 	close(fd);
 	rig_close(&rig);
 }
@@ -193,13 +113,13 @@ static void test_resized(void **state)
 		struct sensor_directory_stats stats;
 
 		rig_open(&rig, NULL);
-		int fd = meet(&rig);
+		int fd = talk_meet(&rig);
 
-		assert_int_equal(register_with(&rig, fd, 0), SENSOR_AREA);
-		assert_int_equal(ftruncate(reply.fds[0], sizes[i]), 0);
-		sensor_packet_close(&reply);
-		say_mapped(fd);
-		assert_int_equal(hear(&rig, fd), -EPIPE);
+		assert_int_equal(talk_register(&rig, fd, 0), SENSOR_AREA);
+		assert_int_equal(ftruncate(talk_reply.fds[0], sizes[i]), 0);
+		sensor_packet_close(&talk_reply);
+		talk_mapped(fd);
+		assert_int_equal(talk_hear(&rig, fd), -EPIPE);
 		sensor_directory_stats(rig.directory, &stats);
 		assert_int_equal(stats.malformed, 1);
 		assert_false(is_listed(&rig));
@@ -216,11 +136,11 @@ static void test_nonsense(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	int good = join(&rig);
+	int good = talk_join(&rig);
 
 	srand(7);
 	for (int i = 0; i < 500; i++) {
-		int fd = meet(&rig);
+		int fd = talk_meet(&rig);
 		char bytes[512];
 		size_t length = (size_t)rand() % sizeof bytes;
 
@@ -233,8 +153,8 @@ static void test_nonsense(void **state)
 			length = sizeof head + (size_t)rand() % 64;
 		}
 		if (i % 4 == 1) { /* behind a good beginning */
-			register_with(&rig, fd, 0);
-			sensor_packet_close(&reply);
+			talk_register(&rig, fd, 0);
+			sensor_packet_close(&talk_reply);
 		}
 		send(fd, bytes, length, MSG_NOSIGNAL);
 		rig_turn(&rig);
@@ -242,7 +162,7 @@ static void test_nonsense(void **state)
 		close(fd);
 	}
 	rig_turn(&rig);
-	assert_int_equal(tell_type(&rig, good, 1, type_a), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, good, 1, type_a), SENSOR_FINE);
 	sensor_directory_stats(rig.directory, &stats);
 	assert_int_equal(stats.processes, 1);
 	assert_true(stats.malformed > 100);
@@ -258,10 +178,10 @@ static void test_shapes(void **state)
 	(void)state;
 	rig_open(&rig, NULL);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		int fd = meet(&rig);
+		int fd = talk_meet(&rig);
 
-		assert_int_equal(register_with(&rig, fd, wrong[i]), SENSOR_REFUSED);
-		assert_int_equal(hear(&rig, fd), -EPIPE);
+		assert_int_equal(talk_register(&rig, fd, wrong[i]), SENSOR_REFUSED);
+		assert_int_equal(talk_hear(&rig, fd), -EPIPE);
 		close(fd);
 	}
 	rig_close(&rig);
@@ -276,20 +196,20 @@ static void test_quota(void **state)
 	(void)state;
 	rig_open(&rig, &options);
 	for (int i = 0; i < 3; i++) {
-		fds[i] = meet(&rig);
-		assert_int_equal(register_with(&rig, fds[i], 0), i < 2 ? SENSOR_AREA : SENSOR_REFUSED);
+		fds[i] = talk_meet(&rig);
+		assert_int_equal(talk_register(&rig, fds[i], 0), i < 2 ? SENSOR_AREA : SENSOR_REFUSED);
 		if (i == 2)
-			assert_int_equal(reply.is.refused.error, -EDQUOT);
-		sensor_packet_close(&reply);
-		say_mapped(fds[i]);
+			assert_int_equal(talk_reply.is.refused.error, -EDQUOT);
+		sensor_packet_close(&talk_reply);
+		talk_mapped(fds[i]);
 		rig_turn(&rig);
 	}
 	close(fds[2]);
 	close(fds[0]); /* what has ended gives way */
 	rig_turn(&rig);
-	fds[0] = meet(&rig);
-	assert_int_equal(register_with(&rig, fds[0], 0), SENSOR_AREA);
-	sensor_packet_close(&reply);
+	fds[0] = talk_meet(&rig);
+	assert_int_equal(talk_register(&rig, fds[0], 0), SENSOR_AREA);
+	sensor_packet_close(&talk_reply);
 	close(fds[0]);
 	close(fds[1]);
 	rig_close(&rig);
@@ -305,15 +225,15 @@ static void test_handed_over(void **state)
 	(void)state;
 	rig_open(&rig, NULL);
 	for (int i = 0; i < 3; i++) {
-		int fd = meet(&rig), area = memfd_create("area", MFD_ALLOW_SEALING);
+		int fd = talk_meet(&rig), area = memfd_create("area", MFD_ALLOW_SEALING);
 
 		assert_int_equal(ftruncate(area, i == 1 ? 4096 : (off_t)sensor_area_bytes(&shape)), 0);
 		if (i) /* the first one is not sealed, the second one too small */
 			assert_int_equal(fcntl(area, F_ADD_SEALS, 0xf | 0x10), 0);
-		send_part(fd, &message, sizeof message, &(struct more){ NULL, 0, area });
-		assert_int_equal(hear(&rig, fd), 1);
-		assert_int_equal(reply.is.head.kind, i == 2 ? SENSOR_AREA : SENSOR_REFUSED);
-		sensor_packet_close(&reply);
+		talk_send(fd, &message, sizeof message, &(struct talk_more){ NULL, 0, area });
+		assert_int_equal(talk_hear(&rig, fd), 1);
+		assert_int_equal(talk_reply.is.head.kind, i == 2 ? SENSOR_AREA : SENSOR_REFUSED);
+		sensor_packet_close(&talk_reply);
 		close(area);
 		close(fd);
 	}
@@ -339,12 +259,12 @@ static void test_leased(void **state)
 	if (area < 0 || fcntl(area, F_SETLEASE, F_WRLCK))
 		skip();
 	rig_open(&rig, NULL);
-	int fd = meet(&rig);
+	int fd = talk_meet(&rig);
 	time_t start = time(NULL);
 
-	send_part(fd, &message, sizeof message, &(struct more){ .fd = area });
-	assert_int_equal(hear(&rig, fd), 1);
-	assert_int_equal(reply.is.head.kind, SENSOR_REFUSED);
+	talk_send(fd, &message, sizeof message, &(struct talk_more){ .fd = area });
+	assert_int_equal(talk_hear(&rig, fd), 1);
+	assert_int_equal(talk_reply.is.head.kind, SENSOR_REFUSED);
 	assert_in_range(time(NULL) - start, 0, 10);
 	close(area);
 	close(fd);
@@ -360,22 +280,22 @@ static void test_seals(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	int fd = meet(&rig);
+	int fd = talk_meet(&rig);
 
-	assert_int_equal(register_with(&rig, fd, 0), SENSOR_AREA);
-	assert_int_equal(reply.fd_count, 2);
-	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[0], 0);
+	assert_int_equal(talk_register(&rig, fd, 0), SENSOR_AREA);
+	assert_int_equal(talk_reply.fd_count, 2);
+	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, talk_reply.fds[0], 0);
 
 	assert_ptr_not_equal(area, MAP_FAILED);
-	say_mapped(fd);
+	talk_mapped(fd);
 	rig_turn(&rig);
 	area[bytes - 1] = 1;
-	assert_int_equal(ftruncate(reply.fds[0], 0), -1);
-	assert_int_equal(write(reply.fds[0], "x", 1), -1);
-	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[0], 0), MAP_FAILED);
-	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reply.fds[1], 0), MAP_FAILED);
+	assert_int_equal(ftruncate(talk_reply.fds[0], 0), -1);
+	assert_int_equal(write(talk_reply.fds[0], "x", 1), -1);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, talk_reply.fds[0], 0), MAP_FAILED);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, talk_reply.fds[1], 0), MAP_FAILED);
 	munmap(area, bytes);
-	sensor_packet_close(&reply);
+	sensor_packet_close(&talk_reply);
 	close(fd);
 	rig_close(&rig);
 }
@@ -389,15 +309,15 @@ static void test_slow(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	int idle = meet(&rig), half = meet(&rig), good = join(&rig);
+	int idle = talk_meet(&rig), half = talk_meet(&rig), good = talk_join(&rig);
 
-	assert_int_equal(register_with(&rig, half, 0), SENSOR_AREA);
-	sensor_packet_close(&reply);
+	assert_int_equal(talk_register(&rig, half, 0), SENSOR_AREA);
+	sensor_packet_close(&talk_reply);
 	rig_until(&rig, NULL, 7500);
 	sensor_directory_stats(rig.directory, &stats);
 	assert_int_equal(stats.slow, 2);
 	assert_int_equal(stats.processes, 1);
-	assert_int_equal(tell_type(&rig, good, 1, type_a), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, good, 1, type_a), SENSOR_FINE);
 	close(idle);
 	close(half);
 	close(good);
@@ -415,9 +335,9 @@ static void test_rights(void **state)
 	if (geteuid())
 		skip();
 	rig_open(&rig, NULL);
-	int fd = join(&rig);
+	int fd = talk_join(&rig);
 
-	assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, fd, 1, type_a), SENSOR_FINE);
 	rig_observe(&rig, "a", SENSOR_AREAS);
 	assert_int_equal(rig.process_count, 1);
 	pid = fork();
@@ -449,11 +369,11 @@ static int crowd(const char *path)
 
 		while ((fds[i] = sensor_place_connect(path)) == -EAGAIN)
 			usleep(100);
-		send_part(fds[i], &message, sizeof message, &(struct more){ "", 1, 0 });
+		talk_send(fds[i], &message, sizeof message, &(struct talk_more){ "", 1, 0 });
 	}
 	usleep(300000);
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-		asking += sensor_packet_receive(fds[i], &reply) == 1;
+		asking += sensor_packet_receive(fds[i], &talk_reply) == 1 && talk_reply.is.head.kind != SENSOR_REFUSED;
 	return asking;
 }
 
@@ -482,7 +402,7 @@ static void test_crowd(void **state)
 	for (int i = 0; i < 2000 && read(pipes[0], &asking, sizeof asking) < 0; i++)
 		rig_until(&rig, NULL, 1);
 	assert_int_equal(asking, 8);
-	int fd = join(&rig);
+	int fd = talk_join(&rig);
 
 	rig_observe(&rig, "", 0);
 	kill(pid, SIGKILL);
