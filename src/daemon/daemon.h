@@ -26,6 +26,7 @@ struct daemon {
 	struct recordings recordings;
 	struct metrics *metrics;          /* NULL: none */
 	struct sensor_directory *sensors; /* the same */
+	bool is_unreachable;              /* its socket, as was logged */
 	int epoll_fd, signal_fd;
 	uint64_t started_ns, next_tick_ns;
 	uint64_t loads, reloads;

@@ -335,7 +335,7 @@ static void handle(struct daemon *daemon, const struct epoll_event *event)
 		take_signals(daemon);
 		break;
 	case TAG_SENSORS:
-		sensor_directory_dispatch(daemon->sensors);
+		sensors_serve(daemon->sensors, &daemon->is_unreachable);
 		break;
 	case TAG_METRICS:
 		metrics_step(daemon->metrics);

@@ -6,6 +6,8 @@
 #include "daemon/log.h"
 #include "sensor/directory.h"
 
+#include <string.h>
+
 int sensors_open(const struct options *options, struct sensor_directory **opened)
 {
 	const struct sensor_directory_options sensors = { .group = options->group };
@@ -19,4 +21,20 @@ int sensors_open(const struct options *options, struct sensor_directory **opened
 	if (!result)
 		log_line(LOG_LEVEL_INFO, "sensors register at %s", sensor_directory_path(*opened));
 	return result;
+}
+
+void sensors_serve(struct sensor_directory *directory, bool *is_unreachable)
+{
+	struct sensor_directory_stats stats;
+	int result = sensor_directory_dispatch(directory);
+
+	sensor_directory_stats(directory, &stats);
+	if (result)
+		log_line(LOG_LEVEL_ERROR, "the directory of sensors cannot wait: %s", strerror(-result));
+	if (stats.is_replaced && !*is_unreachable)
+		log_line(LOG_LEVEL_ERROR,
+			 "somebody has taken %s away or put something else there: applications do not find this "
+			 "directory of sensors any more",
+			 sensor_directory_path(directory));
+	*is_unreachable = stats.is_replaced;
 }

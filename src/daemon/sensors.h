@@ -4,9 +4,14 @@
 
 #include "daemon/options.h"
 
+#include <stdbool.h>
+
 struct sensor_directory;
 
 /* The directory of sensors. Returns 0, or -errno after a line in the log. */
 int sensors_open(const struct options *options, struct sensor_directory **opened);
+
+/* Does what there is to do. *is_unreachable: what was logged about it last; at first false. */
+void sensors_serve(struct sensor_directory *directory, bool *is_unreachable);
 
 #endif

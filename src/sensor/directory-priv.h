@@ -104,6 +104,7 @@ struct sensor_passers {
 struct sensor_directory {
 	struct sensor_directory_options options;
 	char path[SENSOR_PLACE_BYTES];
+	struct sensor_place_id place;
 	gid_t group;
 	bool has_group;
 	int listen_fd, epoll_fd, timer_fd, clock_fd;

@@ -194,6 +194,15 @@ static bool is_late(struct sensor_client *client)
 	return client->idle_s > SENSOR_PATIENCE_S;
 }
 
+/* Whether what is at our path is our socket. */
+static bool is_in_place(const struct sensor_directory *directory)
+{
+	struct sensor_place_id now;
+
+	return sensor_place_identify(directory->path, &now) && now.device == directory->place.device &&
+	       now.inode == directory->place.inode;
+}
+
 static void tick(struct sensor_directory *directory)
 {
 	uint64_t count;
@@ -202,6 +211,7 @@ static void tick(struct sensor_directory *directory)
 		return;
 	sensor_memory_tick(directory->clock);
 	sensor_hand_over_tick(directory);
+	directory->stats.is_replaced = !is_in_place(directory);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
 		struct sensor_client *client = &directory->clients[i];
 
@@ -280,12 +290,21 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 		return result;
 	}
 	directory->listen_fd = sensor_place_listen(directory->path);
+	if (directory->listen_fd == -EPERM)
+		return diag_error(diag, NULL, -EPERM,
+				  "the folder of %s is another user's, or anybody may write to it: who can put a "
+				  "socket there could be the directory to others",
+				  directory->path);
+	if (directory->listen_fd == -EEXIST)
+		return diag_error(diag, NULL, -EEXIST, "%s is there already, and is no socket of ours: remove it",
+				  directory->path);
 	if (directory->listen_fd == -EADDRINUSE)
 		return diag_error(diag, NULL, -EADDRINUSE, "a directory of sensors serves at %s already",
 				  directory->path);
 	if (directory->listen_fd < 0)
 		return diag_error(diag, NULL, directory->listen_fd, "the socket %s cannot be opened: %s",
 				  directory->path, strerror(-directory->listen_fd));
+	sensor_place_identify(directory->path, &directory->place);
 	return sensor_wait_add(directory, directory->listen_fd, SENSOR_TAG_LISTEN);
 }
 
@@ -336,7 +355,7 @@ void sensor_directory_close(struct sensor_directory *directory)
 {
 	if (!directory)
 		return;
-	if (directory->listen_fd >= 0)
+	if (directory->listen_fd >= 0 && is_in_place(directory))
 		unlink(directory->path);
 	close_fd(directory->listen_fd);
 	close_fd(directory->spare_fd);

@@ -36,6 +36,7 @@ struct sensor_directory_stats {
 	uint64_t lacking;   /* for what we lack: descriptors, memory */
 	int lack;           /* -errno of the last of these */
 	uint64_t bytes;     /* of all areas */
+	bool is_replaced;   /* somebody has taken our socket's place: nobody finds us */
 };
 
 /* Returns 0; -EADDRINUSE: somebody serves there already; -errno. Messages say what it is. */

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -92,6 +93,12 @@ static int find(const char *given, char path[SENSOR_PLACE_BYTES], struct asteris
 	}
 	for (int i = 0; fd < 0 && sensor_place_get(i, path); i++)
 		fd = sensor_place_connect(path);
+	if (fd >= 0 && !getenv(SENSOR_SOCKET_VARIABLE) && !sensor_place_is_trusted(fd)) {
+		close(fd);
+		return diag_error(
+			diag, NULL, -EPERM,
+			"the directory of sensors at %s is neither root's nor this user's: it is not believed", path);
+	}
 	if (fd >= 0)
 		return fd;
 	if (!sensor_place_get(0, path)) /* cannot be: too long */

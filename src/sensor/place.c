@@ -78,35 +78,72 @@ int sensor_place_connect(const char *path)
 	return result;
 }
 
-/* Removes a socket that nobody listens at. -EADDRINUSE: somebody does. */
+bool sensor_place_is_trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof peer;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+bool sensor_place_identify(const char *path, struct sensor_place_id *id)
+{
+	struct stat status;
+
+	if (lstat(path, &status))
+		return false;
+	*id = (struct sensor_place_id){ status.st_dev, status.st_ino };
+	return true;
+}
+
+/* Removes a socket that nobody listens at. -EADDRINUSE: somebody does; -EEXIST: it is something else. */
 static int clear(const char *path)
 {
 	struct stat status;
 	int fd;
 
-	if (lstat(path, &status) || !S_ISSOCK(status.st_mode))
+	if (lstat(path, &status))
 		return 0;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
 	fd = sensor_place_connect(path);
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 || fd == -EAGAIN)
 		return -EADDRINUSE;
-	unlink(path);
-	return 0;
+	return unlink(path) ? -EEXIST : 0;
 }
 
-static void make_folder(const char *path)
+static void make_folder(const char *folder)
+{
+	if (!mkdir(folder, 0700) && !geteuid())
+		chmod(folder, 0755);
+}
+
+/* Who can put another socket there would be the directory to others. */
+static int check_folder(const char *folder)
+{
+	struct stat status;
+
+	if (stat(folder, &status))
+		return -errno;
+	if (status.st_uid && status.st_uid != geteuid())
+		return -EPERM;
+	return status.st_mode & S_IWOTH && !(status.st_mode & S_ISVTX) ? -EPERM : 0;
+}
+
+static int prepare_folder(const char *path)
 {
 	char folder[SENSOR_PLACE_BYTES];
 	char *slash;
 
 	snprintf(folder, sizeof folder, "%s", path);
 	slash = strrchr(folder, '/');
-	if (slash && slash != folder) {
-		*slash = 0;
-		if (!mkdir(folder, 0700) && !geteuid())
-			chmod(folder, 0755);
-	}
+	if (!slash || slash == folder)
+		return 0;
+	*slash = 0;
+	make_folder(folder);
+	return check_folder(folder);
 }
 
 int sensor_place_listen(const char *path)
@@ -115,9 +152,8 @@ int sensor_place_listen(const char *path)
 	struct sockaddr_un address;
 	int result = address_of(path, &address), fd;
 
-	if (result || (result = clear(path)))
+	if (result || (result = prepare_folder(path)) || (result = clear(path)))
 		return result;
-	make_folder(path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;

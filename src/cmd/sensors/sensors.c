@@ -187,6 +187,8 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 	const volatile sig_atomic_t *stop = signals_take();
 	struct sensor_directory_stats stats;
 	struct sensor_directory *directory;
+	bool was_replaced = false;
+
 	take_descriptors();
 	int result = sensor_directory_open(&options, diag, &directory);
 
@@ -198,6 +200,12 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 
 		if (poll(&ready, 1, -1) > 0)
 			result = sensor_directory_dispatch(directory);
+		sensor_directory_stats(directory, &stats);
+		if (stats.is_replaced && !was_replaced)
+			cli_warning("somebody has taken %s away or put something else there: nobody finds this "
+				    "directory any more",
+				    sensor_directory_path(directory));
+		was_replaced = stats.is_replaced;
 	}
 	sensor_directory_stats(directory, &stats);
 	report(&stats);

@@ -50,6 +50,15 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_connect(const char *path)
 	return fd;
 }
 
+/* Whether root or this user serves there. */
+ASTERISM_CLIENT_FUNCTION int asterism_client_trusts(int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof peer;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && (!peer.uid || peer.uid == geteuid());
+}
+
 /* Path number index of those where a directory may be. 0: there is no such one. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_path(int index, char *path, size_t size)
 {
