@@ -32,8 +32,8 @@ struct sensor_observer {
 	struct sensor_packet packet;
 };
 
-/* Returns 0, -EBADMSG: it is not what it should be; -errno. */
-static int map(int fd, uint64_t bytes, void **mapped)
+/* inode: of the memory; may be NULL. Returns 0, -EBADMSG: it is not what it should be; -errno. */
+static int map(int fd, uint64_t bytes, void **mapped, uint64_t *inode)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
@@ -41,6 +41,8 @@ static int map(int fd, uint64_t bytes, void **mapped)
 
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &status) || (uint64_t)status.st_size != bytes)
 		return -EBADMSG;
+	if (inode)
+		*inode = status.st_ino;
 	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -196,7 +198,7 @@ static int take_clock(struct sensor_observer *observer)
 		return -EBADMSG;
 	if (packet->is.clock.clock != RING_CLOCK_TSC)
 		return packet->is.clock.clock == RING_CLOCK_MONOTONIC ? 0 : -EBADMSG;
-	int result = map(packet->fds[0], SENSOR_PAGE_BYTES, &clock);
+	int result = map(packet->fds[0], SENSOR_PAGE_BYTES, &clock, NULL);
 
 	observer->clock = clock;
 	if (result)
@@ -228,7 +230,7 @@ static int take_process(struct sensor_observer *observer, struct sensor_notice *
 	*notice->area = (struct sensor_mapping){ .bytes = sensor_area_bytes(&shape),
 						 .shape = shape,
 						 .clock = (enum ring_clock)process->clock };
-	notice->fault = map(packet->fds[0], notice->area->bytes, &notice->area->memory);
+	notice->fault = map(packet->fds[0], notice->area->bytes, &notice->area->memory, &notice->area->inode);
 	if (!notice->fault)
 		return 1;
 	alloc_free(notice->area);

@@ -30,6 +30,7 @@ struct sensor_notice {
 struct sensor_mapping {
 	void *memory;
 	uint64_t bytes;
+	uint64_t inode; /* what memory it is: another one is another's, also of the same process */
 	struct sensor_shape shape;
 	enum ring_clock clock;
 };

@@ -81,6 +81,7 @@ static void describe(struct sensor_process *told)
 	if (!proc_stat((pid_t)told->pid, 0, &stat)) {
 		snprintf(told->comm, sizeof told->comm, "%.15s", stat.name);
 		told->birth_ticks = stat.birth_ticks;
+		told->parent = (uint32_t)stat.parent;
 	}
 	snprintf(path, sizeof path, "/proc/%u/exe", told->pid);
 	length = readlink(path, told->path, sizeof told->path - 1);

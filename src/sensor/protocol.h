@@ -139,6 +139,8 @@ struct sensor_process {
 	uint64_t number;
 	uint64_t birth_ticks;
 	uint32_t pid, uid, gid;
+	uint32_t parent; /* when it registered */
+	uint32_t reserved;
 	uint32_t slots, sub_units, sub_count;
 	uint32_t clock;
 	uint32_t is_ended;

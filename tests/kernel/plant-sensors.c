@@ -5,6 +5,8 @@
  *	plant-sensors requests THREADS COUNT EVERY   requests of a millisecond; each EVERY-th takes 15 (0: none does)
  *	plant-sensors flood COUNT                    as many as there can be
  *	plant-sensors open                           begins an event, and is killed
+ *	plant-sensors forks COUNT                    as many children, each of which raises one and ends
+ *	plant-sensors execs COUNT                    raises one and becomes itself anew, so often
  *
  * OTHER_FIELDS: what it announces is not what others do.
  */
@@ -13,8 +15,11 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef OTHER_FIELDS
 #define REQUEST(F) F(u32, id, "", "number") F(u32, bytes, "bytes", "of the body")
@@ -72,6 +77,32 @@ static void requests(int threads, int count, int every)
 	free(shares);
 }
 
+static void forks(int count)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			SENSE(request_begin, (uint64_t)i);
+			_exit(0);
+		}
+		if (child < 0 || waitpid(child, NULL, 0) != child)
+			exit(2);
+	}
+}
+
+static void execs(int count, const char *program)
+{
+	char left[16];
+
+	SENSE(request_begin, (uint64_t)count);
+	if (!count)
+		return;
+	snprintf(left, sizeof left, "%d", count - 1);
+	execl("/proc/self/exe", program, "execs", left, (char *)NULL);
+	exit(2);
+}
+
 int main(int count, char **arguments)
 {
 	const char *what = count > 1 ? arguments[1] : "";
@@ -81,6 +112,10 @@ int main(int count, char **arguments)
 	} else if (!strcmp(what, "flood") && count == 3) {
 		for (long i = 0; i < atol(arguments[2]); i++)
 			SENSE(request_begin, (uint64_t)i);
+	} else if (!strcmp(what, "forks") && count == 3) {
+		forks(atoi(arguments[2]));
+	} else if (!strcmp(what, "execs") && count == 3) {
+		execs(atoi(arguments[2]), arguments[0]);
 	} else if (!strcmp(what, "open")) {
 		SENSE(request_begin, 1);
 		wait_ns(100000000);

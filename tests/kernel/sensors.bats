@@ -119,6 +119,23 @@ values_of() {
 	[[ $stderr == *"1 event of sensors was begun and never finished: its process ended"* ]]
 }
 
+@test "a process that becomes another program is seen as that, too" {
+	echo 'EVENTS "sensor:shop.events" RULE r PATTERN { request_begin:b } RETURN { b.id AS id }' >each.rule
+	run --separate-stderr -0 "$ASTERISM" run -f json each.rule -- "$plant" execs 40
+	[[ $(values_of id) == "$(seq -s ' ' 0 40) " ]]
+}
+
+@test "children that end at once are seen, by a directory of its own and by one that serves" {
+	echo 'EVENTS "sensor:shop.events" RULE r PATTERN { request_begin:b } RETURN { b.id AS id }' >each.rule
+	run --separate-stderr -0 "$ASTERISM" run -f json each.rule -- "$plant" forks 200
+	[[ $(values_of id) == "$(seq -s ' ' 0 199) " ]]
+	"$ASTERISM" sensors --serve &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	run --separate-stderr -0 "$ASTERISM" run -f json each.rule -- "$plant" forks 200
+	[[ $(values_of id) == "$(seq -s ' ' 0 199) " ]]
+}
+
 @test "what applications say is no ground for ending a process" {
 	cat >kill.rule <<-'END'
 		EVENTS "sensor:shop.events"

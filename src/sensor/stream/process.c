@@ -57,6 +57,7 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 	process->number = told->number;
 	process->birth_ticks = told->birth_ticks;
 	process->pid = told->pid;
+	process->parent = told->parent;
 	memcpy(process->comm, told->comm, sizeof process->comm - 1);
 	memcpy(process->path, told->path, sizeof process->path - 1);
 	process->area = area;

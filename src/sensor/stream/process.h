@@ -44,7 +44,7 @@ enum { STREAM_RECORD_BYTES_MAX = sizeof(struct event_header) + 8 * (EVENT_FIELDS
 
 struct stream_process {
 	uint64_t number, birth_ticks; /* in its directory; of /proc */
-	uint32_t pid;
+	uint32_t pid, parent;
 	char comm[SENSOR_COMM_BYTES];
 	char path[SENSOR_PATH_BYTES]; /* of its program; empty: not known */
 	bool is_in;                   /* scope: it is read */

@@ -48,13 +48,16 @@ static struct stream_process *find(const struct stream *stream, uint64_t number)
 	return NULL;
 }
 
-/* One that has registered anew, as its directory has: its memory is that of before. */
-static struct stream_process *find_again(const struct stream *stream, const struct sensor_process *told)
+/* One that has registered with the next directory: its memory is that of before. After exec it is not. */
+static struct stream_process *find_again(const struct stream *stream, const struct sensor_notice *notice)
 {
+	const struct sensor_process *told = notice->process;
+
 	for (size_t i = 0; i < stream->process_count; i++) {
 		struct stream_process *process = stream->processes[i];
 
-		if (process->pid == told->pid && process->birth_ticks == told->birth_ticks)
+		if (process->pid == told->pid && process->birth_ticks == told->birth_ticks &&
+		    process->area->inode == notice->area->inode)
 			return process;
 	}
 	return NULL;
@@ -66,7 +69,7 @@ static int join(struct stream *stream, struct stream_process *process)
 	const struct stream_options *options = &stream->options;
 	int result = 0;
 
-	if (process->is_in || !options->in_scope(options->context, (pid_t)process->pid))
+	if (process->is_in || !options->in_scope(options->context, (pid_t)process->pid, (pid_t)process->parent))
 		return 0;
 	stream_process_join(process, &options->wants);
 	stream->counts.processes++;
@@ -100,16 +103,16 @@ static void tell_unreadable(struct stream *stream, const struct sensor_notice *n
 static int take_process(void *context, const struct sensor_notice *notice)
 {
 	struct stream *stream = context;
-	struct stream_process *process = find_again(stream, notice->process);
+	struct stream_process *process = notice->area ? find_again(stream, notice) : NULL;
 	int result;
 
-	if (process || !notice->area) {
-		if (process)
-			process->number = notice->number;
-		else
-			tell_unreadable(stream, notice);
-		if (notice->area)
-			sensor_mapping_free(notice->area);
+	if (process) {
+		process->number = notice->number;
+		sensor_mapping_free(notice->area);
+		return 0;
+	}
+	if (!notice->area) {
+		tell_unreadable(stream, notice);
 		return 0;
 	}
 	if (stream->process_count == PROCESSES_MAX)

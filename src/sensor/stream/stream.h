@@ -19,9 +19,9 @@
 struct stream;
 
 struct stream_options {
-	struct stream_wants wants; /* borrowed; announced counts */
-	uint32_t record_bytes;     /* of the largest record, handed over ones included */
-	bool (*in_scope)(void *context, pid_t pid);
+	struct stream_wants wants;                                /* borrowed; announced counts */
+	uint32_t record_bytes;                                    /* of the largest record, handed over ones included */
+	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */
 	int (*on_event)(void *context, const struct event_header *record);
 	void (*on_lost)(void *context, uint64_t lost);
 	void *context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * In the place of the kernel's executor where rules wait for nothing that the kernel raises: nothing is loaded, and no
- * privilege is needed. It knows who is in scope as base/kin.h does.
+ * privilege is needed. It knows who is in scope as base/kin.h does, and of one that has ended what it is told.
  */
 
 #include "session/executor/kinds.h"
@@ -30,6 +30,11 @@ static bool bare_has(const struct executor *executor, pid_t pid)
 	if (bare->scope == EBPF_SCOPE_ALL)
 		return pid != getpid();
 	return kin_has(bare->kin, pid, bare->scope == EBPF_SCOPE_TREE);
+}
+
+static bool bare_had(const struct executor *executor, pid_t parent)
+{
+	return ((const struct bare *)executor)->scope == EBPF_SCOPE_TREE && bare_has(executor, parent);
 }
 
 static int bare_fd(const struct executor *executor)
@@ -90,6 +95,7 @@ static const struct executor_kind executor_bare = {
 	.free = bare_free,
 	.add = bare_add,
 	.has = bare_has,
+	.had = bare_had,
 	.fd = bare_fd,
 	.poll = bare_poll,
 	.finish = bare_finish,

@@ -93,11 +93,13 @@ struct executor_kind {
 	int (*advance)(struct executor *executor, uint64_t now_ns);
 
 	/*
-	 * Events that come by themselves. add: a process to the scope; has: whether one is in it. fd: polls readable
-	 * when poll has something to do. poll: as ebpf_poll, or EXECUTOR_PAUSE.
+	 * Events that come by themselves. add: a process to the scope; has: whether one is in it; had: whether one that
+	 * has ended was, as a child of parent (NULL: has knows). fd: polls readable when poll has something to do.
+	 * poll: as ebpf_poll, or EXECUTOR_PAUSE.
 	 */
 	int (*add)(struct executor *executor, pid_t pid);
 	bool (*has)(const struct executor *executor, pid_t pid);
+	bool (*had)(const struct executor *executor, pid_t parent);
 	int (*fd)(const struct executor *executor);
 	int (*poll)(struct executor *executor, uint64_t *wait_ns);
 
@@ -157,6 +159,11 @@ static inline int executor_add(struct executor *executor, pid_t pid)
 static inline bool executor_has(const struct executor *executor, pid_t pid)
 {
 	return executor->kind->has(executor, pid);
+}
+
+static inline bool executor_had(const struct executor *executor, pid_t pid, pid_t parent)
+{
+	return executor_has(executor, pid) || (executor->kind->had && executor->kind->had(executor, parent));
 }
 
 static inline int executor_fd(const struct executor *executor)

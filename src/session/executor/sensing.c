@@ -50,11 +50,11 @@ static int find_wants(struct sensing *sensing, struct asterism_diag *diag)
 	return 0;
 }
 
-static bool in_scope(void *context, pid_t pid)
+static bool in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct sensing *sensing = context;
 
-	return executor_has(sensing->options.kernel, pid);
+	return executor_had(sensing->options.kernel, pid, parent);
 }
 
 static int on_event(void *context, const struct event_header *record)

@@ -118,9 +118,12 @@ static bool in_scope(void *context, int pid)
 					 : recording_has(components->recording, pid);
 }
 
-static bool is_observed(void *context, pid_t pid)
+static bool is_observed(void *context, pid_t pid, pid_t parent)
 {
-	return in_scope(context, pid);
+	const struct session_components *components = context;
+
+	return components->unit.executor ? executor_had(components->unit.executor, pid, parent)
+					 : recording_has(components->recording, pid);
 }
 
 /* CALL Snapshot(): as one that every match causes, but of this rule's own wish. */

@@ -241,11 +241,11 @@ static void check_rings(void *context, uint32_t pid, const struct sensor_type *t
 	}
 }
 
-static bool in_scope(void *context, pid_t pid)
+static bool in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct monitor *monitor = context;
 
-	return monitor->options.in_scope(monitor->options.context, pid);
+	return monitor->options.in_scope(monitor->options.context, pid, parent);
 }
 
 static int open_intake(struct monitor *monitor, struct asterism_diag *diag)

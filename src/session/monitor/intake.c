@@ -97,7 +97,8 @@ static int join(struct intake *intake, struct known *known)
 {
 	const struct intake_options *options = &intake->options;
 
-	if (known->is_joined || intake->is_ended || !options->in_scope(options->follower, (pid_t)known->process->pid))
+	if (known->is_joined || intake->is_ended ||
+	    !options->in_scope(options->follower, (pid_t)known->process->pid, (pid_t)known->process->parent))
 		return 0;
 	stream_process_join(known->process, &options->wants);
 	if (tell(intake, JOIN, known))

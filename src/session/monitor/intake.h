@@ -29,7 +29,7 @@ struct intake_options {
 	struct stream_wants wants; /* borrowed; announced counts */
 	uint32_t record_bytes;     /* of the largest record */
 	uint64_t hold_ns;          /* how long a writer that is in between is waited for */
-	bool (*in_scope)(void *context, pid_t pid);
+	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */
 	/* The follower has got to know the type of a process whose rings have this shape. NULL: no need. */
 	void (*on_type)(void *context, uint32_t pid, const struct sensor_type *type, const struct sensor_shape *shape);
 	void *follower; /* context of these */

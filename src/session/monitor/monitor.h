@@ -39,7 +39,7 @@ struct monitor_options {
 	enum schedule_policy policy;
 	bool policy_is_demanded; /* else without the privilege there is no guarantee, and it is said so */
 	bool copies;             /* elements are copied in time, and evaluated in the owner's calls */
-	bool (*in_scope)(void *context, pid_t pid);
+	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */
 	/* An element was not evaluated in time. In the owner's thread. NULL: no need. */
 	void (*on_violation)(void *context, const struct watch_violation *violation);
 	void *context;

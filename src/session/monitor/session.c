@@ -107,11 +107,11 @@ static uint32_t largest_record(const struct program *program)
 	return bytes;
 }
 
-static bool in_scope(void *context, pid_t pid)
+static bool in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct monitor_session *session = context;
 
-	return executor_has(session->scope, pid);
+	return executor_had(session->scope, pid, parent);
 }
 
 static void on_violation(void *context, const struct watch_violation *violation)

@@ -26,7 +26,7 @@ struct recording {
 	struct kin *kin;                   /* who is in scope where no kernel tells; NULL: it does */
 	pthread_mutex_t scope_lock;
 	bool scope_is_closed;
-	uint64_t unmarked, unmade;     /* marks, snapshots: for want of memory or of time */
+	uint64_t unmarked, unmade; /* marks, snapshots: for want of memory or of time */
 	bool made_folder, finished;
 	/* Of what recording_mask has done: the fields of the events that it has added, and what it has changed. */
 	bool **fields;

@@ -207,11 +207,11 @@ static void on_lost(void *context, uint64_t lost)
 		sensors->totals.overwritten += lost;
 }
 
-static bool in_scope(void *context, pid_t pid)
+static bool in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct recording_sensors *sensors = context;
 
-	return sensors->options.in_scope(sensors->options.context, pid);
+	return sensors->options.in_scope(sensors->options.context, pid, parent);
 }
 
 static int take_type(void *context, const struct stream_announced *announced, const struct event_type **type,

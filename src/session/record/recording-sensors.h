@@ -20,8 +20,8 @@
 struct recording_sensors;
 
 struct recording_sensors_options {
-	const struct selection *what; /* its sensors; borrowed */
-	bool (*in_scope)(void *context, pid_t pid);
+	const struct selection *what;                             /* its sensors; borrowed */
+	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */
 	void *context;
 	uint64_t start_ns; /* of the trace */
 };

@@ -118,8 +118,14 @@ static int open_layout(struct recording *recording)
 	return result;
 }
 
+/* Of one that has ended /proc says no more; the kernel's scope does. */
+static bool was_child(const struct recording *recording, pid_t parent)
+{
+	return recording->kin && recording->options.scope == EBPF_SCOPE_TREE && recording_has(recording, parent);
+}
+
 /* Whether the process is in scope, for the recording's thread. */
-static bool in_scope(void *context, pid_t pid)
+static bool in_scope(void *context, pid_t pid, pid_t parent)
 {
 	struct recording *recording = context;
 	const struct recording_options *options = &recording->options;
@@ -127,7 +133,8 @@ static bool in_scope(void *context, pid_t pid)
 
 	pthread_mutex_lock(&recording->scope_lock);
 	if (!recording->scope_is_closed)
-		is_in = options->in_scope ? options->in_scope(options->context, pid) : recording_has(recording, pid);
+		is_in = options->in_scope ? options->in_scope(options->context, pid, parent)
+					  : recording_has(recording, pid) || was_child(recording, parent);
 	pthread_mutex_unlock(&recording->scope_lock);
 	return is_in;
 }

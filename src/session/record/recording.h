@@ -36,7 +36,7 @@ struct recording_options {
 	uint64_t max_bytes;                     /* of a continuous trace; 0: no limit */
 	uint64_t last_ns;                       /* how far back a snapshot goes; 0: as far as the rings */
 	/* Who is in scope, for sensors: asked by the recording's thread. NULL: those that are added. */
-	bool (*in_scope)(void *context, pid_t pid);
+	bool (*in_scope)(void *context, pid_t pid, pid_t parent);
 	void *context;
 	/* Traces get LTTng's names, system calls those in this catalog; a continuous one a state dump. NULL: ours. */
 	const struct event_catalog *lttng;

@@ -62,7 +62,7 @@ static void say_presence(struct rig *rig, int fd, uint32_t id, bool is_absent)
 {
 	struct sensor_presence message = { { SENSOR_PRESENCE, SENSOR_PROTOCOL_VERSION }, id, is_absent };
 
-	send_part(fd, &message, sizeof message, NULL);
+	talk_send(fd, &message, sizeof message, NULL);
 	rig_turn(rig);
 }
 
@@ -74,22 +74,22 @@ static void test_presence(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	int fd = join(&rig);
+	int fd = talk_join(&rig);
 
-	assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
-	assert_int_equal(tell_type(&rig, fd, 2, "EVENT a {}"), SENSOR_IS_KNOWN);
+	assert_int_equal(talk_type(&rig, fd, 1, type_a), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, fd, 2, "EVENT a {}"), SENSOR_IS_KNOWN);
 	say_presence(&rig, fd, 1, true);
-	assert_int_equal(tell_type(&rig, fd, 3, "EVENT a { b: u8 }"), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, fd, 3, "EVENT a { b: u8 }"), SENSOR_FINE);
 	say_presence(&rig, fd, 2, false);
 	say_presence(&rig, fd, 1, false);
 	say_presence(&rig, fd, 3, true);
-	assert_int_equal(tell_type(&rig, fd, 4, "EVENT a {}"), SENSOR_FINE);
+	assert_int_equal(talk_type(&rig, fd, 4, "EVENT a {}"), SENSOR_FINE);
 	close(fd);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		fd = join(&rig);
-		assert_int_equal(tell_type(&rig, fd, 1, type_a), SENSOR_FINE);
+		fd = talk_join(&rig);
+		assert_int_equal(talk_type(&rig, fd, 1, type_a), SENSOR_FINE);
 		say_presence(&rig, fd, wrong[i], true);
-		assert_int_equal(hear(&rig, fd), -EPIPE);
+		assert_int_equal(talk_hear(&rig, fd), -EPIPE);
 		close(fd);
 	}
 	rig_close(&rig);
