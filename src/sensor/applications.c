@@ -4,6 +4,7 @@
 #include "sensor/directory-priv.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,8 +56,10 @@ static int provide(struct sensor_directory *directory, struct sensor_known_proce
 	process->types = result ? NULL : alloc_zero(SENSOR_TYPES_MAX, sizeof *process->types);
 	if (!result && !process->types)
 		result = -ENOMEM;
-	if (!result && is_new)
+	if (!result && is_new) {
+		process->told.made_ns = clock_now_ns();
 		result = sensor_memory_area(directory, process);
+	}
 	if (!result && !is_new) {
 		process->area_fd = packet->fds[0];
 		packet->fds[0] = -1;

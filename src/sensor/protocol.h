@@ -138,6 +138,7 @@ struct sensor_process {
 	struct sensor_message head;
 	uint64_t number;
 	uint64_t birth_ticks;
+	uint64_t made_ns; /* when it got its memory, CLOCK_MONOTONIC; 0: it has had that with another directory */
 	uint32_t pid, uid, gid;
 	uint32_t parent; /* when it registered */
 	uint32_t reserved;

@@ -112,6 +112,34 @@ values_of() {
 	[[ $stderr == *"$lost events of sensors were overwritten before they were read"* ]]
 }
 
+@test "what was overwritten before the session came to look is counted, too" {
+	echo 'EVENTS "sensor:shop.events" RULE each PATTERN { request_begin:b } WHERE { b.id IN { 0, 2999999 } }' >each.rule
+	"$ASTERISM" sensors --serve &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	"$ASTERISM" run -f json -a each.rule >out 2>err &
+	local session=$!
+	started+=" $session"
+	for _ in $(seq 100); do
+		"$plant" flood 1
+		! grep -q '"match"' out || break
+		sleep 0.1
+	done
+	grep -q '"match"' out
+	sleep 0.1
+	kill -STOP $session
+	"$plant" flood 3000000
+	kill -CONT $session
+	for _ in $(seq 100); do [ "$(grep -c '"match"' out)" = 1 ] || break; sleep 0.1; done
+	kill -INT $session
+	wait $session || true
+	local before=$(($(grep -c '"match"' out) - 1))
+	local seen=$(sed -n 's/.*"stats":{"events":\([0-9]*\).*/\1/p' out)
+	local lost=$(sed -n 's/.*"lost":\([0-9]*\),"rules".*/\1/p' out)
+	[ "$lost" -gt 0 ]
+	[ $((seen + lost - before)) = 3000000 ]
+}
+
 @test "a process that is killed between begin and commit" {
 	run --separate-stderr "$ASTERISM" run -f json slow.rule -- "$plant" open
 	[ "$status" = 137 ]

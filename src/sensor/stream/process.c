@@ -23,7 +23,7 @@ static uint64_t dropped(const struct stream_process *process)
 	return ring_order_load(&((const struct sensor_slot *)(const void *)slots)->dropped);
 }
 
-static int make_readers(struct stream_process *process, struct stream_reading *reading)
+static int make_readers(struct stream_process *process, struct stream_reading *reading, bool is_new)
 {
 	uint32_t slots = process->area->shape.slots;
 
@@ -38,6 +38,7 @@ static int make_readers(struct stream_process *process, struct stream_reading *r
 			.forms = process->forms,
 			.ids = SENSOR_TYPES_MAX + 1,
 			.pid = process->pid,
+			.is_new = is_new,
 		};
 
 		process->reader_count = i + 1;
@@ -51,6 +52,7 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 		       struct stream_process **made)
 {
 	struct stream_process *process = alloc_zero(1, sizeof *process);
+	bool is_new = told->made_ns >= reading->begin_ns; /* nothing was written before: what is missing is lost */
 
 	if (!process)
 		return -ENOMEM;
@@ -61,12 +63,12 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 	memcpy(process->comm, told->comm, sizeof process->comm - 1);
 	memcpy(process->path, told->path, sizeof process->path - 1);
 	process->area = area;
-	process->dropped_before = dropped(process);
+	process->dropped_before = is_new ? 0 : dropped(process);
 	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++) {
 		process->units[id] = RING_ELEMENT_NONE;
 		process->forms[id].type = STREAM_NO_TYPE;
 	}
-	if (make_readers(process, reading)) {
+	if (make_readers(process, reading, is_new)) {
 		process->area = NULL;
 		stream_process_free(process);
 		return -ENOMEM;

@@ -20,8 +20,10 @@ int stream_reader_init(struct stream_reader *reader, struct stream_reading *read
 	reader->forms = options->forms;
 	reader->pid = options->pid;
 	ring_elements_init(&reader->elements, options->ring, options->units, options->ids);
-	ring_elements_oldest(&reader->elements);
-	reader->dropped_before = ring_dropped(options->ring);
+	if (!options->is_new) {
+		ring_elements_oldest(&reader->elements);
+		reader->dropped_before = ring_dropped(options->ring);
+	}
 	reader->record = alloc_zero(reading->record_bytes, 1);
 	return reader->record ? 0 : -ENOMEM;
 }

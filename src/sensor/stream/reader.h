@@ -81,6 +81,7 @@ struct stream_reader_options {
 	const struct stream_form *forms;
 	uint32_t ids;
 	uint32_t pid;
+	bool is_new; /* the ring: whatever it has lost, this reader has */
 };
 
 /* Returns 0 or -ENOMEM; stream_reader_fini is in place either way. */
