@@ -61,6 +61,12 @@ await() {
 	done
 	gcc -pthread whole.o -o whole
 	./whole
+	# Where other headers come first, as in most programs.
+	sed '1i #include <stdio.h>' whole.c >second.c
+	gcc -Wall -Wextra -Wpedantic -Werror -Iinclude -pthread second.c -o second
+	./second
+	run ! gcc -std=c11 -Iinclude -pthread second.c -o second
+	[[ $output == *"#error"*"before other headers"* ]]
 	run ! grep -E '(^|[^a-zA-Z_])(ring|sensor)_[a-z]+ *\(' include/asterism/sensor.h
 }
 

@@ -15,11 +15,11 @@
  *	request_begin_commit(e);
  *
  * Link with -lasterism-sensor, or write `#define ASTERISM_SENSOR_IMPLEMENTATION` before this header in one file of the
- * program, where it comes first. Where nobody looks - which is when no directory of sensors runs, or nobody asked it
- *for this type - a sensor costs two loads, and the arguments of the one-line form are not evaluated. No sensor ever
- *fails, waits, or makes a system call or takes memory, but for the first event of a thread and of a child of fork. Any
- *thread may write, signal handlers too. Between write and commit a thread should do nothing but fill: an event in
- *flight holds up readers.
+ * program, before other headers where that is compiled with -std=cXX. Where nobody looks - which is when no directory
+ *of sensors runs, or nobody asked it for this type - a sensor costs two loads, and the arguments of the one-line form
+ *are not evaluated. No sensor ever fails, waits, or makes a system call or takes memory, but for the first event of a
+ *thread and of a child of fork. Any thread may write, signal handlers too. Between write and commit a thread should do
+ *nothing but fill: an event in flight holds up readers.
  *
  * Fields: F(type, name, unit, documentation). The types are u8 u16 u32 u64 i8 i16 i32 i64 f64 boolean time addr, and
  * text8 text16 text32 text64 text128 text256, which are arrays of so many characters with their NUL; the one-line form
@@ -31,6 +31,9 @@
 
 #if defined(ASTERISM_SENSOR_IMPLEMENTATION) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
+#if defined(__GLIBC__) && !defined(__USE_MISC)
+#error "with -std=cXX, include asterism/sensor.h before other headers where ASTERISM_SENSOR_IMPLEMENTATION is defined"
+#endif
 #endif
 
 #include "sensor/client/fields.h"

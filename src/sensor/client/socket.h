@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -59,10 +60,17 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_trusts(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && (!peer.uid || peer.uid == geteuid());
 }
 
+/* What the environment says, unless the program runs with more rights than who started it. */
+ASTERISM_CLIENT_FUNCTION const char *asterism_client_word(const char *name)
+{
+	return getauxval(AT_SECURE) ? NULL : getenv(name);
+}
+
 /* Path number index of those where a directory may be. 0: there is no such one. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_path(int index, char *path, size_t size)
 {
-	const char *given = secure_getenv(SENSOR_SOCKET_VARIABLE), *folder = secure_getenv("XDG_RUNTIME_DIR");
+	const char *given = asterism_client_word(SENSOR_SOCKET_VARIABLE);
+	const char *folder = asterism_client_word("XDG_RUNTIME_DIR");
 
 	path[0] = 0;
 	if (given)
