@@ -190,6 +190,35 @@ values_of() {
 	grep -q "\"pid\":$pid" <<<"$output"
 }
 
+@test "the end of a directory is a loss: applications raise nothing until the next one" {
+	"$ASTERISM" sensors --serve &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	local directory=$!
+	"$plant" requests 1 60000 20 &
+	local pid=$!
+	started+=" $pid"
+	echo 'EVENTS "sensor:shop.events" RULE each PATTERN { request_begin:b } RETURN { b.id AS id }' >each.rule
+	"$ASTERISM" run -f json each.rule -p $pid >out 2>err &
+	local session=$!
+	started+=" $session"
+	for _ in $(seq 100); do ! grep -q '"match"' out || break; sleep 0.1; done
+	kill -KILL $directory
+	for _ in $(seq 100); do ! grep -q "raise nothing until" err || break; sleep 0.1; done
+	grep -q "raise nothing until another one serves" err
+	"$ASTERISM" sensors --serve &
+	started+=" $!"
+	local before=$(grep -c '"match"' out)
+	for _ in $(seq 200); do [ "$(grep -c '"match"' out)" = "$before" ] || break; sleep 0.1; done
+	[ "$(grep -c '"match"' out)" -gt "$before" ]
+	kill $pid
+	local status=0
+	wait $session || status=$?
+	[ $status = 3 ]
+	grep -q '"lost":1,"rules":{"each":{.*"lost":1' out
+	grep -q "the directory of sensors ended 1 time: what applications did until the next one served was not seen" err
+}
+
 @test "sensors under names of one's own, also from an image" {
 	echo 'EVENT request_begin "of another program" { code: u8 }' >other.events
 	cat >two.rule <<-'END'

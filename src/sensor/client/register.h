@@ -196,7 +196,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 	for (int i = 0; client->socket.fd < 0 && asterism_client_path(i, path, sizeof path); i++) {
 		int fd = asterism_client_connect(path);
 
-		if (fd >= 0 && !asterism_client_word(SENSOR_SOCKET_VARIABLE) && !asterism_client_trusts(fd)) {
+		if (fd >= 0 && !asterism_client_given(SENSOR_SOCKET_VARIABLE) && !asterism_client_trusts(fd)) {
 			close(fd);
 			fd = -1;
 		}

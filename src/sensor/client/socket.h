@@ -61,7 +61,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_trusts(int fd)
 }
 
 /* What the environment says, unless the program runs with more rights than who started it. */
-ASTERISM_CLIENT_FUNCTION const char *asterism_client_word(const char *name)
+ASTERISM_CLIENT_FUNCTION const char *asterism_client_given(const char *name)
 {
 	return getauxval(AT_SECURE) ? NULL : getenv(name);
 }
@@ -69,7 +69,7 @@ ASTERISM_CLIENT_FUNCTION const char *asterism_client_word(const char *name)
 /* Path number index of those where a directory may be. 0: there is no such one. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_path(int index, char *path, size_t size)
 {
-	const char *given = asterism_client_word(SENSOR_SOCKET_VARIABLE);
+	const char *given = asterism_client_given(SENSOR_SOCKET_VARIABLE);
 	const char *folder = asterism_client_word("XDG_RUNTIME_DIR");
 
 	path[0] = 0;

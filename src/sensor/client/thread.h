@@ -82,7 +82,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_child(void)
 /* The lock is held, here and below. */
 ASTERISM_CLIENT_FUNCTION void asterism_client_begin_all(struct asterism_client *client)
 {
-	const char *given = asterism_client_word(SENSOR_SOCKET_VARIABLE);
+	const char *given = asterism_client_given(SENSOR_SOCKET_VARIABLE);
 
 	client->pid = getpid();
 	client->socket.fd = client->area_fd.fd = -1;

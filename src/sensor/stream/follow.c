@@ -71,18 +71,22 @@ static int take_notice(struct follow *follow, const struct sensor_notice *notice
 static void lose_directory(struct follow *follow, int error)
 {
 	static const char hint[] =
-		"sensors that are read go on being read; new ones are as soon as a directory serves again";
+		"start asterismd, or: asterism sensors --serve; what is raised until then is not seen";
 	struct asterism_diag *diag = follow->options.diag;
 
 	if (!follow->is_lost && (error == -EPIPE || error == -ECONNRESET))
-		diag_add(diag, ASTERISM_WARNING, NULL, hint, "the directory of sensors has ended");
+		diag_add(diag, ASTERISM_WARNING, NULL, hint,
+			 "the directory of sensors has ended: applications raise nothing until another one serves");
 	else if (!follow->is_lost)
-		diag_add(diag, ASTERISM_WARNING, NULL, hint, "the directory of sensors does not answer as it should: %s",
+		diag_add(diag, ASTERISM_WARNING, NULL, hint,
+			 "the directory of sensors does not answer as it should: %s",
 			 sensor_observer_reason(follow->observer, error));
 	follow->is_lost = true;
 	sensor_observer_close(follow->observer);
 	follow->observer = NULL;
 	follow->next_try_ns = clock_now_ns() + AGAIN_NS;
+	if (follow->options.on_gone)
+		follow->options.on_gone(follow->options.context);
 }
 
 /* Takes what the directory has told by now. Returns the first failure; everything is taken all the same. */

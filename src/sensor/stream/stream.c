@@ -174,6 +174,15 @@ static void on_ended(void *context, uint64_t number)
 		close_readers(process);
 }
 
+/* How many events nobody was asked for, nobody knows. */
+static void on_gone(void *context)
+{
+	struct stream *stream = context;
+
+	stream->counts.gaps++;
+	stream->options.on_lost(stream->options.context, 1);
+}
+
 static int serve(struct stream *stream)
 {
 	uint64_t now = clock_now_ns();
@@ -199,6 +208,7 @@ static int open_stream(struct stream *stream, struct asterism_diag *diag)
 		.on_process = take_process,
 		.on_type = take_type,
 		.on_ended = on_ended,
+		.on_gone = on_gone,
 		.context = stream,
 		.diag = stream->options.diag,
 	};

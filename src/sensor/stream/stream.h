@@ -34,6 +34,7 @@ struct stream_counts {
 	uint64_t late;       /* that came when their time was over */
 	uint64_t held;       /* how often a writer was not waited for any longer */
 	uint64_t unfinished; /* begun and never committed, by processes that have ended */
+	uint64_t gaps;       /* times without a directory, in which nobody raised anything */
 	uint64_t processes, out_of_scope, failed;
 };
 

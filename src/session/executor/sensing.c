@@ -163,12 +163,13 @@ void sensing_count(const struct sensing *sensing, struct session_totals *totals)
 
 	stream_count(sensing->stream, &counts);
 	totals->events += counts.events;
-	totals->lost += counts.lost;
+	totals->lost += counts.lost + counts.gaps;
 	*sensors = (struct session_sensors){
 		.events = counts.events,
 		.lost = counts.lost,
 		.late = counts.late,
 		.unfinished = counts.unfinished,
+		.gaps = counts.gaps,
 		.processes = counts.processes,
 		.out_of_scope = counts.out_of_scope,
 	};
