@@ -73,16 +73,6 @@ static int read_file(struct reading *reading, const char *path)
 		       : diag_error(reading->diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(-result));
 }
 
-/* Who is the directory cannot wait for its own answer. */
-static bool is_own(const struct sensor_observer *observer)
-{
-	struct ucred peer;
-	socklen_t bytes = sizeof peer;
-
-	return !getsockopt(sensor_observer_fd(observer), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
-	       peer.pid == getpid();
-}
-
 static int hear(struct sensor_observer *observer, const char *pattern, struct reading *reading)
 {
 	for (;;) {
@@ -112,7 +102,7 @@ static int ask(struct reading *reading, const char *pattern)
 
 	if (result)
 		return result == -ENOMEM ? result : -EINVAL;
-	if (is_own(observer))
+	if (sensor_observer_is_own(observer))
 		result = diag_error(reading->diag, NULL, -EINVAL,
 				    "sensors of running applications cannot be named here: name the program's file");
 	else if ((result = sensor_observer_ask(observer, pattern, 0)))

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,6 +159,14 @@ static int take_refusal(struct sensor_observer *observer)
 	observer->refusal[length] = 0;
 	return text && packet->is.refused.error < 0 && packet->is.refused.error > -4096 ? packet->is.refused.error
 											: -EBADMSG;
+}
+
+bool sensor_observer_is_own(const struct sensor_observer *observer)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof peer;
+
+	return !getsockopt(observer->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.pid == getpid();
 }
 
 int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, uint32_t flags)

@@ -52,6 +52,9 @@ int sensor_observer_fd(const struct sensor_observer *observer);
 /* What stands behind an error of the calls below: the directory's reason, if it gave one, else strerror's words. */
 const char *sensor_observer_reason(const struct sensor_observer *observer, int error);
 
+/* Whether the directory is of this process, which then cannot wait for its own answer. */
+bool sensor_observer_is_own(const struct sensor_observer *observer);
+
 /* Asks (flags: enum sensor_observe_flags). Returns 0 or -errno. */
 int sensor_observer_ask(struct sensor_observer *observer, const char *pattern, uint32_t flags);
 

@@ -71,6 +71,19 @@ lists() {
 	stop
 }
 
+@test "units over sensors do not hold up the daemon that is their directory" {
+	for i in $(seq 30); do
+		printf '%s\n' "EVENTS \"sensor:$PWD/sensor-app\"" "RULE steps$i PATTERN { [step:a, step:b] }" >"rules/$i.rule"
+	done
+	start --sensors
+	# With one rule waiting two seconds for the answer that it should give itself, this takes a minute.
+	wait_for ctl ping
+	./sensor-app go-on >/dev/null 3>&- 6<&- 7>&- &
+	running=$!
+	wait_for lists "step(.*30 readers"
+	stop
+}
+
 @test "a second directory at the same place is not possible" {
 	"$ASTERISM" sensors --serve 2>serve.log 3>&- 6<&- 7>&- &
 	running=$!

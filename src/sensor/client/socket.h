@@ -70,7 +70,7 @@ ASTERISM_CLIENT_FUNCTION const char *asterism_client_given(const char *name)
 ASTERISM_CLIENT_FUNCTION int asterism_client_path(int index, char *path, size_t size)
 {
 	const char *given = asterism_client_given(SENSOR_SOCKET_VARIABLE);
-	const char *folder = asterism_client_word("XDG_RUNTIME_DIR");
+	const char *folder = asterism_client_given("XDG_RUNTIME_DIR");
 
 	path[0] = 0;
 	if (given)

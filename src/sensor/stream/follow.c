@@ -142,13 +142,15 @@ static void tell_waiting(struct follow *follow, uint64_t now)
 
 /*
  * Asks for all, and waits for the answers, so that what is started now finds its sensors watched. One that takes its
- * time goes on being asked later; it may be that it is served by our own thread.
+ * time goes on being asked later, and so does one that our own thread serves elsewhere, as asterismd's.
  */
 static int ask_all(struct follow *follow)
 {
 	struct sensor_notice notice;
 	int result = ask(follow);
 
+	if (!follow->directory && sensor_observer_is_own(follow->observer))
+		return result;
 	for (int waited = 0; result >= 0 && follow->asked <= follow->options.wants->count && waited < OPEN_WAIT_MS;) {
 		result = follow->directory ? sensor_directory_dispatch(follow->directory) : 0;
 		if (!result)
