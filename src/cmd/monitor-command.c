@@ -82,6 +82,7 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 		.all = live->all,
 		.for_ns = live->for_ns,
 		.signal_fd = live->signal_fd,
+		.counts_why = cli_has(arguments, OPTION_WHY),
 		.strict = cli_has(arguments, OPTION_STRICT),
 		.on_promise = on_promise,
 		.on_match = on_match,
@@ -138,6 +139,7 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 		.elapsed_ns = outcome->elapsed_ns,
 		.rules = outcome->rules,
 		.rule_count = program->rule_count,
+		.why = outcome->why,
 		.sensors = {
 			.events = atomic_load(&watch->elements),
 			.lost = outcome->counts.lost,
@@ -157,7 +159,7 @@ static int finish(struct monitoring *monitoring, const struct cli_arguments *arg
 		  const struct monitor_session_outcome *outcome, const struct program *program)
 {
 	const struct watch *watch = monitor_watch(monitoring->report.monitor);
-	bool has_missed = watch->violations || watch->lost;
+	bool has_missed = watch->violations || watch->lost || outcome->is_cut;
 	struct session_totals totals;
 	int status;
 
@@ -270,7 +272,7 @@ const struct cli_command cmd_monitor = {
 		     OPTION_FOR,          OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,
 		     OPTION_MIN_SEVERITY, OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,
 		     OPTION_PROVE,        OPTION_QUIET,  OPTION_RULE,     OPTION_SCHEDULE, OPTION_SENSOR,
-		     OPTION_SET,          OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN },
+		     OPTION_SET,          OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN,     OPTION_WHY },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

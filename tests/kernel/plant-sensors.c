@@ -7,6 +7,8 @@
  *	plant-sensors open                           begins an event, and is killed
  *	plant-sensors forks COUNT                    as many children, each of which raises one and ends
  *	plant-sensors execs COUNT                    raises one and becomes itself anew, so often
+ *	plant-sensors paced COUNT MICROSECONDS       requests, with at least so much time between two
+ *	plant-sensors stopped MILLISECONDS           begins an event, is stopped for so long, and commits it
  *
  * OTHER_FIELDS: what it announces is not what others do.
  */
@@ -15,8 +17,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +107,51 @@ static void execs(int count, const char *program)
 	exit(2);
 }
 
+static bool is_stopped(pid_t pid)
+{
+	char path[64], line[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return true; /* there is nothing to wait for */
+	if (!fgets(line, sizeof line, file))
+		line[0] = '\0';
+	fclose(file);
+	return strstr(line, ") T ") != NULL;
+}
+
+static void stopped(long milliseconds)
+{
+	pid_t own = getpid(), helper = fork();
+
+	if (helper == 0) {
+		while (!is_stopped(own))
+			wait_ns(1000000);
+		for (long i = 0; i < milliseconds; i++)
+			wait_ns(1000000);
+		kill(own, SIGCONT);
+		_exit(0);
+	}
+	for (uint64_t i = 0; i < 10; i++) {
+		SENSE(request_begin, i);
+		wait_ns(2000000);
+	}
+	struct request_end *end = request_end_write();
+
+	kill(own, SIGSTOP);
+	if (end) {
+		end->id = 1;
+		request_end_commit(end);
+	}
+	for (uint64_t i = 10; i < 20; i++) {
+		SENSE(request_begin, i);
+		wait_ns(2000000);
+	}
+	waitpid(helper, NULL, 0);
+}
+
 int main(int count, char **arguments)
 {
 	const char *what = count > 1 ? arguments[1] : "";
@@ -116,6 +165,13 @@ int main(int count, char **arguments)
 		forks(atoi(arguments[2]));
 	} else if (!strcmp(what, "execs") && count == 3) {
 		execs(atoi(arguments[2]), arguments[0]);
+	} else if (!strcmp(what, "paced") && count == 4) {
+		for (long i = 0; i < atol(arguments[2]); i++) {
+			SENSE(request_begin, (uint64_t)i);
+			wait_ns(atol(arguments[3]) * 1000);
+		}
+	} else if (!strcmp(what, "stopped") && count == 3) {
+		stopped(atol(arguments[2]));
 	} else if (!strcmp(what, "open")) {
 		SENSE(request_begin, 1);
 		wait_ns(100000000);

@@ -155,8 +155,10 @@ void report_end_json(const struct report *report, const struct monitor_session_o
 	const struct watch *watch = monitor_watch(report->monitor);
 	json_t *line = json_object(), *object = json_object();
 	uint64_t unevaluated, copies_most;
+	struct stolen stolen;
 	bool is_demoted;
 
+	monitor_stolen(report->monitor, &stolen);
 	monitor_count_copies(report->monitor, &unevaluated, &copies_most);
 	set(object, "elements", atomic_load(&watch->elements));
 	set(object, "lost", atomic_load(&watch->lost));
@@ -167,6 +169,8 @@ void report_end_json(const struct report *report, const struct monitor_session_o
 	json_object_set_new(object, "causes", causes_of(watch));
 	json_object_set_new(object, "worst", worst_of(report));
 	json_object_set_new(object, "sensors", producers_of(report));
+	set(object, "stolen_ns", stolen.steal_ns);
+	set(object, "waited_ns", stolen.wait_ns);
 	set(object, "turns", atomic_load(&watch->turns));
 	set(object, "latest_wake_ns", atomic_load(&watch->latest_ns));
 	set(object, "held", outcome->counts.held);

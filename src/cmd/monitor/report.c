@@ -108,6 +108,7 @@ static void put_violations(const struct report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	const struct admission_sensor *sensors;
+	struct stolen stolen;
 	size_t count;
 
 	sensors = monitor_sensors(report->monitor, &count);
@@ -115,6 +116,10 @@ static void put_violations(const struct report *report)
 		return;
 	cli_warning("%" PRIu64 " of %" PRIu64 " elements were evaluated later than %s", atomic_load(&watch->violations),
 		    atomic_load(&watch->elements), TIME(report->promise.bound_ns));
+	monitor_stolen(report->monitor, &stolen);
+	cli_note("around these the monitor had to wait %s for a processor, and other machines of the host took %s of "
+		 "ours",
+		 TIME(stolen.wait_ns), TIME(stolen.steal_ns));
 	for (int i = 0; i < WATCH_CAUSES; i++)
 		if (watch->causes[i])
 			cli_note("%" PRIu64 ": %s", atomic_load(&watch->causes[i]), watch_cause_texts[i]);
@@ -135,13 +140,16 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 
 	overruns = monitor_overruns(report->monitor, &is_demoted);
 	monitor_count_copies(report->monitor, &unevaluated, &most);
+	if (outcome->is_cut)
+		cli_warning("elements are left that were not evaluated: that takes longer than a monitor can be waited "
+			    "for");
 	if (outcome->unqueued)
 		cli_warning("%" PRIu64 " matches were found and not told: they came faster than they can be written",
 			    outcome->unqueued);
 	if (outcome->counts.held)
-		cli_note("%" PRIu64 " times a writer stood still between begin and commit for longer than %s, and was "
+		cli_note("%" PRIu64 " time%s a writer stood still between begin and commit for longer than %s, and was "
 			 "not waited for",
-			 outcome->counts.held, TIME(report->promise.hold_ns));
+			 outcome->counts.held, outcome->counts.held == 1 ? "" : "s", TIME(report->promise.hold_ns));
 	if (overruns && !is_demoted)
 		cli_warning("%" PRIu64 " times evaluations took all of the time that is reserved, and were suspended",
 			    overruns);

@@ -8,6 +8,7 @@
 #include "session/monitor/calibrate.h"
 #include "session/monitor/loop.h"
 #include "session/monitor/monitor.h"
+#include "session/monitor/stolen.h"
 
 #include <pthread.h>
 
@@ -43,6 +44,7 @@ struct monitor {
 	size_t row_count, row_capacity;
 	struct intake *intake;
 	struct monitor_queue told; /* violations */
+	struct stolen stolen_last, stolen_late;
 
 	pthread_t thread;
 	pid_t tid;

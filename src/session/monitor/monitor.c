@@ -11,11 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* For what is left at the end. */
+#define END_NS UINT64_C(10000000000)
+
 enum {
 	TOLD_BYTES = 1 << 16,
 	COPIES_BYTES = 1 << 22,
-	ACK_WAIT_US = 200,
-	END_NS = 2000000000, /* for what is left at the end */
+	STEP_US = 2000,
 };
 
 static bool is_called(const char *declared, const struct stream_want *want)
@@ -192,6 +194,12 @@ static void take_told(struct monitor *monitor)
 	const struct watch_violation *told;
 	size_t bytes;
 
+	struct stolen now;
+
+	stolen_read(monitor->tid, &now);
+	if (monitor_queue_look(&monitor->told, &bytes))
+		stolen_add(&monitor->stolen_late, &monitor->stolen_last, &now);
+	monitor->stolen_last = now;
 	while ((told = monitor_queue_look(&monitor->told, &bytes))) {
 		if (monitor->options.on_violation)
 			monitor->options.on_violation(monitor->options.context, told);
@@ -210,22 +218,30 @@ int monitor_step(struct monitor *monitor)
 	return result;
 }
 
-void monitor_end(struct monitor *monitor)
+bool monitor_end(struct monitor *monitor)
 {
 	uint64_t until = clock_now_ns() + END_NS;
+	bool is_whole;
 
 	if (!monitor->is_running)
-		return;
+		return true;
 	intake_end(monitor->intake);
 	monitor_want_phase(monitor, PHASE_END);
 	while (!atomic_load(&monitor->has_ended) && clock_now_ns() < until) {
-		usleep(ACK_WAIT_US);
+		usleep(STEP_US);
 		monitor_step(monitor);
 	}
+	is_whole = atomic_load(&monitor->has_ended);
 	atomic_store(&monitor->wanted, PHASE_STOP);
 	pthread_join(monitor->thread, NULL);
 	monitor->is_running = false;
 	monitor_step(monitor);
+	return is_whole;
+}
+
+void monitor_stolen(const struct monitor *monitor, struct stolen *stolen)
+{
+	*stolen = monitor->stolen_late;
 }
 
 const struct watch *monitor_watch(const struct monitor *monitor)

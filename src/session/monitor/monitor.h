@@ -18,6 +18,7 @@
 #include "sensor/stream/process.h"
 #include "session/monitor/intake.h"
 #include "session/monitor/schedule.h"
+#include "session/monitor/stolen.h"
 
 struct monitor;
 
@@ -93,8 +94,12 @@ void monitor_begin(struct monitor *monitor);
 int monitor_fd(const struct monitor *monitor);
 int monitor_step(struct monitor *monitor);
 
-/* Elements that were raised until now are evaluated, and the evaluator ends. */
-void monitor_end(struct monitor *monitor);
+/* Elements that were raised until now are evaluated, and the evaluator ends. False: that took too long, and there are
+ * some left. */
+bool monitor_end(struct monitor *monitor);
+
+/* What others took of the evaluator's time around elements that were late, within some MONITOR_STEP_NS. */
+void monitor_stolen(const struct monitor *monitor, struct stolen *stolen);
 
 /* Counts, at any time; what is not atomic in it, and the second, after monitor_end only. */
 const struct watch *monitor_watch(const struct monitor *monitor);

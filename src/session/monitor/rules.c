@@ -10,8 +10,7 @@
 #include <errno.h>
 
 struct monitor_rules {
-	const struct program *program;
-	struct monitor_queue *matches;
+	struct monitor_rules_options options;
 	struct engine *engine;
 	uint64_t reported; /* lost, as lose told */
 };
@@ -21,28 +20,32 @@ static int queue_match(void *context, const struct program_match *match)
 	const struct monitor_rules *rules = context;
 	void *packed;
 
-	if (!rules->matches)
+	if (!rules->options.matches)
 		return 0;
-	packed = monitor_queue_reserve(rules->matches, program_match_bytes(rules->program, match));
+	packed = monitor_queue_reserve(rules->options.matches, program_match_bytes(rules->options.program, match));
 	if (!packed)
 		return 0;
-	program_match_pack(rules->program, match, packed);
-	monitor_queue_send(rules->matches);
+	program_match_pack(rules->options.program, match, packed);
+	monitor_queue_send(rules->options.matches);
 	return 0;
 }
 
-int monitor_rules_new(const struct program *program, struct monitor_queue *matches, struct asterism_diag *diag,
+int monitor_rules_new(const struct monitor_rules_options *options, struct asterism_diag *diag,
 		      struct monitor_rules **made)
 {
 	struct monitor_rules *rules = alloc_zero(1, sizeof *rules);
-	const struct engine_options options = { .on_match = queue_match, .context = rules };
 	int result;
 
 	if (!rules)
 		return diag_no_memory(diag);
-	rules->program = program;
-	rules->matches = matches;
-	result = engine_new(program, &options, diag, &rules->engine);
+	rules->options = *options;
+	const struct engine_options engine = {
+		.on_match = queue_match,
+		.context = rules,
+		.counts_why = options->counts_why,
+	};
+
+	result = engine_new(options->program, &engine, diag, &rules->engine);
 	if (result)
 		monitor_rules_free(rules);
 	else
@@ -84,9 +87,11 @@ static void pass(void *context, uint64_t now_ns)
 static void *twin(const void *context)
 {
 	const struct monitor_rules *rules = context;
+	struct monitor_rules_options options = rules->options;
 	struct monitor_rules *made;
 
-	return monitor_rules_new(rules->program, NULL, NULL, &made) ? NULL : made;
+	options.matches = NULL;
+	return monitor_rules_new(&options, NULL, &made) ? NULL : made;
 }
 
 static void release(void *context)
@@ -107,6 +112,12 @@ void monitor_rules_stats(const struct monitor_rules *rules, uint32_t rule, struc
 {
 	engine_stats(rules->engine, rule, stats);
 	stats->lost -= rules->reported < stats->lost ? rules->reported : stats->lost;
+}
+
+void monitor_rules_why(const struct monitor_rules *rules, struct program_why *why)
+{
+	for (uint32_t i = 0; i < why->program->rule_count; i++)
+		engine_count_why(rules->engine, i, why->rules[i]);
 }
 
 void monitor_rules_finish(struct monitor_rules *rules, uint64_t now_ns)

@@ -12,18 +12,29 @@
 #include "monitor/queue.h"
 #include "program/load.h"
 #include "program/match.h"
+#include "program/why/why.h"
 
 struct monitor_rules;
 
 extern const struct monitor_evaluation_kind monitor_rules_kind;
 
-/* The program is borrowed. matches is where matches go, or NULL: nobody wants them. Returns 0, -ENOMEM, -E2BIG. */
-int monitor_rules_new(const struct program *program, struct monitor_queue *matches, struct asterism_diag *diag,
+/* Both borrowed. */
+struct monitor_rules_options {
+	const struct program *program;
+	struct monitor_queue *matches; /* where they go; NULL: nobody wants them */
+	bool counts_why;               /* for monitor_rules_why */
+};
+
+/* Returns 0, -ENOMEM, -E2BIG. */
+int monitor_rules_new(const struct monitor_rules_options *options, struct asterism_diag *diag,
 		      struct monitor_rules **made);
 void monitor_rules_free(struct monitor_rules *rules);
 
 /* Once nobody evaluates any more: the counters of rule. */
 void monitor_rules_stats(const struct monitor_rules *rules, uint32_t rule, struct program_rule_stats *stats);
+
+/* Likewise, what became of runs, added to why. */
+void monitor_rules_why(const struct monitor_rules *rules, struct program_why *why);
 
 /* Time passes up to now_ns: what that completes is told. Not while somebody evaluates. */
 void monitor_rules_finish(struct monitor_rules *rules, uint64_t now_ns);

@@ -124,6 +124,11 @@ static void on_violation(void *context, const struct watch_violation *violation)
 
 static int make_monitor(struct monitor_session *session)
 {
+	const struct monitor_rules_options rules = {
+		.program = session->program,
+		.matches = &session->matches,
+		.counts_why = session->options->counts_why,
+	};
 	struct monitor_options options = session->options->monitor;
 	int result;
 
@@ -139,7 +144,7 @@ static int make_monitor(struct monitor_session *session)
 		return diag_no_memory(session->diag);
 	result = monitor_new(&options, session->diag, &session->monitor);
 	if (!result)
-		result = monitor_rules_new(session->program, &session->matches, session->diag, &session->rules);
+		result = monitor_rules_new(&rules, session->diag, &session->rules);
 	if (!result && monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
 		monitor_rules_free(session->rules);
 		result = diag_no_memory(session->diag);
@@ -347,6 +352,11 @@ static int count(struct monitor_session *session)
 		return diag_no_memory(session->diag);
 	for (uint32_t i = 0; i < session->program->rule_count; i++)
 		monitor_rules_stats(session->rules, i, &outcome->rules[i]);
+	if (!session->options->counts_why)
+		return 0;
+	if (program_why_new(session->program, &outcome->why))
+		return diag_no_memory(session->diag);
+	monitor_rules_why(session->rules, outcome->why);
 	return 0;
 }
 
@@ -360,7 +370,7 @@ int monitor_session_run(struct monitor_session *session, struct monitor_session_
 		if (result)
 			end(session, MONITOR_STOPPED);
 	}
-	monitor_end(session->monitor);
+	session->outcome.is_cut = !monitor_end(session->monitor);
 	monitor_rules_finish(session->rules, clock_now_ns());
 	counted = take(session);
 	result = result ? result : counted;

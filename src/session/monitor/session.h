@@ -7,6 +7,7 @@
 
 #include "program/aggregate/aggregate.h"
 #include "program/match.h"
+#include "program/why/why.h"
 #include "session/load/rules.h"
 #include "session/monitor/monitor.h"
 
@@ -21,6 +22,7 @@ struct monitor_session_options {
 
 	uint64_t for_ns; /* 0: no limit */
 	int signal_fd;   /* whose signals end the session, but SIGUSR1: on_status; SIGUSR2, SIGALRM */
+	bool counts_why; /* what becomes of runs is counted, into why of the outcome */
 	bool strict;     /* the first element that is lost or late ends it */
 
 	/* More evaluations than the rules. 0, or -errno and a sentence. NULL: there are none. */
@@ -50,9 +52,11 @@ struct monitor_session_outcome {
 	int signal, command_status; /* as a shell has it */
 	pid_t alive;                /* a command that goes on without us; 0: none */
 	uint64_t elapsed_ns;
+	bool is_cut;       /* elements are left that nobody has evaluated */
 	uint64_t unqueued; /* matches that found no room on their way here */
 	struct intake_counts counts;
-	struct program_rule_stats *rules; /* of the program, to be freed */
+	struct program_rule_stats *rules; /* of the program, to be freed, as the next */
+	struct program_why *why;          /* NULL: not asked for */
 };
 
 struct monitor_session;

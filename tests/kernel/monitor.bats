@@ -1,0 +1,276 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Monitors over the sensors of live programs: what is evaluated, promised, refused, and blamed. Needs root. What is in
+# time here is for the machine to know: only causes and counts are tested.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	: "${ASTERISM_TEST_PROGRAMS:=$BATS_TEST_DIRNAME/../../build/tests/kernel}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR"
+	export ASTERISM_SENSORS="$BATS_TEST_TMPDIR/socket"
+	plant="$ASTERISM_TEST_PROGRAMS/plant-sensors"
+	started=
+	cat >shop.events <<-'END'
+		EVENT request_begin "a request arrives" { id: u64 "number", bytes: u32 bytes, path: string[16] }
+		EVENT request_end "it is answered" { id: u64 "number", bytes: u32 bytes, path: string[16] }
+	END
+	cat >slow.rule <<-'END'
+		EVENTS "sensor:shop.events"
+		RULE slow PATTERN { [request_begin:b, request_end:e] } WHERE { [id], e.ts - b.ts > 10ms }
+		RETURN { b.id AS id, e.bytes AS bytes, e.path AS path }
+	END
+	sed 's/10ms/10min/' slow.rule >never.rule
+	rates=(--sensor request_begin,rate=10000/s,burst=100 --sensor request_end,rate=10000/s,burst=100)
+}
+
+teardown() {
+	for pid in $started; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+}
+
+# A figure of a line of JSON, by its path: figure monitor causes over_rate
+figure() {
+	python3 -c '
+import json, sys
+for line in open("out"):
+    value = json.loads(line)
+    for name in sys.argv[1:]:
+        value = value.get(name) if isinstance(value, dict) else None
+    if value is not None:
+        print(json.dumps(value))' "$@"
+}
+
+# Into out and err; the status is status.
+monitor() {
+	status=0
+	"$ASTERISM" monitor -f json "$@" >out 2>err || status=$?
+}
+
+without_nice() {
+	setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice "$@"
+}
+
+wait_until() {
+	for ((i = 0; i < 400; i++)); do
+		"$@" && return
+		sleep 0.05
+	done
+	false
+}
+
+@test "best effort: every element is evaluated, matches are told, and what came of it" {
+	run --separate-stderr -0 "$ASTERISM" monitor --policy best-effort slow.rule -- "$plant" requests 2 20 5
+	[[ $output == *"slow  plant-sensors"*"id=4  bytes=104 B  path=\"/index\""* ]]
+	[[ $stderr == *"no guarantee: no rate is declared of any sensor"* ]]
+	[[ $stderr == *"80 elements evaluated, 0 lost, response at most "* ]]
+}
+
+@test "nothing slow, no match; and the status of the command" {
+	run --separate-stderr -7 "$ASTERISM" monitor --policy best-effort never.rule -- sh -c "$plant requests 1 20 0; exit 7"
+	[ -z "$output" ]
+	[[ $stderr == *"40 elements evaluated, 0 lost"* ]]
+}
+
+@test "the promise is the sum of its parts, and told before what is launched runs" {
+	monitor "${rates[@]}" never.rule -- "$plant" requests 2 50 0
+	[ "$status" = 0 ]
+	[ "$(head -n 1 out | cut -c1-10)" = '{"promise"' ]
+	local bound=$(figure promise bound_ns)
+	[ "$bound" -gt 0 ]
+	[ "$bound" = $(($(figure promise latency_ns) + $(figure promise delta_ns) + $(figure promise h_ns) + $(figure promise omega_ns))) ]
+	[ "$(figure monitor bound_ns)" = "$bound" ]
+	[ "$(figure monitor elements)" = 200 ]
+	[ "$(figure monitor lost)" = 0 ]
+	[ "$(figure monitor sensors request_begin over_rate)" = 0 ]
+	[ "$(figure monitor causes unexplained)" = 0 ]
+	[ "$(figure promise guaranteed)" = true ]
+	[ "$(figure promise policy)" = '"deadline"' ]
+}
+
+@test "each policy evaluates everything" {
+	for policy in deadline fifo best-effort; do
+		monitor --policy $policy "${rates[@]}" never.rule -- "$plant" requests 2 30 0
+		[ "$status" = 0 ]
+		[ "$(figure promise policy)" = "\"$policy\"" ]
+		[ "$(figure monitor elements)" = 120 ]
+		[ "$(figure monitor lost)" = 0 ]
+	done
+}
+
+@test "a latency that no period gives is refused with what would do, and nothing is launched" {
+	run --separate-stderr -2 "$ASTERISM" monitor --period 1ms --latency 1.5ms "${rates[@]}" never.rule -- touch launched
+	[[ $stderr == *"l = 1.5 ms < T_M + d = 2 ms"* ]]
+	[[ $stderr == *"use --period 750us"* ]]
+	[ ! -e launched ]
+	run --separate-stderr -0 "$ASTERISM" monitor --period 750us --latency 1.5ms "${rates[@]}" never.rule -- true
+}
+
+@test "what does not fit into the period is refused with the figures" {
+	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s,burst=10,cost=600us never.rule -- true
+	[[ $stderr == *"the evaluations need "*" in every period, and have d = 1 ms"* ]]
+	[[ $stderr == *"request_begin has R = "*" at 600 us each"* ]]
+}
+
+@test "what the kernel does not admit is refused with what would fit" {
+	local nearly_all=(--policy deadline --period 20ms --latency 40ms --sensor request_begin,rate=50/s,cost=9960us)
+	"$plant" paced 200000 1000 &
+	local producer=$!
+	started=$producer
+	# As many as there are processors leave no room for one more.
+	for ((i = 0; i < $(nproc); i++)); do
+		"$ASTERISM" monitor -f json "${nearly_all[@]}" never.rule -p $producer >out$i 2>err$i &
+		started="$started $!"
+	done
+	for ((i = 0; i < $(nproc); i++)); do
+		wait_until grep -q -e '"promise"' -e 'does not admit' out$i err$i
+	done
+	run --separate-stderr -2 "$ASTERISM" monitor "${nearly_all[@]}" never.rule -- touch launched
+	[[ $stderr == *"the kernel does not admit 19.97 ms in every 20 ms"*" would fit: lower the rates"* ]]
+	[ ! -e launched ]
+}
+
+@test "wrong declarations are told" {
+	run --separate-stderr -2 "$ASTERISM" monitor --sensor other,rate=1000/s never.rule -- true
+	[[ $stderr == *"--sensor other: nothing that is monitored is called so"* ]]
+	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000 never.rule -- true
+	[[ $stderr == *"'1000' is not a rate"*"50000/s"* ]]
+	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s,spacing=2ms never.rule -- true
+	[[ $stderr == *"do not reach that rate"* ]]
+	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,speed=3 never.rule -- true
+	[[ $stderr == *"there is no 'speed'"* ]]
+	run --separate-stderr -2 "$ASTERISM" monitor --period 1ms --deadline 2ms "${rates[@]}" never.rule -- true
+	[[ $stderr == *"the deadline cannot be later than the period"* ]]
+}
+
+@test "events of the kernel are refused" {
+	cat >both.rule <<-'END'
+		EVENTS "sensor:shop.events"
+		RULE both PATTERN { [request_begin:b, sched_switch:s] } WHERE { b.tid == s.prev_pid }
+	END
+	run --separate-stderr -4 "$ASTERISM" monitor both.rule -- true
+	[[ $stderr == *"rule both waits for sched_switch, which the kernel raises"* ]]
+}
+
+@test "without the privilege there is no guarantee, which is said; and a policy that is demanded is an error" {
+	run --separate-stderr -0 without_nice "$ASTERISM" monitor "${rates[@]}" never.rule -- "$plant" requests 1 20 0
+	[[ $stderr == *"no guarantee: CAP_SYS_NICE is missing"* ]]
+	[[ $stderr == *"40 elements evaluated, 0 lost"* ]]
+	for demand in "--policy deadline" "--policy fifo" --strict; do
+		run --separate-stderr -4 without_nice "$ASTERISM" monitor $demand "${rates[@]}" never.rule -- touch launched
+		[[ $stderr == *"is not permitted: CAP_SYS_NICE is missing"* ]]
+		[ ! -e launched ]
+	done
+}
+
+@test "a producer over its rate is named; one within it is not" {
+	monitor --sensor request_begin,rate=100/s,burst=5 never.rule -- "$plant" paced 200 1000
+	[ "$(figure monitor elements)" = 200 ]
+	[ "$(figure monitor sensors request_begin over_rate)" -gt 0 ]
+	grep -q "request_begin exceeded its declared rate: .* of 200 elements came earlier" err
+	monitor --sensor request_begin,rate=1000/s,burst=5 never.rule -- "$plant" paced 200 1000
+	[ "$(figure monitor sensors request_begin over_rate)" = 0 ]
+	! grep -q "exceeded its declared rate" err
+}
+
+@test "evaluations that take longer than they may are blamed" {
+	# Every element is held against all runs that are open.
+	cat >heavy.rule <<-'END'
+		EVENTS "sensor:shop.events"
+		RULE heavy SKIPTILLANY PATTERN { [request_begin:b, request_begin:e] } WHERE { b.id + e.id == 0 - 1 }
+	END
+	monitor --sensor request_begin,rate=500/us,cost=1ns heavy.rule -- "$plant" paced 30000 20
+	[ "$(figure monitor violations)" -gt 0 ]
+	[ "$(figure monitor causes over_cost)" -gt 0 ]
+	[ "$(figure monitor causes unexplained)" = 0 ]
+	grep -q "evaluation took longer than it may, or was interrupted" err
+	grep -q "an evaluation of request_begin took up to .*, more than C = 1 ns" err
+	[ $(($(figure monitor elements) + $(figure monitor lost))) = 30000 ]
+}
+
+@test "a writer that is stopped between begin and commit is waited for as long as is promised, and told" {
+	monitor "${rates[@]}" never.rule -- "$plant" stopped 300
+	[ "$(figure monitor elements)" = 21 ]
+	[ "$(figure monitor lost)" = 0 ]
+	[ "$(figure monitor held)" -ge 1 ]
+	[ "$(figure monitor causes unexplained)" = 0 ]
+	grep -q "a writer stood still between begin and commit for longer than 1 ms, and was not waited for" err
+}
+
+@test "strict: the first element that is lost or late ends it, with status 3" {
+	monitor --strict --sensor request_begin,rate=500/us,cost=1ns never.rule -- "$plant" flood 100000000
+	[ "$status" = 3 ]
+	grep -q "ended by --strict: an element was lost, or evaluated too late" err
+	# The command was told to end.
+	[ "$(figure monitor elements)" -lt 100000000 ]
+}
+
+@test "copies are made in time, and evaluated all the same" {
+	monitor --copy "${rates[@]}" slow.rule -- "$plant" requests 2 20 5
+	[ "$status" = 0 ]
+	[ "$(figure monitor elements)" = 80 ]
+	[ "$(grep -c '"match":"slow"' out)" -ge 8 ]
+	[ "$(figure monitor unevaluated_copies)" = 0 ]
+	grep -q "only their copies were promised" err
+}
+
+@test "several monitors read one sensor, and one that comes late begins with what is raised then" {
+	"$ASTERISM" sensors --serve 2>served &
+	started=$!
+	wait_until grep -q "sensors register at" served
+	"$plant" paced 200000 1000 &
+	local producer=$!
+	started="$started $producer"
+	"$ASTERISM" monitor -f json "${rates[@]}" --for 3s never.rule -p $producer >first 2>first.err &
+	local first=$!
+	sleep 1
+	monitor "${rates[@]}" --for 1s never.rule -p $producer
+	wait $first
+	[ "$(figure monitor elements)" -gt 0 ]
+	[ "$(figure monitor lost)" = 0 ]
+	local late=$(figure monitor elements)
+	mv first out
+	[ "$(figure monitor lost)" = 0 ]
+	[ "$(figure monitor elements)" -gt "$late" ]
+	[ "$(figure monitor causes unexplained)" = 0 ]
+}
+
+@test "an application that is killed: what it had committed is evaluated, what it had begun is told" {
+	monitor "${rates[@]}" never.rule -- "$plant" open
+	[ "$status" = 137 ]
+	[ "$(figure monitor elements)" = 1 ]
+	grep -q "1 event of sensors was begun and never finished: its process ended" err
+}
+
+@test "SIGUSR1 tells how it goes, and Ctrl-C ends it with everything told" {
+	"$plant" paced 200000 1000 &
+	local producer=$!
+	started=$producer
+	"$ASTERISM" monitor -f json "${rates[@]}" never.rule -p $producer >out 2>err &
+	local session=$!
+	started="$started $session"
+	wait_until grep -q '"promise"' out
+	kill -USR1 $session
+	wait_until grep -q "elements evaluated, 0 lost, response at most" err
+	kill -INT $session
+	wait_until grep -q '"stats"' out
+	[ "$(figure monitor lost)" = 0 ]
+}
+
+@test "a proof draws what it has seen beside the bound" {
+	run --separate-stderr "$ASTERISM" monitor --prove 1s "${rates[@]}" never.rule -- "$plant" paced 200000 1000
+	[[ $output == *"# response up to, elements"* ]]
+	[[ $output == *" bound; l(R) = "* ]]
+	[[ $output == *"# least "*", average "*", most "* ]]
+	# It is as it is: proven, or not and then with status 3.
+	if [ "$status" = 0 ]; then
+		[[ $stderr == *"no element was late"*"proves nothing of the next minute"* ]]
+	else
+		[ "$status" = 3 ]
+		[[ $stderr == *"not proven"* ]]
+	fi
+}
