@@ -7,6 +7,7 @@
 #include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/input/rules.h"
+#include "cmd/measuring.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
 #include "cmd/text/signals.h"
@@ -25,6 +26,7 @@
 
 struct replay {
 	struct sink sink;
+	struct measuring measuring;
 	uint64_t shown_ns;
 	bool shown;
 };
@@ -158,7 +160,7 @@ static int check_kinds(const struct cli_arguments *arguments, const struct opera
 		cli_hint("the traces come after the rules");
 		return STATUS_USAGE;
 	}
-	if (operands->rule_count || cli_has(arguments, OPTION_RULE))
+	if (operands->rule_count || cli_has(arguments, OPTION_RULE) || measuring_is_asked(arguments))
 		return STATUS_FINE;
 	cli_error("no rule to look for: %s is a trace", operands->traces[0]);
 	cli_hint("rules come before the traces, in files that do not end in .jsonl");
@@ -204,6 +206,21 @@ static void warn_of_names(const struct session_rules *rules, const struct event_
 			 machine->host);
 }
 
+/* Where results go, and what is measured. Nothing is left to close where it fails. */
+static int open_results(struct replay *replay, const struct cli_arguments *arguments, const struct program *program)
+{
+	int status = sink_open(&replay->sink, arguments, program);
+
+	if (status)
+		return status;
+	status = measuring_open(&replay->measuring, arguments, &replay->sink);
+	if (status) {
+		measuring_close(&replay->measuring);
+		sink_abandon(&replay->sink);
+	}
+	return status;
+}
+
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -212,7 +229,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_totals totals;
 	struct replay replay = { .shown = false };
-	int status = sink_open(&replay.sink, arguments, session_rules_program(rules));
+	int status = open_results(&replay, arguments, session_rules_program(rules));
 
 	if (status) {
 		asterism_diag_free(diag);
@@ -231,8 +248,10 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.machine = &replay.sink.machine,
 		.stop = signals_take(),
 	};
+	const struct session_tap tap = measuring_tap(&replay.measuring);
 	char *remedy = put_remedy(arguments, operands);
 
+	options.tap = replay.measuring.measures ? &tap : NULL;
 	options.remedy = remedy;
 	options.counts_why = replay.sink.tells_why;
 	options.jobs = jobs_of(arguments, operands);
@@ -241,6 +260,8 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	int result = session_replay(rules, &options, diag, &totals);
 
 	hide_progress(&replay);
+	if (!result && replay.measuring.measures)
+		result = measuring_end(&replay.measuring, totals.missing);
 	warn_of_names(rules, &replay.sink.machine, diag);
 	if (diag)
 		cli_print(diag);
@@ -257,6 +278,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		status = signals_status(status);
 	}
 	session_totals_fini(&totals);
+	measuring_close(&replay.measuring);
 	alloc_free(remedy);
 	return status;
 }
@@ -265,13 +287,18 @@ static int run(const struct cli_arguments *arguments)
 {
 	struct session_rules *rules;
 	struct operands operands;
+	bool has_rules = false;
 	int status = find_kinds(arguments, &operands);
 
 	if (!status)
 		status = check_kinds(arguments, &operands);
-	if (!status)
+	if (!status && !operands.rule_count && !cli_has(arguments, OPTION_RULE)) {
+		status = measuring_replay(arguments);
+	} else if (!status) {
 		status = cmd_read_rules(arguments, operands.rules, operands.rule_count, &rules);
-	if (!status) {
+		has_rules = !status;
+	}
+	if (has_rules) {
 		status = replay_events(arguments, &operands, rules);
 		session_rules_free(rules);
 	}
@@ -287,13 +314,14 @@ static const struct cli_example examples[] = {
 	  "Feeds the same events through the programs that 'asterism run' would load." },
 	{ "asterism replay --from 2s --to 2500ms slow-syscall.rule events.jsonl",
 	  "Half a second of them, beginning two seconds after the first event." },
+	{ "asterism replay --measure sys_enter,log,by=id events.jsonl", "Measures without a rule." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_replay = {
 	.name = "replay",
 	.summary = "find constellations in recorded events",
-	.operands = "{RULE | -r TEXT}... TRACE...",
+	.operands = "{RULE | -r TEXT | --measure EVENT}... TRACE...",
 	.description =
 		"Runs the rules - files, or @NAME for shipped ones - over the recorded events of all traces, merged by "
 		"time. A directory, a file called "
@@ -309,15 +337,36 @@ const struct cli_command cmd_replay = {
 		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
 		"the first "
 		"of these times and ends before the second.\n\n"
+		"With --measure and --heartbeat events are measured as 'asterism monitor' measures them, beside the "
+		"rules or without any. One measure is a table: how many events, how often, the intervals between them "
+		"and their jitter (RFC 3550), or what a field comes to.\n\n"
 		"Rules are distributed over a pool of worker threads; where there are fewer rules than threads, a rule "
 		"whose every event carries its key, such as [tid], is divided into shards. Matches, their order and "
 		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
 		"such a rule is full.",
-	.options = { OPTION_ENGINE, OPTION_EXCEPT, OPTION_FAIL_ON_MATCH, OPTION_FORMAT, OPTION_FROM, OPTION_INPUT,
-		     OPTION_JOBS, OPTION_MATCH_LIMIT, OPTION_MIN_SEVERITY, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET,
-		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_VERBOSE, OPTION_WHEN, OPTION_WHY },
+	.options = { OPTION_CATALOG,
+		     OPTION_ENGINE,
+		     OPTION_EVERY,
+		     OPTION_EXCEPT,
+		     OPTION_HEARTBEAT,
+		     OPTION_MEASURE,
+		     OPTION_FAIL_ON_MATCH,
+		     OPTION_FORMAT,
+		     OPTION_FROM,
+		     OPTION_INPUT,
+		     OPTION_JOBS,
+		     OPTION_MATCH_LIMIT,
+		     OPTION_MIN_SEVERITY,
+		     OPTION_MODE,
+		     OPTION_OUTPUT,
+		     OPTION_QUIET,
+		     OPTION_RULE,
+		     OPTION_SET,
+		     OPTION_TO,
+		     OPTION_VERBOSE,
+		     OPTION_WHEN,
+		     OPTION_WHY },
 	.examples = examples,
-	.operands_min = 2,
-	.instead = OPTION_RULE,
+	.operands_min = 1,
 	.run = run,
 };

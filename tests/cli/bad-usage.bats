@@ -71,7 +71,7 @@ refused() {
 		refused "asterism: error: 'asterism $command' needs *" $command
 		[[ ${stderr_lines[1]} == "help: 'asterism $command --help' shows how it is used" ]]
 	done
-	refused "asterism: error: 'asterism replay' needs {RULE | -r TEXT}... TRACE..." replay pair.rule
+	refused "asterism: error: nothing to replay: the last argument, pair.rule, is a rule file" replay pair.rule
 	refused "asterism: error: 'asterism compile' needs -o FILE*" compile pair.rule
 	refused "asterism: error: 'asterism events' takes [[]PATTERN], not 'b' as well" events a b
 	refused "asterism: error: --format cannot be 'svg'" explain -f svg pair.rule

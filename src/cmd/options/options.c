@@ -71,6 +71,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "what is recorded: names or patterns such as 'sched_*', each with :FIELD+FIELD if not all "
 			    "of its fields; !PATTERN leaves out, alone of what is usual; sensor:NAME, "
 			    "sensor:PROGRAM:NAME or sensor:/path/of/program are events of applications" },
+	[OPTION_EVERY] = { "every", 0, CLI_TIME, "TIME", NULL,
+			   "report measures every TIME, not only at the end; in a replay it is the time "
+			   "of the events" },
 	[OPTION_EXCEPT] = { "except", 0, CLI_TEXT, "FILE", NULL,
 			    "except matches by the lines of FILE, 'RULE: condition, ...': where all of a line's "
 			    "conditions hold, the match is only counted; may be given several times",
@@ -93,6 +96,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    .help = "write a C header for programs that use libasterism: a structure per rule for what "
 				    "it "
 				    "returns" },
+	[OPTION_HEARTBEAT] = { "heartbeat", 0, CLI_TEXT, "WHAT", NULL,
+			       "report when an event stays away, and when it is back; WHAT is EVENT=TIME, with "
+			       ",by=FIELD "
+			       "for each value of a field; may be given several times",
+			       .repeats = true },
 	[OPTION_HELP] = { "help", 'h', CLI_ANSWER, .help = "show this help and exit" },
 	[OPTION_INPUT] = { "input", 0, CLI_CHOICE, "FORMAT", input_choices,
 			   "format of the events: jsonl (default): one JSON object per line" },
@@ -112,6 +120,16 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_MATCH_LIMIT] = { "limit", 0, CLI_NUMBER, "NUMBER", NULL,
 				 "show so many matches of a rule in a program, and count the others; in text 20 "
 				 "otherwise, in JSON all" },
+	[OPTION_MEASURE] = { "measure", 0, CLI_TEXT, "WHAT", NULL,
+			     "count an event and report its rate, intervals and jitter, or what a field comes to; WHAT "
+			     "is "
+			     "EVENT or EVENT.FIELD, with ,log or ,linear=LOW..HIGH/BUCKETS for a histogram and "
+			     ",by=FIELD "
+			     "for each value of a field; may be given several times",
+			     .repeats = true,
+			     .more = "Values may have units: linear=0..10ms/20. There is room for 256 keys, with "
+				     ",keys=N for "
+				     "as many as N; events of further ones are counted." },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
 				  "report matches of rules of this SEVERITY and above only; those of other rules, also "
 				  "of such without one, are counted" },

@@ -161,6 +161,13 @@ int sink_aggregate(void *context, const struct aggregate_report *report)
 	return check(sink, result);
 }
 
+int sink_put(struct sink *sink)
+{
+	int result = lines_put(&sink->lines);
+
+	return sink->is_gone ? -EPIPE : check(sink, result ? result : lines_flush(&sink->lines));
+}
+
 int sink_flush(void *context)
 {
 	struct sink *sink = context;

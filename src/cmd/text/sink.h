@@ -54,6 +54,9 @@ int sink_match(void *context, const struct program_match *match);
 /* An aggregate_report_fn; context and result as of sink_match. */
 int sink_aggregate(void *context, const struct aggregate_report *report);
 
+/* What was written to lines.stream, which is no match, is whole; result as of sink_match. */
+int sink_put(struct sink *sink);
+
 /* Writes out what sink_match has kept in memory; result as there. */
 int sink_flush(void *context);
 

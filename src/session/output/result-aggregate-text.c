@@ -3,24 +3,14 @@
 
 #include "session/output/result-aggregate.h"
 
-#include "base/alloc.h"
 #include "base/text.h"
 #include "program/query.h"
+#include "session/output/grid.h"
 #include "session/output/result-priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BAR_WIDTH = 40 };
-
-/* A table of texts; row 0 holds the names of the columns. */
-struct grid {
-	char **texts;
-	int *widths;
-	bool *is_left; /* per column */
-	size_t columns, rows;
-};
 
 /* What a value is printed by: a key, an aggregate, the bound of a bucket. */
 struct shown {
@@ -56,25 +46,6 @@ static char *name_of(const struct program *program, uint32_t name, const char *p
 	return fclose(stream) ? NULL : text;
 }
 
-/* Characters that are seen: bytes but those within a character. */
-static int width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
-static void set(struct grid *grid, size_t row, size_t column, char *text)
-{
-	int width = text ? width_of(text) : 0;
-
-	grid->texts[row * grid->columns + column] = text;
-	if (width > grid->widths[column])
-		grid->widths[column] = width;
-}
-
 static size_t columns_of(const struct program_aggregate *aggregate)
 {
 	return aggregate->op == PROGRAM_QUANTILES_OF   ? AGGREGATE_QUANTILES
@@ -93,14 +64,15 @@ static void name_columns(struct grid *grid, const struct aggregate_table *table)
 		const struct program_aggregate *by = &program_by(program, image)[i];
 
 		grid->is_left[column] = program->nodes[by->node].kind == PROGRAM_STRING;
-		set(grid, 0, column++, name_of(program, by->name, ""));
+		grid_set(grid, 0, column++, name_of(program, by->name, ""));
 	}
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
 
 		for (size_t j = 0; j < columns_of(aggregate); j++)
-			set(grid, 0, column++,
-			    name_of(program, aggregate->name, aggregate->op == PROGRAM_QUANTILES_OF ? parts[j] : ""));
+			grid_set(grid, 0, column++,
+				 name_of(program, aggregate->name,
+					 aggregate->op == PROGRAM_QUANTILES_OF ? parts[j] : ""));
 	}
 }
 
@@ -117,7 +89,7 @@ static void fill_row(struct grid *grid, size_t number, const struct aggregate_ta
 		const struct shown shown = { program, program_by(program, image)[i].meaning };
 
 		is_there = aggregate_key(table, row, i, &value);
-		set(grid, number, column++, text_of(&shown, is_there, &value));
+		grid_set(grid, number, column++, text_of(&shown, is_there, &value));
 	}
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
@@ -127,23 +99,8 @@ static void fill_row(struct grid *grid, size_t number, const struct aggregate_ta
 		for (size_t j = 0; j < columns_of(aggregate); j++) {
 			is_there = is_split ? aggregate_quantile(&row->cells[i], (int)j, &value)
 					    : aggregate_value(table, row, i, &value);
-			set(grid, number, column++, text_of(&shown, is_there, &value));
+			grid_set(grid, number, column++, text_of(&shown, is_there, &value));
 		}
-	}
-}
-
-static void put_grid(FILE *stream, const struct grid *grid)
-{
-	for (size_t row = 0; row < grid->rows; row++) {
-		for (size_t column = 0; column < grid->columns; column++) {
-			const char *text = grid->texts[row * grid->columns + column];
-			bool is_last = column + 1 == grid->columns;
-			int gap = grid->widths[column] - (text ? width_of(text) : 0);
-
-			fprintf(stream, "  %*s%s%*s", grid->is_left[column] ? 0 : gap, "", text ? text : "",
-				grid->is_left[column] && !is_last ? gap : 0, "");
-		}
-		putc('\n', stream);
 	}
 }
 
@@ -151,28 +108,22 @@ static void put_table(FILE *stream, const struct aggregate_report *report)
 {
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
-	struct grid grid = { .columns = image->by_count, .rows = report->row_count + 1 };
+	size_t columns = image->by_count;
+	struct grid grid;
 
 	for (uint32_t i = 0; i < image->aggregate_count; i++)
-		grid.columns += columns_of(&program_aggregates(program, image)[i]);
-	if (!grid.columns)
+		columns += columns_of(&program_aggregates(program, image)[i]);
+	if (!columns)
 		return;
-	grid.texts = alloc_zero(grid.rows * grid.columns, sizeof *grid.texts);
-	grid.widths = alloc_zero(grid.columns, sizeof *grid.widths);
-	grid.is_left = alloc_zero(grid.columns, sizeof *grid.is_left);
-	if (grid.texts && grid.widths && grid.is_left) {
+	if (grid_init(&grid, report->row_count + 1, columns)) {
 		name_columns(&grid, report->table);
 		for (size_t i = 0; i < report->row_count; i++)
 			fill_row(&grid, i + 1, report->table, &report->rows[i]);
-		put_grid(stream, &grid);
+		grid_put(stream, &grid);
 	} else {
 		fputs("  (memory is short)\n", stream);
 	}
-	for (size_t i = 0; grid.texts && i < grid.rows * grid.columns; i++)
-		free(grid.texts[i]);
-	alloc_free(grid.texts);
-	alloc_free(grid.widths);
-	alloc_free(grid.is_left);
+	grid_fini(&grid);
 }
 
 /* "  low .. high", or the one value that a bucket holds. */
@@ -193,27 +144,24 @@ static char *label_of(const struct shown *shown, int32_t bucket)
 	return fclose(stream) ? NULL : text;
 }
 
+/* The buckets of a histogram, for grid_put_bars. */
+struct labelled {
+	struct shown shown;
+	int32_t first;
+};
+
+static char *label_bar(const void *context, uint32_t index)
+{
+	const struct labelled *labelled = context;
+
+	return label_of(&labelled->shown, labelled->first + (int32_t)index);
+}
+
 static void put_bars(FILE *stream, const struct shown *shown, const struct aggregate_buckets *buckets)
 {
-	uint64_t most = 1;
-	int width = 0;
+	const struct labelled labelled = { *shown, buckets->first };
 
-	for (uint32_t i = 0; i < buckets->count; i++) {
-		char *label = buckets->counts[i] ? label_of(shown, buckets->first + (int32_t)i) : NULL;
-
-		width = label && (int)strlen(label) > width ? (int)strlen(label) : width;
-		most = buckets->counts[i] > most ? buckets->counts[i] : most;
-		free(label);
-	}
-	for (uint32_t i = 0; i < buckets->count; i++) {
-		int bar = (int)((double)buckets->counts[i] / (double)most * BAR_WIDTH + 0.5);
-		char *label = buckets->counts[i] ? label_of(shown, buckets->first + (int32_t)i) : NULL;
-
-		if (buckets->counts[i])
-			fprintf(stream, "    %*s  %10" PRIu64 "  %.*s\n", width, label ? label : "", buckets->counts[i],
-				bar, "########################################");
-		free(label);
-	}
+	grid_put_bars(stream, &(struct grid_bars){ buckets->counts, buckets->count, label_bar, &labelled });
 }
 
 /* "histogram of took, comm=cp a.id=0" and its bars. */

@@ -166,8 +166,11 @@ static void pass_time(struct replay *replay, uint64_t ns)
 
 static int feed(struct replay *replay, const struct event *event)
 {
-	int result = translate(replay, event);
+	const struct session_tap *tap = replay->options->tap;
+	int result = tap ? tap->on_event(tap->context, replay->input.source, event) : 0;
 
+	if (!result)
+		result = translate(replay, event);
 	pass_time(replay, event->record->ts);
 	replay->progress.events++;
 	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
@@ -266,7 +269,7 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 	if (!result && options->relaxed)
 		replay_input_relax(&replay->input);
 	if (!result)
-		result = replay_want_init(&replay->want, replay->program);
+		result = replay_want_init(&replay->want, replay->program, options->tap);
 	if (result)
 		return result;
 	result = check_input(replay, rules, diag);
@@ -351,6 +354,8 @@ int replay_events(const struct session_rules *rules, const struct session_replay
 	if (result == EXECUTOR_REPEAT) {
 		/* What the first try said it says again. */
 		diag_forget(diag, messages);
+		if (options->tap && options->tap->on_repeat)
+			options->tap->on_repeat(options->tap->context);
 		replay =
 			(struct replay){ .options = options, .program = replay.program, .unreported = replay.reported };
 		result = pass(&replay, rules, diag, totals);

@@ -30,6 +30,15 @@ struct session_moment {
 	bool since_start; /* counted from the first event of all inputs, else as their events have it */
 };
 
+/* Who looks at the events beside the rules: what it wants to be decoded, and every event, before the rules have it. */
+struct session_tap {
+	bool (*wants)(void *context, const struct event_type *type);
+	bool (*wants_field)(void *context, const struct event_type *type, uint32_t field);
+	int (*on_event)(void *context, const struct event_source *source, const struct event *event);
+	void (*on_repeat)(void *context); /* all of them come once more, from the first on */
+	void *context;
+};
+
 struct session_replay_options {
 	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
 	size_t file_count;
@@ -53,6 +62,7 @@ struct session_replay_options {
 	void *context;                                                               /* of all of these */
 	struct event_machine
 		*machine; /* takes the inputs' clock and host, before the first match, else at the end; NULL: no need */
+	const struct session_tap *tap;     /* NULL: nobody */
 	const volatile sig_atomic_t *stop; /* becomes true when the session is to end; NULL: never */
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "program/reads.h"
+#include "session/replay/replay.h"
 
 #include <errno.h>
 
@@ -19,9 +20,10 @@ static void add_field(void *context, uint32_t field, enum program_read what_for)
 	want->fields[field] = true;
 }
 
-int replay_want_init(struct replay_want *want, const struct program *program)
+int replay_want_init(struct replay_want *want, const struct program *program, const struct session_tap *tap)
 {
 	*want = (struct replay_want){ .program = program,
+				      .tap = tap,
 				      .fields = alloc_zero(program->field_count, sizeof *want->fields) };
 	if (!want->fields)
 		return -ENOMEM;
@@ -42,7 +44,8 @@ static bool names(void *context, const struct event_type *type)
 {
 	const struct replay_want *want = context;
 
-	return program_type_find(want->program, type->name) != PROGRAM_NONE;
+	return program_type_find(want->program, type->name) != PROGRAM_NONE ||
+	       (want->tap && want->tap->wants(want->tap->context, type));
 }
 
 /* An OVER { * } asks for the headers of all. */
@@ -58,6 +61,8 @@ static bool wants_field(void *context, const struct event_type *type, uint32_t f
 	const struct replay_want *want = context;
 	uint32_t index = program_type_find(want->program, type->name);
 
+	if (want->tap && want->tap->wants_field(want->tap->context, type, field))
+		return true;
 	return index != PROGRAM_NONE && field < want->program->types[index].field_count &&
 	       want->fields[want->program->types[index].first_field + field];
 }

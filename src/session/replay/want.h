@@ -7,14 +7,17 @@
 #include "event/source.h"
 #include "program/load.h"
 
+struct session_tap;
+
 struct replay_want {
 	const struct program *program; /* borrowed */
 	bool sees_all;                 /* types that the program does not know are part of some OVER { * } */
 	bool *fields;                  /* per field of the program */
+	const struct session_tap *tap; /* borrowed, or NULL: it wants more */
 };
 
 /* Free with replay_want_fini. Returns 0, -ENOMEM. */
-int replay_want_init(struct replay_want *want, const struct program *program);
+int replay_want_init(struct replay_want *want, const struct program *program, const struct session_tap *tap);
 void replay_want_fini(struct replay_want *want);
 
 /* Borrows want. */

@@ -48,7 +48,7 @@ static const char *said(const char *text, const char *held, int *result, char *a
 
 	recorded_init(&recorded, session_rules_catalog(rules), held);
 	assert_int_equal(derive_new(&recorded.source, session_rules_catalog(rules), NULL, &source), 0);
-	assert_int_equal(replay_want_init(&want, program), 0);
+	assert_int_equal(replay_want_init(&want, program, NULL), 0);
 	const struct replay_check check = { program, session_rules_catalog(rules), source, &want, "so" };
 
 	*result = replay_check(&check, diag, missing);

@@ -210,7 +210,7 @@ static void open_keys_want_no_field(void **state)
 	rule.classes[0].keys[MAKER_B].fields[0] = PROGRAM_NONE;
 	maker_add(m.build, &rule);
 	machines_start(&m);
-	assert_int_equal(replay_want_init(&want, m.program), 0);
+	assert_int_equal(replay_want_init(&want, m.program, NULL), 0);
 	assert_true(want.fields[maker_field(MAKER_B, MAKER_U)]);
 	assert_false(want.fields[maker_field(MAKER_B, MAKER_X)]);
 	replay_want_fini(&want);

@@ -32,7 +32,7 @@ static const char *wanted_by(const char *rule)
 	close(fd);
 	assert_int_equal(session_rules_read(&name, 1, NULL, &rules), 0);
 	unlink(file);
-	assert_int_equal(replay_want_init(&want, session_rules_program(rules)), 0);
+	assert_int_equal(replay_want_init(&want, session_rules_program(rules), NULL), 0);
 	const struct event_want asked = replay_want_of(&want);
 
 	text[0] = 0;
