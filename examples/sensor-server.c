@@ -8,6 +8,9 @@
  *	asterism sensors
  *	printf 'hello\nslow\n' | nc -q1 localhost 8642
  *
+ * "slow" sleeps 20 ms before it is answered, "sleep N" N ms, "compute N" works as long; the others take 0.1 ms. A
+ * request has three phases, told by sensors: it is received, worked on, and answered. requests.rule splits them.
+ *
  * Nothing here knows whether somebody looks, and nothing fails or waits where nobody does.
  */
 
@@ -29,18 +32,56 @@
 
 ASTERISM_SENSOR(connection_open, "a client connects", CONNECTION)
 ASTERISM_SENSOR(request_begin, "a line has come", REQUEST)
+ASTERISM_SENSOR_BARE(request_work, "it is understood, and worked on")
+ASTERISM_SENSOR_BARE(request_answer, "the work is done, and answered")
 ASTERISM_SENSOR(request_end, "it is answered", ANSWER)
 ASTERISM_SENSOR_BARE(connection_close, "a client is gone")
 
 static atomic_ulong requests;
 
+/* Milliseconds of this thread on a processor. */
+static double own_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (double)used.tv_sec * 1e3 + (double)used.tv_nsec / 1e6;
+}
+
+static void compute(int ms)
+{
+	double until = own_ms() + ms;
+	volatile unsigned sum = 0;
+
+	do
+		for (unsigned i = 0; i < 100000; i++)
+			sum += i;
+	while (own_ms() < until);
+}
+
+static void work(const char *line)
+{
+	struct timespec pause = { .tv_nsec = strncmp(line, "slow", 4) ? 100000 : 20000000 };
+	int ms;
+
+	if (sscanf(line, "compute %d", &ms) == 1) {
+		compute(ms);
+		return;
+	}
+	if (sscanf(line, "sleep %d", &ms) == 1)
+		pause = (struct timespec){ ms / 1000, ms % 1000 * 1000000L };
+	nanosleep(&pause, NULL);
+}
+
 static void answer(int connection, const char *line)
 {
 	uint64_t id = ++requests;
-	struct timespec while_working = { .tv_nsec = strncmp(line, "slow", 4) ? 100000 : 20000000 };
 
 	ASTERISM_SENSE(request_begin, id, (uint32_t)connection, (uint32_t)strlen(line));
-	nanosleep(&while_working, NULL);
+	ASTERISM_SENSE(request_work);
+	work(line);
+	ASTERISM_SENSE(request_answer);
+
 	int sent = dprintf(connection, "%lu: %s", (unsigned long)id, line);
 
 	ASTERISM_SENSE(request_end, id, line, sent > 0);
