@@ -26,6 +26,7 @@ enum {
 	CTF_STREAM_SENSORS = UINT16_MAX - 1, /* and of sensors, whose class is */
 	CTF_CLASS_SENSORS = 1,
 	CTF_METADATA_BYTES_MAX = 1 << 24,
+	CTF_CHANGED_BYTES = 512,
 };
 
 /* What changes of the choice of types are called in the environment, with a number from 1 on behind it. */
@@ -68,6 +69,8 @@ struct ctf_metadata {
 	const struct ctf_env *env;   /* besides the tracer's name; not read back */
 	char host[EVENT_HOST_BYTES]; /* the environment's, as it is read back; "": none, or one with escapes */
 	size_t env_count;
+	/* Types that were not taken all the time, with commas between them, cut, as it is read back; "": none. */
+	char changed[CTF_CHANGED_BYTES];
 	const struct ctf_event *events;
 	size_t event_count;
 	bool has_sensors; /* there is a stream for them */

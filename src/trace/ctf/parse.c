@@ -220,13 +220,51 @@ static void take_host(const struct token *token, char host[EVENT_HOST_BYTES])
 		snprintf(host, EVENT_HOST_BYTES, "%.*s", (int)token->length - 2, token->at + 1);
 }
 
-/* Of the environment only the host matters. */
+/* Whether the list has the name between its commas. */
+static bool lists(const char *list, const char *name, size_t length)
+{
+	for (const char *at = list; *at; at += strspn(at, ", ")) {
+		size_t one = strcspn(at, ",");
+
+		if (one == length && !memcmp(at, name, length))
+			return true;
+		at += one;
+	}
+	return false;
+}
+
+/* "TIME +type -type": the types go to the list, as far as there is room. */
+static void take_change(const struct token *token, char changed[CTF_CHANGED_BYTES])
+{
+	const char *at = token->at + 1, *end = token->at + token->length - 1;
+
+	while (token->kind == TOKEN_STRING && at < end) {
+		const char *word = at;
+		size_t used = strlen(changed), length;
+
+		while (at < end && *at != ' ')
+			at++;
+		length = (size_t)(at - word);
+		at += at < end;
+		if (length < 2 || (*word != '+' && *word != '-') || lists(changed, word + 1, length - 1))
+			continue;
+		if (used + length + sizeof ", " < CTF_CHANGED_BYTES)
+			snprintf(changed + used, CTF_CHANGED_BYTES - used, "%s%.*s", used ? ", " : "", (int)length - 1,
+				 word + 1);
+		else if (used + sizeof ", ..." <= CTF_CHANGED_BYTES && !strstr(changed, "..."))
+			strcpy(changed + used, ", ...");
+	}
+}
+
+/* Of the environment only the host matters, and what was not recorded all the time. */
 static int read_env(struct parser *parser, struct ctf_metadata *metadata)
 {
 	int result = 0;
 
 	while (!result && parser->token.kind == TOKEN_WORD) {
 		bool is_host = is_token(&parser->token, "hostname");
+		bool is_change = parser->token.length > strlen(CTF_ENV_CHANGE) &&
+				 !memcmp(parser->token.at, CTF_ENV_CHANGE, strlen(CTF_ENV_CHANGE));
 
 		advance(parser);
 		result = expect(parser, "=");
@@ -236,6 +274,8 @@ static int read_env(struct parser *parser, struct ctf_metadata *metadata)
 			return fail(parser, "a string or a number is expected here");
 		if (is_host)
 			take_host(&parser->token, metadata->host);
+		if (is_change)
+			take_change(&parser->token, metadata->changed);
 		advance(parser);
 		result = expect(parser, ";");
 	}

@@ -262,6 +262,10 @@ int ctf_types_read(struct ctf_types *types, const char *path, struct event_catal
 	*types = (struct ctf_types){ 0 };
 	if (!result)
 		result = ctf_metadata_read(&file.source, arena, diag, &metadata);
+	if (!result && *metadata.changed)
+		diag_add(diag, ASTERISM_WARNING, NULL, "their absence is no evidence there",
+			 "what was recorded has changed meanwhile: of these types not all events are in the trace: %s",
+			 metadata.changed);
 	if (!result)
 		result = add_classes(types, &metadata, catalog, &file, diag);
 	alloc_free(file.text);
