@@ -7,6 +7,7 @@
 #include "cmd/observe.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
+#include "cmd/text/sensors.h"
 #include "cmd/text/sink.h"
 
 #include <errno.h>
@@ -97,10 +98,16 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 
 static void report_losses(const struct recording_totals *totals)
 {
-	if (totals->overwritten)
-		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written",
-			    totals->overwritten);
-	if (totals->overwritten)
+	uint64_t sensed = totals->sensors.overwritten, overwritten = totals->overwritten - sensed;
+
+	if (sensed)
+		cli_warning("%" PRIu64
+			    " events of sensors were lost: they came faster than they could be written, or found "
+			    "no ring",
+			    sensed);
+	if (overwritten)
+		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written", overwritten);
+	if (overwritten)
 		cli_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
 	if (totals->unwritten)
 		cli_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
@@ -125,6 +132,17 @@ static void report_losses(const struct recording_totals *totals)
 			    totals->calls_32bit == 1 ? "is" : "are");
 }
 
+static void report_sensors(const struct recording_sensors_totals *sensors)
+{
+	sensors_report_unannounced(&sensors->unannounced, sensors->out_of_scope);
+	sensors_report_unfinished(sensors->unfinished);
+	if (sensors->late)
+		cli_note("%" PRIu64
+			 " events of sensors are in the trace behind younger ones: their threads were stopped in "
+			 "between",
+			 sensors->late);
+}
+
 static void report_totals(struct record *record, const struct session_totals *totals)
 {
 	const struct recording_totals *recording = &totals->recording;
@@ -142,6 +160,7 @@ static void report_totals(struct record *record, const struct session_totals *to
 		cli_note("%s of older events were deleted to keep to --max-size", size_text(recording->deleted_bytes));
 	observe_report_refused(recording);
 	report_losses(recording);
+	report_sensors(&recording->sensors);
 	record->sink.has_lost |= observe_report_unwritten(recording);
 }
 
@@ -155,6 +174,9 @@ static int finish(struct record *record, const struct cli_arguments *arguments, 
 		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals)
 			       ? STATUS_LOST
 			       : outcome->command_status;
+	/* The rules' sensors are recorded, and have been told of. */
+	totals->sensors.unannounced.count = 0;
+	totals->sensors.unfinished = 0;
 	sink_close(&record->sink, totals);
 	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }

@@ -17,6 +17,7 @@ struct event_catalog {
 	const struct event_catalog_supplier *supplier; /* or NULL */
 	bool of_sensors;                               /* what is read now are sensors, */
 	const char *prefix;                            /* whose names get this; NULL: none */
+	const char *program;                           /* whose they alone are; NULL: anybody's */
 	const char *tracefs;                           /* where it is mounted; NULL: not looked for yet, or nowhere */
 	unsigned reading;                              /* how deep includes are nested right now */
 };

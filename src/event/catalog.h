@@ -65,6 +65,9 @@ int event_catalog_read_as(struct event_catalog *catalog, const char *folder, con
 			  struct asterism_diag *diag);
 bool event_catalog_is_supplied(const struct event_catalog *catalog, const char *name);
 
+/* From here on, for a supplier: what it declares means those of this program alone; NULL: of any. Borrowed. */
+void event_catalog_set_program(struct event_catalog *catalog, const char *program);
+
 /* supplier is borrowed. */
 void event_catalog_set_supplier(struct event_catalog *catalog, const struct event_catalog_supplier *supplier);
 

@@ -325,12 +325,12 @@ static int scan_hook(struct parser *parser)
 /* The type is a sensor, under a name that its reader may have given it. */
 static int name_sensor(struct parser *parser)
 {
-	const char *prefix = parser->catalog->prefix;
+	const char *prefix = parser->catalog->prefix, *program = parser->catalog->program, *name = parser->type.name;
 
-	parser->type.sensor = parser->type.name;
+	parser->type.sensor = program ? arena_format(parser->scan.arena, "%s:%s", program, name) : name;
 	if (prefix)
-		parser->type.name = arena_format(parser->scan.arena, "%s_%s", prefix, parser->type.sensor);
-	return parser->type.name ? 0 : -ENOMEM;
+		parser->type.name = arena_format(parser->scan.arena, "%s_%s", prefix, name);
+	return parser->type.name && parser->type.sensor ? 0 : -ENOMEM;
 }
 
 /* The vector of hooks is the parser's own and is used again; the type gets a copy. */

@@ -184,6 +184,11 @@ bool event_catalog_is_supplied(const struct event_catalog *catalog, const char *
 	return catalog->supplier && !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
 }
 
+void event_catalog_set_program(struct event_catalog *catalog, const char *program)
+{
+	catalog->program = program;
+}
+
 static int read_supplied(struct event_catalog *catalog, const char *folder, const char *name,
 			 struct asterism_diag *diag)
 {

@@ -61,7 +61,7 @@ struct program_type {
 	uint32_t name;
 	uint32_t first_field, field_count; /* body fields */
 	uint32_t record_bytes;
-	uint32_t sensor; /* 1 + text: what the applications call it that raise it; 0: none do */
+	uint32_t sensor; /* 1 + text: by what applications raise it, NAME or PROGRAM:NAME; 0: none do */
 };
 
 struct program_field {

@@ -95,6 +95,23 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 	}
 }
 
+/* Sensors of a program that the pattern names are its alone. */
+static int hear_of(struct sensor_observer *observer, const char *pattern, struct reading *reading)
+{
+	const char *colon = strrchr(pattern, ':');
+	char program[SENSOR_PATH_BYTES];
+	int result;
+
+	if (colon && (size_t)(colon - pattern) < sizeof program) {
+		memcpy(program, pattern, (size_t)(colon - pattern));
+		program[colon - pattern] = 0;
+		event_catalog_set_program(reading->catalog, program);
+	}
+	result = hear(observer, pattern, reading);
+	event_catalog_set_program(reading->catalog, NULL);
+	return result;
+}
+
 static int ask(struct reading *reading, const char *pattern)
 {
 	struct sensor_observer *observer;
@@ -109,7 +126,7 @@ static int ask(struct reading *reading, const char *pattern)
 		diag_error(reading->diag, NULL, result, "the directory of sensors cannot be asked: %s",
 			   sensor_observer_reason(observer, result));
 	else
-		result = hear(observer, pattern, reading);
+		result = hear_of(observer, pattern, reading);
 	sensor_observer_close(observer);
 	if (!result && !reading->count) {
 		diag_add(reading->diag, ASTERISM_ERROR, NULL,

@@ -24,6 +24,7 @@ setup() {
 
 teardown() {
 	[ -z "${started:-}" ] || kill $started 2>/dev/null || true
+	[ -z "${folder:-}" ] || rm -rf "$folder"
 }
 
 @test "sensors alone are recorded, and shown with units" {
@@ -54,4 +55,126 @@ teardown() {
 	run -2 "$ASTERISM" replay slow.rule t
 	[[ $output == *"rule slow: sensor:request_begin was not recorded, so it cannot find anything in this input"* ]]
 	[[ $output == *"asterism record -o DIR slow.rule"* ]]
+}
+
+# The matches, without what only a running system says.
+matches() {
+	grep '"match"' "$1" | sed 's/,"time":.*/}/'
+}
+
+@test "recorded is as live: rules over sensors and the kernel find the same in the trace" {
+	cat >blocked.rule <<-'END'
+		EVENTS "sensor:shop.events"
+		RULE blocked SKIPTILLANY
+		PATTERN { [request_begin:b, sched_switch:off, sched_switch:on, request_end:e] }
+		WHERE { b.tid == off.prev_pid, b.tid == on.next_pid, b.id == e.id, on.ts - off.ts > 10ms }
+		RETURN { b.id AS id, off.ts - b.ts AS running, on.ts - off.ts AS blocked, e.ts - on.ts AS rest }
+	END
+	for rule in slow blocked; do
+		run --separate-stderr -0 "$ASTERISM" record -o $rule -f json --rules $rule.rule -- "$plant" requests 3 20 5
+		echo "$output" >live
+		"$ASTERISM" replay -f json $rule.rule $rule >replayed
+		[ "$(matches live | wc -l)" -ge 12 ]
+		diff <(matches live) <(matches replayed)
+		[[ $(matches live | head -1) == *'"cpu":null,"pid":'* ]]
+		# The trace's marks say the same.
+		"$ASTERISM" dump -f json -e match $rule >marks
+		[ "$(wc -l <marks)" = "$(matches live | wc -l)" ]
+	done
+	run -0 babeltrace2 blocked
+	[[ $output != *warning* ]]
+}
+
+@test "JSON lines of sensors are replayed as the trace is" {
+	"$ASTERISM" record -o t -e 'sensor:*' -- "$plant" requests 2 20 5
+	"$ASTERISM" dump -f json t >lines
+	grep -q '"cpu":null,' lines
+	"$ASTERISM" replay -f json slow.rule t >one
+	"$ASTERISM" replay -f json slow.rule lines >two
+	diff <(matches one) <(matches two)
+}
+
+@test "sensors alone need no privilege" {
+	folder=$(mktemp -d)
+	cp "$plant" "$ASTERISM" "$folder"
+	chmod 777 "$folder"
+	cd "$folder"
+	run --separate-stderr -0 setpriv --reuid 65534 --clear-groups env HOME="$folder" ASTERISM_SENSORS="$folder/own" ./asterism record -o own.trace -e sensor:request_end -- ./plant-sensors requests 1 5 0
+	[[ $stderr == *"5 events in "* ]]
+}
+
+@test "what is overwritten is counted to the last one, and the trace says the same" {
+	run --separate-stderr "$ASTERISM" record -o t -e sensor:request_begin -- "$plant" flood 3000000
+	[ "$status" = 3 ] || [ "$status" = 0 ]
+	local seen=$(sed -n 's/.*note: \([0-9]*\) events in.*/\1/p' <<<"$stderr")
+	local lost=$(sed -n 's/.*warning: \([0-9]*\) events of sensors were lost.*/\1/p' <<<"$stderr")
+	[ $((seen + ${lost:-0})) = 3000000 ]
+	run --separate-stderr "$ASTERISM" stat t
+	[[ ${lines[0]} == "$seen events in "*" ${lost:-0} lost" ]]
+	[ "$(babeltrace2 t 2>/dev/null | grep -c ' request_begin: ')" = "$seen" ]
+}
+
+@test "programs that call different things the same are both recorded, and each rule finds its own" {
+	"$ASTERISM" record -o t -e sensor:request_begin,sensor:request_end -- sh -c "'$plant' requests 1 5 1; '$plant-other' requests 1 7 1"
+	run -0 "$ASTERISM" stat t
+	[[ $output =~ request_begin\ +5\  ]]
+	[[ $output =~ request_begin_2\ +7\  ]]
+	run -0 "$ASTERISM" replay -f json slow.rule t
+	[ "$(grep -c '"match"' <<<"$output")" = 5 ]
+	cat >other.rule <<-END
+		EVENTS "sensor:$plant-other"
+		RULE slow PATTERN { [request_begin:b, request_end:e] } WHERE { [id], e.ts - b.ts > 10ms }
+	END
+	run -0 "$ASTERISM" replay -f json other.rule t
+	[ "$(grep -c '"match"' <<<"$output")" = 7 ]
+	[ "$(babeltrace2 t | grep -c ' request_begin: ')" = 12 ]
+}
+
+@test "sensors of one program alone, live and in the trace" {
+	"$ASTERISM" sensors --serve 2>/dev/null &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	cp "$plant" twin
+	"$plant" requests 1 60000 20 &
+	local one=$!
+	./twin requests 1 60000 20 &
+	local other=$!
+	started+=" $one $other"
+	for _ in $(seq 100); do [ "$("$ASTERISM" sensors | grep -c request_end)" != 2 ] || break; sleep 0.05; done
+	echo 'EVENTS "sensor:twin:*" RULE one PATTERN { request_end:e } RETURN { e.pid AS pid }' >twin.rule
+	run --separate-stderr -0 "$ASTERISM" record -o t -f json --for 500ms --rules twin.rule -a
+	[ "$(grep '"match"' <<<"$output" | grep -vc "\"pid\":$other,")" = 0 ]
+	[ "$(grep '"match"' <<<"$output" | grep -c "\"pid\":$other,")" -gt 10 ]
+	"$ASTERISM" record -o both --for 500ms -e sensor:request_end -a
+	"$ASTERISM" dump both | grep -q "plant-sensors *$one/"
+	"$ASTERISM" replay -f json twin.rule both >found
+	[ "$(grep -c '"match"' found)" -gt 10 ]
+	[ "$(grep '"match"' found | grep -vc "\"pid\":$other,")" = 0 ]
+}
+
+@test "sensors that nobody announced are told of, all of them" {
+	run --separate-stderr -0 "$ASTERISM" record -o t -e sensor:a,sensor:b,sensor:request_end -- "$plant" requests 1 2 0
+	[[ $stderr == *"warning: no observed process has announced a, b: no event of them was seen"* ]]
+}
+
+@test "a process that is killed between begin and commit" {
+	run --separate-stderr "$ASTERISM" record -o t -e 'sensor:*' -- "$plant" open
+	[ "$status" = 137 ]
+	[[ $stderr == *"1 events in "*"1 event of sensors was begun and never finished: its process ended"* ]]
+	run -0 "$ASTERISM" stat t
+	[[ ${lines[0]} == "1 events in "*" 0 lost" ]]
+}
+
+@test "asterism is killed: what is in the trace can be read, and nothing of it is wrong" {
+	"$ASTERISM" record -o t -e 'sensor:*' -- "$plant" requests 2 60000 0 &
+	local pid=$!
+	for _ in $(seq 200); do [ "$("$ASTERISM" dump t 2>/dev/null | wc -l)" -lt 100 ] || break; sleep 0.05; done
+	local child=$(pgrep -P $pid)
+	kill -9 $pid
+	kill $child
+	run --separate-stderr -0 "$ASTERISM" dump t
+	[ "${#lines[@]}" -ge 100 ]
+	[ -z "$stderr" ]
+	"$ASTERISM" dump -f json -e request_begin t | sed 's/.*"id":\([0-9]*\).*/\1/' | sort -n | uniq -d | wc -l | grep -qx 0
+	run -0 babeltrace2 t
 }

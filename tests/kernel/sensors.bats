@@ -89,7 +89,7 @@ values_of() {
 @test "a sensor that nobody announces is waited for, with a word" {
 	run --separate-stderr -0 "$ASTERISM" run slow.rule -- sleep 5
 	[[ $stderr == *"no observed process has announced request_begin yet; it is waited for"* ]]
-	[[ $stderr == *"warning: no observed process has announced request_end: no event of it was seen"* ]]
+	[[ $stderr == *"warning: no observed process has announced request_begin, request_end: no event of them was seen"* ]]
 }
 
 @test "other fields under the same name are not read, and told of" {

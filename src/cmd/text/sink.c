@@ -7,6 +7,7 @@
 #include "cli/print.h"
 #include "cmd/options/status.h"
 #include "cmd/text/output.h"
+#include "cmd/text/sensors.h"
 #include "cmd/text/why.h"
 #include "ebpf/source/scope.h"
 #include "session/output/result-aggregate.h"
@@ -224,10 +225,7 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 /* What rules that wait for sensors have to know of these. */
 static void put_sensors(const struct session_sensors *sensors)
 {
-	if (sensors->unannounced)
-		cli_warning("no observed process has announced %s: no event of it was seen", sensors->unannounced);
-	if (sensors->unannounced && sensors->out_of_scope)
-		cli_hint("%" PRIu64 " with sensors are not observed; -a observes all", sensors->out_of_scope);
+	sensors_report_unannounced(&sensors->unannounced, sensors->out_of_scope);
 	if (sensors->lost)
 		cli_warning("%" PRIu64 " events of sensors were overwritten before they were read, or found no ring",
 			    sensors->lost);
@@ -238,10 +236,7 @@ static void put_sensors(const struct session_sensors *sensors)
 	if (sensors->late)
 		cli_warning("%" PRIu64 " events came after younger ones had been dealt with: matches may be missing",
 			    sensors->late);
-	if (sensors->unfinished)
-		cli_note("%" PRIu64 " event%s of sensors %s begun and never finished: %s ended", sensors->unfinished,
-			 sensors->unfinished == 1 ? "" : "s", sensors->unfinished == 1 ? "was" : "were",
-			 sensors->unfinished == 1 ? "its process" : "their processes");
+	sensors_report_unfinished(sensors->unfinished);
 }
 
 static void put_unread(const struct sink *sink, const struct session_totals *totals)

@@ -86,7 +86,7 @@ static int check_type(struct check *check, uint32_t index)
 	int result = check_name(check, item, type->name);
 
 	if (!result && type->sensor)
-		result = check_name(check, item, type->sensor - 1);
+		result = check_label(check, item, type->sensor - 1); /* names of programs may hold anything */
 	if (!result && type->field_count > EVENT_FIELDS_MAX)
 		result = check_fail(check, item, "%u fields are more than an event may have", type->field_count);
 	if (!result)

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which moments are kept. The newest is always the last look, so that little lies behind it; the one before is
- * at most BASELINE_NS older, and what goes on behind the newest is the line from the one before that. Moments that lie
- * closer together are forgotten.
+ * Decides where lines begin. The first ones are short, as a line along little is off soon, and each is a quarter longer
+ * than the one before until they take LINE_NS: as long as somebody takes to look again. What a line is off by at its
+ * end the next one makes good within its own length. How fast the counter counts is learnt over BASE_NS.
  */
 
 #include "sensor/stream/clock.h"
 
 #include "base/clock.h"
 
-#include <string.h>
+#include <stdbool.h>
+#include <time.h>
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
-enum { SLOPE_BITS = 32, TRIES = 5 };
-
-/* Reading both takes some tens of ns, of which the line must not see much. */
-#define BASELINE_NS UINT64_C(200000000)
+enum {
+	SLOPE_BITS = 32,
+	TRIES = 5,
+	FIRST_NS = 1000000,
+	GROWTH = 4,
+	LINE_NS = 5000000,
+	BASE_NS = 200000000,
+	JUMP_NS = 10000000, /* off by more, as where the machine has slept: times jump */
+};
 
 static uint64_t read_raw(void)
 {
 #if defined(__x86_64__)
+	_mm_lfence(); /* not before a lock is taken */
 	return __rdtsc();
 #elif defined(__aarch64__)
 	uint64_t now;
@@ -33,39 +40,96 @@ static uint64_t read_raw(void)
 #endif
 }
 
-static uint64_t slope_of(const struct stream_clock_point *from, const struct stream_clock_point *to)
+static uint64_t slope_of(uint64_t ns, uint64_t raw)
 {
-	unsigned __int128 rise = (unsigned __int128)(to->ns - from->ns) << SLOPE_BITS;
-
-	return (uint64_t)(rise / (to->raw - from->raw));
+	return (uint64_t)(((unsigned __int128)ns << SLOPE_BITS) / raw);
 }
 
-/* Whether the newest moment may be forgotten for one at ns: the line from the one before to it would be too short. */
-static int is_close(const struct stream_clock *clock, uint64_t ns)
+/* Where raw lies on the line. */
+static uint64_t along(const struct stream_clock_point *line, uint64_t raw)
 {
-	return clock->count >= 2 && ns - clock->points[clock->count - 2].ns < BASELINE_NS;
+	if (raw >= line->raw)
+		return line->ns + (uint64_t)((unsigned __int128)(raw - line->raw) * line->slope >> SLOPE_BITS);
+	uint64_t back = (uint64_t)((unsigned __int128)(line->raw - raw) * line->slope >> SLOPE_BITS);
+
+	return back < line->ns ? line->ns - back : 0;
+}
+
+static struct stream_clock_point *point_at(struct stream_clock *clock, uint32_t index)
+{
+	return &clock->points[(clock->first + index) % STREAM_CLOCK_POINTS];
+}
+
+static struct stream_clock_point *last_of(struct stream_clock *clock)
+{
+	return point_at(clock, clock->count ? clock->count - 1 : 0);
+}
+
+/* How long a line is that begins at ns. */
+static uint64_t length_at(struct stream_clock *clock, uint64_t ns)
+{
+	uint64_t known = (ns - point_at(clock, 0)->read_ns) / GROWTH;
+
+	return known < LINE_NS ? known : LINE_NS;
+}
+
+/* The moment since which it is asked how fast the counter counts. */
+static const struct stream_clock_point *base_of(struct stream_clock *clock, uint64_t ns)
+{
+	uint32_t index = clock->count - 1;
+
+	while (index && ns - point_at(clock, index)->read_ns < BASE_NS)
+		index--;
+	return point_at(clock, index);
+}
+
+static struct stream_clock_point line_from(struct stream_clock *clock, uint64_t raw, uint64_t ns)
+{
+	const struct stream_clock_point *base = base_of(clock, ns);
+	struct stream_clock_point line = { .raw = raw, .ns = along(last_of(clock), raw), .read_ns = ns };
+	uint64_t length = length_at(clock, ns), off = ns > line.ns ? ns - line.ns : line.ns - ns;
+
+	line.slope = slope_of(ns - base->read_ns, raw - base->raw);
+	if (off > JUMP_NS)
+		line.ns = ns;
+	else if (off < length)
+		line.slope = (uint64_t)((unsigned __int128)line.slope * (ns + length - line.ns) / length);
+	else if (line.ns > ns)
+		line.slope /= 2;
+	else
+		line.slope *= 2;
+	return line;
+}
+
+static void add(struct stream_clock *clock, uint64_t raw, uint64_t ns)
+{
+	struct stream_clock_point line = line_from(clock, raw, ns);
+
+	if (clock->count == STREAM_CLOCK_POINTS)
+		clock->first = (clock->first + 1) % STREAM_CLOCK_POINTS;
+	else
+		clock->count++;
+	*last_of(clock) = line;
 }
 
 void stream_clock_note(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 {
-	struct stream_clock_point *points = clock->points;
+	struct stream_clock_point *last = last_of(clock);
 
-	if (clock->count && (raw <= points[clock->count - 1].raw || ns <= points[clock->count - 1].ns))
+	if (clock->count && (raw <= last->raw || ns <= last->read_ns))
 		return;
-	if (is_close(clock, ns))
-		clock->count--;
-	if (clock->count == STREAM_CLOCK_POINTS)
-		memmove(points, points + 1, --clock->count * sizeof *points);
-	points[clock->count] = (struct stream_clock_point){ .raw = raw, .ns = ns };
-	if (clock->count) {
-		points[clock->count - 1].slope = slope_of(&points[clock->count - 1], &points[clock->count]);
-		points[clock->count].slope =
-			slope_of(&points[clock->count - (clock->count > 1 ? 2 : 1)], &points[clock->count]);
+	if (!clock->count) {
+		*last = (struct stream_clock_point){ .raw = raw, .ns = ns, .read_ns = ns };
+		clock->count = 1;
+	} else if (!last->slope) {
+		last->slope = slope_of(ns - last->read_ns, raw - last->raw);
+		add(clock, raw, ns);
+	} else if (ns - last->read_ns >= length_at(clock, last->read_ns)) {
+		add(clock, raw, ns);
 	}
-	clock->count++;
 }
 
-void stream_clock_look(struct stream_clock *clock)
+static void read_both(struct stream_clock *clock)
 {
 	uint64_t best = UINT64_MAX, raw = 0, ns = 0;
 
@@ -81,21 +145,65 @@ void stream_clock_look(struct stream_clock *clock)
 	stream_clock_note(clock, raw, ns);
 }
 
-uint64_t stream_clock_ns(const struct stream_clock *clock, uint64_t raw)
+/* Whether a look would be left out: most are. */
+static bool is_known(struct stream_clock *clock)
 {
-	const struct stream_clock_point *point = clock->points;
+	const struct stream_clock_point *last = last_of(clock);
+
+	return clock->count > 1 && clock_now_ns() - last->read_ns < length_at(clock, last->read_ns);
+}
+
+static void look(struct stream_clock *clock)
+{
+	if (is_known(clock))
+		return;
+	read_both(clock);
+	if (clock->count > 1)
+		return;
+	nanosleep(&(struct timespec){ .tv_nsec = FIRST_NS }, NULL);
+	read_both(clock);
+}
+
+void stream_clock_look(struct stream_clock *clock)
+{
+	struct stream_clock *shared = clock->shared;
+
+	if (!shared)
+		return look(clock);
+	pthread_mutex_lock(&shared->lock);
+	look(shared);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+/* Along the last line that began before it. */
+static uint64_t convert(struct stream_clock *clock, uint64_t raw)
+{
+	uint32_t low = 0, high = clock->count;
 
 	if (!clock->count)
 		return 0;
-	for (uint32_t i = clock->count - 1; i; i--) {
-		if (raw < clock->points[i].raw)
-			continue;
-		point = &clock->points[i];
-		break;
-	}
-	if (raw >= point->raw)
-		return point->ns + (uint64_t)((unsigned __int128)(raw - point->raw) * point->slope >> SLOPE_BITS);
-	uint64_t back = (uint64_t)((unsigned __int128)(point->raw - raw) * point->slope >> SLOPE_BITS);
+	if (raw >= last_of(clock)->raw)
+		return along(last_of(clock), raw);
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
 
-	return back < point->ns ? point->ns - back : 0;
+		if (raw < point_at(clock, middle)->raw)
+			high = middle;
+		else
+			low = middle;
+	}
+	return along(point_at(clock, low), raw);
+}
+
+uint64_t stream_clock_ns(struct stream_clock *clock, uint64_t raw)
+{
+	struct stream_clock *shared = clock->shared;
+	uint64_t ns;
+
+	if (!shared)
+		return convert(clock, raw);
+	pthread_mutex_lock(&shared->lock);
+	ns = convert(shared, raw);
+	pthread_mutex_unlock(&shared->lock);
+	return ns;
 }

@@ -3,33 +3,42 @@
 #define SENSOR_STREAM_CLOCK_H
 
 /*
- * What the processor's counter says, as CLOCK_MONOTONIC: straight lines between moments at which both were read, and
- * the last line goes on. Whoever reads both often enough is right within some tens of ns. Converted times keep their
- * order between two looks; a look may move what lies behind the last moment by the error of the line.
+ * What the processor's counter says, as CLOCK_MONOTONIC: straight lines from moments at which both were read, each
+ * along what the counter did before, and a little towards what it was off by. Whoever reads both often enough is right
+ * within some tens of ns. A line is never changed, and the next one begins where it ends: so converted times keep their
+ * order, and a moment has one time, whenever and by whomever it is asked for, as long as the line is remembered.
+ *
+ * Readers in several threads that are to say the same share one: then the conversions of all, and the looks, are under
+ * one lock, and a count that was read before a line began is never converted along it.
  */
 
+#include <pthread.h>
 #include <stdint.h>
 
-enum { STREAM_CLOCK_POINTS = 64 };
+/* Some seconds of lines. */
+enum { STREAM_CLOCK_POINTS = 4096 };
 
 struct stream_clock_point {
-	uint64_t raw, ns;
-	uint64_t slope; /* from here on, ns * 2^32 per count */
+	uint64_t raw, ns; /* where the line begins */
+	uint64_t slope;   /* from here on, ns * 2^32 per count */
+	uint64_t read_ns; /* CLOCK_MONOTONIC at raw */
 };
 
 /* Zeroed, nothing is known. */
 struct stream_clock {
-	struct stream_clock_point points[STREAM_CLOCK_POINTS]; /* the oldest first */
-	uint32_t count;
+	struct stream_clock *shared; /* NULL: it is for itself; else that one is asked, and locked */
+	pthread_mutex_t lock;
+	struct stream_clock_point points[STREAM_CLOCK_POINTS]; /* a circle, the oldest at first */
+	uint32_t first, count;
 };
 
-/* Both were read at one moment; one that is not behind those before is left out. */
+/* Both were read at one moment; one that is not behind those before is left out, as are most that are close to them. */
 void stream_clock_note(struct stream_clock *clock, uint64_t raw, uint64_t ns);
 
-/* Reads both. */
+/* Reads both; the first time it takes a ms. */
 void stream_clock_look(struct stream_clock *clock);
 
 /* Before two moments are known: ns of the one, or 0. */
-uint64_t stream_clock_ns(const struct stream_clock *clock, uint64_t raw);
+uint64_t stream_clock_ns(struct stream_clock *clock, uint64_t raw);
 
 #endif

@@ -133,7 +133,7 @@ static void tell_waiting(struct follow *follow, uint64_t now)
 	if (follow->told_waiting || now - follow->begin_ns < PATIENCE_NS)
 		return;
 	follow->told_waiting = true;
-	for (size_t i = 0; i < follow->options.wants->count; i++)
+	for (size_t i = 0; i < follow->options.wants->count && !follow->options.is_quiet; i++)
 		if (!follow->options.wants->items[i].announced)
 			diag_add(follow->options.diag, ASTERISM_NOTE, NULL, NULL,
 				 "no observed process has announced %s yet; it is waited for",

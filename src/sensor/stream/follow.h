@@ -23,6 +23,7 @@ struct follow_options {
 	void (*on_gone)(void *context); /* the directory: nobody raises anything until there is another; may be NULL */
 	void *context;
 	struct asterism_diag *diag; /* what is told while it goes on */
+	bool is_quiet;              /* but which sensors are waited for */
 };
 
 /* Returns once the directory has been asked for everything, and has told of who is there. Returns 0, -ENOMEM, -EACCES,

@@ -253,3 +253,17 @@ uint32_t stream_process_unfinished(const struct stream_process *process)
 		count += ring_elements_in_flight(&process->readers[i].elements);
 	return count;
 }
+
+size_t stream_unannounced(const struct stream_wants *wants, const char **known, size_t count)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < wants->count; i++) {
+		if (wants->items[i].announced)
+			continue;
+		if (found < count)
+			known[found] = wants->items[i].name;
+		found++;
+	}
+	return found;
+}

@@ -39,6 +39,9 @@ struct stream_wants {
 	void *context;
 };
 
+/* The names of those that nobody has announced, count at most; *known gets them. Returns how many there are. */
+size_t stream_unannounced(const struct stream_wants *wants, const char **known, size_t count);
+
 /* A record of what an application may announce: each number takes eight bytes there. */
 enum { STREAM_RECORD_BYTES_MAX = sizeof(struct event_header) + 8 * (EVENT_FIELDS_MAX + SENSOR_PAYLOAD_UNITS_MAX) };
 

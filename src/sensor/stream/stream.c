@@ -211,6 +211,7 @@ static int open_stream(struct stream *stream, struct asterism_diag *diag)
 		.on_gone = on_gone,
 		.context = stream,
 		.diag = stream->options.diag,
+		.is_quiet = stream->options.is_quiet,
 	};
 
 	stream->news.look = look_for_news;
@@ -232,6 +233,7 @@ int stream_new(const struct stream_options *options, struct asterism_diag *diag,
 		return diag_no_memory(diag);
 	stream->options = *options;
 	stream->reading = (struct stream_reading){
+		.clock.shared = options->clock,
 		.now = now_ns,
 		.visible_ns = STREAM_VISIBLE_NS,
 		.hold_ns = STREAM_HOLD_NS,

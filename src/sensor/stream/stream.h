@@ -11,6 +11,7 @@
  */
 
 #include "base/diag.h"
+#include "sensor/stream/clock.h"
 #include "sensor/stream/merge.h"
 #include "sensor/stream/process.h"
 
@@ -26,6 +27,8 @@ struct stream_options {
 	void (*on_lost)(void *context, uint64_t lost);
 	void *context;
 	struct asterism_diag *diag; /* what is told while it runs */
+	bool is_quiet;              /* somebody else tells which sensors are waited for */
+	struct stream_clock *clock; /* that others have, too, who are to say the same times; NULL: its own */
 };
 
 struct stream_counts {

@@ -24,6 +24,7 @@
 #include <errno.h>
 
 struct executor;
+struct stream_clock;
 
 /* Where events come from. */
 enum executor_input {
@@ -50,6 +51,7 @@ struct executor_options {
 	enum ebpf_scope scope;
 	const struct ebpf_scope_filter *filter; /* as in scope_options */
 	struct ebpf_recorder *recorder;
+	struct stream_clock *clock; /* of sensors, that a recording has, too; NULL: there is none */
 	const bool *allowed;
 	bool anywhere;
 	struct ebpf_stops *stops;

@@ -324,6 +324,7 @@ static int make_sensing(struct mixed *mixed, const struct executor_options *opti
 		.rules = mixed->in_user,
 		.user = mixed->user,
 		.kernel = mixed->kernel,
+		.clock = options->clock,
 	};
 	struct epoll_event event = { .events = EPOLLIN };
 	int result = mixed->user ? sensing_new(&sensing, diag, &mixed->sensing) : 0;

@@ -91,6 +91,7 @@ static int open_stream(struct sensing *sensing, struct asterism_diag *diag)
 		.on_lost = on_lost,
 		.context = sensing,
 		.diag = diag,
+		.clock = sensing->options.clock,
 	};
 
 	return stream_new(&options, diag, &sensing->stream);
@@ -173,7 +174,6 @@ void sensing_count(const struct sensing *sensing, struct session_totals *totals)
 		.processes = counts.processes,
 		.out_of_scope = counts.out_of_scope,
 	};
-	for (size_t i = 0; i < sensing->wants.count; i++)
-		if (!sensing->wants.items[i].announced)
-			sensors->unannounced = sensing->wants.items[i].name;
+	sensors->unannounced.count =
+		stream_unannounced(&sensing->wants, sensors->unannounced.names, RECORDING_UNANNOUNCED_NAMED);
 }

@@ -15,9 +15,10 @@ struct sensing;
 struct sensing_options {
 	const struct program *program;
 	struct event_catalog *catalog;
-	const bool *rules;       /* per rule: it is fed from here */
-	struct executor *user;   /* takes what comes */
-	struct executor *kernel; /* knows who is in scope */
+	const bool *rules;          /* per rule: it is fed from here */
+	struct executor *user;      /* takes what comes */
+	struct executor *kernel;    /* knows who is in scope */
+	struct stream_clock *clock; /* as in stream_options */
 };
 
 /*

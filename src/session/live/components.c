@@ -197,9 +197,7 @@ int session_components_open(struct session_components *components, const struct 
 	if (!result && options->recording)
 		result = open_recording(components);
 	if (!result && rules)
-		result =
-			live_unit_start(&components->unit,
-					components->recording ? recording_recorder(components->recording) : NULL, diag);
+		result = live_unit_start(&components->unit, components->recording, diag);
 	return result;
 }
 
@@ -301,8 +299,7 @@ int session_components_finish(struct session_components *components, struct sess
 	if (components->recording)
 		recording_close_scope(components->recording);
 	result = components->unit.executor ? live_unit_finish(&components->unit, totals) : 0;
-	live_unit_close(&components->unit);
-
+	/* The unit may serve the directory of sensors that the recording follows, too: it is closed last. */
 	if (components->recording) {
 		recording_finish(components->recording);
 		recording_count(components->recording, &totals->recording);
@@ -312,5 +309,6 @@ int session_components_finish(struct session_components *components, struct sess
 		totals->lost += totals->recording.unmarked;
 		totals->lost += components->rules ? 0 : totals->recording.missed;
 	}
+	live_unit_close(&components->unit);
 	return result;
 }

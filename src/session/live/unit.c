@@ -83,7 +83,7 @@ int live_unit_open(struct live_unit *unit, const struct live_unit_options *optio
 	return responses_open(&unit->responses, &responses, diag);
 }
 
-int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, struct asterism_diag *diag)
+int live_unit_start(struct live_unit *unit, struct recording *recording, struct asterism_diag *diag)
 {
 	const struct live_unit_options *options = &unit->options;
 	const struct executor_options how = {
@@ -93,7 +93,8 @@ int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, stru
 		.rules = veto_other_rules(options->veto),
 		.scope = options->scope,
 		.filter = options->filter,
-		.recorder = recorder,
+		.recorder = recording ? recording_recorder(recording) : NULL,
+		.clock = recording ? recording_clock(recording) : NULL,
 		.counts_why = options->counts_why,
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,

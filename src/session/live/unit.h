@@ -44,8 +44,9 @@ struct live_unit {
 /* Checks what the rules may do and prepares it. As responses_open; live_unit_close is in place either way. */
 int live_unit_open(struct live_unit *unit, const struct live_unit_options *options, struct asterism_diag *diag);
 
-/* Loads and attaches; recorder is the guest of the programs, NULL: none. As executor_new. */
-int live_unit_start(struct live_unit *unit, struct ebpf_recorder *recorder, struct asterism_diag *diag);
+/* Loads and attaches; with a recording of the same events, its recorder is the guest of the programs, and sensors have
+ * its clock. NULL: there is none. As executor_new. */
+int live_unit_start(struct live_unit *unit, struct recording *recording, struct asterism_diag *diag);
 
 /* Everything of the unit that may wake its session does. Returns as live_loop_watch. */
 int live_unit_watch(const struct live_unit *unit, const struct live_loop *loop, struct asterism_diag *diag);

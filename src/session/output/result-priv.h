@@ -65,6 +65,9 @@ char *result_message(const struct program *program, const struct program_match *
 /* "[pid/tid]", or one number for a thread that leads its process. Returns the characters written. */
 int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid);
 
+/* The members ts, cpu, pid and tid, with a comma before each; the cpu is null where it is not known. */
+void result_put_place(FILE *stream, uint64_t ts, uint32_t cpu, uint32_t pid, uint32_t tid);
+
 /* "  cpu n", in a column; "-" where it is not known. */
 void result_put_cpu(FILE *stream, uint32_t cpu);
 

@@ -226,6 +226,16 @@ int result_put_ids(FILE *stream, uint32_t pid, uint32_t tid)
 	return fprintf(stream, "[%" PRIu32 "/%" PRIu32 "]", pid, tid);
 }
 
+void result_put_place(FILE *stream, uint64_t ts, uint32_t cpu, uint32_t pid, uint32_t tid)
+{
+	fprintf(stream, ",\"ts\":%" PRIu64, ts);
+	if (cpu == EVENT_NO_CPU)
+		fputs(",\"cpu\":null", stream);
+	else
+		fprintf(stream, ",\"cpu\":%" PRIu32, cpu);
+	fprintf(stream, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, pid, tid);
+}
+
 void result_put_cpu(FILE *stream, uint32_t cpu)
 {
 	if (cpu == EVENT_NO_CPU)

@@ -83,8 +83,8 @@ void result_put_trail(FILE *stream, const struct program *program, const struct 
 		result_put_string(stream, events[i].from);
 		fputs(",\"to\":", stream);
 		result_put_string(stream, events[i].to);
-		fprintf(stream, ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 "}",
-			events[i].ts, events[i].cpu, events[i].pid, events[i].tid);
+		result_put_place(stream, events[i].ts, events[i].cpu, events[i].pid, events[i].tid);
+		putc('}', stream);
 	}
 	putc(']', stream);
 }

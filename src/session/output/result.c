@@ -82,8 +82,7 @@ static void put_event(FILE *stream, const struct program *program, const struct 
 		result_put_string(stream, program_text(program, name));
 	if (header->seq)
 		fprintf(stream, ",\"seq\":%" PRIu64, header->seq);
-	fprintf(stream, ",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, header->ts,
-		header->cpu, header->pid, header->tid);
+	result_put_place(stream, header->ts, header->cpu, header->pid, header->tid);
 	if (*header->comm) {
 		fputs(",\"comm\":", stream);
 		result_put_string(stream, header->comm);
@@ -252,9 +251,8 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 
 	fputs("{\"match\":", stream);
 	result_put_string(stream, program_text(program, rule->name));
-	fprintf(stream,
-		",\"ts\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", match->ts,
-		match->cpu, match->pid, match->tid);
+	result_put_place(stream, match->ts, match->cpu, match->pid, match->tid);
+	fputs(",\"comm\":", stream);
 	result_put_string(stream, match->comm);
 	if (rule->semantics == PROGRAM_MACHINE)
 		result_put_warning(stream, program, match);

@@ -32,7 +32,7 @@ struct session_sensors {
 	uint64_t unfinished; /* events that processes had begun when they ended */
 	uint64_t gaps;       /* times without a directory; each counts as one event lost */
 	uint64_t processes, out_of_scope;
-	const char *unannounced; /* a sensor, of the catalog, that no observed process has announced; NULL: none */
+	struct recording_unannounced unannounced;
 };
 
 /* What a session counted. */

@@ -6,6 +6,7 @@
 
 #include "base/kin.h"
 #include "ebpf/recorder/record.h"
+#include "sensor/stream/clock.h"
 #include "session/record/recording-writer.h"
 #include "session/record/recording.h"
 
@@ -23,9 +24,10 @@ struct recording {
 	struct recording_thread *thread;
 	struct recording_marks *marks;     /* of a flight recording, for the next snapshot */
 	struct recording_sensors *sensors; /* NULL: there are none; the thread's, too */
+	struct stream_clock clock;         /* theirs */
 	struct kin *kin;                   /* who is in scope where no kernel tells; NULL: it does */
 	pthread_mutex_t scope_lock;
-	bool scope_is_closed;
+	bool scope_is_open;
 	uint64_t unmarked, unmade; /* marks, snapshots: for want of memory or of time */
 	bool made_folder, finished;
 	/* Of what recording_mask has done: the fields of the events that it has added, and what it has changed. */

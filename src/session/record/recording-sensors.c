@@ -232,6 +232,8 @@ static int open_stream(struct recording_sensors *sensors, struct asterism_diag *
 		.on_lost = on_lost,
 		.context = sensors,
 		.diag = diag,
+		.clock = sensors->options.clock,
+		.is_quiet = sensors->options.is_quiet,
 	};
 
 	sensors->wants.items = alloc_zero(what->sensor_count, sizeof *sensors->wants.items);
@@ -364,7 +366,6 @@ void recording_sensors_count(const struct recording_sensors *sensors, struct rec
 	totals->unfinished = counts.unfinished;
 	totals->processes = counts.processes;
 	totals->out_of_scope = counts.out_of_scope;
-	for (size_t i = 0; i < sensors->wants.count; i++)
-		if (!sensors->wants.items[i].announced)
-			totals->unannounced = sensors->wants.items[i].name;
+	totals->unannounced.count =
+		stream_unannounced(&sensors->wants, totals->unannounced.names, RECORDING_UNANNOUNCED_NAMED);
 }

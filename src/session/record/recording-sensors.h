@@ -23,7 +23,9 @@ struct recording_sensors_options {
 	const struct selection *what;                             /* its sensors; borrowed */
 	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */
 	void *context;
-	uint64_t start_ns; /* of the trace */
+	uint64_t start_ns;          /* of the trace */
+	struct stream_clock *clock; /* as in stream_options */
+	bool is_quiet;              /* likewise */
 };
 
 /* diag is borrowed, and told while it goes on. As stream_new. */

@@ -132,7 +132,7 @@ static bool in_scope(void *context, pid_t pid, pid_t parent)
 	bool is_in = false;
 
 	pthread_mutex_lock(&recording->scope_lock);
-	if (!recording->scope_is_closed)
+	if (recording->scope_is_open)
 		is_in = options->in_scope ? options->in_scope(options->context, pid, parent)
 					  : recording_has(recording, pid) || was_child(recording, parent);
 	pthread_mutex_unlock(&recording->scope_lock);
@@ -146,6 +146,8 @@ static int open_sensors(struct recording *recording)
 		.in_scope = in_scope,
 		.context = recording,
 		.start_ns = clock_now_ns(),
+		.clock = &recording->clock,
+		.is_quiet = recording->options.is_guest,
 	};
 	int result;
 
@@ -270,11 +272,18 @@ struct ebpf_recorder *recording_recorder(struct recording *recording)
 	return recording->recorder;
 }
 
+struct stream_clock *recording_clock(struct recording *recording)
+{
+	return recording->sensors ? &recording->clock : NULL;
+}
+
 int recording_attach(struct recording *recording)
 {
 	struct recording_state *state = recording_writer_state(recording->writer);
 	uint64_t start_ns = clock_now_ns();
 	int result = recording->recorder ? ebpf_recorder_attach(recording->recorder, recording->diag) : 0;
+
+	recording->scope_is_open = true; /* there is no other thread yet that asks */
 
 	if (result || !recording->layout || recording->options.flight)
 		return result;
@@ -357,7 +366,7 @@ void recording_flush(struct recording *recording)
 void recording_close_scope(struct recording *recording)
 {
 	pthread_mutex_lock(&recording->scope_lock);
-	recording->scope_is_closed = true;
+	recording->scope_is_open = false;
 	pthread_mutex_unlock(&recording->scope_lock);
 }
 

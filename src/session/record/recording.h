@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 struct recording;
+struct stream_clock;
 
 struct recording_options {
 	const char *path;             /* the directory of the trace, or of the snapshots */
@@ -42,6 +43,14 @@ struct recording_options {
 	const struct event_catalog *lttng;
 };
 
+/* Sensors that no observed process has announced: how many, and what the first are called. */
+enum { RECORDING_UNANNOUNCED_NAMED = 8 };
+
+struct recording_unannounced {
+	const char *names[RECORDING_UNANNOUNCED_NAMED];
+	size_t count;
+};
+
 /* What came of sensors so far. */
 struct recording_sensors_totals {
 	uint64_t events;      /* in the trace */
@@ -50,7 +59,7 @@ struct recording_sensors_totals {
 	uint64_t late;        /* in the trace behind younger ones, as their writer was stopped in between */
 	uint64_t unfinished;  /* begun by processes that have ended */
 	uint64_t processes, out_of_scope;
-	const char *unannounced; /* a sensor that no observed process has; NULL: none */
+	struct recording_unannounced unannounced;
 };
 
 /* What was recorded so far. Sensors are in the counts of all, too. */
@@ -91,6 +100,10 @@ void recording_free(struct recording *recording);
 
 /* NULL: nothing of the kernel is recorded. */
 struct ebpf_recorder *recording_recorder(struct recording *recording);
+
+/* By which the times of its sensors are; NULL: it has none. */
+struct stream_clock *recording_clock(struct recording *recording);
+
 int recording_attach(struct recording *recording);
 int recording_add(struct recording *recording, pid_t pid);
 bool recording_has(const struct recording *recording, pid_t pid);

@@ -6,6 +6,8 @@
 
 #include "trace/ctf/read-priv.h"
 
+#include "sensor/pattern.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,12 +44,15 @@ static bool is_described(const struct ctf_event *event, const struct event_type 
 	return true;
 }
 
-static const struct event_type *find(const struct event_catalog *catalog, const struct event_type *shape)
+/* The first that means the sensor of this program. */
+static const struct event_type *find(const struct event_catalog *catalog, const struct event_type *shape,
+				     const struct ctf_sensor *whose)
 {
 	const struct event_type *type;
 
 	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++)
-		if (type->sensor && strcmp(type->sensor, shape->name) == 0 && has_shape(type, shape))
+		if (type->sensor && sensor_pattern_means_program(type->sensor, whose->program, whose->path) &&
+		    sensor_pattern_means_name(type->sensor, shape->name) && has_shape(type, shape))
 			return type;
 	return NULL;
 }
@@ -97,7 +102,7 @@ int ctf_sensor_bind(const struct ctf_event *event, struct event_catalog *catalog
 	if (!result && (!is_described(event, shape) || event_catalog_get(own, 1)))
 		result = -EINVAL;
 	if (!result) {
-		*type = find(catalog, shape);
+		*type = find(catalog, shape, event->sensor);
 		result = *type ? 0 : add(catalog, shape, type);
 	}
 	event_catalog_free(own);

@@ -172,8 +172,15 @@ static int complain_kind(struct filling *filling, const struct event_field *fiel
 			json_kind_name(member->kind));
 }
 
+/* Which may be unknown. */
+static bool is_cpu(const struct event_field *field)
+{
+	return field->offset == offsetof(struct event_header, cpu);
+}
+
 static int fill_field(struct filling *filling, const struct event_field *field, const struct json_member *member)
 {
+	const uint32_t unknown = EVENT_NO_CPU;
 	uint64_t truth = member->kind == JSON_TRUE;
 
 	switch (field->value) {
@@ -197,6 +204,10 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 			return complain_kind(filling, field, member);
 		return fill_real(filling, field, member);
 	default:
+		if (member->kind == JSON_NULL && is_cpu(field)) {
+			memcpy(filling->record + field->offset, &unknown, sizeof unknown);
+			return 0;
+		}
 		if (member->kind != JSON_INTEGER)
 			return complain_kind(filling, field, member);
 		return fill_integer(filling, field, member);

@@ -173,7 +173,10 @@ void event_text_json(struct text_buffer *text, const struct event *event)
 	put_member(&pen, ",\"ts\":", header->ts);
 	if (event->completed_ns)
 		put_member(&pen, ",\"completed\":", event->completed_ns);
-	put_member(&pen, ",\"cpu\":", header->cpu);
+	if (header->cpu == EVENT_NO_CPU)
+		put_text(&pen, ",\"cpu\":null");
+	else
+		put_member(&pen, ",\"cpu\":", header->cpu);
 	put_member(&pen, ",\"pid\":", header->pid);
 	put_member(&pen, ",\"tid\":", header->tid);
 	put_text(&pen, ",\"comm\":");
