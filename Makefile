@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-release check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-release check-sensors check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -21,6 +21,7 @@ help:
 	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too (SHARE=1/3: a third of them, for three machines);'
 	@echo '                check-guest-smoke: three minutes of it'
 	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
+	@echo 'make check-sensors  the proofs of sensors with large numbers: 10^8 events, 200 kills, all orders of two borrowers (minutes)'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
@@ -77,6 +78,11 @@ check-guest: deps-build-check-guest with-tests
 
 check-guest-smoke: deps-build-check-guest with-tests
 	@tests/guest/run --build $(BUILD) --smoke
+
+# With small numbers they are in make check.
+check-sensors: with-tests
+	@SENSOR_APP=$(abspath $(BUILD))/tests/unit/sensor/sensor-app $(BUILD)/tests/unit/sensor/test-sensor-proof large
+	@$(BUILD)/tests/unit/sensor/test-sensor-lend-model large
 
 bench: deps-build-bench with-tests
 	@bench/run --build $(BUILD)

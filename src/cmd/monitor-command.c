@@ -147,9 +147,10 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 			.unfinished = outcome->counts.unfinished,
 			.processes = outcome->counts.processes,
 			.out_of_scope = outcome->counts.out_of_scope,
-			.unannounced = monitor_unannounced(monitoring->report.monitor),
 		},
 	};
+	totals->sensors.unannounced.count = monitor_unannounced(
+		monitoring->report.monitor, totals->sensors.unannounced.names, RECORDING_UNANNOUNCED_NAMED);
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		totals->lost += totals->rules[i].lost;
 }

@@ -260,14 +260,9 @@ void monitor_count_copies(const struct monitor *monitor, uint64_t *unevaluated, 
 	*most_ns = monitor->copy_most_ns;
 }
 
-const char *monitor_unannounced(const struct monitor *monitor)
+size_t monitor_unannounced(const struct monitor *monitor, const char **names, size_t count)
 {
-	const struct stream_wants *wants = &monitor->options.wants;
-
-	for (size_t i = 0; i < wants->count; i++)
-		if (!wants->items[i].announced)
-			return wants->items[i].name;
-	return NULL;
+	return stream_unannounced(&monitor->options.wants, names, count);
 }
 
 uint64_t monitor_untold(const struct monitor *monitor)

@@ -108,8 +108,8 @@ void monitor_count(const struct monitor *monitor, struct intake_counts *counts);
 /* --copy: how many copies found no room, and the longest time from an element to its evaluation. */
 void monitor_count_copies(const struct monitor *monitor, uint64_t *unevaluated, uint64_t *most_ns);
 
-/* A sensor that no observed process has announced; NULL: there is none. */
-const char *monitor_unannounced(const struct monitor *monitor);
+/* How many sensors no observed process has announced; the first count of them into names. */
+size_t monitor_unannounced(const struct monitor *monitor, const char **names, size_t count);
 
 /* Violations whose telling found no room; they are counted all the same. */
 uint64_t monitor_untold(const struct monitor *monitor);

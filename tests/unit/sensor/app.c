@@ -6,6 +6,7 @@
 
 #include "app.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -25,8 +27,11 @@ ASTERISM_SENSOR_BARE(beat, "")
 static atomic_ulong raised, threads;
 static unsigned long wanted;
 
+static struct app_tally nobodys, *tally = &nobodys;
+
 static void raise_step(uint64_t thread, uint64_t number)
 {
+	__atomic_store_n(&tally->begun[thread % APP_TALLIES], number + 1, __ATOMIC_RELEASE);
 	if (number % 2) {
 		ASTERISM_SENSE(step, thread, number, APP_CHECK(thread, number), "odd");
 	} else {
@@ -36,7 +41,30 @@ static void raise_step(uint64_t thread, uint64_t number)
 		strcpy(e->word, "even");
 		step_commit(e);
 	}
+	__atomic_store_n(&tally->committed[thread % APP_TALLIES], number + 1, __ATOMIC_RELEASE);
 	raised++;
+}
+
+static void open_tally(const char *path)
+{
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *memory = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	tally = memory == MAP_FAILED ? &nobodys : memory;
+}
+
+/* As fast as it goes, with pauses in which readers can nearly follow. */
+static void *pour(void *unused)
+{
+	uint64_t thread = ++threads;
+
+	for (unsigned long i = 0; i < wanted; i++) {
+		ASTERISM_SENSE(step, thread, i, APP_CHECK(thread, i), "pour");
+		if (i % 1024 == 1023)
+			usleep(100);
+	}
+	raised += wanted;
+	return unused;
 }
 
 static void *run_thread(void *unused)
@@ -52,13 +80,13 @@ static void *run_thread(void *unused)
 }
 
 /* So many at a time, in so many waves. */
-static void run_threads(unsigned long count, unsigned long waves)
+static void run_threads(unsigned long count, unsigned long waves, void *(*run)(void *))
 {
 	pthread_t *all = calloc(count, sizeof *all);
 
 	for (unsigned long wave = 0; wave < waves; wave++) {
 		for (unsigned long i = 0; i < count; i++)
-			pthread_create(&all[i], NULL, run_thread, NULL);
+			pthread_create(&all[i], NULL, run, NULL);
 		for (unsigned long i = 0; i < count; i++)
 			pthread_join(all[i], NULL);
 	}
@@ -145,11 +173,14 @@ int main(int argc, char **argv)
 	if (step_is_watched())
 		ASTERISM_SENSE(beat);
 	wanted = second;
+	open_tally(getenv("SENSOR_TALLY"));
 	if (!strcmp(mode, "count")) {
 		for (unsigned long i = 0; i < first; i++)
 			raise_step(1, i);
 	} else if (!strcmp(mode, "threads")) {
-		run_threads(first, 3);
+		run_threads(first, 3, run_thread);
+	} else if (!strcmp(mode, "pour")) {
+		run_threads(first, 1, pour);
 	} else if (!strcmp(mode, "signals")) {
 		run_signals(first);
 	} else if (!strcmp(mode, "fork") || !strcmp(mode, "clone")) {
