@@ -13,7 +13,12 @@ EVENTS = 4_000_000
 WAYS = {"the clock alone": "clock", "exclusive writer": "exclusive", "shared ring, one thread": "shared",
         "shared ring, two threads": "shared-2"}
 SENSOR_WAYS = {"nobody looks": "off", "one line": "write", "write, fill, commit": "fill", "ordered": "ordered",
-               "in a ring that is lent": "lent"}
+               "in a ring that is lent": "lent", "lent, two threads": "lent-2"}
+# What the field's first tables have, in their order: bytes of an event, in the thread's own ring and in one of several.
+TABLES = {"own, no data": "bare", "own, 4 bytes": "4", "own, 8 bytes": "8", "own, 64 bytes": "64",
+          "lent, no data": "lent-bare", "lent, 8 bytes": "lent-8"}
+CALLS = {"no sensor": "call", "an event before and after": "call-sensed", "the same, lent": "call-lent"}
+RARE = {"after other memory": "cold", "first of a thread": "thread", "first of a child, registers": "child"}
 SESSION = "asterism-bench"
 
 
@@ -83,10 +88,46 @@ def measure_sensor(bench, rounds):
     program = os.path.join(bench.build, "bench", "sensor-bench")
     clock = os.path.join(bench.build, "bench", "ring-bench")
     samples = {name: [] for name in [*SENSOR_WAYS, "the clock alone"]}
+    ust = Ust(bench)
+    try:
+        for _ in range(rounds):
+            samples["the clock alone"].append(nanoseconds(clock, "clock", events))
+            for name, way in SENSOR_WAYS.items():
+                samples[name].append(nanoseconds(program, way, events))
+            if ust.is_there:
+                samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
+                ust.lttng("stop", SESSION)
+                ust.lttng("disable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
+                samples.setdefault("LTTng-UST, off", []).append(nanoseconds(ust.program, events, "off"))
+                ust.lttng("enable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
+                ust.lttng("start", SESSION)
+    finally:
+        ust.close()
+    return {name: values for name, values in samples.items() if None not in values}
+
+
+def measure_ways(ways, in_cycles=False):
+    def measure(bench, rounds):
+        events = str(EVENTS // 10 if bench.quick else EVENTS)
+        program = os.path.join(bench.build, "bench", "sensor-bench")
+        samples = {name: [] for name in ways}
+        for _ in range(rounds):
+            hz = nanoseconds(program, "tsc") if in_cycles else None
+            for name, way in ways.items():
+                value = nanoseconds(program, way, events)
+                samples[name].append(value)
+                if hz and value is not None:
+                    samples.setdefault(name + ", cycles", []).append(value * hz)
+        return {name: values for name, values in samples.items() if None not in values}
+    return measure
+
+
+def measure_reading(bench, rounds):
+    program = os.path.join(bench.build, "bench", "sensor-reader-bench")
+    samples = {"an event, merged": [], "a look at 64 idle processes": []}
     for _ in range(rounds):
-        samples["the clock alone"].append(nanoseconds(clock, "clock", events))
-        for name, way in SENSOR_WAYS.items():
-            samples[name].append(nanoseconds(program, way, events))
+        for name, way in zip(samples, ("merge", "idle")):
+            samples[name].append(nanoseconds(program, way))
     return {name: values for name, values in samples.items() if None not in values}
 
 
@@ -94,5 +135,13 @@ ROWS = [
     Row("write", "writing an event of 32 bytes with its time", "ns", "LTTng-UST",
         "exclusive <= the clock + 2 and <= 0.15 x LTTng-UST; shared <= 24, by two threads <= 35", measure_write),
     Row("sensor", "a sensor of 32 bytes in an application", "ns", "the clock alone",
-        "nobody looks <= 0.6; watched <= the clock + 2; ordered <= lfence and clock + 3", measure_sensor),
+        "nobody looks <= 0.6; watched <= the clock + 2 and <= 0.15 x LTTng-UST; ordered <= lfence and clock + 3",
+        measure_sensor),
+    Row("sensor-tables", "the reference's tables 1 and 2: events in a tight loop", "ns", None,
+        "reference, cycles: own 28, 32, 35, 257; concurrent 252, 258", measure_ways(TABLES, True)),
+    Row("sensor-calls", "the reference's table 3: a message and its answer", "ns", "no sensor",
+        "reference: 504 cycles, + 43 own, + 274 concurrent", measure_ways(CALLS, True)),
+    Row("sensor-rare", "a sensor's event that is not like the others", "ns", None,
+        "reference: 400 to 600 cycles for the first; registration <= 5 ms", measure_ways(RARE)),
+    Row("sensor-read", "reading sensors", "ns", None, "an event <= 50", measure_reading),
 ]

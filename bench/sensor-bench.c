@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: sensor-bench off|write|fill|ordered|lent EVENTS
- * What a sensor with an event of 32 bytes costs the program that has it, in ns. off: nobody looks. All others have a
- * directory and an observer that opens the gates and reads nothing. lent: in a ring that is borrowed for each event.
+ * usage: sensor-bench WAY EVENTS
+ * What a sensor costs the program that has it, in ns an event; off: nobody looks. All others have a directory and an
+ * observer that opens the gates and reads nothing. The event has 32 bytes where the way says nothing else. lent: in a
+ * ring that is borrowed for each event. cold: each after as much other memory as the caches have. thread: the first of
+ * a thread. child: the first of a child, which registers. call: a message to another thread and back. tsc: counts of
+ * the processor's counter in a ns.
  */
 
 #include "sensor/client/sensor.h"
@@ -10,15 +13,24 @@
 #include "sensor/observer.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FIELDS(F) F(u64, a, "", "") F(u64, b, "", "") F(u64, c, "", "") F(u64, d, "", "")
+#define FIELDS(F)    F(u64, a, "", "") F(u64, b, "", "") F(u64, c, "", "") F(u64, d, "", "")
+#define FIELDS_4(F)  F(u32, a, "", "")
+#define FIELDS_8(F)  F(u64, a, "", "")
+#define FIELDS_64(F) F(text64, a, "", "")
 ASTERISM_SENSOR(bench_write, "an event", FIELDS)
+ASTERISM_SENSOR(bench_4, "", FIELDS_4)
+ASTERISM_SENSOR(bench_8, "", FIELDS_8)
+ASTERISM_SENSOR(bench_64, "", FIELDS_64)
+ASTERISM_SENSOR_BARE(bench_bare, "")
 
 enum { WARM = 20000 };
 
@@ -53,6 +65,184 @@ static void borrow(uint64_t events)
 	bench_write_commit(held);
 }
 
+static void sense_bare(uint64_t events)
+{
+	for (uint64_t i = 0; i < events; i++)
+		ASTERISM_SENSE(bench_bare);
+}
+
+static void sense_4(uint64_t events)
+{
+	for (uint64_t i = 0; i < events; i++)
+		ASTERISM_SENSE(bench_4, (uint32_t)i);
+}
+
+static void sense_8(uint64_t events)
+{
+	for (uint64_t i = 0; i < events; i++)
+		ASTERISM_SENSE(bench_8, i);
+}
+
+static void sense_64(uint64_t events)
+{
+	static char text[64];
+
+	for (uint64_t i = 0; i < events; i++) {
+		struct bench_64 *e = bench_64_write();
+
+		memcpy(e->a, text, sizeof e->a);
+		bench_64_commit(e);
+	}
+}
+
+static void borrow_bare(uint64_t events)
+{
+	struct bench_write *held = bench_write_write();
+
+	sense_bare(events);
+	bench_write_commit(held);
+}
+
+static void borrow_8(uint64_t events)
+{
+	struct bench_write *held = bench_write_write();
+
+	sense_8(events);
+	bench_write_commit(held);
+}
+
+static void *borrow_apart(void *events)
+{
+	borrow(*(uint64_t *)events);
+	return NULL;
+}
+
+/* So many in each of two threads, which takes half as long an event if neither holds up the other. */
+static void borrow_twice(uint64_t events)
+{
+	uint64_t half = events / 2;
+	pthread_t other;
+
+	pthread_create(&other, NULL, borrow_apart, &half);
+	borrow(half);
+	pthread_join(other, NULL);
+}
+
+/* Where each event is timed alone: the sum so far, of so many. */
+static uint64_t alone_ns, alone_count;
+
+static void sense_alone(void)
+{
+	uint64_t begin = asterism_sensor_monotonic_ns();
+
+	sense(1);
+	alone_ns += asterism_sensor_monotonic_ns() - begin;
+	alone_count++;
+}
+
+static void sense_cold(uint64_t events)
+{
+	enum { CACHES = 64 << 20 };
+	static char other[CACHES];
+
+	for (uint64_t i = 0; i < events / 40000 + 1; i++) {
+		memset(other, (int)i, sizeof other);
+		sense_alone();
+	}
+}
+
+static void *sense_apart(void *unused)
+{
+	sense_alone();
+	return unused;
+}
+
+static void sense_in_threads(uint64_t events)
+{
+	for (uint64_t i = 0; i < events / 10000 + 1; i++) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, sense_apart, NULL);
+		pthread_join(thread, NULL);
+	}
+}
+
+static void sense_in_children(uint64_t events)
+{
+	for (uint64_t i = 0; i < events / 100000 + 1; i++) {
+		uint64_t took;
+		int ends[2];
+
+		if (pipe(ends))
+			return;
+		if (fork() == 0) {
+			alone_ns = 0;
+			sense_alone();
+			_exit(write(ends[1], &alone_ns, sizeof alone_ns) < 0);
+		}
+		if (read(ends[0], &took, sizeof took) == sizeof took) {
+			alone_ns += took;
+			alone_count++;
+		}
+		close(ends[0]);
+		close(ends[1]);
+		wait(NULL);
+	}
+}
+
+/* A message and its answer, over pipes, with an event before and after it, or none. */
+static int calls[2], answers[2];
+
+static void *serve_calls(void *unused)
+{
+	char byte;
+
+	while (read(calls[0], &byte, 1) == 1 && write(answers[1], &byte, 1) == 1)
+		;
+	return unused;
+}
+
+static void call_with(uint64_t count, void (*raise)(uint64_t events))
+{
+	pthread_t server;
+	char byte = 0;
+
+	if (pipe(calls) || pipe(answers) || pthread_create(&server, NULL, serve_calls, NULL))
+		return;
+	for (uint64_t i = 0; i < count / 100; i++) {
+		uint64_t begin = asterism_sensor_monotonic_ns();
+
+		if (raise)
+			raise(1);
+		if (write(calls[1], &byte, 1) != 1 || read(answers[0], &byte, 1) != 1)
+			return;
+		if (raise)
+			raise(1);
+		alone_ns += asterism_sensor_monotonic_ns() - begin;
+		alone_count++;
+	}
+	close(calls[1]);
+	pthread_join(server, NULL);
+}
+
+static void call(uint64_t events)
+{
+	call_with(events, NULL);
+}
+
+static void call_sensed(uint64_t events)
+{
+	call_with(events, sense_4);
+}
+
+static void call_borrowed(uint64_t events)
+{
+	struct bench_write *held = bench_write_write();
+
+	call_with(events, sense_4);
+	bench_write_commit(held);
+}
+
 static const struct {
 	const char *name;
 	bool is_watched;
@@ -61,7 +251,20 @@ static const struct {
 	     { "write", true, sense },
 	     { "fill", true, fill },
 	     { "ordered", true, sense_ordered },
-	     { "lent", true, borrow } };
+	     { "lent", true, borrow },
+	     { "lent-2", true, borrow_twice },
+	     { "bare", true, sense_bare },
+	     { "4", true, sense_4 },
+	     { "8", true, sense_8 },
+	     { "64", true, sense_64 },
+	     { "lent-bare", true, borrow_bare },
+	     { "lent-8", true, borrow_8 },
+	     { "cold", true, sense_cold },
+	     { "thread", true, sense_in_threads },
+	     { "child", true, sense_in_children },
+	     { "call", true, call },
+	     { "call-sensed", true, call_sensed },
+	     { "call-lent", true, call_borrowed } };
 
 /* The directory and somebody who looks, until the parent ends. */
 static void serve(const char *path, int ready)
@@ -112,9 +315,22 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+static int print_tsc(void)
+{
+	double begin_ns = now_ns();
+	uint64_t begin = asterism_sensor_now(RING_CLOCK_TSC, 1);
+
+	usleep(50000);
+	printf("%.4f\n", (double)(asterism_sensor_now(RING_CLOCK_TSC, 1) - begin) / (now_ns() - begin_ns));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t events = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+
+	if (argc > 1 && !strcmp(argv[1], "tsc"))
+		return print_tsc();
 
 	for (size_t i = 0; events && i < sizeof ways / sizeof *ways; i++) {
 		if (strcmp(argv[1], ways[i].name))
@@ -124,14 +340,16 @@ int main(int argc, char **argv)
 		if (ways[i].is_watched && !bench_write_is_watched())
 			return 1;
 		ways[i].write(WARM);
+		alone_ns = alone_count = 0;
 		double begin = now_ns();
 
 		ways[i].write(events);
-		printf("%.2f\n", (now_ns() - begin) / (double)events);
+		printf("%.2f\n",
+		       alone_count ? (double)alone_ns / (double)alone_count : (now_ns() - begin) / (double)events);
 		if (ways[i].is_watched)
 			unlink(getenv(SENSOR_SOCKET_VARIABLE));
 		return 0;
 	}
-	fputs("usage: sensor-bench off|write|fill|ordered|lent EVENTS\n", stderr);
+	fputs("usage: sensor-bench WAY EVENTS\n", stderr);
 	return 2;
 }

@@ -240,7 +240,8 @@ static void kill_once(struct rig *rig, struct app_tally *tally)
 
 static void test_killed(void **state)
 {
-	struct sensor_directory_options options = { .user_bytes_max = UINT64_C(1) << 30 };
+	struct sensor_directory_options options = { .user_bytes_max = UINT64_C(1) << 30,
+						    .all_bytes_max = UINT64_C(1) << 30 };
 	char path[] = "/tmp/asterism-tally-XXXXXX";
 	struct app_tally *tally = make_tally(path);
 	struct sensor_directory_stats stats;
@@ -273,7 +274,8 @@ static void test_killed(void **state)
 
 static void storm(const char *mode, const char *first, const char *second)
 {
-	struct sensor_directory_options options = { .user_bytes_max = UINT64_C(1) << 30 };
+	struct sensor_directory_options options = { .user_bytes_max = UINT64_C(1) << 30,
+						    .all_bytes_max = UINT64_C(1) << 30 };
 	struct rig rig = { 0 };
 	struct rig_app app;
 	unsigned long raised;
