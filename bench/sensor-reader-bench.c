@@ -42,10 +42,11 @@ static void on_lost(void *context, uint64_t lost)
 	(void)lost;
 }
 
-static bool everybody(void *context, pid_t pid)
+static bool everybody(void *context, pid_t pid, pid_t parent)
 {
 	(void)context;
 	(void)pid;
+	(void)parent;
 	return true;
 }
 

@@ -32,6 +32,7 @@ struct daemon {
 	uint64_t loads, reloads;
 	size_t observed;    /* processes of --pid that have not ended */
 	int dispatch_error; /* told last */
+	uint64_t warnings;  /* of the session, in this second */
 	bool is_ending;
 };
 

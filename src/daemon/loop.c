@@ -15,6 +15,7 @@
 #include "sensor/directory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,10 +239,32 @@ void loop_close(struct daemon *daemon)
 		close(daemon->epoll_fd);
 }
 
+enum { WARNINGS_MAX = 20 }; /* in a second: applications cause some */
+
+static void tell_warnings(struct daemon *daemon)
+{
+	const struct asterism_diag *diag = asterism_session_diag(daemon->session);
+	const struct asterism_message *message;
+
+	for (size_t i = 0; (message = asterism_diag_get(diag, i)); i++) {
+		if (message->severity != ASTERISM_WARNING || daemon->warnings++ >= WARNINGS_MAX)
+			continue;
+		log_line(LOG_LEVEL_WARNING, message->hint ? "%s (%s)" : "%s", message->text, message->hint);
+	}
+}
+
+static void count_warnings(struct daemon *daemon)
+{
+	if (daemon->warnings > WARNINGS_MAX)
+		log_line(LOG_LEVEL_WARNING, "%" PRIu64 " more warnings in a second", daemon->warnings - WARNINGS_MAX);
+	daemon->warnings = 0;
+}
+
 static void dispatch(struct daemon *daemon)
 {
 	int result = asterism_session_dispatch(daemon->session);
 
+	tell_warnings(daemon);
 	if (result < 0 && result != daemon->dispatch_error)
 		log_line(LOG_LEVEL_ERROR, "events cannot be handled: %s", asterism_session_error(daemon->session));
 	daemon->dispatch_error = result < 0 ? result : 0;
@@ -316,6 +339,7 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	daemon->next_tick_ns = now_ns + TICK_NS;
 	daemon_count_second(daemon);
 	recordings_look(&daemon->recordings, now_ns);
+	count_warnings(daemon);
 	keep_to_budget(daemon, now_ns);
 	if (daemon->metrics)
 		metrics_step(daemon->metrics);

@@ -263,6 +263,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.body = emit_body,
 		.unread = emit_unread,
 		.body_context = ebpf,
+		.news = options->news,
 	};
 	int error = make_wants(ebpf, options, diag);
 

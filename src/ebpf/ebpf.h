@@ -59,6 +59,7 @@ struct ebpf_options {
 	void (*on_lost)(void *context, uint64_t lost);
 	struct ebpf_recorder *recorder; /* a guest (record.h) that the programs write to as well; NULL: none */
 	bool past_exec;                 /* execve is looked at when it has succeeded, as before Linux 6.10; for tests */
+	struct asterism_diag *news;     /* is told while it lasts; may be NULL */
 	void *context;                  /* of on_match */
 	void *event_context;            /* of on_event and on_lost */
 };

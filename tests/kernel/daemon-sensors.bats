@@ -91,3 +91,18 @@ lists() {
 	run ! start --sensors
 	grep -q "a directory of sensors serves at $PWD/sensors already" log
 }
+
+@test "the log says what the session warns of" {
+	plant=$build/tests/kernel/plant-usdt
+	[ -x "$plant" ] || skip "needs systemtap-sdt-dev where asterism was built"
+	cp "$plant" mine
+	cat >plant.events <<-END
+		EVENT gated { number: i64 } FROM usdt:"$PWD/mine:plant:gated" { number = usdt_arg(0) }
+	END
+	printf '%s\n' "EVENTS \"$PWD/plant.events\"" 'RULE gated PATTERN { gated:g }' >rules/gated.rule
+	start
+	cp "$plant" next
+	mv next mine
+	wait_for grep -q "warning: $PWD/mine has been replaced" log
+	stop
+}

@@ -162,6 +162,24 @@ placed_values='1,0,0
 	wait $session
 }
 
+@test "a file that is replaced while its probes are observed is told of, and a loss" {
+	cp "$plant" mine
+	declare_plant "$PWD/mine" "$PWD/mine"
+	"$ASTERISM" run -a -f json -o out gated.rule 2>err &
+	started=$!
+	met() { ./mine 1 >/dev/null && grep -q '"match"' out; }
+	wait_for met
+	cp "$plant" next
+	mv next mine
+	wait_for grep -q "$PWD/mine has been replaced: processes that begin with the new one raise no event" err
+	kill -INT "$started"
+	local status=0
+	wait "$started" || status=$?
+	started=
+	[ "$status" != 0 ]
+	grep -q '"stats":.*"lost":1,' out
+}
+
 @test "a plain uprobe of another tool in the same place is told of" {
 	[ -w /sys/kernel/tracing/uprobe_events ] || mount -t tracefs tracefs /sys/kernel/tracing
 	cp "$plant" own

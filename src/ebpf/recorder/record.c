@@ -212,6 +212,7 @@ static int open_recorder(struct ebpf_recorder *recorder, const struct ebpf_recor
 		.body = record_body,
 		.unread = record_unread,
 		.body_context = recorder,
+		.news = diag,
 	};
 	if (!result)
 		result = make_views(recorder, options, diag);

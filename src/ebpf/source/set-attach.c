@@ -3,10 +3,7 @@
 
 #include "ebpf/source/set-priv.h"
 
-#include "base/alloc.h"
-
 #include <errno.h>
-#include <unistd.h>
 
 /* Attaches a program at a probe, or where its tracepoint is. */
 static int attach(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
@@ -14,8 +11,6 @@ static int attach(struct source_set *set, const struct loaded *program, const st
 {
 	int fd;
 
-	if (alloc_grow(&set->links, &set->link_capacity, set->link_count, sizeof *set->links))
-		return diag_no_memory(diag);
 	if (spot->place.path)
 		fd = attach_probe(program->program, &spot->place, spot->tracepoint, diag);
 	else if (program->classic)
@@ -24,7 +19,8 @@ static int attach(struct source_set *set, const struct loaded *program, const st
 		fd = attach_raw(program->program, program->tracepoint, diag);
 	if (fd < 0)
 		return fd;
-	set->links[set->link_count++] = (struct link){ fd, (size_t)(program - set->programs), spot->place.path };
+	if (links_add(&set->links, fd, (size_t)(program - set->programs), spot->place.path ? &spot->place : NULL))
+		return diag_no_memory(diag);
 	return program->watch ? watch_attach(program->watch, diag) : 0;
 }
 
@@ -53,6 +49,7 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
 
+	set->links.diag = set->options.news;
 	for (enum turn turn = PROBES; turn < TURNS; turn++)
 		for (size_t i = 0; i < set->program_count && !result; i++)
 			if (turn_of(&set->programs[i]) == turn)
@@ -60,40 +57,11 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 	return result;
 }
 
-/* Probes in user code go last: that takes the kernel a tenth of a second, in which the others would go on. */
 void source_set_detach(struct source_set *set)
 {
 	for (size_t i = 0; i < set->program_count; i++)
 		watch_detach(set->programs[i].watch);
-	for (size_t i = 0; i < set->link_count; i++)
-		if (!set->links[i].is_probe)
-			close(set->links[i].fd);
-	for (size_t i = 0; i < set->link_count; i++)
-		if (set->links[i].is_probe)
-			close(set->links[i].fd);
-	set->link_count = 0;
-}
-
-static bool has_link(const struct source_set *set, size_t program)
-{
-	for (size_t i = 0; i < set->link_count; i++)
-		if (set->links[i].program == program)
-			return true;
-	return false;
-}
-
-static void detach(struct source_set *set, size_t program)
-{
-	size_t kept = 0;
-
-	watch_detach(set->programs[program].watch);
-	for (size_t i = 0; i < set->link_count; i++) {
-		if (set->links[i].program == program)
-			close(set->links[i].fd);
-		else
-			set->links[kept++] = set->links[i];
-	}
-	set->link_count = kept;
+	links_close(&set->links);
 }
 
 /* Calls that a program awaits are given back by others, which have to come before it wherever they meet. */
@@ -115,10 +83,14 @@ int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, c
 	for (size_t i = 0; i < set->program_count && !result; i++) {
 		bool needed = is_needed(&set->plan->units[set->programs[i].unit], is_wanted, context);
 
-		if (needed && !has_link(set, i))
+		if (needed == links_has(&set->links, i))
+			continue;
+		if (needed) {
 			result = attach_everywhere(set, &set->programs[i], diag);
-		else if (!needed && has_link(set, i))
-			detach(set, i);
+		} else {
+			watch_detach(set->programs[i].watch);
+			links_close_of(&set->links, i);
+		}
 	}
 	return result;
 }

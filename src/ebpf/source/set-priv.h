@@ -6,6 +6,7 @@
 
 #include "ebpf/kernel/attach.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/links.h"
 #include "ebpf/source/plan.h"
 #include "ebpf/source/set.h"
 #include "ebpf/source/watch.h"
@@ -30,12 +31,6 @@ struct loaded {
 	bool prefetches;
 };
 
-struct link {
-	int fd;
-	size_t program;
-	bool is_probe;
-};
-
 /* Where awaited calls are given back. */
 struct late_place {
 	const char *tracepoint;
@@ -58,8 +53,7 @@ struct source_set {
 	struct ship *ship;
 	struct loaded *programs;
 	size_t program_count, program_capacity;
-	struct link *links;
-	size_t link_count, link_capacity;
+	struct links links; /* owner: number of the program */
 	uint64_t missed;
 };
 

@@ -8,6 +8,7 @@
 
 #include "ebpf/source/set-priv.h"
 
+#include "base/clock.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/path/walk.h"
@@ -383,7 +384,7 @@ void source_set_free(struct source_set *set)
 	ship_free(set->ship);
 	source_plan_free(set->plan);
 	alloc_free(set->programs);
-	alloc_free(set->links);
+	links_fini(&set->links);
 	alloc_free(set);
 }
 
@@ -422,7 +423,7 @@ static uint64_t new_misses(struct source_set *set)
 
 int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns)
 {
-	uint64_t missed = new_misses(set);
+	uint64_t missed = new_misses(set) + links_look(&set->links, clock_now_ns());
 	int result = 0;
 
 	set->missed += missed;

@@ -28,7 +28,8 @@ struct source_set_options {
 	bool past_exec;                /* execve is looked at when it has succeeded, as before Linux 6.10; for tests */
 	source_body_fn *body, *unread; /* for wants with needs */
 	void *body_context;
-	struct ship_options ship; /* for wants without; on_event NULL where there are none */
+	struct ship_options ship;   /* for wants without; on_event NULL where there are none */
+	struct asterism_diag *news; /* is told while the set lasts; may be NULL */
 };
 
 /*

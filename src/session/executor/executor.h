@@ -60,7 +60,8 @@ struct executor_options {
 	 * leaves the rest to the next one, and returns EXECUTOR_PAUSE. 0: no limit.
 	 */
 	uint32_t batch;
-	bool deliver_all; /* every match is handed out, also where the kernel's programs could add it up */
+	bool deliver_all;           /* every match is handed out, also where the kernel's programs could add it up */
+	struct asterism_diag *news; /* is told while it lasts; may be NULL */
 };
 
 /* Results that are no failures. No callback may return them. */

@@ -157,6 +157,7 @@ static int make_ebpf(struct kernel *kernel, const struct executor_options *optio
 		.anywhere = options->anywhere,
 		.stops = options->stops,
 		.deliver_all = options->deliver_all,
+		.news = options->news,
 		.on_match = on_match,
 		.context = kernel,
 		.on_event = kernel->stream.on_event ? on_event : NULL,

@@ -103,6 +103,7 @@ int live_unit_start(struct live_unit *unit, struct recording *recording, struct 
 		.context = unit,
 		.batch = options->batch,
 		.deliver_all = options->on_found != NULL,
+		.news = diag,
 	};
 	int result;
 

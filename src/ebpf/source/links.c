@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides when a file with probes is another one: its inode, or what is written in it. */
+
+#include "ebpf/source/links.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t look_ns = 1000 * 1000 * 1000;
+
+struct link {
+	int fd;
+	size_t owner;
+	bool is_probe;
+};
+
+struct probed_file {
+	const char *path;
+	struct stat was; /* when the first probe was set */
+	bool is_other;
+};
+
+static struct probed_file *find_file(const struct links *links, const char *path)
+{
+	for (size_t i = 0; i < links->file_count; i++)
+		if (strcmp(links->files[i].path, path) == 0)
+			return &links->files[i];
+	return NULL;
+}
+
+static int add_file(struct links *links, const char *path)
+{
+	struct probed_file file = { .path = path };
+
+	if (find_file(links, path) || stat(path, &file.was))
+		return 0;
+	if (alloc_grow(&links->files, &links->file_capacity, links->file_count, sizeof *links->files))
+		return -ENOMEM;
+	links->files[links->file_count++] = file;
+	return 0;
+}
+
+int links_add(struct links *links, int fd, size_t owner, const struct attach_place *place)
+{
+	if (alloc_grow(&links->items, &links->capacity, links->count, sizeof *links->items) ||
+	    (place && !place->is_own && add_file(links, place->path))) {
+		close(fd);
+		return -ENOMEM;
+	}
+	links->items[links->count++] = (struct link){ fd, owner, place };
+	return 0;
+}
+
+void links_close(struct links *links)
+{
+	for (int probes = 0; probes <= 1; probes++)
+		for (size_t i = 0; i < links->count; i++)
+			if (links->items[i].is_probe == probes)
+				close(links->items[i].fd);
+	links->count = links->file_count = 0;
+}
+
+bool links_has(const struct links *links, size_t owner)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (links->items[i].owner == owner)
+			return true;
+	return false;
+}
+
+void links_close_of(struct links *links, size_t owner)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < links->count; i++) {
+		if (links->items[i].owner == owner)
+			close(links->items[i].fd);
+		else
+			links->items[kept++] = links->items[i];
+	}
+	links->count = kept;
+}
+
+void links_fini(struct links *links)
+{
+	alloc_free(links->items);
+	alloc_free(links->files);
+	*links = (struct links){ 0 };
+}
+
+static bool is_same(const struct probed_file *file)
+{
+	struct stat is;
+
+	return stat(file->path, &is) == 0 && is.st_dev == file->was.st_dev && is.st_ino == file->was.st_ino &&
+	       is.st_size == file->was.st_size && is.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
+	       is.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec;
+}
+
+uint64_t links_look(struct links *links, uint64_t now_ns)
+{
+	uint64_t others = 0;
+
+	if (!links->file_count || now_ns < links->next_look_ns)
+		return 0;
+	links->next_look_ns = now_ns + look_ns;
+	for (size_t i = 0; i < links->file_count; i++) {
+		struct probed_file *file = &links->files[i];
+
+		if (file->is_other || is_same(file))
+			continue;
+		file->is_other = true;
+		others++;
+		diag_add(links->diag, ASTERISM_WARNING, NULL,
+			 "begin the session anew; with asterismd: asterism ctl deactivate and activate the unit",
+			 "%s has been replaced: processes that begin with the new one raise no event of its probes",
+			 file->path);
+	}
+	return others;
+}
