@@ -243,7 +243,7 @@ static const struct cli_example examples[] = {
 	{ "asterism monitor slow.rule --sensor request_begin,rate=50000/s,burst=100 --sensor "
 	  "request_end,rate=50000/s,burst=100 -- ./server",
 	  "The same, with the promise that each has been evaluated 3 ms after it was raised, and some more that is "
-	  "told." },
+	  "printed." },
 	{ "asterism monitor slow.rule --sensor request_begin,rate=1000/s --period 5ms --latency 20ms --prove 60s -p "
 	  "1234",
 	  "Holds the promise against a minute of what happens, and draws how long it took." },
@@ -256,19 +256,17 @@ const struct cli_command cmd_monitor = {
 	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Feeds the rules with every event of the sensors that they wait for, in the order of time, and looks "
-		"for "
-		"new ones once in a period. What is observed is chosen as with 'asterism run'.\n\n"
+		"for new ones once in a period. What is observed is chosen as with 'asterism run'.\n\n"
 		"Where a rate is declared of the sensors (--sensor), it is computed beforehand how many elements per "
-		"period have to be evaluated so that each has been within --latency, whether there is a processor for "
-		"that, and whether the kernel grants it; what does not fit is refused, with the figures. The promise "
-		"is "
-		"told before the start as a sum of its parts, and every element is held against it. For each that is "
-		"late the cause is found: a producer that exceeded its rate, an evaluation that took too long, a "
-		"writer "
-		"that stood still, a late wake-up. What was lost is counted exactly.\n\n"
+		"period have to be evaluated so that each has been within --latency, whether there is a processor "
+		"for that, and whether the kernel grants it; what does not fit is refused, with the figures. The "
+		"promise is printed before the start as a sum of its parts, and every element is held against it. "
+		"For each that is late the cause is found: a producer that exceeded its rate, an evaluation that "
+		"took too long, a writer that stood still, a late wake-up. What was lost is counted "
+		"exactly.\n\n"
 		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
-		"--policy or --strict it is an error. SIGUSR1 tells how it goes. Rules over events of the kernel are "
-		"refused: nothing is known of their rate.",
+		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules over events of the kernel "
+		"are refused: nothing is known of their rate.",
 	.options = { OPTION_ALL,          OPTION_COPY,   OPTION_DEADLINE, OPTION_EXCEPT,   OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,          OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,
 		     OPTION_MIN_SEVERITY, OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,

@@ -22,9 +22,13 @@ static const struct cli_section statuses = {
 			{ "1",
 			  { "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time" } },
 			{ "2", { "the command line, a rule or an input is wrong" } },
-			{ "3", { "events were lost: matches may be missing or tainted" } },
+			{ "3",
+			  { "events were lost: matches may be missing or tainted; of 'monitor' with --strict or "
+			    "--prove: or late" } },
 			{ "4", { "a privilege or a feature of the kernel is missing" } },
-			{ "other", { "under 'run -- CMD': the status of CMD (128 + signal if one ended it)" } },
+			{ "other",
+			  { "under 'run -- CMD' and 'monitor -- CMD': the status of CMD (128 + signal if one ended "
+			    "it)" } },
 			{ NULL, { NULL } },
 		},
 };

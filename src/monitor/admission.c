@@ -131,7 +131,7 @@ int admission_decide(struct admission *admission, struct asterism_diag *diag)
 	}
 	if (!result && admission->declared) {
 		admission->runtime_ns = jcs_runtime(shares, count, admission->wake_ns);
-		if (admission->runtime_ns > admission->monitor.deadline)
+		if (admission->runtime_ns > admission->monitor.deadline && !admission->is_best_effort)
 			result = refuse_runtime(admission, diag);
 	}
 	alloc_free(shares);

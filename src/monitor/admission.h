@@ -25,9 +25,10 @@ struct admission_sensor {
 
 struct admission {
 	struct jcs_monitor monitor;
-	uint64_t wanted_ns; /* latency; 0: the shortest that there is */
-	uint64_t wake_ns;   /* what a turn costs without any element */
-	uint64_t copy_ns;   /* not 0: elements are only copied, at this cost each */
+	uint64_t wanted_ns;  /* latency; 0: the shortest that there is */
+	uint64_t wake_ns;    /* what a turn costs without any element */
+	bool is_best_effort; /* nothing is reserved, so what does not fit is no reason to refuse */
+	uint64_t copy_ns;    /* not 0: elements are only copied, at this cost each */
 	struct admission_sensor *sensors;
 	size_t count;
 

@@ -144,7 +144,8 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 		cli_warning("elements are left that were not evaluated: that takes longer than a monitor can be waited "
 			    "for");
 	if (outcome->unqueued)
-		cli_warning("%" PRIu64 " matches were found and not told: they came faster than they can be written",
+		cli_warning("%" PRIu64
+			    " matches were found and not reported: they came faster than they can be written",
 			    outcome->unqueued);
 	if (outcome->counts.held)
 		cli_note("%" PRIu64 " time%s a writer stood still between begin and commit for longer than %s, and was "

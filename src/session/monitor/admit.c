@@ -26,6 +26,23 @@ enum {
 	WARM_CHUNK = 1 << 16,
 };
 
+/*
+ * Memory that evaluations take later is there already: taken from the system once, and kept. It is mapped by the thread
+ * that will need it, as each has an area of its own.
+ */
+static void warm(void)
+{
+	void *chunks[WARM_BYTES / WARM_CHUNK];
+
+	mallopt(M_TRIM_THRESHOLD, WARM_BYTES * 4);
+	mallopt(M_MMAP_THRESHOLD, WARM_BYTES * 4);
+
+	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+		chunks[i] = alloc_zero(1, WARM_CHUNK - 64);
+	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+		alloc_free(chunks[i]);
+}
+
 /* What elements of each sensor cost, where nobody has said. */
 static int find_costs(struct monitor *monitor, struct asterism_diag *diag)
 {
@@ -33,6 +50,7 @@ static int find_costs(struct monitor *monitor, struct asterism_diag *diag)
 	struct calibrate_row *rows = alloc_zero(monitor->row_count, sizeof *rows);
 	int result = rows ? 0 : diag_no_memory(diag);
 
+	warm(); /* what it costs to get memory from the system is no cost of theirs */
 	for (size_t i = 0; i < monitor->row_count && rows; i++)
 		rows[i] = monitor->rows[i].row;
 	for (size_t i = 0; i < wants->count && !result; i++) {
@@ -53,20 +71,6 @@ static int find_costs(struct monitor *monitor, struct asterism_diag *diag)
 	}
 	alloc_free(rows);
 	return result;
-}
-
-/*
- * Memory that evaluations take later is there already: taken from the system once, and kept. It is mapped by the thread
- * that will need it, as each has an area of its own.
- */
-static void warm(void)
-{
-	void *chunks[WARM_BYTES / WARM_CHUNK];
-
-	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
-		chunks[i] = alloc_zero(1, WARM_CHUNK - 64);
-	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
-		alloc_free(chunks[i]);
 }
 
 static void *evaluator(void *context)
@@ -131,8 +135,6 @@ static int start(struct monitor *monitor, struct asterism_diag *diag)
 /* Nothing that the evaluator needs is fetched from a disk, or given its place in memory, while it runs. */
 static void lock_memory(struct asterism_diag *diag)
 {
-	mallopt(M_TRIM_THRESHOLD, WARM_BYTES * 4);
-	mallopt(M_MMAP_THRESHOLD, WARM_BYTES * 4);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		diag_add(diag, ASTERISM_WARNING, NULL, "CAP_IPC_LOCK or a larger limit (ulimit -l) is needed for it",
 			 "memory cannot be locked, so evaluations may have to wait for it: %s", strerror(errno));
@@ -276,6 +278,7 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 		.monitor = { monitor->options.period_ns, monitor->options.deadline_ns },
 		.wanted_ns = monitor->options.latency_ns,
 		.wake_ns = WAKE_NS,
+		.is_best_effort = monitor->options.policy == SCHEDULE_BEST_EFFORT,
 		.copy_ns = monitor->options.copies ? COPY_NS : 0,
 		.sensors = monitor->sensors,
 		.count = monitor->sensor_count,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which elements are made up: numbers from a small set, so that some are the same as in others, as ids are, and
- * short texts. What depends on what really comes - how many runs are open, how long values are - they do not show.
+ * Decides which elements are made up: numbers of which some are the same as in others, as ids are, and short texts.
+ * What depends on what really comes - how many runs are open, how long values are - they do not show.
  */
 
 #include "session/monitor/calibrate.h"
@@ -17,7 +17,7 @@ enum {
 	ELEMENTS = 4000,
 	LEFT_OUT = ELEMENTS / 200, /* interruptions, which are no cost of ours */
 	STEP_NS = 10000,           /* from one to the next */
-	DISTINCT = 64,             /* values of a number */
+	DISTINCT = ELEMENTS,       /* values of a number */
 	MERGE_NS = 250,            /* reading, merging, and two looks at the clock */
 	SAFETY = 2,
 };

@@ -63,9 +63,10 @@ void monitor_rules_free(struct monitor_rules *rules)
 
 static void commit(void *context, bool ok, const struct monitor_element *element)
 {
-	struct monitor_rules *rules = context;
+	const struct monitor_rules *rules = context;
 
-	if (ok)
+	/* Others are there for other evaluations. */
+	if (ok && element->sensor < rules->options.program->type_count)
 		engine_feed(rules->engine, element->data);
 }
 
