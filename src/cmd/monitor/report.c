@@ -148,9 +148,9 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 			    " matches were found and not reported: they came faster than they can be written",
 			    outcome->unqueued);
 	if (outcome->counts.held)
-		cli_note("%" PRIu64 " time%s a writer stood still between begin and commit for longer than %s, and was "
-			 "not waited for",
-			 outcome->counts.held, outcome->counts.held == 1 ? "" : "s", TIME(report->promise.hold_ns));
+		cli_note("%" PRIu64 " time%s a writer stood still between begin and commit, and was "
+			 "not waited for any longer",
+			 outcome->counts.held, outcome->counts.held == 1 ? "" : "s");
 	if (overruns && !is_demoted)
 		cli_warning("%" PRIu64 " times evaluations took all of the time that is reserved, and were suspended",
 			    overruns);

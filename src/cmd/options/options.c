@@ -44,7 +44,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			      "in each period, when evaluations have to be done (default: its end)" },
 	[OPTION_HOLD] = { "hold", 0, CLI_TIME, "TIME", NULL,
 			  "how long others wait for a writer that stands still between begin and commit (default: "
-			  "1ms)" },
+			  "half a period, 1ms at most)" },
 	[OPTION_LATENCY] = { "latency", 0, CLI_TIME, "TIME", NULL,
 			     "within which time elements are to be evaluated (default: three periods)" },
 	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,

@@ -294,7 +294,7 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 		.runtime_ns = admission->runtime_ns,
 		.latency_ns = admission->latency_ns,
 		.visible_ns = STREAM_VISIBLE_NS,
-		.hold_ns = monitor->options.hold_ns,
+		.hold_ns = (monitor->options.hold_ns / admission->monitor.period + 1) * admission->monitor.period,
 	};
 	/* Without a rate there is nothing to reserve for. */
 	if (!admission->declared && !monitor->options.policy_is_demanded)

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 enum {
+	LOOKS = 3, /* of a turn: most writers that are in between at the first are not any more at the next */
 	PROCESSES_MAX = 1024,
 	QUEUE_BYTES = 1 << 18,   /* more than two messages for each process */
 	TURN_ELEMENTS = 1 << 20, /* of one turn, so that it ends whatever comes */
@@ -411,6 +412,14 @@ static bool is_held(const struct stream_process *process)
 	return false;
 }
 
+static bool is_any_held(const struct intake *intake)
+{
+	for (uint32_t i = 0; i < intake->read_count; i++)
+		if (is_held(intake->read[i]->process))
+			return true;
+	return false;
+}
+
 static bool is_through(const struct stream_process *process)
 {
 	for (uint32_t i = 0; i < process->reader_count; i++)
@@ -478,18 +487,24 @@ void intake_begin(struct intake *intake, uint64_t begin_ns)
 
 void intake_turn(struct intake *intake, uint64_t *watermark_ns, bool *held)
 {
+	uint64_t begin = clock_now_ns();
+
 	take_told(intake);
 	stream_clock_look(&intake->reading.clock);
-	merge_turn(&intake->merge, TURN_ELEMENTS, on_event, intake);
-	*held = false;
+	for (int i = 0; i < LOOKS; i++) {
+		merge_turn(&intake->merge, TURN_ELEMENTS, on_event, intake);
+		*held = is_any_held(intake);
+		if (!*held)
+			break;
+	}
 	for (uint32_t i = intake->read_count; i--;) {
-		struct known *known = intake->read[i];
-
-		look_after(intake, known);
-		*held |= is_held(known->process);
-		if (is_through(known->process))
+		look_after(intake, intake->read[i]);
+		if (is_through(intake->read[i]->process))
 			give_back(intake, i);
 	}
+	/* Where nobody is left, time passes all the same. */
+	if (!intake->read_count && begin - intake->reading.visible_ns > intake->merge.watermark_ns)
+		intake->merge.watermark_ns = begin - intake->reading.visible_ns;
 	*watermark_ns = intake->merge.watermark_ns;
 }
 

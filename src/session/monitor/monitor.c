@@ -86,6 +86,12 @@ static int prepare(struct monitor *monitor, struct asterism_diag *diag)
 	return result;
 }
 
+/* Less than a period, so that one turn is enough to give a writer up. */
+static uint64_t usual_hold(uint64_t period_ns)
+{
+	return period_ns / 2 < STREAM_HOLD_NS ? period_ns / 2 : STREAM_HOLD_NS;
+}
+
 int monitor_new(const struct monitor_options *options, struct asterism_diag *diag, struct monitor **made)
 {
 	struct monitor *monitor = alloc_zero(1, sizeof *monitor);
@@ -99,7 +105,7 @@ int monitor_new(const struct monitor_options *options, struct asterism_diag *dia
 	if (!options->deadline_ns)
 		monitor->options.deadline_ns = monitor->options.period_ns;
 	if (!options->hold_ns)
-		monitor->options.hold_ns = STREAM_HOLD_NS;
+		monitor->options.hold_ns = usual_hold(monitor->options.period_ns);
 	result = prepare(monitor, diag);
 	if (result)
 		monitor_free(monitor);

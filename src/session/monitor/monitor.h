@@ -36,7 +36,7 @@ struct monitor_options {
 	size_t declared_count;
 	uint64_t period_ns, deadline_ns; /* 0: usual; deadline: the period */
 	uint64_t latency_ns;             /* 0: the shortest that there is */
-	uint64_t hold_ns;                /* how long a writer is waited for; 0: usual */
+	uint64_t hold_ns;                /* how long a writer is waited for; 0: half a period, 1 ms at most */
 	enum schedule_policy policy;
 	bool policy_is_demanded; /* else without the privilege there is no guarantee, and it is said so */
 	bool copies;             /* elements are copied in time, and evaluated in the owner's calls */
@@ -69,7 +69,7 @@ struct monitor_promise {
 	uint64_t period_ns, deadline_ns, runtime_ns;
 	uint64_t latency_ns; /* l(R) */
 	uint64_t visible_ns; /* delta: until a store is seen */
-	uint64_t hold_ns;    /* h: how long a writer that stands still is waited for */
+	uint64_t hold_ns;    /* h: by how much a writer that stands still delays others: in whole periods */
 	uint64_t system_ns;  /* omega: how late the system wakes, by the test at the start */
 	uint64_t woken;      /* of which so many wake-ups were the ground */
 	uint64_t bound_ns;   /* the sum; 0: nothing is declared, so there is none */
