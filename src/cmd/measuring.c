@@ -147,15 +147,19 @@ int measuring_take(struct measuring *measuring, const struct event_source *sourc
 	return result;
 }
 
+int measuring_finish(struct measuring *measuring)
+{
+	int result = put_news(measuring);
+
+	return result ? result : put_all(measuring);
+}
+
 int measuring_end(struct measuring *measuring, uint64_t lost)
 {
-	int result;
-
 	measures_end(measuring->measures, lost, measuring->diag);
 	cli_print(measuring->diag);
 	asterism_diag_clear(measuring->diag);
-	result = put_news(measuring);
-	return result ? result : put_all(measuring);
+	return measuring_finish(measuring);
 }
 
 static bool tap_wants(void *context, const struct event_type *type)

@@ -15,8 +15,8 @@ struct measuring {
 	uint64_t every_ns; /* 0: at the end */
 	uint64_t next_ns;
 	uint64_t taken, told; /* events of this reading; of one before, whose news and tables are out already */
-	bool draws;      /* the table takes the place of the one before: on a terminal */
-	int drawn_lines; /* of that */
+	bool draws;           /* the table takes the place of the one before: on a terminal */
+	int drawn_lines;      /* of that */
 };
 
 /* Reads the options. Returns STATUS_FINE, or the status to end with after saying why. measuring_close either way. */
@@ -34,6 +34,9 @@ int measuring_tell(struct measuring *measuring, uint64_t now_ns);
 
 /* The end, and the last table. lost: events, of the whole input. */
 int measuring_end(struct measuring *measuring, uint64_t lost);
+
+/* What is left to tell, and the last table: measuring_end of a session that is live. */
+int measuring_finish(struct measuring *measuring);
 
 /* For a replay with rules. */
 struct session_tap measuring_tap(struct measuring *measuring);

@@ -6,6 +6,7 @@
 #include "cmd/input/rules.h"
 #include "cmd/monitor/declared.h"
 #include "cmd/monitor/guard.h"
+#include "cmd/monitor/measured.h"
 #include "cmd/monitor/report.h"
 #include "cmd/observe.h"
 #include "cmd/options/commands.h"
@@ -23,6 +24,7 @@ struct monitoring {
 	struct observation observation;
 	struct declared declared;
 	struct monitor_session_options options;
+	struct measured measured;
 	struct report report;
 };
 
@@ -35,8 +37,17 @@ static int on_pause(void *context)
 {
 	struct monitoring *monitoring = context;
 
+	int result = measured_tell(&monitoring->measured);
+
 	observe_report_news(&monitoring->observation);
-	return sink_flush(&monitoring->sink);
+	return result ? result : sink_flush(&monitoring->sink);
+}
+
+static int on_open(void *context, struct monitor *monitor, struct asterism_diag *diag)
+{
+	struct monitoring *monitoring = context;
+
+	return measured_add(&monitoring->measured, monitor, diag);
 }
 
 /* What is a line of JSON goes where matches go. */
@@ -84,6 +95,9 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 		.signal_fd = live->signal_fd,
 		.counts_why = cli_has(arguments, OPTION_WHY),
 		.strict = cli_has(arguments, OPTION_STRICT),
+		.more = monitoring->measured.types,
+		.more_count = monitoring->measured.type_count,
+		.on_open = on_open,
 		.on_promise = on_promise,
 		.on_match = on_match,
 		.on_aggregate = sink_aggregate,
@@ -111,6 +125,11 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 
 static int check(const struct cli_arguments *arguments)
 {
+	if (!arguments->operand_count && !cli_has(arguments, OPTION_RULE) && !measuring_is_asked(arguments)) {
+		cli_error("nothing to evaluate: there is no rule, and nothing to measure");
+		cli_hint("asterism monitor FILE... -- CMD, or asterism monitor --measure EVENT -- CMD");
+		return STATUS_USAGE;
+	}
 	if (cli_has(arguments, OPTION_PROVE) && cli_has(arguments, OPTION_FOR)) {
 		cli_error("only one of --prove and --for can be given: both say how long");
 		return STATUS_USAGE;
@@ -165,6 +184,7 @@ static int finish(struct monitoring *monitoring, const struct cli_arguments *arg
 	int status;
 
 	fill_totals(monitoring, outcome, program, &totals);
+	measured_end(&monitoring->measured);
 	if (monitoring->report.is_proof && !monitoring->sink.json) {
 		report_histogram(&monitoring->report, lines_of(monitoring));
 		lines_put(&monitoring->sink.lines);
@@ -193,10 +213,17 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	struct asterism_diag *diag = monitoring->observation.diag;
 	struct monitor_session_outcome outcome;
 	struct monitor_session *session;
-	int status = sink_open(&monitoring->sink, arguments, session_rules_program(rules)), result;
+	const struct program *program = rules ? session_rules_program(rules) : &monitor_no_program;
+	int status = sink_open(&monitoring->sink, arguments, program), result;
 
 	if (status)
 		return status;
+	status = measured_open(&monitoring->measured, arguments, &monitoring->sink, rules);
+	if (status) {
+		measured_close(&monitoring->measured);
+		sink_abandon(&monitoring->sink);
+		return status;
+	}
 	monitoring->sink.is_live = true;
 	fill_options(monitoring, arguments);
 	guard_take_signal();
@@ -204,6 +231,7 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	cli_print(diag);
 	asterism_diag_clear(diag);
 	if (result) {
+		measured_close(&monitoring->measured);
 		sink_abandon(&monitoring->sink);
 		return cmd_status_of(result);
 	}
@@ -211,8 +239,9 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	guard_end();
 	cli_print(diag);
 	asterism_diag_clear(diag);
-	status = finish(monitoring, arguments, &outcome, session_rules_program(rules));
+	status = finish(monitoring, arguments, &outcome, program);
 	monitor_session_close(session);
+	measured_close(&monitoring->measured);
 	return result && result != -EPIPE ? cmd_status_of(result) : status;
 }
 
@@ -228,7 +257,7 @@ static int run(const struct cli_arguments *arguments)
 		monitoring.observation.options.signal_fd = -1;
 	if (!status)
 		status = read_declared(&monitoring, arguments);
-	if (!status)
+	if (!status && (arguments->operand_count || !measuring_is_asked(arguments) || cli_has(arguments, OPTION_RULE)))
 		status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (!status)
 		status = monitor_rules(&monitoring, arguments, rules);
@@ -247,16 +276,21 @@ static const struct cli_example examples[] = {
 	{ "asterism monitor slow.rule --sensor request_begin,rate=1000/s --period 5ms --latency 20ms --prove 60s -p "
 	  "1234",
 	  "Holds the promise against a minute of what happens, and draws how long it took." },
+	{ "asterism monitor --measure request_end,by=word --heartbeat request_end=5s --every 1s -- ./server",
+	  "Measures without a rule: a table every second, and a line when no request has ended for 5 s." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_monitor = {
 	.name = "monitor",
 	.summary = "evaluate every event of sensors, within a time that is promised",
-	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
+	.operands = "{FILE | -r TEXT | --measure WHAT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Feeds the rules with every event of the sensors that they wait for, in the order of time, and looks "
 		"for new ones once in a period. What is observed is chosen as with 'asterism run'.\n\n"
+		"With --measure and --heartbeat elements are measured as well, or alone: rates, intervals and jitter, "
+		"values of fields, histograms, and what stays away. The sensors are those of the launched program's "
+		"file, of running applications, or of --catalog sensor:FILE.\n\n"
 		"Where a rate is declared of the sensors (--sensor), it is computed beforehand how many elements per "
 		"period have to be evaluated so that each has been within --latency, whether there is a processor "
 		"for that, and whether the kernel grants it; what does not fit is refused, with the figures. The "
@@ -267,14 +301,13 @@ const struct cli_command cmd_monitor = {
 		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
 		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules over events of the kernel "
 		"are refused: nothing is known of their rate.",
-	.options = { OPTION_ALL,          OPTION_COPY,   OPTION_DEADLINE, OPTION_EXCEPT,   OPTION_FAIL_ON_MATCH,
-		     OPTION_FOR,          OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,
-		     OPTION_MIN_SEVERITY, OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,
-		     OPTION_PROVE,        OPTION_QUIET,  OPTION_RULE,     OPTION_SCHEDULE, OPTION_SENSOR,
-		     OPTION_SET,          OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN,     OPTION_WHY },
+	.options = { OPTION_ALL,    OPTION_CATALOG,  OPTION_EVERY,    OPTION_HEARTBEAT,     OPTION_MEASURE,
+		     OPTION_COPY,   OPTION_DEADLINE, OPTION_EXCEPT,   OPTION_FAIL_ON_MATCH, OPTION_FOR,
+		     OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,   OPTION_MIN_SEVERITY,
+		     OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,           OPTION_PROVE,
+		     OPTION_QUIET,  OPTION_RULE,     OPTION_SCHEDULE, OPTION_SENSOR,        OPTION_SET,
+		     OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN,     OPTION_WHY },
 	.examples = examples,
-	.operands_min = 1,
-	.instead = OPTION_RULE,
 	.launches = true,
 	.run = run,
 };

@@ -144,6 +144,16 @@ int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monito
 	return name;
 }
 
+int64_t monitor_sensor_find(const struct monitor *monitor, const struct event_type *type)
+{
+	const struct stream_wants *wants = &monitor->options.wants;
+
+	for (size_t i = 0; i < wants->count; i++)
+		if (wants->items[i].type == type || strcmp(wants->items[i].type->name, type->name) == 0)
+			return wants->items[i].number;
+	return -ENOENT;
+}
+
 int monitor_remove(struct monitor *monitor, int64_t name)
 {
 	for (size_t i = 0; i < monitor->row_count; i++)

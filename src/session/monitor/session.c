@@ -43,6 +43,9 @@ struct monitor_session {
 	bool done;
 };
 
+static const struct program_header no_image;
+const struct program monitor_no_program = { .header = &no_image };
+
 /* ---- the beginning */
 
 static int refuse_kernel(const struct program *program, uint32_t rule, const char *event, struct asterism_diag *diag)
@@ -76,7 +79,8 @@ static int find_wants(struct monitor_session *session)
 	const struct program *program = session->program;
 	int result = 0;
 
-	session->wants.items = alloc_zero(program->type_count, sizeof *session->wants.items);
+	session->wants.items =
+		alloc_zero(program->type_count + session->options->more_count, sizeof *session->wants.items);
 	if (!session->wants.items)
 		return diag_no_memory(session->diag);
 	for (uint32_t type = 0; type < program->type_count && !result; type++) {
@@ -97,10 +101,32 @@ static int find_wants(struct monitor_session *session)
 	return result;
 }
 
-static uint32_t largest_record(const struct program *program)
+/* Those that no rule waits for. */
+static void find_more(struct monitor_session *session)
 {
+	const struct monitor_session_options *options = session->options;
+
+	for (size_t i = 0; i < options->more_count; i++) {
+		const struct event_type *type = options->more[i];
+		bool is_there = false;
+
+		for (size_t j = 0; j < session->wants.count; j++)
+			is_there |= strcmp(session->wants.items[j].type->name, type->name) == 0;
+		if (!is_there)
+			session->wants.items[session->wants.count++] = (struct stream_want){
+				.type = type, .name = type->sensor, .number = session->program->type_count + (uint32_t)i
+			};
+	}
+}
+
+static uint32_t largest_record(const struct monitor_session *session)
+{
+	const struct program *program = session->program;
 	uint32_t bytes = sizeof(struct event_header);
 
+	for (size_t i = 0; i < session->options->more_count; i++)
+		if (session->options->more[i]->record_bytes > bytes)
+			bytes = session->options->more[i]->record_bytes;
 	for (uint32_t i = 0; i < program->type_count; i++)
 		if (program->types[i].record_bytes > bytes)
 			bytes = program->types[i].record_bytes;
@@ -133,7 +159,7 @@ static int make_monitor(struct monitor_session *session)
 	int result;
 
 	options.wants = session->wants;
-	options.record_bytes = largest_record(session->program);
+	options.record_bytes = largest_record(session);
 	options.in_scope = in_scope;
 	options.on_violation = on_violation;
 	options.context = session;
@@ -143,9 +169,10 @@ static int make_monitor(struct monitor_session *session)
 			   &session->aggregates))
 		return diag_no_memory(session->diag);
 	result = monitor_new(&options, session->diag, &session->monitor);
-	if (!result)
+	if (!result && session->program->rule_count)
 		result = monitor_rules_new(&rules, session->diag, &session->rules);
-	if (!result && monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
+	if (!result && session->rules &&
+	    monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
 		monitor_rules_free(session->rules);
 		result = diag_no_memory(session->diag);
 	}
@@ -184,6 +211,8 @@ static int begin(struct monitor_session *session)
 	int result = find_wants(session);
 
 	if (!result)
+		find_more(session);
+	if (!result)
 		result = make_monitor(session);
 	if (!result)
 		result = hold_processes(session);
@@ -211,8 +240,8 @@ int monitor_session_open(const struct session_rules *rules, const struct monitor
 		return diag_no_memory(diag);
 	session->options = options;
 	session->diag = diag;
-	session->program = session_rules_program(rules);
-	session->catalog = session_rules_catalog(rules);
+	session->program = rules ? session_rules_program(rules) : &monitor_no_program;
+	session->catalog = rules ? session_rules_catalog(rules) : NULL;
 	session->loop = (struct live_loop){ -1, -1 };
 	session->processes.loop = &session->loop;
 	result = begin(session);
@@ -371,7 +400,8 @@ int monitor_session_run(struct monitor_session *session, struct monitor_session_
 			end(session, MONITOR_STOPPED);
 	}
 	session->outcome.is_cut = !monitor_end(session->monitor);
-	monitor_rules_finish(session->rules, clock_now_ns());
+	if (session->rules)
+		monitor_rules_finish(session->rules, clock_now_ns());
 	counted = take(session);
 	result = result ? result : counted;
 	counted = aggregates_finish(session->aggregates);

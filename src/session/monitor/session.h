@@ -20,6 +20,10 @@ struct monitor_session_options {
 	size_t pid_count;
 	bool all;
 
+	/* Types of sensors besides those of the rules: their numbers come behind those of the program. */
+	const struct event_type *const *more;
+	size_t more_count;
+
 	uint64_t for_ns; /* 0: no limit */
 	int signal_fd;   /* whose signals end the session, but SIGUSR1: on_status; SIGUSR2, SIGALRM */
 	bool counts_why; /* what becomes of runs is counted, into why of the outcome */
@@ -61,9 +65,12 @@ struct monitor_session_outcome {
 
 struct monitor_session;
 
+/* What a monitor without rules has in their place. */
+extern const struct program monitor_no_program;
+
 /*
- * Prepares, and begins. Returns 0 with *made; -EOPNOTSUPP: a rule waits for more than sensors; as monitor_new and
- * monitor_admit, launch_prepare; with a sentence. Rules and options are borrowed.
+ * Prepares, and begins. rules may be NULL. Returns 0 with *made; -EOPNOTSUPP: a rule waits for more than sensors; as
+ * monitor_new and monitor_admit, launch_prepare; with a sentence. Rules and options are borrowed.
  */
 int monitor_session_open(const struct session_rules *rules, const struct monitor_session_options *options,
 			 struct asterism_diag *diag, struct monitor_session **made);
