@@ -301,12 +301,12 @@ const struct cli_command cmd_monitor = {
 		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
 		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules over events of the kernel "
 		"are refused: nothing is known of their rate.",
-	.options = { OPTION_ALL,    OPTION_CATALOG,  OPTION_EVERY,    OPTION_HEARTBEAT,     OPTION_MEASURE,
-		     OPTION_COPY,   OPTION_DEADLINE, OPTION_EXCEPT,   OPTION_FAIL_ON_MATCH, OPTION_FOR,
-		     OPTION_FORMAT, OPTION_HOLD,     OPTION_LATENCY,  OPTION_MATCH_LIMIT,   OPTION_MIN_SEVERITY,
-		     OPTION_MODE,   OPTION_OUTPUT,   OPTION_PERIOD,   OPTION_PID,           OPTION_PROVE,
-		     OPTION_QUIET,  OPTION_RULE,     OPTION_SCHEDULE, OPTION_SENSOR,        OPTION_SET,
-		     OPTION_STRICT, OPTION_VERBOSE,  OPTION_WHEN,     OPTION_WHY },
+	.options = { OPTION_ALL,          OPTION_CATALOG, OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
+		     OPTION_METRICS,      OPTION_COPY,    OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
+		     OPTION_FOR,          OPTION_FORMAT,  OPTION_HOLD,     OPTION_LATENCY,   OPTION_MATCH_LIMIT,
+		     OPTION_MIN_SEVERITY, OPTION_MODE,    OPTION_OUTPUT,   OPTION_PERIOD,    OPTION_PID,
+		     OPTION_PROVE,        OPTION_QUIET,   OPTION_RULE,     OPTION_SCHEDULE,  OPTION_SENSOR,
+		     OPTION_SET,          OPTION_STRICT,  OPTION_VERBOSE,  OPTION_WHEN, OPTION_WHY },
 	.examples = examples,
 	.launches = true,
 	.run = run,

@@ -13,7 +13,7 @@
 
 #include <sys/stat.h>
 
-struct metrics;
+struct expose_server;
 struct sensor_directory;
 
 struct daemon {
@@ -24,7 +24,7 @@ struct daemon {
 	struct output output;
 	struct budget budget;
 	struct recordings recordings;
-	struct metrics *metrics;          /* NULL: none */
+	struct expose_server *metrics;    /* NULL: none */
 	struct sensor_directory *sensors; /* the same */
 	bool is_unreachable;              /* its socket, as was logged */
 	int epoll_fd, signal_fd;

@@ -141,7 +141,7 @@ static int watch_all(struct daemon *daemon)
 	if (!result)
 		result = add(daemon, daemon->signal_fd, TAG_SIGNAL);
 	if (!result && daemon->metrics)
-		result = add(daemon, metrics_fd(daemon->metrics), TAG_METRICS);
+		result = add(daemon, expose_server_fd(daemon->metrics), TAG_METRICS);
 	if (!result && daemon->sensors)
 		result = add(daemon, sensor_directory_fd(daemon->sensors), TAG_SENSORS);
 	return result;
@@ -225,7 +225,7 @@ void loop_close(struct daemon *daemon)
 {
 	notify_stopping();
 	clients_close(&daemon->clients);
-	metrics_close(daemon->metrics);
+	expose_server_close(daemon->metrics);
 	sensor_directory_close(daemon->sensors);
 	recordings_close(&daemon->recordings);
 	while (daemon->units.first)
@@ -342,7 +342,7 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	count_warnings(daemon);
 	keep_to_budget(daemon, now_ns);
 	if (daemon->metrics)
-		metrics_step(daemon->metrics);
+		expose_server_step(daemon->metrics);
 	notify_alive();
 }
 
@@ -362,7 +362,7 @@ static void handle(struct daemon *daemon, const struct epoll_event *event)
 		sensors_serve(daemon->sensors, &daemon->is_unreachable);
 		break;
 	case TAG_METRICS:
-		metrics_step(daemon->metrics);
+		expose_server_step(daemon->metrics);
 		break;
 	default:
 		clients_step(&daemon->clients, event->data.u64 - TAG_CLIENTS, event->events);

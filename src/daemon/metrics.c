@@ -4,39 +4,14 @@
 #include "daemon/metrics.h"
 
 #include "base/clock.h"
+#include "daemon/log.h"
+#include "expose/exposition.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A label's value. The format knows three escapes; the others of TEXT_WORDS stand there as texts. */
-static void put_label(struct text_buffer *text, const char *name, const char *value)
-{
-	struct text_piece piece;
-
-	text_printf(text, "%s=\"", name);
-	for (; *value && !text->failure; value += piece.taken) {
-		text_escape(value, TEXT_WORDS, &piece);
-		for (size_t i = 0; i < piece.length; i++) {
-			if (*value != '\n' && (piece.bytes[i] == '\\' || piece.bytes[i] == '"'))
-				text_append(text, "\\");
-			text_append_bytes(text, &piece.bytes[i], 1);
-		}
-	}
-	text_append(text, "\"");
-}
-
-static void put_head(struct text_buffer *text, const char *name, const char *type, const char *help)
-{
-	text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void put_number(struct text_buffer *text, const char *name, const char *type, const char *help, double value)
-{
-	put_head(text, name, type, help);
-	text_printf(text, "%s %.15g\n", name, value);
-}
 
 static const struct rule_metric {
 	const char *name, *type, *help;
@@ -66,15 +41,15 @@ static const struct rule_metric {
 static void put_rule_labels(struct text_buffer *text, const struct unit *unit, const char *rule)
 {
 	text_append(text, "{");
-	put_label(text, "unit", unit->name);
+	exposition_label(text, "unit", unit->name);
 	text_append(text, ",");
-	put_label(text, "rule", rule);
+	exposition_label(text, "rule", rule);
 	text_append(text, "} ");
 }
 
 static void put_rule_metric(struct daemon *daemon, const struct rule_metric *metric, struct text_buffer *text)
 {
-	put_head(text, metric->name, metric->type, metric->help);
+	exposition_head(text, metric->name, metric->type, metric->help);
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
 			struct asterism_rule_info info = { .size = sizeof info };
@@ -103,7 +78,7 @@ static const struct own_metric {
 
 static void put_own_metric(const struct daemon *daemon, struct text_buffer *text, const struct own_metric *metric)
 {
-	put_head(text, metric->name, "counter", metric->help);
+	exposition_head(text, metric->name, "counter", metric->help);
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
 			struct asterism_rule_info info = { .size = sizeof info };
@@ -140,7 +115,7 @@ static const struct unit_metric {
 
 static void put_unit_metric(struct daemon *daemon, const struct unit_metric *metric, struct text_buffer *text)
 {
-	put_head(text, metric->name, metric->type, metric->help);
+	exposition_head(text, metric->name, metric->type, metric->help);
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		struct asterism_rules_stats stats = { .size = sizeof stats };
 		uint64_t value;
@@ -149,17 +124,17 @@ static void put_unit_metric(struct daemon *daemon, const struct unit_metric *met
 			continue;
 		memcpy(&value, (const char *)&stats + metric->offset, sizeof value);
 		text_printf(text, "%s{", metric->name);
-		put_label(text, "unit", unit->name);
+		exposition_label(text, "unit", unit->name);
 		text_printf(text, "} %.15g\n", (double)value * metric->scale);
 	}
 }
 
 static void put_active(struct daemon *daemon, struct text_buffer *text)
 {
-	put_head(text, "asterism_unit_active", "gauge", "Whether the unit is at work.");
+	exposition_head(text, "asterism_unit_active", "gauge", "Whether the unit is at work.");
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		text_append(text, "asterism_unit_active{");
-		put_label(text, "unit", unit->name);
+		exposition_label(text, "unit", unit->name);
 		text_printf(text, "} %d\n", unit_is_active(unit));
 	}
 }
@@ -168,9 +143,9 @@ static void put_bucket(struct text_buffer *text, const struct unit *unit, const 
 		       const char *bound, uint64_t value)
 {
 	text_append(text, "asterism_values_bucket{");
-	put_label(text, "unit", unit->name);
+	exposition_label(text, "unit", unit->name);
 	text_append(text, ",");
-	put_label(text, "name", tally->name);
+	exposition_label(text, "name", tally->name);
 	text_printf(text, ",le=\"%s\"} %" PRIu64 "\n", bound, value);
 }
 
@@ -187,9 +162,9 @@ static void put_histogram(struct text_buffer *text, const struct unit *unit, con
 	}
 	put_bucket(text, unit, tally, "+Inf", tally->count);
 	text_append(text, "asterism_values_count{");
-	put_label(text, "unit", unit->name);
+	exposition_label(text, "unit", unit->name);
 	text_append(text, ",");
-	put_label(text, "name", tally->name);
+	exposition_label(text, "name", tally->name);
 	text_printf(text, "} %" PRIu64 "\n", tally->count);
 }
 
@@ -208,9 +183,9 @@ static void put_tallies(struct daemon *daemon, struct text_buffer *text, bool hi
 				continue;
 			}
 			text_append(text, "asterism_count_total{");
-			put_label(text, "unit", unit->name);
+			exposition_label(text, "unit", unit->name);
 			text_append(text, ",");
-			put_label(text, "name", tally.name);
+			exposition_label(text, "name", tally.name);
 			text_printf(text, "} %" PRIu64 "\n", tally.count);
 		}
 	}
@@ -231,42 +206,50 @@ static void put_recordings(const struct daemon *daemon, struct text_buffer *text
 		lost += recordings_lost(&stats);
 	}
 	recordings_usage(recordings, &bytes, &traces);
-	put_number(text, "asterism_recordings", "gauge", "Recordings under way.",
-		   (double)recordings_count(recordings, false, 0));
-	put_number(text, "asterism_recordings_begun_total", "counter", "Recordings that were begun.",
-		   (double)recordings->begun);
-	put_number(text, "asterism_recorded_events_total", "counter",
-		   "Events recorded; those of flight recordings, too, which may never be written.", (double)events);
-	put_number(text, "asterism_recorded_lost_total", "counter", "Events that recordings lost.", (double)lost);
-	put_number(text, "asterism_recordings_bytes", "gauge", "Bytes of all traces in the folder.", (double)bytes);
+	exposition_number(text, "asterism_recordings", "gauge", "Recordings under way.",
+			  (double)recordings_count(recordings, false, 0));
+	exposition_number(text, "asterism_recordings_begun_total", "counter", "Recordings that were begun.",
+			  (double)recordings->begun);
+	exposition_number(text, "asterism_recorded_events_total", "counter",
+			  "Events recorded; those of flight recordings, too, which may never be written.",
+			  (double)events);
+	exposition_number(text, "asterism_recorded_lost_total", "counter", "Events that recordings lost.",
+			  (double)lost);
+	exposition_number(text, "asterism_recordings_bytes", "gauge", "Bytes of all traces in the folder.",
+			  (double)bytes);
 }
 
 static void put_daemon(struct daemon *daemon, struct text_buffer *text)
 {
-	put_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
-	put_number(text, "asterism_clients", "gauge", "Clients of the control socket.", (double)daemon->clients.count);
-	put_number(text, "asterism_clients_refused_total", "counter", "Clients that found no room.",
-		   (double)daemon->clients.refused);
-	put_number(text, "asterism_results_dropped_total", "counter", "Results that clients did not fetch in time.",
-		   (double)daemon->clients.dropped);
-	put_number(text, "asterism_output_lines_total", "counter", "Lines written to the output.",
-		   (double)daemon->output.lines_written);
-	put_number(text, "asterism_output_dropped_total", "counter", "Lines that the output did not take.",
-		   (double)daemon->output.lines_dropped);
-	put_number(text, "asterism_loads_total", "counter", "Units that clients have loaded.", (double)daemon->loads);
-	put_number(text, "asterism_reloads_total", "counter", "Reloads of the directory.", (double)daemon->reloads);
-	put_number(text, "asterism_resident_bytes", "gauge", "Resident memory of the daemon.",
-		   (double)budget_resident_bytes());
-	put_number(text, "asterism_kernel_bytes", "gauge", "Memory of the kernel for maps and programs.",
-		   (double)budget_kernel_bytes());
-	put_number(text, "asterism_cpu_seconds_total", "counter", "CPU time of the daemon, without its programs.",
-		   (double)budget_cpu_ns() * 1e-9);
-	put_number(text, "asterism_uptime_seconds", "gauge", "Since the daemon was started.",
-		   (double)(clock_now_ns() - daemon->started_ns) * 1e-9);
+	exposition_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
+	exposition_number(text, "asterism_clients", "gauge", "Clients of the control socket.",
+			  (double)daemon->clients.count);
+	exposition_number(text, "asterism_clients_refused_total", "counter", "Clients that found no room.",
+			  (double)daemon->clients.refused);
+	exposition_number(text, "asterism_results_dropped_total", "counter",
+			  "Results that clients did not fetch in time.", (double)daemon->clients.dropped);
+	exposition_number(text, "asterism_output_lines_total", "counter", "Lines written to the output.",
+			  (double)daemon->output.lines_written);
+	exposition_number(text, "asterism_output_dropped_total", "counter", "Lines that the output did not take.",
+			  (double)daemon->output.lines_dropped);
+	exposition_number(text, "asterism_loads_total", "counter", "Units that clients have loaded.",
+			  (double)daemon->loads);
+	exposition_number(text, "asterism_reloads_total", "counter", "Reloads of the directory.",
+			  (double)daemon->reloads);
+	exposition_number(text, "asterism_resident_bytes", "gauge", "Resident memory of the daemon.",
+			  (double)budget_resident_bytes());
+	exposition_number(text, "asterism_kernel_bytes", "gauge", "Memory of the kernel for maps and programs.",
+			  (double)budget_kernel_bytes());
+	exposition_number(text, "asterism_cpu_seconds_total", "counter",
+			  "CPU time of the daemon, without its programs.", (double)budget_cpu_ns() * 1e-9);
+	exposition_number(text, "asterism_uptime_seconds", "gauge", "Since the daemon was started.",
+			  (double)(clock_now_ns() - daemon->started_ns) * 1e-9);
 }
 
-void metrics_write(struct daemon *daemon, struct text_buffer *text)
+static void metrics_write(void *context, struct text_buffer *text)
 {
+	struct daemon *daemon = context;
+
 	for (size_t i = 0; i < sizeof rule_metrics / sizeof *rule_metrics; i++)
 		put_rule_metric(daemon, &rule_metrics[i], text);
 	for (size_t i = 0; i < sizeof own_metrics / sizeof *own_metrics; i++)
@@ -274,10 +257,23 @@ void metrics_write(struct daemon *daemon, struct text_buffer *text)
 	put_active(daemon, text);
 	for (size_t i = 0; i < sizeof unit_metrics / sizeof *unit_metrics; i++)
 		put_unit_metric(daemon, &unit_metrics[i], text);
-	put_head(text, "asterism_count_total", "counter", "What rules count by CALL Count.");
+	exposition_head(text, "asterism_count_total", "counter", "What rules count by CALL Count.");
 	put_tallies(daemon, text, false);
-	put_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
+	exposition_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
 	put_tallies(daemon, text, true);
 	put_recordings(daemon, text);
 	put_daemon(daemon, text);
+}
+
+int metrics_open(struct daemon *daemon, const char *address, struct expose_server **made)
+{
+	const struct expose_options options = { address, metrics_write, daemon };
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = diag ? expose_server_open(&options, diag, made) : -ENOMEM;
+	const struct asterism_message *message = diag ? asterism_diag_get(diag, 0) : NULL;
+
+	if (result)
+		log_line(LOG_LEVEL_ERROR, "%s", message ? message->text : "out of memory");
+	asterism_diag_free(diag);
+	return result;
 }

@@ -54,3 +54,30 @@ for line in map(json.loads, sys.stdin):
 	[[ $stderr == *"nothing to evaluate"* ]]
 	[ ! -e launched ]
 }
+
+@test "metrics for Prometheus, while it runs" {
+	port=$((20000 + RANDOM % 20000))
+	"$ASTERISM" monitor -q --measure request_begin.bytes,log,by=comm --measure request_end.id,linear=0..1000/4 --heartbeat request_end=10s \
+		--metrics $port -- "$plant" requests 1 100000 0 >out 2>err &
+	started=$!
+	for _ in $(seq 600); do
+		if curl -sf "http://127.0.0.1:$port/metrics" >page 2>/dev/null && grep -q '^asterism_measure_values_count.* [1-9]' page; then break; fi
+		kill -0 "$started"
+		sleep 0.1
+	done
+	python3 "$BATS_TEST_DIRNAME/exposition.py" page >samples
+	grep -q '^asterism_measure_events_total{measure="request_begin.bytes",by="comm",key="plant-sensors"} [1-9]' page
+	grep -q '^asterism_measure_values_bucket{measure="request_end.id",le="249"} ' page
+	grep -q '^asterism_heartbeat_missing{heartbeat="request_end"} 0' page
+	curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/other" | grep -q 404
+	kill "$started"
+	wait "$started" || true
+	run -2 "$ASTERISM" monitor --metrics 0 --measure request_end -- "$plant" requests 1 1 0
+	[[ $output == *"'0' is no address for metrics"* ]]
+	run -2 "$ASTERISM" monitor --metrics 9999 -r "EVENTS \"sensor:$plant\" RULE r PATTERN { request_end }" -- "$plant" requests 1 1 0
+	[[ $output == *"--metrics is for --measure"* ]]
+}
+
+teardown() {
+	[ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
+}

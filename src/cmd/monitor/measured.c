@@ -12,6 +12,7 @@
 #include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/status.h"
+#include "session/measure/report.h"
 #include "session/output/when.h"
 
 #include <errno.h>
@@ -104,6 +105,20 @@ static int find_all(struct measured *measured, const struct cli_arguments *argum
 	return result;
 }
 
+static void write_metrics(void *context, struct text_buffer *text)
+{
+	const struct measured *measured = context;
+
+	measures_put_metrics(text, measured->measuring.measures);
+}
+
+static int serve(struct measured *measured, const char *address)
+{
+	const struct expose_options options = { address, write_metrics, measured };
+
+	return address ? expose_server_open(&options, measured->measuring.diag, &measured->server) : 0;
+}
+
 int measured_open(struct measured *measured, const struct cli_arguments *arguments, struct sink *sink,
 		  const struct session_rules *rules)
 {
@@ -112,6 +127,10 @@ int measured_open(struct measured *measured, const struct cli_arguments *argumen
 	int result, status = measuring_open(measuring, arguments, sink);
 
 	measured->own = NULL;
+	if (!status && !measuring->measures && cli_has(arguments, OPTION_METRICS)) {
+		cli_error("--metrics is for --measure, and there is none");
+		return STATUS_USAGE;
+	}
 	if (status || !measuring->measures)
 		return status;
 	measuring->draws = !sink->json && !sink->file && isatty(STDOUT_FILENO);
@@ -122,6 +141,8 @@ int measured_open(struct measured *measured, const struct cli_arguments *argumen
 	if (status)
 		return status;
 	result = find_all(measured, arguments, catalog);
+	if (!result)
+		result = serve(measured, arguments->options[OPTION_METRICS].text);
 	cli_print(measuring->diag);
 	asterism_diag_clear(measuring->diag);
 	return cmd_status_of(result);
@@ -129,6 +150,7 @@ int measured_open(struct measured *measured, const struct cli_arguments *argumen
 
 void measured_close(struct measured *measured)
 {
+	expose_server_close(measured->server);
 	measuring_close(&measured->measuring);
 	event_catalog_free(measured->own);
 	alloc_free(measured->types);
@@ -159,6 +181,8 @@ int measured_tell(struct measured *measured)
 
 	if (!measuring->measures)
 		return 0;
+	if (measured->server)
+		expose_server_step(measured->server);
 	when_take_machine(&measuring->sink->machine);
 	return measuring_tell(measuring, clock_now_ns());
 }

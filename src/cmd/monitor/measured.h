@@ -5,12 +5,14 @@
 /* What a monitor measures: of which sensors, and when it is told. */
 
 #include "cmd/measuring.h"
+#include "expose/server.h"
 #include "session/load/rules.h"
 #include "session/monitor/monitor.h"
 
 struct measured {
 	struct measuring measuring;
-	struct event_catalog *own; /* where there are no rules that have one; else NULL */
+	struct expose_server *server; /* NULL: nobody asks for metrics */
+	struct event_catalog *own;    /* where there are no rules that have one; else NULL */
 	const struct event_type **types;
 	size_t type_count;
 };

@@ -130,6 +130,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     .more = "Values may have units: linear=0..10ms/20. There is room for 256 keys, with "
 				     ",keys=N for "
 				     "as many as N; events of further ones are counted." },
+	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS", NULL,
+			     "serve what is measured to Prometheus at ADDRESS, such as 9161 (of the loopback), "
+			     "127.0.0.1:9161 or [::1]:9161" },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
 				  "report matches of rules of this SEVERITY and above only; those of other rules, also "
 				  "of such without one, are counted" },

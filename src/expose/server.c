@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how metrics are asked for: GET /metrics and nothing else. The server has no thread of its own; it is stepped
- * by the daemon's loop, holds few connections, and gives each little memory and little time.
+ * by its owner's loop, holds few connections, and gives each little memory and little time.
  */
 
-#include "daemon/metrics.h"
+#include "expose/server.h"
 
 #include "base/alloc.h"
-#include "daemon/log.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,8 +17,8 @@
 
 enum { CONNECTIONS_MAX = 16, TIMEOUT_S = 5, CONNECTION_BYTES = 16 << 10 };
 
-struct metrics {
-	struct daemon *daemon;
+struct expose_server {
+	struct expose_options options;
 	struct MHD_Daemon *server;
 };
 
@@ -50,7 +49,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 				  const char *version, const char *body, size_t *body_length, void **state)
 {
 	static int seen;
-	struct metrics *metrics = context;
+	const struct expose_server *server = context;
 	struct text_buffer text = { 0 };
 	enum MHD_Result result;
 
@@ -68,7 +67,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return reply_plainly(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is served\n");
 	if (strcmp(url, "/metrics") != 0)
 		return reply_plainly(connection, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
-	metrics_write(metrics->daemon, &text);
+	server->options.write(server->options.context, &text);
 	result = text.failure ? reply_plainly(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n")
 			      : reply(connection, MHD_HTTP_OK, text.bytes, text.length);
 	text_fini(&text);
@@ -81,15 +80,15 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* "HOST:PORT" with the host as a number, "[HOST]:PORT", or ":PORT". */
+/* "HOST:PORT" with the host as a number, "[HOST]:PORT", ":PORT" or "PORT". */
 static int read_address(const char *text, union address *address)
 {
 	char host[64], *end;
-	const char *colon = strrchr(text, ':');
-	size_t length = colon ? (size_t)(colon - text) : sizeof host;
-	unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+	const char *colon = strrchr(text, ':'), *digits = colon ? colon + 1 : text;
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	unsigned long port = strtoul(digits, &end, 10);
 
-	if (length >= sizeof host || port == 0 || port > 65535 || *end || colon[1] < '0' || colon[1] > '9')
+	if (length >= sizeof host || port == 0 || port > 65535 || *end || *digits < '0' || *digits > '9')
 		return -EINVAL;
 	memcpy(host, text, length);
 	host[length] = 0;
@@ -105,49 +104,50 @@ static int read_address(const char *text, union address *address)
 	return inet_pton(AF_INET, length ? host : "127.0.0.1", &address->v4.sin_addr) == 1 ? 0 : -EINVAL;
 }
 
-int metrics_open(struct daemon *daemon, const char *text, struct metrics **made)
+int expose_server_open(const struct expose_options *options, struct asterism_diag *diag, struct expose_server **made)
 {
-	struct metrics *metrics;
+	struct expose_server *server;
 	union address address;
 
-	if (read_address(text, &address)) {
-		log_line(LOG_LEVEL_ERROR, "'%s' is no address for metrics, such as 127.0.0.1:9160 or [::1]:9160", text);
-		return -EINVAL;
-	}
-	metrics = alloc_zero(1, sizeof *metrics);
-	if (!metrics)
-		return -ENOMEM;
-	metrics->daemon = daemon;
-	metrics->server =
+	if (read_address(options->address, &address))
+		return diag_error(diag, NULL, -EINVAL,
+				  "'%s' is no address for metrics, such as 127.0.0.1:9160 or [::1]:9160",
+				  options->address);
+	server = alloc_zero(1, sizeof *server);
+	if (!server)
+		return diag_no_memory(diag);
+	server->options = *options;
+	server->server =
 		MHD_start_daemon(MHD_USE_EPOLL | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
-				 on_request, metrics, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_CONNECTION_LIMIT,
+				 on_request, server, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_CONNECTION_LIMIT,
 				 (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
-	if (!metrics->server) {
-		log_line(LOG_LEVEL_ERROR, "metrics cannot be served at %s: %s", text, strerror(errno));
-		alloc_free(metrics);
+	if (!server->server) {
+		diag_error(diag, NULL, -EADDRNOTAVAIL, "metrics cannot be served at %s: %s", options->address,
+			   strerror(errno));
+		alloc_free(server);
 		return -EADDRNOTAVAIL;
 	}
-	*made = metrics;
+	*made = server;
 	return 0;
 }
 
-void metrics_close(struct metrics *metrics)
+void expose_server_close(struct expose_server *server)
 {
-	if (!metrics)
+	if (!server)
 		return;
-	MHD_stop_daemon(metrics->server);
-	alloc_free(metrics);
+	MHD_stop_daemon(server->server);
+	alloc_free(server);
 }
 
-int metrics_fd(const struct metrics *metrics)
+int expose_server_fd(const struct expose_server *server)
 {
-	const union MHD_DaemonInfo *info = MHD_get_daemon_info(metrics->server, MHD_DAEMON_INFO_EPOLL_FD);
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->server, MHD_DAEMON_INFO_EPOLL_FD);
 
 	return info ? info->epoll_fd : -1;
 }
 
-void metrics_step(struct metrics *metrics)
+void expose_server_step(struct expose_server *server)
 {
-	MHD_run(metrics->server);
+	MHD_run(server->server);
 }
