@@ -193,6 +193,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
+	if (asterism_client_is_confined(client)) {
+		asterism_client_leave(client);
+		return -1;
+	}
 	for (int i = 0; client->socket.fd < 0 && asterism_client_path(i, path, sizeof path); i++) {
 		int fd = asterism_client_connect(path);
 

@@ -87,6 +87,7 @@ struct asterism_client {
 	uint32_t first_pause_ms;
 	uint64_t missed; /* events of a child that could not register yet */
 	int has_key, has_helper, is_off, has_waited;
+	int filters; /* whether calls were filtered at the beginning */
 };
 
 /* What a thread that has no ring of its own writes in its name. */
@@ -149,6 +150,12 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_drop(struct asterism_client_fd *ou
 	if (asterism_client_is_ours(ours))
 		close(ours->fd);
 	ours->fd = -1;
+}
+
+/* Whether the program has put itself in a filter of calls since: what it forbids would end it, maybe. */
+ASTERISM_CLIENT_FUNCTION int asterism_client_is_confined(const struct asterism_client *client)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != client->filters;
 }
 
 /* All sensors look at the gates, or at one that is closed. */

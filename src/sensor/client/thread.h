@@ -9,7 +9,29 @@
 
 #include "sensor/client/writers.h"
 
+#include <dlfcn.h>
 #include <signal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern void __tsan_init(void) __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+/* From here on the library that this is in is not unloaded, as its thread needs the code. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_stay(void)
+{
+#if defined(__PIC__) && !defined(__PIE__)
+#pragma weak dladdr
+#pragma weak dlopen
+	Dl_info info;
+
+	if (dladdr && dlopen && dladdr(&asterism_client, &info))
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
+}
 
 /* What the directory says unasked is nothing; so this is its end, or the end of our descriptor. */
 ASTERISM_CLIENT_FUNCTION void asterism_client_listen(struct asterism_client *client)
@@ -44,8 +66,10 @@ ASTERISM_CLIENT_FUNCTION void *asterism_client_help(void *context)
 		if (client->socket.fd < 0)
 			asterism_client_register(client, ASTERISM_CLIENT_HELPER_MS);
 		ready.fd = client->socket.fd;
+		int pause_ms = ready.fd < 0 && !asterism_client_is_confined(client) ? ASTERISM_CLIENT_PAUSE_MS : -1;
+
 		pthread_mutex_unlock(&client->lock);
-		poll(&ready, 1, ready.fd < 0 ? ASTERISM_CLIENT_PAUSE_MS : -1);
+		poll(&ready, 1, pause_ms);
 	}
 	return NULL;
 }
@@ -56,8 +80,9 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_start_helper(struct asterism_clien
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (client->has_helper || pthread_attr_init(&attributes))
+	if (client->has_helper || asterism_client_is_confined(client) || pthread_attr_init(&attributes))
 		return;
+	asterism_client_stay();
 	client->first_pause_ms = pause_ms;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, 256 << 10);
@@ -76,6 +101,9 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_child(void)
 		return;
 	client->pid = getpid();
 	asterism_client_forget(client);
+	if (__tsan_init) /* ends children that have threads: this one registers with its first event, as those of clone
+			  */
+		return;
 	asterism_client_start_helper(client, ASTERISM_CLIENT_CHILD_MS);
 }
 
@@ -87,6 +115,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_begin_all(struct asterism_client *
 	client->pid = getpid();
 	client->socket.fd = client->area_fd.fd = -1;
 	client->is_off = given && !strcmp(given, "off");
+	client->filters = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	client->has_key = !pthread_key_create(&client->key, asterism_client_give_back);
 	pthread_atfork(NULL, NULL, asterism_client_child);
 }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Programs with sensors that do what ordinary ones do not: `odd MODE [ARGUMENT]`. All raise `step`s, whose numbers say
+ * which; and end with status 0 where nothing came in their way.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "asterism/sensor.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STEP(F) F(u64, number, "", "") F(text16, word, "", "")
+ASTERISM_SENSOR(step, "a step", STEP)
+
+extern char **environ;
+static char *own;
+
+static void raise_steps(uint64_t from, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		ASTERISM_SENSE(step, from + i, "odd");
+}
+
+static int do_count(const char *argument)
+{
+	raise_steps(0, argument ? strtoul(argument, NULL, 10) : 10);
+	return 0;
+}
+
+static int await(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int do_vfork(const char *argument)
+{
+	(void)argument;
+	raise_steps(0, 5);
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execl(own, own, "count", "5", (char *)NULL);
+		_exit(127);
+	}
+	raise_steps(5, 5);
+	return await(pid);
+}
+
+static int do_spawn(const char *argument)
+{
+	char *arguments[] = { own, (char *)"count", (char *)"5", NULL };
+	pid_t pid;
+
+	(void)argument;
+	raise_steps(0, 5);
+	if (posix_spawn(&pid, own, NULL, NULL, arguments, environ))
+		return 1;
+	raise_steps(5, 5);
+	return await(pid);
+}
+
+/* The one that asked has ended long before the last step. */
+static int do_daemon(const char *argument)
+{
+	int ready[2];
+	char byte;
+
+	(void)argument;
+	raise_steps(0, 5);
+	if (pipe(ready))
+		return 1;
+	if (fork() == 0) {
+		setsid();
+		if (fork() == 0) {
+			raise_steps(5, 5);
+			return write(ready[1], "", 1) != 1;
+		}
+		_exit(0);
+	}
+	return read(ready[0], &byte, 1) != 1;
+}
+
+static int do_storm(const char *argument)
+{
+	int children = argument ? atoi(argument) : 100, status = 0;
+
+	for (int i = 0; i < children; i++) {
+		if (fork() == 0) {
+			if (i % 2)
+				raise_steps((uint64_t)i, 1);
+			_exit(0);
+		}
+		if (i % 8 == 7) {
+			for (int j = 0; j < 8; j++)
+				status |= await(-1);
+		}
+	}
+	return status;
+}
+
+/* Loads and unloads, so often, a plug-in that raises two steps of its own each time. */
+static int do_plugin(const char *path)
+{
+	for (int i = 0; i < 20; i++) {
+		void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		void (*run)(void) = plugin ? (void (*)(void))(uintptr_t)dlsym(plugin, "plugin_run") : NULL;
+
+		if (!run) {
+			fprintf(stderr, "%s\n", dlerror());
+			return 1;
+		}
+		run();
+		dlclose(plugin);
+		raise_steps((uint64_t)i, 1);
+		if (fork() == 0) {
+			raise_steps((uint64_t)i, 1);
+			_exit(0);
+		}
+		if (await(-1))
+			return 1;
+	}
+	return 0;
+}
+
+static void *run_thread(void *context)
+{
+	raise_steps((uint64_t)(uintptr_t)context, 10);
+	return NULL;
+}
+
+static int do_threads(const char *argument)
+{
+	pthread_t all[64];
+
+	(void)argument;
+	for (int wave = 0; wave < 4; wave++) {
+		for (uintptr_t i = 0; i < 64; i++)
+			pthread_create(&all[i], NULL, run_thread, (void *)i);
+		for (int i = 0; i < 64; i++)
+			pthread_join(all[i], NULL);
+	}
+	return 0;
+}
+
+static int do_longjmp(const char *argument)
+{
+	static jmp_buf out;
+
+	(void)argument;
+	raise_steps(0, 5);
+	if (!setjmp(out)) {
+		struct step *e = step_write();
+
+		e->number = 1000;
+		longjmp(out, 1);
+	}
+	raise_steps(5, 5);
+	return 0;
+}
+
+static int do_exec(const char *argument)
+{
+	(void)argument;
+	raise_steps(0, 5);
+	step_write()->number = 1000;
+	execl(own, own, "count", "5", (char *)NULL);
+	return 127;
+}
+
+/* From here on the call, of any thread, does what action says. */
+static int forbid(long call, uint32_t action)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+/* A program in a filter that refuses what registering needs, from its first moment. */
+static int do_refused(const char *argument)
+{
+	static const long calls[] = { SYS_socket,  SYS_connect, SYS_recvmsg, SYS_mlock,
+				      SYS_madvise, SYS_fcntl,   SYS_clone3,  SYS_memfd_create };
+	long index = argument ? strtol(argument, NULL, 10) : 0;
+
+	if (forbid(calls[index], SECCOMP_RET_ERRNO | EPERM))
+		return 1;
+	execl(own, own, "count", "5", (char *)NULL);
+	return 127;
+}
+
+/* One that puts itself in a filter in which it must not look for a directory any more. */
+static int do_confined(const char *argument)
+{
+	(void)argument;
+	if (forbid(SYS_socket, SECCOMP_RET_KILL_PROCESS))
+		return 1;
+	for (int i = 0; i < 25; i++) {
+		raise_steps((uint64_t)i, 1);
+		usleep(100000);
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const char *argument);
+} modes[] = { { "count", do_count }, { "vfork", do_vfork },     { "spawn", do_spawn },      { "daemon", do_daemon },
+	      { "storm", do_storm }, { "plugin", do_plugin },   { "threads", do_threads },  { "longjmp", do_longjmp },
+	      { "exec", do_exec },   { "refused", do_refused }, { "confined", do_confined } };
+
+int main(int argc, char **argv)
+{
+	own = argv[0];
+	for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++) {
+		if (!strcmp(modes[i].name, argv[1]))
+			return modes[i].run(argv[2]) != 0;
+	}
+	return 2;
+}
