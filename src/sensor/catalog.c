@@ -73,8 +73,20 @@ static int read_file(struct reading *reading, const char *path)
 		       : diag_error(reading->diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(-result));
 }
 
+/* Which process has what cannot be read beside what others have. */
+static void tell_who(const struct reading *reading, const struct sensor_process *process, const char *name)
+{
+	if (reading->count > 1)
+		diag_add(reading->diag, ASTERISM_ERROR, NULL,
+			 "say whose is meant: EVENTS \"sensor:/path/of/program\", or \"sensor:PROGRAM:NAME\"",
+			 "process %u (%s) has a sensor %s of its own that is not the one known by that name so far",
+			 process->pid, *process->path ? process->path : process->comm, name);
+}
+
 static int hear(struct sensor_observer *observer, const char *pattern, struct reading *reading)
 {
+	struct sensor_process process = { 0 };
+
 	for (;;) {
 		struct sensor_notice notice;
 		int result = sensor_observer_next(observer, ANSWER_MS, &notice);
@@ -86,10 +98,14 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 					  sensor_observer_reason(observer, result));
 		if (notice.kind == SENSOR_END)
 			return 0;
+		if (notice.kind == SENSOR_PROCESS)
+			process = *notice.process;
 		/* The directory also tells of those beside what is asked for. */
 		if (notice.kind == SENSOR_TYPE && !notice.type->is_absent &&
 		    sensor_pattern_means_name(pattern, notice.type->name))
 			result = read_paragraph(reading, notice.text);
+		if (result == -EINVAL)
+			tell_who(reading, &process, notice.type->name);
 		if (result < 0)
 			return result;
 	}

@@ -190,6 +190,26 @@ values_of() {
 	grep -q "\"pid\":$pid" <<<"$output"
 }
 
+@test "two programs that mean different things by a name are told apart" {
+	"$ASTERISM" sensors --serve &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	for program in "$plant" "$plant-other"; do
+		"$program" requests 1 60000 20 &
+		started+=" $!"
+	done
+	local listed
+	for _ in $(seq 100); do
+		listed=$("$ASTERISM" sensors | grep -c "^/") || true
+		[ "$listed" != 2 ] || break
+		sleep 0.1
+	done
+	run -2 "$ASTERISM" check <(echo 'EVENTS "sensor:request_begin" RULE r PATTERN { request_begin:b }')
+	[[ $output == *"error: process "*"/plant-sensors"*") has a sensor request_begin of its own that is not the one known"* ]]
+	[[ $output == *'say whose is meant: EVENTS "sensor:/path/of/program"'* ]]
+	run -0 "$ASTERISM" check <(echo 'EVENTS "sensor:plant-sensors:request_begin" RULE r PATTERN { request_begin:b }')
+}
+
 @test "the end of a directory is a loss: applications raise nothing until the next one" {
 	"$ASTERISM" sensors --serve &
 	started=$!
