@@ -135,6 +135,19 @@ if not eval(sys.argv[1]):
 	grep -E '  planted_record\+0x8 \(bank\) for [0-9.]+ms$' out
 }
 
+@test "anonymous memory that processes share is plain: all of it has the same name" {
+	[ -x /usr/bin/python3 ] || skip "needs python3"
+	cat >shared.py <<-'END'
+		import ctypes, mmap
+		memory = mmap.mmap(-1, 4096)
+		word = ctypes.c_int.from_buffer(memory)
+		ctypes.CDLL(None).syscall(202, ctypes.byref(word), 0, 1, None, None, 0)
+	END
+	run --separate-stderr -0 "$ASTERISM" run -r '[futex_wait:w] WHERE { w.val == 1 } RETURN { w.uaddr AS word }' -- \
+		/usr/bin/python3 shared.py
+	[[ $output =~ word=0x[0-9a-f]{8,}$ ]]
+}
+
 @test "in a replay addresses are plain" {
 	echo '{"event":"pthread_mutex_lock","ts":5,"pid":1,"tid":1,"mutex":94158350012608,"caller":94158350000665}' >events.jsonl
 	run -0 "$ASTERISM" replay -q locks.rule events.jsonl

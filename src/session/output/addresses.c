@@ -187,8 +187,8 @@ static void put_data(struct frames *frames, struct process *process, const struc
 
 	if (!file)
 		return;
-	if (!file->symbols[ELF_DATA]) { /* of shared memory */
-		if (address < mapping->end)
+	if (!file->symbols[ELF_DATA]) { /* of shared memory; what has no file is all called the same */
+		if (address < mapping->end && strcmp(path, "/dev/zero (deleted)") != 0)
 			text_printf(text, "0x%" PRIx64 " (%s)", address - mapping->start + mapping->offset,
 				    last_of(path));
 		return;
