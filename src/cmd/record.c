@@ -135,6 +135,7 @@ static void report_losses(const struct recording_totals *totals)
 static void report_sensors(const struct recording_sensors_totals *sensors)
 {
 	sensors_report_unannounced(&sensors->unannounced, sensors->out_of_scope);
+	sensors_report_unknown(sensors->unknown);
 	sensors_report_unfinished(sensors->unfinished);
 	if (sensors->late)
 		cli_note("%" PRIu64
@@ -176,7 +177,7 @@ static int finish(struct record *record, const struct cli_arguments *arguments, 
 			       : outcome->command_status;
 	/* The rules' sensors are recorded, and have been told of. */
 	totals->sensors.unannounced.count = 0;
-	totals->sensors.unfinished = 0;
+	totals->sensors.unfinished = totals->sensors.unknown = 0;
 	sink_close(&record->sink, totals);
 	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }

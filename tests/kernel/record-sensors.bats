@@ -178,3 +178,58 @@ matches() {
 	"$ASTERISM" dump -f json -e request_begin t | sed 's/.*"id":\([0-9]*\).*/\1/' | sort -n | uniq -d | wc -l | grep -qx 0
 	run -0 babeltrace2 t
 }
+
+@test "a full disk: what is in the trace and what is told are all that was raised" {
+	mkdir disk
+	mount -t tmpfs -o size=64k none disk || skip "no file system can be mounted"
+	run --separate-stderr -3 "$ASTERISM" record -o disk/t -e sensor:request_begin -- "$plant" flood 300000
+	local shown=$("$ASTERISM" dump disk/t 2>/dev/null | grep -c ' request_begin ')
+	local told=$("$ASTERISM" stat disk/t 2>/dev/null | sed -n '1s/.* \([0-9]*\) lost$/\1/p')
+	umount disk
+	[ "$(grep -c 'error: the disk is full: No space left on device' <<<"$stderr")" = 1 ]
+	local seen=$(sed -n 's/.*note: \([0-9]*\) events in.*/\1/p' <<<"$stderr")
+	local lost=$(sed -n 's/.*warning: \([0-9]*\) events.* were lost.*/\1/p' <<<"$stderr" | paste -sd+ | bc)
+	[ "$seen" = "$shown" ]
+	[ "$lost" = "$told" ]
+	[ $((seen + lost)) = 300000 ]
+}
+
+@test "programs of any name, in folders of any name" {
+	mkdir $'a*'
+	cp "$plant" $'a*/od\t% d"\n'
+	run --separate-stderr -0 "$ASTERISM" record -o t -e 'sensor:*' -- $'./a*/od\t% d"\n' requests 1 5 1
+	run -0 "$ASTERISM" dump -f json t
+	[ "${#lines[@]}" = 10 ]
+	run -0 babeltrace2 t
+	run -0 "$ASTERISM" replay -f json slow.rule t
+	[ "$(grep -c '"match"' <<<"$output")" = 5 ]
+}
+
+@test "snapshots hold what the rings do, of those that have ended, too" {
+	run --separate-stderr -0 "$ASTERISM" record --flight -o box -e 'sensor:*' -- sh -c "'$plant' requests 2 10 1; '$plant' requests 1 5 1"
+	[[ $stderr == *"1 snapshot, "*" in box"* ]]
+	run --separate-stderr -0 "$ASTERISM" stat box/end-1
+	[[ ${lines[0]} == "50 events in "*" 0 lost" ]]
+	run --separate-stderr -0 "$ASTERISM" run -f json --snapshot more slow.rule -- "$plant" requests 1 20 10
+	run --separate-stderr -0 "$ASTERISM" dump -f json -e request_begin,match more/slow-1
+	[[ $output == *'"id":0,'*'"match"'* ]]
+	run -0 babeltrace2 more/slow-1
+}
+
+@test "a snapshot after more than the rings hold has the newest, and nothing counts as lost" {
+	run --separate-stderr -0 "$ASTERISM" record --flight -o box -e 'sensor:*' -- "$plant" flood 300000
+	"$ASTERISM" dump -f json box/end-1 | sed 's/.*"id":\([0-9]*\).*/\1/' >ids
+	[ "$(tail -1 ids)" = 299999 ]
+	[ "$(wc -l <ids)" -gt 1000 ]
+	[ "$(wc -l <ids)" = "$((300000 - $(head -1 ids)))" ]
+	run --separate-stderr -0 "$ASTERISM" stat box/end-1
+	[[ ${lines[0]} == *" 0 lost" ]]
+}
+
+@test "processes that come and go: those whose scope was not known in time are told of" {
+	run --separate-stderr "$ASTERISM" record -o t -e sensor:request_begin -- sh -c "for i in \$(seq 40); do '$plant' flood 10; done"
+	local seen=$(sed -n 's/.*note: \([0-9]*\) events in.*/\1/p' <<<"$stderr")
+	local unknown=$(sed -n 's/.*warning: \([0-9]*\) process.* ended before it was known.*/\1/p' <<<"$stderr")
+	[ $((seen + 10 * ${unknown:-0})) = 400 ]
+	[ "$status" = "$([ -z "$unknown" ] && echo 0 || echo 3)" ]
+}

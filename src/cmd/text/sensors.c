@@ -33,3 +33,14 @@ void sensors_report_unfinished(uint64_t unfinished)
 			 unfinished == 1 ? "" : "s", unfinished == 1 ? "was" : "were",
 			 unfinished == 1 ? "its process" : "their processes");
 }
+
+void sensors_report_unknown(uint64_t processes)
+{
+	if (!processes)
+		return;
+	cli_warning(
+		"%" PRIu64 " process%s with sensors ended before it was known whether to observe %s: events of %s may "
+		"be missing",
+		processes, processes == 1 ? "" : "es", processes == 1 ? "it" : "them", processes == 1 ? "it" : "them");
+	cli_hint("-a observes all, and needs not know");
+}

@@ -8,6 +8,7 @@
 
 /* out_of_scope: processes with sensors that were not observed. */
 void sensors_report_unannounced(const struct recording_unannounced *unannounced, uint64_t out_of_scope);
+void sensors_report_unknown(uint64_t processes);
 void sensors_report_unfinished(uint64_t unfinished);
 
 #endif

@@ -226,6 +226,7 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 static void put_sensors(const struct session_sensors *sensors)
 {
 	sensors_report_unannounced(&sensors->unannounced, sensors->out_of_scope);
+	sensors_report_unknown(sensors->unknown);
 	if (sensors->lost)
 		cli_warning("%" PRIu64 " events of sensors were overwritten before they were read, or found no ring",
 			    sensors->lost);
@@ -411,8 +412,8 @@ int sink_status(const struct sink *sink, const struct cli_arguments *arguments, 
 {
 	if ((sink->matches || matches_of(sink, totals)) && cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
-	return totals->lost || totals->sensors.late || sink->has_lost || session_totals_unread(totals) ||
-			       session_totals_calls_32bit(totals)
+	return totals->lost || totals->sensors.late || totals->sensors.unknown || sink->has_lost ||
+			       session_totals_unread(totals) || session_totals_calls_32bit(totals)
 		       ? STATUS_LOST
 		       : otherwise;
 }

@@ -77,13 +77,32 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 	return 0;
 }
 
+static void free_readers(struct stream_process *process)
+{
+	for (uint32_t i = 0; i < process->reader_count; i++)
+		stream_reader_fini(&process->readers[i]);
+	alloc_free(process->readers);
+	process->readers = NULL;
+	process->reader_count = 0;
+}
+
+int stream_process_rewind(struct stream_process *process, struct stream_reading *reading)
+{
+	int result;
+
+	free_readers(process);
+	result = make_readers(process, reading, false);
+	if (result)
+		free_readers(process);
+	process->dropped_told = stream_process_dropped(process);
+	return result;
+}
+
 void stream_process_free(struct stream_process *process)
 {
 	if (!process)
 		return;
-	for (uint32_t i = 0; i < process->reader_count; i++)
-		stream_reader_fini(&process->readers[i]);
-	alloc_free(process->readers);
+	free_readers(process);
 	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++)
 		alloc_free((void *)process->forms[id].fields);
 	if (process->area)

@@ -51,6 +51,8 @@ struct stream_process {
 	char comm[SENSOR_COMM_BYTES];
 	char path[SENSOR_PATH_BYTES]; /* of its program; empty: not known */
 	bool is_in;                   /* scope: it is read */
+	bool has_ended;               /* nobody writes any more */
+	bool was_judged;              /* while it was there, to be out of scope */
 	bool is_reported;             /* what is wrong with its memory */
 	struct sensor_mapping *area;
 	uint64_t dropped_before, dropped_told; /* of what found no ring; told: by its owner */
@@ -68,6 +70,9 @@ void stream_process_join(struct stream_process *process, const struct stream_wan
 int stream_process_new(const struct sensor_process *told, struct sensor_mapping *area, struct stream_reading *reading,
 		       struct stream_process **made);
 void stream_process_free(struct stream_process *process);
+
+/* Its readers begin anew with what its rings hold; they are no inputs of any merge. Returns 0, -ENOMEM: it has none. */
+int stream_process_rewind(struct stream_process *process, struct stream_reading *reading);
 
 /*
  * The process has a type, which its paragraph in the notation of catalogs describes. Its rings may be read by another

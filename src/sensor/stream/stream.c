@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/proc.h"
 #include "sensor/stream/follow.h"
 #include "sensor/stream/queue.h"
 
@@ -19,6 +20,7 @@ enum {
 	TURN_EVENTS = 65536,  /* of one turn */
 	SCOPE_NS = 200000000, /* between two looks at who is in scope */
 	PROCESSES_MAX = 4096,
+	ENDED_MAX = 32, /* processes that are kept for who looks back */
 };
 
 struct stream {
@@ -33,6 +35,7 @@ struct stream {
 	struct stream_counts counts; /* of processes that are gone */
 	uint64_t next_scope_ns;
 	int failed;
+	bool keeps; /* somebody looks back now and then */
 };
 
 static void look_for_news(struct merge_input *input)
@@ -63,14 +66,25 @@ static struct stream_process *find_again(const struct stream *stream, const stru
 	return NULL;
 }
 
+static bool is_there(const struct stream_process *process)
+{
+	uint64_t birth;
+
+	return proc_birth((pid_t)process->pid, &birth) == 0 && birth == process->birth_ticks;
+}
+
 /* Reads the process, if it is in scope by now. */
 static int join(struct stream *stream, struct stream_process *process)
 {
 	const struct stream_options *options = &stream->options;
 	int result = 0;
 
-	if (process->is_in || !options->in_scope(options->context, (pid_t)process->pid, (pid_t)process->parent))
+	if (process->is_in)
 		return 0;
+	if (!options->in_scope(options->context, (pid_t)process->pid, (pid_t)process->parent)) {
+		process->was_judged |= is_there(process);
+		return 0;
+	}
 	stream_process_join(process, &options->wants);
 	stream->counts.processes++;
 	for (uint32_t i = 0; i < process->reader_count && !result; i++)
@@ -82,6 +96,7 @@ static void drop(struct stream *stream, size_t index)
 {
 	struct stream_process *process = stream->processes[index];
 
+	stream->counts.unknown += !process->is_in && !process->was_judged;
 	for (uint32_t i = 0; i < process->reader_count && process->is_in; i++)
 		merge_remove(&stream->merge, &process->readers[i].input);
 	stream_process_free(process);
@@ -170,8 +185,10 @@ static void on_ended(void *context, uint64_t number)
 {
 	struct stream_process *process = find(context, number);
 
-	if (process)
-		close_readers(process);
+	if (!process)
+		return;
+	process->has_ended = true;
+	close_readers(process);
 }
 
 /* How many events nobody was asked for, nobody knows. */
@@ -352,7 +369,7 @@ static void look_after(struct stream *stream)
 			tell_failed(stream, process, reader);
 			is_closed &= reader->is_closed;
 		}
-		if (!is_closed || (process->is_in && !is_over(process)))
+		if (stream->keeps || !is_closed || (process->is_in && !is_over(process)))
 			continue;
 		stream->counts.unfinished += process->is_in ? stream_process_unfinished(process) : 0;
 		stream->counts.out_of_scope += !process->is_in;
@@ -397,12 +414,67 @@ bool stream_is_behind(const struct stream *stream)
 	return stream->merge.has_more;
 }
 
+/* Of processes that have ended the newest are kept. */
+static void drop_ended(struct stream *stream)
+{
+	size_t ended = 0;
+
+	for (size_t i = stream->process_count; i--;) {
+		struct stream_process *process = stream->processes[i];
+
+		if (!process->has_ended || ++ended <= ENDED_MAX)
+			continue;
+		stream->counts.out_of_scope += !process->is_in;
+		drop(stream, i);
+	}
+}
+
+int stream_keep(struct stream *stream)
+{
+	int result = serve(stream);
+
+	stream->keeps = true;
+	drop_ended(stream);
+	stream_clock_look(&stream->reading.clock);
+	return result;
+}
+
+/* Its readers, from the beginning. */
+static int rewind_process(struct stream *stream, struct stream_process *process)
+{
+	int result;
+
+	for (uint32_t i = 0; i < process->reader_count && process->is_in; i++)
+		merge_remove(&stream->merge, &process->readers[i].input);
+	result = stream_process_rewind(process, &stream->reading);
+	for (uint32_t i = 0; i < process->reader_count && process->is_in && !result; i++)
+		result = merge_add(&stream->merge, &process->readers[i].input);
+	close_readers(process);
+	return result;
+}
+
+int stream_rewind(struct stream *stream, uint64_t since_ns, uint64_t until_ns)
+{
+	int result = stream_keep(stream);
+
+	stream->merge.watermark_ns = stream->merge.last_ns = 0;
+	stream->reading.begin_ns = since_ns;
+	stream->reading.end_ns = until_ns;
+	stream->news.floor_ns = MERGE_NEVER;
+	queue_settle(&stream->queue, MERGE_NEVER);
+	for (size_t i = 0; i < stream->process_count && !result; i++)
+		result = rewind_process(stream, stream->processes[i]);
+	return result;
+}
+
 void stream_count(const struct stream *stream, struct stream_counts *counts)
 {
 	*counts = stream->counts;
 	counts->events = stream->reading.events;
 	counts->held = stream->reading.held;
 	counts->late = stream->merge.late;
-	for (size_t i = 0; i < stream->process_count; i++)
+	for (size_t i = 0; i < stream->process_count; i++) {
 		counts->out_of_scope += !stream->processes[i]->is_in;
+		counts->unknown += !stream->processes[i]->is_in && !stream->processes[i]->was_judged;
+	}
 }

@@ -39,6 +39,7 @@ struct stream_counts {
 	uint64_t unfinished; /* begun and never committed, by processes that have ended */
 	uint64_t gaps;       /* times without a directory, in which nobody raised anything */
 	uint64_t processes, out_of_scope, failed;
+	uint64_t unknown; /* processes that ended before it was known whether they are in scope */
 };
 
 /* Returns 0, -ENOMEM, -EACCES, -errno, with a sentence. Nothing is raised before this returns. */
@@ -69,6 +70,14 @@ bool stream_has_more(const struct stream *stream);
 
 /* Whether the last turn has left something that was due. */
 bool stream_is_behind(const struct stream *stream);
+
+/*
+ * For who looks back now and then: stream_keep instead of turns, as often as news may come. Processes that have ended
+ * are kept, the newest of them. stream_rewind: turns hand out what the rings hold of since_ns to until_ns, until there
+ * is no more; then nothing but stream_keep and stream_rewind is to follow. Return 0, -errno.
+ */
+int stream_keep(struct stream *stream);
+int stream_rewind(struct stream *stream, uint64_t since_ns, uint64_t until_ns);
 
 void stream_count(const struct stream *stream, struct stream_counts *counts);
 

@@ -173,6 +173,7 @@ void sensing_count(const struct sensing *sensing, struct session_totals *totals)
 		.gaps = counts.gaps,
 		.processes = counts.processes,
 		.out_of_scope = counts.out_of_scope,
+		.unknown = counts.unknown,
 	};
 	sensors->unannounced.count =
 		stream_unannounced(&sensing->wants, sensors->unannounced.names, RECORDING_UNANNOUNCED_NAMED);

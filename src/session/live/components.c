@@ -306,7 +306,7 @@ int session_components_finish(struct session_components *components, struct sess
 		totals->recording.snapshots_refused = components->snapshots_refused;
 		totals->lost += totals->recording.overwritten + totals->recording.dropped + totals->recording.unread +
 				totals->recording.unwritten;
-		totals->lost += totals->recording.unmarked;
+		totals->lost += totals->recording.unmarked + totals->recording.sensors.unknown;
 		totals->lost += components->rules ? 0 : totals->recording.missed;
 	}
 	live_unit_close(&components->unit);

@@ -339,12 +339,12 @@ static void write_end(struct recording_sensors *sensors)
 			sensors->discarded + sensors->lost);
 }
 
-int recording_sensors_finish(struct recording_sensors *sensors, struct ctf_writer *trace)
+/* Writes what is still to come, to the end. */
+static int drain(struct recording_sensors *sensors, struct ctf_writer *trace)
 {
 	int result = 0, failed = 0;
 	bool again;
 
-	stream_end(sensors->stream);
 	do {
 		again = false;
 		result = recording_sensors_turn(sensors, trace, true, &again);
@@ -354,6 +354,44 @@ int recording_sensors_finish(struct recording_sensors *sensors, struct ctf_write
 	} while (stream_has_more(sensors->stream));
 	write_end(sensors);
 	return failed;
+}
+
+int recording_sensors_finish(struct recording_sensors *sensors, struct ctf_writer *trace)
+{
+	stream_end(sensors->stream);
+	return drain(sensors, trace);
+}
+
+int recording_sensors_keep(struct recording_sensors *sensors)
+{
+	return stream_keep(sensors->stream);
+}
+
+/* For another trace: nothing has been written yet. */
+static void begin_anew(struct recording_sensors *sensors, uint64_t since_ns)
+{
+	recording_types_forget(sensors->types);
+	sensors->sequence = sensors->events_before = sensors->discarded = sensors->lost = 0;
+	sensors->has_begun = sensors->is_refused = sensors->is_dropped = sensors->is_waiting = false;
+	sensors->last_ns = since_ns;
+	begin_packet(sensors, since_ns);
+}
+
+int recording_sensors_snapshot(struct recording_sensors *sensors, struct ctf_writer *trace, uint64_t since_ns,
+			       uint64_t at_ns)
+{
+	const struct recording_sensors_totals before = sensors->totals;
+	int result;
+
+	since_ns = since_ns > sensors->options.start_ns ? since_ns : sensors->options.start_ns;
+	begin_anew(sensors, since_ns);
+	result = stream_rewind(sensors->stream, since_ns, at_ns);
+	if (!result)
+		result = drain(sensors, trace);
+	/* What a snapshot does not hold is no loss: that it is not whole is told. */
+	sensors->totals.overwritten = before.overwritten;
+	sensors->totals.unwritten = before.unwritten;
+	return result;
 }
 
 void recording_sensors_count(const struct recording_sensors *sensors, struct recording_sensors_totals *totals)
@@ -366,6 +404,7 @@ void recording_sensors_count(const struct recording_sensors *sensors, struct rec
 	totals->unfinished = counts.unfinished;
 	totals->processes = counts.processes;
 	totals->out_of_scope = counts.out_of_scope;
+	totals->unknown = counts.unknown;
 	totals->unannounced.count =
 		stream_unannounced(&sensors->wants, totals->unannounced.names, RECORDING_UNANNOUNCED_NAMED);
 }

@@ -42,6 +42,13 @@ int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer 
 /* Takes and writes all that was raised until now, and tells what is lost: the end. */
 int recording_sensors_finish(struct recording_sensors *sensors, struct ctf_writer *trace);
 
+/* For flight recordings, instead: looks after who is there, now and then. */
+int recording_sensors_keep(struct recording_sensors *sensors);
+
+/* Writes what the rings hold of since_ns to at_ns. Returns the first failure. */
+int recording_sensors_snapshot(struct recording_sensors *sensors, struct ctf_writer *trace, uint64_t since_ns,
+			       uint64_t at_ns);
+
 void recording_sensors_count(const struct recording_sensors *sensors, struct recording_sensors_totals *totals);
 
 #endif

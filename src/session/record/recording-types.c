@@ -136,3 +136,9 @@ int recording_type_declare(struct recording_type *type, struct ctf_writer *trace
 	type->is_declared = !result;
 	return result;
 }
+
+void recording_types_forget(struct recording_types *types)
+{
+	for (size_t i = 0; i < types->count; i++)
+		types->items[i]->is_declared = false;
+}

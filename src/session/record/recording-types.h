@@ -34,6 +34,9 @@ int recording_types_add(struct recording_types *types, const struct stream_annou
 /* The type of that number, which there is. */
 struct recording_type *recording_types_get(const struct recording_types *types, uint32_t number);
 
+/* There is another trace: none is declared. */
+void recording_types_forget(struct recording_types *types);
+
 /* Declares it in the trace, unless it is. Returns as ctf_writer_declare. */
 int recording_type_declare(struct recording_type *type, struct ctf_writer *trace);
 

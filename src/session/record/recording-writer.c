@@ -262,6 +262,8 @@ static int look(void *context, uint64_t missed, bool *again)
 	bool flushes = how.until_ns - writer->flushed_ns >= RECORDING_FLUSH_NS;
 	int result = 0, begun, sensed;
 
+	if (writer->options.flight)
+		return recording_sensors_keep(writer->options.sensors);
 	sensed = write_sensors(writer, flushes, again);
 	if (how.until_ns - writer->looked_ns < RECORDING_WAIT_NS)
 		return sensed;
@@ -333,6 +335,8 @@ static int write_snapshot(struct recording_writer *writer, struct ctf_writer *tr
 		rewind_to(writer, &writer->rings[cpu], since_ns, &reading.cursor);
 		result = write_ring(writer, &how, cpu, &reading);
 	}
+	if (!result && writer->options.sensors)
+		result = recording_sensors_snapshot(writer->options.sensors, trace, since_ns, at_ns);
 	return result ? result : recording_marks_write(order->marks, trace, since_ns);
 }
 
@@ -456,6 +460,8 @@ static void count(const void *context, struct recording_totals *totals)
 	struct ctf_writer_totals written;
 
 	*totals = writer->totals;
+	if (writer->options.flight && writer->options.sensors)
+		recording_sensors_count(writer->options.sensors, &totals->sensors);
 	if (!writer->trace)
 		return;
 	ctf_writer_totals(writer->trace, &written);
@@ -470,6 +476,13 @@ static void count(const void *context, struct recording_totals *totals)
 	totals->unwritten += totals->sensors.unwritten;
 }
 
+static uint64_t look_ns(const struct recording_writer_options *options)
+{
+	if (options->flight)
+		return options->sensors ? RECORDING_WAIT_NS : UINT64_MAX;
+	return options->sensors ? RECORDING_SENSORS_WAIT_NS : RECORDING_WAIT_NS;
+}
+
 struct recording_work recording_writer_work(struct recording_writer *writer)
 {
 	return (struct recording_work){
@@ -482,8 +495,6 @@ struct recording_work recording_writer_work(struct recording_writer *writer)
 		.count = count,
 		.context = writer,
 		.diag = writer->diag,
-		.look_ns = writer->options.flight    ? UINT64_MAX
-			   : writer->options.sensors ? RECORDING_SENSORS_WAIT_NS
-						     : RECORDING_WAIT_NS,
+		.look_ns = look_ns(&writer->options),
 	};
 }

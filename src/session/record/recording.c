@@ -157,8 +157,6 @@ static int open_sensors(struct recording *recording)
 		return diag_error(recording->diag, NULL, -EINVAL,
 				  "LTTng has no names for sensors of applications: they are "
 				  "recorded without --layout lttng");
-	if (recording->options.flight)
-		return diag_error(recording->diag, NULL, -EOPNOTSUPP, "sensors cannot be kept for snapshots");
 	result = recording_sensors_new(&options, recording->writer_diag, &recording->sensors);
 	diag_take(recording->diag, recording->writer_diag);
 	return result;

@@ -59,6 +59,7 @@ struct recording_sensors_totals {
 	uint64_t late;        /* in the trace behind younger ones, as their writer was stopped in between */
 	uint64_t unfinished;  /* begun by processes that have ended */
 	uint64_t processes, out_of_scope;
+	uint64_t unknown; /* processes that ended before it was known whether they are in scope */
 	struct recording_unannounced unannounced;
 };
 
