@@ -137,6 +137,18 @@ shopt -s extglob
 	[ "$output" = "10 jobs done by 1 thread" ]
 }
 
+@test "a session of another program has rules over sensors" {
+	: "${ASTERISM_TEST_PROGRAMS:=$BATS_TEST_DIRNAME/../../build/tests/kernel}"
+	export ASTERISM_SENSORS=$BATS_TEST_TMPDIR/socket
+	make -s supervise
+	echo 'EVENT request_begin "a request arrives" { id: u64 "number", bytes: u32 bytes, path: string[16] }' >shop.events
+	echo 'EVENTS "sensor:shop.events" RULE third PATTERN { request_begin:b } WHERE { b.id == 3 } RETURN { b.path AS path }' >sensor.rule
+	run -100 timeout 60 ./supervise sensor.rule "$ASTERISM_TEST_PROGRAMS/plant-sensors" requests 1 60000 0
+	[[ $output == *'supervise: {"match":"third",'*'"cpu":null,'*'"path":"/index"'* ]]
+	run -0 timeout 60 ./supervise sensor.rule "$ASTERISM_TEST_PROGRAMS/plant-sensors" requests 1 3 0
+	[ "$output" = "" ]
+}
+
 @test "examples: a supervised command ends where it does what it must not" {
 	make -s supervise
 	run -100 timeout 60 ./supervise supervise.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
