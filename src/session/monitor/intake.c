@@ -17,6 +17,7 @@ enum {
 	LOOKS = 3, /* of a turn: most writers that are in between at the first are not any more at the next */
 	PROCESSES_MAX = 1024,
 	QUEUE_BYTES = 1 << 18,   /* more than two messages for each process */
+	NOBODY_NS = 500000000,   /* from the first element of a process until it is read, at most */
 	TURN_ELEMENTS = 1 << 20, /* of one turn, so that it ends whatever comes */
 	SCOPE_NS = 100000000,    /* between two looks at who is in scope */
 	RINGS_MAX = 1024 * 16,   /* that the merge has room for from the beginning */
@@ -502,9 +503,9 @@ void intake_turn(struct intake *intake, uint64_t *watermark_ns, bool *held)
 		if (is_through(intake->read[i]->process))
 			give_back(intake, i);
 	}
-	/* Where nobody is left, time passes all the same. */
-	if (!intake->read_count && begin - intake->reading.visible_ns > intake->merge.watermark_ns)
-		intake->merge.watermark_ns = begin - intake->reading.visible_ns;
+	/* Where nobody is left, time passes all the same; but not so fast that it has passed for whoever comes next. */
+	if (!intake->read_count && begin - NOBODY_NS > intake->merge.watermark_ns)
+		intake->merge.watermark_ns = begin - NOBODY_NS;
 	*watermark_ns = intake->merge.watermark_ns;
 }
 
