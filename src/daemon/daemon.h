@@ -9,6 +9,7 @@
 #include "daemon/options.h"
 #include "daemon/output.h"
 #include "daemon/recordings.h"
+#include "daemon/sensors.h"
 #include "daemon/units.h"
 
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ struct daemon {
 	struct expose_server *metrics;    /* NULL: none */
 	struct sensor_directory *sensors; /* the same */
 	bool is_unreachable;              /* its socket, as was logged */
+	struct sensors_told sensors_told;
 	int epoll_fd, signal_fd;
 	uint64_t started_ns, next_tick_ns;
 	uint64_t loads, reloads;

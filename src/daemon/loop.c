@@ -340,6 +340,8 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	daemon_count_second(daemon);
 	recordings_look(&daemon->recordings, now_ns);
 	count_warnings(daemon);
+	if (daemon->sensors)
+		sensors_look(daemon->sensors, now_ns, &daemon->sensors_told);
 	keep_to_budget(daemon, now_ns);
 	if (daemon->metrics)
 		expose_server_step(daemon->metrics);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "daemon/log.h"
 #include "expose/exposition.h"
+#include "sensor/directory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -219,6 +220,27 @@ static void put_recordings(const struct daemon *daemon, struct text_buffer *text
 			  (double)bytes);
 }
 
+static void put_sensors(const struct sensor_directory *sensors, struct text_buffer *text)
+{
+	struct sensor_directory_stats stats;
+
+	sensor_directory_stats(sensors, &stats);
+	exposition_number(text, "asterism_sensor_processes", "gauge", "Applications with sensors that are registered.",
+			  (double)stats.processes);
+	exposition_number(text, "asterism_sensor_registered_total", "counter", "Applications that have registered.",
+			  (double)stats.registered);
+	exposition_number(text, "asterism_sensor_refused_total", "counter",
+			  "Applications beyond the quota of their users.", (double)stats.refused);
+	exposition_number(text, "asterism_sensor_lacking_total", "counter",
+			  "Clients of the directory that were sent away for lack of descriptors or memory.",
+			  (double)stats.lacking);
+	exposition_number(text, "asterism_sensor_malformed_total", "counter",
+			  "Clients of the directory that were sent away for what they sent.", (double)stats.malformed);
+	exposition_number(text, "asterism_sensor_slow_total", "counter",
+			  "Clients of the directory that were sent away for what they did not take.",
+			  (double)stats.slow);
+}
+
 static void put_daemon(struct daemon *daemon, struct text_buffer *text)
 {
 	exposition_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
@@ -262,6 +284,8 @@ static void metrics_write(void *context, struct text_buffer *text)
 	exposition_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
 	put_tallies(daemon, text, true);
 	put_recordings(daemon, text);
+	if (daemon->sensors)
+		put_sensors(daemon->sensors, text);
 	put_daemon(daemon, text);
 }
 

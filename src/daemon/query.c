@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "daemon/daemon.h"
+#include "sensor/directory.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *place_name(enum asterism_place place)
 {
@@ -97,6 +99,24 @@ static void report_unit(const struct unit *unit, uid_t user, struct text_buffer 
 	text_append(reply, "]}");
 }
 
+static void report_sensors(const struct sensor_directory *sensors, struct text_buffer *reply)
+{
+	struct sensor_directory_stats stats;
+
+	sensor_directory_stats(sensors, &stats);
+	text_printf(reply,
+		    ",\"sensors\":{\"processes\":%" PRIu64 ",\"observers\":%" PRIu64 ",\"registered\":%" PRIu64
+		    ",\"refused\":%" PRIu64 ",\"malformed\":%" PRIu64 ",\"slow\":%" PRIu64 ",\"lacking\":%" PRIu64
+		    ",\"lack\":",
+		    stats.processes, stats.observers, stats.registered, stats.refused, stats.malformed, stats.slow,
+		    stats.lacking);
+	if (stats.lack)
+		text_json(reply, strerror(-stats.lack));
+	else
+		text_append(reply, "null");
+	text_printf(reply, ",\"bytes\":%" PRIu64 "}", stats.bytes);
+}
+
 void daemon_report_units(struct daemon *daemon, const struct unit *only, struct client *client)
 {
 	struct text_buffer *reply = &client->reply;
@@ -114,8 +134,11 @@ void daemon_report_units(struct daemon *daemon, const struct unit *only, struct 
 	text_printf(reply,
 		    "],\"daemon\":{\"uptime_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64 ",\"kernel_bytes\":%" PRIu64
 		    ",\"cpu_ns\":%" PRIu64 ",\"clients\":%zu,\"lines_written\":%" PRIu64 ",\"lines_dropped\":%" PRIu64
-		    ",\"results_dropped\":%" PRIu64 "}}\n",
+		    ",\"results_dropped\":%" PRIu64,
 		    clock_now_ns() - daemon->started_ns, budget_resident_bytes(), budget_kernel_bytes(),
 		    budget_cpu_ns(), daemon->clients.count, daemon->output.lines_written, daemon->output.lines_dropped,
 		    daemon->clients.dropped);
+	if (daemon->sensors)
+		report_sensors(daemon->sensors, reply);
+	text_append(reply, "}}\n");
 }

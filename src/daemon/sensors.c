@@ -6,7 +6,12 @@
 #include "daemon/log.h"
 #include "sensor/directory.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
+
+/* Between two lines about those who were sent away. */
+#define PAUSE_NS UINT64_C(10000000000)
 
 int sensors_open(const struct options *options, struct sensor_directory **opened)
 {
@@ -37,4 +42,25 @@ void sensors_serve(struct sensor_directory *directory, bool *is_unreachable)
 			 "directory of sensors any more",
 			 sensor_directory_path(directory));
 	*is_unreachable = stats.is_replaced;
+}
+
+void sensors_look(const struct sensor_directory *sensors, uint64_t now_ns, struct sensors_told *told)
+{
+	struct sensor_directory_stats stats;
+
+	sensor_directory_stats(sensors, &stats);
+	if ((stats.lacking == told->lacking && stats.refused == told->refused) ||
+	    (told->at_ns && now_ns - told->at_ns < PAUSE_NS))
+		return;
+	if (stats.lacking != told->lacking)
+		log_line(LOG_LEVEL_WARNING, "sensors: %" PRIu64 " clients were sent away so far: %s%s", stats.lacking,
+			 strerror(-stats.lack),
+			 stats.lack == -EMFILE ? " (LimitNOFILE: up to four descriptors for each process)" : "");
+	if (stats.refused != told->refused)
+		log_line(LOG_LEVEL_WARNING,
+			 "sensors: %" PRIu64
+			 " applications were refused so far, beyond the quota of their users: they run "
+			 "on without sensors",
+			 stats.refused);
+	*told = (struct sensors_told){ stats.lacking, stats.refused, now_ns };
 }

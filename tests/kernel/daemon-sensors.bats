@@ -106,3 +106,40 @@ lists() {
 	wait_for grep -q "warning: $PWD/mine has been replaced" log
 	stop
 }
+
+@test "clients that find no descriptor left are told by log, query and metrics" {
+	local port
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	start --sensors --metrics 127.0.0.1:$port
+	[[ $(ctl query) == *$'\nsensors: 0 processes, 0 refused, 0 clients sent away' ]]
+	# What it has now, and few more.
+	prlimit --pid "$daemon" --nofile=$(($(ls /proc/"$daemon"/fd | wc -l) + 3)):
+	python3 - "$ASTERISM_SENSORS" <<-'END' 3>&- 6<&- 7>&- &
+		import socket, sys, time
+		held = []
+		while True:
+		    link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    try:
+		        link.connect(sys.argv[1])
+		        held.append(link)
+		    except OSError:
+		        pass
+		    if len(held) > 100:
+		        held.pop(0).close()
+		    time.sleep(0.02)
+	END
+	running=$!
+	await 'sensors: [0-9]* clients were sent away so far: Too many open files (LimitNOFILE: up to four descriptors for each process)' log
+	kill "$running"
+	wait "$running" || true
+	running=
+	prlimit --pid "$daemon" --nofile=1024:
+	wait_for is_asked
+	[[ $(ctl query) == *"clients sent away: Too many open files" ]]
+	curl -sf http://127.0.0.1:$port/metrics | grep -q '^asterism_sensor_lacking_total [1-9]'
+	stop
+}
+
+is_asked() {
+	ctl ping
+}

@@ -82,6 +82,20 @@ static void print_unit(const json_t *unit)
 	print_rows(json_object_get(unit, "tallies"), print_tally);
 }
 
+/* Who was sent away is nothing that anybody else hears of. */
+static void print_sensors(const json_t *sensors)
+{
+	if (!sensors)
+		return;
+	printf("sensors: %lld processes, %lld refused, %lld clients sent away", number(sensors, "processes"),
+	       number(sensors, "refused"), number(sensors, "lacking"));
+	if (number(sensors, "lacking")) {
+		fputs(": ", stdout);
+		text_write(stdout, string(sensors, "lack"), TEXT_WORDS);
+	}
+	putchar('\n');
+}
+
 void ctl_print_units(const json_t *reply, const char *command)
 {
 	(void)command;
@@ -91,6 +105,7 @@ void ctl_print_units(const json_t *reply, const char *command)
 	printf("asterismd: %lld KiB of memory, %lld KiB in the kernel, %.2f s of CPU time, %lld lines lost\n",
 	       number(daemon, "rss_bytes") >> 10, number(daemon, "kernel_bytes") >> 10,
 	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));
+	print_sensors(json_object_get(daemon, "sensors"));
 }
 
 static void print_value(const json_t *value)

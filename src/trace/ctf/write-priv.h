@@ -9,7 +9,14 @@
 
 #include "ring/packet.h"
 
+struct utsname;
 struct ctf_files;
+
+enum { CTF_ENV_MAX = 16 };
+
+/* What the environment says: of whom the trace is, in a trace with LTTng's names, and of the machine. Returns how many
+ * entries, CTF_ENV_MAX at most. */
+size_t ctf_env_fill(bool lttng, const struct utsname *system, struct ctf_env *env);
 
 struct ctf_files_options {
 	const char *path;

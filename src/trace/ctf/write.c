@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, ENV_MAX = 16, CHANGE_NAME_BYTES = 32 };
+enum { MATCH_BYTES_MAX = 1 + 256 + 4096, ASIDE_BYTES_MAX = 8192, CHANGE_NAME_BYTES = 32 };
 
 /* What the last packet of a stream says. */
 struct stream_end {
@@ -62,32 +62,6 @@ static uint64_t wall_ns(void)
 	return (uint64_t)(wall.tv_sec - steady.tv_sec) * 1000000000 + (uint64_t)wall.tv_nsec - (uint64_t)steady.tv_nsec;
 }
 
-/* What the environment says: of whom the trace is, in a trace with LTTng's names, and of the machine. */
-static size_t fill_env(bool lttng, const struct utsname *system, struct ctf_env *env)
-{
-	const struct ctf_env own[] = { { "tracer_version", ASTERISM_VERSION, false } };
-	const struct ctf_env as_lttng[] = {
-		{ "tracer_name", "lttng-modules", false },
-		{ "tracer_major", "2", true },
-		{ "tracer_minor", "13", true },
-		{ "tracer_patchlevel", "0", true },
-		{ CTF_ENV_RECORDER, ASTERISM_VERSION, false },
-	};
-	const struct ctf_env machine[] = {
-		{ "domain", "kernel", false },
-		{ "hostname", system->nodename, false },
-		{ "sysname", system->sysname, false },
-		{ "kernel_release", system->release, false },
-		{ "kernel_version", system->version, false },
-		{ "machine", system->machine, false },
-	};
-	size_t count = lttng ? sizeof as_lttng / sizeof *as_lttng : sizeof own / sizeof *own;
-
-	memcpy(env, lttng ? as_lttng : own, count * sizeof *env);
-	memcpy(env + count, machine, sizeof machine);
-	return count + sizeof machine / sizeof *machine;
-}
-
 /* How the choice of types has changed, as change_1 and so on. */
 static void add_changes(const struct ctf_writer_options *options, char (*names)[CHANGE_NAME_BYTES],
 			struct ctf_metadata *metadata, struct ctf_env *env)
@@ -102,7 +76,7 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 			  const struct ctf_event *events, size_t event_count)
 {
 	char(*names)[CHANGE_NAME_BYTES] = alloc_zero(options->change_count, sizeof *names);
-	struct ctf_env *env = alloc_zero(ENV_MAX + options->change_count, sizeof *env);
+	struct ctf_env *env = alloc_zero(CTF_ENV_MAX + options->change_count, sizeof *env);
 	struct utsname system = { 0 };
 	struct text_buffer text = { 0 };
 	int result = -ENOMEM;
@@ -113,7 +87,7 @@ static int write_metadata(struct ctf_writer *writer, const struct ctf_writer_opt
 	struct ctf_metadata metadata = {
 		.wall_ns = writer->wall_ns,
 		.env = env,
-		.env_count = fill_env(options->layout != NULL, &system, env),
+		.env_count = ctf_env_fill(options->layout != NULL, &system, env),
 		.events = events,
 		.event_count = event_count,
 		.has_sensors = options->has_sensors,
