@@ -86,12 +86,11 @@ def measure_write(bench, rounds):
 def measure_sensor(bench, rounds):
     events = str(EVENTS // 10 if bench.quick else EVENTS)
     program = os.path.join(bench.build, "bench", "sensor-bench")
-    clock = os.path.join(bench.build, "bench", "ring-bench")
-    samples = {name: [] for name in [*SENSOR_WAYS, "the clock alone"]}
+    samples = {name: [] for name in ["the clock alone", *SENSOR_WAYS]}
     ust = Ust(bench)
     try:
         for _ in range(rounds):
-            samples["the clock alone"].append(nanoseconds(clock, "clock", events))
+            samples["the clock alone"].append(nanoseconds(program, "clock", events))
             for name, way in SENSOR_WAYS.items():
                 samples[name].append(nanoseconds(program, way, events))
             if ust.is_there:

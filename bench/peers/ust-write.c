@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* usage: ust-write EVENTS [off]. What a tracepoint of LTTng-UST with 32 bytes of payload costs, in ns: enabled, or not.
+/* usage: ust-write EVENTS [off]. What a tracepoint of LTTng-UST with 32 bytes of payload costs, in ns of processor
+ * time: enabled, or not.
  */
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -14,7 +15,7 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/machine-priv.h"
 #include "engine/why-priv.h"
+#include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
@@ -157,17 +158,13 @@ static int init_runs(struct engine *engine)
 static int init_rooms(struct engine *engine)
 {
 	const struct program *program = engine->program;
-	size_t record = sizeof(struct event_header), slots = sizeof(uint64_t); /* so much may always be read */
+	size_t slots = sizeof(uint64_t); /* so much may always be read */
 
-	for (uint32_t i = 0; i < program->type_count; i++) {
-		if (program->types[i].record_bytes > record)
-			record = program->types[i].record_bytes;
-	}
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		if (program->rules[i].slot_bytes > slots)
 			slots = program->rules[i].slot_bytes;
 	}
-	engine->own = arena_zero(engine->arena, 1, record);
+	engine->own = arena_zero(engine->arena, 1, program_record_bytes_max(program));
 	engine->zeros = arena_zero(engine->arena, 1, slots);
 	return engine->own && engine->zeros ? 0 : -ENOMEM;
 }

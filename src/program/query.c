@@ -3,6 +3,8 @@
 
 #include "program/query.h"
 
+#include "event/type.h"
+
 bool program_rule_lists(const struct program *program, const struct program_rule *rule, uint32_t type)
 {
 	const uint32_t *over = program_over(program, rule);
@@ -74,4 +76,14 @@ uint32_t program_value_bytes(const struct program *program, uint32_t rule, uint3
 	if (value->op == PROGRAM_OP_SLOT)
 		return program_slots(program, &program->rules[rule])[value->a].bytes;
 	return (value->b + 8) / 8 * 8; /* a constant, and its end */
+}
+
+uint32_t program_record_bytes_max(const struct program *program)
+{
+	uint32_t bytes = sizeof(struct event_header);
+
+	for (uint32_t i = 0; i < program->type_count; i++)
+		if (program->types[i].record_bytes > bytes)
+			bytes = program->types[i].record_bytes;
+	return bytes;
 }

@@ -182,4 +182,7 @@ uint32_t program_value_bytes(const struct program *program, uint32_t rule, uint3
 uint32_t program_key_given(const struct program *program, const struct program_class *class,
 			   const struct program_key *key);
 
+/* Of the largest record that an event of the image's types has; at least a header's. */
+uint32_t program_record_bytes_max(const struct program *program);
+
 #endif

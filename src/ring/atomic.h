@@ -7,13 +7,11 @@
  * put itself in their place.
  */
 
+#include "ring/counter.h"
 #include "ring/order.h"
 #include "ring/ring.h"
 
 #include <time.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 #ifndef RING_LOOKS
 #define RING_LOOKS 16 /* how often a reader looks for a moment without a writer */
@@ -29,16 +27,7 @@ static inline uint64_t ring_clock_ns(void)
 
 static inline uint64_t ring_clock_tsc(void)
 {
-#if defined(__x86_64__)
-	return __rdtsc();
-#elif defined(__aarch64__)
-	uint64_t now;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
-	return now;
-#else
-	return 0; /* ring_clock_is_there */
-#endif
+	return ring_counter(0); /* none: ring_clock_is_there */
 }
 
 static inline uint64_t ring_clock_now(const struct ring *ring)

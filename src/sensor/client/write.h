@@ -5,6 +5,7 @@
 /* What the macros of sensor/client/sensor.h come to: an event is begun and committed in the thread's own ring, inline.
  */
 
+#include "ring/counter.h"
 #include "ring/exclusive.h"
 #include "sensor/layout.h"
 
@@ -71,21 +72,8 @@ static inline void *asterism_sensor_nowhere(void)
 
 static inline uint64_t asterism_sensor_now(uint32_t clock, int is_ordered)
 {
-	if (clock == RING_CLOCK_TSC) {
-#if defined(__x86_64__)
-		if (is_ordered)
-			__builtin_ia32_lfence();
-		return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-		uint64_t ticks;
-
-		if (is_ordered)
-			__asm__ volatile("isb" ::: "memory");
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return ticks;
-#endif
-	}
-	(void)is_ordered;
+	if (clock == RING_CLOCK_TSC)
+		return ring_counter(is_ordered);
 	return asterism_sensor_monotonic_ns();
 }
 

@@ -8,12 +8,10 @@
 #include "sensor/stream/clock.h"
 
 #include "base/clock.h"
+#include "ring/counter.h"
 
 #include <stdbool.h>
 #include <time.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 enum {
 	SLOPE_BITS = 32,
@@ -24,21 +22,6 @@ enum {
 	BASE_NS = 200000000,
 	JUMP_NS = 10000000, /* off by more, as where the machine has slept: times jump */
 };
-
-static uint64_t read_raw(void)
-{
-#if defined(__x86_64__)
-	_mm_lfence(); /* not before a lock is taken */
-	return __rdtsc();
-#elif defined(__aarch64__)
-	uint64_t now;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
-	return now;
-#else
-	return clock_now_ns();
-#endif
-}
 
 static uint64_t slope_of(uint64_t ns, uint64_t raw)
 {
@@ -134,7 +117,7 @@ static void read_both(struct stream_clock *clock)
 	uint64_t best = UINT64_MAX, raw = 0, ns = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = read_raw(), now = clock_now_ns(), took = read_raw() - before;
+		uint64_t before = ring_counter(1), now = clock_now_ns(), took = ring_counter(1) - before;
 
 		if (took >= best)
 			continue;

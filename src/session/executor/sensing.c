@@ -71,21 +71,11 @@ static void on_lost(void *context, uint64_t lost)
 	executor_lose(sensing->options.user, lost);
 }
 
-static uint32_t largest_record(const struct program *program)
-{
-	uint32_t bytes = sizeof(struct event_header);
-
-	for (uint32_t i = 0; i < program->type_count; i++)
-		if (program->types[i].record_bytes > bytes)
-			bytes = program->types[i].record_bytes;
-	return bytes;
-}
-
 static int open_stream(struct sensing *sensing, struct asterism_diag *diag)
 {
 	const struct stream_options options = {
 		.wants = sensing->wants,
-		.record_bytes = largest_record(sensing->options.program),
+		.record_bytes = program_record_bytes_max(sensing->options.program),
 		.in_scope = in_scope,
 		.on_event = on_event,
 		.on_lost = on_lost,
