@@ -8,6 +8,8 @@
  *        plant-threads running   a thread runs
  *        plant-threads ended     it has ended
  *        plant-threads forked    it is another process, asleep
+ *        plant-threads lost      it is asleep, with a stack pointer that points nowhere (77: not on this processor)
+ *        plant-threads stopped   it is another process, stopped, with a name that is no text
  *        plant-threads unmapped [FILE]  it is asleep, and what lies above its stack is memory that never comes, or FILE
  *                                (77: the kernel has no userfaultfd)
  */
@@ -16,12 +18,14 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +90,25 @@ static void *ender(void *unused)
 	return unused;
 }
 
+/* Comes back from nothing. */
+static void *loser(void *unused)
+{
+	getpgid(4000001);
+#ifdef __x86_64__
+	__asm__ volatile("mov $4096, %%rsp\n1: mov %0, %%eax\nsyscall\njmp 1b" ::"i"(SYS_pause)
+			 : "rax", "rcx", "r11", "memory");
+#endif
+	return unused;
+}
+
+static void stop(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "\033]0;x\007\n\342\200\256\377");
+	getpgid(4000001);
+	raise(SIGSTOP);
+}
+
 static int start(void *(*run)(void *), pthread_attr_t *attributes)
 {
 	pthread_t thread;
@@ -134,6 +157,17 @@ static int start_what(const char *what, const char *path)
 		return start(runner, NULL);
 	if (strcmp(what, "ended") == 0)
 		return start(ender, NULL);
+	if (strcmp(what, "lost") == 0)
+#ifdef __x86_64__
+		return start(loser, NULL);
+#else
+		return 77;
+#endif
+	if (strcmp(what, "stopped") == 0) {
+		if (fork() == 0)
+			stop();
+		return 0;
+	}
 	if (strcmp(what, "unmapped") == 0)
 		return start_unmapped(path);
 	if (strcmp(what, "forked") == 0 && fork() == 0)

@@ -117,6 +117,20 @@ line_of() {
 	holds 'len(m["threads"]) == 1 and m["threads"][0]["tid"] == m["return"]["other"]'
 }
 
+@test "a stack pointer that points nowhere is said to, and no more" {
+	"$plant" lost </dev/null || [ $? != 77 ] || skip "for this processor there is no such program"
+	observed -f json both.rule -- "$plant" lost
+	holds 'names(m["threads"][0]["stack"]) == ["loser"] and "could not be read" in m["threads"][0]["stack_end"]'
+}
+
+@test "a thread that is stopped is where it was, and its name disturbs no terminal" {
+	observed both.rule -- "$plant" stopped
+	! grep -P '[\x00-\x08\x0b-\x1f\x7f]' out
+	! grep "$(printf '\342\200\256')" out
+	observed -f json both.rule -- "$plant" stopped
+	holds '"stop" in names(m["threads"][0]["stack"]) or "main" in names(m["threads"][0]["stack"])'
+}
+
 @test "memory that another thread would have to bring is not waited for" {
 	"$plant" unmapped </dev/null || [ $? != 77 ] || skip "the kernel has no userfaultfd"
 	observed -f json both.rule -- "$plant" unmapped
