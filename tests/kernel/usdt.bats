@@ -309,7 +309,16 @@ check_says() {
 
 @test "a file that is not there is told of" {
 	printf 'EVENT e {}\nFROM usdt:"libnone.so.9:a:b" {}\n' >e.events
-	check_says "there is no file libnone.so.9" 0
+	check_says "there is no library, and a program is named by its path: libnone.so.9" 0
+}
+
+@test "a program without its path is no library, and neither is a folder beside these" {
+	for name in no-such-library.so python3; do
+		sed "s|$plant|$name|" plant.events >named.events
+		printf '%s\n' 'EVENTS "named.events"' 'RULE r PATTERN { gated:g }' >named.rule
+		run -4 "$ASTERISM" run named.rule -- true
+		[[ $output == *"there is no library, and a program is named by its path: $name"* ]]
+	done
 }
 
 @test "a function's arguments and a probe's are told apart" {

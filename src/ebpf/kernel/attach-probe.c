@@ -78,8 +78,10 @@ static const char *find_library(const char *name, struct arena *arena)
 		char path[PATH_MAX];
 		int folder = (int)(strrchr(folders[i], '/') + 1 - folders[i]);
 		int length = snprintf(path, sizeof path, "%.*s%s", folder, folders[i], name);
+		struct stat about;
 
-		if (length < (int)sizeof path && access(path, R_OK) == 0)
+		if (length < (int)sizeof path && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+		    access(path, R_OK) == 0)
 			return arena_text(arena, path, (size_t)length);
 	}
 	return NULL;
@@ -189,7 +191,10 @@ static int find_places(const char *name, struct attach_wanted *wanted, const str
 	struct stat about;
 
 	if (fd < 0)
-		return attach_refuse(reason, -ENOENT, "there is no file", name);
+		return attach_refuse(reason, -ENOENT,
+				     strchr(name, '/') ? "there is no file"
+						       : "there is no library, and a program is named by its path:",
+				     name);
 	int result = fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
 			     ? find_in_file(fd, wanted, reason)
 			     : attach_refuse(reason, -ENOENT, "this is no regular file:", name);
