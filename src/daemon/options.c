@@ -48,6 +48,7 @@ enum option_id {
 	OPTION_RULES,
 	OPTION_SCOPE,
 	OPTION_SENSORS,
+	OPTION_SENSORS_ALWAYS,
 	OPTION_SOCKET,
 	OPTION_UNIT,
 	OPTION_UNITS_MAX,
@@ -129,6 +130,11 @@ static const struct cli_option rows[OPTION_COUNT] = {
 			     .help = "be the directory where applications register their sensors, too",
 			     .more = "Its socket is /run/asterism/sensors, or what ASTERISM_SENSORS says. Any user's "
 				     "applications may register, within a quota; members of --group see all of them." },
+	[OPTION_SENSORS_ALWAYS] = { "sensors-always", 0, CLI_FLAG,
+				    .help = "the same, and have applications write while no reader is there, too",
+				    .more = "'asterism sensors --dump' shows the last events that their rings hold, "
+					    "also of "
+					    "applications that have ended." },
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
 			    .complete = CLI_COMPLETE_FILE },
@@ -190,15 +196,13 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES,         OPTION_SOCKET,         OPTION_GROUP,
-		     OPTION_OUTPUT,        OPTION_MODE,           OPTION_METRICS,
-		     OPTION_ALLOW_ACTIONS, OPTION_POLICY,         OPTION_PID,
-		     OPTION_SCOPE,         OPTION_SENSORS,        OPTION_CGROUP,
-		     OPTION_CONTAINER,     OPTION_UNIT,           OPTION_COMM,
-		     OPTION_RECORDINGS,    OPTION_RECORDINGS_MAX, OPTION_CLIENTS_RECORD,
-		     OPTION_USER,          OPTION_MIN_SEVERITY,   OPTION_RATE,
-		     OPTION_UNITS_MAX,     OPTION_MEMORY_MAX,     OPTION_CPU_MAX,
-		     OPTION_MEASURE,       OPTION_HELP,           OPTION_VERSION },
+	.options = { OPTION_RULES,        OPTION_SOCKET,         OPTION_GROUP,          OPTION_OUTPUT,
+		     OPTION_MODE,         OPTION_METRICS,        OPTION_ALLOW_ACTIONS,  OPTION_POLICY,
+		     OPTION_PID,          OPTION_SCOPE,          OPTION_SENSORS,        OPTION_SENSORS_ALWAYS,
+		     OPTION_CGROUP,       OPTION_CONTAINER,      OPTION_UNIT,           OPTION_COMM,
+		     OPTION_RECORDINGS,   OPTION_RECORDINGS_MAX, OPTION_CLIENTS_RECORD, OPTION_USER,
+		     OPTION_MIN_SEVERITY, OPTION_RATE,           OPTION_UNITS_MAX,      OPTION_MEMORY_MAX,
+		     OPTION_CPU_MAX,      OPTION_MEASURE,        OPTION_HELP,           OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 
@@ -279,7 +283,8 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 		.recordings = text_of(arguments, OPTION_RECORDINGS, NULL),
 		.recordings_max_bytes = number_of(arguments, OPTION_RECORDINGS_MAX, RECORDINGS_DEFAULT),
 		.clients_record = cli_has(arguments, OPTION_CLIENTS_RECORD),
-		.sensors = cli_has(arguments, OPTION_SENSORS),
+		.sensors = cli_has(arguments, OPTION_SENSORS) || cli_has(arguments, OPTION_SENSORS_ALWAYS),
+		.always = cli_has(arguments, OPTION_SENSORS_ALWAYS),
 	};
 	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,
 					options->users };

@@ -36,7 +36,8 @@ struct options {
 	const char *recordings; /* the folder of traces; NULL: none */
 	uint64_t recordings_max_bytes;
 	bool clients_record; /* members of the group may begin recordings */
-	bool sensors;        /* has a directory of them */
+	bool sensors;        /* has a directory of them, */
+	bool always;         /* whose gates are open for good */
 };
 
 /* asterismd, for its help, manual page and completion. */

@@ -15,7 +15,7 @@
 
 int sensors_open(const struct options *options, struct sensor_directory **opened)
 {
-	const struct sensor_directory_options sensors = { .group = options->group };
+	const struct sensor_directory_options sensors = { .group = options->group, .always = options->always };
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = sensor_directory_open(&sensors, diag, opened);
 	const struct asterism_message *message;

@@ -26,8 +26,8 @@ teardown() {
 }
 
 serve() {
-	"$ASTERISM" sensors --serve 2>serve.log &
-	started+=($!)
+	"$ASTERISM" sensors --serve "$@" 2>serve.log &
+	started=($! "${started[@]}")
 	for ((i = 0; i < 100; i++)); do
 		[ -S sensors ] && return
 		sleep 0.05
@@ -135,6 +135,29 @@ await() {
 	run -0 "$ASTERISM" sensors
 	[[ $output != *"answer("* ]]
 	run -2 "$ASTERISM" events sensor:answer
+}
+
+@test "flight recorder: what was raised before anybody looked, by a process that has ended in the midst of an event" {
+	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	serve
+	./odd count 5
+	run -0 --separate-stderr "$ASTERISM" sensors --dump
+	[[ -z $output && $stderr == *"0 events shown, 0 had been overwritten"* ]]
+	kill "${started[0]}"
+	wait "${started[0]}"
+	serve --always
+	./odd exec
+	./odd count 100000
+	run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
+	[[ ${lines[0]} == '{"event":"step",'*'"comm":"odd","number":0,"word":"odd"}' ]]
+	[[ ${lines[-1]} == *'"number":99999,"word":"odd"}' ]]
+	[[ $stderr == *"1 event was begun and never finished"* ]]
+	local overwritten=$(sed -n 's/.*shown, \([0-9]*\) had.*/\1/p' <<<"$stderr")
+	[ $((overwritten + ${#lines[@]})) = 100010 ]
+	run -0 --separate-stderr "$ASTERISM" sensors --dump odd:other
+	[ -z "$output" ]
+	run -2 "$ASTERISM" sensors --always
+	run -2 "$ASTERISM" sensors --dump --serve
 }
 
 @test "a directory that has no descriptors left says so at its end" {

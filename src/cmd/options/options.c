@@ -24,6 +24,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_ALL] = { "all", 'a', CLI_FLAG, .help = "observe every process of the machine" },
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
 				   .help = "let rules do what changes the system, such as signals and priorities" },
+	[OPTION_ALWAYS] = { "always", 0, CLI_FLAG,
+			    .help = "with --serve: hold all gates open, so that rings have the last events when they "
+				    "are asked for" },
 	[OPTION_ASK] = { "ask", 0, CLI_TEXT, "CMD", NULL,
 			 "run CMD, without a shell, for every verdict request of a rule: 0 is CONTINUE, 1 is ABORT" },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
@@ -61,6 +64,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_STRICT] = { "strict", 0, CLI_FLAG,
 			    .help = "end with status 3 when an element is lost or late; no start without a guarantee" },
 	[OPTION_CPUS] = { "cpu", 0, CLI_LIST, "CPU,...", NULL, "only events of these processors" },
+	[OPTION_DUMP] = { "dump", 0, CLI_FLAG, .help = "write the events that the rings still hold" },
 	[OPTION_ENGINE] = { "engine", 0, CLI_CHOICE, "ENGINE", engine_choices,
 			    "who matches: user (default), or kernel: the generated kernel programs, by test run" },
 	[OPTION_EVENT] = { "event", 'e', CLI_LIST, "EVENT,...", NULL,

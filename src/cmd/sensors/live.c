@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "ring/order.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,11 +58,14 @@ static int add_type(struct live_sensors *live, const struct sensor_notice *notic
 	if (!live->process_count || live->processes[live->process_count - 1].told.number != notice->number)
 		return -EBADMSG;
 	type.process = live->process_count - 1;
-	if (notice->type->is_absent && !live->processes[type.process].told.is_ended)
-		return 0;
+	type.units = notice->type->units;
+	type.is_absent = notice->type->is_absent && !live->processes[type.process].told.is_ended;
+	type.text = alloc_text(notice->text);
 	type.catalog = event_catalog_new();
-	if (!type.catalog || alloc_grow(&live->types, &live->type_capacity, live->type_count, sizeof *live->types)) {
+	if (!type.text || !type.catalog ||
+	    alloc_grow(&live->types, &live->type_capacity, live->type_count, sizeof *live->types)) {
 		event_catalog_free(type.catalog);
+		alloc_free(type.text);
 		return -ENOMEM;
 	}
 	event_catalog_restrict(type.catalog, &access);
@@ -87,6 +91,20 @@ static int listen_to(struct sensor_observer *observer, struct live_sensors *live
 			result = add_type(live, &notice);
 		if (result < 0)
 			return result;
+	}
+}
+
+/* The moments that the directory has noted; the one that it writes next may be in construction. */
+static void take_clock(const struct sensor_observer *observer, struct live_sensors *live)
+{
+	const struct sensor_clock *clock = sensor_observer_clock(observer);
+	uint64_t count = clock ? ring_order_load_acquire(&clock->count) : 0;
+	uint64_t first = count > SENSOR_CLOCK_POINTS - 1 ? count - (SENSOR_CLOCK_POINTS - 1) : 0;
+
+	for (uint64_t i = first; i < count; i++) {
+		const struct sensor_clock_point *point = &clock->points[i % SENSOR_CLOCK_POINTS];
+
+		stream_clock_note(&live->clock, ring_order_load(&point->tsc), ring_order_load(&point->ns));
 	}
 }
 
@@ -125,6 +143,8 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 	if (result)
 		diag_error(diag, NULL, result, "the directory of sensors did not answer as it should: %s",
 			   sensor_observer_reason(observer, result));
+	else
+		take_clock(observer, live);
 	sensor_observer_close(observer);
 	if (result)
 		return result;
@@ -134,8 +154,10 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 
 void live_sensors_fini(struct live_sensors *live)
 {
-	for (size_t i = 0; i < live->type_count; i++)
+	for (size_t i = 0; i < live->type_count; i++) {
 		event_catalog_free(live->types[i].catalog);
+		alloc_free(live->types[i].text);
+	}
 	for (size_t i = 0; i < live->process_count; i++)
 		sensor_mapping_free(live->processes[i].area);
 	alloc_free(live->types);

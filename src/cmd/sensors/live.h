@@ -7,6 +7,7 @@
 #include "event/catalog.h"
 #include "ring/elements.h"
 #include "sensor/observer.h"
+#include "sensor/stream/clock.h"
 
 /* A process with them. */
 struct live_process {
@@ -20,7 +21,9 @@ struct live_process {
 
 struct live_type {
 	size_t process;
-	uint32_t id, readers;
+	uint32_t id, units, readers;
+	bool is_absent; /* the process cannot raise it any more; what it wrote may be there */
+	char *text;
 	struct event_catalog *catalog; /* of this one type */
 	const struct event_type *type;
 };
@@ -29,6 +32,7 @@ struct live_sensors {
 	struct live_process *processes;
 	struct live_type *types; /* those of a process one after the other */
 	size_t process_count, type_count, process_capacity, type_capacity;
+	struct stream_clock clock; /* as far as the directory has it */
 };
 
 /*

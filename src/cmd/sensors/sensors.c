@@ -5,6 +5,7 @@
 #include "cli/print.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
+#include "cmd/sensors/dump.h"
 #include "cmd/sensors/live.h"
 #include "cmd/text/signals.h"
 #include "meaning/meaning.h"
@@ -47,6 +48,8 @@ static void put_fields(const struct event_type *type)
 
 static void put_type(const struct live_type *live)
 {
+	if (live->is_absent)
+		return;
 	printf("    %s(", live->type->name);
 	put_fields(live->type);
 	putchar(')');
@@ -124,7 +127,8 @@ static void put_json(const struct live_sensors *live)
 		json_t *types = json_array(), *object;
 
 		for (; next < live->type_count && live->types[next].process == i; next++)
-			json_array_append_new(types, type_object(&live->types[next]));
+			if (!live->types[next].is_absent)
+				json_array_append_new(types, type_object(&live->types[next]));
 		object = json_pack("{s:I, s:o, s:o, s:I, s:b, s:I, s:f, s:I, s:I, s:o}", "pid",
 				   (json_int_t)process->told.pid, "comm", text_or_null(process->told.comm), "path",
 				   text_or_null(process->told.path), "uid", (json_int_t)process->told.uid, "ended",
@@ -142,10 +146,13 @@ static void put_json(const struct live_sensors *live)
 static int list(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : "";
+	bool is_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
 	struct live_sensors live;
 	int result = live_sensors_read(arguments->options[OPTION_SENSOR_SOCKET].text, pattern, diag, &live);
 
-	if (!result && arguments->options[OPTION_FORMAT_EVENTS].number == 1)
+	if (!result && cli_has(arguments, OPTION_DUMP))
+		result = dump_sensors(&live, pattern, is_json ? "json" : "text", diag);
+	else if (!result && is_json)
 		put_json(&live);
 	else if (!result)
 		put_text(&live);
@@ -183,7 +190,8 @@ static void report(const struct sensor_directory_stats *stats)
 static int serve(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	struct sensor_directory_options options = { .path = arguments->options[OPTION_SENSOR_SOCKET].text,
-						    .group = arguments->options[OPTION_GROUP].text };
+						    .group = arguments->options[OPTION_GROUP].text,
+						    .always = cli_has(arguments, OPTION_ALWAYS) };
 	const volatile sig_atomic_t *stop = signals_take();
 	struct sensor_directory_stats stats;
 	struct sensor_directory *directory;
@@ -215,8 +223,18 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 
 static int run(const struct cli_arguments *arguments)
 {
+	bool serves = cli_has(arguments, OPTION_SERVE);
+
+	if (cli_has(arguments, OPTION_ALWAYS) && !serves) {
+		cli_error("--always says how to serve: it goes with --serve");
+		return STATUS_USAGE;
+	}
+	if (cli_has(arguments, OPTION_DUMP) && serves) {
+		cli_error("--dump asks a directory, --serve is one");
+		return STATUS_USAGE;
+	}
 	struct asterism_diag *diag = asterism_diag_new();
-	int result = cli_has(arguments, OPTION_SERVE) ? serve(arguments, diag) : list(arguments, diag);
+	int result = serves ? serve(arguments, diag) : list(arguments, diag);
 
 	cli_print(diag);
 	asterism_diag_free(diag);
@@ -229,6 +247,9 @@ static const struct cli_example examples[] = {
 	{ "asterism sensors", "Lists the sensors of all applications that run now." },
 	{ "asterism sensors -f json server:request_end", "Those of one kind in one program, for programs." },
 	{ "asterism sensors --serve", "Is the directory where no asterismd is one." },
+	{ "asterism sensors --serve --always",
+	  "The same, as a flight recorder: sensors are written although no reader is there." },
+	{ "asterism sensors --dump server:*", "What the server raised last, also where it has ended." },
 	{ NULL, NULL },
 };
 
@@ -248,8 +269,12 @@ const struct cli_command cmd_sensors = {
 		"dropped, "
 		"unfinished (and, where its memory cannot be read, why: unreadable) and sensors, objects with sensor, "
 		"doc, readers and fields.\n\n"
+		"With --dump, what the rings of these processes still hold is written in the order of time, as events "
+		"of 'asterism dump' are. While no reader looks, a process writes nothing, unless the directory is one "
+		"that holds all gates open (--always). A note says how many events had been overwritten.\n\n"
 		"Users see their own processes; root and the members of the directory's group see all.",
-	.options = { OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_SENSOR_SOCKET, OPTION_SERVE },
+	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_SENSOR_SOCKET,
+		     OPTION_SERVE },
 	.examples = examples,
 	.run = run,
 };
