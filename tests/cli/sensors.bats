@@ -70,6 +70,18 @@ await() {
 	run ! grep -E '(^|[^a-zA-Z_])(ring|sensor)_[a-z]+ *\(' include/asterism/sensor.h
 }
 
+@test "the installed header suits arm64, and a program with it runs there as if no reader looked" {
+	local compiler=$(command -v aarch64-linux-gnu-gcc) emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static)
+	[ -n "$compiler" ] || skip "aarch64-linux-gnu-gcc is not installed (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)"
+	"$compiler" -std=gnu11 -Wall -Wextra -Werror -O2 -Iinclude -pthread -DASTERISM_SENSOR_IMPLEMENTATION -static -o odd-arm64 "$BATS_TEST_DIRNAME/sensors/odd.c" 2>warnings ||
+		grep -q dlopen warnings || { cat warnings; false; }
+	"$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -pthread -DASTERISM_SENSOR_IMPLEMENTATION -c -o plugin-arm64.o "$BATS_TEST_DIRNAME/sensors/plugin.c"
+	[ -n "$emulator" ] && [ -e odd-arm64 ] || skip "compiled, not run: qemu-aarch64 is not installed (qemu-user)"
+	run -0 timeout 60 "$emulator" ./odd-arm64 count 100
+	run -0 timeout 60 "$emulator" ./odd-arm64 threads
+	run -0 timeout 60 "$emulator" ./odd-arm64 longjmp # no forks: the emulator aborts where a child of several threads begins one
+}
+
 @test "a server's sensors are known before it runs, and while it does" {
 	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o server "$examples/sensor-server.c" -L"$library" -lasterism-sensor
 	run -0 "$ASTERISM" events -v sensor:./server
