@@ -188,7 +188,7 @@ matches() {
 	umount disk
 	[ "$(grep -c 'error: the disk is full: No space left on device' <<<"$stderr")" = 1 ]
 	local seen=$(sed -n 's/.*note: \([0-9]*\) events in.*/\1/p' <<<"$stderr")
-	local lost=$(sed -n 's/.*warning: \([0-9]*\) events.* were lost.*/\1/p' <<<"$stderr" | paste -sd+ | bc)
+	local lost=$(sed -n 's/.*warning: \([0-9]*\) events.* were lost.*/\1/p' <<<"$stderr" | awk '{ sum += $1 } END { print sum + 0 }')
 	[ "$seen" = "$shown" ]
 	[ "$lost" = "$told" ]
 	[ $((seen + lost)) = 300000 ]
