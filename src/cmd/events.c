@@ -80,6 +80,7 @@ struct listing {
 	bool verbose, is_of_application;
 	struct btf_kernel *btf; /* NULL: not read, or not readable */
 	struct event_catalog *catalog;
+	const struct event_type *exact; /* called as the pattern, and shown already; NULL: none */
 	size_t shown;
 };
 
@@ -121,13 +122,27 @@ static bool is_catalog(const char *pattern, const char *name)
 	       (strcmp(pattern, name) == 0 || (strlen(pattern) == length && memcmp(pattern, name, length) == 0));
 }
 
+/* Who gives a whole name means that type before those that begin like it. */
+static void put_exact(struct listing *listing)
+{
+	const struct event_type *type =
+		listing->pattern ? event_catalog_find(listing->catalog, listing->pattern) : NULL;
+
+	if (!type)
+		return;
+	put_type(listing, type, NULL);
+	listing->shown++;
+	listing->exact = type;
+}
+
 /* Lists the types of catalog; those of the shipped catalog called from, if it is one that rules have to name. */
 static void put_types(struct listing *listing, struct event_catalog *catalog, const char *from)
 {
 	const struct event_type *type, *known;
 
 	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++) {
-		if (!is_wanted(type, listing->pattern) && !(from && is_catalog(listing->pattern, from)))
+		if (type == listing->exact ||
+		    (!is_wanted(type, listing->pattern) && !(from && is_catalog(listing->pattern, from))))
 			continue;
 		/* A catalog may read linux.events itself. */
 		known = from ? event_catalog_find(listing->catalog, type->name) : NULL;
@@ -205,6 +220,7 @@ static int put_sensors(const char *name, bool verbose)
 static int put_all(struct listing *listing)
 {
 	event_catalog_add_tracefs(listing->catalog);
+	put_exact(listing);
 	put_types(listing, listing->catalog, NULL);
 	return put_more(listing);
 }

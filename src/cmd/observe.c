@@ -21,6 +21,7 @@
 
 /* Preparations that take longer than this are worth a word. */
 #define SLOW_START_NS UINT64_C(2000000000)
+#define SLOW_END_NS   UINT64_C(1000000000)
 
 /* A hangup ends the session like SIGTERM, unless our parent wants it ignored, as nohup does. */
 static bool hangup_ends(void)
@@ -271,6 +272,7 @@ void observe_start(struct observation *observation)
 	cli_print(observation->diag);
 	asterism_diag_clear(observation->diag);
 	report_preparations(observation);
+	observation->started_ns = clock_now_ns();
 }
 
 /* A user who relies on rules that act is warned. */
@@ -288,7 +290,18 @@ static void report_remaining(const struct observation *observation, const struct
 	cli_hint("with --wait the session lasts until they have ended");
 }
 
-void observe_report_end(const struct observation *observation, const struct session_outcome *outcome)
+/* Probes in user code take the kernel seconds to detach; nothing is observed then any more. */
+static void report_detaching(const struct observation *observation, uint64_t elapsed_ns)
+{
+	uint64_t since = clock_now_ns() - observation->started_ns;
+
+	if (since > elapsed_ns + SLOW_END_NS && (isatty(STDERR_FILENO) || observation->verbose))
+		cli_note("the observation had ended %.1f s before: that long the kernel detached its programs",
+			 (double)(since - elapsed_ns) / 1e9);
+}
+
+void observe_report_end(const struct observation *observation, const struct session_outcome *outcome,
+			const struct session_totals *totals)
 {
 	bool is_over = outcome->end == SESSION_COMMAND_ENDED || outcome->end == SESSION_PIDS_ENDED;
 
@@ -296,6 +309,11 @@ void observe_report_end(const struct observation *observation, const struct sess
 		cli_note("the command goes on without being observed (process %d)", outcome->command_pid);
 	if (is_over && outcome->remaining.count)
 		report_remaining(observation, &outcome->remaining);
+	report_detaching(observation, totals->elapsed_ns);
+	if (observation->filter && !totals->events && !totals->recording.events)
+		cli_note(
+			"no event came from a process that the options about cgroups, names or users let pass: perhaps "
+			"there is none");
 }
 
 void observe_report_stops(const struct session_totals *totals)

@@ -17,7 +17,8 @@ struct observation {
 	struct asterism_diag *diag; /* of the session */
 	sigset_t taken;             /* the signals that come through options.signal_fd */
 	bool verbose;
-	uint64_t begun_ns; /* when the preparations began */
+	uint64_t begun_ns;   /* when the preparations began */
+	uint64_t started_ns; /* when they ended */
 	struct live_filter *filter;
 	pid_t *pids;
 	struct session_policy policy;
@@ -50,7 +51,8 @@ int observe_select(const struct cli_arguments *arguments, const struct session_r
 int observe_allow(struct observation *observation, const struct cli_arguments *arguments);
 
 /* What the user should know after a session. */
-void observe_report_end(const struct observation *observation, const struct session_outcome *outcome);
+void observe_report_end(const struct observation *observation, const struct session_outcome *outcome,
+			const struct session_totals *totals);
 
 /* What became of processes that rules wanted to stop, where that needs a word. */
 void observe_report_stops(const struct session_totals *totals);

@@ -169,7 +169,7 @@ static void report_totals(struct record *record, const struct session_totals *to
 static int finish(struct record *record, const struct cli_arguments *arguments, struct session_totals *totals,
 		  const struct session_outcome *outcome)
 {
-	observe_report_end(&record->observation, outcome);
+	observe_report_end(&record->observation, outcome, totals);
 	report_totals(record, totals);
 	if (!record->rules)
 		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals)

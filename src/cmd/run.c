@@ -108,7 +108,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	if (!outcome.began) {
 		sink_abandon(sink);
 	} else {
-		observe_report_end(&run->observation, &outcome);
+		observe_report_end(&run->observation, &outcome, &totals);
 		observe_report_stops(&totals);
 		report_snapshots(run, &totals);
 		sink_close(sink, &totals);

@@ -170,6 +170,9 @@ assert 8388609 * (rule["slot_bytes"] + 40) <= rule["user_space_bytes"] <= 838860
 	"$ASTERISM" events >all
 	[ "$(wc -l <all)" -gt 700 ]
 	grep -q '^sched_switch  ' all
+	run -0 "$ASTERISM" events sys_enter
+	[[ ${lines[0]} == "sys_enter "* ]]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^sys_enter ')" = 1 ]
 	run -0 "$ASTERISM" events 'sched_swit*'
 	[ ${#lines[@]} = 1 ]
 	run -0 "$ASTERISM" events enter_openat

@@ -150,3 +150,10 @@ export -f leave_child
 	run --separate-stderr -2 "$ASTERISM" run --wait -a every.rule
 	[ "$stderr" = "asterism: error: --wait is for a command or -p: the whole machine never ends" ]
 }
+
+@test "a filter that lets nobody pass is told of, one that does is not" {
+	run --separate-stderr -0 "$ASTERISM" run --comm nosuchname --for 200ms -r sys_enter_getppid
+	[[ $stderr == *"no event came from a process that the options about cgroups, names or users let pass: perhaps there is none"* ]]
+	run --separate-stderr -0 "$ASTERISM" run --comm python3 -r sys_enter_getppid -- python3 -c 'import os; os.getppid()'
+	[[ $stderr != *"no event came from"* ]]
+}
