@@ -38,7 +38,7 @@ void sensors_serve(struct sensor_directory *directory, bool *is_unreachable)
 		log_line(LOG_LEVEL_ERROR, "the directory of sensors cannot wait: %s", strerror(-result));
 	if (stats.is_replaced && !*is_unreachable)
 		log_line(LOG_LEVEL_ERROR,
-			 "somebody has taken %s away or put something else there: applications do not find this "
+			 "%s has been taken away or replaced: applications do not find this "
 			 "directory of sensors any more",
 			 sensor_directory_path(directory));
 	*is_unreachable = stats.is_replaced;

@@ -292,7 +292,7 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 	directory->listen_fd = sensor_place_listen(directory->path);
 	if (directory->listen_fd == -EPERM)
 		return diag_error(diag, NULL, -EPERM,
-				  "the folder of %s is another user's, or anybody may write to it: who can put a "
+				  "the folder of %s is another user's, or others may write to it: who can put a "
 				  "socket there could be the directory to others",
 				  directory->path);
 	if (directory->listen_fd == -EEXIST)

@@ -210,7 +210,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 			result = sensor_directory_dispatch(directory);
 		sensor_directory_stats(directory, &stats);
 		if (stats.is_replaced && !was_replaced)
-			cli_warning("somebody has taken %s away or put something else there: nobody finds this "
+			cli_warning("%s has been taken away or replaced: applications do not find this "
 				    "directory any more",
 				    sensor_directory_path(directory));
 		was_replaced = stats.is_replaced;
