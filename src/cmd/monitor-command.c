@@ -8,6 +8,7 @@
 #include "cmd/monitor/guard.h"
 #include "cmd/monitor/measured.h"
 #include "cmd/monitor/report.h"
+#include "cmd/monitor/sending.h"
 #include "cmd/observe.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
@@ -25,6 +26,7 @@ struct monitoring {
 	struct declared declared;
 	struct monitor_session_options options;
 	struct measured measured;
+	struct sending sending;
 	struct report report;
 };
 
@@ -39,6 +41,7 @@ static int on_pause(void *context)
 
 	int result = measured_tell(&monitoring->measured);
 
+	sending_step(&monitoring->sending);
 	observe_report_news(&monitoring->observation);
 	return result ? result : sink_flush(&monitoring->sink);
 }
@@ -47,7 +50,9 @@ static int on_open(void *context, struct monitor *monitor, struct asterism_diag 
 {
 	struct monitoring *monitoring = context;
 
-	return measured_add(&monitoring->measured, monitor, diag);
+	int result = measured_add(&monitoring->measured, monitor, diag);
+
+	return result ? result : sending_add(&monitoring->sending, monitor, diag);
 }
 
 /* What is a line of JSON goes where matches go. */
@@ -219,6 +224,8 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	if (status)
 		return status;
 	status = measured_open(&monitoring->measured, arguments, &monitoring->sink, rules);
+	if (!status)
+		status = sending_open(&monitoring->sending, arguments);
 	if (status) {
 		measured_close(&monitoring->measured);
 		sink_abandon(&monitoring->sink);
@@ -231,6 +238,7 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	cli_print(diag);
 	asterism_diag_clear(diag);
 	if (result) {
+		sending_close(&monitoring->sending);
 		measured_close(&monitoring->measured);
 		sink_abandon(&monitoring->sink);
 		return cmd_status_of(result);
@@ -241,6 +249,9 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	asterism_diag_clear(diag);
 	status = finish(monitoring, arguments, &outcome, program);
 	monitor_session_close(session);
+	if (sending_finish(&monitoring->sending) && !status)
+		status = STATUS_LOST;
+	sending_close(&monitoring->sending);
 	measured_close(&monitoring->measured);
 	return result && result != -EPIPE ? cmd_status_of(result) : status;
 }
@@ -306,7 +317,8 @@ const struct cli_command cmd_monitor = {
 		     OPTION_FOR,          OPTION_FORMAT,  OPTION_HOLD,     OPTION_LATENCY,   OPTION_MATCH_LIMIT,
 		     OPTION_MIN_SEVERITY, OPTION_MODE,    OPTION_OUTPUT,   OPTION_PERIOD,    OPTION_PID,
 		     OPTION_PROVE,        OPTION_QUIET,   OPTION_RULE,     OPTION_SCHEDULE,  OPTION_SENSOR,
-		     OPTION_SET,          OPTION_STRICT,  OPTION_VERBOSE,  OPTION_WHEN, OPTION_WHY },
+		     OPTION_SEND,         OPTION_SET,     OPTION_STRICT,   OPTION_VERBOSE,   OPTION_WHEN,
+		     OPTION_WHY },
 	.examples = examples,
 	.launches = true,
 	.run = run,

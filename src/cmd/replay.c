@@ -7,12 +7,13 @@
 #include "cli/print.h"
 #include "cmd/input/library.h"
 #include "cmd/input/rules.h"
-#include "cmd/measuring.h"
+#include "cmd/measure/measuring.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
 #include "cmd/text/signals.h"
 #include "cmd/text/sink.h"
 #include "session/load/input.h"
+#include "trace/open.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,6 +52,9 @@ static void on_progress(void *context, const struct session_progress *progress)
 /* Whether more events may come at any time: the reader of our matches does not want to wait for those. */
 static bool is_stream(const char *file)
 {
+	if (trace_is_stream(file))
+		return true;
+
 	struct stat status;
 	int result = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(file, &status);
 
@@ -221,11 +225,15 @@ static int open_results(struct replay *replay, const struct cli_arguments *argum
 	return status;
 }
 
+static bool shows_progress(const struct cli_arguments *arguments)
+{
+	return isatty(STDERR_FILENO) && !cli_has(arguments, OPTION_QUIET);
+}
+
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
 	struct session_moment from, to;
-	bool shows = isatty(STDERR_FILENO) && !cli_has(arguments, OPTION_QUIET);
 	struct asterism_diag *diag = asterism_diag_new();
 	struct session_totals totals;
 	struct replay replay = { .shown = false };
@@ -235,6 +243,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		asterism_diag_free(diag);
 		return status;
 	}
+	const struct session_tap tap = measuring_tap(&replay.measuring);
 	struct session_replay_options options = {
 		.files = operands->traces,
 		.file_count = operands->trace_count,
@@ -243,15 +252,14 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
 		.on_match = on_match,
 		.on_aggregate = on_aggregate,
-		.on_progress = shows ? on_progress : NULL,
+		.on_progress = shows_progress(arguments) ? on_progress : NULL,
 		.context = &replay,
 		.machine = &replay.sink.machine,
+		.tap = replay.measuring.measures ? &tap : NULL,
 		.stop = signals_take(),
 	};
-	const struct session_tap tap = measuring_tap(&replay.measuring);
 	char *remedy = put_remedy(arguments, operands);
 
-	options.tap = replay.measuring.measures ? &tap : NULL;
 	options.remedy = remedy;
 	options.counts_why = replay.sink.tells_why;
 	options.jobs = jobs_of(arguments, operands);

@@ -6,6 +6,7 @@
 #include "trace/babel/babel.h"
 #include "trace/ctf/read.h"
 #include "trace/jsonl/jsonl.h"
+#include "trace/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,10 +51,50 @@ static int open_lines(const char *path, struct event_catalog *catalog, struct as
 	return 0;
 }
 
+/* A stream from elsewhere. Takes fd, which may be an error that was told. */
+static int open_stream(int fd, const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
+		       struct event_source **made)
+{
+	int result = fd < 0 ? fd : trace_jsonl_new(fd, path, catalog, diag, made);
+
+	if (!result)
+		trace_jsonl_own(*made);
+	else if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+static int open_frames(const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
+		       struct event_source **made)
+{
+	int fd = trace_serial(path + strlen(TRACE_SERIAL_PREFIX), diag);
+	int result = open_stream(fd, path, catalog, diag, made);
+
+	if (!result && trace_jsonl_unframe(*made)) {
+		event_source_free(*made);
+		return diag_no_memory(diag);
+	}
+	return result;
+}
+
+static bool has_prefix(const char *path, const char *prefix)
+{
+	return strncmp(path, prefix, strlen(prefix)) == 0;
+}
+
+bool trace_is_stream(const char *path)
+{
+	return has_prefix(path, TRACE_LISTEN_PREFIX) || has_prefix(path, TRACE_SERIAL_PREFIX);
+}
+
 int trace_open(const char *path, struct event_catalog *catalog, struct asterism_diag *diag, struct event_source **made)
 {
 	struct stat status;
 
+	if (has_prefix(path, TRACE_LISTEN_PREFIX))
+		return open_stream(trace_listen(path + strlen(TRACE_LISTEN_PREFIX), diag), path, catalog, diag, made);
+	if (has_prefix(path, TRACE_SERIAL_PREFIX))
+		return open_frames(path, catalog, diag, made);
 	if (is_standard_input(path) || stat(path, &status) || !S_ISDIR(status.st_mode))
 		return open_lines(path, catalog, diag, made);
 	return trace_ctf_is_own(path) ? trace_ctf_new(path, catalog, diag, made)

@@ -101,6 +101,11 @@ int inputs_next(struct inputs *inputs, struct event *event)
 			return 0;
 		result = event_source_next(inputs->source, event);
 	}
+	/* What is wrong with an input that has been read to its end. */
+	if (!result) {
+		cli_print(inputs->diag);
+		asterism_diag_clear(inputs->diag);
+	}
 	return result > 0;
 }
 

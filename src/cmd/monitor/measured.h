@@ -4,7 +4,7 @@
 
 /* What a monitor measures: of which sensors, and when it is told. */
 
-#include "cmd/measuring.h"
+#include "cmd/measure/measuring.h"
 #include "expose/server.h"
 #include "session/load/rules.h"
 #include "session/monitor/monitor.h"

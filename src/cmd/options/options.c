@@ -185,6 +185,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				   "where the directory of sensors is (default: $ASTERISM_SENSORS, else "
 				   "/run/asterism/sensors or $XDG_RUNTIME_DIR/asterism/sensors)",
 				   .complete = CLI_COMPLETE_FILE },
+	[OPTION_SEND] = { "to", 0, CLI_TEXT, "WHERE", NULL,
+			  "send the events elsewhere as well: tcp:HOST:PORT, serial:PATH (in frames), or a file; "
+			  "'asterism replay ... tcp-listen:PORT', or serial:PATH, reads them" },
 	[OPTION_SERVE] = { "serve", 0, CLI_FLAG, .help = "be the directory, until a signal ends it" },
 	[OPTION_SET] = { "set", 0, CLI_TEXT, "NAME=VALUE", NULL,
 			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "

@@ -144,6 +144,11 @@ int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monito
 	return name;
 }
 
+const struct stream_wants *monitor_wants(const struct monitor *monitor)
+{
+	return &monitor->options.wants;
+}
+
 int64_t monitor_sensor_find(const struct monitor *monitor, const struct event_type *type)
 {
 	const struct stream_wants *wants = &monitor->options.wants;

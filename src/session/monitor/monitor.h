@@ -61,6 +61,9 @@ void monitor_free(struct monitor *monitor);
 int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monitor_evaluation_kind *kind, void *context);
 int monitor_remove(struct monitor *monitor, int64_t name);
 
+/* What was wanted, with its numbers. */
+const struct stream_wants *monitor_wants(const struct monitor *monitor);
+
 /* The number by which elements of a type are known that is among the wanted ones; -ENOENT: it is not. */
 int64_t monitor_sensor_find(const struct monitor *monitor, const struct event_type *type);
 

@@ -4,12 +4,16 @@
 #include "trace/jsonl/jsonl-priv.h"
 
 #include "base/alloc.h"
+#include "base/frame.h"
+#include "trace/jsonl/declare.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { DECLARED_MAX = 65536 };
 
 struct jsonl {
 	struct event_source source; /* first */
@@ -22,6 +26,10 @@ struct jsonl {
 	struct json_members members;
 	struct jsonl_complaint complaint;
 	bool owns_fd, relaxed;
+	char *framed;        /* what a frame held; NULL: lines are not framed */
+	uint64_t next_frame; /* 0: none has come */
+	uint64_t garbage;    /* lines that were no frame */
+	uint32_t declared;
 	uint64_t seq, ts;
 	union {
 		struct event_header header;
@@ -146,6 +154,10 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 		return result;
 	const struct json_piece *name = &jsonl->members.items[places.event].value;
 	result = jsonl_types_find(&jsonl->types, jsonl->catalog, name, &type);
+	if (result == 0 && jsonl->framed) { /* the frame that said what it is was lost; it will be said again */
+		jsonl->source.lost++;
+		return 0;
+	}
 	if (result == 0)
 		return complain_type(jsonl, name);
 	if (result < 0)
@@ -164,12 +176,60 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 	return 1;
 }
 
+/* A stream says what its events are, or how many it has lost. 1: it was that; 0: it is an event. */
+static int read_other(struct jsonl *jsonl)
+{
+	const struct json_member *first = jsonl->members.items;
+	uint64_t lost;
+	int result;
+
+	if (find_member(jsonl, "event") != SIZE_MAX)
+		return 0;
+	if (find_member(jsonl, "lost") == 0 && jsonl_read_time(first, &lost)) {
+		jsonl->source.lost += lost;
+		return 1;
+	}
+	if (find_member(jsonl, "declare") != 0)
+		return 0;
+	result = jsonl->declared++ < DECLARED_MAX ? jsonl_declare(jsonl->catalog, &jsonl->members) : -E2BIG;
+	if (result == -ENOMEM)
+		return diag_no_memory(jsonl->diag);
+	if (!result)
+		return 1;
+	return report(jsonl, &first->value, -EINVAL,
+		      result == -EEXIST  ? "the events that are declared here have other fields in a catalog"
+		      : result == -E2BIG ? "there are too many declarations, or fields"
+					 : "this declares no event: {\"declare\":\"NAME\",\"FIELD\":\"TYPE\"}",
+		      NULL);
+}
+
+/* Puts what a frame held in the place of the line. False: it is none, and counted; what follows may be one. */
+static bool unframe(struct jsonl *jsonl)
+{
+	uint64_t number;
+	int64_t length =
+		jsonl->line.length ? frame_read(jsonl->line.text, jsonl->line.length, &number, jsonl->framed) : -1;
+
+	if (length < 0) {
+		jsonl->garbage += jsonl->line.length > 1;
+		return false;
+	}
+	if (jsonl->next_frame && number > jsonl->next_frame)
+		jsonl->source.lost += number - jsonl->next_frame;
+	jsonl->next_frame = number + 1;
+	jsonl->line.text = jsonl->framed;
+	jsonl->line.length = (size_t)length;
+	return true;
+}
+
 /* 1 with an event, 0 for an empty line. */
 static int read_line(struct jsonl *jsonl, struct event *event)
 {
 	struct json_error error;
 	int result;
 
+	if (jsonl->framed && !unframe(jsonl))
+		return 0;
 	if (jsonl->relaxed && jsonl->line.length && jsonl->line.text[0] == '#')
 		return 0;
 	result = json_read_object(jsonl->line.text, jsonl->line.length, &jsonl->members, &error);
@@ -182,7 +242,23 @@ static int read_line(struct jsonl *jsonl, struct event *event)
 		snprintf(text, sizeof text, "not JSON: %s", error.text);
 		return report(jsonl, &(struct json_piece){ .text = error.at, .length = 1 }, result, text, NULL);
 	}
-	return result ? make_event(jsonl, event) : 0;
+	if (!result)
+		return 0;
+	result = jsonl->members.count ? read_other(jsonl) : 0;
+	return result ? (result < 0 ? result : 0) : make_event(jsonl, event);
+}
+
+/* What was no frame is told once. */
+static int end(struct jsonl *jsonl)
+{
+	if (jsonl->garbage)
+		diag_add(jsonl->diag, ASTERISM_WARNING, NULL,
+			 "frames that were lost with it are counted as lost events",
+			 "%" PRIu64 " line%s of %s %s no frame%s, or damaged on the way", jsonl->garbage,
+			 jsonl->garbage == 1 ? "" : "s", jsonl->name, jsonl->garbage == 1 ? "was" : "were",
+			 jsonl->garbage == 1 ? "" : "s");
+	jsonl->garbage = 0;
+	return 0;
 }
 
 static int complain_line(struct jsonl *jsonl, int result)
@@ -210,7 +286,7 @@ static int jsonl_next(struct event_source *source, struct event *event)
 	do {
 		result = jsonl_lines_next(&jsonl->lines, &jsonl->line);
 		if (result == 0)
-			return 0;
+			return end(jsonl);
 		if (result < 0)
 			return complain_line(jsonl, result);
 		result = read_line(jsonl, event);
@@ -232,6 +308,7 @@ static void jsonl_free(struct event_source *source)
 	jsonl_lines_fini(&jsonl->lines);
 	jsonl_types_fini(&jsonl->types);
 	alloc_free(jsonl->members.items);
+	alloc_free(jsonl->framed);
 	alloc_free(jsonl);
 }
 
@@ -246,6 +323,14 @@ void trace_jsonl_relax(struct event_source *source)
 {
 	if (source->kind == &kind)
 		((struct jsonl *)source)->relaxed = true;
+}
+
+int trace_jsonl_unframe(struct event_source *source)
+{
+	struct jsonl *jsonl = (struct jsonl *)source;
+
+	jsonl->framed = alloc_resize(NULL, TRACE_JSONL_LINE_BYTES_MAX, 1);
+	return jsonl->framed ? 0 : -ENOMEM;
 }
 
 void trace_jsonl_own(struct event_source *source)

@@ -27,6 +27,10 @@ int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, str
  */
 void trace_jsonl_relax(struct event_source *source);
 
+/* Every line is a frame (base/frame.h) that holds one; what is none is left out, and what is missing is lost. Returns
+ * 0, -ENOMEM. */
+int trace_jsonl_unframe(struct event_source *source);
+
 /* Makes the source close its descriptor when it is freed. */
 void trace_jsonl_own(struct event_source *source);
 

@@ -3,7 +3,7 @@
 
 #include "cmd/input/inputs.h"
 #include "cmd/input/rules.h"
-#include "cmd/measuring.h"
+#include "cmd/measure/measuring.h"
 #include "cmd/options/status.h"
 #include "cmd/text/filter.h"
 #include "cmd/text/signals.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides when it is told what measures have come to: at the end, every TIME, and what heartbeats tell at once. */
 
-#include "cmd/measuring.h"
+#include "cmd/measure/measuring.h"
 
 #include "cli/print.h"
 #include "cmd/input/rules.h"
