@@ -156,6 +156,7 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 			const struct program *program, struct session_totals *totals)
 {
 	const struct watch *watch = monitor_watch(monitoring->report.monitor);
+	uint64_t gaps = outcome->counts.gaps, lost = outcome->counts.lost;
 
 	*totals = (struct session_totals){
 		.events = atomic_load(&watch->elements),
@@ -166,8 +167,9 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 		.why = outcome->why,
 		.sensors = {
 			.events = atomic_load(&watch->elements),
-			.lost = outcome->counts.lost,
+			.lost = lost > gaps ? lost - gaps : 0,
 			.late = outcome->counts.late,
+			.gaps = gaps,
 			.unfinished = outcome->counts.unfinished,
 			.processes = outcome->counts.processes,
 			.out_of_scope = outcome->counts.out_of_scope,

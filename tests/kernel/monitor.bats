@@ -56,6 +56,7 @@ without_nice() {
 }
 
 wait_until() {
+	local i
 	for ((i = 0; i < 400; i++)); do
 		"$@" && return
 		sleep 0.05
@@ -259,6 +260,33 @@ wait_until() {
 	kill -INT $session
 	wait_until grep -q '"stats"' out
 	[ "$(grep -c '"match":"absent"' out)" = 3 ]
+}
+
+@test "a process that becomes another program, and children that end at once, are evaluated to the last" {
+	monitor --policy best-effort never.rule -- "$plant" execs 40
+	[ "$(figure monitor elements)" = 41 ]
+	monitor --policy best-effort never.rule -- "$plant" forks 200
+	[ "$(figure monitor elements)" = 200 ]
+}
+
+@test "the end of a directory is a loss, as applications raise nothing until the next one" {
+	"$ASTERISM" sensors --serve 2>served &
+	started=$!
+	local directory=$!
+	wait_until grep -q "sensors register at" served
+	"$plant" paced 200000 1000 &
+	local producer=$!
+	started="$started $producer"
+	"$ASTERISM" monitor -f json --policy best-effort never.rule -p $producer >out 2>err &
+	local session=$!
+	started="$started $session"
+	wait_until grep -q '"promise"' out
+	kill -KILL $directory
+	wait_until grep -q "raise nothing until another one serves" err
+	kill -INT $session
+	wait_until grep -q '"stats"' out
+	[ "$(figure monitor lost)" = 1 ]
+	grep -q "the directory of sensors ended 1 time" err
 }
 
 @test "SIGUSR1 tells how it goes, and Ctrl-C ends it with everything told" {

@@ -24,8 +24,8 @@ struct links {
 	struct asterism_diag *diag; /* is told while the session lasts */
 };
 
-/* Takes a descriptor whose closing detaches something of owner; place: of a probe in user code, whose path is borrowed, else NULL.
- * Returns 0 or -ENOMEM; then it is closed. */
+/* Takes a descriptor whose closing detaches something of owner; place: of a probe in user code, whose path is borrowed,
+ * else NULL. Returns 0 or -ENOMEM; then it is closed. */
 int links_add(struct links *links, int fd, size_t owner, const struct attach_place *place);
 
 bool links_has(const struct links *links, size_t owner);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which thread does what with a process. The follower makes it and tells the evaluator to read it (JOIN), to
- * expect no more of it (CLOSE), or of all (END); the evaluator gives it back when it is through (GONE). In between it
- * is the evaluator's, but for its types (stream_process_type).
+ * expect no more of it (CLOSE), or of all (END), or that there was no directory (GAP); the evaluator gives it back when
+ * it is through (GONE). In between it is the evaluator's, but for its types (stream_process_type).
  */
 
 #include "session/monitor/intake.h"
@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum {
 	LOOKS = 3, /* of a turn: most writers that are in between at the first are not any more at the next */
@@ -23,7 +24,7 @@ enum {
 	RINGS_MAX = 1024 * 16,   /* that the merge has room for from the beginning */
 };
 
-enum message { JOIN, CLOSE, END, GONE };
+enum message { JOIN, CLOSE, GAP, END, GONE };
 
 /* A process, as both threads know it. */
 struct known {
@@ -72,13 +73,16 @@ static struct known *find(const struct intake *intake, uint64_t number)
 	return NULL;
 }
 
-/* One that has registered anew, as its directory has: its memory is that of before. */
-static struct known *find_again(const struct intake *intake, const struct sensor_process *told)
+/* One that has registered with the next directory: its memory is that of before. After exec it is not. */
+static struct known *find_again(const struct intake *intake, const struct sensor_notice *notice)
 {
+	const struct sensor_process *told = notice->process;
+
 	for (uint32_t i = 0; i < intake->known_count; i++) {
 		const struct stream_process *process = intake->known[i]->process;
 
-		if (process->pid == told->pid && process->birth_ticks == told->birth_ticks)
+		if (process->pid == told->pid && process->birth_ticks == told->birth_ticks &&
+		    process->area->inode == notice->area->inode)
 			return intake->known[i];
 	}
 	return NULL;
@@ -122,18 +126,18 @@ static void drop(struct intake *intake, struct known *known)
 static int on_process(void *context, const struct sensor_notice *notice)
 {
 	struct intake *intake = context;
-	struct known *known = find_again(intake, notice->process);
+	struct known *known = notice->area ? find_again(intake, notice) : NULL;
 	int result = -E2BIG;
 
-	if (known || !notice->area) {
-		if (known)
-			known->process->number = notice->number;
-		else
-			diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL,
-				 "the sensors of process %u cannot be read: their memory cannot be mapped",
-				 notice->process->pid);
-		if (notice->area)
-			sensor_mapping_free(notice->area);
+	if (known) {
+		known->process->number = notice->number;
+		sensor_mapping_free(notice->area);
+		return 0;
+	}
+	if (!notice->area) {
+		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL,
+			 "the sensors of process %u (%s) cannot be read: their memory cannot be mapped: %s",
+			 notice->process->pid, notice->process->comm, strerror(-notice->fault));
 		return 0;
 	}
 	known = intake->known_count < PROCESSES_MAX ? alloc_zero(1, sizeof *known) : NULL;
@@ -182,6 +186,15 @@ static void on_ended(void *context, uint64_t number)
 	known->is_closed = true;
 	if (known->is_joined)
 		tell(intake, CLOSE, known);
+}
+
+/* How many elements nobody was asked for, nobody knows: it counts as one that is lost. */
+static void on_gone(void *context)
+{
+	struct intake *intake = context;
+
+	intake->counts.gaps++;
+	tell(intake, GAP, NULL);
 }
 
 /* Processes that the evaluator is through with. */
@@ -310,6 +323,7 @@ int intake_new(const struct intake_options *options, struct asterism_diag *diag,
 		.on_process = on_process,
 		.on_type = on_type,
 		.on_ended = on_ended,
+		.on_gone = on_gone,
 		.context = intake,
 		.diag = options->diag,
 	};
@@ -393,6 +407,9 @@ static void take_told(struct intake *intake)
 			break;
 		case CLOSE:
 			close_readers(told->known->process);
+			break;
+		case GAP:
+			lose(intake, 1);
 			break;
 		default:
 			intake->reading.end_ns = told->at_ns;

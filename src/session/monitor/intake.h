@@ -43,6 +43,7 @@ struct intake_counts {
 	uint64_t lost;       /* overwritten or without a place */
 	uint64_t held;       /* how often a writer was not waited for any longer */
 	uint64_t late;       /* elements that came when their time was over */
+	uint64_t gaps;       /* times without a directory; each is one of the lost */
 	uint64_t unfinished; /* begun and never committed, by processes that have ended */
 	uint64_t processes, out_of_scope, failed;
 };
