@@ -18,6 +18,7 @@ setup() {
 }
 
 teardown() {
+	[ ! -s told ] || cat told
 	for pid in ${started:-}; do kill "$pid" 2>/dev/null || true; done
 }
 
@@ -86,9 +87,10 @@ build_server() {
 	[ "$(wc -l <answers)" = 5 ]
 	ask hello >first
 	crowd
-	ask 'compute 20' >last
+	# A request has ended when the next one of its thread is answered.
+	ask 'compute 60' hello >last
 	finish
-	[ "$(cut -d' ' -f2 told | tr '\n' ' ')" = "blocked running waiting " ]
+	[ "$(cut -d' ' -f2 told | head -3 | tr '\n' ' ')" = "blocked running waiting " ]
 	grep -q 'request [0-9]* took [0-9]*: blocked 3[0-9]*, .* in phase work in .*"names":{.*"pause_call":"clock_nanosleep"' out
 	grep -q 'waiting for a processor .*, the longest .* in phase work behind [a-z]' out
 	[[ $(tail -1 out) == *'"lost":0,'* ]]
@@ -115,8 +117,9 @@ build_server() {
 	redis-cli -p "$port" debug sleep 0.3
 	redis-cli -p "$port" eval "$count" 0 60000000
 	crowd
-	redis-cli -p "$port" eval "$count" 0 1000000
+	redis-cli -p "$port" eval "$count" 0 8000000
+	redis-cli -p "$port" ping
 	finish
-	[ "$(cut -d' ' -f2 told | tr '\n' ' ')" = "blocked running waiting " ]
+	[ "$(cut -d' ' -f2 told | head -3 | tr '\n' ' ')" = "blocked running waiting " ]
 	grep -q 'request [0-9]* took [0-9]*: blocked 3[0-9]*, .* in phase work in .*"names":{.*"pause_call":"clock_nanosleep"' out
 }
