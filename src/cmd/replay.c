@@ -375,6 +375,5 @@ const struct cli_command cmd_replay = {
 		     OPTION_WHEN,
 		     OPTION_WHY },
 	.examples = examples,
-	.operands_min = 1,
 	.run = run,
 };

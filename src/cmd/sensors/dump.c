@@ -56,15 +56,6 @@ static int take_types(struct dump *dump, size_t index, const char *pattern)
 	return result;
 }
 
-/* Events of the ring before the first one that it still has. */
-static uint64_t number_of_first(const struct stream_reader *reader)
-{
-	struct ring_elements look = reader->elements;
-	struct ring_element first;
-
-	return ring_elements_look(&look, &first) == 1 ? first.number : 0;
-}
-
 static int open_process(struct dump *dump, size_t index, const char *pattern)
 {
 	struct live_process *live = &dump->live->processes[index];
@@ -78,7 +69,6 @@ static int open_process(struct dump *dump, size_t index, const char *pattern)
 	result = take_types(dump, index, pattern);
 	for (uint32_t i = 0; i < process->reader_count && !result; i++) {
 		process->readers[i].is_closed = true; /* what comes later is not waited for */
-		dump->overwritten += number_of_first(&process->readers[i]);
 		result = merge_add(&dump->merge, &process->readers[i].input);
 	}
 	return result;

@@ -54,7 +54,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_connect(const char *path)
 /* Whether root or this user serves there. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_trusts(int fd)
 {
-	struct ucred peer;
+	struct {
+		int pid;
+		unsigned uid, gid;
+	} peer; /* struct ucred, which is declared only for GNU programs */
 	socklen_t bytes = sizeof peer;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && (!peer.uid || peer.uid == geteuid());
