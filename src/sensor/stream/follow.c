@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	OPEN_WAIT_MS = 2000,      /* for what the directory has to tell at first */
 	NEWS_MAX = 4096,          /* of one look */
 	PATIENCE_NS = 2000000000, /* until it is told that a sensor is waited for */
+	TRIES = 20,               /* to find one that begins to serve at the same time */
 	AGAIN_NS = 1000000000,    /* between two attempts to find a directory that has gone */
 };
 
@@ -172,17 +174,39 @@ static int observe(struct follow *follow, const char *path, struct asterism_diag
 	return result ? result : ask_all(follow);
 }
 
-static int find_directory(struct follow *follow, struct asterism_diag *diag)
+/* Returns 0, -EADDRINUSE: another one began to serve just now; -errno. */
+static int serve(struct follow *follow, struct asterism_diag *diag)
 {
 	static const struct sensor_directory_options usual;
-	int result = observe(follow, NULL, NULL);
+	struct asterism_diag *said = asterism_diag_new();
+	int result = sensor_directory_open(&usual, said, &follow->directory);
 
-	if (result != -ENOENT && result != -ECONNREFUSED)
-		return result ? diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
-					   follow->observer ? sensor_observer_reason(follow->observer, result)
-							    : strerror(-result))
-			      : 0;
-	result = sensor_directory_open(&usual, diag, &follow->directory);
+	if (result != -EADDRINUSE)
+		diag_take(diag, said);
+	asterism_diag_free(said);
+	return result;
+}
+
+static int find_directory(struct follow *follow, struct asterism_diag *diag)
+{
+	int result = -EADDRINUSE;
+
+	for (int tries = 0; tries < TRIES && result == -EADDRINUSE; tries++) {
+		if (tries)
+			nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS / TRIES }, NULL);
+		result = observe(follow, NULL, NULL);
+		if (!result)
+			return 0;
+		if (result != -ENOENT && result != -ECONNREFUSED)
+			break;
+		result = serve(follow, diag);
+		if (result && result != -EADDRINUSE)
+			return result;
+	}
+	if (result && !follow->directory)
+		return diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
+				  follow->observer ? sensor_observer_reason(follow->observer, result)
+						   : strerror(-result));
 	if (!result)
 		result = watch(follow, sensor_directory_fd(follow->directory));
 	return result ? result : observe(follow, sensor_directory_path(follow->directory), diag);
