@@ -16,6 +16,7 @@ struct event_catalog {
 	struct event_catalog_access access;
 	const struct event_catalog_supplier *supplier; /* or NULL */
 	bool of_sensors;                               /* what is read now are sensors, */
+	bool is_hooked;                                /* which call the kernel; */
 	const char *prefix;                            /* whose names get this; NULL: none */
 	const char *program;                           /* whose they alone are; NULL: anybody's */
 	const char *tracefs;                           /* where it is mounted; NULL: not looked for yet, or nowhere */

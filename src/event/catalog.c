@@ -62,6 +62,8 @@ static bool same_fields(const struct event_type *type, const struct event_type_s
 /* What is no sensor may be meant by a name that is one's, but not the other way round. */
 static bool same_sensor(const struct event_type *type, const struct event_type_spec *spec)
 {
+	if (spec->called && (!type->called || strcmp(type->called, spec->called)))
+		return false;
 	return !spec->sensor || (type->sensor && strcmp(type->sensor, spec->sensor) == 0);
 }
 
@@ -124,6 +126,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 		return -ENOMEM;
 	type->name = spec->name;
 	type->sensor = spec->sensor;
+	type->called = spec->called;
 	type->doc = spec->doc;
 	type->origin = spec->origin;
 	type->hooks = spec->hooks;
@@ -201,6 +204,7 @@ int event_catalog_add(struct event_catalog *catalog, const struct event_type_spe
 		return -EINVAL;
 	copy.name = copy_text(catalog, spec->name, &failed);
 	copy.sensor = copy_text(catalog, spec->sensor, &failed);
+	copy.called = copy_text(catalog, spec->called, &failed);
 	copy.doc = copy_text(catalog, spec->doc, &failed);
 	if (failed || copy_fields(catalog, &copy) || copy_sources(catalog, &copy))
 		return -ENOMEM;

@@ -7,6 +7,7 @@
  * this machine that no catalog mentions. Types live as long as the set and never move. Not thread-safe.
  */
 
+#include "base/alloc.h"
 #include "base/diag.h"
 #include "event/type.h"
 
@@ -49,14 +50,18 @@ const struct event_catalog_access *event_catalog_access(const struct event_catal
  */
 int event_catalog_read(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
 
+struct event_type_spec;
+
 /*
  * Catalogs that are no files: read gets all names that begin with prefix, and the folder of who names them (NULL:
  * none). It is asked only where files may be read at all, and keeps to which (event_catalog_access). Returns as
  * event_catalog_read. What it declares are sensors, unless a kernel raises it; so is what a file has whose name, behind
- * the prefix, ends in .events.
+ * the prefix, ends in .events. Behind the other prefix the same are events of a kernel's, at the hook (its texts in the
+ * catalog's arena) that hook gives each: 0, -E2BIG, -ENOMEM.
  */
 struct event_catalog_supplier {
-	const char *prefix;
+	const char *prefix, *hooked_prefix;
+	int (*hook)(struct arena *arena, const struct event_type_spec *spec, struct event_hook *hook);
 	int (*read)(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag);
 };
 
@@ -88,7 +93,7 @@ struct event_type_spec {
 	const char *doc;
 	const struct event_hook *hooks;
 	uint32_t hook_count;
-	const char *sensor; /* as in event_type */
+	const char *sensor, *called; /* as in event_type */
 };
 
 /*

@@ -333,23 +333,55 @@ static int name_sensor(struct parser *parser)
 	return parser->type.name && parser->type.sensor ? 0 : -ENOMEM;
 }
 
+/* The type is what the kernel raises when the sensor calls it. */
+static int hook_sensor(struct parser *parser, struct event_span name)
+{
+	struct event_hook *hook;
+	int result;
+
+	if (alloc_grow(&parser->hooks, &parser->hook_capacity, 0, sizeof *hook))
+		return no_memory(parser);
+	hook = &parser->hooks[parser->hook_count++];
+	*hook = (struct event_hook){ 0 };
+	result = parser->catalog->supplier->hook(parser->scan.arena, &parser->type, hook);
+	if (result == -ENOMEM)
+		return no_memory(parser);
+	return result ? event_scan_error(&parser->scan, name, NULL, "a sensor's event has 1 KiB at most") : 0;
+}
+
+static int become_sensor(struct parser *parser, struct event_span name)
+{
+	int result = parser->catalog->is_hooked ? hook_sensor(parser, name) : 0;
+
+	if (result)
+		return result;
+	if (name_sensor(parser))
+		return no_memory(parser);
+	if (parser->catalog->is_hooked) {
+		parser->type.called = parser->type.sensor;
+		parser->type.sensor = NULL;
+	}
+	return 0;
+}
+
 /* The vector of hooks is the parser's own and is used again; the type gets a copy. */
 static int keep_type(struct parser *parser, struct event_span name)
 {
-	struct event_hook *hooks = arena_zero(parser->scan.arena, parser->hook_count, sizeof *hooks);
+	int result = parser->catalog->of_sensors && !parser->hook_count ? become_sensor(parser, name) : 0;
 	const struct event_type *added;
-	int result;
+	struct event_hook *hooks;
 
+	if (result)
+		return result;
+	hooks = arena_zero(parser->scan.arena, parser->hook_count, sizeof *hooks);
 	if (!hooks)
 		return no_memory(parser);
 	if (parser->hook_count)
 		memcpy(hooks, parser->hooks, parser->hook_count * sizeof *hooks);
 	parser->type.hooks = hooks;
 	parser->type.hook_count = (uint32_t)parser->hook_count;
-	if (parser->catalog->of_sensors && !parser->hook_count && name_sensor(parser))
-		return no_memory(parser);
 	result = event_catalog_insert(parser->catalog, &parser->type, &added);
-	if (result == -EEXIST && parser->type.sensor)
+	if (result == -EEXIST && (parser->type.sensor || parser->type.called))
 		return event_scan_error(&parser->scan, name,
 					"EVENTS \"sensor:...\" AS prefix makes it another event, prefix_NAME",
 					"the name '%s' is taken", parser->type.name);

@@ -179,9 +179,16 @@ void event_catalog_set_supplier(struct event_catalog *catalog, const struct even
 	catalog->supplier = supplier;
 }
 
+static bool is_hooked(const struct event_catalog_supplier *supplier, const char *name)
+{
+	return supplier->hooked_prefix && !strncmp(name, supplier->hooked_prefix, strlen(supplier->hooked_prefix));
+}
+
 bool event_catalog_is_supplied(const struct event_catalog *catalog, const char *name)
 {
-	return catalog->supplier && !strncmp(name, catalog->supplier->prefix, strlen(catalog->supplier->prefix));
+	const struct event_catalog_supplier *supplier = catalog->supplier;
+
+	return supplier && (!strncmp(name, supplier->prefix, strlen(supplier->prefix)) || is_hooked(supplier, name));
 }
 
 void event_catalog_set_program(struct event_catalog *catalog, const char *program)
@@ -192,16 +199,20 @@ void event_catalog_set_program(struct event_catalog *catalog, const char *progra
 static int read_supplied(struct event_catalog *catalog, const char *folder, const char *name,
 			 struct asterism_diag *diag)
 {
-	const char *what = name + strlen(catalog->supplier->prefix), *ending = strrchr(what, '.');
-	bool before = catalog->of_sensors;
+	const struct event_catalog_supplier *supplier = catalog->supplier;
+	bool before = catalog->of_sensors, was_hooked = catalog->is_hooked, hooked = is_hooked(supplier, name);
+	const char *what = name + strlen(hooked ? supplier->hooked_prefix : supplier->prefix);
+	const char *ending = strrchr(what, '.');
 	int result = -ENOENT;
 
 	catalog->of_sensors = true;
+	catalog->is_hooked = hooked;
 	if (ending && strcmp(ending, ".events") == 0)
 		result = event_catalog_read(catalog, folder, what, diag);
 	else if (catalog->access.files != EVENT_FILES_NONE)
-		result = catalog->supplier->read(catalog, folder, name, diag);
+		result = supplier->read(catalog, folder, name, diag);
 	catalog->of_sensors = before;
+	catalog->is_hooked = was_hooked;
 	return result;
 }
 

@@ -113,6 +113,7 @@ struct event_hook {
 struct event_type {
 	const char *name;
 	const char *sensor; /* by what applications raise it, NAME or PROGRAM:NAME (sensor/pattern.h); NULL: none do */
+	const char *called; /* the same, where they also call the kernel: their gate is to be held open; NULL */
 	const struct event_field *fields; /* body fields only */
 	uint32_t field_count;
 	uint32_t own_count; /* of them; those behind were asked for (event/about.h) */

@@ -4,6 +4,7 @@
 #include "sensor/catalog.h"
 
 #include "base/alloc.h"
+#include "sensor/hook.h"
 #include "sensor/observer.h"
 #include "sensor/pattern.h"
 
@@ -168,10 +169,15 @@ static bool may_read(const struct event_catalog_access *access, const char *path
 
 static int supply(struct event_catalog *catalog, const char *folder, const char *name, struct asterism_diag *diag)
 {
-	const char *rest = name + strlen(SENSOR_CATALOG_PREFIX);
+	const char *rest = strchr(name, ':') + 1;
 	struct reading reading = { .catalog = catalog, .name = name, .diag = diag };
 	char path[4096];
 
+	if (strchr(rest, ':') && !strncmp(name, SENSOR_CATALOG_KERNEL_PREFIX, strlen(SENSOR_CATALOG_KERNEL_PREFIX))) {
+		diag_add(diag, ASTERISM_ERROR, NULL, "name the sensor alone, and ask for a.comm in WHERE",
+			 "%s: the kernel cannot tell whose program a sensor is", name);
+		return -EINVAL;
+	}
 	if (!strchr(rest, '/'))
 		return event_catalog_access(catalog)->files == EVENT_FILES_ALL ? ask(&reading, rest) : -ENOENT;
 	if (snprintf(path, sizeof path, "%s%s%s", folder && *rest != '/' ? folder : "",
@@ -182,7 +188,8 @@ static int supply(struct event_catalog *catalog, const char *folder, const char 
 
 void sensor_catalog_supply(struct event_catalog *catalog)
 {
-	static const struct event_catalog_supplier supplier = { SENSOR_CATALOG_PREFIX, supply };
+	static const struct event_catalog_supplier supplier = { SENSOR_CATALOG_PREFIX, SENSOR_CATALOG_KERNEL_PREFIX,
+								sensor_hook, supply };
 
 	event_catalog_set_supplier(catalog, &supplier);
 }

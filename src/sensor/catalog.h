@@ -11,6 +11,9 @@
 
 #define SENSOR_CATALOG_PREFIX "sensor:"
 
+/* The same as events of the kernel: the applications call it as long as somebody holds their gates open for that. */
+#define SENSOR_CATALOG_KERNEL_PREFIX "kernel-sensor:"
+
 /* From here on the catalog can read them. */
 void sensor_catalog_supply(struct event_catalog *catalog);
 

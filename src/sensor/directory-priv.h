@@ -32,7 +32,7 @@ struct sensor_known_type {
 	char *text;
 	char name[SENSOR_NAME_BYTES];
 	uint32_t units;
-	uint32_t readers;
+	uint32_t readers, kernels; /* whom its gate is open for: those of its rings, those in the kernel */
 	bool is_taken, is_absent;
 };
 

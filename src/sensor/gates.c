@@ -11,6 +11,8 @@ void sensor_gate_set(const struct sensor_directory *directory, struct sensor_kno
 	const struct sensor_known_type *known = &process->types[type];
 	uint32_t gate = known->readers ? SENSOR_GATE_RING : 0;
 
+	if (known->kernels)
+		gate |= SENSOR_GATE_KERNEL;
 	if (directory->options.always)
 		gate |= SENSOR_GATE_ALWAYS;
 	if (process->gates && known->is_taken)

@@ -46,6 +46,12 @@ enum sensor_gate {
 	SENSOR_GATE_ALWAYS = 4, /* flight recorder: written although nobody may be there */
 };
 
+/*
+ * With SENSOR_GATE_KERNEL the thread makes the call prctl(SENSOR_CALL, key, bytes, 0, payload) when it has written its
+ * event: it fails, and programs in the kernel see it. The key is that of the type (sensor/key.h).
+ */
+#define SENSOR_CALL 0x41535345
+
 /* The rest of its page is 0. */
 struct sensor_area {
 	uint64_t magic;

@@ -35,6 +35,34 @@ static bool is_meant(const struct sensor_client *client, const struct sensor_kno
 	return false;
 }
 
+/* What of a type's gate the client holds open, as flags. */
+static uint32_t held(const struct sensor_client *client, const struct sensor_known_process *process, uint32_t type)
+{
+	uint32_t flags = 0;
+
+	if (is_meant(client, process, type, SENSOR_OPEN))
+		flags |= SENSOR_OPEN;
+	if (is_meant(client, process, type, SENSOR_KERNEL))
+		flags |= SENSOR_KERNEL;
+	return flags;
+}
+
+/* The client holds open what flags say, or no more. */
+static void hold(const struct sensor_directory *directory, struct sensor_known_process *process, uint32_t type,
+		 uint32_t flags, bool is_open)
+{
+	struct sensor_known_type *known = &process->types[type];
+	uint32_t one = is_open ? 1 : UINT32_MAX;
+
+	if (!flags || !known->is_taken)
+		return;
+	if (flags & SENSOR_OPEN)
+		known->readers += one;
+	if (flags & SENSOR_KERNEL)
+		known->kernels += one;
+	sensor_gate_set(directory, process, type);
+}
+
 static bool wants(const struct sensor_client *client, const struct sensor_known_process *process)
 {
 	uint32_t flag = process->state == SENSOR_HAS_ENDED ? SENSOR_ENDED_TOO : 0;
@@ -75,12 +103,12 @@ static int tell_type(struct sensor_directory *directory, struct sensor_client *c
 		     struct sensor_known_process *process, uint32_t index)
 {
 	struct sensor_known_type *known = &process->types[index];
-	bool opens = is_meant(client, process, index, SENSOR_OPEN);
+	uint32_t opens = held(client, process, index);
 	struct sensor_type type = { .head = { SENSOR_TYPE, SENSOR_PROTOCOL_VERSION },
 				    .number = process->told.number,
 				    .id = index + 1,
 				    .units = known->units,
-				    .readers = known->readers + opens,
+				    .readers = known->readers + known->kernels + (opens != 0),
 				    .is_absent = known->is_absent,
 				    .gate = process->gates ? process->gates[index + 1] : 0 };
 	struct sensor_sending sending = { .message = &type, .bytes = sizeof type, .text = known->text };
@@ -91,10 +119,8 @@ static int tell_type(struct sensor_directory *directory, struct sensor_client *c
 	memcpy(type.name, known->name, sizeof type.name);
 	sending.text_bytes = strlen(known->text) + 1;
 	result = sensor_packet_send(client->fd, &sending);
-	if (!result && opens) {
-		known->readers++;
-		sensor_gate_set(directory, process, index);
-	}
+	if (!result)
+		hold(directory, process, index, opens, true);
 	return result;
 }
 
@@ -168,16 +194,12 @@ static void open_told(struct sensor_directory *directory, struct sensor_client *
 		struct sensor_known_process *process = &directory->processes[i];
 
 		for (uint32_t j = 0; j < client->progress[i].types; j++) {
-			bool is_open, was_open;
+			uint32_t now = held(client, process, j), before;
 
-			is_open = is_meant(client, process, j, SENSOR_OPEN);
 			client->pattern_count--;
-			was_open = is_meant(client, process, j, SENSOR_OPEN);
+			before = held(client, process, j);
 			client->pattern_count++;
-			if (is_open && !was_open && process->types[j].is_taken) {
-				process->types[j].readers++;
-				sensor_gate_set(directory, process, j);
-			}
+			hold(directory, process, j, now & ~before, true);
 		}
 	}
 }
@@ -230,7 +252,7 @@ int sensor_observer_handle(struct sensor_directory *directory, struct sensor_cli
 	pattern = &client->patterns[client->pattern_count++];
 	strcpy(pattern->text, text);
 	pattern->flags = packet->is.observe.flags;
-	if (pattern->flags & SENSOR_OPEN)
+	if (pattern->flags & (SENSOR_OPEN | SENSOR_KERNEL))
 		pattern->flags |= SENSOR_FOLLOW;
 	client->wants_fds |= (pattern->flags & SENSOR_AREAS) != 0;
 	client->ends_owed++;
@@ -243,12 +265,8 @@ void sensor_client_close(struct sensor_directory *directory, struct sensor_clien
 	for (size_t i = 0; client->progress && i < SENSOR_PROCESSES_MAX; i++) {
 		struct sensor_known_process *process = &directory->processes[i];
 
-		for (uint32_t j = 0; j < client->progress[i].types; j++) {
-			if (!process->types[j].is_taken || !is_meant(client, process, j, SENSOR_OPEN))
-				continue;
-			process->types[j].readers--;
-			sensor_gate_set(directory, process, j);
-		}
+		for (uint32_t j = 0; j < client->progress[i].types; j++)
+			hold(directory, process, j, held(client, process, j), false);
 	}
 	directory->stats.observers -= client->progress != NULL;
 	alloc_free(client->progress);

@@ -121,6 +121,7 @@ enum sensor_observe_flags {
 	SENSOR_OPEN = 2,      /* opens the gates of the types that the pattern means */
 	SENSOR_AREAS = 4,     /* PROCESS comes with the area */
 	SENSOR_ENDED_TOO = 8, /* processes that have ended and whose areas are kept */
+	SENSOR_KERNEL = 16,   /* as SENSOR_OPEN, for programs in the kernel: SENSOR_GATE_KERNEL */
 };
 
 /*

@@ -64,7 +64,24 @@ void *asterism_sensor_begin_slowly(const struct asterism_sensor *sensor)
 
 void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *payload, int is_ordered)
 {
+	uint64_t copy[SENSOR_PAYLOAD_UNITS_MAX];
+	int is_called = asterism_sensor_is_called(sensor);
+
+	if (is_called) /* a ring that was lent is somebody else's afterwards */
+		memcpy(copy, payload, asterism_sensor_bytes(sensor));
 	asterism_client_commit(&asterism_client, (uint16_t)sensor->id, payload, is_ordered);
+	if (is_called)
+		asterism_sensor_call(sensor, copy);
+}
+
+/* Refused by the kernel, as it is meant to be. */
+void asterism_sensor_call(const struct asterism_sensor *sensor, const void *payload)
+{
+	int error = errno;
+
+	syscall(SYS_prctl, (unsigned long)SENSOR_CALL, (unsigned long)sensor->key,
+		(unsigned long)sensor->units * RING_UNIT_BYTES, 0ul, payload);
+	errno = error;
 }
 
 struct asterism_sensor *asterism_sensor_register(const char *name, const char *documentation,

@@ -58,7 +58,7 @@
 						     aligned(4))) = { 9, sizeof(TEXT), 1, "asterism", TEXT }; \
 	ASTERISM_SENSOR_C_BEGIN                                                                               \
 	__attribute__((weak, visibility("hidden"))) struct asterism_sensor asterism_sensor_##NAME = {         \
-		&asterism_sensor_closed, asterism_sensor_note_##NAME.text, UNITS, 0, 0, NULL                  \
+		&asterism_sensor_closed, asterism_sensor_note_##NAME.text, UNITS, 0, 0, NULL, 0               \
 	};                                                                                                    \
 	ASTERISM_SENSOR_C_END                                                                                 \
 	static __attribute__((constructor(150))) void asterism_sensor_add_##NAME(void)                        \

@@ -8,6 +8,7 @@
  */
 
 #include "sensor/client/sensor.h"
+#include "sensor/key.h"
 #include "sensor/protocol.h"
 
 #include <errno.h>

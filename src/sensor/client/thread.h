@@ -126,6 +126,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_add(struct asterism_client *client
 		asterism_client_begin_all(client);
 	if (sensor->uses++)
 		return;
+	sensor->key = sensor_key(sensor->text);
 	sensor->id = asterism_client_type_id(client, sensor->text);
 	sensor->next = client->sensors;
 	__atomic_store_n(&client->sensors, sensor, __ATOMIC_RELEASE);

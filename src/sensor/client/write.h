@@ -33,6 +33,7 @@ struct asterism_sensor {
 	uint32_t id;
 	uint32_t uses;
 	struct asterism_sensor *next;
+	uint64_t key; /* sensor/key.h */
 };
 
 /* What a thread writes with. In memory that a child of fork finds zeroed. */
@@ -53,6 +54,7 @@ void asterism_sensor_remove(struct asterism_sensor *sensor);
 void asterism_sensor_start(void);
 uint64_t asterism_sensor_monotonic_ns(void);
 void *asterism_sensor_begin_slowly(const struct asterism_sensor *sensor);
+void asterism_sensor_call(const struct asterism_sensor *sensor, const void *payload);
 void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *payload, int is_ordered);
 
 ASTERISM_SENSOR_C_END
@@ -61,7 +63,17 @@ static inline int asterism_sensor_is_open(const struct asterism_sensor *sensor)
 {
 	const uint32_t *gate = __atomic_load_n(&sensor->gate, __ATOMIC_ACQUIRE);
 
-	return __builtin_expect(__atomic_load_n(gate, __ATOMIC_RELAXED) & (SENSOR_GATE_RING | SENSOR_GATE_ALWAYS), 0);
+	return __builtin_expect(__atomic_load_n(gate, __ATOMIC_RELAXED) &
+					(SENSOR_GATE_RING | SENSOR_GATE_KERNEL | SENSOR_GATE_ALWAYS),
+				0);
+}
+
+/* Whether programs in the kernel wait for it, too. */
+static inline int asterism_sensor_is_called(const struct asterism_sensor *sensor)
+{
+	const uint32_t *gate = __atomic_load_n(&sensor->gate, __ATOMIC_ACQUIRE);
+
+	return __builtin_expect(__atomic_load_n(gate, __ATOMIC_RELAXED) & SENSOR_GATE_KERNEL, 0);
 }
 
 /* Room for what nobody wants. */
@@ -104,6 +116,8 @@ static inline void asterism_sensor_commit(const struct asterism_sensor *sensor, 
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	ring_exclusive_commit(&writer->ring, (uint16_t)sensor->id, asterism_sensor_now(writer->clock, is_ordered));
+	if (asterism_sensor_is_called(sensor)) /* as long as no signal handler writes to this ring */
+		asterism_sensor_call(sensor, payload);
 	writer->open = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	writer->is_idle = 1;

@@ -42,11 +42,10 @@ static int watch(struct follow *follow, int fd)
 static int ask(struct follow *follow)
 {
 	const struct stream_wants *wants = follow->options.wants;
+	uint32_t flags = follow->options.flags ? follow->options.flags : SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS;
 	size_t next = follow->asked++;
 
-	return next < wants->count ? sensor_observer_ask(follow->observer, wants->items[next].name,
-							 SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS)
-				   : 0;
+	return next < wants->count ? sensor_observer_ask(follow->observer, wants->items[next].name, flags) : 0;
 }
 
 static int take_notice(struct follow *follow, const struct sensor_notice *notice)

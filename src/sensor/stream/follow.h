@@ -16,6 +16,7 @@ struct follow;
 
 struct follow_options {
 	const struct stream_wants *wants; /* borrowed */
+	uint32_t flags;                   /* enum sensor_observe_flags; 0: to read the areas */
 	/* A process; takes the area. Told once more of the same one where its directory is another. */
 	int (*on_process)(void *context, const struct sensor_notice *notice);
 	int (*on_type)(void *context, const struct sensor_notice *notice);

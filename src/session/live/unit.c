@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "meaning/meaning.h"
+#include "session/live/calling.h"
 #include "session/live/cgroups.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ int live_unit_open(struct live_unit *unit, const struct live_unit_options *optio
 {
 	const struct responses_options responses = {
 		.program = session_rules_program(options->rules),
+		.catalog = session_rules_catalog(options->rules),
 		.policy = options->policy,
 		.in_scope = in_scope,
 		.snapshot = options->snapshot ? snapshot : NULL,
@@ -112,7 +114,7 @@ int live_unit_start(struct live_unit *unit, struct recording *recording, struct 
 	result = executor_new(&how, diag, &unit->executor);
 	if (!result)
 		executor_attach(unit->executor, unit->aggregates);
-	return result;
+	return result ? result : calling_new(options->rules, diag, &unit->calling);
 }
 
 static int ask_fd(const struct live_unit *unit)
@@ -122,7 +124,8 @@ static int ask_fd(const struct live_unit *unit)
 
 int live_unit_watch(const struct live_unit *unit, const struct live_loop *loop, struct asterism_diag *diag)
 {
-	const int fds[] = { executor_fd(unit->executor), ask_fd(unit), veto_fd(unit->options.veto) };
+	const int fds[] = { executor_fd(unit->executor), ask_fd(unit), veto_fd(unit->options.veto),
+			    calling_fd(unit->calling) };
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof fds / sizeof *fds && !result; i++)
@@ -134,6 +137,7 @@ void live_unit_forget(const struct live_unit *unit, const struct live_loop *loop
 {
 	live_loop_forget(loop, executor_fd(unit->executor));
 	live_loop_forget(loop, ask_fd(unit));
+	live_loop_forget(loop, calling_fd(unit->calling));
 }
 
 static int first_of(const int *results, size_t count)
@@ -163,7 +167,7 @@ static int report_due(struct live_unit *unit, uint64_t *wait_ns)
 int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 {
 	uint64_t wait_for_rules = UINT64_MAX;
-	int results[4];
+	int results[5];
 
 	results[0] = executor_poll(unit->executor, &wait_for_rules);
 	results[1] = veto_poll(unit->options.veto, on_match, unit);
@@ -171,9 +175,10 @@ int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 		*wait_ns = wait_for_rules;
 	results[2] = responses_poll(&unit->responses, clock_now_ns(), wait_ns);
 	results[3] = results[0] == EXECUTOR_PAUSE ? 0 : report_due(unit, wait_ns);
+	results[4] = calling_poll(unit->calling, wait_ns);
 	if (results[0] == EXECUTOR_PAUSE) /* there is more; what failed meanwhile matters more */
 		return results[1] ? results[1] : results[2] ? results[2] : EXECUTOR_PAUSE;
-	return first_of(results, 4);
+	return first_of(results, 5);
 }
 
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
@@ -224,6 +229,7 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 
 void live_unit_close(struct live_unit *unit)
 {
+	calling_free(unit->calling);
 	executor_free(unit->executor);
 	responses_close(&unit->responses);
 	aggregates_free(unit->aggregates);

@@ -38,6 +38,7 @@ struct live_unit {
 	struct executor *executor; /* NULL: not started */
 	struct responses responses;
 	struct aggregates *aggregates; /* NULL: no rule has any */
+	struct calling *calling;       /* NULL: no rule waits for sensors that call the kernel */
 	bool muted; /* what is found is not even reacted to, but for questions, which get their default answer */
 };
 

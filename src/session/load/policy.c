@@ -7,6 +7,7 @@
 #include "program/calls.h"
 #include "program/emissions.h"
 #include "program/query.h"
+#include "program/whose.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,22 +131,63 @@ static int check_statement(const struct session_policy *policy, const struct pro
 	return 0;
 }
 
-/* Marks the rules that wait for sensors, or for what such rules emit. */
-static int mark_hearsay(const struct program *program, bool *hearsay)
+/* On whose word a rule's matches rest. */
+enum hearsay {
+	OF_THE_KERNEL,
+	OF_ITSELF, /* of the process that all their events are of, as it called the kernel */
+	OF_ANYBODY,
+};
+
+/* Whether the rule waits for sensors that call the kernel. */
+static bool lists_called(const struct program *program, const struct program_rule *rule, struct event_catalog *catalog)
+{
+	for (uint32_t i = 0; i < program->type_count; i++) {
+		const struct event_type *type =
+			catalog && program_rule_lists(program, rule, i)
+				? event_catalog_find(catalog, program_text(program, program->types[i].name))
+				: NULL;
+
+		if (type && type->called)
+			return true;
+	}
+	return false;
+}
+
+static int judge(const struct program *program, struct event_catalog *catalog, const struct program_whose *whose,
+		 enum hearsay *hearsay)
 {
 	struct program_reached fed;
 	int result = 0;
 
 	for (uint32_t i = 0; i < program->rule_count && !result; i++) {
-		if (!program_rule_lists_sensor(program, &program->rules[i]))
+		bool is_anybody = program_rule_lists_sensor(program, &program->rules[i]);
+
+		if (!is_anybody && !lists_called(program, &program->rules[i], catalog))
 			continue;
-		hearsay[i] = true;
+		if (hearsay[i] != OF_ANYBODY)
+			hearsay[i] = is_anybody || !whose[i].is_one ? OF_ANYBODY : OF_ITSELF;
 		result = program_reach(program, i, PROGRAM_DOWNSTREAM, program->rule_count, &fed);
 		for (uint32_t j = 0; j < fed.count; j++)
-			hearsay[fed.rules[j]] = true;
+			hearsay[fed.rules[j]] = fed.rules[j] == i ? hearsay[i] : OF_ANYBODY;
 		alloc_free(fed.rules);
 	}
 	return result;
+}
+
+/* Whether the call acts upon a process of the match, or holds the thread that completes it, and upon nobody else. */
+static bool is_on_itself(const struct program *program, const struct program_statement *statement,
+			 const struct react_action *action)
+{
+	bool is_named = action->primitive == REACT_HOLD || action->fails_call;
+
+	for (uint32_t i = 0; i < action->param_count && i < statement->arg_count; i++) {
+		if (action->params[i].type != REACT_TARGET)
+			continue;
+		if (program->args[statement->first_arg + i].field == REACT_BY_VALUE)
+			return false;
+		is_named = true;
+	}
+	return is_named;
 }
 
 /* What a process says of itself is no ground for acting on any: it could have others ended by what it makes up. */
@@ -159,35 +201,38 @@ static int refuse_hearsay(const struct program *program, const struct program_ru
 }
 
 static int check_rule(const struct session_policy *policy, const struct program *program,
-		      const struct program_rule *rule, bool is_hearsay, struct asterism_diag *diag)
+		      const struct program_rule *rule, enum hearsay hearsay, struct asterism_diag *diag)
 {
 	int result = 0;
 
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
-		const struct react_action *action = program_call(program, &program_statements(program, rule)[i]);
+		const struct program_statement *statement = &program_statements(program, rule)[i];
+		const struct react_action *action = program_call(program, statement);
 		int error = 0;
 
 		if (action && !policy_allows(policy, action))
 			error = check_statement(policy, program, rule, action, diag);
-		else if (action && action->changes_system && is_hearsay)
+		else if (action && action->changes_system &&
+			 (hearsay == OF_ANYBODY || (hearsay == OF_ITSELF && !is_on_itself(program, statement, action))))
 			error = refuse_hearsay(program, rule, action, diag);
 		result = result ? result : error;
 	}
 	return result;
 }
 
-int policy_check(const struct session_policy *policy, const struct program *program, struct asterism_diag *diag)
+int policy_check(const struct session_policy *policy, const struct program *program, struct event_catalog *catalog,
+		 struct asterism_diag *diag)
 {
-	bool *hearsay = alloc_zero(program->rule_count, sizeof *hearsay);
+	enum hearsay *hearsay = alloc_zero(program->rule_count, sizeof *hearsay);
+	struct program_whose *whose = NULL;
 	int result = 0;
 
-	if (!hearsay || mark_hearsay(program, hearsay)) {
-		alloc_free(hearsay);
-		return diag_no_memory(diag);
-	}
-	for (uint32_t i = 0; i < program->rule_count; i++)
+	if (!hearsay || program_find_whose(program, &whose) || judge(program, catalog, whose, hearsay))
+		result = diag_no_memory(diag);
+	for (uint32_t i = 0; i < program->rule_count && result != -ENOMEM; i++)
 		if (check_rule(policy, program, &program->rules[i], hearsay[i], diag))
 			result = -EINVAL;
+	alloc_free(whose);
 	alloc_free(hearsay);
 	return result;
 }

@@ -12,6 +12,7 @@
  */
 
 #include "base/diag.h"
+#include "event/catalog.h"
 #include "program/load.h"
 #include "react/react.h"
 
@@ -36,7 +37,12 @@ bool policy_allows(const struct session_policy *policy, const struct react_actio
 /*
  * Where there is a policy, every action of the program must be in it: -EINVAL names the rule and the action. Where
  * there is none, a note says which actions will only be reported.
+ *
+ * What rests on events of applications changes nothing: -EINVAL. But where these call the kernel, a rule over them may
+ * act on the very process that has raised them, if all events of a match are of that one. catalog: of program's
+ * types; NULL: none of them is a sensor.
  */
-int policy_check(const struct session_policy *policy, const struct program *program, struct asterism_diag *diag);
+int policy_check(const struct session_policy *policy, const struct program *program, struct event_catalog *catalog,
+		 struct asterism_diag *diag);
 
 #endif

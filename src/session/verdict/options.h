@@ -8,6 +8,7 @@
 /* What the responses to matches are told of the session that they are part of; borrowed until they are closed. */
 struct responses_options {
 	const struct program *program;
+	struct event_catalog *catalog;       /* of the program's types */
 	const struct session_policy *policy; /* NULL: nothing that changes the system */
 	bool (*in_scope)(void *context, int pid);
 	int (*snapshot)(void *context, const char *rule); /* as in react_agent_options */

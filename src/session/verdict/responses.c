@@ -17,7 +17,7 @@ static int open_reactions(struct responses *responses, const struct responses_op
 			   .anywhere = options->policy && options->policy->anywhere,
 			   .foreign_ids = !ebpf_ids_are_own() },
 	};
-	int result = policy_check(options->policy, options->program, diag);
+	int result = policy_check(options->policy, options->program, options->catalog, diag);
 
 	return result ? result : reactions_new(options->program, &reactions, diag, &responses->reactions);
 }

@@ -236,12 +236,12 @@ static void policy_must_hold_what_rules_call(void **state)
 
 	(void)state;
 	assert_int_equal(read_policy("allow Kill, Signal, Exec", &policy, diag), 0);
-	assert_int_equal(policy_check(&policy, program, diag), 0);
+	assert_int_equal(policy_check(&policy, program, NULL, diag), 0);
 	assert_int_equal(read_policy("allow Kill, Signal", &policy, diag), 0);
-	assert_int_equal(policy_check(&policy, program, diag), -EINVAL);
+	assert_int_equal(policy_check(&policy, program, NULL, diag), -EINVAL);
 	assert_string_equal(asterism_diag_get(diag, 0)->text, "rule r calls Exec, which the policy does not allow");
 	asterism_diag_clear(diag);
-	assert_int_equal(policy_check(NULL, program, diag), 0);
+	assert_int_equal(policy_check(NULL, program, NULL, diag), 0);
 	assert_string_equal(asterism_diag_get(diag, 0)->text, "rule r calls Kill, which is only reported, not done");
 	asterism_diag_free(diag);
 	program_free(program);

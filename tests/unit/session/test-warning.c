@@ -215,7 +215,7 @@ static void policies_see_all_statements(void **state)
 
 	(void)state;
 	closed_make(&closed);
-	assert_int_not_equal(policy_check(&nothing, &closed.program, diag), 0);
+	assert_int_not_equal(policy_check(&nothing, &closed.program, NULL, diag), 0);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
 			    "machine closed calls Kill, which the policy does not allow");
 	asterism_diag_free(diag);
