@@ -378,10 +378,11 @@ takes_early() {
 }
 
 @test "no deadline counts that comes when nothing is seen any more, though probes take long to go" {
+	local within=$((200 * ${ASTERISM_TEST_PATIENCE:-1}))ms
 	# Each folder goes in time; but the last one may go when asterism does not look any more.
-	cat >never.rule <<-'END'
-		RULE in_kernel PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made" } WITHIN 200ms
-		RULE in_user_space PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made", m.cpu * 1.5 >= 0.0 } WITHIN 200ms
+	cat >never.rule <<-END
+		RULE in_kernel PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made" } WITHIN $within
+		RULE in_user_space PATTERN { [sys_enter_mkdir:m, ~sys_enter_rmdir] } WHERE { m.pathname == "made", m.cpu * 1.5 >= 0.0 } WITHIN $within
 	END
 	(while :; do mkdir made; sleep 0.05; rmdir made; done) 3>&- &
 	made=$!
