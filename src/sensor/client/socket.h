@@ -54,10 +54,11 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_connect(const char *path)
 /* Whether root or this user serves there. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_trusts(int fd)
 {
-	struct {
-		int pid;
-		unsigned uid, gid;
-	} peer; /* struct ucred, which is declared only for GNU programs */
+	struct { /* ucred, which has no name without _GNU_SOURCE */
+		pid_t pid;
+		uid_t uid;
+		gid_t gid;
+	} peer;
 	socklen_t bytes = sizeof peer;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && (!peer.uid || peer.uid == geteuid());
