@@ -5,13 +5,9 @@
 
 #include <errno.h>
 
-/* Most significant first: "RING", version, clock, log2 of units and number of sub-buffers. */
-#define RING_FORM UINT64_C(0x52494e4701000000)
-
 static uint64_t form_of(const struct ring *ring)
 {
-	return RING_FORM | (uint64_t)ring->clock << 16 | (uint64_t)__builtin_ctz(ring->sub_units) << 8 |
-	       (uint64_t)__builtin_ctz(ring->sub_count);
+	return ring_form((uint32_t)ring->clock, ring->sub_units, ring->sub_count);
 }
 
 void ring_name(const struct ring *ring)

@@ -71,6 +71,15 @@ static inline uint64_t *ring_commit_counter(struct ring_control *control, uint32
 	return (uint64_t *)(control + 1) + slot;
 }
 
+/* Most significant first: "RING", version, clock, log2 of units and number of sub-buffers. */
+#define RING_FORM UINT64_C(0x52494e4701000000)
+
+static inline uint64_t ring_form(uint32_t clock, uint32_t sub_units, uint32_t sub_count)
+{
+	return RING_FORM | (uint64_t)clock << 16 | (uint64_t)__builtin_ctz(sub_units) << 8 |
+	       (uint64_t)__builtin_ctz(sub_count);
+}
+
 static inline uint64_t ring_event_word(uint16_t id, uint64_t ts)
 {
 	return ts << RING_ID_BITS | id;

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 12 threads of their own, 4 rings to be lent, 128 KiB each. */
-static const struct sensor_shape shape_default = { .slots = 16, .sub_units = 1024, .sub_count = 16 };
+static const struct sensor_shape shape_default = { SENSOR_SLOTS, SENSOR_SUB_UNITS, SENSOR_SUB_COUNT };
 
 static struct sensor_shape shape_for(const struct sensor_directory *directory, const struct sensor_register *wish)
 {
@@ -180,6 +179,19 @@ static int do_presence(struct sensor_directory *directory, struct sensor_client 
 	return 0;
 }
 
+/* A flight recorder of the application's own wish; it is its own memory that it fills. */
+static int do_always(const struct sensor_directory *directory, const struct sensor_client *client)
+{
+	struct sensor_known_process *process = client->process;
+
+	if (!process || directory->packet.length != sizeof directory->packet.is.head)
+		return -EBADMSG;
+	process->is_always = true;
+	for (uint32_t i = 0; i < process->type_count; i++)
+		sensor_gate_set(directory, process, i);
+	return 0;
+}
+
 int sensor_application_handle(struct sensor_directory *directory, struct sensor_client *client)
 {
 	switch (directory->packet.is.head.kind) {
@@ -191,6 +203,8 @@ int sensor_application_handle(struct sensor_directory *directory, struct sensor_
 		return do_types(directory, client);
 	case SENSOR_PRESENCE:
 		return do_presence(directory, client);
+	case SENSOR_ALWAYS:
+		return do_always(directory, client);
 	default:
 		return -EBADMSG;
 	}

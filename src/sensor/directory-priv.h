@@ -47,6 +47,7 @@ struct sensor_known_process {
 	int gates_fd, pid_fd;
 	uint32_t *gates;
 	struct sensor_known_type *types;
+	bool is_always;                    /* all gates stay open, as the application wants it */
 	uint32_t type_count, types_before; /* those that may stand in an area that was handed over */
 	size_t text_bytes;
 	struct sensor_client *client;

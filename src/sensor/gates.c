@@ -13,7 +13,7 @@ void sensor_gate_set(const struct sensor_directory *directory, struct sensor_kno
 
 	if (known->kernels)
 		gate |= SENSOR_GATE_KERNEL;
-	if (directory->options.always)
+	if (directory->options.always || process->is_always)
 		gate |= SENSOR_GATE_ALWAYS;
 	if (process->gates && known->is_taken)
 		__atomic_store_n(&process->gates[type + 1], gate, __ATOMIC_RELEASE);

@@ -123,6 +123,9 @@ static inline uint64_t sensor_area_bytes(const struct sensor_shape *shape)
 	return sensor_round(sensor_ring_offset(shape, shape->slots), SENSOR_PAGE_BYTES);
 }
 
+/* The shape where nobody wishes another: 12 threads of their own, 4 rings to be lent, 128 KiB each. */
+enum { SENSOR_SLOTS = 16, SENSOR_SUB_UNITS = 1024, SENSOR_SUB_COUNT = 16 };
+
 /* Whether an area can have this shape; without this nothing above may be asked of what somebody else said. */
 static inline int sensor_shape_is_valid(const struct sensor_shape *shape)
 {

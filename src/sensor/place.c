@@ -28,7 +28,7 @@ static bool put(char path[SENSOR_PLACE_BYTES], const char *folder, const char *n
 
 bool sensor_place_get(int index, char path[SENSOR_PLACE_BYTES])
 {
-	const char *given = getenv(SENSOR_SOCKET_VARIABLE), *folder = getenv("XDG_RUNTIME_DIR");
+	const char *given = sensor_socket_path(getenv(SENSOR_SOCKET_VARIABLE)), *folder = getenv("XDG_RUNTIME_DIR");
 
 	if (given)
 		return index == 0 && put(path, given, "");
@@ -42,7 +42,7 @@ int sensor_place_own(const char *given, char path[SENSOR_PLACE_BYTES])
 	const char *folder = getenv("XDG_RUNTIME_DIR");
 
 	if (!given)
-		given = getenv(SENSOR_SOCKET_VARIABLE);
+		given = sensor_socket_path(getenv(SENSOR_SOCKET_VARIABLE));
 	if (!given && geteuid() == 0)
 		given = SENSOR_SOCKET_SYSTEM;
 	if (given)

@@ -15,6 +15,7 @@
  *	TYPES, any number                 ->
  *	                                  <- TAKEN for each; gates that are open are so before it comes
  *	PRESENCE, any number              ->
+ *	ALWAYS, before its TYPES, or not  -> its gates stay open
  *
  *	observer
  *	OBSERVE                           ->
@@ -33,6 +34,7 @@
  */
 
 #include <stdint.h>
+#include <string.h>
 
 enum {
 	SENSOR_PROTOCOL_VERSION = 1,
@@ -42,11 +44,30 @@ enum {
 	SENSOR_NAME_BYTES = 64, /* of a type, with its NUL */
 };
 
-/* Beside $ASTERISM_SENSORS, which is a path, or "off" in applications. Others look below $XDG_RUNTIME_DIR, but first
- * here. */
+/*
+ * Beside $ASTERISM_SENSORS, which is a path, or "off" in applications; "always" before a path and a colon, or alone,
+ * makes these flight recorders. Others look below $XDG_RUNTIME_DIR, but first here.
+ */
 #define SENSOR_SOCKET_SYSTEM   "/run/asterism/sensors"
 #define SENSOR_SOCKET_USER     "asterism/sensors"
 #define SENSOR_SOCKET_VARIABLE "ASTERISM_SENSORS"
+#define SENSOR_SOCKET_ALWAYS   "always"
+
+static inline int sensor_socket_is_always(const char *value)
+{
+	const size_t length = sizeof SENSOR_SOCKET_ALWAYS - 1;
+
+	return value && !strncmp(value, SENSOR_SOCKET_ALWAYS, length) && (!value[length] || value[length] == ':');
+}
+
+/* The path that the variable's value has, or NULL. */
+static inline const char *sensor_socket_path(const char *value)
+{
+	if (!sensor_socket_is_always(value))
+		return value;
+	value += sizeof SENSOR_SOCKET_ALWAYS - 1;
+	return *value && value[1] ? value + 1 : NULL;
+}
 
 enum sensor_kind {
 	SENSOR_REGISTER = 1,
@@ -62,6 +83,7 @@ enum sensor_kind {
 	SENSOR_ENDED,
 	SENSOR_END,
 	SENSOR_PRESENCE,
+	SENSOR_ALWAYS,
 	SENSOR_KINDS,
 };
 

@@ -172,6 +172,51 @@ await() {
 	run -2 "$ASTERISM" sensors --dump --serve
 }
 
+@test "flight recorder without a directory: the one that comes later reads what was raised before" {
+	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	exec {hold}<> <(:)
+	ASTERISM_SENSORS=always:$PWD/sensors ./odd stay 1000 <&$hold >stay.log &
+	started+=($!)
+	local recorder=$!
+	./odd stay 50 <&$hold >off.log &
+	local idler=$!
+	started+=($idler)
+	await raised cat stay.log
+	await raised cat off.log
+	[ "$(ls -l /proc/$recorder/fd | grep -c memfd:asterism-sensors)" = 1 ]
+	[ "$(ls -l /proc/$idler/fd | grep -c memfd:asterism-sensors)" = 0 ]
+	ASTERISM_SENSORS=always:$PWD/sensors serve
+	await "odd.$recorder" "$ASTERISM" sensors
+	run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
+	[ "${#lines[@]}" = 1000 ]
+	[[ ${lines[0]} == *'"number":0,"word":"odd"}' && ${lines[-1]} == *'"number":999,"word":"odd"}' ]]
+	[[ $stderr == *"1000 events shown, 0 had been overwritten"* ]]
+	# The directory keeps its gates open, and leaves it as it was.
+	kill "${started[0]}"
+	wait "${started[0]}"
+	kill -USR1 $recorder
+	await 2 grep -c raised stay.log
+	serve
+	await "odd.$recorder" "$ASTERISM" sensors
+	run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
+	[ "${#lines[@]}" = 2000 ]
+}
+
+@test "flight recorder without a directory: nothing fails where there is no memory or calls are refused" {
+	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	export ASTERISM_SENSORS=always:$PWD/sensors
+	for how in count vfork spawn daemon storm; do
+		./odd "$how"
+	done
+	for call in 0 1 2 3 4 5 6 7; do
+		./odd refused $call
+	done
+	[ ${#sanitised[@]} -gt 0 ] || (ulimit -v 8000; ./odd count 10)
+	ASTERISM_SENSORS=always ./odd count 10
+	run -2 "$ASTERISM" sensors
+	[[ $output == *"serves at $PWD/sensors"* ]]
+}
+
 @test "a directory that has no descriptors left says so at its end" {
 	(ulimit -n 40; exec "$ASTERISM" sensors --serve) 2>serve.log &
 	local directory=$!

@@ -46,7 +46,7 @@ void asterism_sensor_start(void)
 	if (client->sensors && !client->is_off) {
 		if (!client->has_helper || (client->socket.fd >= 0 && client->told_count < client->type_count))
 			asterism_client_register(client, ASTERISM_CLIENT_START_MS);
-		else if (client->socket.fd >= 0)
+		else
 			asterism_client_go_on(client);
 		asterism_client_start_helper(client, ASTERISM_CLIENT_PAUSE_MS);
 	}

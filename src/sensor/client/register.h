@@ -4,7 +4,7 @@
 
 /* How a process registers with a directory, and with the next one when that is gone. The lock is held throughout. */
 
-#include "sensor/client/socket.h"
+#include "sensor/client/recorder.h"
 #include "sensor/client/types.h"
 
 /* Which of the types that were told of have come or gone since. What finds no room is said the next time. */
@@ -60,74 +60,6 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_tell(struct asterism_client *client
 	return 0;
 }
 
-/* Maps so that what was at that address is replaced, if anything was. */
-ASTERISM_CLIENT_FUNCTION void *asterism_client_map(void *old, size_t bytes, int protection, int fd)
-{
-	void *memory = mmap(old, bytes, protection, MAP_SHARED | MAP_POPULATE | (old ? MAP_FIXED : 0), fd, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-ASTERISM_CLIENT_FUNCTION struct asterism_client_writers *asterism_client_make_writers(void)
-{
-	void *memory = mmap(NULL, sizeof(struct asterism_client_writers), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return NULL;
-	madvise(memory, sizeof(struct asterism_client_writers), MADV_WIPEONFORK);
-	return (struct asterism_client_writers *)memory;
-}
-
-/* Whether it has so many bytes, and keeps them: what is mapped of it cannot go away. */
-ASTERISM_CLIENT_FUNCTION int asterism_client_is_sealed(int fd, uint64_t bytes)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-	struct stat status;
-
-	return seals >= 0 && (seals & F_SEAL_SHRINK) && !fstat(fd, &status) && status.st_size >= 0 &&
-	       (uint64_t)status.st_size == bytes;
-}
-
-/* A new area: mapped, and a writer for each of its rings. */
-ASTERISM_CLIENT_FUNCTION int asterism_client_take_area(struct asterism_client *client,
-						       const struct asterism_client_message *answer)
-{
-	const struct sensor_area_message *said = &answer->is.area;
-	struct sensor_shape shape = { said->slots, said->sub_units, said->sub_count };
-	struct asterism_client_writers *writers;
-
-	if (!sensor_shape_is_valid(&shape) || said->clock >= RING_CLOCKS ||
-	    fcntl(answer->fds[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
-	    !asterism_client_is_sealed(answer->fds[0], sensor_area_bytes(&shape)))
-		return -1;
-	/* A parent's area, of which a child may hold an event that it will never commit. */
-	void *old = client->area_bytes == sensor_area_bytes(&shape) ? client->area : NULL;
-	void *area = asterism_client_map(old, sensor_area_bytes(&shape), PROT_READ | PROT_WRITE, answer->fds[0]);
-
-	writers = area ? asterism_client_make_writers() : NULL;
-	if (!writers)
-		return -1;
-	mlock(area, sensor_area_bytes(&shape)); /* if it may be */
-	client->area = area;
-	client->area_bytes = sensor_area_bytes(&shape);
-	writers->area = (char *)area;
-	writers->shape = shape;
-	writers->clock = said->clock;
-	writers->own = shape.slots - (shape.slots + ASTERISM_CLIENT_BORROWED - 1) / ASTERISM_CLIENT_BORROWED;
-	writers->slots = (struct sensor_slot *)(void *)(writers->area + sensor_slots_offset());
-	for (uint32_t i = 0; i < shape.slots; i++) {
-		char *ring = writers->area + sensor_ring_offset(&shape, i);
-
-		ring_exclusive_init(&writers->items[i].ring, (struct ring_control *)(void *)ring,
-				    (uint64_t *)(void *)(ring + sensor_data_offset(&shape)), shape.sub_units,
-				    shape.sub_count);
-		writers->items[i].clock = said->clock;
-	}
-	__atomic_store_n(&client->writers, writers, __ATOMIC_RELEASE);
-	return 0;
-}
-
 /* What the directory sends for our registration. has_area: it has been given ours, and sends none. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_take_answer(struct asterism_client *client,
 							 struct asterism_client_message *answer, int has_area)
@@ -136,7 +68,8 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_take_answer(struct asterism_client 
 	void *page;
 
 	if (answer->is.head.kind != SENSOR_AREA || answer->length != sizeof answer->is.area ||
-	    answer->fd_count != gates + 1 || !asterism_client_is_sealed(answer->fds[gates], SENSOR_PAGE_BYTES))
+	    answer->fd_count != gates + 1 || (has_area && answer->is.area.clock != client->writers->clock) ||
+	    !asterism_client_is_sealed(answer->fds[gates], SENSOR_PAGE_BYTES))
 		return -1;
 	if (!has_area && asterism_client_take_area(client, answer))
 		return -1;
@@ -177,15 +110,24 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_introduce(struct asterism_client *c
 	int result = asterism_client_take_answer(client, &answer, has_area);
 
 	asterism_client_close_all(&answer);
+	if (!result && client->is_always) {
+		struct sensor_message always = { SENSOR_ALWAYS, SENSOR_PROTOCOL_VERSION };
+
+		parts[0].iov_base = &always;
+		parts[0].iov_len = sizeof always;
+		result = asterism_client_send(client->socket.fd, parts, -1);
+	}
 	return result;
 }
 
-/* The directory is gone. */
+/* The directory is gone, or there is none. */
 ASTERISM_CLIENT_FUNCTION void asterism_client_leave(struct asterism_client *client)
 {
-	asterism_client_connect_gates(client, 0);
 	asterism_client_drop(&client->socket);
 	client->told_count = 0;
+	if (client->is_always && !client->writers && !asterism_client_is_confined(client))
+		asterism_client_record(client);
+	asterism_client_connect_gates(client);
 }
 
 /* Tells of everything that is not told yet, to a directory that has yet to be found, maybe. Returns 0 or -1. */
@@ -200,7 +142,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 	for (int i = 0; client->socket.fd < 0 && asterism_client_path(i, path, sizeof path); i++) {
 		int fd = asterism_client_connect(path);
 
-		if (fd >= 0 && !asterism_client_given(SENSOR_SOCKET_VARIABLE) && !asterism_client_trusts(fd)) {
+		if (fd >= 0 && !asterism_client_given_path() && !asterism_client_trusts(fd)) {
 			close(fd);
 			fd = -1;
 		}
@@ -215,10 +157,8 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 		asterism_client_leave(client);
 		return -1;
 	}
-	__atomic_fetch_add(&client->writers->slots[0].dropped,
-			   __atomic_exchange_n(&client->missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&client->writers->is_ready, 1, __ATOMIC_RELEASE);
-	asterism_client_connect_gates(client, 1);
+	asterism_client_begin_to_write(client);
+	asterism_client_connect_gates(client);
 	return 0;
 }
 
@@ -226,7 +166,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 ASTERISM_CLIENT_FUNCTION void asterism_client_go_on(struct asterism_client *client)
 {
 	asterism_client_tell_presence(client);
-	asterism_client_connect_gates(client, 1);
+	asterism_client_connect_gates(client);
 }
 
 #endif

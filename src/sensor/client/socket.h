@@ -70,10 +70,16 @@ ASTERISM_CLIENT_FUNCTION const char *asterism_client_given(const char *name)
 	return getauxval(AT_SECURE) ? NULL : getenv(name);
 }
 
+/* The path that the environment has, or NULL. */
+ASTERISM_CLIENT_FUNCTION const char *asterism_client_given_path(void)
+{
+	return sensor_socket_path(asterism_client_given(SENSOR_SOCKET_VARIABLE));
+}
+
 /* Path number index of those where a directory may be. 0: there is no such one. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_path(int index, char *path, size_t size)
 {
-	const char *given = asterism_client_given(SENSOR_SOCKET_VARIABLE);
+	const char *given = asterism_client_given_path();
 	const char *folder = asterism_client_given("XDG_RUNTIME_DIR");
 
 	path[0] = 0;

@@ -88,7 +88,8 @@ struct asterism_client {
 	uint32_t first_pause_ms;
 	uint64_t missed; /* events of a child that could not register yet */
 	int has_key, has_helper, is_off, has_waited;
-	int filters; /* whether calls were filtered at the beginning */
+	int is_always; /* a flight recorder, also where no directory is */
+	int filters;   /* whether calls were filtered at the beginning */
 };
 
 /* What a thread that has no ring of its own writes in its name. */
@@ -157,18 +158,6 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_drop(struct asterism_client_fd *ou
 ASTERISM_CLIENT_FUNCTION int asterism_client_is_confined(const struct asterism_client *client)
 {
 	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != client->filters;
-}
-
-/* All sensors look at the gates, or at one that is closed. */
-ASTERISM_CLIENT_FUNCTION void asterism_client_connect_gates(struct asterism_client *client, int are_there)
-{
-	for (struct asterism_sensor *sensor = client->sensors; sensor; sensor = sensor->next) {
-		const uint32_t *gate = are_there && sensor->id && sensor->id <= client->told_count
-					       ? &client->gates[sensor->id]
-					       : &asterism_sensor_closed;
-
-		__atomic_store_n(&sensor->gate, gate, __ATOMIC_RELEASE);
-	}
 }
 
 #endif

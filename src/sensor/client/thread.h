@@ -115,6 +115,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_begin_all(struct asterism_client *
 	client->pid = getpid();
 	client->socket.fd = client->area_fd.fd = -1;
 	client->is_off = given && !strcmp(given, "off");
+	client->is_always = sensor_socket_is_always(given);
 	client->filters = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	client->has_key = !pthread_key_create(&client->key, asterism_client_give_back);
 	pthread_atfork(NULL, NULL, asterism_client_child);

@@ -54,4 +54,38 @@ ASTERISM_CLIENT_FUNCTION uint32_t asterism_client_type_id(struct asterism_client
 	return ++client->type_count;
 }
 
+/* Whether a directory would take that type, as far as can be said without one: of a name the first that is there. */
+ASTERISM_CLIENT_FUNCTION int asterism_client_would_be_taken(const struct asterism_client *client, uint32_t id)
+{
+	for (uint32_t i = 0; i + 1 < id; i++) {
+		if (client->types[i].users &&
+		    asterism_client_same_name(client->types[i].text, client->types[id - 1].text))
+			return 0;
+	}
+	return !client->types[id - 1].fault;
+}
+
+static const uint32_t asterism_client_always = SENSOR_GATE_ALWAYS;
+
+/* What tells whether a sensor's events are wanted: the directory, or without one what the application wants itself. */
+ASTERISM_CLIENT_FUNCTION const uint32_t *asterism_client_gate(const struct asterism_client *client,
+							      const struct asterism_sensor *sensor)
+{
+	int has_room = client->writers && client->writers->is_ready;
+
+	if (!sensor->id)
+		return &asterism_sensor_closed;
+	if (client->socket.fd >= 0)
+		return sensor->id <= client->told_count ? &client->gates[sensor->id] : &asterism_sensor_closed;
+	return client->is_always && has_room && asterism_client_would_be_taken(client, sensor->id)
+		       ? &asterism_client_always
+		       : &asterism_sensor_closed;
+}
+
+ASTERISM_CLIENT_FUNCTION void asterism_client_connect_gates(const struct asterism_client *client)
+{
+	for (struct asterism_sensor *sensor = client->sensors; sensor; sensor = sensor->next)
+		__atomic_store_n(&sensor->gate, asterism_client_gate(client, sensor), __ATOMIC_RELEASE);
+}
+
 #endif

@@ -16,6 +16,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -229,12 +230,31 @@ static int do_confined(const char *argument)
 	return 0;
 }
 
+/* Raises so many steps, says so, and as many again each time SIGUSR1 comes. */
+static int do_stay(const char *argument)
+{
+	uint64_t count = argument ? strtoul(argument, NULL, 10) : 10;
+	sigset_t awaited;
+	int signal;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &awaited, NULL);
+	for (uint64_t from = 0;; from += count) {
+		raise_steps(from, count);
+		printf("raised\n");
+		fflush(stdout);
+		if (sigwait(&awaited, &signal))
+			return 1;
+	}
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const char *argument);
-} modes[] = { { "count", do_count }, { "vfork", do_vfork },     { "spawn", do_spawn },      { "daemon", do_daemon },
-	      { "storm", do_storm }, { "plugin", do_plugin },   { "threads", do_threads },  { "longjmp", do_longjmp },
-	      { "exec", do_exec },   { "refused", do_refused }, { "confined", do_confined } };
+} modes[] = { { "count", do_count }, { "vfork", do_vfork },     { "spawn", do_spawn },       { "daemon", do_daemon },
+	      { "storm", do_storm }, { "plugin", do_plugin },   { "threads", do_threads },   { "longjmp", do_longjmp },
+	      { "exec", do_exec },   { "refused", do_refused }, { "confined", do_confined }, { "stay", do_stay } };
 
 int main(int argc, char **argv)
 {
