@@ -220,12 +220,16 @@ int asterism_recording_mask(struct asterism_recording *recording, const char *ev
 
 int asterism_recording_flush(struct asterism_recording *recording)
 {
+	struct asterism_diag *diag = recording->session->diag;
 	int result = check_runs(recording);
 
-	if (result || recording_await(recording->engine, clock_now_ns() + PATIENCE_NS))
+	if (result)
 		return result;
-	return diag_error(recording->session->diag, NULL, -EBUSY,
-			  "the disk stands still: what was recorded is written as soon as it goes on");
+	result = recording_await(recording->engine, clock_now_ns() + PATIENCE_NS);
+	if (result == -EINPROGRESS)
+		return diag_error(diag, NULL, -EBUSY,
+				  "the disk stands still: what was recorded is written as soon as it goes on");
+	return result ? diag_error(diag, NULL, result, "not all up to now is in the trace: %s", strerror(-result)) : 0;
 }
 
 static bool is_name(const char *name)
@@ -251,7 +255,7 @@ int asterism_recording_snapshot(struct asterism_recording *recording, const char
 				  "the name of a snapshot has 1 to 64 letters, digits, '-' and '_'");
 	recording_count(recording->engine, &before);
 	result = recording_snapshot(recording->engine, name, false);
-	if (!result && !recording_await(recording->engine, clock_now_ns() + PATIENCE_NS))
+	if (!result && recording_await(recording->engine, clock_now_ns() + PATIENCE_NS) == -EINPROGRESS)
 		result = -EBUSY;
 	if (result == -EBUSY)
 		return diag_error(diag, NULL, result, "the disk stands still: a snapshot still waits to be written");

@@ -195,6 +195,8 @@ nobody() {
 	wait_for grep -q 'recording one: .*No space left' log
 	[[ $(recorded 'r["error"]') == *"No space left"* ]]
 	call 1
+	run --separate-stderr -2 ctl record flush
+	[[ $stderr == *"not all up to now is in the trace: No space left on device"* ]]
 	curl -sf http://127.0.0.1:$port/metrics >metrics
 	python3 "$BATS_TEST_DIRNAME/exposition.py" metrics >parsed
 	grep -qx 'asterism_recordings 1' metrics

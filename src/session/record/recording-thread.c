@@ -38,17 +38,17 @@ struct recording_thread {
 
 	struct mail taken; /* the thread's: what it is at */
 	uint64_t next_look_ns;
-	int reported;      /* the thread's: the failure that was news last */
-	int described_now; /* the thread's */
+	int reported;                   /* the thread's: the failure that was news last */
+	int described_now, flushed_now; /* the thread's */
 
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t orders, room;
 	struct mail mail;
-	bool is_reported; /* the owner has set the thread to work */
-	bool is_stuck;    /* the thread did not take the marks in PATIENCE_NS */
-	int news;         /* a failure that the owner has not taken yet */
-	uint64_t done;    /* the orders up to this number are carried out */
-	int described;    /* what became of the last description */
+	bool is_reported;       /* the owner has set the thread to work */
+	bool is_stuck;          /* the thread did not take the marks in PATIENCE_NS */
+	int news;               /* a failure that the owner has not taken yet */
+	uint64_t done;          /* the orders up to this number are carried out */
+	int described, flushed; /* what became of the last description, and of the last flush */
 	struct asterism_diag *messages;
 	struct recording_totals totals;
 };
@@ -126,8 +126,10 @@ static int carry_out(struct recording_thread *thread)
 	}
 	if (taken->snapshot.marks)
 		result = first_of(result, work->snapshot(work->context, &taken->snapshot));
-	if (taken->flush && work->flush)
-		result = first_of(result, work->flush(work->context));
+	if (taken->flush) {
+		thread->flushed_now = work->flush ? work->flush(work->context) : 0;
+		result = first_of(result, thread->flushed_now);
+	}
 	if (now >= thread->next_look_ns) {
 		result = first_of(result, work->look(work->context, taken->missed, &again));
 		thread->next_look_ns = again ? now : now + work->look_ns;
@@ -149,6 +151,7 @@ static void publish(struct recording_thread *thread, int result)
 	thread->totals = totals;
 	thread->done = thread->taken.number;
 	thread->described = thread->described_now;
+	thread->flushed = thread->flushed_now;
 	pthread_cond_signal(&thread->room);
 	if (is_new) {
 		thread->news = thread->reported = result;
@@ -347,16 +350,16 @@ static bool await_number(struct recording_thread *thread, uint64_t number, uint6
 	return thread->done >= number;
 }
 
-bool recording_thread_await(struct recording_thread *thread, uint64_t until_ns)
+int recording_thread_await(struct recording_thread *thread, uint64_t until_ns)
 {
-	bool done;
+	int result;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->is_reported = true;
 	thread->mail.flush = true;
-	done = await_number(thread, ++thread->mail.number, until_ns);
+	result = await_number(thread, ++thread->mail.number, until_ns) ? thread->flushed : -EINPROGRESS;
 	pthread_mutex_unlock(&thread->lock);
-	return done;
+	return result;
 }
 
 int recording_thread_describe(struct recording_thread *thread, struct recording_description *description,

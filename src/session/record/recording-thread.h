@@ -81,8 +81,10 @@ void recording_thread_flush(struct recording_thread *thread);
 int recording_thread_describe(struct recording_thread *thread, struct recording_description *description,
 			      uint64_t until_ns);
 
-/* Waits until what was ordered has been done, until_ns at most. Returns whether it has. */
-bool recording_thread_await(struct recording_thread *thread, uint64_t until_ns);
+/* Waits until what was ordered has been done, until_ns at most. Returns 0, -EINPROGRESS where it has not been, or why
+ * what there is could not be written.
+ */
+int recording_thread_await(struct recording_thread *thread, uint64_t until_ns);
 
 /* The failure that is news, with its messages for diag, or 0. */
 int recording_thread_news(struct recording_thread *thread, struct asterism_diag *diag);

@@ -368,7 +368,7 @@ void recording_close_scope(struct recording *recording)
 	pthread_mutex_unlock(&recording->scope_lock);
 }
 
-bool recording_await(struct recording *recording, uint64_t until_ns)
+int recording_await(struct recording *recording, uint64_t until_ns)
 {
 	return recording_thread_await(recording->thread, until_ns);
 }
