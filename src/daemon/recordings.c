@@ -184,6 +184,11 @@ static int take_room(const struct recordings *recordings, const struct recording
 		return -EDQUOT;
 	}
 	*max_bytes = order->flight ? 0 : order->max_bytes ? order->max_bytes : usual < room ? usual : room;
+	if (order->max_bytes && order->max_bytes < TRACE_BYTES_MIN) {
+		snprintf(why, RECORDINGS_WHY_BYTES,
+			 "a trace takes %" PRIu64 " KiB at least: give it a larger --max-size", TRACE_BYTES_MIN >> 10);
+		return -EDQUOT;
+	}
 	if (!order->flight && (*max_bytes > room || *max_bytes < TRACE_BYTES_MIN))
 		return refuse_room(recordings, room, *max_bytes > room ? *max_bytes : TRACE_BYTES_MIN, why);
 	return 0;

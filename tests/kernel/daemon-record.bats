@@ -176,6 +176,8 @@ nobody() {
 	ctl record stop roots
 	run --separate-stderr -2 ctl record start z --max-size 1M -e sys_exit_getppid
 	[[ $stderr == *"1024 KiB are needed, and of the 2 MiB of --recordings-max "*" KiB are left: remove traces from the folder of --recordings" ]]
+	run --separate-stderr -2 ctl record start z --max-size 4K -e sys_exit_getppid
+	[[ $stderr == *"error: a trace takes 1024 KiB at least: give it a larger --max-size" ]]
 	ctl record stop x
 	[ "$(stat -c %u%a traces/x)" = 0700 ]
 	stop

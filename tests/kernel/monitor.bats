@@ -153,6 +153,10 @@ wait_until() {
 	[[ $stderr == *"do not reach that rate"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,speed=3 never.rule -- true
 	[[ $stderr == *"there is no 'speed'"* ]]
+	for wrong in rate=0/s rate=1000000000000/s rate=-5/s rate=5/s,burst=0; do
+		run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,$wrong never.rule -- true
+		[[ $stderr == *"is not a count from 1 to 2147483647"* ]]
+	done
 	run --separate-stderr -2 "$ASTERISM" monitor --period 1ms --deadline 2ms "${rates[@]}" never.rule -- true
 	[[ $stderr == *"the deadline cannot be later than the period"* ]]
 }

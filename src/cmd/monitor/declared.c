@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const struct cli_option as_time = { "sensor", 0, CLI_TIME };
-static const struct cli_option as_count = { "sensor", 0, CLI_NUMBER };
+static const struct cli_option as_count = { "sensor", 0, CLI_NUMBER, .value = "count from 1 to 2147483647" };
 
 static int read_time(const char *text, uint64_t *ns, struct asterism_diag *diag)
 {

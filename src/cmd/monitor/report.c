@@ -152,8 +152,8 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 			 "not waited for any longer",
 			 outcome->counts.held, outcome->counts.held == 1 ? "" : "s");
 	if (overruns && !is_demoted)
-		cli_warning("%" PRIu64 " times evaluations took all of the time that is reserved, and were suspended",
-			    overruns);
+		cli_warning("%" PRIu64 " time%s evaluations took all of the time that is reserved, and were suspended",
+			    overruns, overruns == 1 ? "" : "s");
 	if (is_demoted)
 		cli_warning("the monitor ran for so long without waiting that it was made an ordinary thread: there "
 			    "was no guarantee any more");
