@@ -109,6 +109,9 @@ static int open_recording(struct asterism_recording *recording)
 	result = session_catalog_new(diag, &recording->catalog);
 	if (!result)
 		result = select_events(recording, recording->options.events, &recording->what);
+	if (!result && recording->what.sensor_count)
+		result = diag_error(diag, NULL, -EINVAL,
+				    "sensors of applications are not recorded here: 'asterism record' takes them");
 	if (!result && !recording->what.count)
 		result = diag_error(diag, NULL, -EINVAL, "nothing would be recorded");
 	if (!result)

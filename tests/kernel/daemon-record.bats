@@ -186,6 +186,20 @@ nobody() {
 	[[ $output == *"recordings cannot go to traces: the folder is not for root alone (chmod 700)"* ]]
 }
 
+@test "sensors of applications are refused, alone and among events, rather than left out" {
+	start --recordings traces
+	for events in sensor:order sys_enter_getppid,sensor:order; do
+		run --separate-stderr -2 ctl record start one -e $events
+		[[ $stderr == *"sensors of applications are not recorded here: 'asterism record' takes them" ]]
+	done
+	[ ! -e traces/one ]
+	ctl record start one -e sys_enter_getppid
+	run --separate-stderr -2 ctl record mask +sensor:order
+	[[ $stderr == *"what is recorded stays as it was"* ]]
+	[ "$(recorded 'r["types"], r["masked"]')" = "(['sys_enter_getppid'], 0)" ]
+	stop
+}
+
 @test "a full disk is told by status, the log and the metrics, and ends nothing" {
 	local port
 	mkdir small

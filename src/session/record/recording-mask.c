@@ -255,6 +255,9 @@ int recording_mask(struct recording *recording, const struct selection *wanted)
 
 	if (!recording->recorder)
 		return diag_error(recording->diag, NULL, -EINVAL, "a recording of sensors alone takes what it takes");
+	if (recording->sensors || wanted->sensor_count)
+		return diag_error(recording->diag, NULL, -EINVAL,
+				  "with sensors of applications, what is recorded stays as it was at the beginning");
 	if (!recording->options.is_masked || !wanted->count)
 		return diag_error(recording->diag, NULL, -EINVAL, "nothing would be recorded any more");
 	if (recording->change_count == CTF_CHANGES_MAX)
