@@ -121,8 +121,8 @@ int recording_mask(struct recording *recording, const struct selection *wanted);
 size_t recording_masks(const struct recording *recording);
 const struct event_type *recording_type(const struct recording *recording, size_t index);
 
-/* Waits until what was ordered by now has been done and all events are written, until_ns at most. Returns 0, -EINPROGRESS
- * where it has not been, or why not all could be written.
+/* Waits until what was ordered by now has been done and all events are written, until_ns at most. Returns 0,
+ * -EINPROGRESS where it has not been, or why not all could be written.
  */
 int recording_await(struct recording *recording, uint64_t until_ns);
 
