@@ -162,3 +162,32 @@ readers_are() {
 	run --separate-stderr ! "$ASTERISM" check whose.rule
 	[[ $stderr == *"the kernel cannot tell whose program a sensor is"* ]]
 }
+
+@test "a recording of rules has it; one without any is refused, as nobody would call" {
+	"$ASTERISM" record -q --rules kill.rule -o trace -- "$plant" 500 made
+	"$ASTERISM" dump trace | grep -q 'transfer.*amount=500 .*to="bob"'
+	run --separate-stderr ! "$ASTERISM" record --catalog "kernel-sensor:$plant" -e transfer -o empty -- "$plant" 500 made
+	[[ $stderr == *"transfer calls the kernel only while a rule waits for it there"*"-e sensor:transfer"* ]]
+}
+
+@test "bits of a gate: readers and rules do not disturb each other" {
+	sed 's/kernel-sensor/sensor/; s/SYNCHRONOUS //; s/DO .*//' kill.rule >read.rule
+	serve
+	"$plant" 50 made go 3>&- &
+	early=$!
+	started+=" $early"
+	"$ASTERISM" run -f json -p "$early" read.rule >out 2>told 3>&- &
+	reader=$!
+	started+=" $reader"
+	wait_for readers_are 1
+	"$ASTERISM" run --allow-actions -f json -p "$early" kill.rule >out2 2>told2 3>&- &
+	other=$!
+	started+=" $other"
+	wait_for readers_are 2
+	kill -INT "$other"
+	wait_for readers_are 1
+	touch go
+	wait "$early"
+	wait "$reader"
+	grep -q '"events":1,' out
+}

@@ -62,16 +62,24 @@ void *asterism_sensor_begin_slowly(const struct asterism_sensor *sensor)
 	return payload;
 }
 
-void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *payload, int is_ordered)
+/* What was in a ring that was lent is somebody else's afterwards. Apart, as signal handlers may have little of a stack.
+ */
+static __attribute__((noinline)) void asterism_client_commit_and_call(const struct asterism_sensor *sensor,
+								      void *payload, int is_ordered)
 {
 	uint64_t copy[SENSOR_PAYLOAD_UNITS_MAX];
-	int is_called = asterism_sensor_is_called(sensor);
 
-	if (is_called) /* a ring that was lent is somebody else's afterwards */
-		memcpy(copy, payload, asterism_sensor_bytes(sensor));
+	memcpy(copy, payload, asterism_sensor_bytes(sensor));
 	asterism_client_commit(&asterism_client, (uint16_t)sensor->id, payload, is_ordered);
-	if (is_called)
-		asterism_sensor_call(sensor, copy);
+	asterism_sensor_call(sensor, copy);
+}
+
+void asterism_sensor_commit_slowly(const struct asterism_sensor *sensor, void *payload, int is_ordered)
+{
+	if (asterism_sensor_is_called(sensor))
+		asterism_client_commit_and_call(sensor, payload, is_ordered);
+	else
+		asterism_client_commit(&asterism_client, (uint16_t)sensor->id, payload, is_ordered);
 }
 
 /* Refused by the kernel, as it is meant to be. */

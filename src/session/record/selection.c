@@ -178,7 +178,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 	int result = btf_kernel_open(NULL, &btf) == -ENOMEM ? diag_no_memory(diag) : 0;
 
 	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
-		if (!type->hook_count || fnmatch(pattern, type->name, 0) != 0)
+		if (!type->hook_count || type->called || fnmatch(pattern, type->name, 0) != 0)
 			continue;
 		found = true;
 		if (is_lacking(btf, type))
@@ -219,6 +219,12 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 	if (!type) {
 		diag_add(diag, ASTERISM_ERROR, NULL, hint_at(event_catalog_nearest(catalog, name), hint, sizeof hint),
 			 "there is no event called '%s'", name);
+		return -EINVAL;
+	}
+	if (type->called) {
+		snprintf(hint, sizeof hint, "record it as what it is: -e sensor:%s", type->called);
+		diag_add(diag, ASTERISM_ERROR, NULL, hint,
+			 "%s calls the kernel only while a rule waits for it there: a recording would be empty", name);
 		return -EINVAL;
 	}
 	if (!type->hook_count)
