@@ -6,6 +6,7 @@
 
 #include "asterism/diag.h"
 #include "asterism/match.h"
+#include "asterism/monitor.h"
 #include "asterism/recording.h"
 #include "asterism/rules.h"
 #include "asterism/session.h"

@@ -26,6 +26,7 @@ struct asterism_session {
 	struct live_loop loop;
 	struct asterism_rules *units; /* newest first */
 	struct asterism_recording *recordings;
+	struct asterism_monitor *monitors;
 	struct live_processes processes; /* added or launched, and not ended */
 	struct session_policy policy;
 	bool has_policy;              /* else calls are only reported */
@@ -103,6 +104,12 @@ int api_recordings_enter(struct asterism_session *session, pid_t pid);
 
 /* Looks after recordings; lessens *wait_ns. */
 void api_recordings_poll(struct asterism_session *session, uint64_t *wait_ns);
+
+/* Adds a process to what is monitored. */
+int api_monitors_enter(struct asterism_session *session, pid_t pid);
+
+/* Looks after monitors; lessens *wait_ns. */
+int api_monitors_poll(struct asterism_session *session, uint64_t *wait_ns);
 
 /* What a session observes, as programs have it. */
 static inline enum ebpf_scope api_scope_of(const struct asterism_session *session)

@@ -37,7 +37,8 @@ static int enter_all(struct asterism_session *session, pid_t pid)
 
 	for (struct asterism_rules *unit = session->units; unit && !result; unit = unit->next)
 		result = enter(session, &unit->work, pid);
-	return result ? result : api_recordings_enter(session, pid);
+	result = result ? result : api_recordings_enter(session, pid);
+	return result ? result : api_monitors_enter(session, pid);
 }
 
 int asterism_session_add_process(struct asterism_session *session, pid_t pid)

@@ -21,6 +21,8 @@
 
 static void destroy(struct asterism_session *session)
 {
+	while (session->monitors)
+		asterism_monitor_stop(session->monitors);
 	while (session->recordings)
 		asterism_recording_stop(session->recordings);
 	while (session->units) {
@@ -163,7 +165,7 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 			return result;
 	}
 	api_recordings_poll(session, wait_ns);
-	return 0;
+	return api_monitors_poll(session, wait_ns);
 }
 
 int asterism_session_dispatch(struct asterism_session *session)

@@ -149,6 +149,22 @@ shopt -s extglob
 	[ "$output" = "" ]
 }
 
+@test "examples: functions of a program get every element of sensors" {
+	: "${ASTERISM_TEST_PROGRAMS:=$BATS_TEST_DIRNAME/../../build/tests/kernel}"
+	export ASTERISM_SENSORS=$BATS_TEST_TMPDIR/socket
+	plant=$ASTERISM_TEST_PROGRAMS/plant-sensors
+	make -s monitor
+	run -0 --separate-stderr timeout 60 ./monitor "sensor:$plant" "$plant" requests 2 300 0
+	[[ ${lines[0]} == "600 requests, "*" ms at most" ]]
+	[ "${lines[1]}" = "1200 elements, 0 lost" ]
+	[[ $stderr == *"no guarantee: no rate is declared"* ]]
+	echo 'EVENT request_begin { id: u64 }' >half.events
+	run -1 timeout 60 ./monitor sensor:half.events "$plant" requests 1 3 0
+	[[ $output == *"no sensor request_end is monitored"* ]]
+	run -1 timeout 60 ./monitor sensor:none.events "$plant" requests 1 3 0
+	[[ $output == *"none.events"* ]]
+}
+
 @test "examples: a supervised command ends where it does what it must not" {
 	make -s supervise
 	run -100 timeout 60 ./supervise supervise.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'

@@ -81,6 +81,7 @@ static void *evaluator(void *context)
 		.runtime_ns = monitor->promise.runtime_ns,
 		.deadline_ns = monitor->promise.deadline_ns,
 		.period_ns = monitor->promise.period_ns,
+		.signals = !monitor->options.keeps_signals,
 	};
 
 	monitor->tid = gettid();
@@ -102,7 +103,8 @@ static int start_thread(struct monitor *monitor)
 	int result;
 
 	sigfillset(&blocked);
-	sigdelset(&blocked, SIGXCPU);
+	if (!monitor->options.keeps_signals)
+		sigdelset(&blocked, SIGXCPU);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &blocked, &before);

@@ -41,7 +41,7 @@ static int set_deadline(const struct schedule *schedule, uint64_t runtime_ns)
 	const struct attributes attributes = {
 		.size = sizeof attributes,
 		.policy = POLICY_DEADLINE,
-		.flags = RESET_ON_FORK | SIGNAL_OVERRUN,
+		.flags = RESET_ON_FORK | (schedule->signals ? SIGNAL_OVERRUN : 0),
 		.runtime = runtime_ns < RUNTIME_MIN_NS ? RUNTIME_MIN_NS : runtime_ns,
 		.deadline = schedule->deadline_ns,
 		.period = schedule->period_ns,

@@ -22,6 +22,7 @@ extern const char *const schedule_names[SCHEDULE_POLICIES];
 struct schedule {
 	enum schedule_policy policy;
 	uint64_t runtime_ns, deadline_ns, period_ns; /* DEADLINE */
+	bool signals;                                /* DEADLINE: SIGXCPU tells of an overrun */
 };
 
 /* Of the calling thread, which children do not inherit. Returns 0; -EPERM: the privilege is missing; -EBUSY: the kernel
