@@ -230,6 +230,24 @@ static bool shows_progress(const struct cli_arguments *arguments)
 	return isatty(STDERR_FILENO) && !cli_has(arguments, OPTION_QUIET);
 }
 
+/* What is told at the end of a replay that ended with result; returns the status. */
+static int tell_end(struct replay *replay, const struct cli_arguments *arguments, struct session_totals *totals,
+		    int result)
+{
+	int status;
+
+	if (result && result != -EPIPE) {
+		sink_abandon(&replay->sink);
+		return cmd_status_of(result);
+	}
+	status = sink_close(&replay->sink, totals);
+	if (cli_has(arguments, OPTION_VERBOSE))
+		put_threads(totals);
+	if (!status)
+		status = sink_status(&replay->sink, arguments, totals, STATUS_FINE);
+	return signals_status(status);
+}
+
 static int replay_events(const struct cli_arguments *arguments, const struct operands *operands,
 			 const struct session_rules *rules)
 {
@@ -274,17 +292,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	if (diag)
 		cli_print(diag);
 	asterism_diag_free(diag);
-	if (result && result != -EPIPE) {
-		sink_abandon(&replay.sink);
-		status = cmd_status_of(result);
-	} else {
-		status = sink_close(&replay.sink, &totals);
-		if (cli_has(arguments, OPTION_VERBOSE))
-			put_threads(&totals);
-		if (!status)
-			status = sink_status(&replay.sink, arguments, &totals, STATUS_FINE);
-		status = signals_status(status);
-	}
+	status = tell_end(&replay, arguments, &totals, result);
 	session_totals_fini(&totals);
 	measuring_close(&replay.measuring);
 	alloc_free(remedy);
