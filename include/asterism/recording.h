@@ -62,8 +62,8 @@ int asterism_recording_mask(struct asterism_recording *recording, const char *ev
 
 /*
  * Has all events of before this call in the trace, as far as that takes a second at most. Returns 0, or -EBUSY: the
- * disk stands still, and they are written as soon as it goes on; or another -errno where they cannot be written, as on a
- * full disk.
+ * disk stands still, and they are written as soon as it goes on; or another -errno where they cannot be written, as on
+ * a full disk.
  */
 int asterism_recording_flush(struct asterism_recording *recording);
 

@@ -175,7 +175,7 @@ static int supply(struct event_catalog *catalog, const char *folder, const char 
 
 	if (strchr(rest, ':') && !strncmp(name, SENSOR_CATALOG_KERNEL_PREFIX, strlen(SENSOR_CATALOG_KERNEL_PREFIX))) {
 		diag_add(diag, ASTERISM_ERROR, NULL, "name the sensor alone, and ask for a.comm in WHERE",
-			 "%s: the kernel cannot tell whose program a sensor is", name);
+			 "%s: the kernel does not know whose program a sensor is", name);
 		return -EINVAL;
 	}
 	if (!strchr(rest, '/'))

@@ -157,7 +157,7 @@ wait_until() {
 		run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,$wrong never.rule -- true
 		[[ $stderr == *"is not a count from 1 to 2147483647"* ]]
 	done
-	run --separate-stderr -2 "$ASTERISM" monitor --period 1ms --deadline 2ms "${rates[@]}" never.rule -- true
+	run --separate-stderr -2 "$ASTERISM" monitor "${rates[@]}" --period 1ms --deadline 2ms never.rule -- true
 	[[ $stderr == *"the deadline cannot be later than the period"* ]]
 }
 

@@ -160,7 +160,7 @@ readers_are() {
 @test "a sensor of one program alone is refused: the kernel cannot tell whose it is" {
 	echo 'EVENTS "kernel-sensor:plant-transfer:transfer" RULE r PATTERN { transfer:t }' >whose.rule
 	run --separate-stderr ! "$ASTERISM" check whose.rule
-	[[ $stderr == *"the kernel cannot tell whose program a sensor is"* ]]
+	[[ $stderr == *"the kernel does not know whose program a sensor is"* ]]
 }
 
 @test "a recording of rules has it; one without any is refused, as nobody would call" {
