@@ -41,6 +41,12 @@ session() {
 	session "Reacting"
 }
 
+@test "what only the application knows" {
+	ln -s "$(dirname "$ASTERISM")/../.." build
+	session "What only the application knows"
+	[ "$(grep -c ' request 2 took ' output)" = 1 ]
+}
+
 @test "state machines" {
 	session "State machines"
 }
