@@ -191,3 +191,17 @@ readers_are() {
 	wait "$reader"
 	grep -q '"events":1,' out
 }
+
+@test "asterismd stops an application in the act, and lets be what is small" {
+	mkdir rules
+	rule big 'DO { CALL Kill(#PID) }' >rules/big.rule
+	echo 'allow Kill' >policy
+	"$(dirname "$ASTERISM")/../daemon/asterismd" --rules rules --socket "$PWD/control" --sensors --policy policy --output "$PWD/out" 2>log 3>&- &
+	started+=" $!"
+	wait_for grep -q 'observing, with 1 unit of rules at work' log
+	run -137 "$plant" 500 made
+	[ ! -e made ]
+	run -0 "$plant" 50 made
+	[ -e made ]
+	wait_for grep -q '"match":"big".*"done":true,"by":"kernel"' out
+}
