@@ -383,5 +383,7 @@ const struct cli_command cmd_replay = {
 		     OPTION_WHEN,
 		     OPTION_WHY },
 	.examples = examples,
+	.operands_min = 1,
+	.instead = OPTION_RULE,
 	.run = run,
 };
