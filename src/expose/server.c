@@ -9,13 +9,43 @@
 #include "base/alloc.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CONNECTIONS_MAX = 16, TIMEOUT_S = 5, CONNECTION_BYTES = 16 << 10 };
+
+/*
+ * libmicrohttpd brings libgnutls and more with it, a megabyte of memory: it is loaded where metrics are asked for, and
+ * stays. What is used of it:
+ */
+#define FUNCTIONS(F)                   \
+	F(create_response_from_buffer) \
+	F(add_response_header)         \
+	F(queue_response)              \
+	F(destroy_response)            \
+	F(start_daemon)                \
+	F(stop_daemon)                 \
+	F(get_daemon_info)             \
+	F(run)
+
+#define POINTER(name) __typeof__(MHD_##name) *name;
+static struct {
+	FUNCTIONS(POINTER)
+} mhd;
+
+/* Returns whether all is there. */
+static bool load_library(void)
+{
+	void *library = mhd.run ? NULL : dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+
+#define LOOK_UP(name) library && (mhd.name = (__typeof__(mhd.name))dlsym(library, "MHD_" #name)) &&
+	return mhd.run || (FUNCTIONS(LOOK_UP) true);
+}
 
 struct expose_server {
 	struct expose_options options;
@@ -25,17 +55,17 @@ struct expose_server {
 static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status, const char *text, size_t length)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(length, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+		mhd.create_response_from_buffer(length, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+	mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
 				status == MHD_HTTP_OK ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+		mhd.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET");
+	result = mhd.queue_response(connection, status, response);
+	mhd.destroy_response(response);
 	return result;
 }
 
@@ -113,12 +143,15 @@ int expose_server_open(const struct expose_options *options, struct asterism_dia
 		return diag_error(diag, NULL, -EINVAL,
 				  "'%s' is no address for metrics, such as 127.0.0.1:9160 or [::1]:9160",
 				  options->address);
+	if (!load_library())
+		return diag_error(diag, NULL, -EOPNOTSUPP, "metrics need libmicrohttpd (libmicrohttpd12): %s",
+				  dlerror());
 	server = alloc_zero(1, sizeof *server);
 	if (!server)
 		return diag_no_memory(diag);
 	server->options = *options;
 	server->server =
-		MHD_start_daemon(MHD_USE_EPOLL | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
+		mhd.start_daemon(MHD_USE_EPOLL | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
 				 on_request, server, MHD_OPTION_SOCK_ADDR, &address.any, MHD_OPTION_CONNECTION_LIMIT,
 				 (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
@@ -136,18 +169,18 @@ void expose_server_close(struct expose_server *server)
 {
 	if (!server)
 		return;
-	MHD_stop_daemon(server->server);
+	mhd.stop_daemon(server->server);
 	alloc_free(server);
 }
 
 int expose_server_fd(const struct expose_server *server)
 {
-	const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->server, MHD_DAEMON_INFO_EPOLL_FD);
+	const union MHD_DaemonInfo *info = mhd.get_daemon_info(server->server, MHD_DAEMON_INFO_EPOLL_FD);
 
 	return info ? info->epoll_fd : -1;
 }
 
 void expose_server_step(struct expose_server *server)
 {
-	MHD_run(server->server);
+	mhd.run(server->server);
 }

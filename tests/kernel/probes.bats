@@ -79,7 +79,7 @@ values() {
 	printf 'EVENT e {}\nFROM uprobe:"libnone.so.9:f" {}\n' >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
 	run -4 "$ASTERISM" run e.rule -- true
-	[[ "$output" == *"no file libnone.so.9"* ]]
+	[[ "$output" == *"there is no library, and a program is named by its path: libnone.so.9"* ]]
 }
 
 @test "a file that is no program is refused" {
