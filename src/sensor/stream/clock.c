@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides where lines begin. The first ones are short, as a line along little is off soon, and each is a quarter longer
- * than the one before until they take LINE_NS: as long as somebody takes to look again. What a line is off by at its
- * end the next one makes good within its own length. How fast the counter counts is learnt over BASE_NS.
+ * than the one before until they take LINE_NS: as long as somebody takes to look again, who looks often. What a line is
+ * off by at its end the next one makes good within such a length, and then it goes as the counter counts, as whoever
+ * looks may have been kept from it for seconds. How fast the counter counts is learnt over BASE_NS.
  */
 
 #include "sensor/stream/clock.h"
@@ -20,6 +21,7 @@ enum {
 	GROWTH = 4,
 	LINE_NS = 5000000,
 	BASE_NS = 200000000,
+	STEEP = 2,          /* what it is off by is made good in twice as long, at least */
 	JUMP_NS = 10000000, /* off by more, as where the machine has slept: times jump */
 };
 
@@ -28,12 +30,19 @@ static uint64_t slope_of(uint64_t ns, uint64_t raw)
 	return (uint64_t)(((unsigned __int128)ns << SLOPE_BITS) / raw);
 }
 
+static uint64_t distance(uint64_t raw, uint64_t slope)
+{
+	return (uint64_t)((unsigned __int128)raw * slope >> SLOPE_BITS);
+}
+
 /* Where raw lies on the line. */
 static uint64_t along(const struct stream_clock_point *line, uint64_t raw)
 {
+	if (line->bend_raw && raw >= line->bend_raw)
+		return line->bend_ns + distance(raw - line->bend_raw, line->rest);
 	if (raw >= line->raw)
-		return line->ns + (uint64_t)((unsigned __int128)(raw - line->raw) * line->slope >> SLOPE_BITS);
-	uint64_t back = (uint64_t)((unsigned __int128)(line->raw - raw) * line->slope >> SLOPE_BITS);
+		return line->ns + distance(raw - line->raw, line->slope);
+	uint64_t back = distance(line->raw - raw, line->slope);
 
 	return back < line->ns ? line->ns - back : 0;
 }
@@ -72,15 +81,18 @@ static struct stream_clock_point line_from(struct stream_clock *clock, uint64_t 
 	struct stream_clock_point line = { .raw = raw, .ns = along(last_of(clock), raw), .read_ns = ns };
 	uint64_t length = length_at(clock, ns), off = ns > line.ns ? ns - line.ns : line.ns - ns;
 
-	line.slope = slope_of(ns - base->read_ns, raw - base->raw);
+	line.rest = slope_of(ns - base->read_ns, raw - base->raw);
 	if (off > JUMP_NS)
 		line.ns = ns;
-	else if (off < length)
-		line.slope = (uint64_t)((unsigned __int128)line.slope * (ns + length - line.ns) / length);
-	else if (line.ns > ns)
-		line.slope /= 2;
-	else
-		line.slope *= 2;
+	if (length < STEEP * off) /* no faster than that, nor backwards */
+		length = STEEP * off;
+	if (off > JUMP_NS || !length) {
+		line.slope = line.rest;
+		return line;
+	}
+	line.bend_ns = ns + length;
+	line.slope = (uint64_t)((unsigned __int128)line.rest * (line.bend_ns - line.ns) / length);
+	line.bend_raw = raw + (uint64_t)(((unsigned __int128)length << SLOPE_BITS) / line.rest);
 	return line;
 }
 

@@ -4,8 +4,9 @@
 
 /*
  * What the processor's counter says, as CLOCK_MONOTONIC: straight lines from moments at which both were read, each
- * along what the counter did before, and a little towards what it was off by. Whoever reads both often enough is right
- * within some tens of ns. A line is never changed, and the next one begins where it ends: so converted times keep their
+ * along what the counter did before. Its beginning, up to the bend, makes good what the lines before were off by; so
+ * however long it is until the next one begins, that does not grow. Whoever reads both often enough is right within
+ * some tens of ns. A line is never changed, and the next one begins where it ends: so converted times keep their
  * order, and a moment has one time, whenever and by whomever it is asked for, as long as the line is remembered.
  *
  * Readers in several threads that are to say the same share one: then the conversions of all, and the looks, are under
@@ -19,9 +20,11 @@
 enum { STREAM_CLOCK_POINTS = 4096 };
 
 struct stream_clock_point {
-	uint64_t raw, ns; /* where the line begins */
-	uint64_t slope;   /* from here on, ns * 2^32 per count */
-	uint64_t read_ns; /* CLOCK_MONOTONIC at raw */
+	uint64_t raw, ns;           /* where the line begins */
+	uint64_t slope;             /* up to the bend, ns * 2^32 per count */
+	uint64_t bend_raw, bend_ns; /* bend_raw 0: there is none */
+	uint64_t rest;              /* slope from there on */
+	uint64_t read_ns;           /* CLOCK_MONOTONIC at raw */
 };
 
 /* Zeroed, nothing is known. */

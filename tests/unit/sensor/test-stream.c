@@ -362,6 +362,58 @@ static void test_clock(void **unused)
 	assert_in_range(stream_clock_ns(&clock, 7000000000 - 3000000), 998999900, 999000100);
 }
 
+/* Who looks seldom, now and then, and reads the clock some ns off, is right all the same. */
+static void test_clock_seldom(void **unused)
+{
+	static const uint64_t pauses_ms[] = { 5, 120, 3, 300, 1, 700, 7, 7, 90, 250 };
+	struct stream_clock clock = { .count = 0 };
+	uint64_t raw = 7000000000, ns = 1000000000, last = 0;
+
+	(void)unused;
+	stream_clock_note(&clock, raw, ns);
+	stream_clock_note(&clock, raw + 3000000, ns + 1000000);
+	for (int i = 0; i < 300; i++) {
+		uint64_t pause = pauses_ms[i % 10] * 1000000;
+
+		for (uint64_t j = 1; j <= 10; j++) {
+			uint64_t at = stream_clock_ns(&clock, raw + pause * 3 * j / 10), right = ns + pause * j / 10;
+			uint64_t error = at > right ? at - right : right - at;
+
+			assert_true(i < 4 || error < 1000);
+			assert_true(at >= last);
+			last = at;
+		}
+		ns += pause;
+		raw += pause * 3;
+		stream_clock_note(&clock, raw, ns + (i % 3) * 20);
+	}
+}
+
+/* What it is off by, for a suspended machine or a bad look, is made good soon, and does not come back. */
+static void test_clock_off(void **unused)
+{
+	struct stream_clock clock = { .count = 0 };
+	uint64_t raw = 7000000000, ns = 1000000000, last = 0;
+
+	(void)unused;
+	for (int i = 0; i < 200; i++) {
+		stream_clock_note(&clock, raw, ns);
+		for (int j = 0; j < 10; j++) {
+			uint64_t at = stream_clock_ns(&clock, raw + 1500000 * j);
+
+			assert_true(at >= last);
+			last = at;
+		}
+		raw += 15000000;
+		ns += 5000000;
+		if (i == 100)
+			ns += 7000000;
+		if (i == 150)
+			ns -= 4000000;
+	}
+	assert_in_range(stream_clock_ns(&clock, raw + 300000000), ns + 100000000 - 1500000, ns + 100000000 + 1500000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +428,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
 		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_clock_seldom),
+		cmocka_unit_test(test_clock_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
