@@ -200,6 +200,10 @@ nobody() {
 	stop
 }
 
+loses_unwritten() {
+	[ "$(recorded 'r["unwritten"]')" -gt 0 ]
+}
+
 @test "a full disk is told by status, the log and the metrics, and ends nothing" {
 	local port
 	mkdir small
@@ -210,6 +214,10 @@ nobody() {
 	call 800000
 	wait_for grep -q 'recording one: .*No space left' log
 	[[ $(recorded 'r["error"]') == *"No space left"* ]]
+	call 800000
+	wait_for loses_unwritten
+	run ctl record status
+	[[ $output == *"lost: "*" could not be written"* ]]
 	call 1
 	run --separate-stderr -2 ctl record flush
 	[[ $stderr == *"not all up to now is in the trace: No space left on device"* ]]

@@ -18,6 +18,7 @@ enum { NO_CPU = UINT32_MAX };
 /* A ring on its way into the trace of a continuous recording. */
 struct reading {
 	struct ring_cursor cursor;
+	uint64_t gone;   /* events behind the cursor that were overwritten while they could not be written */
 	bool has_begun;  /* its stream has a packet */
 	bool is_refused; /* what comes behind the cursor could not be written yet */
 };
@@ -200,6 +201,7 @@ static int write_ring(struct recording_writer *writer, struct copying *how, uint
 
 		if (!result && part.skip < part.bytes)
 			result = ctf_writer_portion(how->trace, cpu, &portion);
+		reading->gone = result ? ahead.lost - reading->cursor.lost : 0;
 		if (result)
 			return result;
 		reading->has_begun = true;
@@ -454,6 +456,16 @@ static int finish(void *context, uint64_t missed)
 	return result ? result : closed;
 }
 
+/* What is lost already, though a packet can say so only when there is room for one again. */
+static uint64_t gone(const struct recording_writer *writer)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
+		lost += writer->readings[cpu].gone;
+	return lost;
+}
+
 static void count(const void *context, struct recording_totals *totals)
 {
 	const struct recording_writer *writer = context;
@@ -469,6 +481,7 @@ static void count(const void *context, struct recording_totals *totals)
 	totals->bytes = written.bytes;
 	totals->deleted_bytes = written.deleted_bytes;
 	totals->overwritten = overwritten(writer);
+	totals->unwritten += gone(writer);
 	if (!writer->options.sensors)
 		return;
 	recording_sensors_count(writer->options.sensors, &totals->sensors);
