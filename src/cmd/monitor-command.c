@@ -159,8 +159,8 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 	uint64_t gaps = outcome->counts.gaps, lost = outcome->counts.lost;
 
 	*totals = (struct session_totals){
-		.events = atomic_load(&watch->elements),
-		.lost = atomic_load(&watch->lost) + outcome->unqueued,
+		.events = atomic_load(&watch->elements) + outcome->beside.events,
+		.lost = atomic_load(&watch->lost) + outcome->unqueued + outcome->rules_lost + outcome->beside.lost,
 		.elapsed_ns = outcome->elapsed_ns,
 		.rules = outcome->rules,
 		.rule_count = program->rule_count,
@@ -177,8 +177,6 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 	};
 	totals->sensors.unannounced.count = monitor_unannounced(
 		monitoring->report.monitor, totals->sensors.unannounced.names, RECORDING_UNANNOUNCED_NAMED);
-	for (uint32_t i = 0; i < totals->rule_count; i++)
-		totals->lost += totals->rules[i].lost;
 }
 
 /* Everything that was told or promised, and what came of it. */
@@ -312,8 +310,9 @@ const struct cli_command cmd_monitor = {
 		"took too long, a writer that stood still, a late wake-up. What was lost is counted "
 		"exactly.\n\n"
 		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
-		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules over events of the kernel "
-		"are refused: nothing is known of their rate.",
+		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
+		"kernel, too, are evaluated beside the promise, as 'asterism run' does: nothing is known of their "
+		"rate.",
 	.options = { OPTION_ALL,          OPTION_CATALOG, OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
 		     OPTION_METRICS,      OPTION_COPY,    OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,          OPTION_FORMAT,  OPTION_HOLD,     OPTION_LATENCY,   OPTION_MATCH_LIMIT,

@@ -161,13 +161,62 @@ wait_until() {
 	[[ $stderr == *"the deadline cannot be later than the period"* ]]
 }
 
-@test "events of the kernel are refused" {
-	cat >both.rule <<-'END'
+# Every request sleeps once before it ends, so there is a switch of its thread in between.
+kernel_rule() {
+	cat <<-'END'
 		EVENTS "sensor:shop.events"
-		RULE both PATTERN { [request_begin:b, sched_switch:s] } WHERE { b.tid == s.prev_pid }
+		RULE between PATTERN { [request_begin:b, sched_switch:s, request_end:e] } WHERE { b.id == e.id, b.tid == s.prev_pid }
+		RETURN { b.id AS id, s.prev_pid AS thread }
 	END
-	run --separate-stderr -4 "$ASTERISM" monitor both.rule -- true
-	[[ $stderr == *"rule both waits for sched_switch, which the kernel raises"* ]]
+}
+
+@test "rules over sensors and the kernel are evaluated beside the promise, which stays that of the others" {
+	kernel_rule >both.rule
+	cat >>both.rule <<-'END'
+		RULE slow PATTERN { [request_begin:b, request_end:e] } WHERE { [id], e.ts - b.ts > 10ms } RETURN { b.id AS id }
+	END
+	monitor "${rates[@]}" both.rule -- "$plant" requests 2 20 1
+	ended
+	[ "$(grep -c '"match":"between"' out)" = 40 ]
+	[ "$(grep -o '"match":"between".*"id":[0-9]*' out | grep -o '[0-9]*$' | sort -un | wc -l)" = 40 ]
+	[ "$(grep -c '"match":"slow"' out)" -ge 4 ]
+	[ "$(figure promise guaranteed)" = true ]
+	[ "$(figure monitor elements)" = 80 ]
+	[ "$(figure monitor lost)" = 0 ]
+	[ "$(figure monitor beside rules)" = 1 ]
+	[ "$(figure monitor beside events)" -ge 40 ]
+	[ "$(figure monitor beside lost)" = 0 ]
+	grep -q "rule between waits for sched_switch, which the kernel raises at no known rate: it is evaluated beside the promise" err
+}
+
+@test "where every rule waits for the kernel nothing is promised, and who insists on it is refused" {
+	kernel_rule >both.rule
+	monitor "${rates[@]}" both.rule -- "$plant" requests 1 20 1
+	[ "$(grep -c '"match":"between"' out)" = 20 ]
+	[ "$(figure promise guaranteed)" = false ]
+	grep -q "no guarantee: nothing is evaluated in time: every rule waits for events of the kernel" err
+	for demand in "--policy deadline" --strict; do
+		run --separate-stderr -4 "$ASTERISM" monitor $demand "${rates[@]}" both.rule -- touch launched
+		[[ $stderr == *"nothing is evaluated in time"* ]]
+		[ ! -e launched ]
+	done
+}
+
+@test "what EMIT connects with a rule over the kernel is beside the promise as well; acting rules are refused" {
+	{
+		echo 'EVENTS "sensor:shop.events"'
+		echo 'EVENT switched { id: u64 }'
+		kernel_rule | sed '1d;$d'
+		echo 'DO { EMIT switched(id = b.id) }'
+		echo 'RULE twice PATTERN { [switched:x, request_end:e] } WHERE { [id] } RETURN { x.id AS id }'
+	} >chain.rule
+	monitor "${rates[@]}" chain.rule -- "$plant" requests 1 10 1
+	grep -q "rule twice is evaluated beside the promise, too: EMIT connects it with between" err
+	[ "$(figure monitor beside rules)" = 2 ]
+	kernel_rule | sed 's/RULE between/SYNCHRONOUS &/' >acts.rule
+	run --separate-stderr -4 "$ASTERISM" monitor acts.rule -- touch launched
+	[[ $stderr == *"rules of a monitor act on nothing"* ]]
+	[ ! -e launched ]
 }
 
 @test "without the privilege there is no guarantee, which is said; and a policy that is demanded is an error" {

@@ -132,6 +132,17 @@ static json_t *producers_of(const struct report *report)
 	return object;
 }
 
+/* What is beside the promise. */
+static json_t *beside_of(const struct beside_counts *counts)
+{
+	json_t *object = json_object();
+
+	set(object, "rules", counts->rules);
+	set(object, "events", counts->events);
+	set(object, "lost", counts->lost);
+	return object;
+}
+
 /* Pairs of the upper end of a bucket and the elements in it, those without any left out. */
 static json_t *histogram_of(const struct watch *watch)
 {
@@ -177,6 +188,7 @@ void report_end_json(const struct report *report, const struct monitor_session_o
 	set(object, "overruns", monitor_overruns(report->monitor, &is_demoted));
 	set(object, "unevaluated_copies", unevaluated);
 	set(object, "unqueued_matches", outcome->unqueued);
+	json_object_set_new(object, "beside", beside_of(&outcome->beside));
 	json_object_set_new(object, "histogram", histogram_of(watch));
 	json_object_set_new(line, "monitor", object);
 	put(line, stream);

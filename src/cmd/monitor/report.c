@@ -143,6 +143,11 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 	if (outcome->is_cut)
 		cli_warning("elements are left that were not evaluated: that takes longer than a monitor can be waited "
 			    "for");
+	if (outcome->beside.rules)
+		cli_note("%" PRIu32 " rule%s over events of the kernel, beside the promise: %" PRIu64
+			 " of these, %" PRIu64 " lost",
+			 outcome->beside.rules, outcome->beside.rules == 1 ? "" : "s", outcome->beside.events,
+			 outcome->beside.lost);
 	if (outcome->unqueued)
 		cli_warning("%" PRIu64
 			    " matches were found and not reported: they came faster than they can be written",

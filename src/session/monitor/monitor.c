@@ -144,6 +144,11 @@ int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monito
 	return name;
 }
 
+bool monitor_is_empty(const struct monitor *monitor)
+{
+	return !monitor->row_count;
+}
+
 const struct stream_wants *monitor_wants(const struct monitor *monitor)
 {
 	return &monitor->options.wants;

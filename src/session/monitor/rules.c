@@ -42,6 +42,7 @@ int monitor_rules_new(const struct monitor_rules_options *options, struct asteri
 	const struct engine_options engine = {
 		.on_match = queue_match,
 		.context = rules,
+		.rules = options->rules,
 		.counts_why = options->counts_why,
 	};
 

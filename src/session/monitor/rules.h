@@ -18,9 +18,10 @@ struct monitor_rules;
 
 extern const struct monitor_evaluation_kind monitor_rules_kind;
 
-/* Both borrowed. */
+/* All borrowed. */
 struct monitor_rules_options {
 	const struct program *program;
+	const bool *rules;             /* per rule: it is evaluated here; NULL: all are */
 	struct monitor_queue *matches; /* where they go; NULL: nobody wants them */
 	bool counts_why;               /* for monitor_rules_why */
 };

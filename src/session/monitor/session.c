@@ -20,7 +20,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { MATCHES_BYTES = 1 << 22, STATUS_SIGNAL = 128, STATUS_UNKNOWN = 127 };
+enum { MATCHES_BYTES = 1 << 22, STATUS_SIGNAL = 128, STATUS_UNKNOWN = 127, ASKING_TURNS = 3 };
 
 /* How long a command that was told to end is waited for. */
 #define GRACE_NS 2000000000ull
@@ -31,7 +31,9 @@ struct monitor_session {
 	const struct program *program;
 	struct event_catalog *catalog;
 	struct monitor *monitor;
-	struct monitor_rules *rules; /* the monitor's */
+	struct monitor_rules *rules; /* the monitor's; NULL: none is evaluated in time */
+	bool *in_time;               /* per rule: it is one of these */
+	struct beside *beside;       /* the others; NULL: there are none */
 	struct monitor_queue matches;
 	struct aggregates *aggregates;
 	struct stream_wants wants;
@@ -40,22 +42,14 @@ struct monitor_session {
 	struct live_processes processes;
 	struct monitor_session_outcome outcome;
 	uint64_t start_ns, end_ns;
-	bool done;
+	uint64_t wait_ns; /* until there is something to do, at most */
+	bool done, is_over;
 };
 
 static const struct program_header no_image;
 const struct program monitor_no_program = { .header = &no_image };
 
 /* ---- the beginning */
-
-static int refuse_kernel(const struct program *program, uint32_t rule, const char *event, struct asterism_diag *diag)
-{
-	diag_error(diag, NULL, -EOPNOTSUPP,
-		   "rule %s waits for %s, which the kernel raises: nothing is known of its rate",
-		   program_text(program, program->rules[rule].name), event);
-	diag_hint(diag, "a monitor evaluates sensors; 'asterism run' takes rules over both");
-	return -EOPNOTSUPP;
-}
 
 static int add_want(struct monitor_session *session, uint32_t type)
 {
@@ -73,7 +67,7 @@ static int add_want(struct monitor_session *session, uint32_t type)
 	return 0;
 }
 
-/* What the rules wait for: sensors, and events that rules raise. */
+/* The sensors that rules wait for. Those of rules beside the promise, too: the rates of these are looked at as well. */
 static int find_wants(struct monitor_session *session)
 {
 	const struct program *program = session->program;
@@ -84,18 +78,11 @@ static int find_wants(struct monitor_session *session)
 	if (!session->wants.items)
 		return diag_no_memory(session->diag);
 	for (uint32_t type = 0; type < program->type_count && !result; type++) {
-		const char *name = program_text(program, program->types[type].name);
-		const struct event_type *known = event_catalog_find(session->catalog, name);
 		bool is_seen = false;
 
-		for (uint32_t rule = 0; rule < program->rule_count && !result; rule++) {
-			if (!program_rule_sees(program, &program->rules[rule], type))
-				continue;
-			is_seen = true;
-			if (!program->types[type].sensor && (!known || known->hook_count))
-				result = refuse_kernel(program, rule, name, session->diag);
-		}
-		if (is_seen && !result && program->types[type].sensor)
+		for (uint32_t rule = 0; rule < program->rule_count; rule++)
+			is_seen |= program_rule_sees(program, &program->rules[rule], type);
+		if (is_seen && program->types[type].sensor)
 			result = add_want(session, type);
 	}
 	return result;
@@ -148,13 +135,70 @@ static void on_violation(void *context, const struct watch_violation *violation)
 		session->options->on_violation(session->options->context, violation);
 }
 
-static int make_monitor(struct monitor_session *session)
+static int on_match(void *context, const struct program_match *match)
+{
+	const struct monitor_session *session = context;
+	int result = aggregates_add(session->aggregates, match);
+
+	return result < 0 ? result : session->options->on_match(session->options->context, match);
+}
+
+/* Which rules are evaluated where. */
+static int part_rules(struct monitor_session *session, const struct session_rules *rules)
+{
+	const struct monitor_session_options *options = session->options;
+	const struct program *program = session->program;
+	int result;
+
+	if (aggregates_new(program, options->on_aggregate, options->context, &session->aggregates))
+		return diag_no_memory(session->diag);
+	session->in_time = alloc_zero(program->rule_count, sizeof *session->in_time);
+	if (!session->in_time)
+		return diag_no_memory(session->diag);
+	const struct beside_options beside = {
+		.rules = rules,
+		.scope = options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_TREE,
+		.counts_why = options->counts_why,
+		.on_match = on_match,
+		.context = session,
+		.aggregates = session->aggregates,
+		.diag = session->diag,
+	};
+
+	result = rules ? beside_new(&beside, session->diag, &session->beside) : 0;
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		session->in_time[i] = !beside_has(session->beside, i);
+	return result;
+}
+
+static bool has_rules_in_time(const struct monitor_session *session)
+{
+	for (uint32_t i = 0; i < session->program->rule_count; i++)
+		if (session->in_time[i])
+			return true;
+	return false;
+}
+
+static int add_rules(struct monitor_session *session)
 {
 	const struct monitor_rules_options rules = {
 		.program = session->program,
+		.rules = session->in_time,
 		.matches = &session->matches,
 		.counts_why = session->options->counts_why,
 	};
+	int result = monitor_rules_new(&rules, session->diag, &session->rules);
+
+	if (!result && monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
+		monitor_rules_free(session->rules);
+		session->rules = NULL;
+		result = diag_no_memory(session->diag);
+	}
+	return result;
+}
+
+static int make_monitor(struct monitor_session *session)
+{
 	struct monitor_options options = session->options->monitor;
 	int result;
 
@@ -164,18 +208,11 @@ static int make_monitor(struct monitor_session *session)
 	options.on_violation = on_violation;
 	options.context = session;
 	options.diag = session->diag;
-	if (monitor_queue_init(&session->matches, MATCHES_BYTES) ||
-	    aggregates_new(session->program, session->options->on_aggregate, session->options->context,
-			   &session->aggregates))
+	if (monitor_queue_init(&session->matches, MATCHES_BYTES))
 		return diag_no_memory(session->diag);
 	result = monitor_new(&options, session->diag, &session->monitor);
-	if (!result && session->program->rule_count)
-		result = monitor_rules_new(&rules, session->diag, &session->rules);
-	if (!result && session->rules &&
-	    monitor_add(session->monitor, MONITOR_ANY_SENSOR, &monitor_rules_kind, session->rules) < 0) {
-		monitor_rules_free(session->rules);
-		result = diag_no_memory(session->diag);
-	}
+	if (!result && has_rules_in_time(session))
+		result = add_rules(session);
 	if (!result && session->options->on_open)
 		result = session->options->on_open(session->options->context, session->monitor, session->diag);
 	return result;
@@ -204,12 +241,52 @@ static int hold_processes(struct monitor_session *session)
 	return result;
 }
 
-static int begin(struct monitor_session *session)
+/* Sets to work what waits for the kernel. The directory of sensors is the monitor's by then, or another one. */
+static int start_beside(struct monitor_session *session)
 {
-	const struct monitor_session_options *options = session->options;
-	struct monitor_promise promise;
-	int result = find_wants(session);
+	uint64_t wait_ns = 0;
+	int result = session->beside ? beside_start(session->beside, session->diag) : 0;
 
+	for (size_t i = 0; i < session->processes.count && !result && session->beside; i++)
+		result = beside_add(session->beside, session->processes.items[i].pid);
+	if (!result)
+		result = live_loop_watch(&session->loop, beside_fd(session->beside), LIVE_WAKE_RULES, session->diag);
+	/* Both are asked for their sensors before what is launched raises something. */
+	for (int i = 0; i < ASKING_TURNS && !result && session->beside; i++) {
+		result = monitor_step(session->monitor);
+		result = result ? result : beside_poll(session->beside, &wait_ns);
+	}
+	return result;
+}
+
+/* A promise that somebody insists on is to be of something. */
+static int admit(struct monitor_session *session, struct monitor_promise *promise)
+{
+	static const char *const why = "nothing is evaluated in time: every rule waits for events of the kernel";
+	const struct monitor_options *options = &session->options->monitor;
+	bool is_empty = monitor_is_empty(session->monitor);
+	int result;
+
+	if (is_empty && options->policy_is_demanded && options->policy != SCHEDULE_BEST_EFFORT) {
+		diag_error(session->diag, NULL, -EOPNOTSUPP, "%s", why);
+		diag_hint(session->diag, "add a rule over sensors alone, or leave --strict and --policy out");
+		return -EOPNOTSUPP;
+	}
+	result = monitor_admit(session->monitor, session->diag, promise);
+	if (!result && is_empty) {
+		promise->is_guaranteed = false;
+		promise->no_guarantee = why;
+	}
+	return result;
+}
+
+/* Everything is there, and nothing is counted yet. */
+static int prepare(struct monitor_session *session, const struct session_rules *rules, struct monitor_promise *promise)
+{
+	int result = part_rules(session, rules);
+
+	if (!result)
+		result = find_wants(session);
 	if (!result)
 		find_more(session);
 	if (!result)
@@ -217,12 +294,23 @@ static int begin(struct monitor_session *session)
 	if (!result)
 		result = hold_processes(session);
 	if (!result)
-		result = monitor_admit(session->monitor, session->diag, &promise);
+		result = admit(session, promise);
 	if (!result)
 		result = live_loop_watch(&session->loop, monitor_fd(session->monitor), LIVE_WAKE_RULES, session->diag);
 	if (result)
 		return result;
 	aggregates_begin(session->aggregates, clock_now_ns());
+	return start_beside(session);
+}
+
+static int begin(struct monitor_session *session, const struct session_rules *rules)
+{
+	const struct monitor_session_options *options = session->options;
+	struct monitor_promise promise;
+	int result = prepare(session, rules, &promise);
+
+	if (result)
+		return result;
 	monitor_begin(session->monitor);
 	session->start_ns = clock_now_ns();
 	session->end_ns = options->for_ns ? session->start_ns + options->for_ns : UINT64_MAX;
@@ -244,7 +332,7 @@ int monitor_session_open(const struct session_rules *rules, const struct monitor
 	session->catalog = rules ? session_rules_catalog(rules) : NULL;
 	session->loop = (struct live_loop){ -1, -1 };
 	session->processes.loop = &session->loop;
-	result = begin(session);
+	result = begin(session, rules);
 	if (result)
 		monitor_session_close(session);
 	else
@@ -304,14 +392,6 @@ static void on_woken(struct monitor_session *session, uint64_t woken)
 							 : MONITOR_PIDS_ENDED);
 }
 
-static int on_match(void *context, const struct program_match *match)
-{
-	const struct monitor_session *session = context;
-	int result = aggregates_add(session->aggregates, match);
-
-	return result < 0 ? result : session->options->on_match(session->options->context, match);
-}
-
 /* Takes what the evaluator has found. */
 static int take(struct monitor_session *session)
 {
@@ -319,6 +399,8 @@ static int take(struct monitor_session *session)
 	int result = monitor_rules_take(&session->matches, on_match, session);
 	const struct watch *watch = monitor_watch(session->monitor);
 
+	if (result >= 0 && !session->is_over)
+		result = beside_poll(session->beside, &session->wait_ns);
 	if (result >= 0)
 		result = aggregates_advance(session->aggregates, clock_now_ns());
 	if (result >= 0 && session->options->on_pause)
@@ -334,7 +416,8 @@ static int step(struct monitor_session *session)
 	uint64_t woken[LIVE_WOKEN_MAX], now;
 	int count, result;
 
-	poll(&fd, 1, MONITOR_STEP_NS / 1000000);
+	poll(&fd, 1, (int)((session->wait_ns + 999999) / 1000000));
+	session->wait_ns = MONITOR_STEP_NS;
 	count = live_loop_take(&session->loop, woken, session->diag);
 	if (count < 0)
 		return count;
@@ -379,13 +462,17 @@ static int count(struct monitor_session *session)
 	outcome->rules = alloc_zero(session->program->rule_count, sizeof *outcome->rules);
 	if (!outcome->rules)
 		return diag_no_memory(session->diag);
-	for (uint32_t i = 0; i < session->program->rule_count; i++)
+	for (uint32_t i = 0; i < session->program->rule_count; i++) {
+		if (!session->in_time[i])
+			continue;
 		monitor_rules_stats(session->rules, i, &outcome->rules[i]);
-	if (!session->options->counts_why)
-		return 0;
-	if (program_why_new(session->program, &outcome->why))
+		outcome->rules_lost += outcome->rules[i].lost;
+	}
+	if (session->options->counts_why && program_why_new(session->program, &outcome->why))
 		return diag_no_memory(session->diag);
-	monitor_rules_why(session->rules, outcome->why);
+	if (outcome->why && session->rules)
+		monitor_rules_why(session->rules, outcome->why);
+	beside_count(session->beside, outcome->rules, outcome->why, &outcome->beside);
 	return 0;
 }
 
@@ -399,6 +486,9 @@ int monitor_session_run(struct monitor_session *session, struct monitor_session_
 		if (result)
 			end(session, MONITOR_STOPPED);
 	}
+	session->is_over = true;
+	counted = beside_finish(session->beside);
+	result = result ? result : counted;
 	session->outcome.is_cut = !monitor_end(session->monitor);
 	if (session->rules)
 		monitor_rules_finish(session->rules, clock_now_ns());
@@ -423,8 +513,10 @@ void monitor_session_close(struct monitor_session *session)
 {
 	if (!session)
 		return;
+	beside_free(session->beside); /* it may take what it is told of from the monitor's directory */
 	monitor_free(session->monitor);
 	aggregates_free(session->aggregates);
+	alloc_free(session->in_time);
 	monitor_queue_fini(&session->matches);
 	executor_free(session->scope);
 	live_processes_fini(&session->processes);

@@ -9,6 +9,7 @@
 #include "program/match.h"
 #include "program/why/why.h"
 #include "session/load/rules.h"
+#include "session/monitor/beside.h"
 #include "session/monitor/monitor.h"
 
 struct monitor_session_options {
@@ -59,6 +60,8 @@ struct monitor_session_outcome {
 	bool is_cut;       /* elements are left that nobody has evaluated */
 	uint64_t unqueued; /* matches that found no room on their way here */
 	struct intake_counts counts;
+	struct beside_counts beside;      /* of the rules that wait for events of the kernel */
+	uint64_t rules_lost;              /* what the others have lost by themselves */
 	struct program_rule_stats *rules; /* of the program, to be freed, as the next */
 	struct program_why *why;          /* NULL: not asked for */
 };
@@ -69,8 +72,8 @@ struct monitor_session;
 extern const struct program monitor_no_program;
 
 /*
- * Prepares, and begins. rules may be NULL. Returns 0 with *made; -EOPNOTSUPP: a rule waits for more than sensors; as
- * monitor_new and monitor_admit, launch_prepare; with a sentence. Rules and options are borrowed.
+ * Prepares, and begins. rules may be NULL. Returns 0 with *made; as monitor_new and monitor_admit, beside_new and
+ * beside_start, launch_prepare; with a sentence. Rules and options are borrowed.
  */
 int monitor_session_open(const struct session_rules *rules, const struct monitor_session_options *options,
 			 struct asterism_diag *diag, struct monitor_session **made);
