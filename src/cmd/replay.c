@@ -286,13 +286,17 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	int result = session_replay(rules, &options, diag, &totals);
 
 	hide_progress(&replay);
-	if (!result && replay.measuring.measures)
+	if (!result && replay.measuring.measures) {
+		measures_know(replay.measuring.measures, session_rules_catalog(rules));
 		result = measuring_end(&replay.measuring, totals.missing);
+	}
 	warn_of_names(rules, &replay.sink.machine, diag);
 	if (diag)
 		cli_print(diag);
 	asterism_diag_free(diag);
 	status = tell_end(&replay, arguments, &totals, result);
+	if (replay.measuring.is_wrong)
+		status = STATUS_USAGE;
 	session_totals_fini(&totals);
 	measuring_close(&replay.measuring);
 	alloc_free(remedy);

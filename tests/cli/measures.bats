@@ -85,6 +85,17 @@ for line in map(json.loads, sys.stdin):
 	[[ $stderr == *"nothing was measured of none: there was no such event"* ]]
 }
 
+@test "what nobody calls so is an error, and what is known and did not come is none" {
+	run --separate-stderr -2 "$ASTERISM" replay --catalog own.events --measure nope trace.jsonl
+	[[ $stderr == *"error: nothing was measured of nope: no event is called so"* ]]
+	measure --measure sched_switch
+	[[ $stderr == *"warning: nothing was measured of sched_switch: there was no such event"* ]]
+	printf 'EVENTS "own.events" RULE r PATTERN { [beat:a, beat:b] } WHERE { [pid], b.x > 0 } POOL 1\n' >r.rule
+	run --separate-stderr -2 "$ASTERISM" replay --catalog own.events --measure nope r.rule trace.jsonl
+	[[ $stderr == *"no event is called so"* ]]
+	[[ $output == *"matches"* || $stderr == *"matches"* ]]
+}
+
 @test "beside rules, on one thread and on two, the same comes out" {
 	measure -f json --measure beat.bytes,log,by=word --heartbeat beat=5ms
 	alone=$output

@@ -157,6 +157,14 @@ wait_until() {
 		run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,$wrong never.rule -- true
 		[[ $stderr == *"is not a count from 1 to 2147483647"* ]]
 	done
+	for twice in request_begin,cost=2us sensor:request_begin,cost=2us app:request_begin,cost=2us; do
+		run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s --sensor $twice never.rule -- true
+		[[ $stderr == *"declared twice"* || $stderr == *"declared already"* || $stderr == *"nothing that is monitored is called so"* ]]
+	done
+	run --separate-stderr -2 "$ASTERISM" monitor --period 5000s --sensor request_begin,rate=1/s,cost=1us never.rule -- touch launched
+	[[ $stderr == *"the kernel takes periods of "*" to "*" for SCHED_DEADLINE, and --period is 5000 s"* ]]
+	[[ $stderr == *"use --policy fifo"* ]]
+	[ ! -e launched ]
 	run --separate-stderr -2 "$ASTERISM" monitor "${rates[@]}" --period 1ms --deadline 2ms never.rule -- true
 	[[ $stderr == *"the deadline cannot be later than the period"* ]]
 }

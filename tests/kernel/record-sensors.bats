@@ -27,6 +27,17 @@ teardown() {
 	[ -z "${folder:-}" ] || rm -rf "$folder"
 }
 
+@test "a file in which there is no sensor is refused" {
+	printf '# nothing yet\n' >none.events
+	for file in none.events /bin/true; do
+		run --separate-stderr -2 "$ASTERISM" record -o t -e "sensor:$file" -- touch launched
+		[[ $stderr == *"sensor"* ]]
+		[ ! -e launched ]
+	done
+	run --separate-stderr -2 "$ASTERISM" record -o t -e sensor:none.events -- touch launched
+	[[ $stderr == *"there is no sensor in 'none.events'"* ]]
+}
+
 @test "sensors alone are recorded, and shown with units" {
 	run --separate-stderr -0 "$ASTERISM" record -o t -e 'sensor:request_begin,sensor:plant-sensors:request_end' -- "$plant" requests 3 20 5
 	[[ $stderr == *"120 events in "*" in t"* ]]

@@ -156,7 +156,7 @@ int measuring_finish(struct measuring *measuring)
 
 int measuring_end(struct measuring *measuring, uint64_t lost)
 {
-	measures_end(measuring->measures, lost, measuring->diag);
+	measuring->is_wrong = measures_end(measuring->measures, lost, measuring->diag) != 0;
 	cli_print(measuring->diag);
 	asterism_diag_clear(measuring->diag);
 	return measuring_finish(measuring);

@@ -37,6 +37,8 @@ static int measure_all(struct measuring *measuring, struct inputs *inputs, struc
 		if (verdict == FILTER_SHOW)
 			result = measuring_take(measuring, inputs->source, &event);
 	}
+	for (size_t i = 0; i < inputs->count; i++)
+		measures_know(measuring->measures, inputs->catalogs[i]);
 	if (!result)
 		result = measuring_end(measuring, inputs->source->lost);
 	if (verdict != FILTER_END && !signals_came())
@@ -62,6 +64,8 @@ int measuring_replay(const struct cli_arguments *arguments)
 	if (!status) {
 		result = measure_all(&measuring, &inputs, &filter);
 		status = result && result != -EPIPE ? cmd_status_of(result) : signals_status(inputs_status(&inputs));
+		if (measuring.is_wrong)
+			status = STATUS_USAGE;
 	}
 	inputs_close(&inputs);
 	filter_close(&filter);

@@ -79,6 +79,18 @@ static int read_one(char *text, struct monitor_declared *declared, struct asteri
 	return result;
 }
 
+static int check_once(const struct declared *declared, const char *name, struct asterism_diag *diag)
+{
+	for (size_t i = 0; i + 1 < declared->count; i++) {
+		if (strcmp(declared->items[i].name, name))
+			continue;
+		diag_error(diag, NULL, -EINVAL, "--sensor %s: it is declared twice", name);
+		diag_hint(diag, "put all that is known of it into one: --sensor NAME,rate=50000/s,burst=100,cost=2us");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int declared_read(const struct cli_value *value, struct asterism_diag *diag, struct declared *declared)
 {
 	int result = 0;
@@ -94,6 +106,7 @@ int declared_read(const struct cli_value *value, struct asterism_diag *diag, str
 		declared->items[declared->count++].name = text;
 		result = read_one(text, &declared->items[i], diag);
 		declared->items[i].name = text;
+		result = result ? result : check_once(declared, text, diag);
 	}
 	return result;
 }

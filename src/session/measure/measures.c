@@ -207,13 +207,22 @@ void measures_restart(struct measures *measures)
 	}
 }
 
-bool measures_wants(const struct measures *measures, const struct event_type *type)
+bool measures_wants(struct measures *measures, const struct event_type *type)
 {
+	bool is_wanted = false;
+
 	for (size_t i = 0; i < measures->count; i++) {
-		if (strcmp(measures->items[i].event, type->name) == 0)
-			return true;
+		if (strcmp(measures->items[i].event, type->name) != 0)
+			continue;
+		measures->items[i].is_known = is_wanted = true;
 	}
-	return false;
+	return is_wanted;
+}
+
+void measures_know(struct measures *measures, struct event_catalog *catalog)
+{
+	for (size_t i = 0; i < measures->count; i++)
+		measures->items[i].is_known |= event_catalog_find(catalog, measures->items[i].event) != NULL;
 }
 
 bool measures_wants_field(const struct measures *measures, const struct event_type *type, uint32_t field)
@@ -306,18 +315,30 @@ int measures_take(struct measures *measures, const struct event_source *source, 
 	return result;
 }
 
-void measures_end(struct measures *measures, uint64_t lost, struct asterism_diag *diag)
+/* What stays away is what a heartbeat is for, and that has been told. */
+static int tell_nothing(const struct measures_item *item, struct asterism_diag *diag)
+{
+	bool is_wrong = !item->is_known && item->kind != &heartbeat_kind;
+
+	diag_add(diag, is_wrong ? ASTERISM_ERROR : ASTERISM_WARNING, NULL,
+		 "asterism stat TRACE lists the events of a trace", "nothing was measured of %s: %s", item->event,
+		 is_wrong ? "no event is called so" : "there was no such event");
+	return is_wrong ? -EINVAL : 0;
+}
+
+int measures_end(struct measures *measures, uint64_t lost, struct asterism_diag *diag)
 {
 	uint64_t more = lost - measures->lost;
+	int result = 0;
 
 	for (size_t i = 0; i < measures->count; i++) {
 		const struct measures_item *item = &measures->items[i];
 
 		if (item->context && more)
 			item->kind->lose(item->context, more);
-		if (!item->type)
-			diag_add(diag, ASTERISM_WARNING, NULL, "asterism stat TRACE lists the events of a trace",
-				 "nothing was measured of %s: there was no such event", item->event);
+		if (!item->type && tell_nothing(item, diag))
+			result = -EINVAL;
 	}
 	measures->lost = lost;
+	return result;
 }

@@ -8,6 +8,7 @@
  */
 
 #include "base/diag.h"
+#include "event/catalog.h"
 #include "event/source.h"
 #include "monitor/heartbeat.h"
 #include "monitor/measure.h"
@@ -26,6 +27,7 @@ struct measures_asked {
 struct measures_item {
 	char *event, *field, *by;              /* names; field and by may be NULL */
 	const struct event_type *type;         /* NULL: nobody has said yet what the event is */
+	bool is_known;                         /* there is an event of that name, whether it came or not */
 	const struct event_field *value, *key; /* of the type, or NULL */
 	union {
 		struct measure_shape measure;
@@ -64,14 +66,18 @@ void *measures_share(const struct measures_item *item);
 void measures_restart(struct measures *measures);
 
 /* Who reads a source for it asks these, of types and their fields. */
-bool measures_wants(const struct measures *measures, const struct event_type *type);
+bool measures_wants(struct measures *measures, const struct event_type *type);
 bool measures_wants_field(const struct measures *measures, const struct event_type *type, uint32_t field);
 
 /* An event of the source, of whatever type: binds and evaluates. Returns as measures_bind. */
 int measures_take(struct measures *measures, const struct event_source *source, const struct event *event,
 		  struct asterism_diag *diag);
 
-/* No more events. lost: of the whole source. Warns of those whose event never came. */
-void measures_end(struct measures *measures, uint64_t lost, struct asterism_diag *diag);
+/* Events of the catalog's names are known, whether they come or not. */
+void measures_know(struct measures *measures, struct event_catalog *catalog);
+
+/* No more events. lost: of the whole source. Warns of those whose event never came. Returns 0; -EINVAL: a measure's is
+ * not known at all, so its name is wrong. */
+int measures_end(struct measures *measures, uint64_t lost, struct asterism_diag *diag);
 
 #endif

@@ -39,6 +39,9 @@ static int declare(struct monitor *monitor, const struct monitor_declared *decla
 		if (!is_called(declared->name, &wants->items[i]))
 			continue;
 		found++;
+		if (sensor->cost_ns || sensor->is_declared)
+			return diag_error(diag, NULL, -EINVAL, "--sensor %s: %s is declared already, by another name",
+					  declared->name, sensor->name);
 		sensor->cost_ns = declared->cost_ns;
 		if (!declared->rate.count)
 			continue;

@@ -16,6 +16,9 @@
 
 enum { FIFO_PRIORITY = 40, RUNTIME_MIN_NS = 1024, TRIES = 12 };
 
+/* The kernel's limits of periods, where nobody has changed them. */
+enum { PERIOD_MIN_US = 100, PERIOD_MAX_US = 1 << 22 };
+
 /* As the kernel has it: no header that goes with <sched.h> does. */
 struct attributes {
 	uint32_t size, policy;
@@ -89,6 +92,40 @@ static int refuse_room(const struct schedule *schedule, struct asterism_diag *di
 	return -EBUSY;
 }
 
+/* A limit in us, or fallback where it cannot be read. */
+static uint64_t limit_ns(const char *path, uint64_t fallback_us)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t us = fallback_us;
+
+	if (!file)
+		return us * 1000;
+	if (fscanf(file, "%" SCNu64, &us) != 1)
+		us = fallback_us;
+	fclose(file);
+	return us * 1000;
+}
+
+static int refuse_period(const struct schedule *schedule, struct asterism_diag *diag)
+{
+	char period[ADMISSION_TIME_BYTES], least[ADMISSION_TIME_BYTES], most[ADMISSION_TIME_BYTES];
+	uint64_t from = limit_ns("/proc/sys/kernel/sched_deadline_period_min_us", PERIOD_MIN_US);
+	uint64_t to = limit_ns("/proc/sys/kernel/sched_deadline_period_max_us", PERIOD_MAX_US);
+
+	if (schedule->period_ns >= from && schedule->period_ns <= to)
+		return diag_error(
+			diag, NULL, -EINVAL, "the kernel's scheduler refuses --policy deadline: %s in every %s, d = %s",
+			admission_time(period, schedule->runtime_ns), admission_time(least, schedule->period_ns),
+			admission_time(most, schedule->deadline_ns));
+	diag_error(diag, NULL, -EINVAL, "the kernel takes periods of %s to %s for SCHED_DEADLINE, and --period is %s",
+		   admission_time(least, from), admission_time(most, to), admission_time(period, schedule->period_ns));
+	diag_hint(diag,
+		  schedule->period_ns > to
+			  ? "shorten it, raise /proc/sys/kernel/sched_deadline_period_max_us, or use --policy fifo"
+			  : "lengthen it, or use --policy fifo");
+	return -EINVAL;
+}
+
 /* Whether the thread may not run on all processors, which SCHED_DEADLINE insists on. */
 static bool is_pinned(void)
 {
@@ -130,6 +167,8 @@ int schedule_enter(const struct schedule *schedule, struct asterism_diag *diag)
 		result = set(0, &fifo);
 	if (result == -EBUSY)
 		return refuse_room(schedule, diag);
+	if (result == -EINVAL && schedule->policy == SCHEDULE_DEADLINE)
+		return refuse_period(schedule, diag);
 	if (result == -EPERM)
 		return refuse_privilege(schedule->policy, diag);
 	return result ? diag_error(diag, NULL, result, "the kernel's scheduler refuses --policy %s: %s",

@@ -265,6 +265,7 @@ static int add_declared(struct selection *selection, const char *name, struct as
 {
 	struct event_catalog *catalog = event_catalog_new();
 	const struct event_type *type;
+	bool has_any = false;
 	int result;
 
 	if (!catalog)
@@ -273,8 +274,15 @@ static int add_declared(struct selection *selection, const char *name, struct as
 	result = event_catalog_read(catalog, ".", name, diag);
 	if (result == -ENOENT)
 		diag_error(diag, NULL, result = -EINVAL, "there is no file '%s'", name + strlen(SENSOR_CATALOG_PREFIX));
-	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++)
+	for (size_t i = 0; !result && (type = event_catalog_get(catalog, i)); i++) {
 		result = type->sensor ? add_sensor(selection, type->sensor, diag) : 0;
+		has_any |= type->sensor != NULL;
+	}
+	if (!result && !has_any) {
+		result = diag_error(diag, NULL, -EINVAL, "there is no sensor in '%s'",
+				    name + strlen(SENSOR_CATALOG_PREFIX));
+		diag_hint(diag, "sensor:NAME takes what running programs announce under that name");
+	}
 	event_catalog_free(catalog);
 	return result;
 }
