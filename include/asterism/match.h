@@ -61,6 +61,13 @@ size_t asterism_match_value_count(const struct asterism_match *match);
  */
 int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value);
 
+/*
+ * Value number index as people read it, and as `asterism run` writes it: "300.1ms", "openat", "-ENOENT"; control
+ * characters of strings are escaped. NUL-terminated, to size bytes at buffer (NULL with size 0). Returns its length,
+ * as snprintf: what is size or more was cut. Errors as asterism_match_value; -ENOMEM.
+ */
+int asterism_match_value_shown(const struct asterism_match *match, size_t index, char *buffer, size_t size);
+
 /* The value called name. Returns as asterism_match_value; -ENOENT where there is none. */
 int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value);
 

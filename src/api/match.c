@@ -196,18 +196,23 @@ size_t asterism_match_value_count(const struct asterism_match *match)
 	return count;
 }
 
-int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
+/* The row of what the rule returns that is value number index of this match; -EINVAL: there is none. */
+static int row_of(const struct asterism_match *match, size_t index)
 {
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
 		struct asterism_value own;
-		int result = read_value(match, i, &own);
 
-		if (result == -ENOENT || index--)
-			continue;
-		*value = own;
-		return result;
+		if (read_value(match, i, &own) != -ENOENT && !index--)
+			return (int)i;
 	}
 	return -EINVAL;
+}
+
+int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
+{
+	int row = row_of(match, index);
+
+	return row < 0 ? row : read_value(match, (uint32_t)row, value);
 }
 
 int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value)
@@ -355,19 +360,34 @@ int asterism_match_json_text(const struct asterism_match *match, char **text)
 	return (int)length;
 }
 
-int asterism_match_json(const struct asterism_match *match, char *buffer, size_t size)
+/* Gives what fits, and frees text; as snprintf. */
+static int give_text(char *text, size_t length, char *buffer, size_t size)
 {
-	char *text;
-	int length = asterism_match_json_text(match, &text);
-
-	if (length < 0)
-		return length;
 	if (size) {
-		size_t kept = (size_t)length < size ? (size_t)length : size - 1;
+		size_t kept = length < size ? length : size - 1;
 
 		memcpy(buffer, text, kept);
 		buffer[kept] = 0;
 	}
 	free(text);
-	return length;
+	return (int)length;
+}
+
+int asterism_match_json(const struct asterism_match *match, char *buffer, size_t size)
+{
+	char *text;
+	int length = asterism_match_json_text(match, &text);
+
+	return length < 0 ? length : give_text(text, (size_t)length, buffer, size);
+}
+
+int asterism_match_value_shown(const struct asterism_match *match, size_t index, char *buffer, size_t size)
+{
+	int row = row_of(match, index), result;
+	char *text;
+
+	if (row < 0)
+		return row;
+	result = result_shown(program_of(match), match->found, (uint32_t)row, &text);
+	return result < 0 ? result : give_text(text, (size_t)result, buffer, size);
 }

@@ -8,9 +8,13 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a number as people read it; what is longer, such as a set of all flags, stays a number. */
+enum { SHOWN_BYTES = 256 };
 
 static struct unit *unit_of(const struct asterism_match *match)
 {
@@ -49,6 +53,46 @@ static size_t give(struct daemon *daemon, const char *unit, const struct asteris
 	return judges;
 }
 
+/*
+ * The match, and beside it its numbers as people read them: only those who know the rule know which are durations.
+ * Where memory is short the match is given without.
+ */
+static void add_shown(struct text_buffer *text, const struct asterism_match *match)
+{
+	struct asterism_value value;
+	size_t count = 0;
+	int result;
+
+	for (size_t i = 0; (result = asterism_match_value(match, i, &value)) != -EINVAL; i++) {
+		char shown[SHOWN_BYTES];
+
+		if (result || value.kind == ASTERISM_STRING || value.kind == ASTERISM_BOOL)
+			continue;
+		result = asterism_match_value_shown(match, i, shown, sizeof shown);
+		if (result < 0 || result >= (int)sizeof shown)
+			continue;
+		text_append(text, count++ ? "," : ",\"shown\":{");
+		text_json(text, value.name);
+		text_append(text, ":");
+		text_json(text, shown);
+	}
+	text_append(text, count ? "}" : "");
+}
+
+static size_t give_match(struct daemon *daemon, const struct asterism_match *match, const struct asterism_ask *ask,
+			 const char *json, size_t length)
+{
+	struct text_buffer text = { 0 };
+	size_t judges;
+
+	text_append_bytes(&text, json, length);
+	add_shown(&text, match);
+	judges = text.failure ? give(daemon, unit_of(match)->name, ask, json, length)
+			      : give(daemon, unit_of(match)->name, ask, text.bytes, text.length);
+	text_fini(&text);
+	return judges;
+}
+
 int daemon_on_match(void *context, const struct asterism_match *match)
 {
 	struct daemon *daemon = context;
@@ -72,7 +116,7 @@ int daemon_on_match(void *context, const struct asterism_match *match)
 	}
 	output_match(&daemon->output, unit->name, text, (size_t)length);
 	if (clients_want(&daemon->clients, unit->name, false))
-		give(daemon, unit->name, NULL, text, (size_t)length);
+		give_match(daemon, match, NULL, text, (size_t)length);
 	free(text);
 	return ASTERISM_CONTINUE;
 }
@@ -101,7 +145,7 @@ int daemon_on_ask(void *context, const struct asterism_match *match, const struc
 	length = asterism_match_json_text(match, &text);
 	if (length < 0)
 		return ASTERISM_DEFAULT;
-	judges = give(daemon, unit->name, ask, text, (size_t)length);
+	judges = give_match(daemon, match, ask, text, (size_t)length);
 	free(text);
 	return judges ? ASTERISM_LATER : ASTERISM_DEFAULT;
 }

@@ -82,6 +82,33 @@ static int read_untaken(struct fixture *fixture, const struct asterism_match *ma
 	return 0;
 }
 
+static int read_shown(struct fixture *fixture, const struct asterism_match *match)
+{
+	char text[32] = "x";
+
+	(void)fixture;
+	assert_int_equal(asterism_match_value_shown(match, 0, text, sizeof text), 3);
+	assert_string_equal(text, "1ms");
+	assert_int_equal(asterism_match_value_shown(match, 1, NULL, 0), 7);
+	assert_int_equal(asterism_match_value_shown(match, 1, text, 5), 7);
+	assert_string_equal(text, "getp");
+	assert_int_equal(asterism_match_value_shown(match, 2, text, sizeof text), -EDOM);
+	assert_int_equal(asterism_match_value_shown(match, 3, text, sizeof text), -EINVAL);
+	return 0;
+}
+
+/* As people read them. */
+static void values_are_shown(void **state)
+{
+	static const char text[] = "RULE t PATTERN { sys_enter:a } WHERE { a.id == getppid } "
+				   "RETURN { a.ts - a.ts + 1ms AS took, a.id, 1 / (a.id - a.id) AS none }";
+	struct fixture *fixture = *state;
+	struct asterism_rules *rules = NULL;
+
+	assert_int_equal(asterism_rules_load_text(fixture->session, text, strlen(text), NULL, &rules), 0);
+	read_one(fixture, rules, read_shown);
+}
+
 /* What the alternative that was not taken would have is absent, not 0. */
 static void untaken_values_are_absent(void **state)
 {
@@ -277,6 +304,7 @@ static void units_have_contexts(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
+		case_of(values_are_read),       case_of(values_are_shown),
 		case_of(values_are_read),       case_of(untaken_values_are_absent),
 		case_of(structures_are_filled), case_of(structures_of_another_version_are_refused),
 		case_of(events_are_read),       case_of(json_is_written),

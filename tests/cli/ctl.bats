@@ -56,6 +56,13 @@ client.close()' 3>&- &
 	[ "$output" = 'u: r by cp (process 7, thread 8) id=openat n=3' ]
 }
 
+@test "a daemon that shows what numbers mean is believed, and nothing of it reaches the terminal raw" {
+	reply_with '{"ok":true,"unit":"u","result":{"match":"r","pid":7,"tid":8,"comm":"cp","return":{"took":300100000,"n":3},
+		"names":{}},"shown":{"took":"300.1ms\u001b","n":3}}'
+	run --separate-stderr -0 "$ASTERISM" ctl --socket ctl.sock next u
+	[ "$output" = 'u: r by cp (process 7, thread 8) took=300.1ms\033 n=3' ]
+}
+
 @test "every number of 64 bits is shown as it is" {
 	reply_with '{"ok":true,"unit":"u","result":{"match":"r","ts":3,"cpu":1,"pid":7,"tid":8,"comm":"cp",
 		"return":{"least":9223372036854775808,"address":18446744073709551615,"n":-9223372036854775808,"s":"x"}}}'

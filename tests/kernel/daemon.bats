@@ -66,6 +66,37 @@ teardown() {
 	stop
 }
 
+@test "a daemon that is stopped is waited for as long as --timeout says" {
+	start
+	kill -STOP "$daemon"
+	for asked in query ping "next pair" "record status" "load pair.rule"; do
+		run --separate-stderr -2 timeout 40 "$ASTERISM" ctl --socket ctl.sock $asked --timeout 100ms
+		[[ $stderr == *"does not answer in time"*"--timeout says how long to wait"* ]]
+	done
+	kill -CONT "$daemon"
+	ctl ping --timeout 20s
+	stop
+}
+
+@test "ctl next shows durations as run does, and its JSON keeps the numbers" {
+	cat >rules/took.rule <<-'END'
+		RULE took PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] }
+		RETURN { b.ts - a.ts + 3s AS took, b.ret, b.ret - b.ret AS none }
+	END
+	start
+	ctl next took.rule --timeout 20s >next 3>&- 6<&- 7>&- &
+	await_waiting
+	call 1
+	wait $!
+	[[ $(cat next) =~ " took=3"(.[0-9])?"s b.ret="[0-9]+" none=0"$ ]]
+	ctl -f json next took.rule --timeout 20s >next 3>&- 6<&- 7>&- &
+	await_waiting
+	call 1
+	wait $!
+	[[ $(cat next) == *'"return":{"took":300'*'"shown":{"took":"3'* ]]
+	stop
+}
+
 @test "ctl next shows what matches come to as the line that it is" {
 	printf 'RULE sums PATTERN { sys_enter_getppid:a } AGGREGATE { COUNT } BY { pid } EVERY 100ms\n' >rules/sums.rule
 	start

@@ -17,9 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What a daemon that is busy with loading may take beyond the time limit of a request. */
-enum { PATIENCE_S = 60 };
-
 static int explain(const char *path, int error)
 {
 	switch (error) {
@@ -34,7 +31,8 @@ static int explain(const char *path, int error)
 		cli_hint("root may, and the members of the group that asterismd was given with --group");
 		return STATUS_KERNEL;
 	case EAGAIN:
-		cli_error("asterismd at %s does not answer", path);
+		cli_error("asterismd at %s does not answer in time", path);
+		cli_hint("it is stopped, or busy with loading rules; --timeout says how long to wait");
 		return STATUS_USAGE;
 	default:
 		cli_error("%s cannot be used: %s", path, strerror(error));
@@ -42,10 +40,11 @@ static int explain(const char *path, int error)
 	}
 }
 
-static int connect_to(const char *path, const json_t *request, int *fd)
+static int connect_to(const char *path, uint64_t patience_ns, int *fd)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = PATIENCE_S };
+	const struct timeval limit = { .tv_sec = (time_t)(patience_ns / 1000000000),
+				       .tv_usec = (suseconds_t)(patience_ns / 1000 % 1000000) };
 
 	if (strlen(path) >= sizeof address.sun_path)
 		return explain(path, ENAMETOOLONG);
@@ -53,7 +52,6 @@ static int connect_to(const char *path, const json_t *request, int *fd)
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return explain(path, errno);
-	limit.tv_sec += json_integer_value(json_object_get(request, "timeout_ms")) / 1000;
 	setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 	return connect(*fd, (const struct sockaddr *)&address, sizeof address) ? explain(path, errno) : STATUS_FINE;
@@ -118,10 +116,11 @@ static int read_reply(const char *path, int fd, json_t **reply)
 	return status;
 }
 
-int ctl_ask(const char *path, json_t *request, const void *body, size_t length, json_t **reply)
+int ctl_ask(const struct ctl_way *way, json_t *request, const void *body, size_t length, json_t **reply)
 {
+	const char *path = way->path;
 	char *text = json_dumps(request, JSON_COMPACT);
-	int fd = -1, status = text ? connect_to(path, request, &fd) : STATUS_USAGE;
+	int fd = -1, status = text ? connect_to(path, way->patience_ns, &fd) : STATUS_USAGE;
 
 	if (!text)
 		cli_error("out of memory");

@@ -27,6 +27,11 @@ enum {
 	TIMEOUT_MS = 30 * 1000
 };
 
+/* For a daemon that is busy with loading; beyond the time that it waits itself; and for one that is there. */
+#define BUSY_NS     UINT64_C(90000000000)
+#define GRACE_NS    UINT64_C(5000000000)
+#define SHORTEST_NS UINT64_C(1000000)
+
 static int name_unit(struct asking *asking, json_t *request)
 {
 	if (asking->operand)
@@ -280,9 +285,21 @@ static int show(const struct asking *asking, const json_t *reply)
 									    : STATUS_FINE;
 }
 
+/* A daemon that waits for a result itself says so when its time is up, and gets some more to do it. */
+static uint64_t patience_of(const struct asking *asking)
+{
+	const struct cli_value *timeout = &asking->arguments->options[OPTION_TIMEOUT];
+	uint64_t wanted_ns = timeout->text ? (uint64_t)timeout->number : BUSY_NS;
+
+	return asking->operation->prepare == wait_for ? wanted_ns + GRACE_NS
+	       : wanted_ns > SHORTEST_NS              ? wanted_ns
+						      : SHORTEST_NS;
+}
+
 static int ask(struct asking *asking)
 {
 	const char *path = asking->arguments->options[OPTION_SOCKET].text;
+	const struct ctl_way way = { .path = path ? path : "/run/asterism.sock", .patience_ns = patience_of(asking) };
 	json_t *request = json_pack("{s:s}", "op", asking->operation->op), *reply = NULL;
 	int status = STATUS_FINE;
 
@@ -292,7 +309,7 @@ static int ask(struct asking *asking)
 		json_decref(request);
 		return status;
 	}
-	status = ctl_ask(path ? path : "/run/asterism.sock", request, asking->body, asking->body_length, &reply);
+	status = ctl_ask(&way, request, asking->body, asking->body_length, &reply);
 	if (!status)
 		status = show(asking, reply);
 	json_decref(reply);

@@ -117,15 +117,19 @@ static void print_value(const json_t *value)
 	free(text);
 }
 
-/* By their names, where the match has some. What the match does not have is left out. */
-static void print_values(const json_t *values, const json_t *names)
+/*
+ * As the daemon shows them; an older one only sends the names that the match has. What the match does not have is left
+ * out.
+ */
+static void print_values(const json_t *values, const json_t *names, const json_t *shown)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)values, name, value)
 	{
-		const char *named = json_string_value(json_object_get(names, name));
+		const char *read = json_string_value(json_object_get(shown, name));
+		const char *named = read ? read : json_string_value(json_object_get(names, name));
 
 		if (json_is_null(value))
 			continue;
@@ -166,7 +170,7 @@ static void print_trail(const json_t *match)
 	}
 }
 
-static void print_match(const json_t *match)
+static void print_match(const json_t *match, const json_t *shown)
 {
 	struct text_buffer buffer;
 	char memory[256];
@@ -177,7 +181,7 @@ static void print_match(const json_t *match)
 	if (json_object_get(match, "warning"))
 		print_warning(json_object_get(match, "warning"));
 	else
-		print_values(json_object_get(match, "return"), json_object_get(match, "names"));
+		print_values(json_object_get(match, "return"), json_object_get(match, "names"), shown);
 	putchar('\n');
 	print_trail(match);
 }
@@ -190,7 +194,7 @@ void ctl_print_result(const json_t *reply, const char *command)
 
 	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
 	if (json_object_get(result, "match"))
-		print_match(result);
+		print_match(result, json_object_get(reply, "shown"));
 	else /* what matches come to is a row of any shape */
 		json_text_put(json_incref((json_t *)result));
 	if (number(reply, "ticket"))

@@ -199,7 +199,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "where asterismd listens (default: /run/asterism.sock)", .complete = CLI_COMPLETE_FILE },
 	[OPTION_TIMEOUT] = { "timeout", 0, CLI_TIME, "TIME", NULL,
-			     "how long to wait for a result, such as 500ms or 1min (default: 30s)" },
+			     "how long to wait: for a result, such as 500ms or 1min (default: 30s), or for the daemon "
+			     "to answer at all "
+			     "(90s)" },
 	[OPTION_TO] = { "to", 0, CLI_MOMENT, "TIME", NULL, "leave out events at or after TIME, written as for --from" },
 	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
 			  "how matches say when they were: wall (the date, and the host), mono (CLOCK_MONOTONIC, in "

@@ -10,7 +10,9 @@
 #include "program/query.h"
 #include "program/returned.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +129,31 @@ void result_show_value(FILE *stream, const struct program *program, uint32_t of_
 	} else {
 		result_put_value(stream, value);
 	}
+}
+
+int result_shown(const struct program *program, const struct program_match *match, uint32_t row, char **text)
+{
+	const struct program_return *returned = &program_returns(program, &program->rules[match->rule])[row];
+	struct program_value value;
+	struct result_room room;
+	char *shown = NULL;
+	size_t length = 0;
+	int result = program_returned(program, match, row, &value);
+	FILE *stream;
+
+	if (result)
+		return result;
+	stream = open_memstream(&shown, &length);
+	if (!stream)
+		return -ENOMEM;
+	result_show_value(stream, program, returned->meaning, &value,
+			  result_owner(program, match, returned->node, returned->meaning, &room));
+	if (fclose(stream) || length > INT_MAX) {
+		free(shown);
+		return -ENOMEM;
+	}
+	*text = shown;
+	return (int)length;
 }
 
 bool result_put_name(FILE *stream, const struct program *program, const struct result_named *named)

@@ -34,6 +34,12 @@ void result_write_json(FILE *stream, const struct program *program, const struct
  */
 char *result_warning(const struct program *program, const struct program_match *match, bool is_shown);
 
+/*
+ * Value number row of those that the rule returns, for people and without quotes, in *text, which the caller frees.
+ * Returns its length; -ENODATA, -ENOENT, -EDOM: the match does not have it; -ENOMEM.
+ */
+int result_shown(const struct program *program, const struct program_match *match, uint32_t row, char **text);
+
 /* How long before a warning ts is: "-1.2 ms", in the unit that leaves one to three digits before the point. */
 enum { RESULT_AGO_BYTES = 32 };
 void result_print_ago(uint64_t ts, uint64_t warned, char text[RESULT_AGO_BYTES]);
