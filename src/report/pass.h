@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef REPORT_PASS_H
+#define REPORT_PASS_H
+
+/* The pass over the events: who was in which state when, told to all reports (report.h). */
+
+#include "report/report.h"
+
+struct report_pass;
+
+/*
+ * source is borrowed; it has not been read. Events before from_ns and after to_ns (UINT64_MAX: none) count for states,
+ * while slices are cut to that time. Returns 0, -ENOMEM.
+ */
+struct report_options {
+	uint64_t from_ns, to_ns;
+	bool from_is_relative, to_is_relative; /* to the first event */
+	bool is_redacted;
+};
+
+int report_pass_new(struct event_source *source, const struct report_options *options, struct report_pass **made);
+void report_pass_free(struct report_pass *pass);
+
+/* For the kinds' open, and for those who write. */
+const struct report_view *report_pass_view(const struct report_pass *pass);
+
+/* Before the first event: the report is told from now on. It stays the caller's. */
+int report_pass_add(struct report_pass *pass, struct report *report);
+
+/* Takes the next event of the source, which the caller has read. Returns 0, 1: no later one counts, -ENOMEM. */
+int report_pass_event(struct report_pass *pass, const struct event *event);
+
+/* A match of a rule that ran over the same trace; in the order of time with the events. */
+int report_pass_match(struct report_pass *pass, const struct report_match *match);
+
+/* Ends all slices and tells all reports. */
+int report_pass_finish(struct report_pass *pass);
+
+#endif
