@@ -27,6 +27,9 @@ const struct report_view *report_pass_view(const struct report_pass *pass);
 /* Before the first event: the report is told from now on. It stays the caller's. */
 int report_pass_add(struct report_pass *pass, struct report *report);
 
+/* Before the first event: the trace was to hold events of type. */
+void report_pass_hold(struct report_pass *pass, const struct event_type *type);
+
 /* Takes the next event of the source, which the caller has read. Returns 0, 1: no later one counts, -ENOMEM. */
 int report_pass_event(struct report_pass *pass, const struct event *event);
 

@@ -132,6 +132,7 @@ struct report_kind {
 	int (*finish)(struct report *report);
 	void (*write)(struct report *report, struct report_tables *tables); /* may be called again */
 	void (*free)(struct report *report);
+	bool is_asked;  /* only where it is named */
 	uint64_t roles; /* 1 << enum report_role: the only events that it is told of; ALL: of every one */
 };
 

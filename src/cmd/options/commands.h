@@ -16,6 +16,7 @@ extern const struct cli_command cmd_features;
 extern const struct cli_command cmd_monitor;
 extern const struct cli_command cmd_record;
 extern const struct cli_command cmd_replay;
+extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_rules;
 extern const struct cli_command cmd_sensors;

@@ -12,6 +12,7 @@ static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
+static const char *const report_choices[] = { "text", "json", "csv", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
@@ -90,6 +91,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "how matches are written: text (default), or json: one object per line" },
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 				   "what is written: text (default), or json" },
+	[OPTION_FORMAT_REPORT] = { "format", 'f', CLI_CHOICE, "FORMAT", report_choices,
+				   "what is written: text (default), json or csv; without it the ending of -o FILE "
+				   "decides" },
 	[OPTION_FROM] = { "from", 0, CLI_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", graph_choices,
@@ -145,6 +149,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_NO_CHILDREN] = { "no-children", 0, CLI_FLAG,
 				 .help = "with -p: observe these processes only, not their descendants" },
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only the tests of recorded events" },
+	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
+			  "only these reports: overview, timeline, latency, slices" },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 'p', CLI_NUMBER, "PID", NULL,
@@ -158,6 +164,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_QUIET] = { "quiet", 'q', CLI_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_REDACT] = { "redact", 0, CLI_FLAG, .help = "leave out names of threads, programs and files" },
 	[OPTION_RULE_TEXT] = { "text", 0, CLI_FLAG, .help = "write the text of the rule that PATTERN means" },
 	[OPTION_TESTS] = { "tests", 'k', CLI_TEXT, "PATTERN", NULL,
 			   "only tests whose DIR/NAME matches PATTERN, a glob, or contains it" },

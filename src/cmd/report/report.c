@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism report`: what a recording tells about threads, processors and time. */
+
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/input/inputs.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/report/progress.h"
+#include "cmd/text/output.h"
+#include "cmd/text/signals.h"
+#include "report/kinds.h"
+#include "report/pass.h"
+#include "report/table.h"
+#include "trace/ctf/read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REPORTS_MAX = 32, ROWS_SHOWN = 30 };
+
+struct command {
+	struct inputs inputs;
+	struct report_pass *pass;
+	struct report *reports[REPORTS_MAX];
+	size_t report_count;
+	const struct report_form *form;
+	const char *file; /* NULL: standard output */
+};
+
+/* Forms in the order of the choices of -f, with the endings of files that mean them. */
+static const struct {
+	const struct report_form *form;
+	const char *ending;
+} forms[] = {
+	{ &report_form_text, ".txt" },
+	{ &report_form_json, ".json" },
+	{ &report_form_csv, ".csv" },
+};
+
+static const struct report_form *form_of(const struct cli_arguments *arguments)
+{
+	const char *file = arguments->options[OPTION_OUTPUT].text, *ending = file ? strrchr(file, '.') : NULL;
+
+	if (cli_has(arguments, OPTION_FORMAT_REPORT))
+		return forms[arguments->options[OPTION_FORMAT_REPORT].number].form;
+	for (size_t i = 0; ending && i < sizeof forms / sizeof *forms; i++) {
+		if (strcmp(ending, forms[i].ending) == 0)
+			return forms[i].form;
+	}
+	return &report_form_text;
+}
+
+static int unknown_report(const char *name, size_t length)
+{
+	const char *names[REPORTS_MAX], *nearest;
+	char wanted[64];
+	size_t count = 0;
+
+	for (const struct report_kind *const *kind = report_kinds; *kind; kind++)
+		names[count++] = (*kind)->name;
+	snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
+	nearest = diag_nearest(wanted, names, count);
+	cli_error("there is no report '%s'", wanted);
+	if (nearest)
+		cli_hint("did you mean %s?", nearest);
+	return STATUS_USAGE;
+}
+
+static bool is_named(const char *only, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = only; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+		if (strcspn(at, ",") == length && memcmp(at, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether all names in only are those of reports. */
+static int check_only(const char *only)
+{
+	for (const char *at = only; at && *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",");
+		bool found = false;
+
+		for (const struct report_kind *const *kind = report_kinds; *kind && !found; kind++)
+			found = strlen((*kind)->name) == length && memcmp((*kind)->name, at, length) == 0;
+		if (!found)
+			return unknown_report(at, length);
+	}
+	return STATUS_FINE;
+}
+
+static int no_memory(void)
+{
+	cli_error("out of memory");
+	return STATUS_USAGE;
+}
+
+static int add_reports(struct command *command, const char *only)
+{
+	const struct report_view *view = report_pass_view(command->pass);
+
+	for (const struct report_kind *const *kind = report_kinds; *kind; kind++) {
+		struct report **report = &command->reports[command->report_count];
+
+		if (only ? !is_named(only, (*kind)->name) : (*kind)->is_asked)
+			continue;
+		if ((*kind)->open(view, report))
+			return no_memory();
+		**report = (struct report){ .kind = *kind, .view = view };
+		command->report_count++;
+		if (report_pass_add(command->pass, *report))
+			return no_memory();
+	}
+	return STATUS_FINE;
+}
+
+/* A trace of ours declares what it was to hold. */
+static void tell_held(struct command *command, const struct cli_arguments *arguments)
+{
+	const struct event_type *type;
+
+	for (size_t i = 0; i < command->inputs.count; i++) {
+		if (!trace_ctf_is_own(arguments->operands[i]))
+			continue;
+		for (size_t j = 0; (type = event_catalog_get(command->inputs.catalogs[i], j)); j++)
+			report_pass_hold(command->pass, type);
+	}
+}
+
+static struct report_options options_of(const struct cli_arguments *arguments)
+{
+	const struct cli_value *from = &arguments->options[OPTION_FROM], *to = &arguments->options[OPTION_TO];
+
+	return (struct report_options){
+		.from_ns = from->text ? from->number : 0,
+		.to_ns = to->text ? to->number : UINT64_MAX,
+		.from_is_relative = from->text && *from->text != '@',
+		.to_is_relative = to->text && *to->text != '@',
+		.is_redacted = cli_has(arguments, OPTION_REDACT),
+	};
+}
+
+static int read_all(struct command *command)
+{
+	struct progress progress = { .source = command->inputs.source };
+	struct event event;
+	int result = 0;
+
+	while (!result && inputs_next(&command->inputs, &event)) {
+		result = report_pass_event(command->pass, &event);
+		progress_count(&progress);
+	}
+	progress_hide(&progress);
+	if (result >= 0)
+		result = report_pass_finish(command->pass);
+	return result ? no_memory() : STATUS_FINE;
+}
+
+static int write_all(struct command *command, const struct cli_arguments *arguments)
+{
+	struct report_tables tables = { .form = command->form, .view = report_pass_view(command->pass) };
+	int fd = STDOUT_FILENO, result = 0;
+
+	tables.rows_most = cli_has(arguments, OPTION_VERBOSE) ? UINT32_MAX : ROWS_SHOWN;
+	tables.stream = stdout;
+	if (command->file) {
+		fd = cmd_output_open(arguments, command->file);
+		if (fd < 0)
+			return STATUS_USAGE;
+		tables.stream = fdopen(fd, "w");
+		if (!tables.stream) {
+			close(fd);
+			return no_memory();
+		}
+	}
+	result = report_write(&tables, command->reports, command->report_count);
+	if (command->file && fclose(tables.stream) && !result)
+		result = -errno;
+	if (result == -ENOMEM)
+		return no_memory();
+	if (result && result != -EPIPE)
+		cli_error("%s cannot be written: %s", command->file ? command->file : "standard output",
+			  strerror(-result));
+	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
+}
+
+static int prepare(struct command *command, const struct cli_arguments *arguments)
+{
+	const char *only = arguments->options[OPTION_ONLY].text;
+	const char *file = arguments->options[OPTION_OUTPUT].text;
+	struct report_options options = options_of(arguments);
+	int status = check_only(only);
+
+	command->form = form_of(arguments);
+	command->file = file && strcmp(file, "-") != 0 ? file : NULL;
+	if (!status)
+		status = inputs_open(&command->inputs, arguments);
+	if (!status && report_pass_new(command->inputs.source, &options, &command->pass))
+		status = no_memory();
+	if (status)
+		return status;
+	tell_held(command, arguments);
+	return add_reports(command, only);
+}
+
+static int run(const struct cli_arguments *arguments)
+{
+	struct command command = { 0 };
+	int status = prepare(&command, arguments);
+
+	if (!status)
+		status = read_all(&command);
+	if (!status)
+		status = write_all(&command, arguments);
+	if (!status)
+		status = signals_status(inputs_status(&command.inputs));
+	for (size_t i = 0; i < command.report_count; i++)
+		command.reports[i]->kind->free(command.reports[i]);
+	report_pass_free(command.pass);
+	inputs_close(&command.inputs);
+	return status;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism report trace", "Shows all reports of a recording." },
+	{ "asterism report --only latency --from 2s --to 3s trace", "One report, about one second." },
+	{ "asterism report -o trace.json trace", "Writes all for other programs." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.summary = "show what a recording tells about threads, processors and time",
+	.operands = "TRACE...",
+	.operands_min = 1,
+	.description =
+		"Reads all traces of one machine (asterism-dump(1) says what a trace is) once, works out which thread "
+		"was in which state when - running, ready, blocked and why - and writes reports about it. What a "
+		"trace lacks for a report is named there, with the events that would have to be recorded; 'record "
+		"--for-report' records all of them.\n\n"
+		"Where only some processes were recorded, what others did is not known: processors are with 'others' "
+		"then. Where events were lost, states are unknown until the next event that tells them.\n\n"
+		"In text tables have 30 rows at most, with -v all. In JSON and CSV all rows are there, and times are "
+		"in ns, since the first event or lengths. The report 'slices', every interval of every thread, is "
+		"written where --only names it.\n\n"
+		"--redact leaves out the names of threads, programs and files.",
+	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_MODE, OPTION_ONLY, OPTION_OUTPUT,
+		     OPTION_REDACT, OPTION_TO, OPTION_VERBOSE },
+	.examples = examples,
+	.run = run,
+};

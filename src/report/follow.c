@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what an event changes of threads and processors, per role. In a gap only what does not depend on the events
+ * before it is taken: names, births, ends.
+ */
+
+#include "report/pass-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct followed {
+	struct report_pass *pass;
+	const struct report_event *event;
+	struct pass_cpu *cpu; /* NULL: not known, or what it does is not */
+	uint32_t thread;
+};
+
+static int64_t number(const struct followed *at, unsigned place)
+{
+	return report_number(at->event->layout, at->event->event, place);
+}
+
+static const char *text(const struct followed *at, unsigned place)
+{
+	return report_text(at->event->layout, at->event->event, place);
+}
+
+static void take_prio(struct followed *at, uint32_t thread, unsigned place)
+{
+	int64_t prio = number(at, place);
+
+	if (thread != REPORT_NONE && at->event->layout->offset[place] && prio >= 0 && prio < 140)
+		at->pass->threads[thread].prio = (uint8_t)prio;
+}
+
+static void on_switch(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	const struct event_header *record = at->event->event->record;
+	uint32_t prev_tid = (uint32_t)number(at, SWITCH_PREV_TID), next_tid = (uint32_t)number(at, SWITCH_NEXT_TID);
+	uint32_t prev =
+		pass_thread_meet(pass, prev_tid, prev_tid == record->tid ? record->pid : 0, text(at, SWITCH_PREV_COMM));
+	uint32_t next = pass_thread_meet(pass, next_tid, 0, text(at, SWITCH_NEXT_COMM));
+
+	if (prev == REPORT_NONE || next == REPORT_NONE || !at->cpu)
+		return;
+	pass_thread_name(pass, prev, 0, text(at, SWITCH_PREV_COMM));
+	pass_thread_name(pass, next, 0, text(at, SWITCH_NEXT_COMM));
+	pass->lanes[next].is_observed |= prev == 0;
+	pass->lanes[prev].is_observed |= next == 0;
+	pass_cpu_turn(pass, record->cpu, prev, next);
+	if (prev) {
+		if (pass->lanes[prev].state != REPORT_RUNNING)
+			pass->lanes[prev].state = REPORT_UNKNOWN;
+		pass_leave(pass, prev, number(at, SWITCH_PREV_STATE));
+		pass->lanes[prev].cpu = (uint16_t)record->cpu;
+	}
+	take_prio(at, prev, SWITCH_PREV_PRIO);
+	if (next) {
+		if (pass->lanes[next].state == REPORT_RUNNING) /* it left another processor at a time not known */
+			pass->lanes[next].state = REPORT_UNKNOWN;
+		pass_enter(pass, next, REPORT_RUNNING, REASON_NONE, REPORT_NONE);
+		pass->lanes[next].cpu = (uint16_t)record->cpu;
+		pass->lanes[next].pending_ns = 0;
+		pass->threads[next].runs += pass->now >= pass->options.from_ns;
+	}
+	take_prio(at, next, SWITCH_NEXT_PRIO);
+	pass->cpus[record->cpu].depth = 0;
+}
+
+static uint32_t waker_of(const struct followed *at)
+{
+	if (at->event->in_interrupt || at->thread == 0)
+		return REPORT_INTERRUPT;
+	return at->thread;
+}
+
+static void on_waking(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t woken = pass_thread_meet(pass, (uint32_t)number(at, WAKING_TID), (uint32_t)number(at, WAKING_PID),
+					  text(at, WAKING_COMM));
+
+	if (woken == REPORT_NONE || woken == 0)
+		return;
+	take_prio(at, woken, WAKING_PRIO);
+	if (pass->now > pass->gap_until_ns || !pass->gap_until_ns)
+		pass_wake(pass, woken, waker_of(at));
+}
+
+static void on_wakeup_new(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t made = pass_thread_meet(pass, (uint32_t)number(at, WAKING_TID), (uint32_t)number(at, WAKING_PID),
+					 text(at, WAKING_COMM));
+
+	if (made == REPORT_NONE || made == 0)
+		return;
+	take_prio(at, made, WAKING_PRIO);
+	if ((pass->now > pass->gap_until_ns || !pass->gap_until_ns) && pass->lanes[made].state == REPORT_UNKNOWN)
+		pass_enter(pass, made, REPORT_READY, REASON_NEW, waker_of(at));
+}
+
+static void on_fork(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t tid = (uint32_t)number(at, FORK_CHILD_TID);
+	uint32_t made;
+
+	if (!tid)
+		return;
+	made = pass_thread_make(pass, tid, (uint32_t)number(at, FORK_CHILD_PID), text(at, FORK_CHILD_COMM));
+	if (made == REPORT_NONE)
+		return;
+	pass->threads[made].is_born = true;
+	pass->threads[made].parent = at->thread;
+	if (at->thread != REPORT_NONE) {
+		pass->threads[made].parent_pid = pass->threads[at->thread].pid;
+		pass->threads[made].program = pass->threads[at->thread].program;
+		pass->threads[made].is_kernel = pass->threads[at->thread].is_kernel;
+	}
+	pass->lanes[made].is_observed = true;
+	if (pass->now > pass->gap_until_ns || !pass->gap_until_ns)
+		pass_enter(pass, made, REPORT_READY, REASON_NEW, at->thread);
+}
+
+/* Another thread than the first that calls exec goes on as the first. */
+static void take_over(struct followed *at, uint32_t old_tid)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t old = pass_thread_find(pass, old_tid);
+	uint32_t cpu = at->event->event->record->cpu;
+
+	if (old == REPORT_NONE || old == 0 || old == at->thread)
+		return;
+	if (at->cpu && at->cpu->current == old) {
+		pass_cpu_turn(pass, cpu, old, at->thread);
+		pass_enter(pass, at->thread, REPORT_RUNNING, REASON_NONE, REPORT_NONE);
+		pass->lanes[at->thread].cpu = (uint16_t)cpu;
+	}
+	pass_die(pass, old);
+}
+
+static void on_exec(struct followed *at)
+{
+	uint32_t old_tid = (uint32_t)number(at, EXEC_OLD_TID);
+
+	if (at->thread == REPORT_NONE || at->thread == 0)
+		return;
+	if (old_tid && old_tid != at->event->event->record->tid)
+		take_over(at, old_tid);
+	pass_thread_name(at->pass, at->thread, 0, at->event->event->record->comm);
+	if (report_names_add(&at->pass->names, text(at, EXEC_FILE), &at->pass->threads[at->thread].program))
+		at->pass->failure = -ENOMEM;
+}
+
+static void on_exit(struct followed *at)
+{
+	if (at->thread != REPORT_NONE && at->thread)
+		at->pass->lanes[at->thread].exit_ns = at->pass->now;
+}
+
+static void on_rename(struct followed *at)
+{
+	uint32_t tid = (uint32_t)number(at, RENAME_TID);
+	uint32_t thread = tid ? pass_thread_find(at->pass, tid) : at->thread;
+
+	if (thread != REPORT_NONE && thread)
+		pass_thread_name(at->pass, thread, 0, text(at, RENAME_COMM));
+}
+
+static void on_state(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t thread = pass_thread_meet(pass, (uint32_t)number(at, STATE_TID), (uint32_t)number(at, STATE_PID),
+					   text(at, STATE_COMM));
+	int64_t state = number(at, STATE_STATE);
+
+	if (thread == REPORT_NONE || thread == 0)
+		return;
+	pass->threads[thread].is_kernel = number(at, STATE_IS_KERNEL);
+	if (!pass->threads[thread].parent_pid)
+		pass->threads[thread].parent_pid = (uint32_t)number(at, STATE_PARENT_PID);
+	if (pass->threads[thread].prio == REPORT_NO_PRIO)
+		take_prio(at, thread, STATE_PRIO);
+	pass->lanes[thread].is_observed = true;
+	if (pass->lanes[thread].state == REPORT_UNKNOWN && (state == 'S' || state == 'D' || state == 'I') &&
+	    (pass->now > pass->gap_until_ns || !pass->gap_until_ns))
+		pass_enter(pass, thread, REPORT_BLOCKED, REASON_NONE, REPORT_NONE);
+}
+
+static void on_priority(struct followed *at)
+{
+	take_prio(at, pass_thread_find(at->pass, (uint32_t)number(at, PRIORITY_TID)), PRIORITY_NEW);
+}
+
+static void on_call(struct followed *at)
+{
+	int64_t id = number(at, CALL_ID);
+
+	if (at->thread != REPORT_NONE)
+		at->pass->lanes[at->thread].call = id >= 0 && id < PASS_CALLS ? (uint32_t)id + 1 : 0;
+}
+
+static void on_call_end(struct followed *at)
+{
+	if (at->thread != REPORT_NONE)
+		at->pass->lanes[at->thread].call = 0;
+}
+
+static void on_fault(struct followed *at)
+{
+	if (at->thread != REPORT_NONE)
+		at->pass->lanes[at->thread].in_fault = true;
+}
+
+static void on_interrupt(struct followed *at)
+{
+	if (at->cpu)
+		at->cpu->depth++;
+}
+
+static void on_interrupt_end(struct followed *at)
+{
+	if (at->cpu && at->cpu->depth)
+		at->cpu->depth--;
+}
+
+static const struct {
+	void (*follow)(struct followed *at);
+	bool shows_observed; /* whoever raises it is one of the observed */
+	bool shows_running;  /* and runs: some are raised at a switch, behind it, in the name of who leaves */
+} follows[ROLE_COUNT] = {
+	[ROLE_SWITCH] = { on_switch, false, false },
+	[ROLE_WAKING] = { on_waking, false, true },
+	[ROLE_WAKEUP_NEW] = { on_wakeup_new, false, true },
+	[ROLE_FORK] = { on_fork, true, true },
+	[ROLE_EXEC] = { on_exec, true, false },
+	[ROLE_EXIT] = { on_exit, true, true },
+	[ROLE_RENAME] = { on_rename, false, false },
+	[ROLE_STATE] = { on_state, false, false },
+	[ROLE_PRIORITY] = { on_priority, false, true },
+	[ROLE_CALL] = { on_call, true, true },
+	[ROLE_CALL_END] = { on_call_end, true, true },
+	[ROLE_IRQ] = { on_interrupt, true, true },
+	[ROLE_IRQ_END] = { on_interrupt_end, true, true },
+	[ROLE_SOFTIRQ] = { on_interrupt, true, true },
+	[ROLE_SOFTIRQ_END] = { on_interrupt_end, true, true },
+	[ROLE_VECTOR] = { on_interrupt, true, true },
+	[ROLE_VECTOR_END] = { on_interrupt_end, true, true },
+	[ROLE_FAULT_USER] = { on_fault, true, true },
+	[ROLE_FAULT_KERNEL] = { on_fault, true, true },
+};
+
+void pass_follow(struct report_pass *pass, const struct report_event *event)
+{
+	const struct event_header *record = event->event->record;
+	struct followed at = { pass, event, NULL, event->thread };
+	uint32_t role = event->layout->role;
+	bool in_gap = pass->gap_until_ns && pass->now <= pass->gap_until_ns;
+
+	if (!in_gap && record->cpu < pass->view.cpu_count)
+		at.cpu = &pass->cpus[record->cpu];
+	if (at.thread != REPORT_NONE && role != ROLE_FAULT_USER)
+		pass->lanes[at.thread].in_fault = role == ROLE_SWITCH && pass->lanes[at.thread].in_fault;
+	if (at.thread != REPORT_NONE && follows[role].shows_observed)
+		pass->lanes[at.thread].is_observed = true;
+	if (at.cpu && at.cpu->has_switched && at.thread != REPORT_NONE && follows[role].shows_running && at.thread &&
+	    at.cpu->current != at.thread) {
+		pass_cpu_turn(pass, record->cpu, at.thread, at.thread);
+		pass_enter(pass, at.thread, REPORT_RUNNING, REASON_NONE, REPORT_NONE);
+		pass->lanes[at.thread].cpu = (uint16_t)record->cpu;
+	}
+	if (follows[role].follow)
+		follows[role].follow(&at);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides in which order reports are written, and how they say what a trace lacks for them. */
+
+#include "report/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+void report_note(struct report_tables *tables, const char *format, ...)
+{
+	struct text_buffer text = { 0 };
+	va_list arguments;
+	char *bytes;
+
+	va_start(arguments, format);
+	if (vasprintf(&bytes, format, arguments) < 0)
+		bytes = NULL;
+	va_end(arguments);
+	text_append_as(&text, bytes ? bytes : "", TEXT_WORDS);
+	if (!bytes || text.failure)
+		tables->failure = -ENOMEM;
+	else
+		tables->form->note(tables, text.bytes ? text.bytes : "");
+	text_fini(&text);
+	free(bytes);
+}
+
+void report_table(struct report_tables *tables, const char *name, const char *title,
+		  const struct report_column *columns, unsigned count)
+{
+	tables->columns = columns;
+	tables->column_count = count;
+	tables->form->table(tables, name, title);
+}
+
+void report_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth)
+{
+	if (!tables->failure)
+		tables->form->row(tables, cells, depth);
+}
+
+void report_table_end(struct report_tables *tables)
+{
+	tables->form->table_end(tables);
+}
+
+void report_thread_name(struct text_buffer *text, const struct report_view *view, uint32_t thread)
+{
+	const struct report_thread *known;
+
+	if (thread == REPORT_INTERRUPT) {
+		text_append(text, "(interrupt)");
+		return;
+	}
+	if (thread >= view->thread_count)
+		return;
+	known = &view->threads[thread];
+	if (thread == 0)
+		text_append(text, "(idle)");
+	else if (view->is_redacted)
+		text_printf(text, "thread %u", thread);
+	else
+		text_printf(text, "%.*s %u", EVENT_COMM_BYTES - 1, *known->comm ? known->comm : "?", known->tid);
+}
+
+static void note_lacks(struct report_tables *tables, const struct report_kind *kind)
+{
+	for (const struct report_need *need = kind->needs; need && need->without; need++) {
+		const struct report_seen *seen = &tables->view->seen[need->role];
+
+		if (seen->count)
+			continue;
+		if (seen->held)
+			report_note(tables, "No %s came.", report_role_event(need->role));
+		else
+			report_note(tables, "%s: no %s is in the trace (record -e +%s, or --for-report).",
+				    need->without, report_role_event(need->role), report_role_event(need->role));
+	}
+}
+
+int report_write(struct report_tables *tables, struct report *const *reports, size_t count)
+{
+	int result = tables->form->open ? tables->form->open(tables) : 0;
+
+	for (size_t i = 0; i < count && !result && !tables->failure; i++) {
+		if (!reports[i]->kind->write)
+			continue;
+		tables->form->section(tables, reports[i]->kind);
+		note_lacks(tables, reports[i]->kind);
+		reports[i]->kind->write(reports[i], tables);
+		if (tables->form->section_end)
+			tables->form->section_end(tables);
+	}
+	if (tables->form->close && !result)
+		result = tables->form->close(tables);
+	if (tables->failure)
+		return tables->failure;
+	if (!result && (fflush(tables->stream) || ferror(tables->stream)))
+		result = errno ? -errno : -EIO;
+	return result;
+}
