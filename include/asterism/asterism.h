@@ -10,6 +10,7 @@
 #include "asterism/recording.h"
 #include "asterism/rules.h"
 #include "asterism/session.h"
+#include "asterism/trace.h"
 #include "asterism/version.h"
 
 #endif

@@ -178,6 +178,30 @@ shopt -s extglob
 	[[ $output == *'was not found'* ]]
 }
 
+@test "examples: traces are read from C and from Python" {
+	make -s trace-top
+	run -0 "$ASTERISM" record -q -e sys_enter,sys_exit -o t -- sh -c 'cat /dev/null; cat /nowhere/at/all; true'
+	"$ASTERISM" dump -f json -e sys_exit t >exits
+	run -0 --separate-stderr ./trace-top t
+	[ "$stderr" = "" ]
+	[ "$(awk '$2 == "calls" { sum += $1 } END { print sum }' <<<"$output")" = "$(wc -l <exits)" ]
+	[ "$(awk '$2 == "calls" { sum += $3 } END { print sum }' <<<"$output")" = "$(grep -c '"ret":-' exits)" ]
+	[[ $output == *" failed  cat"* && ${lines[-1]} == *" events read, 0 lost" ]]
+	run -1 ./trace-top nowhere
+	[ "$output" = "there is no such file" ]
+
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	export ASTERISM_LIBRARY=$LIBS/libasterism.so.0
+	run -0 python3 trace_latency.py t
+	[[ $output == *"openat "*" calls "*" median "* ]]
+	run -1 python3 trace_latency.py nowhere
+	[[ $output == *"there is no such file"*"nowhere"* ]]
+	"$ASTERISM" dump -f json t >all
+	python3 -c 'import asterism_trace, sys
+for event in asterism_trace.Trace(["t"]): print(event.json())' >read
+	cmp all read
+}
+
 @test "examples: the archive does for a program without the shared library" {
 	make -s supervise.rule.h
 	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -lelf -ldw -ljansson -lm -pthread
