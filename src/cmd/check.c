@@ -19,6 +19,7 @@
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/source/plan.h"
 #include "program/query.h"
+#include "program/reads.h"
 #include "session/seccomp/veto-plan.h"
 
 #include <errno.h>
@@ -106,6 +107,30 @@ static int check_type(const struct checking *checking, const struct event_type *
 	return 0;
 }
 
+/* What is read of the type and this kernel does not say is told as a session does that begins. */
+static int tell_absent(const struct checking *checking, const struct event_type *type, uint32_t index)
+{
+	struct ebpf_needs needs = { 0 };
+	struct source_want want = { .type = type, .needs = &needs };
+	struct source_plan *plan = NULL;
+	int result;
+
+	for (uint32_t rule = 0; rule < checking->program->rule_count; rule++)
+		program_rule_reads(checking->program, rule, index, needs.body);
+	result = source_plan_new(checking->btf, &want, 1, checking->diag, &plan);
+	source_plan_free(plan);
+	return result;
+}
+
+static int judge_type(const struct checking *checking, const struct event_type *type, uint32_t index)
+{
+	struct judged_type *judged = &checking->types[index];
+	int result = check_type(checking, type, judged);
+
+	return result || !checking->btf || !type->hook_count || judged->missing ? result
+										: tell_absent(checking, type, index);
+}
+
 static int check_types(struct checking *checking)
 {
 	const struct program *program = checking->program;
@@ -121,7 +146,7 @@ static int check_types(struct checking *checking)
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const struct event_type *type = event_catalog_find(session_rules_catalog(checking->rules),
 								   program_text(program, program->types[i].name));
-		int error = type ? check_type(checking, type, &checking->types[i]) : 0;
+		int error = type ? judge_type(checking, type, i) : 0;
 
 		result = error ? error : result;
 	}
@@ -360,7 +385,8 @@ const struct cli_command cmd_check = {
 		"A rule that is fine runs inside the kernel unless it is said why it does not: everything that keeps "
 		"it out, "
 		"with its place and what to write instead. What depends on this "
-		"machine is a warning: events that its kernel does not raise. A probe that its file does not have, "
+		"machine is a warning: events that its kernel does not raise, fields that it does not say. A probe "
+		"that its file does not have, "
 		"and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
 		"privileges.\n\n"
 		"With -f json everything is on standard output, an object per line. A message has severity (error, "

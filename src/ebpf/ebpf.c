@@ -16,6 +16,7 @@
 #include "ebpf/source/set.h"
 #include "event/about.h"
 #include "program/query.h"
+#include "program/reads.h"
 
 #include <errno.h>
 #include <linux/btf.h>
@@ -184,6 +185,16 @@ static void emit_unread(void *context, struct ebpf_asm *as, const struct source_
 					 source_asks_user(entry));
 }
 
+/* What rules elsewhere ask of the events of type. */
+static const bool *asked_elsewhere(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type,
+				   struct ebpf_needs *asked)
+{
+	for (uint32_t i = 0; i < ebpf->program->rule_count; i++)
+		if (options->excluded && options->excluded[i])
+			program_rule_reads(ebpf->program, i, type, asked->body);
+	return asked->body;
+}
+
 /* One want per type and part of its code, and one per type whose whole events go to user space. */
 static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
@@ -203,10 +214,13 @@ static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, str
 		uint32_t parts = ebpf_matcher_parts(ebpf->matcher, type);
 
 		if (is_shipped(ebpf, options, type)) {
+			const bool *asked = asked_elsewhere(ebpf, options, type, &ebpf->needs[ebpf->want_count]);
+
 			ebpf->wants[ebpf->want_count++] = (struct source_want){
 				.type = ebpf->types[type],
 				.index = type,
 				.counted = parts == 0,
+				.asked = asked,
 			};
 			ebpf->ships = true;
 		}

@@ -392,15 +392,30 @@ takes_early() {
 	[[ $output != *in_kernel* && $output != *in_user_space* ]]
 }
 
-@test "a field that this kernel does not have: a warning says so, where a rule reads it" {
+@test "a field that this kernel does not have: a warning says so once, where a rule reads it, wherever the rule is" {
 	cat >absent.events <<-'END'
 		EVENT switch { gone: u32, next: u32 } FROM sched:sched_switch { gone = prev->no_such_member ? 7, next = next->pid }
 	END
+	local warning="asterism: warning: this kernel does not say gone of switch: it is always 7"
 	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.gone } AFTER MATCH DROP' >reads.rule
 	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.next }' >ignores.rule
+	echo 'EVENTS "absent.events" RULE u PATTERN { switch:s } WHERE { s.gone * 1.5 > 0.0 }' >slow.rule
 	run --separate-stderr -0 "$ASTERISM" run -q reads.rule -- sleep 0.01
-	[ "$stderr" = "asterism: warning: this kernel does not say gone of switch: it is always 7" ]
+	[ "$stderr" = "$warning" ]
 	[[ "$output" == *"s.gone=7"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q ignores.rule -- sleep 0.01
 	[ -z "$stderr" ]
+	run --separate-stderr -0 "$ASTERISM" run -q slow.rule -- sleep 0.01
+	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	run --separate-stderr -0 "$ASTERISM" record -q -o trace --catalog absent.events -e switch --rules reads.rule -- sleep 0.01
+	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	run --separate-stderr -0 "$ASTERISM" check reads.rule
+	[ "$stderr" = "$warning" ]
+	[[ $output == *"is fine"* ]]
+	run --separate-stderr -0 "$ASTERISM" check slow.rule
+	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	run --separate-stderr -0 "$ASTERISM" check ignores.rule
+	[ -z "$stderr" ]
+	run -0 "$ASTERISM" check -f json reads.rule
+	[[ $output == *'"severity":"warning"'*"does not say gone of switch"* ]]
 }

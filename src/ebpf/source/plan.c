@@ -393,16 +393,36 @@ static int add_drafts(struct source_plan *plan, const struct drafts *drafts)
 	return result;
 }
 
-/* A value that says nothing must not be taken for one that does. */
-static void tell_absent(const struct draft *draft, struct asterism_diag *diag)
+static bool is_told(const struct source_plan *plan, const struct event_field *field)
+{
+	for (size_t i = 0; i < plan->absent_count; i++)
+		if (plan->absent[i] == field)
+			return true;
+	return false;
+}
+
+static bool is_asked(const struct source_want *want, uint32_t field)
+{
+	return want->asked ? want->asked[field] : want->needs && want->needs->body[field];
+}
+
+/* A value that says nothing must not be taken for one that does. Several wants of a field hear it once. */
+static int tell_absent(struct source_plan *plan, const struct draft *draft, struct asterism_diag *diag)
 {
 	const struct event_type *type = draft->type;
 
-	for (uint32_t i = 0; i < type->field_count; i++)
-		if (draft->absent[i])
-			diag_add(diag, ASTERISM_WARNING, NULL, NULL,
-				 "this kernel does not say %s of %s: it is always %" PRId64, type->fields[i].name,
-				 type->name, draft->entry.paths[i]->value);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+
+		if (!draft->absent[i] || !is_asked(draft->want, i) || is_told(plan, field))
+			continue;
+		if (alloc_grow(&plan->absent, &plan->absent_capacity, plan->absent_count, sizeof *plan->absent))
+			return -ENOMEM;
+		plan->absent[plan->absent_count++] = field;
+		diag_add(diag, ASTERISM_WARNING, NULL, NULL, "this kernel does not say %s of %s: it is always %" PRId64,
+			 field->name, type->name, draft->entry.paths[i]->value);
+	}
+	return 0;
 }
 
 static int add_want(struct source_plan *plan, const struct btf_kernel *btf, const struct source_want *want,
@@ -422,8 +442,8 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 
 		if (!result) {
 			result = add_drafts(plan, &drafts);
-			if (!served++ && want->needs)
-				tell_absent(&drafts.items[0], diag);
+			if (!result && !served++)
+				result = tell_absent(plan, &drafts.items[0], diag);
 		}
 		if (result == -ENOMEM)
 			return diag_no_memory(diag);
@@ -486,6 +506,7 @@ void source_plan_free(struct source_plan *plan)
 	for (size_t i = 0; i < plan->unit_count; i++)
 		alloc_free(plan->units[i].entries);
 	alloc_free(plan->units);
+	alloc_free(plan->absent);
 	arena_free(plan->arena);
 	alloc_free(plan);
 }

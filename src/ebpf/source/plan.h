@@ -19,7 +19,9 @@ struct source_want {
 	uint32_t group;                 /* wants of different groups never share a program */
 	bool counted;                   /* its events count for the statistics */
 	const struct ebpf_needs *needs; /* NULL: the whole record, everything unknown zero */
-	bool packed;                    /* there is no record: the body fetches the needed fields itself */
+	const bool *
+		asked; /* per body field: who asks is told where this kernel does not have it; NULL: as needs, if any */
+	bool packed;   /* there is no record: the body fetches the needed fields itself */
 };
 
 /* A want as one of its type's sources serves it. */
@@ -60,6 +62,8 @@ struct source_plan {
 	struct arena *arena;
 	struct source_unit *units;
 	size_t unit_count, unit_capacity;
+	const struct event_field **absent; /* of which it was told that this kernel does not have them */
+	size_t absent_count, absent_capacity;
 };
 
 /*
