@@ -7,6 +7,7 @@
 #include "cmd/monitor/declared.h"
 #include "cmd/monitor/guard.h"
 #include "cmd/monitor/measured.h"
+#include "cmd/monitor/raising.h"
 #include "cmd/monitor/report.h"
 #include "cmd/monitor/sending.h"
 #include "cmd/observe.h"
@@ -27,6 +28,7 @@ struct monitoring {
 	struct monitor_session_options options;
 	struct measured measured;
 	struct sending sending;
+	struct raising *raising; /* NULL: nothing is */
 	struct report report;
 };
 
@@ -67,6 +69,7 @@ static void on_promise(void *context, const struct monitor *monitor, const struc
 
 	monitoring->report.monitor = monitor;
 	monitoring->report.promise = *promise;
+	raising_begin(monitoring->raising, (struct monitor *)monitor);
 	observe_start(&monitoring->observation);
 	guard_begin((struct monitor *)monitor, promise->period_ns);
 	report_promise(&monitoring->report);
@@ -105,6 +108,8 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 		.on_open = on_open,
 		.on_promise = on_promise,
 		.on_match = on_match,
+		.on_raise = monitoring->raising ? raising_take : NULL,
+		.raise_context = monitoring->raising,
 		.on_aggregate = sink_aggregate,
 		.on_pause = on_pause,
 		.on_status = on_status,
@@ -225,8 +230,11 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 		return status;
 	status = measured_open(&monitoring->measured, arguments, &monitoring->sink, rules);
 	if (!status)
+		status = raising_open(arguments, rules, &monitoring->raising);
+	if (!status)
 		status = sending_open(&monitoring->sending, arguments);
 	if (status) {
+		raising_close(monitoring->raising);
 		measured_close(&monitoring->measured);
 		sink_abandon(&monitoring->sink);
 		return status;
@@ -238,6 +246,7 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	cli_print(diag);
 	asterism_diag_clear(diag);
 	if (result) {
+		raising_close(monitoring->raising);
 		sending_close(&monitoring->sending);
 		measured_close(&monitoring->measured);
 		sink_abandon(&monitoring->sink);
@@ -249,6 +258,8 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	asterism_diag_clear(diag);
 	status = finish(monitoring, arguments, &outcome, program);
 	monitor_session_close(session);
+	raising_end(monitoring->raising);
+	raising_close(monitoring->raising);
 	if (sending_finish(&monitoring->sending) && !status)
 		status = STATUS_LOST;
 	sending_close(&monitoring->sending);
@@ -317,9 +328,9 @@ const struct cli_command cmd_monitor = {
 		     OPTION_METRICS,      OPTION_COPY,    OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,          OPTION_FORMAT,  OPTION_HOLD,     OPTION_LATENCY,   OPTION_MATCH_LIMIT,
 		     OPTION_MIN_SEVERITY, OPTION_MODE,    OPTION_OUTPUT,   OPTION_PERIOD,    OPTION_PID,
-		     OPTION_PROVE,        OPTION_QUIET,   OPTION_RULE,     OPTION_SCHEDULE,  OPTION_SENSOR,
-		     OPTION_SEND,         OPTION_SET,     OPTION_STRICT,   OPTION_VERBOSE,   OPTION_WHEN,
-		     OPTION_WHY },
+		     OPTION_PROVE,        OPTION_QUIET,   OPTION_RAISE,    OPTION_RULE,      OPTION_SCHEDULE,
+		     OPTION_SENSOR,       OPTION_SEND,    OPTION_SET,      OPTION_STRICT,    OPTION_VERBOSE,
+		     OPTION_WHEN,         OPTION_WHY },
 	.examples = examples,
 	.launches = true,
 	.run = run,

@@ -134,6 +134,8 @@ void engine_raise(struct engine *engine)
 		event.record_bytes = head.bytes;
 		if (engine->seen)
 			engine->seen[event.record->type]++;
+		if (engine->options.on_raise)
+			engine->options.on_raise(engine->options.context, event.record);
 		row = &engine->dispatch[event.record->type];
 		if (engine_has_unread(row, event.record))
 			engine_unread_pass(engine, row, &event);

@@ -18,7 +18,9 @@ struct engine_options {
 	program_match_fn *on_match;
 	void *context;
 	const bool *rules; /* per rule of the program: whether it runs here; NULL: all do */
-	bool counts_why;   /* what becomes of runs is counted, for engine_count_why */
+	/* An event that a rule raises by EMIT, when the others get it; borrowed. NULL: nobody else wants it. */
+	void (*on_raise)(void *context, const struct event_header *record);
+	bool counts_why; /* what becomes of runs is counted, for engine_count_why */
 };
 
 /* The program must outlive the engine. Returns 0, -ENOMEM, -E2BIG (shared actions unfold to too much code). */

@@ -55,6 +55,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "how often new elements are looked for (default: 1ms)" },
 	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
 			   "go on for TIME, and draw how long evaluations took beside what was promised" },
+	[OPTION_RAISE] = { "raise", 0, CLI_FLAG,
+			   .help = "raise what rules EMIT as events of sensors, which other monitors and sessions "
+				   "see" },
 	[OPTION_SCHEDULE] = { "policy", 0, CLI_CHOICE, "POLICY", policy_choices,
 			      "how the kernel gives time: deadline (default), fifo, or best-effort" },
 	[OPTION_SENSOR] = { "sensor", 0, CLI_TEXT, "NAME,rate=N/TIME,...", NULL,

@@ -30,6 +30,13 @@ static int queue_match(void *context, const struct program_match *match)
 	return 0;
 }
 
+static void on_raise(void *context, const struct event_header *record)
+{
+	const struct monitor_rules *rules = context;
+
+	rules->options.on_raise(rules->options.context, record);
+}
+
 int monitor_rules_new(const struct monitor_rules_options *options, struct asterism_diag *diag,
 		      struct monitor_rules **made)
 {
@@ -42,6 +49,7 @@ int monitor_rules_new(const struct monitor_rules_options *options, struct asteri
 	const struct engine_options engine = {
 		.on_match = queue_match,
 		.context = rules,
+		.on_raise = options->on_raise ? on_raise : NULL,
 		.rules = options->rules,
 		.counts_why = options->counts_why,
 	};
@@ -93,6 +101,7 @@ static void *twin(const void *context)
 	struct monitor_rules *made;
 
 	options.matches = NULL;
+	options.on_raise = NULL;
 	return monitor_rules_new(&options, NULL, &made) ? NULL : made;
 }
 

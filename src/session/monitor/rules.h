@@ -23,7 +23,10 @@ struct monitor_rules_options {
 	const struct program *program;
 	const bool *rules;             /* per rule: it is evaluated here; NULL: all are */
 	struct monitor_queue *matches; /* where they go; NULL: nobody wants them */
-	bool counts_why;               /* for monitor_rules_why */
+	/* What rules EMIT, in the evaluation; NULL: nobody else wants it. */
+	void (*on_raise)(void *context, const struct event_header *record);
+	void *context;   /* of on_raise */
+	bool counts_why; /* for monitor_rules_why */
 };
 
 /* Returns 0, -ENOMEM, -E2BIG. */

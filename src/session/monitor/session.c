@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "program/query.h"
+#include "program/emissions.h"
 #include "session/executor/kinds.h"
 #include "session/live/processes.h"
 #include "session/monitor/rules.h"
@@ -166,8 +166,13 @@ static int part_rules(struct monitor_session *session, const struct session_rule
 	};
 
 	result = rules ? beside_new(&beside, session->diag, &session->beside) : 0;
-	for (uint32_t i = 0; i < program->rule_count; i++)
+	for (uint32_t i = 0; i < program->rule_count; i++) {
 		session->in_time[i] = !beside_has(session->beside, i);
+		if (!session->in_time[i] && options->on_raise && program_emits(program, &program->rules[i]))
+			diag_add(session->diag, ASTERISM_WARNING, NULL, NULL,
+				 "what rule %s EMITs is not raised: it is evaluated beside the promise",
+				 program_text(program, program->rules[i].name));
+	}
 	return result;
 }
 
@@ -185,6 +190,8 @@ static int add_rules(struct monitor_session *session)
 		.program = session->program,
 		.rules = session->in_time,
 		.matches = &session->matches,
+		.on_raise = session->options->on_raise,
+		.context = session->options->raise_context,
 		.counts_why = session->options->counts_why,
 	};
 	int result = monitor_rules_new(&rules, session->diag, &session->rules);

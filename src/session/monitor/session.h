@@ -35,6 +35,9 @@ struct monitor_session_options {
 	/* What is promised; the sensors' figures are the monitor's. Everything is prepared. */
 	void (*on_promise)(void *context, const struct monitor *monitor, const struct monitor_promise *promise);
 	program_match_fn *on_match;
+	/* What rules that are evaluated in time EMIT, in the evaluation itself: it is not to wait. NULL: no need. */
+	void (*on_raise)(void *context, const struct event_header *record);
+	void *raise_context;
 	aggregate_report_fn *on_aggregate; /* NULL: nobody wants them */
 	int (*on_pause)(void *context);    /* no more matches for now; as on_match */
 	void (*on_violation)(void *context, const struct watch_violation *violation);
