@@ -148,6 +148,7 @@ struct asterism_rules_stats {
 	uint64_t programs;               /* in the kernel now */
 	uint64_t asks_lost;              /* questions that got the default answer without being told */
 	uint64_t stops_refused;          /* processes that were not stopped for a question: too many were */
+	uint64_t files_replaced; /* with probes, since it was activated: what begins with the new ones is not seen */
 };
 
 /* Counts. Returns 0, or -EINVAL (no such size). */

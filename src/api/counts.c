@@ -28,7 +28,7 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 static void clear(struct session_totals *totals)
 {
 	memset(totals->rules, 0, totals->rule_count * sizeof *totals->rules);
-	totals->events = totals->lost = totals->stops_refused = totals->asks_lost = 0;
+	totals->events = totals->lost = totals->stops_refused = totals->asks_lost = totals->replaced = 0;
 }
 
 static void add_totals(const struct session_totals *past, struct session_totals *totals)

@@ -314,5 +314,6 @@ int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rul
 	own.programs = time.programs;
 	own.stops_refused = rules->now.stops_refused;
 	own.asks_lost = rules->now.asks_lost;
+	own.files_replaced = rules->now.replaced;
 	return sized_give(stats, &own, sizeof own);
 }

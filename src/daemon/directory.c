@@ -137,14 +137,24 @@ static int add(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_B
 	return 0;
 }
 
+/* Whether it is at work as its file has it; the probes that it names may be in files that have been replaced. */
+static bool is_current(const struct unit *unit, const struct unit_source *source)
+{
+	struct asterism_rules_stats stats = { .size = sizeof stats };
+
+	if (!unit->rules || unit->length != source->length ||
+	    unit->hash != hash_bytes(HASH_START, source->bytes, source->length))
+		return false;
+	return asterism_rules_stats(unit->rules, &stats) || !stats.files_replaced;
+}
+
 /* Makes what a file holds be at work, in place of old where there is one. */
 static int use(struct daemon *daemon, struct unit *old, const struct unit_source *source, char error[UNIT_ERROR_BYTES])
 {
 	struct unit *unit;
 	int result;
 
-	if (old && old->rules && old->length == source->length &&
-	    old->hash == hash_bytes(HASH_START, source->bytes, source->length)) {
+	if (old && is_current(old, source)) {
 		old->error[0] = 0;
 		return 0;
 	}

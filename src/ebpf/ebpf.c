@@ -526,6 +526,11 @@ uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule)
 	return 0;
 }
 
+uint64_t ebpf_replaced(const struct ebpf *ebpf)
+{
+	return ebpf->sources ? source_set_replaced(ebpf->sources) : 0;
+}
+
 /* What every rule was told of counts once; what a rule lost by itself - matches without room in the ring - as it is. */
 uint64_t ebpf_lost(const struct ebpf *ebpf)
 {

@@ -119,4 +119,7 @@ uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule);
 /* Events and matches that the kernel did not hand to us (recursion, ring full), all rules together; no refused runs. */
 uint64_t ebpf_lost(const struct ebpf *ebpf);
 
+/* As source_set_replaced. */
+uint64_t ebpf_replaced(const struct ebpf *ebpf);
+
 #endif

@@ -107,6 +107,32 @@ lists() {
 	stop
 }
 
+@test "a reload puts the probes of a unit into a file that was replaced, and leaves others alone" {
+	plant=$build/tests/kernel/plant-usdt
+	[ -x "$plant" ] || skip "needs systemtap-sdt-dev where asterism was built"
+	cp "$plant" mine
+	cat >plant.events <<-END
+		EVENT gated { number: i64 } FROM usdt:"$PWD/mine:plant:gated" { number = usdt_arg(0) }
+	END
+	printf '%s\n' "EVENTS \"$PWD/plant.events\"" 'RULE gated PATTERN { gated:g }' >rules/gated.rule
+	cp pair.rule rules
+	"$asterismd" --rules rules --socket ctl.sock --comm mine --output out 2>log 3>&- 6<&- 7>&- &
+	daemon=$!
+	wait_for grep -q observing log
+	met() { ./mine 1 >/dev/null && grep -q '"match":"gated"' out; }
+	wait_for met
+	cp "$plant" next
+	mv next mine
+	ctl reload
+	[ "$(grep -c 'gated.rule: loaded' log)" = 2 ]
+	[ "$(grep -c 'pair.rule: loaded' log)" = 1 ]
+	: >out
+	wait_for met
+	ctl reload
+	[ "$(grep -c 'gated.rule: loaded' log)" = 2 ]
+	stop
+}
+
 @test "clients that find no descriptor left are told by log, query and metrics" {
 	local port
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

@@ -116,9 +116,19 @@ uint64_t links_look(struct links *links, uint64_t now_ns)
 		file->is_other = true;
 		others++;
 		diag_add(links->diag, ASTERISM_WARNING, NULL,
-			 "begin the session anew; with asterismd: asterism ctl deactivate and activate the unit",
+			 "begin the session anew; with asterismd: asterism ctl reload, or deactivate and activate the "
+			 "unit",
 			 "%s has been replaced: processes that begin with the new one raise no event of its probes",
 			 file->path);
 	}
 	return others;
+}
+
+size_t links_replaced(const struct links *links)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < links->file_count; i++)
+		count += links->files[i].is_other || !is_same(&links->files[i]);
+	return count;
 }

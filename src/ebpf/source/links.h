@@ -38,4 +38,7 @@ void links_fini(struct links *links);
 /* Looks at the files, once a second. Returns how many have newly been found to be others; each is told of once. */
 uint64_t links_look(struct links *links, uint64_t now_ns);
 
+/* How many files are others by now, told of or not. */
+size_t links_replaced(const struct links *links);
+
 #endif

@@ -469,6 +469,11 @@ uint64_t source_set_lost(const struct source_set *set)
 	return set->missed + (set->ship ? ship_lost(set->ship) : 0);
 }
 
+uint64_t source_set_replaced(const struct source_set *set)
+{
+	return links_replaced(&set->links);
+}
+
 size_t source_set_programs(const struct source_set *set)
 {
 	return set->program_count;

@@ -77,6 +77,9 @@ uint64_t source_set_calls_32bit(const struct source_set *set);
 /* Firings missed and records dropped so far, as far as polls have found out. */
 uint64_t source_set_lost(const struct source_set *set);
 
+/* Files with probes of the set that have been replaced since: what begins with the new ones meets no probe. */
+uint64_t source_set_replaced(const struct source_set *set);
+
 /* As ebpf_run_time. */
 void source_set_run_time(const struct source_set *set, struct ebpf_run_time *time);
 

@@ -101,6 +101,7 @@ static void kernel_count(const struct executor *executor, struct session_totals 
 
 	totals->events += ebpf_events(kernel->ebpf);
 	totals->lost += ebpf_lost(kernel->ebpf);
+	totals->replaced += ebpf_replaced(kernel->ebpf);
 	for (uint32_t i = 0; i < totals->rule_count; i++) {
 		if (kernel->excluded[i])
 			continue;
