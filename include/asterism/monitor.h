@@ -123,6 +123,17 @@ int64_t asterism_monitor_add_update(struct asterism_monitor *monitor, const char
 				    const struct asterism_update *update);
 
 /*
+ * Has the rules of a unit of the same session evaluated, as updates are, with all elements of the sensors that they
+ * wait for: within the promise, whose costs they are part of. What they find is handed to on_match by the session's
+ * dispatch, after the evaluation; what is found until asterism_monitor_finish by the first dispatch after it. The unit
+ * need not be active, and several monitors may have it. Unloading it removes it here.
+ * Returns its name for asterism_monitor_remove_update, >= 0; -EINVAL: a rule waits for a sensor that this monitor does
+ * not read, or knows by other fields; -EOPNOTSUPP: a rule waits for the kernel, calls functions or has AGGREGATE;
+ * -ENOMEM.
+ */
+int64_t asterism_monitor_add_rules(struct asterism_monitor *monitor, struct asterism_rules *rules);
+
+/*
  * Removes an update. It sees no more elements from the next period on, and is released by a dispatch thereafter, or by
  * asterism_monitor_stop. Returns 0, -ENOENT, -ENOMEM.
  */
@@ -168,6 +179,7 @@ struct asterism_monitor_stats {
 	uint64_t processes;    /* that were read */
 	uint64_t out_of_scope; /* that ended before it was known whether they are observed */
 	uint64_t failed;       /* that could not be read */
+	uint64_t untold;       /* at any time: matches of rules that came faster than dispatches take them */
 };
 
 /* Counts, at any time. Returns 0, or -EINVAL (stats->size is not one that this library knows). */
@@ -179,7 +191,8 @@ int asterism_monitor_stats(const struct asterism_monitor *monitor, struct asteri
  */
 int asterism_monitor_finish(struct asterism_monitor *monitor);
 
-/* Ends it at once where it still runs, releases all updates and frees it. Not to be called by release. NULL is fine. */
+/* Ends it at once where it still runs, releases all updates and frees it. Not to be called by release or
+ * on_match. NULL is fine. */
 void asterism_monitor_stop(struct asterism_monitor *monitor);
 
 /* What happened to it since the last call: processes that cannot be read and the like. Valid until the next call. */

@@ -52,9 +52,10 @@ struct asterism_rules {
 	const struct program *program;
 	uint32_t number; /* names the unit in tickets */
 	struct live_unit
-		work;   /* executor NULL: not active; muted: deactivated in a callback, ends after the dispatch */
-	bool answered;  /* on_match was asked, and so is not told once more */
-	bool unloading; /* in a callback: goes when the dispatch is over */
+		work;      /* executor NULL: not active; muted: deactivated in a callback, ends after the dispatch */
+	bool answered;     /* on_match was asked, and so is not told once more */
+	uint32_t attached; /* so many monitors still have it */
+	bool unloading;    /* in a callback: goes when the dispatch is over */
 	struct session_totals past, now;
 	struct ebpf_run_time past_time;
 	struct react_tallies tallies;
@@ -107,6 +108,9 @@ void api_recordings_poll(struct asterism_session *session, uint64_t *wait_ns);
 
 /* Adds a process to what is monitored. */
 int api_monitors_enter(struct asterism_session *session, pid_t pid);
+
+/* Takes the unit out of all monitors, which give it back in a dispatch to come. */
+void api_monitors_forget(struct asterism_rules *rules);
 
 /* Looks after monitors; lessens *wait_ns. */
 int api_monitors_poll(struct asterism_session *session, uint64_t *wait_ns);

@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how monitors belong to a session, and how functions of a program become their evaluations. */
 
-#include "api/api-priv.h"
+#include "api/monitor-priv.h"
 
 #include "api/sized.h"
 #include "base/alloc.h"
 #include "sensor/catalog.h"
 #include "session/executor/kinds.h"
-#include "session/monitor/monitor.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { USUAL_PERIODS = 3 };
-
-struct asterism_monitor {
-	struct asterism_session *session;
-	struct asterism_monitor *next;
-	struct asterism_monitor_options options;
-	struct event_catalog *catalog;
-	struct stream_wants wants;
-	struct monitor_declared *declared;
-	struct executor *scope;
-	struct monitor *engine;
-	struct monitor_promise promise;
-	struct asterism_diag *diag, *news; /* what the engine says; what was handed out */
-	bool runs, has_ended;
-};
 
 /* ---- updates */
 
@@ -512,6 +497,7 @@ int asterism_monitor_stats(const struct asterism_monitor *monitor, struct asteri
 		own.lost = atomic_load(&watch->lost);
 		own.violations = atomic_load(&watch->violations);
 		own.most_ns = atomic_load(&watch->most_ns);
+		own.untold = api_monitor_rules_untold(monitor);
 		own.mean_ns = own.elements ? atomic_load(&watch->sum_ns) / own.elements : 0;
 		monitor_count_copies(monitor->engine, &own.uncopied, &unused);
 	}
@@ -550,10 +536,13 @@ int api_monitors_poll(struct asterism_session *session, uint64_t *wait_ns)
 	int result = 0;
 
 	for (struct asterism_monitor *monitor = session->monitors; monitor && !result; monitor = monitor->next) {
-		if (!monitor->runs)
-			continue;
-		result = monitor_step(monitor->engine);
-		*wait_ns = *wait_ns < MONITOR_STEP_NS ? *wait_ns : MONITOR_STEP_NS;
+		if (monitor->runs)
+			result = monitor_step(monitor->engine);
+		else
+			monitor_idle(monitor->engine);
+		result = result ? result : api_monitor_rules_take(monitor);
+		if (monitor->runs)
+			*wait_ns = *wait_ns < MONITOR_STEP_NS ? *wait_ns : MONITOR_STEP_NS;
 	}
 	return result ? diag_error(session->diag, NULL, result, "sensors cannot be read: %s", strerror(-result)) : 0;
 }

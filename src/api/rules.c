@@ -216,7 +216,8 @@ void asterism_rules_unload(struct asterism_rules *rules)
 	if (!rules)
 		return;
 	asterism_diag_clear(rules->session->diag);
-	if (!rules->session->dispatching)
+	api_monitors_forget(rules);
+	if (!rules->session->dispatching && !rules->attached)
 		unload(rules);
 	else
 		rules->work.muted = rules->unloading = true;
@@ -226,8 +227,10 @@ void api_rules_settle(struct asterism_session *session)
 {
 	for (struct asterism_rules *unit = session->units, *next; unit; unit = next) {
 		next = unit->next;
-		if (unit->unloading)
+		if (unit->unloading && !unit->attached)
 			unload(unit);
+		else if (unit->unloading && !unit->work.executor)
+			continue; /* a monitor still evaluates it */
 		else if (unit->work.muted)
 			api_work_close(unit);
 	}

@@ -23,10 +23,13 @@ struct seen {
 	int id, path;
 };
 
+struct found;
+
 struct stage {
 	struct asterism_session *session;
 	struct asterism_monitor *monitor;
 	struct seen first, second;
+	struct found *found;
 	int ended;
 };
 
@@ -176,6 +179,137 @@ static void come_and_go(void **state)
 	asterism_monitor_stop(stage->monitor);
 	assert_int_equal(stage->first.released, 1);
 	assert_int_equal(stage->second.released, 1);
+}
+
+struct found {
+	uint64_t matches, wrong;
+	struct asterism_rules *unit;
+	int unloads; /* the unit, with the first match */
+};
+
+static int on_match(void *context, const struct asterism_match *match)
+{
+	struct found *found = ((struct stage *)context)->found;
+	struct asterism_value value;
+
+	found->wrong += asterism_match_unit(match) != found->unit || strcmp(asterism_match_rule(match), "pair") != 0 ||
+			asterism_match_value(match, 0, &value) || value.as.u64 != found->matches;
+	found->matches++;
+	if (found->unloads)
+		asterism_rules_unload(found->unit);
+	return ASTERISM_CONTINUE;
+}
+
+static struct asterism_rules *load_rule(struct stage *stage, const char *sensors, const char *rest)
+{
+	struct asterism_rules *unit = NULL;
+	char text[512];
+
+	snprintf(text, sizeof text, "EVENTS \"%s\" %s", sensors, rest);
+	assert_int_equal(asterism_rules_load_text(stage->session, text, strlen(text), NULL, &unit), 0);
+	return unit;
+}
+
+#define PAIR                                                                                   \
+	"RULE pair PATTERN { [request_begin:a, request_begin:b] } WHERE { b.id == a.id + 1 } " \
+	"RETURN { a.id, b.path }"
+
+static void open_with_matches(struct stage *stage, struct found *found)
+{
+	const struct asterism_session_options options = {
+		.size = sizeof options, .on_exit = on_exit_of_plant, .on_match = on_match, .context = stage
+	};
+	struct asterism_monitor_options monitor = { 0 };
+
+	asterism_session_free(stage->session);
+	stage->found = found;
+	assert_int_equal(asterism_session_open(&options, NULL, &stage->session), 0);
+	assert_int_equal(open_with(stage, &monitor), 0);
+}
+
+/* Rules of a unit are evaluated as updates are, beside them, and their matches come with the dispatch. */
+static void rules(void **state)
+{
+	struct stage *stage = *state;
+	struct found found = { 0 };
+	struct asterism_monitor_stats stats = { .size = sizeof stats };
+	struct asterism_rule_info info = { .size = sizeof info };
+	struct asterism_update update = { .size = sizeof update, .commit = commit_any, .context = &stage->first };
+	char *const command[] = { plant, "paced", "100", "500", NULL };
+
+	open_with_matches(stage, &found);
+	found.unit = load_rule(stage, source, PAIR);
+	assert_true(asterism_monitor_add_rules(stage->monitor, found.unit) >= 0);
+	assert_true(asterism_monitor_add_update(stage->monitor, NULL, &update) >= 0);
+	assert_int_equal(asterism_monitor_start(stage->monitor, NULL), 0);
+	assert_int_equal(asterism_session_launch(stage->session, command, NULL), 0);
+	for (int i = 0; i < 2000 && !stage->ended; i++)
+		assert_true(asterism_session_wait(stage->session, 20) >= 0);
+	assert_int_equal(asterism_monitor_finish(stage->monitor), 0);
+	assert_true(asterism_session_dispatch(stage->session) >= 0);
+	assert_int_equal(asterism_monitor_stats(stage->monitor, &stats), 0);
+	assert_int_equal(stats.elements, 100);
+	assert_int_equal(stats.untold, 0);
+	assert_int_equal(stage->first.elements, 100);
+	assert_int_equal(found.matches, 99);
+	assert_int_equal(found.wrong, 0);
+	asterism_monitor_stop(stage->monitor);
+	assert_int_equal(asterism_rules_info(found.unit, 0, &info), 0);
+	assert_int_equal(info.matches, 99);
+	asterism_rules_unload(found.unit);
+}
+
+/* A unit may be unloaded while a monitor evaluates it, even by what it finds. */
+static void rules_go(void **state)
+{
+	struct stage *stage = *state;
+	struct found found = { .unloads = 1 };
+	struct asterism_update update = { .size = sizeof update, .commit = commit_any, .context = &stage->first };
+	char *const command[] = { plant, "paced", "1000000", "500", NULL };
+	pid_t pid;
+
+	open_with_matches(stage, &found);
+	found.unit = load_rule(stage, source, PAIR);
+	assert_true(asterism_monitor_add_rules(stage->monitor, found.unit) >= 0);
+	assert_true(asterism_monitor_add_update(stage->monitor, NULL, &update) >= 0);
+	assert_int_equal(asterism_monitor_start(stage->monitor, NULL), 0);
+	assert_int_equal(asterism_session_launch(stage->session, command, &pid), 0);
+	for (int i = 0; i < 2000 && !found.matches; i++)
+		assert_true(asterism_session_wait(stage->session, 20) >= 0);
+	found.unloads = 0;
+	await(stage, &stage->first.elements, stage->first.elements + 100);
+	assert_int_equal(found.wrong, 0);
+	found.unit = load_rule(stage, source, PAIR);
+	assert_true(asterism_monitor_add_rules(stage->monitor, found.unit) >= 0);
+	await(stage, &stage->first.elements, stage->first.elements + 100);
+	kill(pid, SIGKILL);
+	asterism_rules_unload(found.unit);
+	asterism_monitor_stop(stage->monitor);
+}
+
+static void wrong_rules(void **state)
+{
+	struct stage *stage = *state;
+	struct found found = { 0 };
+	const struct {
+		const char *rest, *says;
+		int result;
+	} rows[] = {
+		{ "RULE r PATTERN { [request_begin:a, sched_switch:b] }", "waits for the kernel", -EOPNOTSUPP },
+		{ "RULE r PATTERN { [request_begin:a] } DO { CALL Kill(#PID) }", "act on nothing", -EOPNOTSUPP },
+		{ "RULE r PATTERN { [request_begin:a] } AGGREGATE { COUNT }", "AGGREGATE", -EOPNOTSUPP },
+	};
+
+	open_with_matches(stage, &found);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct asterism_rules *unit = load_rule(stage, source, rows[i].rest);
+
+		assert_int_equal(asterism_monitor_add_rules(stage->monitor, unit), rows[i].result);
+		assert_non_null(strstr(asterism_session_error(stage->session), rows[i].says));
+		asterism_rules_unload(unit);
+	}
+	assert_int_equal(asterism_monitor_add_rules(stage->monitor, NULL), -EINVAL);
+	asterism_monitor_stop(stage->monitor);
 }
 
 /* What an update costs is tried with a twin of it; without one it has to be said. */
@@ -328,6 +462,9 @@ int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(come_and_go, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rules, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rules_go, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(wrong_rules, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(promises, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_slow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(copies, set_up, tear_down),

@@ -149,6 +149,18 @@ shopt -s extglob
 	[ "$output" = "" ]
 }
 
+@test "examples: rules within a promise find slow requests" {
+	plant=$(dirname "$BATS_TEST_DIRNAME")/../build/tests/kernel/plant-sensors
+	[ -z "${ASTERISM_TEST_PROGRAMS:-}" ] || plant=$ASTERISM_TEST_PROGRAMS/plant-sensors
+	make -s monitor-rules
+	export ASTERISM_SENSORS=$BATS_TEST_TMPDIR/socket
+	run -0 --separate-stderr timeout 60 ./monitor-rules "sensor:$plant" "$plant" requests 2 20 5
+	[[ $output == *"request 4 took 1"*" ms"* ]]
+	[[ $output == *"80 elements, 0 lost"* ]]
+	[[ $stderr == *"every request is judged within "* ]]
+	run -1 timeout 60 ./monitor-rules sensor:none.events "$plant" requests 1 3 0
+}
+
 @test "examples: functions of a program get every element of sensors" {
 	: "${ASTERISM_TEST_PROGRAMS:=$BATS_TEST_DIRNAME/../../build/tests/kernel}"
 	export ASTERISM_SENSORS=$BATS_TEST_TMPDIR/socket

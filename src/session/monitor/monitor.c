@@ -147,6 +147,12 @@ int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monito
 	return name;
 }
 
+void monitor_idle(struct monitor *monitor)
+{
+	monitor_evaluations_begin(monitor->evaluations);
+	monitor_evaluations_collect(monitor->evaluations);
+}
+
 bool monitor_is_empty(const struct monitor *monitor)
 {
 	return !monitor->row_count;

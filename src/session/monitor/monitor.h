@@ -62,6 +62,9 @@ void monitor_free(struct monitor *monitor);
 int64_t monitor_add(struct monitor *monitor, int64_t sensor, const struct monitor_evaluation_kind *kind, void *context);
 int monitor_remove(struct monitor *monitor, int64_t name);
 
+/* While the evaluator does not run: what has been removed is released. */
+void monitor_idle(struct monitor *monitor);
+
 /* Whether there is no evaluation. */
 bool monitor_is_empty(const struct monitor *monitor);
 
