@@ -135,6 +135,12 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 
 static int check(const struct cli_arguments *arguments)
 {
+	if (cli_has(arguments, OPTION_FROM_TRACE)) {
+		cli_error("a trace is evaluated by 'asterism replay', by the same rules and measures: nothing is "
+			  "promised of what is over");
+		cli_hint("asterism replay [--measure EVENT] [--heartbeat EVENT=TIME] [FILE...] TRACE");
+		return STATUS_USAGE;
+	}
 	if (!arguments->operand_count && !cli_has(arguments, OPTION_RULE) && !measuring_is_asked(arguments)) {
 		cli_error("nothing to evaluate: there is no rule, and nothing to measure");
 		cli_hint("asterism monitor FILE... -- CMD, or asterism monitor --measure EVENT -- CMD");
@@ -323,14 +329,16 @@ const struct cli_command cmd_monitor = {
 		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
 		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
 		"kernel, too, are evaluated beside the promise, as 'asterism run' does: nothing is known of their "
-		"rate.",
-	.options = { OPTION_ALL,          OPTION_CATALOG, OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
-		     OPTION_METRICS,      OPTION_COPY,    OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
-		     OPTION_FOR,          OPTION_FORMAT,  OPTION_HOLD,     OPTION_LATENCY,   OPTION_MATCH_LIMIT,
-		     OPTION_MIN_SEVERITY, OPTION_MODE,    OPTION_OUTPUT,   OPTION_PERIOD,    OPTION_PID,
-		     OPTION_PROVE,        OPTION_QUIET,   OPTION_RAISE,    OPTION_RULE,      OPTION_SCHEDULE,
-		     OPTION_SENSOR,       OPTION_SEND,    OPTION_SET,      OPTION_STRICT,    OPTION_VERBOSE,
-		     OPTION_WHEN,         OPTION_WHY },
+		"rate.\n\n"
+		"What was recorded is evaluated by 'asterism replay', which takes the same rules, --measure and "
+		"--heartbeat, and finds the same.",
+	.options = { OPTION_ALL,         OPTION_CATALOG,      OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
+		     OPTION_METRICS,     OPTION_COPY,         OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
+		     OPTION_FOR,         OPTION_FROM_TRACE,   OPTION_FORMAT,   OPTION_HOLD,      OPTION_LATENCY,
+		     OPTION_MATCH_LIMIT, OPTION_MIN_SEVERITY, OPTION_MODE,     OPTION_OUTPUT,    OPTION_PERIOD,
+		     OPTION_PID,         OPTION_PROVE,        OPTION_QUIET,    OPTION_RAISE,     OPTION_RULE,
+		     OPTION_SCHEDULE,    OPTION_SENSOR,       OPTION_SEND,     OPTION_SET,       OPTION_STRICT,
+		     OPTION_VERBOSE,     OPTION_WHEN,         OPTION_WHY },
 	.examples = examples,
 	.launches = true,
 	.run = run,

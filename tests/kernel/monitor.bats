@@ -144,6 +144,11 @@ wait_until() {
 	[ ! -e launched ]
 }
 
+@test "a trace is refused with the command that evaluates it" {
+	run --separate-stderr -2 "$ASTERISM" monitor --from trace never.rule
+	[[ $stderr == *"a trace is evaluated by 'asterism replay'"*"asterism replay [--measure EVENT]"* ]]
+}
+
 @test "wrong declarations are told" {
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor other,rate=1000/s never.rule -- true
 	[[ $stderr == *"--sensor other: nothing that is monitored is called so"* ]]

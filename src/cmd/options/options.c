@@ -99,6 +99,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				   "decides" },
 	[OPTION_FROM] = { "from", 0, CLI_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
+	[OPTION_FROM_TRACE] = { "from", 0, CLI_TEXT, "TRACE", NULL,
+				"nothing is promised of what is over: 'asterism replay' evaluates a trace" },
 	[OPTION_GRAPH_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", graph_choices,
 				  "what is written: text (default), dot (for Graphviz) or json" },
 	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "GROUP", NULL,
