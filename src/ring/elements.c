@@ -34,6 +34,7 @@ static void go_on_at(struct ring_elements *reader, uint64_t sequence, bool is_la
 {
 	reader->position = sequence * reader->ring.sub_units;
 	reader->is_late |= is_late;
+	reader->was_idle = false;
 	reader->end = 0;
 }
 
@@ -264,14 +265,21 @@ bool ring_elements_take(struct ring_elements *reader)
 
 bool ring_elements_in_flight(const struct ring_elements *reader)
 {
-	uint64_t position;
+	uint64_t position, word;
 
-	return !ring_is_at_rest(&reader->ring, &position);
+	return !ring_is_at_rest(&reader->ring, &position, &word);
 }
 
-bool ring_elements_is_idle(const struct ring_elements *reader)
+bool ring_elements_is_idle(struct ring_elements *reader)
 {
 	uint64_t position;
 
-	return ring_is_at_rest(&reader->ring, &position) && position == reader->position;
+	reader->was_idle =
+		ring_is_at_rest(&reader->ring, &position, &reader->idle_word) && position == reader->position;
+	return reader->was_idle;
+}
+
+bool ring_elements_is_still_idle(const struct ring_elements *reader)
+{
+	return reader->was_idle && ring_word_load(reader->ring.control) == reader->idle_word;
 }

@@ -38,6 +38,8 @@ struct ring_elements {
 	uint64_t end; /* of the element looked at; 0: none */
 	uint64_t end_ts;
 	int failed; /* 0, -EBADMSG */
+	bool was_idle;
+	uint64_t idle_word; /* the reserve word then */
 };
 
 struct ring_element {
@@ -80,6 +82,12 @@ bool ring_elements_in_flight(const struct ring_elements *reader);
  * Whether, besides, everything that it has committed is taken: then every event that the reader has not taken will be
  * committed after this call began, however long ago the last look was.
  */
-bool ring_elements_is_idle(const struct ring_elements *reader);
+bool ring_elements_is_idle(struct ring_elements *reader);
+
+/*
+ * Whether nothing has been begun since ring_elements_is_idle said so: then it would say so again. A load and no more.
+ * A word that is the same again after 2^32 events is taken for the same; the next event tells.
+ */
+bool ring_elements_is_still_idle(const struct ring_elements *reader);
 
 #endif

@@ -152,13 +152,14 @@ static bool is_at_rest(const struct ring *ring, struct look *now)
 	return committed == units && ring_word_load_again(ring->control) == now->word;
 }
 
-bool ring_is_at_rest(const struct ring *ring, uint64_t *position)
+bool ring_is_at_rest(const struct ring *ring, uint64_t *position, uint64_t *word)
 {
 	struct look now;
 
 	if (!is_at_rest(ring, &now))
 		return false;
 	*position = now.position;
+	*word = now.word;
 	return true;
 }
 

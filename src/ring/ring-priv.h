@@ -37,8 +37,8 @@ bool ring_is_overwritten(const struct ring *ring, uint64_t sequence);
 
 /*
  * Whether no writer was between reservation and commit at some moment of this call; false where it was not seen. Stores
- * the position at which they were then.
+ * the position at which they were then, and the reserve word, which changes with the next reservation.
  */
-bool ring_is_at_rest(const struct ring *ring, uint64_t *position);
+bool ring_is_at_rest(const struct ring *ring, uint64_t *position, uint64_t *word);
 
 #endif

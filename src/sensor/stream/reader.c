@@ -146,25 +146,52 @@ static bool may_make_sense(struct stream_reader *reader)
 	return true;
 }
 
+/* Most rings are still as they were. */
+static bool is_still_idle(struct stream_reader *reader)
+{
+	const struct stream_reading *reading = reader->reading;
+
+	if (!reader->elements.was_idle || reader->is_closed)
+		return false;
+	/* As below: before the ring is looked at. */
+	uint64_t now = reading->turn_ns ? reading->turn_ns : reading->now();
+
+	if (!ring_elements_is_still_idle(&reader->elements))
+		return false;
+	raise_to(reader, now - reading->visible_ns);
+	return true;
+}
+
 /* Elements that nobody wants are not gone through for longer than this many. */
 enum { UNWANTED_MAX = 4096 };
+
+/* Goes on to one that somebody wants. Returns whether there is no more that could be one. */
+static bool go_on(struct stream_reader *reader)
+{
+	int passed = 0;
+
+	while (!reader->input.head && !reader->is_over && passed++ < UNWANTED_MAX && take(reader))
+		;
+	return !reader->input.head && passed <= UNWANTED_MAX;
+}
 
 void stream_reader_look(struct merge_input *input)
 {
 	struct stream_reader *reader = (struct stream_reader *)input;
-	uint64_t now = reader->reading->now(); /* before the ring is looked at: what comes after that is not before */
-	bool was_closed = reader->is_closed;
-	int passed = 0;
+	bool was_closed = reader->is_closed, is_through;
+	uint64_t now;
 
-	while (!input->head && !reader->is_over && passed++ < UNWANTED_MAX && take(reader))
-		;
+	if (is_still_idle(reader) || (!go_on(reader) && input->head))
+		return;
+	now = reader->reading->now(); /* before the ring is looked at: what comes after that is not before */
+	is_through = go_on(reader);
 	if (input->head)
 		return;
 	if (reader->elements.failed && may_make_sense(reader)) {
 		reader->elements.failed = 0;
 		return;
 	}
-	if (reader->elements.failed || reader->is_over || (was_closed && passed <= UNWANTED_MAX)) {
+	if (reader->elements.failed || reader->is_over || (was_closed && is_through)) {
 		input->floor_ns = MERGE_NEVER;
 	} else if (ring_elements_is_idle(&reader->elements)) {
 		reader->since_ns = 0;

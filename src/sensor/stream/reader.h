@@ -43,6 +43,11 @@ enum {
 struct stream_reading {
 	struct stream_clock clock; /* its owner looks now and then */
 	uint64_t (*now)(void);     /* CLOCK_MONOTONIC */
+	/*
+	 * What that was when the owner's turn began, for rings that are still as they were: 0, and each look reads the
+	 * clock.
+	 */
+	uint64_t turn_ns;
 	uint64_t visible_ns, hold_ns;
 	uint64_t begin_ns;     /* what was raised before is left out, */
 	uint64_t end_ns;       /* and what came later; MERGE_NEVER: there is no end yet */
@@ -70,7 +75,8 @@ struct stream_reader {
 	uint64_t since_ns; /* when one was first seen in between; 0: none is */
 	uint64_t last_ns;  /* time of the last element */
 	uint64_t dropped_before, lost_told; /* what its owner has told of stream_reader_lost */
-	uint64_t begun_ns;                  /* for its owner: when it began to be read */
+	uint64_t begun_ns;                  /* for its owner: when it began to be read, */
+	uint64_t position_before;           /* and how far it had come */
 	struct event_header *record;
 };
 

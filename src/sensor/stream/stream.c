@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "sensor/stream/follow.h"
+#include "sensor/stream/pace.h"
 #include "sensor/stream/queue.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ struct stream {
 	size_t process_count, process_capacity;
 	struct stream_counts counts; /* of processes that are gone */
 	uint64_t next_scope_ns;
+	uint64_t wait_ns; /* to the next turn */
 	int failed;
 	bool keeps; /* somebody looks back now and then */
 };
@@ -258,6 +260,7 @@ int stream_new(const struct stream_options *options, struct asterism_diag *diag,
 		.end_ns = MERGE_NEVER,
 		.record_bytes = options->record_bytes,
 	};
+	stream->wait_ns = PACE_MAX_NS;
 	result = open_stream(stream, diag);
 	if (result)
 		stream_free(stream);
@@ -377,15 +380,43 @@ static void look_after(struct stream *stream)
 	}
 }
 
+static void set_pace(struct stream *stream, uint64_t took_ns)
+{
+	stream->wait_ns = pace_begin(stream->wait_ns);
+	for (size_t i = 0; i < stream->process_count; i++) {
+		struct stream_process *process = stream->processes[i];
+
+		for (uint32_t j = 0; j < process->reader_count; j++) {
+			struct stream_reader *reader = &process->readers[j];
+			const struct ring *ring = &reader->elements.ring;
+			uint64_t filled = reader->elements.position - reader->position_before;
+
+			reader->position_before += filled;
+			stream->wait_ns = pace_limit(
+				stream->wait_ns,
+				&(struct pace_ring){ (uint64_t)ring->sub_units * ring->sub_count, filled }, took_ns);
+		}
+	}
+}
+
+uint64_t stream_wait_ns(const struct stream *stream)
+{
+	return stream->merge.has_more ? 0 : stream->wait_ns;
+}
+
 int stream_turn(struct stream *stream, uint64_t *passed_ns)
 {
 	int served = serve(stream), result;
+	uint64_t before_ns = stream->reading.turn_ns;
 
+	stream->reading.turn_ns = clock_now_ns();
 	stream_clock_look(&stream->reading.clock);
 	result = merge_turn(&stream->merge, TURN_EVENTS, on_event, stream);
 	if (queue_is_full(&stream->queue))
 		queue_push_on(&stream->queue);
 	look_after(stream);
+	if (before_ns)
+		set_pace(stream, stream->reading.turn_ns - before_ns);
 	*passed_ns = stream->merge.watermark_ns;
 	return result ? result : served;
 }
@@ -407,11 +438,6 @@ bool stream_has_more(const struct stream *stream)
 		if (stream->processes[i]->is_in && !is_over(stream->processes[i]))
 			return true;
 	return false;
-}
-
-bool stream_is_behind(const struct stream *stream)
-{
-	return stream->merge.has_more;
 }
 
 /* Of processes that have ended the newest are kept. */

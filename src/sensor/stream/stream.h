@@ -46,11 +46,11 @@ struct stream_counts {
 int stream_new(const struct stream_options *options, struct asterism_diag *diag, struct stream **made);
 void stream_free(struct stream *stream);
 
-/* Readable when a process comes or goes. Events do not wake anybody: stream_turn is to be called every STREAM_WAIT_NS.
- */
+/* Readable when a process comes or goes. Events do not wake anybody: see stream_wait_ns. */
 int stream_fd(const struct stream *stream);
 
-enum { STREAM_WAIT_NS = 5 * 1000 * 1000 };
+/* How long after the last turn the next one is due (pace.h); 0: that one has left something. */
+uint64_t stream_wait_ns(const struct stream *stream);
 
 /*
  * Events from elsewhere, in about the order of their times. stream_is_full: there is no room for another one before the
@@ -67,9 +67,6 @@ int stream_turn(struct stream *stream, uint64_t *passed_ns);
 /* Nothing that is raised after now counts; turns hand out the rest, until there is no more. */
 void stream_end(struct stream *stream);
 bool stream_has_more(const struct stream *stream);
-
-/* Whether the last turn has left something that was due. */
-bool stream_is_behind(const struct stream *stream);
 
 /*
  * For who looks back now and then: stream_keep instead of turns, as often as news may come. Processes that have ended

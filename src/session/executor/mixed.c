@@ -27,10 +27,10 @@
 enum { GRACE_NS = 50 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
 
 /*
- * Where there are sensors: how often they are looked at, how long after its time the kernel's programs have shipped an
- * event unless the machine stops, and how often a poll takes more while there is no room for all that they have.
+ * Where there are sensors: how long after its time the kernel's programs have shipped an event unless the machine
+ * stops, and how often a poll takes more while there is no room for all that they have.
  */
-enum { LOOK_NS = 5 * 1000 * 1000, ARRIVE_NS = 1000 * 1000, ROUNDS = 64 };
+enum { ARRIVE_NS = 1000 * 1000, ROUNDS = 64 };
 
 struct mixed {
 	struct executor executor; /* first */
@@ -93,8 +93,10 @@ static int poll_with_sensors(struct mixed *mixed, uint64_t *wait_ns)
 		*wait_ns = 0;
 		return 0;
 	}
-	if (*wait_ns > LOOK_NS)
-		*wait_ns = LOOK_NS;
+	uint64_t look = sensing_wait_ns(mixed->sensing);
+
+	if (*wait_ns > look)
+		*wait_ns = look;
 	return result;
 }
 

@@ -137,6 +137,11 @@ int sensing_turn(struct sensing *sensing, uint64_t arrived_ns, uint64_t *passed_
 	return stream_turn(sensing->stream, passed_ns);
 }
 
+uint64_t sensing_wait_ns(const struct sensing *sensing)
+{
+	return stream_wait_ns(sensing->stream);
+}
+
 void sensing_end(struct sensing *sensing)
 {
 	stream_end(sensing->stream);

@@ -40,6 +40,9 @@ int sensing_take(struct sensing *sensing, const struct event_header *record);
  */
 int sensing_turn(struct sensing *sensing, uint64_t arrived_ns, uint64_t *passed_ns);
 
+/* How long after it the next is due: sooner where much comes. */
+uint64_t sensing_wait_ns(const struct sensing *sensing);
+
 /* No event after now: after some more turns there is no more. */
 void sensing_end(struct sensing *sensing);
 bool sensing_has_more(const struct sensing *sensing);

@@ -308,7 +308,7 @@ static int resume(struct recording_sensors *sensors)
 	return result;
 }
 
-int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer *trace, bool flush, bool *again)
+int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer *trace, bool flush, uint64_t *wait_ns)
 {
 	uint64_t passed_ns;
 	int result;
@@ -322,7 +322,8 @@ int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer 
 	result = stream_turn(sensors->stream, &passed_ns);
 	if (result == PAUSE)
 		return sensors->failed;
-	*again |= stream_is_behind(sensors->stream);
+	if (stream_wait_ns(sensors->stream) < *wait_ns)
+		*wait_ns = stream_wait_ns(sensors->stream);
 	return flush && !result ? flush_packet(sensors, passed_ns) : result;
 }
 
@@ -343,11 +344,10 @@ static void write_end(struct recording_sensors *sensors)
 static int drain(struct recording_sensors *sensors, struct ctf_writer *trace)
 {
 	int result = 0, failed = 0;
-	bool again;
+	uint64_t wait_ns = 0;
 
 	do {
-		again = false;
-		result = recording_sensors_turn(sensors, trace, true, &again);
+		result = recording_sensors_turn(sensors, trace, true, &wait_ns);
 		if (result && !sensors->is_dropped)
 			give_up(sensors);
 		failed = failed ? failed : result;

@@ -34,10 +34,10 @@ int recording_sensors_new(const struct recording_sensors_options *options, struc
 void recording_sensors_free(struct recording_sensors *sensors);
 
 /*
- * Takes what there is, and writes packets that are full, or, to flush, all. *again: there is more. The first failure to
- * write is returned, as by ctf_writer_packet.
+ * Takes what there is, and writes packets that are full, or, to flush, all. *wait_ns is brought down to when the next
+ * turn should be. The first failure to write is returned, as by ctf_writer_packet.
  */
-int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer *trace, bool flush, bool *again);
+int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer *trace, bool flush, uint64_t *wait_ns);
 
 /* Takes and writes all that was raised until now, and tells what is lost: the end. */
 int recording_sensors_finish(struct recording_sensors *sensors, struct ctf_writer *trace);

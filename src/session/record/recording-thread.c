@@ -117,7 +117,7 @@ static int carry_out(struct recording_thread *thread)
 	const struct recording_work *work = &thread->work;
 	const struct mail *taken = &thread->taken;
 	uint64_t now = clock_now_ns();
-	bool again = false;
+	uint64_t wait_ns = work->look_ns;
 	int result = write_marks(thread);
 
 	if (taken->description) {
@@ -131,8 +131,8 @@ static int carry_out(struct recording_thread *thread)
 		result = first_of(result, thread->flushed_now);
 	}
 	if (now >= thread->next_look_ns) {
-		result = first_of(result, work->look(work->context, taken->missed, &again));
-		thread->next_look_ns = again ? now : now + work->look_ns;
+		result = first_of(result, work->look(work->context, taken->missed, &wait_ns));
+		thread->next_look_ns = now + wait_ns;
 	}
 	return taken->finish ? first_of(result, work->finish(work->context, taken->missed)) : result;
 }

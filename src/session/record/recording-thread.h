@@ -30,8 +30,9 @@ struct recording_description;
 
 /* What the thread does. All of it may take its time; results are 0 or -errno with a message in the diag. */
 struct recording_work {
-	/* Now and then; missed: what recording_thread_report said. *again: there is more to do at once. */
-	int (*look)(void *context, uint64_t missed, bool *again);
+	/* Now and then; missed: what recording_thread_report said. *wait_ns: look_ns, or when the next should be
+	 * sooner. */
+	int (*look)(void *context, uint64_t missed, uint64_t *wait_ns);
 	int (*mark)(void *context, const struct recording_mark *mark);
 	int (*snapshot)(void *context, const struct recording_snapshot_order *order);
 	int (*finish)(void *context, uint64_t missed);

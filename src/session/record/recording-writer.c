@@ -252,12 +252,13 @@ static int begin_streams(struct recording_writer *writer)
 }
 
 /* What applications have raised, which has rings that are smaller. */
-static int write_sensors(struct recording_writer *writer, bool all, bool *again)
+static int write_sensors(struct recording_writer *writer, bool all, uint64_t *wait_ns)
 {
-	return writer->options.sensors ? recording_sensors_turn(writer->options.sensors, writer->trace, all, again) : 0;
+	return writer->options.sensors ? recording_sensors_turn(writer->options.sensors, writer->trace, all, wait_ns)
+				       : 0;
 }
 
-static int look(void *context, uint64_t missed, bool *again)
+static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_next, .until_ns = clock_now_ns() };
@@ -266,7 +267,7 @@ static int look(void *context, uint64_t missed, bool *again)
 
 	if (writer->options.flight)
 		return recording_sensors_keep(writer->options.sensors);
-	sensed = write_sensors(writer, flushes, again);
+	sensed = write_sensors(writer, flushes, wait_ns);
 	if (how.until_ns - writer->looked_ns < RECORDING_WAIT_NS)
 		return sensed;
 	writer->looked_ns = how.until_ns;
@@ -277,7 +278,8 @@ static int look(void *context, uint64_t missed, bool *again)
 	writer->missed = missed;
 	begun = begin_streams(writer);
 	result = write_rings(writer, &how);
-	*again |= how.left;
+	if (how.left)
+		*wait_ns = 0;
 	result = result ? result : begun;
 	return result ? result : sensed;
 }
@@ -286,13 +288,13 @@ static int flush(void *context)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_peek, .until_ns = UINT64_MAX };
-	bool again;
+	uint64_t wait_ns = 0; /* the next look sees */
 	int result, sensed;
 
 	if (writer->options.flight)
 		return 0;
 	writer->flushed_ns = clock_now_ns();
-	sensed = write_sensors(writer, true, &again);
+	sensed = write_sensors(writer, true, &wait_ns);
 	result = write_rings(writer, &how);
 	return result ? result : sensed;
 }

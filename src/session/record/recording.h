@@ -161,7 +161,7 @@ void recording_flush(struct recording *recording);
 
 enum {
 	RECORDING_WAIT_NS = 20 * 1000 * 1000,
-	RECORDING_SENSORS_WAIT_NS = 5 * 1000 * 1000, /* their rings are smaller */
+	RECORDING_SENSORS_WAIT_NS = 2500 * 1000, /* their rings are smaller; the faster they fill, the sooner */
 	RECORDING_FLUSH_NS = 500 * 1000 * 1000,
 };
 

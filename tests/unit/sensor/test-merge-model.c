@@ -21,7 +21,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-bool real_is_idle(const struct ring_elements *reader); /* src/ring/elements.c, whose function has another name here */
+/* src/ring/elements.c, whose functions have other names here */
+bool real_is_idle(struct ring_elements *reader);
+bool real_is_still_idle(const struct ring_elements *reader);
 
 enum { WRITERS = 2, SUB_UNITS = 32, SUB_COUNT = 2, EVENTS_MAX = 4, CHOICES_MAX = 256, DRAWN = 200000, ID = 1 };
 
@@ -30,6 +32,8 @@ enum defect {
 	IGNORES_OPEN,  /* the watermark passes a ring in which a writer is in between */
 	LOOKS_AT_OPEN, /* only whether one is in between counts, not whether all has been taken */
 	CLOCK_AHEAD,   /* the clock is read when the ring has been looked at */
+	IS_STILL,      /* a ring that was idle once is taken for idle */
+	TURN_LATE,     /* the turn's clock is read when rings have been looked at */
 	DEFECTS,
 };
 
@@ -49,7 +53,7 @@ static struct writer writers[WRITERS];
 static struct stream_reader readers[WRITERS];
 static struct merge merge;
 static uint64_t clock_ns, handed_out, last_ts;
-static bool violated, is_drawn, is_quiet;
+static bool violated, is_drawn, is_quiet, has_turns;
 static enum defect defect;
 static uint8_t choices[CHOICES_MAX], limits[CHOICES_MAX];
 static uint32_t made, known; /* choices: of this run, and of it given from the one before */
@@ -111,11 +115,16 @@ static uint64_t now(void)
 	return ++clock_ns + (defect == CLOCK_AHEAD ? 3 : 0);
 }
 
-bool ring_elements_is_idle(const struct ring_elements *reader)
+bool ring_elements_is_idle(struct ring_elements *reader)
 {
 	if (defect == IGNORES_OPEN)
 		return true;
 	return defect == LOOKS_AT_OPEN ? !ring_elements_in_flight(reader) : real_is_idle(reader);
+}
+
+bool ring_elements_is_still_idle(const struct ring_elements *reader)
+{
+	return defect == IS_STILL ? reader->was_idle : real_is_still_idle(reader);
 }
 
 static int on_event(void *context, struct merge_input *input, const struct event_header *record)
@@ -139,6 +148,13 @@ static void open_writer(struct writer *writer, uint32_t events)
 	writer->last_step = 3 * events;
 }
 
+static void turn(struct stream_reading *reading)
+{
+	if (has_turns)
+		reading->turn_ns = now() + (defect == TURN_LATE ? 3 : 0);
+	merge_turn(&merge, UINT32_MAX, on_event, NULL);
+}
+
 /* One run: so many turns of the reader, then what is left. */
 static void run(uint32_t events, uint32_t turns)
 {
@@ -146,6 +162,7 @@ static void run(uint32_t events, uint32_t turns)
 	static const struct stream_form forms[] = { { .type = STREAM_NO_TYPE }, { .type = 0 } };
 	static struct stream_reading reading;
 
+	has_turns = is_drawn ? draw(2) : defect == TURN_LATE;
 	reading = (struct stream_reading){
 		.now = now, .hold_ns = UINT64_MAX, .end_ns = MERGE_NEVER, .record_bytes = sizeof(struct event_header)
 	};
@@ -161,14 +178,14 @@ static void run(uint32_t events, uint32_t turns)
 	}
 	is_quiet = false;
 	for (uint32_t i = 0; i < turns; i++)
-		merge_turn(&merge, UINT32_MAX, on_event, NULL);
+		turn(&reading);
 	is_quiet = true;
 	for (int i = 0; i < WRITERS; i++)
 		while (writers[i].step < writers[i].last_step)
 			go(&writers[i]);
 	/* The first may wait for what an input without an event has not said yet. */
 	for (int i = 0; i < 2; i++)
-		merge_turn(&merge, UINT32_MAX, on_event, NULL);
+		turn(&reading);
 	violated |= handed_out != WRITERS * (uint64_t)events || merge.late;
 	merge_fini(&merge);
 	for (int i = 0; i < WRITERS; i++)

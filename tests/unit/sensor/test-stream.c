@@ -2,6 +2,7 @@
 /* Rings of applications and events that are handed over, one after the other in one thread: what becomes of each. */
 
 #include "ring/exclusive.h"
+#include "sensor/stream/pace.h"
 #include "sensor/stream/queue.h"
 #include "sensor/stream/reader.h"
 
@@ -414,6 +415,27 @@ static void test_clock_off(void **unused)
 	assert_in_range(stream_clock_ns(&clock, raw + 300000000), ns + 100000000 - 1500000, ns + 100000000 + 1500000);
 }
 
+/* As often as the fastest ring needs it, and again seldom when that has been still for a while. */
+static void test_pace(void **state)
+{
+	const struct pace_ring still = { 1 << 14, 0 }, fast = { 1 << 14, 1 << 13 }, mad = { 1 << 14, 1ull << 40 };
+	uint64_t wait = pace_begin(PACE_MAX_NS);
+
+	(void)state;
+	assert_int_equal(wait, PACE_MAX_NS);
+	assert_int_equal(pace_limit(wait, &still, wait), PACE_MAX_NS);
+	assert_int_equal(pace_limit(wait, &fast, wait), PACE_MAX_NS / 2); /* half full: half as long */
+	assert_int_equal(pace_limit(wait, &fast, 0), PACE_MIN_NS);
+	assert_int_equal(pace_limit(wait, &mad, wait), PACE_MIN_NS);
+	assert_int_equal(pace_limit(wait, &mad, UINT64_MAX), wait);
+	wait = PACE_MIN_NS;
+	for (int i = 0; i < 60; i++) {
+		assert_true(pace_begin(wait) > wait || wait == PACE_MAX_NS);
+		wait = pace_begin(wait);
+	}
+	assert_int_equal(wait, PACE_MAX_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +449,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_window, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
+		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_clock_seldom),
 		cmocka_unit_test(test_clock_off),

@@ -300,10 +300,10 @@ int model_join(pthread_t thread, void **result)
 	return 0;
 }
 
-static int look(void *context, uint64_t missed, bool *again)
+static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 {
 	(void)context;
-	*again = false;
+	(void)wait_ns;
 	work.looks++;
 	work.is_disordered |= missed < work.missed;
 	work.missed = missed;

@@ -35,14 +35,15 @@ struct work {
 	char names[NAMES_MAX][256];
 };
 
-static int look(void *context, uint64_t missed, bool *again)
+static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 {
 	struct work *work = context;
 	sigset_t blocked;
 
 	work->looks++;
 	work->missed = missed;
-	*again = work->looks <= work->again;
+	if (work->looks <= work->again)
+		*wait_ns = 0;
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	work->takes_signals |= !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGUSR1);
 	if (work->has_gate) {
