@@ -2,12 +2,14 @@
 """What it costs a program to write an event of its own to a ring, beside LTTng-UST."""
 
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 from rows import Row
-from tools import HERE
+from tools import HERE, Missing
 
 EVENTS = 4_000_000
 WAYS = {"the clock alone": "clock", "exclusive writer": "exclusive", "shared ring, one thread": "shared",
@@ -130,6 +132,46 @@ def measure_reading(bench, rounds):
     return {name: values for name, values in samples.items() if None not in values}
 
 
+LOSS_RULE = """EVENTS "sensor:{program}"
+RULE never PATTERN {{ bench_load:e }} WHERE {{ e.a == 0 }}
+"""
+
+
+def lost_per_million(text, raised):
+    """Of what `run` and `record` say at their end."""
+    found = re.search(r"(\d+) events of sensors were", text)
+    return (int(found.group(1)) if found else 0) * 1e6 / raised
+
+
+def measure_loss(bench, rounds):
+    """Two threads raise a million events a second each, a session reads them: those lost, of a million."""
+    bench.need_root()
+    program = os.path.join(bench.build, "bench", "sensor-load")
+    rule = bench.rule_file("loss", LOSS_RULE.format(program=program))
+    trace = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    readers = {"a rule": ["run", "-q", rule],
+               "a recording": ["record", "-o", os.path.join(trace, "trace"), "-e", "sensor:bench_load"]}
+    samples = {}
+    try:
+        for _ in range(rounds):
+            for name, reader in readers.items():
+                for ring in ("128K", "1M"):
+                    shutil.rmtree(os.path.join(trace, "trace"), ignore_errors=True)
+                    done = subprocess.run([bench.asterism, *reader, "--", program, "2", "1000000",
+                                           "1" if bench.quick else "10"], stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, text=True,
+                                          env={**bench.environment, "ASTERISM_SENSORS_RING": ring})
+                    raised = re.search(r"^(\d+) (\d+)$", done.stdout, re.M)
+                    if not raised:
+                        raise Missing(f"no events: {done.stderr.strip()[-200:]}")
+                    samples.setdefault(f"{name}, rings of {ring}", []).append(
+                        lost_per_million(done.stderr, int(raised.group(1))))
+                    samples.setdefault("raised a second, each", []).append(int(raised.group(2)))
+    finally:
+        shutil.rmtree(trace)
+    return samples
+
+
 ROWS = [
     Row("write", "writing an event of 32 bytes with its time", "ns", "LTTng-UST",
         "exclusive <= the clock + 2 and <= 0.15 x LTTng-UST; shared <= 24, by two threads <= 35", measure_write),
@@ -143,4 +185,6 @@ ROWS = [
     Row("sensor-rare", "a sensor's event that is not like the others", "ns", None,
         "reference: 400 to 600 cycles for the first; registration <= 5 ms", measure_ways(RARE)),
     Row("sensor-read", "reading sensors", "ns", None, "an event <= 50", measure_reading),
+    Row("sensor-loss", "lost of two threads that raise a million events a second each", "of a million", None,
+        "0", measure_loss),
 ]

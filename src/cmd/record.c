@@ -105,6 +105,8 @@ static void report_losses(const struct recording_totals *totals)
 			    " events of sensors were lost: they came faster than they could be written, or found "
 			    "no ring",
 			    sensed);
+	if (sensed)
+		sensors_advise_rings();
 	if (overwritten)
 		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written", overwritten);
 	if (overwritten)

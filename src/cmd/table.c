@@ -45,6 +45,9 @@ static const struct cli_section environment = {
 			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",
 			  { "The socket of the directory of sensors, for applications, too; there 'off' is none." } },
+			{ "ASTERISM_SENSORS_RING",
+			  { "For applications: how large each thread's ring of sensors is to be, as 1M; 128K where it "
+			    "says nothing, or the directory does not allow that." } },
 			{ "NO_COLOR", { "Switches colours off when set." } },
 			{ NULL, { NULL } },
 		},

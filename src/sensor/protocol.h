@@ -53,6 +53,9 @@ enum {
 #define SENSOR_SOCKET_VARIABLE "ASTERISM_SENSORS"
 #define SENSOR_SOCKET_ALWAYS   "always"
 
+/* How large an application would like each of its rings: a number of bytes, or of K or M. */
+#define SENSOR_RING_VARIABLE "ASTERISM_SENSORS_RING"
+
 static inline int sensor_socket_is_always(const char *value)
 {
 	const size_t length = sizeof SENSOR_SOCKET_ALWAYS - 1;

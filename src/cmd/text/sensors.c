@@ -44,3 +44,9 @@ void sensors_report_unknown(uint64_t processes)
 		processes, processes == 1 ? "" : "es", processes == 1 ? "it" : "them", processes == 1 ? "it" : "them");
 	cli_hint("-a observes all, and needs not know");
 }
+
+void sensors_advise_rings(void)
+{
+	cli_hint("larger rings bridge longer pauses of who reads them: start the application with "
+		 "ASTERISM_SENSORS_RING=1M");
+}

@@ -11,4 +11,7 @@ void sensors_report_unannounced(const struct recording_unannounced *unannounced,
 void sensors_report_unknown(uint64_t processes);
 void sensors_report_unfinished(uint64_t unfinished);
 
+/* What to do where rings of applications were overwritten. */
+void sensors_advise_rings(void);
+
 #endif

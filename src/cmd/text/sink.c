@@ -230,6 +230,8 @@ static void put_sensors(const struct session_sensors *sensors)
 	if (sensors->lost)
 		cli_warning("%" PRIu64 " events of sensors were overwritten before they were read, or found no ring",
 			    sensors->lost);
+	if (sensors->lost)
+		sensors_advise_rings();
 	if (sensors->gaps)
 		cli_warning("the directory of sensors ended %" PRIu64 " time%s: what applications did until the next "
 			    "one served was not seen",

@@ -80,7 +80,8 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_label(const struct asterism_client
 /* Where there is no memory, or the kernel lacks a seal, the program goes on as if no reader looked. */
 ASTERISM_CLIENT_FUNCTION void asterism_client_record(struct asterism_client *client)
 {
-	const struct sensor_shape shape = { SENSOR_SLOTS, SENSOR_SUB_UNITS, SENSOR_SUB_COUNT };
+	const uint32_t wish = asterism_client_given_count();
+	const struct sensor_shape shape = { SENSOR_SLOTS, SENSOR_SUB_UNITS, wish ? wish : SENSOR_SUB_COUNT };
 	struct asterism_client_message own;
 
 	memset(&own, 0, sizeof own);

@@ -98,6 +98,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_introduce(struct asterism_client *c
 
 	if (writers && !has_area) /* threads write there, and it is nobody's any more */
 		return -1;
+	if (!has_area && !client->wishes_nothing)
+		request.sub_count = asterism_client_given_count();
+	if (request.sub_count)
+		request.sub_units = SENSOR_SUB_UNITS;
 	if (has_area) {
 		request.slots = writers->shape.slots;
 		request.sub_units = writers->shape.sub_units;
@@ -109,6 +113,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_introduce(struct asterism_client *c
 		return -1;
 	int result = asterism_client_take_answer(client, &answer, has_area);
 
+	client->wishes_nothing |= !has_area && request.sub_count && answer.is.head.kind == SENSOR_REFUSED;
 	asterism_client_close_all(&answer);
 	if (!result && client->is_always) {
 		struct sensor_message always = { SENSOR_ALWAYS, SENSOR_PROTOCOL_VERSION };
@@ -130,6 +135,23 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_leave(struct asterism_client *clie
 	asterism_client_connect_gates(client);
 }
 
+/* Has the socket of a directory there, if one takes the process. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_ask(struct asterism_client *client, const char *path, uint32_t wait_ms)
+{
+	int fd = asterism_client_connect(path);
+
+	if (fd >= 0 && !asterism_client_given_path() && !asterism_client_trusts(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0)
+		return;
+	asterism_client_keep(&client->socket, fd);
+	client->told_count = 0;
+	if (asterism_client_introduce(client, wait_ms))
+		asterism_client_drop(&client->socket);
+}
+
 /* Tells of everything that is not told yet, to a directory that has yet to be found, maybe. Returns 0 or -1. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *client, uint32_t wait_ms)
 {
@@ -140,18 +162,11 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 		return -1;
 	}
 	for (int i = 0; client->socket.fd < 0 && asterism_client_path(i, path, sizeof path); i++) {
-		int fd = asterism_client_connect(path);
+		int had_wishes = !client->wishes_nothing;
 
-		if (fd >= 0 && !asterism_client_given_path() && !asterism_client_trusts(fd)) {
-			close(fd);
-			fd = -1;
-		}
-		if (fd < 0)
-			continue;
-		asterism_client_keep(&client->socket, fd);
-		client->told_count = 0;
-		if (asterism_client_introduce(client, wait_ms))
-			asterism_client_drop(&client->socket);
+		asterism_client_ask(client, path, wait_ms);
+		if (client->socket.fd < 0 && had_wishes && client->wishes_nothing)
+			asterism_client_ask(client, path, wait_ms);
 	}
 	if (client->socket.fd < 0 || asterism_client_tell(client, wait_ms)) {
 		asterism_client_leave(client);

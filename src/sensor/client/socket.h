@@ -70,6 +70,27 @@ ASTERISM_CLIENT_FUNCTION const char *asterism_client_given(const char *name)
 	return getauxval(AT_SECURE) ? NULL : getenv(name);
 }
 
+/*
+ * How many sub-buffers of the usual size a ring is to have, as the environment says: a power of two, as few as hold
+ * that, or as many as an area can have. 0: it says nothing.
+ */
+ASTERISM_CLIENT_FUNCTION uint32_t asterism_client_given_count(void)
+{
+	const uint64_t sub_bytes = (uint64_t)SENSOR_SUB_UNITS * RING_UNIT_BYTES;
+	const uint64_t count_max = SENSOR_AREA_BYTES_MAX / 2 / SENSOR_SLOTS / sub_bytes;
+	const char *given = asterism_client_given(SENSOR_RING_VARIABLE);
+	uint64_t bytes = 0, count = 2;
+
+	for (; given && *given >= '0' && *given <= '9' && bytes < UINT32_MAX; given++)
+		bytes = bytes * 10 + (uint64_t)(*given - '0');
+	if (!bytes)
+		return 0;
+	bytes <<= *given == 'K' || *given == 'k' ? 10 : *given == 'M' || *given == 'm' ? 20 : 0;
+	while (count < count_max && count * sub_bytes < bytes)
+		count *= 2;
+	return (uint32_t)count;
+}
+
 /* The path that the environment has, or NULL. */
 ASTERISM_CLIENT_FUNCTION const char *asterism_client_given_path(void)
 {

@@ -88,8 +88,9 @@ struct asterism_client {
 	uint32_t first_pause_ms;
 	uint64_t missed; /* events of a child that could not register yet */
 	int has_key, has_helper, is_off, has_waited;
-	int is_always; /* a flight recorder, also where no directory is */
-	int filters;   /* whether calls were filtered at the beginning */
+	int wishes_nothing; /* the shape that it wished was refused */
+	int is_always;      /* a flight recorder, also where no directory is */
+	int filters;        /* whether calls were filtered at the beginning */
 };
 
 /* What a thread that has no ring of its own writes in its name. */

@@ -55,6 +55,41 @@ static void test_ordinary(void **state)
 	rig_close(&rig);
 }
 
+/* Rings as large as the environment says, or, where the directory does not allow that, as large as ever. */
+static void test_large_rings(void **state)
+{
+	static const struct {
+		const char *wish;
+		uint64_t bytes_max;
+		uint32_t sub_count;
+	} cases[] = {
+		{ "1M", 0, 128 },      { "200k", 0, 32 }, { "1", 0, 2 }, { "99999999M", 0, 1024 },
+		{ "1M", 4 << 20, 16 }, { "much", 0, 16 }, { "", 0, 16 }, { "-3", 0, 16 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sensor_directory_options options = { .user_bytes_max = cases[i].bytes_max };
+		struct sensor_directory_stats stats;
+		struct rig rig = { 0 };
+		struct rig_app app;
+
+		setenv(SENSOR_RING_VARIABLE, cases[i].wish, 1);
+		rig_open(&rig, &options);
+		rig_observe(&rig, "*", SENSOR_OPEN | SENSOR_FOLLOW | SENSOR_AREAS);
+		rig_start(&app, (const char *const[]){ "count", "1000", NULL });
+		assert_int_equal(rig_count(&rig, &app), 1000);
+		rig_end(&rig, &app, 0);
+		unsetenv(SENSOR_RING_VARIABLE);
+		assert_int_equal(rig.process_count, 1);
+		assert_int_equal(rig.processes[0]->area->shape.sub_count, cases[i].sub_count);
+		expect_whole(&rig, 1000);
+		sensor_directory_stats(rig.directory, &stats);
+		assert_int_equal(stats.refused, cases[i].bytes_max != 0);
+		rig_close(&rig);
+	}
+}
+
 static void test_nobody_looks(void **state)
 {
 	struct rig rig = { 0 };
@@ -297,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_large_rings),
 		cmocka_unit_test(test_nobody_looks),
 		cmocka_unit_test(test_one_type),
 		cmocka_unit_test(test_no_directory),
