@@ -175,7 +175,7 @@ static int put_more(struct listing *listing)
 }
 
 /* Lists what the catalog has beyond that of Linux. */
-static int put_own(struct listing *listing, const char *own)
+static int put_own(struct listing *listing, const struct cli_arguments *arguments)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	const struct event_type *type;
@@ -184,9 +184,7 @@ static int put_own(struct listing *listing, const char *own)
 
 	while (event_catalog_get(listing->catalog, first))
 		first++;
-	result = event_catalog_read(listing->catalog, ".", own, diag);
-	if (result == -ENOENT)
-		diag_error(diag, NULL, result, "there is no catalog '%s'", own);
+	result = cmd_add_catalogs(arguments, listing->catalog, diag);
 	for (size_t i = first; (type = event_catalog_get(listing->catalog, i)); i++) {
 		if (!is_wanted(type, listing->pattern))
 			continue;
@@ -227,7 +225,6 @@ static int put_all(struct listing *listing)
 
 static int run(const struct cli_arguments *arguments)
 {
-	const char *own = arguments->options[OPTION_CATALOG].text;
 	struct listing listing = {
 		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
 		.verbose = cli_has(arguments, OPTION_VERBOSE),
@@ -241,7 +238,7 @@ static int run(const struct cli_arguments *arguments)
 		return status;
 	if (listing.verbose && btf_kernel_open(NULL, &listing.btf))
 		listing.btf = NULL;
-	status = own ? put_own(&listing, own) : put_all(&listing);
+	status = cli_has(arguments, OPTION_CATALOG) ? put_own(&listing, arguments) : put_all(&listing);
 	if (!listing.shown && listing.pattern && !status)
 		status = no_such_type(&listing);
 	btf_kernel_close(listing.btf);

@@ -356,21 +356,13 @@ static bool only_excludes(const char *wanted)
 	return wanted && *wanted == SELECTION_EXCLUDES;
 }
 
-static int read_own(const struct cli_arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)
-{
-	const char *own = arguments->options[OPTION_CATALOG].text;
-	int result = own ? event_catalog_read(catalog, ".", own, diag) : 0;
-
-	return result == -ENOENT ? diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", own) : result;
-}
-
 int observe_select(const struct cli_arguments *arguments, const struct session_rules *rules,
 		   struct event_catalog *catalog, const char *usual, struct selection *selection)
 {
 	const char *wanted = arguments->options[OPTION_EVENTS].text;
 	bool needs_usual = !rules || cli_has(arguments, OPTION_SNAPSHOT);
 	struct asterism_diag *diag = asterism_diag_new();
-	int result = diag ? read_own(arguments, catalog, diag) : -ENOMEM;
+	int result = diag ? cmd_add_catalogs(arguments, catalog, diag) : -ENOMEM;
 
 	if (!result && rules)
 		result = selection_add_program(selection, catalog, session_rules_program(rules), diag);

@@ -204,3 +204,15 @@ setup() {
 	run script -qec "$ASTERISM replay -q last.rule many.jsonl" /dev/null
 	[[ $output != *" %"* ]]
 }
+
+@test "every --catalog counts, and one that is not there is named" {
+	echo 'EVENT aa { x: u32 }' >a.events
+	echo 'EVENT bb { x: u32 }' >b.events
+	printf '{"event":"%s","ts":%s,"x":1}\n' aa 1 bb 2 >both.jsonl
+	run --separate-stderr -0 "$ASTERISM" stat --catalog a.events --catalog b.events both.jsonl
+	[[ $output == *$'\n'aa* && $output == *$'\n'bb* ]]
+	run --separate-stderr -0 "$ASTERISM" events --catalog a.events --catalog b.events
+	[[ $output == *aa* && $output == *bb* ]]
+	run --separate-stderr -2 "$ASTERISM" stat --catalog none.events --catalog b.events both.jsonl
+	[[ $stderr == *"there is no catalog 'none.events'"* ]]
+}

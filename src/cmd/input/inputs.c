@@ -19,28 +19,24 @@
 /* A file that is something else altogether is not complained of line by line. */
 enum { ERRORS_MAX = 10 };
 
-static int open_catalog(const char *path, const char *added, struct asterism_diag *diag, struct event_catalog **catalog)
+static int open_catalog(const char *path, const struct cli_arguments *arguments, struct asterism_diag *diag,
+			struct event_catalog **catalog)
 {
-	int status, result;
+	int status;
 
 	if (trace_ctf_is_own(path)) {
 		*catalog = event_catalog_new();
 		return *catalog ? STATUS_FINE : (diag_no_memory(diag), STATUS_USAGE);
 	}
 	status = cmd_read_catalog(catalog);
-	if (status || !added)
-		return status;
-	result = event_catalog_read(*catalog, ".", added, diag);
-	if (result == -ENOENT)
-		diag_error(diag, NULL, result, "there is no catalog '%s'", added);
-	return result ? STATUS_USAGE : STATUS_FINE;
+	return status ? status : cmd_add_catalogs(arguments, *catalog, diag) ? STATUS_USAGE : STATUS_FINE;
 }
 
 static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
 {
 	for (size_t i = 0; i < arguments->operand_count; i++) {
-		const char *path = arguments->operands[i], *added = arguments->options[OPTION_CATALOG].text;
-		int status = open_catalog(path, added, inputs->diag, &inputs->catalogs[i]);
+		const char *path = arguments->operands[i];
+		int status = open_catalog(path, arguments, inputs->diag, &inputs->catalogs[i]);
 
 		inputs->count += inputs->catalogs[i] != NULL;
 		if (!status && trace_open(path, inputs->catalogs[i], inputs->diag, &sources[i]))

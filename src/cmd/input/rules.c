@@ -111,3 +111,16 @@ int cmd_read_catalog(struct event_catalog **catalog)
 
 	return report(diag, session_catalog_new(diag, catalog));
 }
+
+int cmd_add_catalogs(const struct cli_arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)
+{
+	const struct cli_value *files = &arguments->options[OPTION_CATALOG];
+	int result = 0;
+
+	for (size_t i = 0; i < files->count && !result; i++) {
+		result = event_catalog_read(catalog, ".", files->texts[i], diag);
+		if (result == -ENOENT)
+			result = diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", files->texts[i]);
+	}
+	return result;
+}

@@ -19,6 +19,9 @@ int cmd_read_rules(const struct cli_arguments *arguments, const char *const *fil
 /* The same for the catalog of Linux events alone. */
 int cmd_read_catalog(struct event_catalog **catalog);
 
+/* Reads every --catalog into it. Returns 0; -EINVAL, -ENOMEM, with a sentence. */
+int cmd_add_catalogs(const struct cli_arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag);
+
 /* The exit status that stands for a negative result of a session function. */
 int cmd_status_of(int result);
 

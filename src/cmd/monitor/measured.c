@@ -91,12 +91,9 @@ static int find_item(struct measured *measured, const struct cli_arguments *argu
 static int find_all(struct measured *measured, const struct cli_arguments *arguments, struct event_catalog *catalog)
 {
 	const struct measures *measures = measured->measuring.measures;
-	const char *own = arguments->options[OPTION_CATALOG].text;
 	struct asterism_diag *diag = measured->measuring.diag;
-	int result = own ? event_catalog_read(catalog, ".", own, diag) : 0;
+	int result = cmd_add_catalogs(arguments, catalog, diag);
 
-	if (result == -ENOENT)
-		return diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", own);
 	measured->types = alloc_zero(measures_count(measures) + 1, sizeof *measured->types);
 	if (!measured->types)
 		return diag_no_memory(diag);

@@ -31,7 +31,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_ASK] = { "ask", 0, CLI_TEXT, "CMD", NULL,
 			 "run CMD, without a shell, for every verdict request of a rule: 0 is CONTINUE, 1 is ABORT" },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
-			     "take event types from FILE, too, besides those of Linux", .complete = CLI_COMPLETE_FILE },
+			     "take event types from FILE, too, besides those of Linux; may be given several times",
+			     .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_CGROUP] = { "cgroup", 0, CLI_TEXT, "PATH", NULL,
 			    "observe processes in this cgroup of version 2, or below it, and their descendants; may be "
 			    "given several times",
