@@ -13,6 +13,7 @@
 
 import ctypes
 import ctypes.util
+import operator
 import os
 
 _NAMES = [os.environ.get("ASTERISM_SENSOR_LIBRARY"), "libasterism-sensor.so.0", ctypes.util.find_library("asterism-sensor")]
@@ -43,14 +44,39 @@ _library.asterism_sensor_is_watched.argtypes = [ctypes.c_void_p]
 _library.asterism_sensor_log.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
+def _fit(kind, value):
+    """The value as the field has it. A text that is too long is cut, as everywhere; what fits in no way is an error."""
+    if kind.startswith("text"):
+        if not isinstance(value, (str, bytes)):
+            raise TypeError(f"a text is needed, not {value!r}")
+        room = int(kind[4:]) - 1
+        cut = (value.encode() if isinstance(value, str) else value)[:room]
+        return cut.decode(errors="ignore").encode() if isinstance(value, str) else cut
+    if kind == "f64":
+        return float(value)
+    if kind == "boolean":
+        return bool(value)
+    number = operator.index(value)
+    if _TYPES[kind](number).value != number:
+        raise OverflowError(f"{number} does not fit into {kind}")
+    return number
+
+
 class Sensor:
-    """A type of events: its name, what it means, and its fields, NAME="TYPE" or NAME=("TYPE", "unit", "meaning")."""
+    """A type of events: its name, what it means, and its fields, NAME="TYPE" or NAME=("TYPE", "unit", "meaning").
+
+    An event has all fields, by name. What is wrong with them is an error whether anybody looks or not; texts are cut to
+    what their field holds. After close() nothing can be raised.
+    """
 
     def __init__(self, name, doc="", **fields):
         described = {key: (value, "", "") if isinstance(value, str) else value for key, value in fields.items()}
+        for key, (kind, _, _) in described.items():
+            if kind not in _TYPES:
+                raise ValueError(f"sensor {name}: {key} is of no type {kind!r}; there are {', '.join(_TYPES)}")
         members = [(key, _TYPES[kind]) for key, (kind, _, _) in described.items()]
         self._event = type(name, (ctypes.Structure,), {"_fields_": members})
-        self._texts = {key for key, (kind, _, _) in described.items() if kind.startswith("text")}
+        self._name, self._kinds = name, {key: kind for key, (kind, _, _) in described.items()}
         told = (_Field * len(described))(*(_Field(kind.encode(), key.encode(), unit.encode(), says.encode())
                                            for key, (kind, unit, says) in described.items()))
         self._sensor = _library.asterism_sensor_register(name.encode(), doc.encode(), told, len(described))
@@ -60,21 +86,32 @@ class Sensor:
     def close(self):
         """No more of it will come."""
         sensor, self._sensor = self._sensor, None
-        _library.asterism_sensor_unregister(sensor)
+        if sensor:
+            _library.asterism_sensor_unregister(sensor)
 
     @property
     def watched(self):
         """Whether somebody looks."""
         return bool(self._sensor and _library.asterism_sensor_is_watched(self._sensor))
 
+    def _fill(self, values):
+        event = self._event()
+        for key, kind in self._kinds.items():
+            try:
+                setattr(event, key, _fit(kind, values[key]))
+            except (TypeError, ValueError, OverflowError) as error:
+                raise type(error)(f"sensor {self._name}: {key}: {error}") from None
+        return event
+
     def __call__(self, **values):
+        if not self._sensor:
+            raise ValueError(f"sensor {self._name} is closed")
+        if values.keys() != self._kinds.keys():
+            wrong = ", ".join(sorted(values.keys() ^ self._kinds.keys()))
+            raise TypeError(f"sensor {self._name} has the fields {', '.join(self._kinds)}: {wrong} unknown or missing")
+        event = self._fill(values)
         if not self.watched:
             return
-        event = self._event()
-        for key, value in values.items():
-            if key in self._texts:
-                value = str(value).encode()[:getattr(self._event, key).size - 1]
-            setattr(event, key, value)
         _library.asterism_sensor_log(self._sensor, ctypes.byref(event), ctypes.sizeof(event))
 
 

@@ -125,6 +125,44 @@ await() {
 	await 'order(number: u32, price: f64, item: string\[32\]) - somebody orders' "$ASTERISM" sensors
 }
 
+@test "a Python program hears what is wrong with its events, whether anybody looks or not" {
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	[ ${#sanitised[@]} = 0 ] || skip "python3 does not load what is sanitised"
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$examples ASTERISM_SENSOR_LIBRARY=$library/libasterism-sensor.so.0 run -0 python3 - <<-'END'
+		from asterism_sensor import Sensor
+
+		def refused(error, call, **values):
+		    try:
+		        call(**values)
+		    except error as told:
+		        print(told)
+		    else:
+		        print("nothing is said of", values)
+
+		order = Sensor("order", number="u32", price="f64", item="text8")
+		order(number=1, price=2, item="a text that is too long")
+		refused(TypeError, order, number=1, price=2)
+		refused(TypeError, order, number=1, price=2, item="tea", sugar=1)
+		refused(TypeError, order, number="1", price=2, item="tea")
+		refused(OverflowError, order, number=-1, price=2, item="tea")
+		refused(OverflowError, order, number=1 << 32, price=2, item="tea")
+		refused(TypeError, order, number=1, price=2, item=3)
+		refused(ValueError, Sensor, name="other", number="u33")
+		order.close()
+		order.close()
+		refused(ValueError, order, number=1, price=2, item="tea")
+	END
+	[ "${lines[0]}" = "sensor order has the fields number, price, item: item unknown or missing" ]
+	[ "${lines[1]}" = "sensor order has the fields number, price, item: sugar unknown or missing" ]
+	[[ ${lines[2]} == "sensor order: number: "* ]]
+	[ "${lines[3]}" = "sensor order: number: -1 does not fit into u32" ]
+	[ "${lines[4]}" = "sensor order: number: 4294967296 does not fit into u32" ]
+	[ "${lines[5]}" = "sensor order: item: a text is needed, not 3" ]
+	[[ ${lines[6]} == "sensor other: number is of no type 'u33'; there are u8, "* ]]
+	[ "${lines[7]}" = "sensor order is closed" ]
+	[ "${#lines[@]}" = 8 ]
+}
+
 @test "types that are registered while rules run: they are read, go, and come again" {
 	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o plugins "$examples/sensor-plugins.c" -L"$library" -lasterism-sensor
 	cp "$examples/sensor-plugins.events" .
