@@ -16,7 +16,15 @@
 enum { STAT_BYTES = 1024, STATUS_BYTES = 4096 };
 
 /* Where things stand in /proc/PID/stat, counted from the state, which follows the name. */
-enum { STAT_PARENT = 1, STAT_FLAGS = 6, STAT_THREADS = 17, STAT_BIRTH = 19, STAT_CPU = 36, STAT_FIELDS };
+enum {
+	STAT_PARENT = 1,
+	STAT_FLAGS = 6,
+	STAT_PRIORITY = 15,
+	STAT_THREADS = 17,
+	STAT_BIRTH = 19,
+	STAT_CPU = 36,
+	STAT_FIELDS
+};
 
 ssize_t proc_read(const char *path, char *text, size_t size)
 {
@@ -71,6 +79,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
 		.parent = (pid_t)numbers[STAT_PARENT],
 		.flags = (uint32_t)numbers[STAT_FLAGS],
 		.threads = (uint32_t)numbers[STAT_THREADS],
+		.prio = (int32_t)numbers[STAT_PRIORITY] + 100,
 		.birth_ticks = numbers[STAT_BIRTH],
 		.cpu = (uint32_t)numbers[STAT_CPU],
 	};

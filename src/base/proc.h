@@ -31,6 +31,7 @@ struct proc_stat {
 	pid_t parent;               /* 0: outside of our namespace */
 	uint32_t flags;             /* PF_... of the kernel */
 	uint32_t threads;           /* of its process, 0 or 1: it is the last one */
+	int32_t prio;               /* as the kernel has it: 0..99 real time, 120 nice 0 */
 	uint64_t birth_ticks;       /* since boot */
 	uint32_t cpu;               /* where it runs, or ran last */
 };

@@ -110,6 +110,9 @@ static void on_fork(struct followed *at)
 
 	if (!tid)
 		return;
+	made = pass_thread_find(pass, tid);
+	if (made != REPORT_NONE) /* its end was not seen */
+		pass_die(pass, made);
 	made = pass_thread_make(pass, tid, (uint32_t)number(at, FORK_CHILD_PID), text(at, FORK_CHILD_COMM));
 	if (made == REPORT_NONE)
 		return;
@@ -175,11 +178,15 @@ static void on_state(struct followed *at)
 	struct report_pass *pass = at->pass;
 	uint32_t thread = pass_thread_meet(pass, (uint32_t)number(at, STATE_TID), (uint32_t)number(at, STATE_PID),
 					   text(at, STATE_COMM));
-	int64_t state = number(at, STATE_STATE);
+	char state = *text(at, STATE_STATE);
 
 	if (thread == REPORT_NONE || thread == 0)
 		return;
 	pass->threads[thread].is_kernel = number(at, STATE_IS_KERNEL);
+	if (pass->threads[thread].is_kernel && !pass->view.is_whole) {
+		pass->view.is_whole = true; /* only recordings of the whole machine tell of threads of the kernel */
+		pass->view.is_partial = false;
+	}
 	if (!pass->threads[thread].parent_pid)
 		pass->threads[thread].parent_pid = (uint32_t)number(at, STATE_PARENT_PID);
 	if (pass->threads[thread].prio == REPORT_NO_PRIO)
@@ -269,6 +276,8 @@ void pass_follow(struct report_pass *pass, const struct report_event *event)
 	if (at.cpu && at.cpu->has_switched && at.thread != REPORT_NONE && follows[role].shows_running && at.thread &&
 	    at.cpu->current != at.thread) {
 		pass_cpu_turn(pass, record->cpu, at.thread, at.thread);
+		if (pass->lanes[at.thread].state != REPORT_RUNNING) /* since when is not known */
+			pass->lanes[at.thread].state = REPORT_UNKNOWN;
 		pass_enter(pass, at.thread, REPORT_RUNNING, REASON_NONE, REPORT_NONE);
 		pass->lanes[at.thread].cpu = (uint16_t)record->cpu;
 	}

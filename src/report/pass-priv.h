@@ -96,7 +96,7 @@ uint32_t pass_thread_find(const struct report_pass *pass, uint32_t tid);
 /* The same, made where there is none. pid and comm may be 0 and NULL: not known. REPORT_NONE: no such tid, or no
  * memory. */
 uint32_t pass_thread_meet(struct report_pass *pass, uint32_t tid, uint32_t pid, const char *comm);
-/* A thread that did not exist before; another one that had the tid is over. */
+/* A thread that did not exist before, and the tid is nobody's. */
 uint32_t pass_thread_make(struct report_pass *pass, uint32_t tid, uint32_t pid, const char *comm);
 /* What is known of it now that was not. */
 void pass_thread_name(struct report_pass *pass, uint32_t thread, uint32_t pid, const char *comm);

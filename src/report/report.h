@@ -107,6 +107,7 @@ struct report_view {
 		bool held;
 		uint64_t count;
 	} * seen;
+	bool is_whole;    /* all processes were observed, but asterism */
 	bool is_partial;  /* switches between threads that are not observed are missing */
 	bool is_redacted; /* names of programs, files and threads, and what is in memory, are not to be shown */
 };

@@ -55,7 +55,7 @@ static const struct row rows[] = {
 	    { "parent_pid", false, false },
 	    { "target_comm", false, true },
 	    { "prio", false, false },
-	    { "state", false, false },
+	    { "state", false, true },
 	    { "target_cpu", false, false },
 	    { "is_kernel", false, false } } },
 	{ "sched_pi_setprio",

@@ -120,18 +120,20 @@ void pass_wake(struct report_pass *pass, uint32_t thread, uint32_t waker)
 
 uint32_t pass_call_name(struct report_pass *pass, uint32_t call, bool is_uninterruptible)
 {
-	uint32_t spare = 0, *number = call < PASS_CALLS ? &pass->calls[call][is_uninterruptible] : &spare;
 	struct text_buffer text = { 0 };
+	uint32_t number = call < PASS_CALLS ? pass->calls[call][is_uninterruptible] : 0;
 
-	if (*number)
-		return *number;
+	if (number)
+		return number;
 	meaning_show(&text, meaning_find("syscall"), (struct meaning_number){ call, false });
 	if (is_uninterruptible)
 		text_append(&text, " (D)");
-	if (text.failure || report_names_add(&pass->names, text.bytes, number))
+	if (text.failure || report_names_add(&pass->names, text.bytes, &number))
 		pass->failure = -ENOMEM;
 	text_fini(&text);
-	return *number;
+	if (call < PASS_CALLS)
+		pass->calls[call][is_uninterruptible] = number;
+	return number;
 }
 
 static uint32_t reason_of(struct report_pass *pass, const struct pass_lane *lane, int64_t state)
@@ -222,7 +224,7 @@ static void tell_missed(struct report_pass *pass, uint32_t cpu, uint32_t left)
 {
 	uint32_t current = pass->cpus[cpu].current;
 
-	pass->view.is_partial = true;
+	pass->view.is_partial |= !pass->view.is_whole;
 	if (left)
 		pass->lanes[left].is_observed |= current == 0;
 	tell_cpu(pass, cpu, REPORT_OTHERS, pass->now);

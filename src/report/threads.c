@@ -39,12 +39,10 @@ static bool has_room(struct report_pass *pass, uint32_t tid)
 
 uint32_t pass_thread_make(struct report_pass *pass, uint32_t tid, uint32_t pid, const char *comm)
 {
-	uint32_t former = pass_thread_find(pass, tid), thread = pass->view.thread_count;
+	uint32_t thread = pass->view.thread_count;
 
 	if (tid >= PASS_TIDS_MAX || !has_room(pass, tid))
 		return REPORT_NONE;
-	if (former != REPORT_NONE && tid)
-		pass_die(pass, former);
 	pass->threads[thread] =
 		(struct report_thread){ .tid = tid, .parent = REPORT_NONE, .birth = pass->now, .prio = REPORT_NO_PRIO };
 	pass->lanes[thread] = (struct pass_lane){ .since = pass->now, .waker = REPORT_NONE };

@@ -15,6 +15,13 @@ static PROBED void process_state(uint64_t pid, uint64_t ppid, uint64_t user, con
 	__asm__ volatile("" ::"r"(pid), "r"(ppid), "r"(user), "r"(cwd), "r"(root) : "memory");
 }
 
+/* threads holds the thread, and above it the parent; now its priority, whether it is the kernel's, and the processor.
+ */
+static PROBED void thread_state(uint64_t pid, uint64_t threads, uint64_t now, const char *state, const char *comm)
+{
+	__asm__ volatile("" ::"r"(pid), "r"(threads), "r"(now), "r"(state), "r"(comm) : "memory");
+}
+
 static PROBED void descriptor_state(uint64_t pid, uint64_t fd, const char *target)
 {
 	__asm__ volatile("" ::"r"(pid), "r"(fd), "r"(target) : "memory");
@@ -24,6 +31,15 @@ void own_probe_process_state(const struct own_process_state *state)
 {
 	process_state((uint64_t)state->pid, (uint64_t)state->ppid, state->euid | (uint64_t)state->is_outside << 32,
 		      state->cwd, state->root);
+}
+
+void own_probe_thread_state(const struct own_thread_state *state)
+{
+	const char letter[] = { state->state, 0 };
+
+	thread_state((uint64_t)state->pid, (uint32_t)state->tid | (uint64_t)state->ppid << 32,
+		     (state->prio & 0xffff) | (uint64_t)state->is_kernel << 16 | (uint64_t)state->cpu << 32, letter,
+		     state->comm);
 }
 
 void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target)
@@ -38,6 +54,7 @@ const void *own_probe_find(const char *name)
 		uintptr_t code;
 	} probes[] = {
 		{ "process_state", (uintptr_t)process_state },
+		{ "thread_state", (uintptr_t)thread_state },
 		{ "descriptor_state", (uintptr_t)descriptor_state },
 	};
 

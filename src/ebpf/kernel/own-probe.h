@@ -19,6 +19,16 @@ struct own_process_state {
 	bool is_outside; /* its working directory does not lie below its root */
 };
 
+struct own_thread_state {
+	pid_t pid, tid, ppid;
+	int32_t prio;
+	uint32_t cpu;
+	char state; /* as /proc has it */
+	bool is_kernel;
+	const char *comm;
+};
+
+void own_probe_thread_state(const struct own_thread_state *state);
 void own_probe_process_state(const struct own_process_state *state);
 void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target);
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "ebpf/kernel/own-probe.h"
+#include "event/type.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 2 };
+enum { COLUMNS_MAX = 2, FLAG_KERNEL_THREAD = 0x00200000 };
 
-static const char *const types[] = { "process_state", "descriptor_state" };
+static const char *const types[] = { "process_state", "thread_state", "descriptor_state" };
 
 bool seed_is_wanted(const struct program *program, const struct selection *what)
 {
@@ -91,6 +92,26 @@ static bool lies_outside(const char *path, const char *folder)
 	return strncmp(path, folder, length) != 0 || (path[length] != '/' && path[length] != '\0');
 }
 
+static int report_thread(void *context, int tid)
+{
+	const struct owner *owner = context;
+	char comm[EVENT_COMM_BYTES] = "";
+	struct proc_stat stat;
+
+	if (proc_stat(owner->pid, tid, &stat))
+		return 0;
+	memcpy(comm, stat.name, sizeof comm - 1); /* names of kernel workers are longer here than they are in events */
+	own_probe_thread_state(&(struct own_thread_state){ .pid = owner->pid,
+							   .tid = tid,
+							   .ppid = stat.parent,
+							   .prio = stat.prio,
+							   .cpu = stat.cpu,
+							   .state = stat.state,
+							   .is_kernel = stat.flags & FLAG_KERNEL_THREAD,
+							   .comm = comm });
+	return 0;
+}
+
 static void report_process(pid_t pid, bool is_waiting)
 {
 	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
@@ -108,6 +129,8 @@ static void report_process(pid_t pid, bool is_waiting)
 
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	proc_each(path, report_thread, &(struct owner){ pid, is_waiting });
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
 	proc_each(path, report_descriptor, &(struct owner){ pid, is_waiting });
 }

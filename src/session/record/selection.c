@@ -23,7 +23,7 @@
  * the kernel.
  */
 const char selection_default[] =
-	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,"
+	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_state,"
 	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"
 	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"
 	"descriptor_made,descriptor_refused,descriptor_state,root_left,run_from_temporary,program_changed,cred_change,"
