@@ -286,10 +286,15 @@ static int read_inputs(struct record *record, const struct cli_arguments *argume
 	struct session_rules *rules = record->rules ? record->rules : record->needing;
 	struct event_catalog *catalog = rules ? session_rules_catalog(rules) : record->catalog;
 
+	const char *usual = cli_has(arguments, OPTION_FOR_REPORT) ? selection_report : selection_default;
+
+	if (lttng && usual == selection_report) {
+		cli_error("--for-report is not for --layout lttng, which reports read with what it holds");
+		return STATUS_USAGE;
+	}
 	if (lttng)
 		record->recording.lttng = catalog;
-	status = observe_select(arguments, rules, catalog, lttng ? selection_lttng : selection_default,
-				&record->selection);
+	status = observe_select(arguments, rules, catalog, lttng ? selection_lttng : usual, &record->selection);
 	if (!status && record->needing)
 		session_warn_unraised(session_rules_program(rules), catalog, record->observation.diag);
 	return status;
@@ -369,12 +374,13 @@ const struct cli_command cmd_record = {
 		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
 		"or SIGHUP. "
 		"A launched command is treated as by 'asterism run'.",
-	.options = { OPTION_ABOUT,  OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,    OPTION_COMM,
-		     OPTION_USER,   OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG, OPTION_DIRECTORY,
-		     OPTION_EVENTS, OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,     OPTION_FORMAT,
-		     OPTION_LAST,   OPTION_LAYOUT,        OPTION_MAX_SIZE,      OPTION_MODE,    OPTION_NO_CHILDREN,
-		     OPTION_PID,    OPTION_POLICY,        OPTION_QUIET,         OPTION_RING,    OPTION_RULE,
-		     OPTION_RULES,  OPTION_SET,           OPTION_VERBOSE,       OPTION_WAIT,    OPTION_WHEN },
+	.options = { OPTION_ABOUT,       OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,     OPTION_COMM,
+		     OPTION_USER,        OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG,  OPTION_DIRECTORY,
+		     OPTION_EVENTS,      OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,      OPTION_FOR_REPORT,
+		     OPTION_FORMAT,      OPTION_LAST,          OPTION_LAYOUT,        OPTION_MAX_SIZE, OPTION_MODE,
+		     OPTION_NO_CHILDREN, OPTION_PID,           OPTION_POLICY,        OPTION_QUIET,    OPTION_RING,
+		     OPTION_RULE,        OPTION_RULES,         OPTION_SET,           OPTION_VERBOSE,  OPTION_WAIT,
+		     OPTION_WHEN },
 	.examples = examples,
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },

@@ -74,8 +74,8 @@ static void note_lacks(struct report_tables *tables, const struct report_kind *k
 		if (seen->held)
 			report_note(tables, "No %s came.", report_role_event(need->role));
 		else
-			report_note(tables, "%s: no %s is in the trace (record -e +%s, or --for-report).",
-				    need->without, report_role_event(need->role), report_role_event(need->role));
+			report_note(tables, "%s: no %s is in the trace (record --for-report has it).", need->without,
+				    report_role_event(need->role));
 	}
 }
 

@@ -118,9 +118,10 @@ def intervals_of(life, last):
         found.append((life.born, first, "ready", None))
     else:
         early = [ts for ts in life.wakes if ts < first]
-        if life.dumped:
+        is_open = runs and (not runs[0][3] or first in life.adopted)
+        if life.dumped and (early or not is_open):
             found.append((life.dumped, early[0] if early else first, "blocked", None))
-        if early:
+        if early and not is_open:
             found.append((early[0], first, "ready", None))
     for number, ((begin, end, cpu, known), leave) in enumerate(runs_with_leaves):
         if known and leave != "missed":

@@ -91,6 +91,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_FLIGHT] = { "flight", 0, CLI_FLAG,
 			    .help = "keep the newest events in memory and write them at SIGUSR1 and at the end" },
 	[OPTION_FOR] = { "for", 0, CLI_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
+	[OPTION_FOR_REPORT] = { "for-report", 0, CLI_FLAG,
+				.help = "record what 'asterism report' looks at, besides: interrupts, disk requests, "
+					"faults of the kernel, inherited priorities" },
 	[OPTION_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 			    "how matches are written: text (default), or json: one object per line" },
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,

@@ -22,13 +22,20 @@
  * in a replay, and of those that happen seldom what does not follow: strings, and what a call has left in memory or in
  * the kernel.
  */
-const char selection_default[] =
-	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_state,"
-	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"
-	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"
-	"descriptor_made,descriptor_refused,descriptor_state,root_left,run_from_temporary,program_changed,cred_change,"
-	"cred_change_end,"
-	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver";
+#define USUAL                                                                                                     \
+	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_" \
+	"state,"                                                                                                  \
+	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"                                    \
+	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"       \
+	"descriptor_made,descriptor_refused,descriptor_state,root_left,run_from_temporary,program_changed,cred_"  \
+	"change,"                                                                                                 \
+	"cred_change_end,"                                                                                        \
+	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver"
+
+const char selection_default[] = USUAL;
+
+const char selection_report[] = USUAL ",irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,sched_pi_setprio,"
+				      "block_rq_issue,block_rq_complete,page_fault_kernel";
 
 const char selection_lttng[] = "sched_process_fork,sched_process_exec,sched_process_exit,sched_process_free,"
 			       "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sys_enter,sys_exit,"

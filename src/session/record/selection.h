@@ -57,6 +57,9 @@ int selection_add_about(struct selection *selection, struct event_catalog *catal
 /* What is recorded where nothing else is said (docs/recording.md tells which rules find what they need in it). */
 extern const char selection_default[];
 
+/* What reports look at, besides. */
+extern const char selection_report[];
+
 /* The same for traces with LTTng's names: what the kernel analyses of its viewers look at. */
 extern const char selection_lttng[];
 
