@@ -12,7 +12,7 @@ static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
-static const char *const report_choices[] = { "text", "json", "csv", NULL };
+static const char *const report_choices[] = { "text", "json", "csv", "html", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
@@ -99,7 +99,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 				   "what is written: text (default), or json" },
 	[OPTION_FORMAT_REPORT] = { "format", 'f', CLI_CHOICE, "FORMAT", report_choices,
-				   "what is written: text (default), json or csv; without it the ending of -o FILE "
+				   "what is written: text (default), json, csv or html; without it the ending of -o "
+				   "FILE "
 				   "decides" },
 	[OPTION_FROM] = { "from", 0, CLI_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
@@ -209,6 +210,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "
 			 "given several times",
 			 .repeats = true, .check = cmd_settings_check, .complete = "_asterism_settings" },
+	[OPTION_SIZE] = { "size", 0, CLI_SIZE, "SIZE", NULL,
+			  "keep so many bytes of exact slices on a page (default 32M), those near matches first" },
 	[OPTION_SNAPSHOT] = { "snapshot", 0, CLI_TEXT, "DIR", NULL,
 			      "at a match write what led to it as a trace, in a directory in DIR",
 			      .complete = CLI_COMPLETE_FOLDER },

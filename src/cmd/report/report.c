@@ -10,6 +10,7 @@
 #include "cmd/text/output.h"
 #include "cmd/text/signals.h"
 #include "report/kinds.h"
+#include "report/page/page.h"
 #include "report/pass.h"
 #include "report/table.h"
 #include "trace/ctf/read.h"
@@ -19,13 +20,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REPORTS_MAX = 32, ROWS_SHOWN = 30 };
+enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_BYTES = 32 << 20 };
 
 struct command {
 	struct inputs inputs;
 	struct report_pass *pass;
 	struct report *reports[REPORTS_MAX];
 	size_t report_count;
+	struct report *page; /* NULL: none is written */
 	const struct report_form *form;
 	const char *file; /* NULL: standard output */
 };
@@ -38,6 +40,7 @@ static const struct {
 	{ &report_form_text, ".txt" },
 	{ &report_form_json, ".json" },
 	{ &report_form_csv, ".csv" },
+	{ &report_form_html, ".html" },
 };
 
 static const struct report_form *form_of(const struct cli_arguments *arguments)
@@ -101,6 +104,19 @@ static int no_memory(void)
 	return STATUS_USAGE;
 }
 
+/* The page listens for itself, beside the reports whose tables it has. */
+static int add_page(struct command *command, const struct cli_arguments *arguments)
+{
+	const struct cli_value *size = &arguments->options[OPTION_SIZE];
+
+	if (command->form != &report_form_html)
+		return STATUS_FINE;
+	if (report_page.open(report_pass_view(command->pass), &command->page))
+		return no_memory();
+	report_page_limit(command->page, size->text ? size->number : PAGE_BYTES);
+	return report_pass_add(command->pass, command->page) ? no_memory() : STATUS_FINE;
+}
+
 static int add_reports(struct command *command, const char *only)
 {
 	const struct report_view *view = report_pass_view(command->pass);
@@ -162,6 +178,21 @@ static int read_all(struct command *command)
 	return result ? no_memory() : STATUS_FINE;
 }
 
+static int write_form(struct command *command, struct report_tables *tables, const char *trace)
+{
+	const char *name = strrchr(trace, '/');
+	struct report_page_options page = {
+		.title = name && name[1] != '\0' ? name + 1 : trace,
+		.reports = command->reports,
+		.count = command->report_count,
+		.rows_most = tables->rows_most,
+	};
+
+	if (command->page)
+		return report_page_write(tables->stream, command->page, &page);
+	return report_write(tables, command->reports, command->report_count);
+}
+
 static int write_all(struct command *command, const struct cli_arguments *arguments)
 {
 	struct report_tables tables = { .form = command->form, .view = report_pass_view(command->pass) };
@@ -179,7 +210,7 @@ static int write_all(struct command *command, const struct cli_arguments *argume
 			return no_memory();
 		}
 	}
-	result = report_write(&tables, command->reports, command->report_count);
+	result = write_form(command, &tables, arguments->operands[0]);
 	if (command->file && fclose(tables.stream) && !result)
 		result = -errno;
 	if (result == -ENOMEM)
@@ -206,7 +237,8 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	if (status)
 		return status;
 	tell_held(command, arguments);
-	return add_reports(command, only);
+	status = add_page(command, arguments);
+	return status ? status : add_reports(command, only);
 }
 
 static int run(const struct cli_arguments *arguments)
@@ -222,6 +254,8 @@ static int run(const struct cli_arguments *arguments)
 		status = signals_status(inputs_status(&command.inputs));
 	for (size_t i = 0; i < command.report_count; i++)
 		command.reports[i]->kind->free(command.reports[i]);
+	if (command.page)
+		command.page->kind->free(command.page);
 	report_pass_free(command.pass);
 	inputs_close(&command.inputs);
 	return status;
@@ -230,6 +264,8 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism report trace", "Shows all reports of a recording." },
 	{ "asterism report --only latency --from 2s --to 3s trace", "One report, about one second." },
+	{ "asterism report -o trace.html trace",
+	  "One page for a browser: lanes of processors and threads, and all reports." },
 	{ "asterism report -o trace.json trace", "Writes all for other programs." },
 	{ NULL, NULL },
 };
@@ -251,7 +287,7 @@ const struct cli_command cmd_report = {
 		"written where --only names it.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
 	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_MODE, OPTION_ONLY, OPTION_OUTPUT,
-		     OPTION_REDACT, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_REDACT, OPTION_SIZE, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };
