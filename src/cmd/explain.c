@@ -5,6 +5,7 @@
 #include "cmd/input/rules.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
+#include "cmd/predict.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -122,6 +123,25 @@ static void explain_plan(const struct session_rules *rules, bool as_json, struct
 	alloc_free(excluded);
 }
 
+static bool goes_together(const struct cli_arguments *arguments)
+{
+	static const enum option_id of_trace[] = { OPTION_ASSUME, OPTION_FROM, OPTION_TO };
+	bool plans = cli_has(arguments, OPTION_PLAN), traces = cli_has(arguments, OPTION_TRACE);
+
+	if (plans && formats[arguments->options[OPTION_GRAPH_FORMAT].number] == program_explain_dot)
+		cli_error("a plan is no drawing: --plan goes with -f text and -f json");
+	else if (plans && traces)
+		cli_error("--plan and --trace show different things: give one of them");
+	else
+		for (size_t i = 0; i < sizeof of_trace / sizeof *of_trace; i++) {
+			if (traces || !cli_has(arguments, of_trace[i]))
+				continue;
+			cli_error("--%s is about a trace: give --trace, too", option_rows[of_trace[i]].name);
+			return false;
+		}
+	return !plans || (!traces && formats[arguments->options[OPTION_GRAPH_FORMAT].number] != program_explain_dot);
+}
+
 static int run(const struct cli_arguments *arguments)
 {
 	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
@@ -131,14 +151,14 @@ static int run(const struct cli_arguments *arguments)
 	char *text = NULL;
 	int status;
 
-	if (plans && explain == program_explain_dot) {
-		cli_error("a plan is no drawing: --plan goes with -f text and -f json");
+	if (!goes_together(arguments))
 		return STATUS_USAGE;
-	}
 	status = cmd_read_rules(arguments, arguments->operands, arguments->operand_count, &rules);
 	if (status)
 		return status;
-	if (plans)
+	if (cli_has(arguments, OPTION_TRACE))
+		status = cmd_predict(arguments, rules, &out);
+	else if (plans)
 		explain_plan(rules, explain == program_explain_json, &out);
 	else
 		explain_automata(session_rules_program(rules), explain, &out);
@@ -157,6 +177,8 @@ static const struct cli_example examples[] = {
 	{ "asterism explain slow-syscall.rule", "Says how the rule matches, where it runs and what it costs." },
 	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
 	{ "asterism explain --plan slow-syscall.rule", "Says what its code does at each event, and what it locks." },
+	{ "asterism explain --trace events.jsonl slow-syscall.rule",
+	  "Says how often it will match, how many runs will be open and what that costs, going by the events." },
 	{ NULL, NULL },
 };
 
@@ -175,8 +197,13 @@ const struct cli_command cmd_explain = {
 		"what "
 		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
 		"fields it "
-		"takes, and when. All actions are taken to be allowed.",
-	.options = { OPTION_EXCEPT, OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET },
+		"takes, and when. All actions are taken to be allowed.\n\n"
+		"With --trace the automaton runs over recorded events, and its states and transitions are told with "
+		"their "
+		"probabilities, with what follows from them: matches in a second, runs that are open, the pool that "
+		"will do, and what the rule costs, before it is loaded. With --assume a probability is another one.",
+	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET,
+		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_TRACE },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

@@ -101,6 +101,8 @@ static inline bool engine_life_has_room(struct engine_rule *rule)
 static inline __attribute__((always_inline)) void engine_life_keep(struct engine_rule *rule, struct engine_run *run)
 {
 	rule->stats.runs_opened++;
+	if (__builtin_expect(rule->why != NULL, false))
+		engine_why_come(rule, run->state);
 	engine_life_link(rule, run);
 	engine_live_add(rule);
 	if (rule->live > rule->stats.runs_live_max)
@@ -110,6 +112,8 @@ static inline __attribute__((always_inline)) void engine_life_keep(struct engine
 /* A run that was kept and is not linked any more has an end; its memory is the caller's to give back. */
 static inline __attribute__((always_inline)) void engine_life_leave(struct engine_rule *rule, struct engine_run *run)
 {
+	if (__builtin_expect(rule->why != NULL, false))
+		engine_why_leave(rule, run);
 	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
 	if (rule->machine && rule->machine->has_timer)

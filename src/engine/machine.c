@@ -53,6 +53,8 @@ PART void advance(struct move *move, struct engine_run *run, const struct engine
 		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(&move->step, run, transition);
 	if (target < PROGRAM_TARGET_MATCH) {
+		if (counts)
+			engine_why_move(rule, run, target);
 		run->state = target;
 		if (transition->leaves)
 			engine_life_link(rule, run);

@@ -73,6 +73,8 @@ PART void advance(struct engine_step *step, struct engine_run *run, const struct
 		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(step, run, transition);
 	if (target < PROGRAM_TARGET_MATCH) {
+		if (counts)
+			engine_why_move(rule, run, target);
 		run->state = target;
 		if (transition->leaves)
 			engine_life_link(rule, run);

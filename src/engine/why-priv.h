@@ -13,6 +13,7 @@
 
 /* Of one rule. */
 struct engine_why {
+	const uint64_t *now; /* the engine's */
 	uint64_t *counts;
 	const struct engine_transition *transitions; /* of the program */
 	const uint32_t *places;                      /* per transition: where in counts its own begin */
@@ -35,6 +36,10 @@ COLD void engine_why_fail(struct engine_rule *rule, struct engine_run *run, cons
 /* An event of type fits nowhere, and ends a run. */
 COLD void engine_why_break(const struct engine *engine, struct engine_rule *rule, uint32_t type);
 COLD void engine_why_expire(struct engine_rule *rule, const struct engine_run *run);
+/* A run that is kept comes to a state, leaves the one that it is in, does both. */
+COLD void engine_why_come(struct engine_rule *rule, uint32_t state);
+COLD void engine_why_leave(struct engine_rule *rule, const struct engine_run *run);
+COLD void engine_why_move(struct engine_rule *rule, const struct engine_run *run, uint32_t state);
 COLD void engine_why_end(struct engine_rule *rule, enum program_why_rule how);
 
 #undef COLD

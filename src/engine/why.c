@@ -38,6 +38,7 @@ static int init_rule(struct engine *engine, struct engine_rule *rule, uint32_t *
 	rule->why = arena_zero(engine->arena, 1, sizeof *rule->why);
 	if (!rule->why)
 		return -ENOMEM;
+	rule->why->now = &engine->now;
 	rule->why->transitions = engine->transitions;
 	rule->why->places = places;
 	rule->why->counts =
@@ -113,6 +114,22 @@ void engine_why_break(const struct engine *engine, struct engine_rule *rule, uin
 void engine_why_expire(struct engine_rule *rule, const struct engine_run *run)
 {
 	rule->why->counts[program_why_state(run->state) + PROGRAM_WHY_EXPIRED]++;
+}
+
+void engine_why_come(struct engine_rule *rule, uint32_t state)
+{
+	rule->why->counts[program_why_state(state) + PROGRAM_WHY_STAYED] -= *rule->why->now;
+}
+
+void engine_why_leave(struct engine_rule *rule, const struct engine_run *run)
+{
+	rule->why->counts[program_why_state(run->state) + PROGRAM_WHY_STAYED] += *rule->why->now;
+}
+
+void engine_why_move(struct engine_rule *rule, const struct engine_run *run, uint32_t state)
+{
+	engine_why_leave(rule, run);
+	engine_why_come(rule, state);
 }
 
 void engine_why_end(struct engine_rule *rule, enum program_why_rule how)

@@ -4,6 +4,7 @@
 #include "cmd/options/options.h"
 
 #include "base/severity.h"
+#include "cmd/options/assume.h"
 #include "cmd/options/settings.h"
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
@@ -30,6 +31,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				    "are asked for" },
 	[OPTION_ASK] = { "ask", 0, CLI_TEXT, "CMD", NULL,
 			 "run CMD, without a shell, for every verdict request of a rule: 0 is CONTINUE, 1 is ABORT" },
+	[OPTION_ASSUME] = { "assume", 0, CLI_TEXT, "pN=P", NULL,
+			    "with --trace: take the probability pN for P, RULE.pN=P: of one rule; may be given several "
+			    "times",
+			    .repeats = true, .check = cmd_assumption_check },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
 			     "take event types from FILE, too, besides those of Linux; may be given several times",
 			     .repeats = true, .complete = CLI_COMPLETE_FILE },
@@ -222,6 +227,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "to answer at all "
 			     "(90s)" },
 	[OPTION_TO] = { "to", 0, CLI_MOMENT, "TIME", NULL, "leave out events at or after TIME, written as for --from" },
+	[OPTION_TRACE] = { "trace", 0, CLI_TEXT, "TRACE", NULL,
+			   "say what the rules will do and cost, from what they do in TRACE; may be given several "
+			   "times",
+			   .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
 			  "how matches say when they were: wall (the date, and the host), mono (CLOCK_MONOTONIC, in "
 			  "seconds) or delta (seconds since the match before)" },

@@ -124,3 +124,21 @@ void why_put_condition(const struct program_why_report *report, const struct why
 {
 	program_print_condition(out, report->program, report->rule, node, name_of(report, step));
 }
+
+void program_why_event(const struct program *program, const struct program_rule *rule,
+		       const struct program_transition *transition, struct text_buffer *out)
+{
+	const struct program_why_report report = { .program = program, .rule = rule };
+	const struct why_step step = { .transition = transition };
+
+	why_put_event(&report, &step, out);
+}
+
+void program_why_condition(const struct program *program, const struct program_rule *rule,
+			   const struct program_transition *transition, uint32_t node, struct text_buffer *out)
+{
+	const struct program_why_report report = { .program = program, .rule = rule };
+	const struct why_step step = { .transition = transition };
+
+	why_put_condition(&report, &step, node, out);
+}

@@ -26,4 +26,10 @@ void program_why_hints(const struct program_why_report *report, void (*put)(void
 /* {"why":"<rule>",...} and a newline. */
 void program_why_json(const struct program_why_report *report, struct text_buffer *out);
 
+/* The event of a rule's transition as a pattern writes it, and a node of it: for whoever tells of transitions. */
+void program_why_event(const struct program *program, const struct program_rule *rule,
+		       const struct program_transition *transition, struct text_buffer *out);
+void program_why_condition(const struct program *program, const struct program_rule *rule,
+			   const struct program_transition *transition, uint32_t node, struct text_buffer *out);
+
 #endif

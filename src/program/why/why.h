@@ -25,6 +25,11 @@ enum program_why_rule {
 enum program_why_state {
 	PROGRAM_WHY_EXPIRED, /* runs whose time was up here, without a match */
 	PROGRAM_WHY_OPEN,    /* runs that are here when the counts are read */
+	/*
+	 * ns in which runs were here: when they left less when they came, modulo 2^64. So of those that are open the
+	 * time of reading is missing: program_why_stayed. By the user-space engine alone.
+	 */
+	PROGRAM_WHY_STAYED,
 	PROGRAM_WHY_STATE_WORDS,
 };
 
@@ -65,6 +70,14 @@ struct program_why {
 	const struct program *program;
 	uint64_t **rules; /* per rule: its numbers */
 };
+
+/* ns in which runs of a state were there, until now_ns (of the events' clock), when the counts were read. */
+static inline uint64_t program_why_stayed(const uint64_t *counts, uint32_t state, uint64_t now_ns)
+{
+	const uint64_t *own = counts + program_why_state(state);
+
+	return own[PROGRAM_WHY_STAYED] + own[PROGRAM_WHY_OPEN] * now_ns;
+}
 
 /* All 0. Returns 0, -ENOMEM. program_why_free takes NULL, too. */
 int program_why_new(const struct program *program, struct program_why **made);

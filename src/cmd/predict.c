@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how `asterism explain` runs rules over a trace, and whom a probability that is assumed concerns. */
+
+#include "cmd/predict.h"
+
+#include "base/alloc.h"
+#include "cli/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/assume.h"
+#include "cmd/options/status.h"
+#include "cmd/text/signals.h"
+#include "ebpf/memory/layout.h"
+#include "engine/engine.h"
+#include "model/report.h"
+#include "session/seccomp/veto-plan.h"
+#include "session/replay/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct run {
+	const struct cli_arguments *arguments;
+	const struct session_rules *rules;
+	struct session_totals totals;
+	uint64_t first_ns, last_ns;
+	bool began;
+	struct model_prices prices;
+	struct asterism_diag *diag;
+};
+
+static void on_time(void *context, uint64_t ns)
+{
+	struct run *run = context;
+
+	if (!run->began)
+		run->first_ns = ns;
+	run->began = true;
+	run->last_ns = ns;
+}
+
+static int on_match(void *context, const struct program_match *match)
+{
+	(void)context;
+	(void)match;
+	return 0;
+}
+
+static const struct session_moment *moment_of(const struct cli_arguments *arguments, enum option_id id,
+					      struct session_moment *moment)
+{
+	const struct cli_value *value = &arguments->options[id];
+
+	if (!value->text)
+		return NULL;
+	*moment = (struct session_moment){ .ns = value->number, .since_start = *value->text != '@' };
+	return moment;
+}
+
+static int replay(struct run *run)
+{
+	const struct cli_value *traces = &run->arguments->options[OPTION_TRACE];
+	struct session_moment from, to;
+	const struct session_replay_options options = {
+		.files = traces->texts,
+		.file_count = traces->count,
+		.from = moment_of(run->arguments, OPTION_FROM, &from),
+		.to = moment_of(run->arguments, OPTION_TO, &to),
+		.counts_why = true,
+		.on_match = on_match,
+		.on_time = on_time,
+		.context = run,
+		.remedy = "record what the rule needs: asterism record -o DIR RULE -- CMD",
+		.stop = signals_take(),
+	};
+
+	return session_replay(run->rules, &options, run->diag, &run->totals);
+}
+
+static bool concerns(const struct cmd_assumption *assumed, const char *rule)
+{
+	return !assumed->rule_length ||
+	       (strlen(rule) == assumed->rule_length && strncmp(rule, assumed->rule, assumed->rule_length) == 0);
+}
+
+/* Those of rule, of all that are assumed. */
+static size_t find_assumptions(const struct run *run, const char *rule, struct model_assumption *found)
+{
+	const struct cli_value *option = &run->arguments->options[OPTION_ASSUME];
+	size_t count = 0;
+
+	for (size_t i = 0; i < option->count; i++) {
+		struct cmd_assumption assumed;
+
+		if (cmd_assumption_read(option->texts[i], &assumed) && concerns(&assumed, rule))
+			found[count++] = (struct model_assumption){ assumed.name, assumed.value };
+	}
+	return count;
+}
+
+/* In the order of the choices of --format. */
+static void (*const formats[])(const struct model_report *report,
+			       struct text_buffer *out) = { model_report_text, model_report_dot, model_report_json };
+
+static int tell_rule(struct run *run, uint32_t rule, struct text_buffer *out)
+{
+	const struct program *program = session_rules_program(run->rules);
+	size_t room = run->arguments->options[OPTION_ASSUME].count;
+	struct model_assumption *assumptions = alloc_zero(room + 1, sizeof *assumptions);
+	const struct model_trace trace = {
+		.program = program,
+		.rule = rule,
+		.counts = run->totals.why->rules[rule],
+		.stats = &run->totals.rules[rule],
+		.first_ns = run->first_ns,
+		.last_ns = run->last_ns,
+	};
+	struct session_placement placement;
+	struct model_report report = { .prices = &run->prices };
+	struct model_cost cost;
+	struct model *model = NULL;
+	int result = -ENOMEM;
+
+	if (assumptions)
+		result = model_new(&trace, assumptions,
+				   find_assumptions(run, program_text(program, program->rules[rule].name), assumptions),
+				   run->diag, &model);
+	alloc_free(assumptions);
+	if (result == -E2BIG)
+		return diag_error(run->diag, NULL, result, "%s has too many states for a model",
+				  program_text(program, program->rules[rule].name));
+	if (result)
+		return result;
+	session_place(program, rule, &placement);
+	report.model = model;
+	report.ships = placement.place != SESSION_KERNEL;
+	report.pool_bytes = report.ships ? engine_pool_bytes(program, rule) : ebpf_pool_bytes(program, rule);
+	report.cost = &cost;
+	model_cost(model, report.prices, report.ships, &cost);
+	formats[run->arguments->options[OPTION_GRAPH_FORMAT].number](&report, out);
+	model_free(model);
+	return 0;
+}
+
+static void warn_of_losses(struct run *run)
+{
+	if (run->totals.lost)
+		diag_add(run->diag, ASTERISM_WARNING, NULL, "record with a larger --ring",
+			 "%" PRIu64 " events are missing: rates and probabilities are too low", run->totals.lost);
+	if (run->last_ns == run->first_ns)
+		diag_add(run->diag, ASTERISM_WARNING, NULL, NULL,
+			 "the trace has no length in time: rates are of one second");
+}
+
+int cmd_predict(const struct cli_arguments *arguments, const struct session_rules *rules, struct text_buffer *out)
+{
+	struct run run = {
+		.arguments = arguments,
+		.rules = rules,
+		.prices = model_table_prices,
+		.diag = asterism_diag_new(),
+	};
+	bool is_text = arguments->options[OPTION_GRAPH_FORMAT].number == 0;
+	int result = run.diag ? replay(&run) : -ENOMEM;
+
+	if (!result)
+		warn_of_losses(&run);
+	for (uint32_t i = 0; i < session_rules_program(rules)->rule_count && !result; i++) {
+		if (i && is_text)
+			text_append(out, "\n");
+		result = tell_rule(&run, i, out);
+	}
+	if (run.diag)
+		cli_print(run.diag);
+	asterism_diag_free(run.diag);
+	session_totals_fini(&run.totals);
+	return result ? cmd_status_of(result) : run.totals.lost ? STATUS_LOST : STATUS_FINE;
+}
