@@ -11,6 +11,7 @@
  *   asm       instructions of one program, its labels and calls
  *   kernel    what the running kernel is like (types, features) and how programs get into it
  *   path      what a catalog's path reads, and the code that reads it
+ *   states    how long the threads of processes run and wait
  *   source    which programs make which event records, whom they observe, and what they cannot read
  *   lower     expressions and actions of the image as instructions
  *   plan      what the code of a rule does at an event: found once, before any code

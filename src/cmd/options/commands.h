@@ -22,5 +22,6 @@ extern const struct cli_command cmd_rules;
 extern const struct cli_command cmd_sensors;
 extern const struct cli_command cmd_stat;
 extern const struct cli_command cmd_test;
+extern const struct cli_command cmd_top;
 
 #endif

@@ -35,6 +35,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "with --trace: take the probability pN for P, RULE.pN=P: of one rule; may be given several "
 			    "times",
 			    .repeats = true, .check = cmd_assumption_check },
+	[OPTION_BATCH] = { "batch", 0, CLI_FLAG, .help = "write plain text, one look after the other" },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
 			     "take event types from FILE, too, besides those of Linux; may be given several times",
 			     .repeats = true, .complete = CLI_COMPLETE_FILE },
@@ -55,6 +56,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_HOLD] = { "hold", 0, CLI_TIME, "TIME", NULL,
 			  "how long others wait for a writer that stands still between begin and commit (default: "
 			  "half a period, 1ms at most)" },
+	[OPTION_INTERVAL] = { "interval", 0, CLI_TIME, "TIME", NULL,
+			      "how long there is between two looks (default: 2s)" },
 	[OPTION_LATENCY] = { "latency", 0, CLI_TIME, "TIME", NULL,
 			     "within which time elements are to be evaluated (default: three periods)" },
 	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,
@@ -138,6 +141,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_LIMIT] = { "timeout", 0, CLI_TIME, "TIME", NULL,
 			   "how long a program of a test may run, such as 10s or 2min (default: 60s)" },
 	[OPTION_LIVE] = { "live", 0, CLI_FLAG, .help = "only the tests that observe a program" },
+	[OPTION_LOOKS] = { "looks", 'n', CLI_NUMBER, "NUMBER", NULL, "with --batch: end after so many looks" },
 	[OPTION_MAX_SIZE] = { "max-size", 0, CLI_SIZE, "SIZE", NULL,
 			      "keep the trace to SIZE, such as 500M or 2G: the oldest events are deleted" },
 	[OPTION_MATCH_LIMIT] = { "limit", 0, CLI_NUMBER, "NUMBER", NULL,

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism top`: rules and processes at a glance, again and again. */
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/text/signals.h"
+#include "cmd/top/rules.h"
+#include "cmd/top/screen.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INTERVAL_NS UINT64_C(2000000000)
+#define TURN_NS     UINT64_C(250000000) /* so soon a new size of the terminal is met */
+#define NS_PER_MS   UINT64_C(1000000)
+
+enum { ESCAPE = 27, BACKSPACE = 8, DELETE = 127 };
+
+struct watch {
+	struct top top;
+	struct top_rules *rules;
+	struct screen screen;
+	bool is_batch, is_done;
+	uint64_t interval_ns, looks, looks_max; /* max 0: no end */
+	struct top_room room;                   /* as drawn last */
+	int status;
+};
+
+static int draw(struct watch *watch)
+{
+	struct text_buffer text = { 0 };
+	int result = 0;
+
+	watch->room = watch->is_batch ? (struct top_room){ 400, 0 } : screen_room();
+	top_draw(&watch->top, &watch->room, &text);
+	if (text.failure)
+		result = text.failure;
+	else if (!watch->is_batch)
+		result = screen_show(&text);
+	else if (printf("%s%s", watch->looks > 1 ? "\n" : "", text.bytes) < 0 || fflush(stdout))
+		result = -errno;
+	text_fini(&text);
+	return result;
+}
+
+static int look(struct watch *watch)
+{
+	int status = STATUS_FINE, result;
+
+	top_turn(&watch->top, clock_now_ns());
+	if (watch->rules)
+		status = top_rules_look(watch->rules, &watch->top);
+	if (status)
+		return status;
+	result = top_look_at_processes(&watch->top);
+	if (result) {
+		cli_error("processes cannot be looked at: %s", strerror(-result));
+		return cmd_status_of(result);
+	}
+	top_compare(&watch->top);
+	return STATUS_FINE;
+}
+
+/* Rates need two looks: the first one is for comparison alone. */
+static int show(struct watch *watch)
+{
+	int status = look(watch), result;
+
+	if (status)
+		return status;
+	watch->looks++;
+	result = draw(watch);
+	if (result && result != -EPIPE)
+		cli_error("nothing can be shown: %s", strerror(-result));
+	watch->is_done |= result || (watch->looks_max && watch->looks >= watch->looks_max);
+	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
+}
+
+static void edit_filter(struct top *top, char key)
+{
+	size_t length = strlen(top->filter);
+
+	if (key == '\n' || key == '\r')
+		top->asks_filter = false;
+	else if (key == ESCAPE)
+		*top->filter = 0, top->asks_filter = false;
+	else if ((key == DELETE || key == BACKSPACE) && length)
+		top->filter[length - 1] = 0;
+	else if (isprint((unsigned char)key) && length + 1 < sizeof top->filter)
+		top->filter[length] = key, top->filter[length + 1] = 0;
+}
+
+static const struct {
+	char key;
+	enum top_sort sort;
+} sorts[] = {
+	{ 'r', TOP_BY_RUNNING },  { 'w', TOP_BY_READY }, { 'b', TOP_BY_BLOCKED },
+	{ 's', TOP_BY_SWITCHES }, { 'p', TOP_BY_PID },
+};
+
+static void obey(struct watch *watch, char key)
+{
+	struct top *top = &watch->top;
+
+	if (top->asks_filter) {
+		edit_filter(top, key);
+		return;
+	}
+	switch (key) {
+	case 'q':
+		watch->is_done = true;
+		return;
+	case ' ':
+		top->is_paused = !top->is_paused;
+		return;
+	case '/':
+		top->asks_filter = true;
+		return;
+	}
+	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+		if (sorts[i].key == key)
+			top->sort = sorts[i].sort;
+	}
+	top_compare(top);
+}
+
+static int read_keys(struct watch *watch)
+{
+	char keys[32];
+	ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
+
+	if (count <= 0) /* the terminal has gone away */
+		watch->is_done = count == 0 || (errno != EINTR && errno != EAGAIN);
+	for (ssize_t i = 0; i < count && !watch->is_done; i++)
+		obey(watch, keys[i]);
+	return watch->is_done ? 0 : draw(watch);
+}
+
+/* Waits for keys, matches or the time. */
+static int wait_until(struct watch *watch, uint64_t due_ns)
+{
+	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0;
+	struct pollfd fds[] = { { .fd = watch->is_batch ? -1 : STDIN_FILENO, .events = POLLIN },
+				{ .fd = top_rules_fd(watch->rules), .events = POLLIN } };
+	int ready, status = STATUS_FINE;
+
+	if (!watch->is_batch && left > TURN_NS)
+		left = TURN_NS;
+	ready = poll(fds, 2, (int)((left + NS_PER_MS - 1) / NS_PER_MS));
+	if (ready > 0 && fds[1].revents)
+		status = top_rules_dispatch(watch->rules);
+	if (ready > 0 && fds[0].revents)
+		read_keys(watch);
+	if (!watch->is_batch && !watch->is_done) {
+		struct top_room room = screen_room();
+
+		if (room.columns != watch->room.columns || room.rows != watch->room.rows)
+			draw(watch);
+	}
+	return status;
+}
+
+static void go_on(struct watch *watch)
+{
+	uint64_t due_ns = clock_now_ns() + watch->interval_ns;
+
+	watch->status = look(watch);
+	if (!watch->is_batch && !watch->status)
+		draw(watch);
+	while (!watch->status && !watch->is_done && !signals_came()) {
+		watch->status = wait_until(watch, due_ns);
+		if (watch->status || watch->is_done || clock_now_ns() < due_ns)
+			continue;
+		due_ns = clock_now_ns() + watch->interval_ns;
+		if (!watch->top.is_paused)
+			watch->status = show(watch);
+	}
+}
+
+/* Without the privilege for processes rules of the daemon are worth a look all the same. */
+static int open_processes(struct watch *watch)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = states_new(diag, &watch->top.states);
+
+	if (result && watch->rules) {
+		snprintf(watch->top.no_states, sizeof watch->top.no_states, "processes are not shown: %s",
+			 result == -EPERM ? "this needs root, or CAP_BPF and CAP_PERFMON" : strerror(-result));
+		result = 0;
+	}
+	if (result)
+		cli_print(diag);
+	asterism_diag_free(diag);
+	return cmd_status_of(result);
+}
+
+static int check(const struct cli_arguments *arguments)
+{
+	if (cli_has(arguments, OPTION_SOCKET) && arguments->operand_count) {
+		cli_error("rules are either asterismd's, with --socket, or those of files");
+		cli_hint("'asterism ctl load FILE' lets asterismd have them");
+		return STATUS_USAGE;
+	}
+	if (cli_has(arguments, OPTION_LOOKS) && !cli_has(arguments, OPTION_BATCH)) {
+		cli_error("-n is for --batch");
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
+static int run(const struct cli_arguments *arguments)
+{
+	const struct cli_value *options = arguments->options;
+	struct watch watch = { .is_batch = cli_has(arguments, OPTION_BATCH), .interval_ns = INTERVAL_NS };
+	int status = check(arguments), result = 0;
+
+	if (cli_has(arguments, OPTION_INTERVAL))
+		watch.interval_ns = options[OPTION_INTERVAL].number;
+	watch.looks_max = options[OPTION_LOOKS].number;
+	if (!status)
+		status =
+			top_rules_new(arguments, cli_has(arguments, OPTION_SOCKET) ? options[OPTION_SOCKET].text : NULL,
+				      &watch.rules);
+	if (!status)
+		status = open_processes(&watch);
+	if (!status && !watch.is_batch)
+		result = screen_open(&watch.screen);
+	if (result) {
+		cli_error(result == -ENOTTY ? "this is no terminal that could be used"
+					    : "the terminal cannot be used: %s",
+			  strerror(-result));
+		cli_hint("--batch writes plain text");
+		status = STATUS_USAGE;
+	}
+	if (!status) {
+		signals_take();
+		go_on(&watch);
+		if (!watch.is_batch)
+			screen_close(&watch.screen);
+		status = watch.status;
+	}
+	top_fini(&watch.top);
+	top_rules_free(watch.rules);
+	return status;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism top", "Which processes run, wait for a processor, and are blocked." },
+	{ "asterism top @slow-syscall my.rule", "The same beside what rules find in the whole machine." },
+	{ "asterism top --socket /run/asterism.sock", "The rules of asterismd instead." },
+	{ "asterism top --batch -n 1 --interval 10s", "What happened in ten seconds, as plain text." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_top = {
+	.name = "top",
+	.summary = "show rules and processes at a glance, again and again",
+	.operands = "[FILE...]",
+	.description =
+		"Shows what has happened since the last look: of each rule how many matches and runs there were, how "
+		"much "
+		"of a processor its programs took, what was lost, and whose matches most of them are; of each process "
+		"how "
+		"long its threads ran, were ready for a processor and were blocked, in percent of the time: 100 is one "
+		"thread all the time.\n\n"
+		"Processes are counted by two programs in the kernel, which send nothing: this costs the same however "
+		"many "
+		"events there are. A thread is known once it has got or left a processor, so one that sleeps all the "
+		"time does not appear.\n\n"
+		"FILEs are rules that are at work over the whole machine as long as this runs; their actions are only "
+		"reported. What a rule costs is known for all rules of a FILE together (\" stands below). With "
+		"--socket the "
+		"rules are those of asterismd, and their cost is known if it has --measure; processes are shown where "
+		"there is the privilege.\n\n"
+		"Keys: q ends; the space bar pauses; / asks for a part of the names of processes, which Escape takes "
+		"away; "
+		"r, w, b, s and p sort by time running, waiting for a processor, blocked, by switches and by process.",
+	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what of asterismd's reply to a query is shown. Nothing of it is trusted. */
+
+#include "cmd/top/asked.h"
+
+#include "cli/print.h"
+#include "cmd/ctl/client.h"
+#include "cmd/options/status.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+static uint64_t number(const json_t *object, const char *name)
+{
+	json_int_t value = json_integer_value(json_object_get(object, name));
+
+	return value < 0 ? 0 : (uint64_t)value;
+}
+
+static void copy(const json_t *object, const char *name, char *to, size_t size)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+
+	snprintf(to, size, "%s", value ? value : "");
+}
+
+static bool take_unit(const json_t *unit, struct top *top)
+{
+	const json_t *rules = json_object_get(unit, "rules");
+
+	for (size_t i = 0; i < json_array_size(rules); i++) {
+		const json_t *from = json_array_get(rules, i);
+		struct top_rule *rule = top_add_rule(top);
+
+		if (!rule)
+			return false;
+		copy(from, "rule", rule->name, sizeof rule->name);
+		copy(unit, "unit", rule->unit, sizeof rule->unit);
+		copy(from, "place", rule->place, sizeof rule->place);
+		rule->matches = number(from, "matches");
+		rule->opened = number(from, "runs_opened");
+		rule->peak = number(from, "runs_live_max");
+		rule->lost = number(from, "lost");
+		rule->kernel_ns = number(unit, "kernel_ns");
+		rule->is_measured = rule->kernel_ns != 0;
+		rule->is_first = i == 0;
+	}
+	return true;
+}
+
+int top_ask(const char *socket, struct top *top)
+{
+	json_t *request = json_pack("{s:s}", "op", "query"), *reply = NULL;
+	int status = request ? ctl_ask(socket, request, NULL, 0, &reply) : STATUS_USAGE;
+	bool fits = true;
+
+	if (status)
+		return status;
+
+	const json_t *units = json_object_get(reply, "units"), *daemon = json_object_get(reply, "daemon");
+
+	for (size_t i = 0; i < json_array_size(units) && fits; i++)
+		fits = take_unit(json_array_get(units, i), top);
+	top->lost = number(daemon, "lines_dropped") + number(daemon, "results_dropped");
+	json_decref(reply);
+	if (fits)
+		return STATUS_FINE;
+	cli_error("out of memory");
+	return STATUS_USAGE;
+}

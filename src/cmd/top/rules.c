@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how rules of top's own are at work, and whose matches are counted as the most. */
+
+#include "cmd/top/rules.h"
+
+#include "asterism/asterism.h"
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/input/library.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/status.h"
+#include "cmd/top/asked.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 16 << 20 };
+
+/* The space-saving algorithm (Metwally, Agrawal, El Abbadi 2005): a key that is new takes the place of the rarest. */
+struct keys {
+	struct {
+		char name[TOP_KEY_BYTES];
+		uint64_t count;
+	} rows[TOP_KEYS];
+	uint64_t all;
+};
+
+struct own_unit {
+	struct asterism_rules *rules;
+	char name[TOP_NAME_BYTES];
+	struct keys *keys; /* per rule */
+};
+
+struct top_rules {
+	const char *socket; /* of asterismd; NULL: own */
+	struct asterism_session *session;
+	struct own_unit *units;
+	size_t count;
+};
+
+static void count_key(struct keys *keys, const char *name)
+{
+	size_t rarest = 0;
+
+	keys->all++;
+	for (size_t i = 0; i < TOP_KEYS; i++) {
+		if (strcmp(keys->rows[i].name, name) == 0) {
+			keys->rows[i].count++;
+			return;
+		}
+		if (keys->rows[i].count < keys->rows[rarest].count)
+			rarest = i;
+	}
+	snprintf(keys->rows[rarest].name, sizeof keys->rows[rarest].name, "%s", name);
+	keys->rows[rarest].count++;
+}
+
+static int on_match(void *context, const struct asterism_match *match)
+{
+	struct own_unit *unit = asterism_rules_context(asterism_match_unit(match));
+	char name[TOP_KEY_BYTES];
+
+	(void)context;
+	snprintf(name, sizeof name, "%s[%" PRIu32 "]", asterism_match_comm(match), asterism_match_pid(match));
+	count_key(&unit->keys[asterism_match_rule_index(match)], name);
+	return ASTERISM_CONTINUE;
+}
+
+/* Prints what the session says. */
+static int complain(const struct top_rules *rules, int result)
+{
+	cli_print((struct asterism_diag *)asterism_session_diag(rules->session));
+	return cmd_status_of(result);
+}
+
+static int open_unit(struct top_rules *rules, const struct session_rules_file *file)
+{
+	struct own_unit *unit = &rules->units[rules->count];
+	struct asterism_diag *diag = asterism_diag_new();
+	char *text = NULL;
+	size_t length;
+	int result = library_text(file, TEXT_MAX, diag, &text, &length);
+
+	if (result) {
+		cli_print(diag);
+		asterism_diag_free(diag);
+		return cmd_status_of(result);
+	}
+	asterism_diag_free(diag);
+	result = asterism_rules_load(rules->session, text, length, file->path, &unit->rules);
+	alloc_free(text);
+	if (result)
+		return complain(rules, result);
+	snprintf(unit->name, sizeof unit->name, "%s", file->path);
+	unit->keys = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->keys);
+	rules->count++;
+	if (!unit->keys) {
+		cli_error("out of memory");
+		return STATUS_USAGE;
+	}
+	asterism_rules_set_context(unit->rules, unit);
+	result = asterism_rules_activate(unit->rules);
+	return result ? complain(rules, result) : STATUS_FINE;
+}
+
+static int open_own(struct top_rules *rules, const struct cli_arguments *arguments)
+{
+	const struct asterism_session_options options = {
+		.size = sizeof options, .scope = ASTERISM_SCOPE_ALL, .on_match = on_match, .measure = 1
+	};
+	struct library_files files = { 0 };
+	struct asterism_diag *diag = asterism_diag_new();
+	int status = library_resolve(arguments->operands, arguments->operand_count, &files);
+	int result = status ? 0 : asterism_session_open(&options, diag, &rules->session);
+
+	if (result) {
+		cli_print(diag);
+		status = cmd_status_of(result);
+	}
+	asterism_diag_free(diag);
+	rules->units = status ? NULL : alloc_zero(files.count, sizeof *rules->units);
+	if (!status && !rules->units) {
+		cli_error("out of memory");
+		status = STATUS_USAGE;
+	}
+	for (size_t i = 0; i < files.count && !status; i++)
+		status = open_unit(rules, &files.files[i]);
+	library_files_fini(&files);
+	return status;
+}
+
+int top_rules_new(const struct cli_arguments *arguments, const char *socket, struct top_rules **made)
+{
+	struct top_rules *rules;
+	int status = STATUS_FINE;
+
+	*made = NULL;
+	if (!socket && !arguments->operand_count)
+		return STATUS_FINE;
+	rules = alloc_zero(1, sizeof *rules);
+	if (!rules) {
+		cli_error("out of memory");
+		return STATUS_USAGE;
+	}
+	rules->socket = socket;
+	if (!socket)
+		status = open_own(rules, arguments);
+	if (status)
+		top_rules_free(rules);
+	else
+		*made = rules;
+	return status;
+}
+
+void top_rules_free(struct top_rules *rules)
+{
+	if (!rules)
+		return;
+	asterism_session_free(rules->session);
+	for (size_t i = 0; i < rules->count; i++)
+		alloc_free(rules->units[i].keys);
+	alloc_free(rules->units);
+	alloc_free(rules);
+}
+
+int top_rules_fd(const struct top_rules *rules)
+{
+	return rules && rules->session ? asterism_session_fd(rules->session) : -1;
+}
+
+int top_rules_dispatch(struct top_rules *rules)
+{
+	int result = asterism_session_dispatch(rules->session);
+
+	return result < 0 && result != -EINTR ? complain(rules, result) : STATUS_FINE;
+}
+
+static void name_key(const struct keys *keys, char *name, size_t size)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < TOP_KEYS; i++)
+		most = keys->rows[i].count > keys->rows[most].count ? i : most;
+	if (keys->rows[most].count)
+		snprintf(name, size, "%s %.0f%%", keys->rows[most].name,
+			 100.0 * (double)keys->rows[most].count / (double)keys->all);
+}
+
+static int look_at_unit(const struct own_unit *unit, struct top *top)
+{
+	static const char *const places[] = { [ASTERISM_PLACE_KERNEL] = "kernel", [ASTERISM_PLACE_USER] = "user" };
+	struct asterism_rules_stats stats = { .size = sizeof stats };
+	struct asterism_rule_info info = { .size = sizeof info };
+
+	asterism_rules_stats(unit->rules, &stats);
+	for (size_t i = 0; i < asterism_rules_count(unit->rules); i++) {
+		struct top_rule *rule = top_add_rule(top);
+
+		if (!rule)
+			return -ENOMEM;
+		asterism_rules_info(unit->rules, i, &info);
+		snprintf(rule->name, sizeof rule->name, "%s", info.name);
+		snprintf(rule->unit, sizeof rule->unit, "%s", unit->name);
+		snprintf(rule->place, sizeof rule->place, "%s",
+			 info.place < sizeof places / sizeof *places && places[info.place] ? places[info.place] : "-");
+		rule->matches = info.matches;
+		rule->opened = info.runs_opened;
+		rule->peak = info.runs_live_max;
+		rule->lost = info.lost;
+		rule->kernel_ns = stats.kernel_ns;
+		rule->is_measured = true;
+		rule->is_first = i == 0;
+		name_key(&unit->keys[i], rule->key, sizeof rule->key);
+	}
+	return 0;
+}
+
+int top_rules_look(struct top_rules *rules, struct top *top)
+{
+	if (rules->socket)
+		return top_ask(rules->socket, top);
+	for (size_t i = 0; i < rules->count; i++) {
+		if (look_at_unit(&rules->units[i], top)) {
+			cli_error("out of memory");
+			return STATUS_USAGE;
+		}
+	}
+	return STATUS_FINE;
+}
