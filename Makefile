@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-release check-sensors check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-browser check-release check-sensors check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -22,6 +22,7 @@ help:
 	@echo '                check-guest-smoke: three minutes of it'
 	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
 	@echo 'make check-sensors  the proofs of sensors with large numbers: 10^8 events, 200 kills, all orders of two borrowers (minutes)'
+	@echo 'make check-browser  open pages of reports in chromium (make deps-browser installs it)'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
@@ -68,6 +69,10 @@ check: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build
 check-release: $(RELEASE_BUILD)/build.ninja
 	@ninja -C $(RELEASE_BUILD)
 	@echo '1 passed, 0 failed, 0 skipped'
+
+# Pictures and figures are left in the folder browser of the build.
+check-browser: with-tests
+	@python3 tests/browser/run $(BUILD)
 
 check-library: with-tests
 	@ASTERISM_TEST_PROGRAMS=$(abspath $(BUILD))/tests/kernel ASTERISM_CATALOGS=$(CURDIR)/catalogs ASTERISM_RULES=$(CURDIR)/rules \
