@@ -18,7 +18,6 @@ enum model_work { MODEL_HOOK, MODEL_GUARD, MODEL_OPEN, MODEL_STEP, MODEL_MATCH, 
 /* What each takes on a machine. */
 struct model_prices {
 	double ns[MODEL_WORKS];
-	bool measured; /* here, by calibration; else they are those of a table */
 };
 
 extern const struct model_prices model_table_prices;
