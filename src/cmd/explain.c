@@ -198,7 +198,7 @@ const struct cli_command cmd_explain = {
 		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
 		"fields it "
 		"takes, and when. All actions are taken to be allowed.\n\n"
-		"With --trace the automaton runs over recorded events, and its states and transitions are told with "
+		"With --trace the automaton runs over recorded events, and its states and transitions are shown with "
 		"their "
 		"probabilities, with what follows from them: matches in a second, runs that are open, the pool that "
 		"will do, and what the rule costs, before it is loaded. With --assume a probability is another one.",
