@@ -301,7 +301,7 @@ static void write_losses(struct report_tables *tables)
 
 	if (!view->loss_count)
 		return;
-	report_note(tables, "Events are missing in the gaps below: what they would have told is unknown there.");
+	report_note(tables, "Events are missing in the gaps below: what they would have shown is unknown there.");
 	report_table(tables, "gaps", "Gaps", columns, 3);
 	for (uint32_t i = 0; i < view->loss_count; i++) {
 		const struct report_loss *loss = &view->losses[i];

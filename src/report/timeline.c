@@ -342,7 +342,7 @@ const struct report_kind report_timeline = {
 			{ ROLE_SWITCH, "Who ran is not known" },
 			{ ROLE_WAKING, "Since when threads were ready, and who woke them, is not known" },
 			{ ROLE_CALL, "In which system call threads waited is not known" },
-			{ ROLE_IRQ, "Whether an interrupt or the thread under it woke somebody is not known" },
+			{ ROLE_IRQ, "Whether an interrupt or the thread under it was the waker is not known" },
 			{ 0 } },
 	.open = timeline_open,
 	.slice = timeline_slice,

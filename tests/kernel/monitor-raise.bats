@@ -64,7 +64,7 @@ serve() {
 	wait_until grep -q '"promise"' monitor.out
 	wait_until grep -q "has announced slow_request yet" run.err
 	run --separate-stderr -0 "$ASTERISM" monitor --raise --policy best-effort slow.rule -- "$plant" requests 1 20 0
-	[[ $stderr == *"20 events of rules were raised by this process, 0 of them while nobody looked"* ]]
+	[[ $stderr == *"20 events of rules were raised by this process, 0 of them without a reader"* ]]
 	for reader in monitor run; do
 		wait_until eval "[ \$(grep -c '\"match\":\"seen\"' $reader.out) = 20 ]"
 		grep -q '"comm":"asterism","return":{"id":7,"took":-107,"part":0.5,"odd":true,"path":"/index"}' $reader.out
@@ -84,7 +84,7 @@ serve() {
 	grep -q "asterism\[$monitor\]" listed
 	wait_until grep -q "id=19" out
 	kill -INT $monitor
-	wait_until grep -q "20 events of rules were raised by this process, 20 of them while nobody looked" err
+	wait_until grep -q "20 events of rules were raised by this process, 20 of them without a reader" err
 }
 
 @test "with copies it is raised as well, and in time under a policy of the kernel" {
@@ -95,7 +95,7 @@ serve() {
 	wait_until grep -q "has announced slow_request yet" run.err
 	for how in --copy --policy=deadline --policy=fifo; do
 		run --separate-stderr "$ASTERISM" monitor --raise $how --sensor request_begin,rate=10000/s,burst=100 --sensor request_end,rate=10000/s,burst=100 slow.rule -- "$plant" requests 1 10 0
-		[[ $stderr == *"10 events of rules were raised by this process, 0 of them while nobody looked"* ]]
+		[[ $stderr == *"10 events of rules were raised by this process, 0 of them without a reader"* ]]
 		count=$((count + 10))
 		wait_until eval "[ \$(grep -c '\"match\":\"seen\"' run.out) = $count ]"
 	done

@@ -218,6 +218,6 @@ void raising_end(const struct raising *raising)
 	if (!raising)
 		return;
 	unwatched = atomic_load(&raising->unwatched);
-	cli_note("%" PRIu64 " events of rules were raised by this process, %" PRIu64 " of them while nobody looked",
+	cli_note("%" PRIu64 " events of rules were raised by this process, %" PRIu64 " of them without a reader",
 		 atomic_load(&raising->raised), unwatched);
 }

@@ -272,7 +272,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_report = {
 	.name = "report",
-	.summary = "show what a recording tells about threads, processors and time",
+	.summary = "show what a recording says about threads, processors and time",
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =
@@ -281,7 +281,7 @@ const struct cli_command cmd_report = {
 		"trace lacks for a report is named there, with the events that would have to be recorded; 'record "
 		"--for-report' records all of them.\n\n"
 		"Where only some processes were recorded, what others did is not known: processors are with 'others' "
-		"then. Where events were lost, states are unknown until the next event that tells them.\n\n"
+		"then. Where events were lost, states are unknown until the next event that shows them.\n\n"
 		"In text tables have 30 rows at most, with -v all. In JSON and CSV all rows are there, and times are "
 		"in ns, since the first event or lengths. The report 'slices', every interval of every thread, is "
 		"written where --only names it.\n\n"

@@ -48,10 +48,14 @@ static bool take_unit(const json_t *unit, struct top *top)
 	return true;
 }
 
+/* A daemon that answers no sooner is stopped, or has no processor. */
+static const uint64_t ASK_PATIENCE_NS = 10000000000;
+
 int top_ask(const char *socket, struct top *top)
 {
+	const struct ctl_way way = { .path = socket, .patience_ns = ASK_PATIENCE_NS };
 	json_t *request = json_pack("{s:s}", "op", "query"), *reply = NULL;
-	int status = request ? ctl_ask(socket, request, NULL, 0, &reply) : STATUS_USAGE;
+	int status = request ? ctl_ask(&way, request, NULL, 0, &reply) : STATUS_USAGE;
 	bool fits = true;
 
 	if (status)
