@@ -81,7 +81,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_label(const struct asterism_client
 ASTERISM_CLIENT_FUNCTION void asterism_client_record(struct asterism_client *client)
 {
 	const uint32_t wish = asterism_client_given_count();
-	const struct sensor_shape shape = { SENSOR_SLOTS, SENSOR_SUB_UNITS, wish ? wish : SENSOR_SUB_COUNT };
+	const struct sensor_shape shape = { SENSOR_SLOTS, SENSOR_SUB_UNITS, wish ? wish : (uint32_t)SENSOR_SUB_COUNT };
 	struct asterism_client_message own;
 
 	memset(&own, 0, sizeof own);
