@@ -96,7 +96,7 @@ int screen_open(struct screen *screen)
 		return result;
 	raw = screen->before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VMIN] = 1; /* a shell that reads before the guardian has restored it would take 0 bytes for the end */
 	raw.c_cc[VTIME] = 0;
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would find its terminal as it is here */
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
