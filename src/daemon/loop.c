@@ -190,7 +190,7 @@ static enum daemon_status status_of(int result)
 	return result == -EINVAL || result == -ESRCH ? DAEMON_USAGE : DAEMON_FAILED;
 }
 
-enum daemon_status loop_open(struct daemon *daemon, const struct options *options)
+enum daemon_status daemon_loop_open(struct daemon *daemon, const struct options *options)
 {
 	enum daemon_status status;
 
@@ -221,7 +221,7 @@ enum daemon_status loop_open(struct daemon *daemon, const struct options *option
 	return status ? status : open_directory(daemon);
 }
 
-void loop_close(struct daemon *daemon)
+void daemon_loop_close(struct daemon *daemon)
 {
 	notify_stopping();
 	clients_close(&daemon->clients);
@@ -385,7 +385,7 @@ static uint64_t look_after(struct daemon *daemon)
 	return next_ns < daemon->next_tick_ns ? next_ns : daemon->next_tick_ns;
 }
 
-int loop_run(struct daemon *daemon)
+int daemon_loop_run(struct daemon *daemon)
 {
 	struct epoll_event events[32];
 

@@ -27,15 +27,15 @@ int main(int argc, char **argv)
 		return status - 1;
 	hold_standard_descriptors();
 	log_open();
-	status = loop_open(&daemon, &options);
+	status = daemon_loop_open(&daemon, &options);
 	if (status == DAEMON_FINE) {
 		size_t active = units_active(&daemon.units);
 
 		log_line(LOG_LEVEL_INFO, "observing, with %zu unit%s of rules at work", active, active == 1 ? "" : "s");
 		notify_ready();
-		status = loop_run(&daemon) ? DAEMON_FAILED : DAEMON_FINE;
+		status = daemon_loop_run(&daemon) ? DAEMON_FAILED : DAEMON_FINE;
 	}
-	loop_close(&daemon);
+	daemon_loop_close(&daemon);
 	if (status == DAEMON_FINE)
 		log_line(LOG_LEVEL_INFO, "ended");
 	else

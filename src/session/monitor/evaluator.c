@@ -137,7 +137,7 @@ static bool turn(void *context, uint64_t due_ns, uint64_t idle_ns)
 
 void monitor_evaluator_run(struct monitor *monitor)
 {
-	const struct loop_options options = {
+	const struct monitor_loop_options options = {
 		.period_ns = monitor->admission.monitor.period,
 		.now = now_of,
 		.sleep_until = sleep_until,
@@ -145,7 +145,7 @@ void monitor_evaluator_run(struct monitor *monitor)
 		.context = monitor,
 	};
 
-	loop_run(&options);
+	monitor_loop_run(&options);
 	atomic_store(&monitor->has_ended, true);
 }
 

@@ -3,7 +3,7 @@
 
 #include "session/monitor/loop.h"
 
-void loop_run(const struct loop_options *options)
+void monitor_loop_run(const struct monitor_loop_options *options)
 {
 	uint64_t idle = options->now(options->context), due = idle;
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct loop_options {
+struct monitor_loop_options {
 	uint64_t period_ns;
 	uint64_t (*now)(void *context);
 	void (*sleep_until)(void *context, uint64_t at_ns);
@@ -19,6 +19,6 @@ struct loop_options {
 	void *context;
 };
 
-void loop_run(const struct loop_options *options);
+void monitor_loop_run(const struct monitor_loop_options *options);
 
 #endif

@@ -199,7 +199,7 @@ static bool make(struct world *world, uint64_t seed, enum defect defect)
 
 static void run(struct world *world)
 {
-	const struct loop_options loop = {
+	const struct monitor_loop_options loop = {
 		.period_ns = world->admission.monitor.period,
 		.now = now_of,
 		.sleep_until = sleep_until,
@@ -207,7 +207,7 @@ static void run(struct world *world)
 		.context = world,
 	};
 
-	loop_run(&loop);
+	monitor_loop_run(&loop);
 }
 
 static void test_admitted_is_in_time(void **state)
