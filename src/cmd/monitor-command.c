@@ -29,7 +29,7 @@ struct monitoring {
 	struct measured measured;
 	struct sending sending;
 	struct raising *raising; /* NULL: nothing is */
-	struct report report;
+	struct monitor_report report;
 };
 
 static int on_match(void *context, const struct program_match *match)

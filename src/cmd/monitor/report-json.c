@@ -57,7 +57,7 @@ static json_t *sensors_of(const struct monitor *monitor)
 	return array;
 }
 
-void report_promise_json(const struct report *report, FILE *stream)
+void report_promise_json(const struct monitor_report *report, FILE *stream)
 {
 	const struct monitor_promise *promise = &report->promise;
 	json_t *line = json_object(), *object = json_object();
@@ -87,7 +87,7 @@ static json_t *causes_of(const struct watch *watch)
 	return object;
 }
 
-static json_t *worst_of(const struct report *report)
+static json_t *worst_of(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	const struct admission_sensor *sensors;
@@ -109,7 +109,7 @@ static json_t *worst_of(const struct report *report)
 	return array;
 }
 
-static json_t *producers_of(const struct report *report)
+static json_t *producers_of(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	const struct admission_sensor *sensors;
@@ -161,7 +161,7 @@ static json_t *histogram_of(const struct watch *watch)
 	return array;
 }
 
-void report_end_json(const struct report *report, const struct monitor_session_outcome *outcome, FILE *stream)
+void report_end_json(const struct monitor_report *report, const struct monitor_session_outcome *outcome, FILE *stream)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	json_t *line = json_object(), *object = json_object();

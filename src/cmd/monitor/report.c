@@ -36,7 +36,7 @@ static const char *reservation_of(const struct monitor_promise *promise)
 	}
 }
 
-void report_promise(const struct report *report)
+void report_promise(const struct monitor_report *report)
 {
 	const struct monitor_promise *promise = &report->promise;
 	const struct admission_sensor *sensors;
@@ -67,7 +67,7 @@ void report_promise(const struct report *report)
 			put_sensor(&sensors[i]);
 }
 
-void report_status(const struct report *report)
+void report_status(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	uint64_t elements = atomic_load(&watch->elements);
@@ -80,7 +80,7 @@ void report_status(const struct report *report)
 		 report->promise.bound_ns ? TIME(report->promise.bound_ns) : "", atomic_load(&watch->violations));
 }
 
-static void put_producers(const struct report *report)
+static void put_producers(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	const struct admission_sensor *sensors;
@@ -104,7 +104,7 @@ static void put_producers(const struct report *report)
 	}
 }
 
-static void put_violations(const struct report *report)
+static void put_violations(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	const struct admission_sensor *sensors;
@@ -133,7 +133,7 @@ static void put_violations(const struct report *report)
 	}
 }
 
-static void put_odd(const struct report *report, const struct monitor_session_outcome *outcome)
+static void put_odd(const struct monitor_report *report, const struct monitor_session_outcome *outcome)
 {
 	uint64_t unevaluated, most, overruns;
 	bool is_demoted;
@@ -170,7 +170,7 @@ static void put_odd(const struct report *report, const struct monitor_session_ou
 			 TIME(most));
 }
 
-static void put_proof(const struct report *report)
+static void put_proof(const struct monitor_report *report)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 
@@ -187,7 +187,7 @@ static void put_proof(const struct report *report)
 			 "its own; a virtual machine proves nothing of the next minute");
 }
 
-void report_end(const struct report *report, const struct monitor_session_outcome *outcome)
+void report_end(const struct monitor_report *report, const struct monitor_session_outcome *outcome)
 {
 	put_producers(report);
 	put_violations(report);
@@ -198,7 +198,7 @@ void report_end(const struct report *report, const struct monitor_session_outcom
 }
 
 /* As cyclictest's: one row for some buckets, the bound where it lies. */
-void report_histogram(const struct report *report, FILE *stream)
+void report_histogram(const struct monitor_report *report, FILE *stream)
 {
 	const struct watch *watch = monitor_watch(report->monitor);
 	uint64_t bound = report->promise.bound_ns, most = watch->most_ns > bound ? watch->most_ns : bound;

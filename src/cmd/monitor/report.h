@@ -8,24 +8,24 @@
 
 #include <stdio.h>
 
-struct report {
+struct monitor_report {
 	const struct monitor *monitor;
 	struct monitor_promise promise;
 	bool is_proof; /* --prove */
 	bool is_quiet;
 };
 
-void report_promise(const struct report *report);
-void report_status(const struct report *report);
+void report_promise(const struct monitor_report *report);
+void report_status(const struct monitor_report *report);
 
 /* What was not as it was to be, always; and unless it is quiet, what came of the promise. */
-void report_end(const struct report *report, const struct monitor_session_outcome *outcome);
+void report_end(const struct monitor_report *report, const struct monitor_session_outcome *outcome);
 
 /* --prove: how responses are distributed, beside the promise. */
-void report_histogram(const struct report *report, FILE *stream);
+void report_histogram(const struct monitor_report *report, FILE *stream);
 
 /* One line each. */
-void report_promise_json(const struct report *report, FILE *stream);
-void report_end_json(const struct report *report, const struct monitor_session_outcome *outcome, FILE *stream);
+void report_promise_json(const struct monitor_report *report, FILE *stream);
+void report_end_json(const struct monitor_report *report, const struct monitor_session_outcome *outcome, FILE *stream);
 
 #endif

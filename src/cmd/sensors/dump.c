@@ -58,7 +58,7 @@ static int take_types(struct dump *dump, size_t index, const char *pattern)
 
 static int open_process(struct dump *dump, size_t index, const char *pattern)
 {
-	struct live_process *live = &dump->live->processes[index];
+	struct live_sensors_process *live = &dump->live->processes[index];
 	struct stream_process *process;
 	int result = live->area ? stream_process_new(&live->told, live->area, &dump->reading, &process) : 0;
 

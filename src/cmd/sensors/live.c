@@ -21,7 +21,7 @@ static bool is_in_flight(const struct ring *ring)
 	return ring_elements_in_flight(&reader);
 }
 
-static void look(struct live_process *process)
+static void look(struct live_sensors_process *process)
 {
 	const struct sensor_slot *slot;
 
@@ -46,7 +46,7 @@ static int add_process(struct live_sensors *live, const struct sensor_notice *no
 		return -ENOMEM;
 	}
 	live->processes[live->process_count++] =
-		(struct live_process){ .told = *notice->process, .area = notice->area, .fault = notice->fault };
+		(struct live_sensors_process){ .told = *notice->process, .area = notice->area, .fault = notice->fault };
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static void measure(struct live_sensors *live)
 	if (live->process_count)
 		nanosleep(&pause, NULL);
 	for (size_t i = 0; i < live->process_count; i++) {
-		struct live_process *process = &live->processes[i];
+		struct live_sensors_process *process = &live->processes[i];
 
 		look(process);
 		process->rate =

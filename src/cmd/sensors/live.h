@@ -10,7 +10,7 @@
 #include "sensor/stream/clock.h"
 
 /* A process with them. */
-struct live_process {
+struct live_sensors_process {
 	struct sensor_process told;
 	struct sensor_mapping *area; /* NULL: fault says why */
 	int fault;
@@ -29,7 +29,7 @@ struct live_type {
 };
 
 struct live_sensors {
-	struct live_process *processes;
+	struct live_sensors_process *processes;
 	struct live_type *types; /* those of a process one after the other */
 	size_t process_count, type_count, process_capacity, type_capacity;
 	struct stream_clock clock; /* as far as the directory has it */

@@ -62,7 +62,7 @@ static void put_type(const struct live_type *live)
 	putchar('\n');
 }
 
-static void put_process(const struct live_process *process)
+static void put_process(const struct live_sensors_process *process)
 {
 	const struct sensor_process *told = &process->told;
 
@@ -123,7 +123,7 @@ static void put_json(const struct live_sensors *live)
 	size_t next = 0;
 
 	for (size_t i = 0; i < live->process_count; i++) {
-		const struct live_process *process = &live->processes[i];
+		const struct live_sensors_process *process = &live->processes[i];
 		json_t *types = json_array(), *object;
 
 		for (; next < live->type_count && live->types[next].process == i; next++)
