@@ -76,7 +76,7 @@ check-browser: with-tests
 
 check-library: with-tests
 	@ASTERISM_TEST_PROGRAMS=$(abspath $(BUILD))/tests/kernel ASTERISM_CATALOGS=$(CURDIR)/catalogs ASTERISM_RULES=$(CURDIR)/rules \
-		python3 tests/kernel/library-recorded.py $(BUILD)/src/cmd/asterism rules docs
+		python3 tests/kernel/library/library-recorded.py $(BUILD)/src/cmd/asterism rules docs
 
 check-guest: deps-build-check-guest with-tests
 	@tests/guest/run --build $(BUILD) $(if $(SHARE),--share $(SHARE))

@@ -188,7 +188,7 @@ def large_trace(bench):
         library(bench)
         if shutil.disk_usage(bench.folder).free < 4 * BIG_BYTES:
             raise Missing(f"{bench.folder} has less than {4 * BIG_BYTES // 10**9} GB free")
-        plant = bench.compiled("plant", "../tests/kernel/plant.c", "-pthread")
+        plant = bench.compiled("plant", "../tests/kernel/programs/plant.c", "-pthread")
         seconds = 5 if bench.quick else RECORDING_SECONDS
         trace = record(bench, "large", "--ring", "64M", "--rules", "@all", "--max-size", str(BIG_BYTES), "--",
                        "sh", "-c", f"timeout {seconds} {plant} mix {10**8} 2; exit 0")

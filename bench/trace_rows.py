@@ -64,7 +64,7 @@ def mixed_trace(bench):
     """A recording of a mixed load, and how many events it has."""
     def make():
         bench.need_root()
-        plant = bench.compiled("plant", "../tests/kernel/plant.c", "-pthread")
+        plant = bench.compiled("plant", "../tests/kernel/programs/plant.c", "-pthread")
         trace = record(bench, "mixed", "--ring", "64M", "--", plant, "mix", str(bench.calls))
         found = stat(bench, trace)
         if found["lost"]:

@@ -26,7 +26,7 @@ setup() {
 
 @test "every entry with live tests, and every file of live tests, is a suite that needs a kernel" {
 	tools/check --list --live >"$BATS_TEST_TMPDIR/all"
-	for file in tests/kernel/*.bats; do
+	for file in tests/kernel/*/*.bats; do
 		grep -qx "live: $(basename "$file" .bats)" "$BATS_TEST_TMPDIR/all"
 	done
 	for script in rules/*/tests/*.sh; do

@@ -1,0 +1,35 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# @default is silent where all is well: a clone, a build, an archive, a start of Python.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	for program in git gcc make tar python3; do
+		command -v "$program" >/dev/null || skip "needs $program"
+	done
+	cd "$BATS_TEST_TMPDIR"
+	mkdir source
+	for name in one two three; do
+		printf '#include <stdio.h>\n#include <stdlib.h>\nint %s(int n)\n{\n\treturn printf("%%d", n);\n}\n' "$name" >"source/$name.c"
+	done
+	printf 'all: one.o two.o three.o\n%%.o: %%.c\n\tgcc -O1 -c $<\n' >source/Makefile
+	git -C source init -q
+	git -C source add .
+	git -C source -c user.name=a -c user.email=a@b commit -qm first
+	cat >ordinary.sh <<-'END'
+		git clone -q source copy &&
+		make -s -C copy &&
+		tar cf copy.tar copy && mkdir again && tar xf copy.tar -C again &&
+		python3 -c 'import json, email, http.client; print(json.dumps({}))'
+	END
+}
+
+@test "@default says nothing of a clone, a build, an archive and Python" {
+	run --separate-stderr -0 "$ASTERISM" run -f json @default -- sh ordinary.sh
+	[ "${lines[0]}" = "{}" ]
+	[ "${#lines[@]}" = 2 ]
+	[[ "${lines[1]}" =~ '"stats":{"events":'[0-9]{4,} ]]
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Recordings that cannot be made: a clear sentence, the right status, the command does not run, nothing is left behind.
+
+bats_require_minimum_version 1.5.0
+load ../rig/recording
+
+setup() {
+	recording_setup
+	echo 'RULE r PATTERN { sys_enter:a }' >r.rule
+}
+
+# `refused STATUS ARG...`: record fails like this, and neither ran the command nor left a trace.
+refused() {
+	run --separate-stderr -"$1" "$ASTERISM" record "${@:2}"
+	[ -z "$output" ]
+	[ ! -e ran ] && [ ! -e new ]
+}
+
+@test "no -o, nobody to observe, more than one" {
+	refused 2 -- touch ran
+	[ "${stderr_lines[0]}" = "asterism: error: where is the trace to go?" ]
+	[ "${stderr_lines[1]}" = "help: -o DIR names a new directory" ]
+	refused 2 -o new
+	[ "${stderr_lines[0]}" = "asterism: error: what is to be observed?" ]
+	refused 2 -o new -a -- touch ran
+	[ "${stderr_lines[0]}" = "asterism: error: only one of '-- CMD', -p PID and -a can be given" ]
+}
+
+@test "a place that is taken, or is no directory, or has none around it" {
+	mkdir taken
+	: >taken/mine
+	refused 2 -o taken -- touch ran
+	[ "${stderr_lines[0]}" = "taken: error: the directory is not empty; a trace is not written over other files" ]
+	[ "${stderr_lines[1]}" = "help: name a directory that does not exist yet, or remove what is in it" ]
+	[ "$(ls taken)" = mine ]
+	: >file
+	refused 2 -o file -- touch ran
+	[[ $stderr == "file: error: "*"Not a directory" ]]
+	[ -f file ]
+	refused 2 -o missing/new -- touch ran
+	[ "$stderr" = "missing/new: error: the directory cannot be made: No such file or directory" ]
+	refused 2 -o missing/new --flight -- touch ran
+	[ "$stderr" = "missing/new: error: the directory cannot be made: No such file or directory" ]
+}
+
+@test "unknown events and fields: the nearest name" {
+	refused 2 -o new -e sys_entr -- touch ran
+	[ "${stderr_lines[0]}" = "asterism: error: there is no event called 'sys_entr'" ]
+	[ "${stderr_lines[1]}" = "help: did you mean sys_enter?" ]
+	refused 2 -o new -e sched_switch:prev_pidd -- touch ran
+	[ "${stderr_lines[0]}" = "asterism: error: sched_switch has no field prev_pidd" ]
+	[ "${stderr_lines[1]}" = "help: did you mean prev_pid?" ]
+	refused 2 -o new -e 'nothing_*' -- touch ran
+	[ "$stderr" = "asterism: error: no event matches 'nothing_*'" ]
+	for text in "" , sys_enter, sys_enter: ,sys_enter :id sys_enter:id:arg0 sys_enter:id+ sys_enter:+id; do
+		refused 2 -o new -e "$text" -- touch ran
+		[[ $stderr == "asterism: error: "* ]]
+	done
+}
+
+@test "options that do not go together, or have no effect" {
+	refused 2 -o new --flight --max-size 1M -- touch ran
+	[ "$stderr" = "asterism: error: --flight keeps its events in memory: --ring says how many, not --max-size" ]
+	refused 2 -o new --last 1s -- touch ran
+	[ "$stderr" = "asterism: error: --last is for snapshots: add --flight" ]
+	refused 2 -o new --fail-on-match -- touch ran
+	[ "$stderr" = "asterism: error: --fail-on-match is for rules: add --rules FILE" ]
+	refused 2 -o new -f json -- touch ran
+	[ "$stderr" = "asterism: error: -f is for the matches of rules: add --rules FILE" ]
+	for option in "-e sys_enter" "--ring 1M" "--last 1s"; do
+		run --separate-stderr -2 "$ASTERISM" run r.rule $option -- touch ran
+		[ "$stderr" = "asterism: error: ${option% *} is for snapshots: add --snapshot DIR" ]
+		[ ! -e ran ]
+	done
+}
+
+@test "sizes of rings: the smallest is taken, the impossible refused" {
+	run --separate-stderr -0 "$ASTERISM" record -o small --ring 1 -e sys_enter -- true
+	[[ $stderr == "asterism: note: "*" events in "* ]]
+	refused 2 -o new --ring 1T -- touch ran
+	[ "$stderr" = "asterism: error: a ring takes at most 8 GiB per processor" ]
+	for size in 0 -1 x 1X 1e400; do
+		refused 2 -o new --ring "$size" -- touch ran
+		[[ ${stderr_lines[0]} == "asterism: error: --ring"* ]]
+	done
+}
+
+@test "a command that does not exist, or cannot begin" {
+	for how in "" --flight; do
+		refused 2 -o new $how -- no-such-command
+		[ "$stderr" = "asterism: error: the command 'no-such-command' was not found" ]
+		printf '#!/no/such/interpreter\n' >script
+		chmod +x script
+		refused 2 -o new $how -- ./script
+		[ "$stderr" = "asterism: error: the command './script' was not found" ]
+	done
+	# An empty directory that was there stays, and can be used again.
+	mkdir mine
+	run -2 "$ASTERISM" record -o mine -- ./script
+	[ -z "$(ls mine)" ]
+	run -0 "$ASTERISM" record -q -o mine -e sys_enter -- true
+}
+
+@test "processes that are gone, threads, asterism itself" {
+	true &
+	gone=$!
+	wait $gone
+	refused 2 -o new -p $gone
+	[ "$stderr" = "asterism: error: there is no process $gone" ]
+	run --separate-stderr -2 sh -c 'exec "$0" record -o new -p $$' "$ASTERISM"
+	[[ $stderr == *"a session does not observe itself"* ]]
+	[ ! -e new ]
+}
+
+@test "rules that are wrong" {
+	refused 2 -o new --rules missing.rule -- touch ran
+	[[ $stderr == "missing.rule: error: "* ]]
+	echo 'RULE r PATTERN { sys_entr:a }' >typo.rule
+	refused 2 -o new --rules typo.rule -- touch ran
+	[[ $stderr == "typo.rule:1:18: error: unknown event type 'sys_entr'"* ]]
+}
+
+@test "without privilege: one sentence, status 4" {
+	chmod 777 .
+	cp "$ASTERISM" asterism
+	for how in "" --flight; do
+		run --separate-stderr -4 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
+			--bounding-set=-all ./asterism record -o new $how -- touch ran
+		[ -z "$output" ]
+		[ "$stderr" = "asterism: error: observing the kernel needs the capabilities CAP_BPF and CAP_PERFMON (or root)" ]
+		[ ! -e ran ] && [ ! -e new ]
+	done
+}

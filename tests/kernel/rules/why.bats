@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What --why says of rules in the running kernel: of ordinary mistakes, each beside the rule that is right.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# Observes sh: two processes that open files at the same time.
+observe() {
+	run --separate-stderr -0 "$ASTERISM" run -q "$@" -- sh -c '
+		(for i in 1 2 3 4 5 6 7 8; do read -r line </etc/passwd; done) &
+		for i in 1 2 3 4 5 6 7 8; do read -r line </etc/passwd; done; wait'
+}
+
+# count SECTION TEXT: the number of that line of the table, which has such a text.
+count() {
+	awk -v section="$1" -v text="$2" '
+		/^  [a-z]/ { at = substr($0, 3, 11); sub(/ *$/, "", at) }
+		/^  / && at == section && index($0, text) { number = substr($0, 14) + 0 }
+		END { print number == "" ? "none" : number }' <<<"$stderr"
+}
+
+@test "a condition that no run meets is named, with what to try; met, it matches" {
+	observe --why -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }'
+	[ -z "$output" ]
+	ended=$(count ended 'sys_exit:b: not b.ts - a.ts > 10s')
+	[ "$ended" -gt 20 ]
+	[ "$(count seen sys_exit)" -ge "$ended" ]
+	[ "$(count opened sys_enter:a)" -ge "$ended" ]
+	[ "$(count 'went on' sys_exit:b)" = 0 ]
+	[[ "$stderr" == *"help: $ended of $ended runs that ended came as far as sys_exit:b, where it was not so that b.ts - a.ts > 10s"* ]]
+	observe --why -r 'RULE fits PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 1ns }'
+	[[ "$output" == *fits* && "$stderr" != *help:* ]]
+	[ "$(count 'went on' sys_exit:b)" -gt 20 ]
+	[ "$(count ended 'sys_exit:b: not')" = none ]
+}
+
+@test "a negation that another process's events fulfil asks for the join; with it the rule matches" {
+	cat >lone.rule <<-'END'
+		RULE lone PATTERN { [sys_enter:a, ~sys_enter_openat:x, sys_exit:b] } WHERE { a.id == clock_nanosleep, b.id == clock_nanosleep }
+		RULE right PATTERN { [sys_enter:a, ~sys_enter_openat:x, sys_exit:b] } WHERE { [tid], a.id == clock_nanosleep, b.id == clock_nanosleep }
+	END
+	run --separate-stderr -0 "$ASTERISM" run -q --why -f json lone.rule -- sh -c '
+		(while :; do read -r line </etc/passwd; done) & loop=$!
+		sleep 0.3; kill $loop; exit 0'
+	grep '^{"why"' <<<"$output" >whys
+	python3 - <<-'END'
+import json
+lone, right = [json.loads(line) for line in open("whys")]
+end = next(t for t in lone["transitions"] if t["event"] == "~sys_enter_openat:x")
+assert end["by_other_process"] == end["taken"] == lone["runs_opened"] == 1 and lone["matches"] == 0, lone
+assert any("by an event of another process: does WHERE lack [pid]" in hint for hint in lone["hints"]), lone
+assert right["matches"] == right["runs_opened"] == 1 and "hints" not in right, right
+	END
+}
+
+@test "a scope that excludes what is waited for shows: nothing was seen" {
+	sleep 60 &
+	sleeper=$!
+	run --separate-stderr -0 "$ASTERISM" run -q --why -p "$sleeper" --for 300ms \
+		-r 'RULE opens PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] }'
+	[ "$(count seen sys_enter_openat)" = 0 ]
+	[[ "$stderr" == *"help: no sys_enter_openat was seen: is the process that makes the call observed (-a observes the whole machine), and is it this call"* ]]
+	kill "$sleeper"
+	observe --why -r 'RULE opens PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] }'
+	[ "$(count seen sys_enter_openat)" -ge 16 ]
+	[[ "$output" == *opens* && "$stderr" != *"was seen"* ]]
+}
+
+@test "without --why a rule without a match is named, and how to ask; not with -q, and not where it matched" {
+	run --separate-stderr -0 "$ASTERISM" run -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
+	[[ "$stderr" == *"asterism: note: rule slow did not match: "*" runs were opened, and none came to its end"*"help: --why shows what became of runs"* ]]
+	run --separate-stderr -0 "$ASTERISM" run -q -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$ASTERISM" run -r 'RULE any PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }' -- true
+	[[ "$stderr" != *why* ]]
+}
+
+@test "rules in user space and machines are counted beside those in the kernel" {
+	cat >both.rule <<-'END'
+		RULE kernel PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] }
+		RULE user PATTERN { [sys_enter_openat[]:a, sched_process_exit:b] } WHERE { [pid], a.len > 0.5 } RETURN SEQUENCE
+		MACHINE opens KEY { tid }
+		STATE Out { ON sys_enter_openat -> In }
+		STATE In { ON sys_exit_openat -> Out }
+	END
+	observe --why -f json both.rule
+	grep '^{"why"' <<<"$output" >whys
+	python3 - <<-'END'
+import json
+kernel, user, machine = [json.loads(line) for line in open("whys")]
+seen = {row["event"]: row["seen"] for why in (kernel, user, machine) for row in why["events"]}
+assert seen["sys_enter_openat"] >= 16, seen
+for why in (kernel, user, machine):
+    assert all(row["seen"] == seen[row["event"]] for row in why["events"]), why
+taken = [t["taken"] for t in machine["transitions"] if t["event"] == "sys_enter_openat"]
+assert sum(taken) == seen["sys_enter_openat"] == kernel["runs_opened"], (taken, seen, kernel)
+	END
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Reports of what was really recorded: every interval as an independent computation has it, sums as the kernel counts.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
+	root=$BATS_TEST_DIRNAME/../../..
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "states of a random workload are those of another computation, and sums the kernel's" {
+	timeout 120 $ASTERISM record -o trace -- python3 "$root/tests/report/workload.py" 1 7 stat
+	python3 "$root/tests/report/states.py" $ASTERISM trace --schedstat stat --tick 10000000
+}
+
+@test "a recording begins with the threads that are there" {
+	sleep 1000 3>&- &
+	pid=$!
+	timeout 60 $ASTERISM record -p $pid --for 100ms -o trace
+	kill $pid
+	run -0 --separate-stderr $ASTERISM dump -e thread_state -f json trace
+	[ "${#lines[@]}" = 1 ]
+	python3 - "$pid" "$$" "$output" <<-'END'
+		import json, sys
+		event = json.loads(sys.argv[3])
+		assert event["target_tid"] == event["target_pid"] == int(sys.argv[1]), event
+		assert event["state"] == "S" and event["target_comm"] == "sleep" and not event["is_kernel"], event
+		assert 100 <= event["prio"] < 140, event
+	END
+}
