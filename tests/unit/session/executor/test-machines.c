@@ -2,7 +2,7 @@
 /* Machines in a replay of several threads: which stay together, which can be divided by their key, and that nobody
  * notices. */
 
-#include "../engine/machines.h"
+#include "../../engine/machines.h"
 
 #include "session/executor/split.h"
 #include "session/replay/want.h"
