@@ -12,8 +12,8 @@ import time
 
 from machine_rows import turned
 from rows import Row
-from tools import READY_SECONDS, Missing
-from trace_rows import need_tool, once, record, spend, stat
+from tools import READY_SECONDS, Missing, need_tool
+from trace_rows import once, record, spend, stat
 
 FILES = 120  # of the build; they are small, so that much of it is the kernel's work
 CANDIDATES, DEAREST = 6, 3  # entries that look dear after one short round, and those that are told of
@@ -103,8 +103,8 @@ class WebServer:
     """nginx with one worker, and wrk that asks it; where there are two processors, each has its own."""
 
     def __init__(self, bench):
-        for tool in ("nginx", "wrk", "taskset"):
-            need_tool(tool)
+        for tool, package in (("nginx", "nginx-light"), ("wrk", "wrk"), ("taskset", "util-linux")):
+            need_tool(tool, package)
         self.bench, folder = bench, os.path.join(bench.folder, "nginx")
         os.makedirs(os.path.join(folder, "www"))
         # The worker is another user.

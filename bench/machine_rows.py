@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from rows import Row, added_cost, verify
-from tools import HERE, Load, Missing
+from tools import HERE, Load, Missing, need_built
 from trace_rows import once, record, spend, stat
 
 DESCRIPTORS_MAX = 18_000  # of one process; a container often allows 20,000
@@ -134,9 +134,7 @@ def measure_descriptors_replay(bench, rounds):
 def machine_bench(bench, rounds):
     """All that bench/machine-bench measures: name -> [ns per event]; the check of locks also without its last rule."""
     def make():
-        program = os.path.join(bench.build, "bench", "machine-bench")
-        if not os.path.exists(program):
-            raise Missing("bench/machine-bench was not built")
+        program = need_built(os.path.join(bench.build, "bench", "machine-bench"))
         shipped = os.path.join(HERE, "..", "rules", "kernel-locks", "kernel-locks.rule")
         with open(shipped) as file:
             machines = bench.rule_file("lock-machines", file.read().split("\nRULE ")[0] + "\n")

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from rows import Row
-from tools import Missing, wait_for
+from tools import Missing, need_built, need_tool, wait_for
 
 SIGNAL = """RULE r PATTERN { sys_exit_getppid:b } DO { CALL Signal(#TID, "USR1") }
 """
@@ -94,7 +94,7 @@ def read_by_bpftrace(bench, count):
 def callback(bench, count):
     """The callback of a question, with the process stopped."""
     folder = os.path.join(bench.build, "tests", "kernel")
-    done = subprocess.run([os.path.join(folder, "verdict-live"), os.path.join(folder, "asked"), "--latency", str(count)],
+    done = subprocess.run([need_built(os.path.join(folder, "verdict-live")), os.path.join(folder, "asked"), "--latency", str(count)],
                           capture_output=True, text=True, env=bench.environment)
     if done.returncode:
         raise Missing("verdict-live failed: " + done.stdout.strip()[-200:])
@@ -112,6 +112,7 @@ WAYS = {
 
 def measure(bench, rounds, hogs):
     bench.need_root()
+    need_tool("bpftrace")
     count = 200 if bench.quick else 2000
     samples = {}
     busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(hogs)]

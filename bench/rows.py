@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-from tools import Load, Missing, wait_for
+from tools import Load, Missing, need_built, need_tool, wait_for
 
 LONG_SYSCALL = """RULE long_syscall PATTERN { [sys_enter:a, sys_exit:b] }
 WHERE { [tid], b.ts - a.ts > 10ms } RETURN { a.id AS id, b.ts - a.ts AS took }
@@ -226,6 +226,7 @@ def life_of(bench, command, environment):
 
 def lives(bench, rounds, which):
     bench.need_root()
+    need_tool("bpftrace")
     rule = bench.rule_file("first", "RULE first PATTERN { [sys_enter_getppid:a, sys_exit_getppid:b] } WHERE { [tid] }\n"
                                     "RETURN { a.tid AS tid }\n")
     samples = {"bpftrace": [], "asterism": []}
@@ -261,9 +262,7 @@ def measure_installed(bench, _rounds):
 
 
 def measure_engine(bench, rounds):
-    engine = os.path.join(bench.build, "bench", "engine-bench")
-    if not os.path.exists(engine):
-        raise Missing("bench/engine-bench was not built")
+    engine = need_built(os.path.join(bench.build, "bench", "engine-bench"))
     samples = {}
     for _ in range(rounds):
         done = subprocess.run([engine, "3"], capture_output=True, text=True, check=True)

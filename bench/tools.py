@@ -16,7 +16,31 @@ READY_SECONDS = 20
 
 
 class Missing(Exception):
-    """Something that a row needs is not there; the row is left out."""
+    """A row has no figure: the reason, and what to do about it. It fails the benchmark."""
+
+    def __init__(self, reason, remedy=None):
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+class Unfit(Exception):
+    """The machine lacks by its nature what a row is about, such as a second processor: the row is skipped."""
+
+
+def need_tool(name, package=None):
+    if not shutil.which(name):
+        raise Missing(f"{name} is not installed", f"install the package {package or name}: make deps-bench")
+
+
+def need_built(path):
+    if not os.path.exists(path):
+        raise Missing(f"{path} was not built", "build the programs of the benchmarks: make with-tests")
+    return path
+
+
+def need_tracefs():
+    if not os.path.isdir("/sys/kernel/tracing/events"):
+        raise Missing("tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing")
 
 
 def wait_for(stream, text):
@@ -77,7 +101,7 @@ class Bench:
 
     def need_root(self):
         if os.geteuid() != 0:
-            raise Missing("needs root")
+            raise Unfit("it needs root")
 
     def compiled(self, name, source, *libraries):
         path = os.path.join(self.folder, name)
@@ -87,8 +111,7 @@ class Bench:
 
     def peer(self, name):
         """A hand-written kernel program, compiled."""
-        if not shutil.which("clang"):
-            raise Missing("clang is not installed")
+        need_tool("clang")
         path = os.path.join(self.folder, name + ".o")
         if not os.path.exists(path):
             subprocess.run(["clang", "-target", "bpf", "-O2", "-g", f"-I/usr/include/{os.uname().machine}-linux-gnu",
@@ -124,10 +147,8 @@ class Bench:
         return process
 
     def start_perf(self, pid, events):
-        if not shutil.which("perf"):
-            raise Missing("perf is not installed")
-        if not os.path.isdir("/sys/kernel/tracing/events"):
-            raise Missing("tracefs is not mounted")
+        need_tool("perf", "linux-perf")
+        need_tracefs()
         path = os.path.join(self.folder, "perf.data")
         process = subprocess.Popen(["perf", "record", "-q", "-m", "1024", "-e", ",".join(events), "-p", str(pid), "-o", path],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -150,8 +171,7 @@ class Bench:
         return tuple(int(number) for number in found.groups())
 
     def start_bpftrace(self, script):
-        if not shutil.which("bpftrace"):
-            raise Missing("bpftrace is not installed")
+        need_tool("bpftrace")
         process = subprocess.Popen(["bpftrace", "-B", "line", "-e", script], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         wait_for(process.stdout, "Attaching")

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from rows import REPLAYS, Row, added_cost
-from tools import HERE, READY_SECONDS, Load, Missing, wait_for
+from tools import HERE, Load, Missing, Unfit, need_built, need_tool, need_tracefs, wait_for
 
 SOURCES = os.path.join(HERE, "..", "src")
 BIG_EVENTS, BIG_ROOM = 60_000_000, 6 * 2**30  # of make-trace: a little more than 2 GB
@@ -73,11 +73,6 @@ def mixed_trace(bench):
     return once(bench, "mixed", make)
 
 
-def need_tool(name):
-    if not shutil.which(name):
-        raise Missing(f"{name} is not installed")
-
-
 def rates(bench, rounds, commands, which):
     """Million events per second of the mixed trace, by CPU time (which 1) or by wall-clock time (0)."""
     trace, events = mixed_trace(bench)
@@ -111,7 +106,7 @@ def measure_replay(bench, rounds):
 
 def measure_jobs(bench, rounds, name, text):
     if (os.cpu_count() or 1) < 2:
-        raise Missing("there is one processor only")
+        raise Unfit("there is one processor only")
     rules = bench.rule_file(name, text)
     return rates(bench, rounds, {f"{jobs} job{'s' * (jobs > 1)}":
                                  [bench.asterism, "replay", "-q", "--jobs", str(jobs), rules, "TRACE"]
@@ -120,9 +115,7 @@ def measure_jobs(bench, rounds, name, text):
 
 def measure_memory(bench, rounds):
     """Peak KiB of replays of made-up traces, on one job."""
-    maker = os.path.join(bench.build, "tests", "trace", "make-trace")
-    if not os.path.exists(maker):
-        raise Missing("tests/trace/make-trace was not built")
+    maker = need_built(os.path.join(bench.build, "tests", "trace", "make-trace"))
     if shutil.disk_usage(bench.folder).free < BIG_ROOM:
         raise Missing(f"{bench.folder} has less than {BIG_ROOM >> 30} GiB free")
     counts = {"20 MB trace": BIG_EVENTS // 100, "2 GB trace": BIG_EVENTS}
@@ -248,13 +241,13 @@ def build_ways(bench, build):
         took = build.run(["perf", "record", "-q", "-m", "1024", "-e", ",".join(points), "-o", data, "--"])
         return *took, perf_counts(data)
 
+    need_tool("perf", "linux-perf")
+    need_tracefs()
     ways = {"bare": lambda: (*build.run(), 0)}
     for events, (types, points) in BUILD_EVENTS.items():
         ways[f"asterism, {events}"] = lambda types=types: asterism(types)
-        if os.path.isdir("/sys/kernel/tracing/events"):
-            ways[f"ftrace, {events}"] = lambda points=points: ftrace(points)
-            if shutil.which("perf"):
-                ways[f"perf, {events}"] = lambda points=points: perf(points)
+        ways[f"ftrace, {events}"] = lambda points=points: ftrace(points)
+        ways[f"perf, {events}"] = lambda points=points: perf(points)
     return ways
 
 
