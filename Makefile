@@ -3,6 +3,8 @@
 # installed first (tools/packages.txt).
 
 BUILD ?= build
+# One compiled file serves all clones, where ccache is there.
+export CCACHE_BASEDIR ?= $(CURDIR)
 ASAN_BUILD ?= $(BUILD)-asan
 TSAN_BUILD ?= $(BUILD)-tsan
 RELEASE_BUILD ?= $(BUILD)-release
@@ -12,12 +14,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-browser check-release check-sensors check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-release check-sensors check-guest check-guest-smoke check-library bench lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
 	@echo 'make demo       build, then find a constellation in this kernel and in recorded events'
 	@echo 'make check      build, then run all tests'
+	@echo 'make check-fast build, then run what a change of one file is tried with first: unit tests, golden tests, a live smoke test'
+	@echo 'make check-long run what is slow by nature: large numbers, whole libraries (SHARE=1/3: a third of it; root)'
 	@echo 'make check-guest  run the live tests in Debian kernels under qemu, too (SHARE=1/3: a third of them, for three machines);'
 	@echo '                check-guest-smoke: three minutes of it'
 	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
@@ -60,10 +64,17 @@ all: deps-build $(BUILD)/build.ninja
 demo: all
 	@tools/demo $(BUILD)
 
+# tools/check compiles the sanitised builds beside the suites that need nothing of them.
+CHECK = tools/check --build $(BUILD) --asan-build $(ASAN_BUILD) --tsan-build $(TSAN_BUILD)
+
 check: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build.ninja
-	@ninja -C $(ASAN_BUILD)
-	@ninja -C $(TSAN_BUILD) threads
-	@tools/check --build $(BUILD) --asan-build $(ASAN_BUILD) --tsan-build $(TSAN_BUILD)
+	@$(CHECK)
+
+check-fast: with-tests
+	@$(CHECK) --fast
+
+check-long: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build.ninja
+	@$(CHECK) --long $(if $(SHARE),--share $(SHARE))
 
 # What only the compiler finds, and only when it looks closely.
 check-release: $(RELEASE_BUILD)/build.ninja
