@@ -13,9 +13,12 @@
  *   verdict   what is done at a match: reactions, stopped processes, questions and their answers
  *   executor  the rules at work over a source of events
  *   seccomp   system calls that wait for a verdict
+ *   send      what a monitor evaluates, to another machine
+ *   measure   rates, intervals, histograms and heartbeats, as they are told and served
  *   derive    events that follow from recorded ones
  *   replay    recorded events through an executor
  *   live      the running system through an executor: scope, launch, loop, end
+ *   monitor   sensors through an executor in periods, each event within a time that is known
  */
 
 #include "session/live/live.h"

@@ -4,7 +4,7 @@
 
 /*
  * What the running kernel offers to programs, one row per feature, each asked only when somebody wants to know. Rows
- * are for people and for choices with an alternative; features.h holds what generated code depends on.
+ * are for people and for choices with an alternative; feature.h holds what generated code depends on.
  */
 
 #include "base/diag.h"

@@ -178,7 +178,7 @@ struct lang_machine;
 /* PARAM name = constant: what it is worth in its file and what that says. */
 struct lang_parameter {
 	const char *name;
-	const char *file; /* that has it, as settings name it: held-asleep for rules/held-asleep.rule */
+	const char *file; /* that has it, as settings name it: held-asleep for held-asleep.rule */
 	struct diag_location location;
 	const char *text, *default_text; /* as constants are written; equal where nothing was set */
 };

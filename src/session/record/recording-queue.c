@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a trace holds of the texts (ctf/write.h), and how marks are aligned. */
+/* What a trace holds of the texts (trace/ctf/write.h), and how marks are aligned. */
 enum { RULE_BYTES_MAX = 256, VALUES_BYTES_MAX = 4096, ALIGN = _Alignof(struct recording_mark) };
 
 _Static_assert(sizeof(struct recording_mark) + EVENT_COMM_BYTES + RULE_BYTES_MAX + VALUES_BYTES_MAX + ALIGN <
