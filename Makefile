@@ -30,7 +30,7 @@ help:
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
-	@echo 'make install    install under PREFIX=$(PREFIX)'
+	@echo 'make install    install under PREFIX=$(PREFIX); make uninstall: remove what the last installation of this build has put there'
 	@echo 'make bless      rewrite the expected outputs of the golden tests'
 	@echo 'make format     let clang-format rewrite the sources'
 	@echo 'make clean      remove the build folders'

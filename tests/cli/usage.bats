@@ -35,6 +35,14 @@ setup() {
 	done
 }
 
+@test "every command has a manual page, and no page is of another" {
+	run --separate-stderr -0 "$ASTERISM" help
+	sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$output" | sort >commands
+	sed -n "/^foreach command/,/\]/p" "$BATS_TEST_DIRNAME/../../man/meson.build" | grep -o "'[a-z]*'" | tr -d "'" >pages
+	[ -s commands ]
+	diff commands pages
+}
+
 @test "--version" {
 	run -0 "$ASTERISM" --version
 	[[ $output =~ ^asterism\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
