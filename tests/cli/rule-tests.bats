@@ -329,3 +329,24 @@ help: chmod +x makes it a program" ]
 	run ! kill -0 "$(cat pid)"
 	[ -z "$(ls -A tmp)" ]
 }
+
+@test "a script that needs programs of the project's tests is skipped by an installed asterism" {
+	mkdir -p away/bin
+	cp "$ASTERISM" away/bin/asterism
+	rm r/tests/*
+	printf '#!/bin/sh\n# no $ASTERISM_TEST_PROGRAMS/other\nexec "$ASTERISM_TEST_PROGRAMS/locks" deadly\n' >r/tests/live.sh
+	printf '#!/bin/sh\nexec taskset -c 0 "${ASTERISM_TEST_PROGRAMS}/plant-locks" one\n' >r/tests/other.sh
+	chmod +x r/tests/*.sh
+	touch r/tests/live.expect r/tests/other.expect
+	unset ASTERISM_TEST_PROGRAMS
+	check -0 away/bin/asterism test r
+	[ "$output" = "skip  r/live.sh: needs the program 'locks' of the project's own tests, which is not installed
+skip  r/other.sh: needs the program 'plant-locks' of the project's own tests, which is not installed
+0 passed, 0 failed, 2 skipped" ]
+	check -0 away/bin/asterism test -f tap r
+	[[ ${lines[1]} == "ok 1 - r/live.sh # SKIP needs the program 'locks' of "* ]]
+	# Where there is such a folder, a script fails for what that lacks; only root gets as far.
+	[ "$(id -u)" = 0 ] || return 0
+	ASTERISM_TEST_PROGRAMS=$PWD/away check -1 away/bin/asterism test r
+	[[ $output == *"0 passed, 2 failed, 0 skipped" ]]
+}

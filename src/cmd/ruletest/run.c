@@ -293,6 +293,20 @@ static void judge_live(struct running *running, const struct test_live *live, co
 	running->outcome->found = found;
 }
 
+/* Whether a script was skipped that needs what only a build folder has. */
+static bool skip_without_program(struct running *running)
+{
+	char *missing = test_program_missing(running->test->source);
+
+	if (!missing)
+		return false;
+	give(running, TEST_SKIPPED);
+	text_printf(&running->outcome->why,
+		    "needs the program '%s' of the project's own tests, which is not installed\n", missing);
+	free(missing);
+	return true;
+}
+
 static void run_live(struct running *running)
 {
 	char folder[PATH_MAX], trace[PATH_MAX], log[PATH_MAX], matches[PATH_MAX];
@@ -304,8 +318,11 @@ static void run_live(struct running *running)
 		.matches = scratch_path(running, "matches", matches),
 	};
 	struct test_live live;
-	int result = mkdir(folder, 0700) ? -errno : 0;
+	int result;
 
+	if (skip_without_program(running))
+		return;
+	result = mkdir(folder, 0700) ? -errno : 0;
 	setenv("ASTERISM_TEST_FOLDER", running->test->folder->path, 1);
 	if (!result)
 		result = test_live_run(running->rules, &paths, running->options, &running->outcome->found, &live);

@@ -46,6 +46,12 @@ int test_settings_read(struct test_settings *settings, const struct test_options
 		       struct asterism_diag *diag);
 void test_settings_fini(struct test_settings *settings);
 
+/*
+ * The first program of the folder ASTERISM_TEST_PROGRAMS that the script names, if there is no such folder; else NULL.
+ * Where there is one, a program that it lacks is the script's to fail for. The caller frees it.
+ */
+char *test_program_missing(const char *script);
+
 /* A folder for what a test leaves behind. */
 struct test_scratch {
 	char path[64];
