@@ -276,7 +276,7 @@ def measure_engine(bench, rounds):
     engine = need_built(os.path.join(bench.build, "bench", "engine-bench"))
     samples = {}
     for _ in range(rounds):
-        done = subprocess.run([engine, "3"], capture_output=True, text=True, check=True)
+        done = subprocess.run([engine, "1" if bench.quick else "3"], capture_output=True, text=True, check=True)
         for name, rate in re.findall(r"^(.*?)  +([0-9.]+) M events/s", done.stdout, re.M):
             samples.setdefault(name, []).append(float(rate))
     return samples
