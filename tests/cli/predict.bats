@@ -19,21 +19,21 @@ setup() {
 		RULE silent PATTERN { [call:a, ~done:b] } WHERE { [tid] } WITHIN 3ms
 	END
 	cat >generate.py <<-'END'
-		import json, random, sys
+		import random, sys
 		random.seed(int(sys.argv[1]))
 		kind, events = sys.argv[2], []
 		for thread in range(12):
 		    at = 0
 		    while at < int(float(sys.argv[3]) * 1e9):
 		        at += int(random.expovariate(1 / 3e6)) if kind != "steps" else 2_500_000
-		        events.append((at, "call", thread, {"nr": random.randrange(10)}))
+		        events.append((at, "call", thread, "nr", random.randrange(10)))
 		        for _ in range(random.randrange(4) if kind != "bursts" else random.choice([0, 0, 6])):
 		            at += random.randrange(100_000, 1_500_000)
-		            events.append((at, "work", thread, {"size": random.randrange(5)}))
+		            events.append((at, "work", thread, "size", random.randrange(5)))
 		        at += random.randrange(50_000, 4_000_000)
-		        events.append((at, "done", thread, {"ok": random.randrange(2)}))
-		for ts, name, thread, fields in sorted(events, key=lambda event: event[0]):
-		    print(json.dumps({"event": name, "ts": ts, "pid": 1, "tid": thread, **fields}))
+		        events.append((at, "done", thread, "ok", random.randrange(2)))
+		for ts, name, thread, field, value in sorted(events, key=lambda event: event[0]):
+		    print(f'{{"event":"{name}","ts":{ts},"pid":1,"tid":{thread},"{field}":{value}}}')
 	END
 	cat >compare.py <<-'END'
 		import json, sys
@@ -45,7 +45,7 @@ setup() {
 		    pairs = [("matches", said["matches_per_s"] * other["seconds"], other["matches"]),
 		             ("open", said["open_runs"], other["expected"]["open_runs_in_trace"])]
 		    for what, predicted, found in pairs:
-		        if found > 2000 or what == "open" and found > 0.1:
+		        if found > 3000 or what == "open" and found > 0.1:
 		            off = abs(predicted - found) / found
 		            wrong += off > 0.05
 		            print(f"{name} {what}: {predicted:.5g} predicted, {found:.5g} found, {100 * off:.2f} %")
@@ -85,13 +85,16 @@ setup() {
 }
 
 @test "half of a trace predicts the other half within 5 %: three steady loads" {
+	# Counts of more than 3000 vary by less than 5 %: the rarest rule has them in the long trace only.
+	half=5 compared=9
+	[ -z "${ASTERISM_TEST_LONG:-}" ] || half=20 compared=10
 	for kind in even bursts steps; do
-		python3 generate.py 7 $kind 40 >events.jsonl
-		"$ASTERISM" explain -f json --to 20s --trace events.jsonl rules.rule >first
-		"$ASTERISM" explain -f json --from 20s --to 40s --trace events.jsonl rules.rule >second
+		python3 generate.py 7 $kind $((2 * half)) >events.jsonl
+		"$ASTERISM" explain -f json --to ${half}s --trace events.jsonl rules.rule >first
+		"$ASTERISM" explain -f json --from ${half}s --to $((2 * half))s --trace events.jsonl rules.rule >second
 		run python3 compare.py first second
 		echo "$kind: $output"
 		[ "$status" = 0 ]
-		[ "${#lines[@]}" -ge 6 ]
+		[ "${#lines[@]}" -ge $compared ]
 	done
 }
