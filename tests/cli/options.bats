@@ -30,40 +30,59 @@ program_of() {
 	[ "$1" = - ] || called+=("$1")
 }
 
-# `is_known OPTION VALUE`: whether the parser knows an option. Nothing is done: what follows it is wrong, or missing.
-is_known() {
-	if [ "$2" != - ]; then
-		run -2 "${called[@]}" "$1"
-		[[ ${lines[0]} == *": error: $name needs a value: $2" ]]
-	elif [[ $name == --help || $name == --version ]]; then
-		run -0 "${called[@]}" "$1"
-	else
-		run -2 "${called[@]}" "$1" --nonsense
-		[[ ${lines[0]} == *"has no option --nonsense" ]]
-	fi
-}
-
+# `each_option PROGRAM LEAST`: every option of the table stands in help, page, completion and parser. One process writes each help and
+# page, and one bash completes all options. The parser does nothing: what follows an option is wrong, or missing.
 each_option() {
-	local count=0 program=$1 docs=$1-docs command name letter value
-	while read -r command name letter value; do
-		count=$((count + 1))
-		program_of "$command"
-		page=$command
-		[ "$command" = - ] && page=
-		pattern="^  $letter, $name"
-		[ "$letter" = - ] && pattern="^      $name"
-		[ "$value" = - ] || pattern+=" $value"
-		"${called[@]}" --help | grep -qE -- "$pattern " || { echo "help of ${called[*]}: no $name"; return 1; }
-		# shellcheck disable=SC2086
-		"$docs" man $page | sed 's/\\-/-/g' | grep -qE -- "^\\\\fB(${letter}\\\\fR, \\\\fB)?$name\\\\fR" ||
-			{ echo "page of ${called[*]}: no $name"; return 1; }
-		# shellcheck disable=SC2086
-		complete_words "$docs" "${program##*/}" $page "${name%?}" | grep -qx -- "$name" ||
-			{ echo "completion of ${called[*]}: no $name"; return 1; }
-		is_known "$name" "$value" || { echo "${called[*]}: $name is not known"; return 1; }
-		[ "$letter" = - ] || is_known "$letter" "$value" || { echo "${called[*]}: $letter is not known"; return 1; }
-	done < <("$docs" options)
-	[ "$count" -ge "$2" ]
+	python3 - "$1" "$2" <<-'END'
+		import collections, os, re, subprocess, sys
+		program, docs, base = sys.argv[1], sys.argv[1] + "-docs", os.path.basename(sys.argv[1])
+		def run(*command, **more):
+		    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, **more)
+		rows = [line.split(" ", 3) for line in run(docs, "options").stdout.splitlines()]
+		assert len(rows) >= int(sys.argv[2]), len(rows)
+		completing = """
+		compopt() { :; }
+		eval "$("$1" completion)"
+		while read -r -a COMP_WORDS; do
+		    COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=${COMP_WORDS[*]} COMPREPLY=()
+		    "_${COMP_WORDS[0]}"
+		    echo "${COMPREPLY[*]}"
+		done"""
+		asked = [" ".join([base, *([] if command == "-" else [command]), name[:-1]]) for command, name, *_ in rows]
+		done = run("bash", "-c", completing, "-", docs, input="".join(line + "\n" for line in asked))
+		offered = done.stdout.splitlines()
+		assert len(offered) == len(rows), done.stdout
+		commands = collections.defaultdict(list)
+		for row, words in zip(rows, offered):
+		    assert row[1] in words.split(), f"completion of {base} {row[0]}: no {row[1]}: {words}"
+		    commands[row[0]].append(row[1:])
+		for command, options in commands.items():
+		    words = [] if command == "-" else [command]
+		    called, flags = [program, *words], []
+		    help, page = run(*called, "--help").stdout, run(docs, "man", *words).stdout.replace("\\-", "-")
+		    def told(*arguments):
+		        done = run(*called, *arguments)
+		        return done.returncode, (done.stdout.splitlines() or [""])[0]
+		    for name, letter, value in options:
+		        start = f"      {name}" if letter == "-" else f"  {letter}, {name}"
+		        shown = start + ("" if value == "-" else f" {value}") + " "
+		        assert re.search("^" + re.escape(shown), help, re.M), f"help of {called}: no {name}"
+		        letters = "" if letter == "-" else re.escape(f"\\fB{letter}\\fR, ")
+		        assert re.search("^" + letters + re.escape(f"\\fB{name}\\fR"), page, re.M), f"page of {called}: no {name}"
+		        for option in (name, letter):
+		            if option == "-":
+		                pass
+		            elif value != "-":
+		                status, line = told(option)
+		                assert status == 2 and line.endswith(f": error: {name} needs a value: {value}"), (called, option, line)
+		            elif name in ("--help", "--version"):
+		                assert told(option)[0] == 0, f"{called}: {option} is not known"
+		            else:
+		                flags.append(option)
+		    # The first that is not known is the one that is named.
+		    status, line = told(*flags, "--nonsense") if flags else (2, "has no option --nonsense")
+		    assert status == 2 and line.endswith("has no option --nonsense"), (called, flags, line)
+	END
 }
 
 @test "asterism and its commands: every option in help, manual page, completion and parser" {
