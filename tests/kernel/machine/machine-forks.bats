@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# A million instances are made, most of them as copies of others, and ended: every place comes back, and no memory stays.
+# Very many instances are made, most of them as copies of others, and ended: every place comes back, and no memory stays.
 
 bats_require_minimum_version 1.5.0
 
@@ -61,19 +61,19 @@ check_forks() {
 	read -r status made most refused few_kib < <(python3 forks.py "$1" 10000)
 	echo "$status $made $most $refused $few_kib"
 	[ "$status $made $most $refused" = "3 10127 64 1" ]
-	local many=1000000
-	[ "${ASTERISM_TEST_PATIENCE:-1}" -lt 10 ] || many=100000 # an emulated processor takes a quarter of an hour for a million
+	local many=100000
+	[ -z "$ASTERISM_TEST_LONG" ] || many=1000000
 	read -r status made most refused many_kib < <(python3 forks.py "$1" $many)
 	echo "$status $made $most $refused $many_kib"
 	[ "$status $made $most $refused" = "3 $((many + 127)) 64 1" ]
 	[ "$many_kib" -le $((few_kib + 1024)) ]
 }
 
-@test "a million forks of instances leave nothing behind in the engine" {
+@test "100,000 forks, or a million, of instances leave nothing behind in the engine" {
 	check_forks user
 }
 
-@test "a million forks of instances leave nothing behind in the kernel" {
+@test "100,000 forks, or a million, of instances leave nothing behind in the kernel" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	check_forks kernel
 }
