@@ -2,6 +2,7 @@
 """Rows about matches that are added up in the kernel, beside the maps of bpftrace over the same calls."""
 
 from rows import Row, added_cost
+from tools import start_bpftrace
 
 CALLS = "RULE calls PATTERN { sys_enter:a } AGGREGATE { COUNT } BY { a.id }\n"
 TOOK = """RULE took PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }
@@ -17,7 +18,7 @@ def measure(rule, script, events):
     def rounds(bench, count):
         file = bench.rule_file("added", rule)
         return added_cost(bench, count, {
-            "bpftrace": lambda load: bench.start_bpftrace(script % load.pid),
+            "bpftrace": lambda load: start_bpftrace(script % load.pid),
             "asterism": lambda load: bench.start_asterism(file, load.pid),
         }, {"events": events * bench.calls, "matches": bench.calls})
     return rounds

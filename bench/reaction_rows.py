@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from rows import Row
-from tools import READY_SECONDS, Missing, need_built, need_tool, wait_attached, wait_for
+from tools import READY_SECONDS, Missing, need_built, need_tool, start_bpftrace, wait_for
 
 SIGNAL = """RULE r PATTERN { sys_exit_getppid:b } DO { CALL Signal(#TID, "USR1") }
 """
@@ -53,10 +53,7 @@ def signal_by_asterism(bench, count):
 def signal_by_bpftrace(bench, count):
     target = Target(bench, count)
     try:
-        process = subprocess.Popen(["bpftrace", "--unsafe", "-B", "line", "-e", CALL % (target.pid, 'signal("USR1");')],
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        wait_for(process.stdout, "Attaching")
-        wait_attached(process)
+        process = start_bpftrace(CALL % (target.pid, 'signal("USR1");'), "--unsafe")
         found = target.run()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=READY_SECONDS)
@@ -68,12 +65,14 @@ def signal_by_bpftrace(bench, count):
 def read_by_bpftrace(bench, count):
     """printf, read by a program at the other end of a pipe."""
     target = Target(bench, count, "call")
-    tracer = subprocess.Popen(["bpftrace", "-B", "line", "-e", CALL % (target.pid, 'printf("%llu\\n", nsecs);')],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        tracer = start_bpftrace(CALL % (target.pid, 'printf("%llu\\n", nsecs);'), errors=subprocess.DEVNULL)
+    except Missing:
+        target.close()
+        raise
     try:
         reader = subprocess.Popen([bench.compiled("reaction", "reaction.c"), "read", str(count)], stdin=tracer.stdout,
                                   stdout=subprocess.PIPE, text=True)
-        wait_attached(tracer)
         target.process.send_signal(signal.SIGUSR2)
         text, _ = reader.communicate(timeout=READY_SECONDS)
     finally:

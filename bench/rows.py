@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-from tools import READY_SECONDS, Load, Missing, need_built, need_tool, once, wait_for
+from tools import READY_SECONDS, Load, Missing, need_built, need_tool, once, start_bpftrace, wait_for
 
 LONG_SYSCALL = """RULE long_syscall PATTERN { [sys_enter:a, sys_exit:b] }
 WHERE { [tid], b.ts - a.ts > 10ms } RETURN { a.id AS id, b.ts - a.ts AS took }
@@ -17,6 +17,8 @@ WHERE { [tid], b.ts - a.ts > 10ms } RETURN { a.id AS id, b.ts - a.ts AS took }
 BPFTRACE_PAIR = """tracepoint:raw_syscalls:sys_enter /pid == %d/ { @s[tid] = nsecs; }
 tracepoint:raw_syscalls:sys_exit /@s[tid]/ {
  if (nsecs - @s[tid] > 10000000) { printf("%%d %%d\\n", tid, args->id); } delete(@s[tid]); }"""
+
+RECORD_TRIES = 2
 
 
 @dataclass
@@ -74,7 +76,7 @@ def measure_pair(bench, rounds):
     return added_cost(bench, rounds, {
         "empty programs": lambda load: bench.start_peer("empty-pair", load.pid),
         "hand-written C": lambda load: bench.start_peer("pair", load.pid),
-        "bpftrace": lambda load: bench.start_bpftrace(BPFTRACE_PAIR % load.pid),
+        "bpftrace": lambda load: start_bpftrace(BPFTRACE_PAIR % load.pid),
         "asterism": lambda load: bench.start_asterism(rule, load.pid),
     }, {"events": 2 * bench.calls, "runs_opened": bench.calls})
 
@@ -110,23 +112,32 @@ def recording_anew(bench, rounds, which):
         for turn in range(rounds):
             names = list(starters)
             names = names[turn % len(names):] + names[:turn % len(names)]
-            bare = load.ask(f"calls {bench.calls}")
             for name in names:
-                process = starters[name](load)
-                try:
-                    took = load.ask(f"calls {bench.calls}")
-                finally:
-                    events, octets, lost = bench.stop_recorder(process, 2 * bench.calls)
-                if events + lost < 2 * bench.calls:
-                    raise Missing(f"{name} recorded {events} events and lost {lost}, of {2 * bench.calls}")
-                again = load.ask(f"calls {bench.calls}")
-                cost[name].append((took - (bare + again) / 2) / 2)
+                took, events, octets = record_calls(bench, load, name, starters[name])
+                cost[name].append(took)
                 if events:
                     size[name].append(octets / events)
-                bare = again
     finally:
         load.close()
     return cost, size
+
+
+def record_calls(bench, load, name, start):
+    """CPU ns per event, events and bytes of calls that are recorded; once more if events are missing, then it fails."""
+    wanted = 2 * bench.calls
+    for _ in range(RECORD_TRIES):
+        bare = load.ask(f"calls {bench.calls}")
+        process = start(load)
+        try:
+            took = load.ask(f"calls {bench.calls}")
+        finally:
+            events, octets, lost = bench.stop_recorder(process)
+        if events + lost >= wanted:
+            bare = (bare + load.ask(f"calls {bench.calls}")) / 2
+            if lost:
+                bench.note(f"{name} lost {lost} of {events + lost} events")
+            return (took - bare) / 2, events, octets
+    raise Missing(f"{name} recorded {events} events and lost {lost}, of {wanted}")
 
 
 def measure_unwanted(bench, rounds):

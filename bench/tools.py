@@ -13,7 +13,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READY_SECONDS = 120  # the whole library, on a busy machine
-ATTACH_SECONDS = 3
+ATTACHED = "attached"  # what scripts for bpftrace print
 
 
 class Missing(Exception):
@@ -70,20 +70,35 @@ def once(bench, key, make):
     return made
 
 
-def wait_attached(process):
-    """Waits for a tool that does not tell when it has attached: until it has opened its last perf event."""
-    folder, last, since = f"/proc/{process.pid}/fd", 0, time.monotonic()
-    end = since + ATTACH_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            found = sum("perf_event" in os.readlink(os.path.join(folder, name)) for name in os.listdir(folder))
-        except OSError:
-            continue
-        if found != last or not found:
-            last, since = found, time.monotonic()
-        elif time.monotonic() - since > 0.3:
-            return
-        time.sleep(0.02)
+def start_bpftrace(script, *options, errors=subprocess.STDOUT):
+    """bpftrace with all probes attached, and what it has printed by then. What BEGIN prints is the proof: bpftrace turns to
+    what its programs print when it has attached the last of them."""
+    need_tool("bpftrace")
+    process = subprocess.Popen(["bpftrace", *options, "-B", "line", "-e", f'BEGIN {{ printf("{ATTACHED}\\n"); }}\n{script}'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+    try:
+        wait_for(process.stdout, ATTACHED + "\n")
+    except Missing:
+        process.kill()
+        process.communicate()
+        raise
+    return process
+
+
+def perf_counts(path):
+    """How many events perf has in its file, and how many it says that it lost."""
+    done = subprocess.run(["perf", "report", "-i", path, "--stats"], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise Missing(f"perf report: {done.stderr.strip()[-200:]}")
+    # The totals, which are followed by those of each event.
+    samples, losses = (re.search(rf"^ *{kind} events: +(\d+)", done.stdout, re.M) for kind in ("SAMPLE", "LOST"))
+    lost = 0
+    if losses:
+        told = subprocess.run(["perf", "script", "-i", path, "--show-lost-events", "-F", "comm"], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        lost = sum(int(count) for count in re.findall(r" PERF_RECORD_LOST lost (\d+)$", told.stdout, re.M))
+    return int(samples.group(1)) if samples else 0, lost
 
 
 class Load:
@@ -185,49 +200,58 @@ class Bench:
     def start_perf(self, pid, events):
         need_tool("perf", "linux-perf")
         need_tracefs()
-        path = os.path.join(self.folder, "perf.data")
-        process = subprocess.Popen(["perf", "record", "-q", "-m", "1024", "-e", ",".join(events), "-p", str(pid), "-o", path],
+        path, pipes = os.path.join(self.folder, "perf.data"), [os.path.join(self.folder, name) for name in ("ctl", "ack")]
+        for pipe in pipes:
+            if os.path.exists(pipe):
+                os.unlink(pipe)
+            os.mkfifo(pipe)
+        control, answer = (os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) for pipe in pipes)
+        process = subprocess.Popen(["perf", "record", "-q", "-m", "1024", "-D", "-1", "--control", "fifo:" + ",".join(pipes),
+                                    "-e", ",".join(events), "-p", str(pid), "-o", path],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         process.data = path
-        wait_attached(process)
-        if process.poll() is not None:
-            raise Missing("perf record ended at once")
+        # It starts with its events off. They are on when it answers.
+        os.write(control, b"enable\n")
+        end, told = time.monotonic() + READY_SECONDS, b""
+        while b"ack" not in told and time.monotonic() < end and process.poll() is None:
+            if select.select([answer], [], [], 0.1)[0]:
+                told += os.read(answer, 64)
+        os.close(control)
+        os.close(answer)
+        if b"ack" not in told:
+            process.kill()
+            process.wait()
+            raise Missing("perf record did not say that its events are on")
         return process
 
-    def stop_recorder(self, process, wanted):
-        """Ends a recorder; events, bytes, lost. perf's are what its file holds and what was to be recorded."""
+    def stop_recorder(self, process):
+        """Ends a recorder; events, bytes, lost."""
         if hasattr(process, "data"):
             self.stop(process)
-            return wanted, os.path.getsize(process.data), 0
+            events, lost = perf_counts(process.data)
+            return events, os.path.getsize(process.data), lost
         text, _ = process.communicate(b"", timeout=READY_SECONDS)
         found = re.search(rb"events (\d+) bytes (\d+) lost (\d+)", text)
         if not found:
             raise Missing("the recorder gave no numbers")
         return tuple(int(number) for number in found.groups())
 
-    def start_bpftrace(self, script):
-        need_tool("bpftrace")
-        process = subprocess.Popen(["bpftrace", "-B", "line", "-e", script], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        wait_for(process.stdout, "Attaching")
-        # It says so before it attaches, and nothing afterwards.
-        wait_attached(process)
-        return process
-
     @staticmethod
     def stop(process):
         """Ends a tool as its user would; how long that takes, in ms."""
         begin = time.monotonic()
-        if process.stdin:
-            process.stdin.close()
-        else:
+        if not process.stdin:
             process.send_signal(signal.SIGINT)
-        process.wait(timeout=READY_SECONDS)
-        took = (time.monotonic() - begin) * 1000
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
-        return took
+        try:
+            # It may have more to say than fits a pipe.
+            process.communicate(timeout=READY_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            with open(f"/proc/{process.pid}/wchan") as file:
+                where = file.read()
+            process.kill()
+            process.communicate()
+            raise Missing(f"{os.path.basename(process.args[0])} did not end within {READY_SECONDS} s, in {where}") from error
+        return (time.monotonic() - begin) * 1000
 
     @staticmethod
     def stats(process):

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from rows import REPLAYS, Row, added_cost
-from tools import HERE, Load, Missing, Unfit, need_built, need_tool, need_tracefs, once, wait_for
+from tools import HERE, Load, Missing, Unfit, need_built, need_tool, need_tracefs, once, perf_counts, wait_for
 
 SOURCES = os.path.join(HERE, "..", "src")
 BIG_EVENTS, BIG_ROOM = 60_000_000, 6 * 2**30  # of make-trace: a little more than 2 GB
@@ -193,7 +193,7 @@ class Build:
             raise
         _, errors = process.communicate(b"\n")
         if tracer:
-            self.events = self.bench.stop_recorder(tracer, 0)
+            self.events = self.bench.stop_recorder(tracer)
         with open(self.times) as file:
             text = file.read().strip()
         if process.returncode or not re.fullmatch(r"[0-9.]+ [0-9.]+ [0-9.]+", text):
@@ -208,16 +208,6 @@ def start_ftrace(bench, pid, points):
     with open("/sys/kernel/tracing/instances/asterism-bench/options/event-fork", "w") as file:
         file.write("1")
     return process
-
-
-def perf_counts(path):
-    """How many events perf has in its file; those that it lost are not among them."""
-    done = subprocess.run(["perf", "report", "-i", path, "--stats"], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True)
-    samples = re.search(r"^ *SAMPLE events: +(\d+)", done.stdout, re.M)
-    if not samples:
-        raise Missing(f"perf recorded nothing: {done.stderr.strip()[-200:]}")
-    return int(samples.group(1))
 
 
 def build_ways(bench, build):
@@ -236,7 +226,10 @@ def build_ways(bench, build):
     def perf(points):
         data = os.path.join(bench.folder, "perf.data")
         took = build.run(["perf", "record", "-q", "-m", "1024", "-e", ",".join(points), "-o", data, "--"])
-        return *took, perf_counts(data)
+        events, lost = perf_counts(data)
+        if not events:
+            raise Missing("perf recorded nothing")
+        return *took, events + lost
 
     need_tool("perf", "linux-perf")
     need_tracefs()
