@@ -13,7 +13,7 @@ setup() {
 make_tree() {
 	mkdir -p tree/src/base tree/src/lang tree/include/asterism tree/tools
 	cd tree
-	cp "$root"/tools/lint "$root"/tools/cppcheck.txt tools/
+	cp "$root"/tools/lint "$root"/tools/*.py "$root"/tools/cppcheck.txt tools/
 	cp "$root"/.clang-format .
 	printf 'base:\nlang: base\n' >src/LAYERS
 	printf '/* SPDX-License-Identifier: BSD-2-Clause */\n#ifndef BASE_A_H\n#define BASE_A_H\n\nint base_a(int a);\n\n#endif\n' >src/base/a.h
@@ -73,8 +73,17 @@ expect_complaint() {
 	make_tree
 	expect_complaint src/base/b.h "does not compile alone" printf '/* SPDX-License-Identifier: BSD-2-Clause */\nsize_t base_b(void);\n'
 	rm src/base/b.h
-	expect_complaint include/asterism/b.h "is not clean C99" \
+	expect_complaint include/asterism/b.h "does not compile as clean C99" \
 		printf '/* SPDX-License-Identifier: BSD-2-Clause */\n_Static_assert(1, "");\n'
+}
+
+@test "lint: two types of one name, a paragraph that stands twice, a file that is not there" {
+	make_tree
+	expect_complaint src/base/b.h "base_thing is a type of" \
+		printf '/* SPDX-License-Identifier: BSD-2-Clause */\nstruct base_thing {\n\tint a;\n};\nenum base_thing {\n\tB\n};\n'
+	rm src/base/b.h
+	expect_complaint page.md "page.md:1: stands in page.md:3, too" printf '%0150d\n\n%0150d\n' 0 0
+	expect_complaint page.md "page.md: names src/base/c.h, which is not there" echo "See src/base/c.h and src/base/a.h."
 }
 
 @test "lint: formatting" {
