@@ -98,7 +98,7 @@ check-guest-smoke: deps-build-check-guest with-tests
 
 # With small numbers they are in make check.
 check-sensors: with-tests
-	@SENSOR_APP=$(abspath $(BUILD))/tests/unit/sensor/sensor-app $(BUILD)/tests/unit/sensor/test-sensor-proof large
+	@SENSOR_APP=$(abspath $(BUILD))/tests/unit/sensor/sensor-app-patient $(BUILD)/tests/unit/sensor/test-sensor-proof large
 	@$(BUILD)/tests/unit/sensor/test-sensor-lend-model large
 
 bench: deps-build-bench with-tests

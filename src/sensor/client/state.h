@@ -35,9 +35,13 @@
 
 #define ASTERISM_CLIENT_FUNCTION static __attribute__((unused))
 
+/* How long the program's start waits for an answer, and the helper, with the lock in its hands. */
+#ifndef ASTERISM_CLIENT_START_MS
+#define ASTERISM_CLIENT_START_MS  200
+#define ASTERISM_CLIENT_HELPER_MS 250
+#endif
+
 enum {
-	ASTERISM_CLIENT_START_MS = 200,  /* how long the program's start waits for an answer */
-	ASTERISM_CLIENT_HELPER_MS = 250, /* and how long the helper does, with the lock in its hands */
 	ASTERISM_CLIENT_PAUSE_MS = 1000, /* until the helper looks for a directory again */
 	ASTERISM_CLIENT_CHILD_MS = 10,   /* children of fork mostly end soon, as something else */
 	ASTERISM_CLIENT_BORROWED = 4,    /* one ring of so many is lent, the others are threads' own */

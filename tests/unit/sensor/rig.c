@@ -289,6 +289,6 @@ void rig_end(struct rig *rig, struct rig_app *app, int signal_number)
 		rig_until(rig, NULL, 1);
 	fclose(app->output);
 	if (rig->observer && rig->directory)
-		assert_true(rig_until(rig, rig_all_ended, 5000));
+		assert_true(rig_until(rig, rig_all_ended, 60000));
 	rig_turn(rig);
 }
