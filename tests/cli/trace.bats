@@ -46,15 +46,10 @@ same_events() {
 	check() {
 		local expected=$1
 		shift
-		"$ASTERISM" dump -f json "$@" t >shown.jsonl
-		EXPECTED=$expected python3 - <<-'END'
-			import json, os
-			made = [json.loads(line) for line in open('made.jsonl')]
-			expected = [e for seq, e in enumerate(made, 1)
-			            if eval(os.environ['EXPECTED'], {'e': e, 'seq': seq, 'at': e['ts'] - made[0]['ts']})]
-			assert expected and expected == [json.loads(line) for line in open('shown.jsonl')]
-		END
+		checks+=("$expected")
+		"$ASTERISM" dump -f json "$@" t >shown-${#checks[@]}
 	}
+	local checks=()
 	check 'e["event"] == "call"' -e call
 	check 'e["event"] != "tick"' -e 'c*,idle'
 	check 'e["event"] != "tick"' -e call -e 'c*' -e idle
@@ -69,6 +64,16 @@ same_events() {
 	check '1000002000 <= e["ts"] < 1000003000' --from @1000002000 --to @1000003000
 	check 'e["event"] == "tick" and e["cpu"] == 0 and at >= 20000 and seq <= 700' \
 		-e tick --cpu 0 --from 20us --ordinals ..700
+	[ ${#checks[@]} = 13 ]
+	python3 - "${checks[@]}" <<-'END'
+		import json, sys
+		made = [json.loads(line) for line in open('made.jsonl')]
+		for number, text in enumerate(sys.argv[1:], 1):
+		    expected = [e for seq, e in enumerate(made, 1)
+		                if eval(text, {'e': e, 'seq': seq, 'at': e['ts'] - made[0]['ts']})]
+		    shown = [json.loads(line) for line in open(f'shown-{number}')]
+		    assert expected and expected == shown, text
+	END
 	run --separate-stderr -2 "$ASTERISM" dump -e nothing t
 	[[ $stderr == *"there is no event called 'nothing' here"* ]]
 	run --separate-stderr -2 "$ASTERISM" dump --ordinals 5..4 t
