@@ -32,7 +32,7 @@ END
 
 # `clean [json]`: standard input is UTF-8 without anything that must not reach a terminal; lines of JSON where it says so.
 clean() {
-	python3 -c 'import json, sys
+	python3 -IS -c 'import json, sys
 data = sys.stdin.buffer.read()
 text = data.decode()
 bad = [c for c in text if (ord(c) < 32 and c not in "\n\t") or 0x7f <= ord(c) < 0xa0 or c in "\u061c\u200e\u200f" or 0x2028 <= ord(c) <= 0x202e or 0x2066 <= ord(c) <= 0x206f]
