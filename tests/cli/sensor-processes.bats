@@ -4,6 +4,11 @@
 
 bats_require_minimum_version 1.5.0
 
+# Optimising the header takes most of the time: ccache, where it is installed, knows it from the last time.
+compile() {
+	$(command -v ccache) gcc -c "$@"
+}
+
 setup_file() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	export build=$(cd "$(dirname "$ASTERISM")/../.." && pwd) ASTERISM
@@ -16,13 +21,19 @@ setup_file() {
 	chmod 755 .
 	local plain=(-Wall -Wextra -Werror -O2 "-I$build/include" -pthread)
 	local whole=("${plain[@]}" -DASTERISM_SENSOR_IMPLEMENTATION)
-	gcc "${plain[@]}" -o odd "$sources/odd.c" -L"$library" -lasterism-sensor
-	gcc "${whole[@]}" -o odd-whole "$sources/odd.c"
-	gcc "${whole[@]}" -static -o odd-static "$sources/odd.c" 2>warnings || { cat warnings; false; }
-	gcc "${whole[@]}" -no-pie -Wl,-z,relro,-z,now -o odd-now "$sources/odd.c"
-	gcc "${plain[@]}" -fPIC -shared -o plugin.so "$sources/plugin.c" -L"$library" -lasterism-sensor
-	gcc "${whole[@]}" -fPIC -shared -o plugin-whole.so "$sources/plugin.c"
-	gcc "${whole[@]}" -DPRELOADED -fPIC -shared -o preloaded.so "$sources/plugin.c"
+	compile "${plain[@]}" -o odd.o "$sources/odd.c"
+	gcc -pthread -o odd odd.o -L"$library" -lasterism-sensor
+	compile "${whole[@]}" -o odd-whole.o "$sources/odd.c"
+	gcc -pthread -o odd-whole odd-whole.o
+	gcc -pthread -static -o odd-static odd-whole.o 2>warnings || { cat warnings; false; }
+	compile "${whole[@]}" -fno-pie -o odd-now.o "$sources/odd.c"
+	gcc -pthread -no-pie -Wl,-z,relro,-z,now -o odd-now odd-now.o
+	compile "${plain[@]}" -fPIC -o plugin.o "$sources/plugin.c"
+	gcc -pthread -shared -o plugin.so plugin.o -L"$library" -lasterism-sensor
+	compile "${whole[@]}" -fPIC -o plugin-whole.o "$sources/plugin.c"
+	gcc -pthread -shared -o plugin-whole.so plugin-whole.o
+	compile "${whole[@]}" -DPRELOADED -fPIC -o preloaded.o "$sources/plugin.c"
+	gcc -pthread -shared -o preloaded.so preloaded.o
 	cat >steps.events <<-'EOF'
 		EVENT step "a step" { number: u64, word: string[16] }
 		EVENT plugin_step "" { number: u64, word: string[16] }
@@ -189,7 +200,8 @@ serve() {
 
 @test "built with sanitizers of addresses, undefined behaviour and threads" {
 	for sanitizer in address,undefined thread; do
-		gcc -Wall -Werror -g -O1 -I"$build/include" -pthread -DASTERISM_SENSOR_IMPLEMENTATION -fsanitize=$sanitizer -o odd-sanitised "$sources/odd.c" 2>sanitized ||
+		compile -Wall -Werror -g -O1 -I"$build/include" -pthread -DASTERISM_SENSOR_IMPLEMENTATION -fsanitize=$sanitizer -o odd-sanitised.o "$sources/odd.c"
+		gcc -pthread -fsanitize=$sanitizer -o odd-sanitised odd-sanitised.o 2>sanitized ||
 			{ grep -q "cannot find" sanitized && skip "gcc has no -fsanitize=$sanitizer"; cat sanitized; false; }
 		for mode in threads storm daemon plugin; do
 			[ $mode != plugin ] || set -- ./plugin.so
