@@ -15,6 +15,7 @@ setup() {
 	cp "$build/include/asterism/sensor.h" include/asterism/
 	export ASTERISM_SENSORS=$PWD/sensors LD_LIBRARY_PATH=$library
 	started=()
+	ccache=$(command -v ccache) || true # compiles what has not changed only once
 	sanitised=()
 	! nm -D "$library/libasterism-sensor.so.0" | grep -q __asan || sanitised=(-fsanitize=address,undefined)
 }
@@ -23,6 +24,12 @@ teardown() {
 	for pid in "${started[@]}"; do
 		kill "$pid" 2>/dev/null && wait "$pid" || true
 	done
+}
+
+# `build PROGRAM SOURCE [OPTION...]`: against the library.
+build() {
+	$ccache gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" "${@:3}" -c -o "$1.o" "$2"
+	gcc -pthread "${sanitised[@]}" -o "$1" "$1.o" -L"$library" -lasterism-sensor
 }
 
 serve() {
@@ -55,9 +62,9 @@ await() {
 		'ASTERISM_SENSE_ORDERED(something, 2, "y");' 'return 0;' '}' >plain.c
 	sed '1i #define ASTERISM_SENSOR_IMPLEMENTATION' plain.c >whole.c
 	for file in plain whole; do
-		gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -c "$file.c" -o "$file.o"
+		$ccache gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -c "$file.c" -o "$file.o"
 		command -v g++ >/dev/null || continue
-		g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -x c++ -c "$file.c" -o "$file++.o"
+		$ccache g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -x c++ -c "$file.c" -o "$file++.o"
 	done
 	gcc -pthread whole.o -o whole
 	./whole
@@ -83,7 +90,7 @@ await() {
 }
 
 @test "a server's sensors are known before it runs, and while it does" {
-	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o server "$examples/sensor-server.c" -L"$library" -lasterism-sensor
+	build server "$examples/sensor-server.c" -Wextra
 	run -0 "$ASTERISM" events -v sensor:./server
 	[[ $output == *"request_begin "*"a line has come"* && $output == *"bytes        "*"u32"*"bytes, of the line"* ]]
 	printf '%s\n' "EVENTS \"sensor:$PWD/server\"" 'RULE slow' 'PATTERN { [request_begin:b, request_end:e] }' \
@@ -108,7 +115,8 @@ await() {
 
 @test "a C++ program, with the header alone" {
 	command -v g++ >/dev/null || skip "g++ is not installed"
-	g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -pthread -o jobs "$examples/sensor-jobs.cpp"
+	$ccache g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude -pthread -c -o jobs.o "$examples/sensor-jobs.cpp"
+	g++ -pthread -o jobs jobs.o
 	serve
 	./jobs 100 &
 	wait $!
@@ -164,7 +172,7 @@ await() {
 }
 
 @test "types that are registered while rules run: they are read, go, and come again" {
-	gcc -Wall -Wextra -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o plugins "$examples/sensor-plugins.c" -L"$library" -lasterism-sensor
+	build plugins "$examples/sensor-plugins.c" -Wextra
 	cp "$examples/sensor-plugins.events" .
 	cat >plugins.rule <<-'EOF'
 		EVENTS "sensor:sensor-plugins.events"
@@ -188,7 +196,7 @@ await() {
 }
 
 @test "flight recorder: what was raised before anybody looked, by a process that has ended in the midst of an event" {
-	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	build odd "$BATS_TEST_DIRNAME/sensors/odd.c"
 	serve
 	./odd count 5
 	run -0 --separate-stderr "$ASTERISM" sensors --dump
@@ -211,7 +219,7 @@ await() {
 }
 
 @test "flight recorder without a directory: the one that comes later reads what was raised before" {
-	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	build odd "$BATS_TEST_DIRNAME/sensors/odd.c"
 	exec {hold}<> <(:)
 	ASTERISM_SENSORS=always:$PWD/sensors ./odd stay 1000 <&$hold >stay.log &
 	started+=($!)
@@ -241,7 +249,7 @@ await() {
 }
 
 @test "flight recorder without a directory: nothing fails where there is no memory or calls are refused" {
-	gcc -Wall -Werror -O2 -Iinclude -pthread "${sanitised[@]}" -o odd "$BATS_TEST_DIRNAME/sensors/odd.c" -L"$library" -lasterism-sensor
+	build odd "$BATS_TEST_DIRNAME/sensors/odd.c"
 	export ASTERISM_SENSORS=always:$PWD/sensors
 	for how in count vfork spawn daemon storm; do
 		./odd "$how"
