@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A recording with every allocation failing in turn: an error each time or none at all, nothing crashed, and nothing on
- * the disk of a recording that did not begin.
+ * A recording with one allocation after the other failing: an error each time or none at all, nothing crashed, and
+ * nothing on the disk of a recording that did not begin. Of the later ones only some fail where not "every" one is asked
+ * for.
+ *
+ * usage: record-fault CATALOG [every]
  */
 
 #include "base/alloc.h"
@@ -17,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77, EVERY_ONE = 300, RARER = 37, MARKS = 300 };
+enum { SKIPPED = 77, EVERY_ONE = 50, RARER = 7, MARKS = 300 };
 
 static char folder[] = "/tmp/asterism-kernel-XXXXXX";
 
@@ -26,6 +29,7 @@ struct rig {
 	struct recording_options options;
 	struct recording *recording;
 	unsigned long failing;
+	bool every;
 	pid_t plant;
 	int to_plant, from_plant;
 };
@@ -140,7 +144,7 @@ static int run_all(struct rig *rig)
 {
 	int result;
 
-	for (rig->failing = 1;; rig->failing += rig->failing < EVERY_ONE ? 1 : RARER) {
+	for (rig->failing = 1;; rig->failing += rig->every || rig->failing < EVERY_ONE ? 1 : RARER) {
 		struct recording_totals totals = { 0 };
 
 		result = attempt(rig);
@@ -175,7 +179,8 @@ int main(int argc, char **argv)
 		printf("skipped: not root\n");
 		return SKIPPED;
 	}
-	if (argc != 2 || event_catalog_read(catalog, ".", argv[1], rig.diag) ||
+	rig.every = argc == 3 && strcmp(argv[2], "every") == 0;
+	if (argc != 2 + rig.every || event_catalog_read(catalog, ".", argv[1], rig.diag) ||
 	    selection_add(&selection, catalog, "sys_enter_getppid,sys_exit", rig.diag) || !mkdtemp(folder) ||
 	    start_plant(&rig))
 		return 1;
