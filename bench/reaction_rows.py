@@ -55,8 +55,7 @@ def signal_by_bpftrace(bench, count):
     try:
         process = start_bpftrace(CALL % (target.pid, 'signal("USR1");'), "--unsafe")
         found = target.run()
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=READY_SECONDS)
+        bench.stop(process)
     finally:
         target.close()
     return found[:2]

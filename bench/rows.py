@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import statistics
 import subprocess
 import time
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ tracepoint:raw_syscalls:sys_exit /@s[tid]/ {
  if (nsecs - @s[tid] > 10000000) { printf("%%d %%d\\n", tid, args->id); } delete(@s[tid]); }"""
 
 RECORD_TRIES = 2
+MORE_ROUNDS = 2  # for what added less than nothing
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Row:
     against: str  # the variant that ratios are taken to
     target: str
     measure: Callable  # (bench, rounds) -> {variant: [value per round]}
+    floor: Callable = lambda variant: None  # of a variant, the one that does the same and nothing with it: empty programs
 
 
 def verify(bench, name, stats, wanted):
@@ -48,6 +51,19 @@ def added_cost(bench, rounds, starters, wanted):
     samples = {name: [] for name in starters}
     samples_bare = []
     load = Load(bench)
+
+    def add(name, bare):
+        process = starters[name](load)
+        try:
+            cost = load.ask(f"calls {bench.calls}")
+        finally:
+            bench.stop(process)
+        if bench.stats(process):
+            verify(bench, name, bench.stats(process), wanted)
+        again = load.ask(f"calls {bench.calls}")
+        samples[name].append(cost - (bare + again) / 2)
+        return again
+
     try:
         load.ask(f"calls {bench.calls}")
         for turn in range(rounds):
@@ -55,17 +71,12 @@ def added_cost(bench, rounds, starters, wanted):
             names = names[turn % len(names):] + names[:turn % len(names)]
             bare = load.ask(f"calls {bench.calls}")
             for name in names:
-                process = starters[name](load)
-                try:
-                    cost = load.ask(f"calls {bench.calls}")
-                finally:
-                    bench.stop(process)
-                if bench.stats(process):
-                    verify(bench, name, bench.stats(process), wanted)
-                again = load.ask(f"calls {bench.calls}")
-                samples[name].append(cost - (bare + again) / 2)
-                bare = again
+                bare = add(name, bare)
             samples_bare.append(bare)
+        for name in starters:
+            for _ in range(MORE_ROUNDS):
+                if statistics.median(samples[name]) < 0:
+                    add(name, load.ask(f"calls {bench.calls}"))
     finally:
         load.close()
     return {"bare call": samples_bare, **samples}
@@ -324,7 +335,7 @@ def measure_jsonl(bench, rounds):
 
 ROWS = [
     Row("pair", "long-syscall pair rule in the kernel, added per call", "CPU ns", "bpftrace",
-        "<= 0.45x bpftrace, <= 1.15x hand-written", measure_pair),
+        "<= 0.45x bpftrace, <= 1.15x hand-written", measure_pair, lambda variant: "empty programs"),
     Row("record", "recording the two events of a call without fields, per event", "CPU ns", "ftrace and splice",
         "<= 0.6x ftrace", lambda bench, rounds: recording(bench, rounds, "small")[0]),
     Row("record-whole", "recording number, arguments and result of a call, per event", "CPU ns", "ftrace and splice",
@@ -334,7 +345,7 @@ ROWS = [
     Row("record-bytes-whole", "size of the events of a call with number, arguments and result", "bytes",
         "ftrace and splice", "", lambda bench, rounds: recording(bench, rounds, "whole")[1]),
     Row("unwanted", "event that no rule wants further, added per call", "CPU ns", "empty program",
-        "<= empty program + 30 ns", measure_unwanted),
+        "<= empty program + 30 ns", measure_unwanted, lambda variant: "empty program"),
     Row("rules", "rules on sys_enter with distinct constants, added per call", "CPU ns", "1 rule",
         "100 rules <= 2x 1 rule", measure_rule_count),
     Row("strings", "a rule about names, per open and per any other call", "CPU ns", "readable: bare", "",
