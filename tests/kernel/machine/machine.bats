@@ -91,7 +91,7 @@ print(value)' "${lines[-1]}" "$@"
 		  KEY { pid, tid }
 		  STATE None { ON sys_enter:e WHERE e.id == 124 -> Some }
 		  STATE Some {
-		    AFTER 80ms -> END { WARN "left" }
+		    AFTER 3s -> END { WARN "left" }
 		  }
 		  ON sched_process_exit BY { pid, * } -> END
 	END
@@ -106,7 +106,7 @@ print(value)' "${lines[-1]}" "$@"
 		    os._exit(0)
 		os.wait()
 		os.getsid(0)
-		time.sleep(0.2)
+		time.sleep(3.5)
 	END
 	observe part.rule -- python3 ends.py
 	[ "$(value rules part runs_opened)" = 4 ]
