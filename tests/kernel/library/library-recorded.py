@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each shipped rule finds in a recording what it finds live, as far as docs/recording.md says so.
 
-usage: library-recorded.py ASTERISM RULES DOCS [PATTERN]
+usage: library-recorded.py ASTERISM RULES DOCS [PATTERN...]
 
 Every script among the rules' tests is run once per kind of recording, observed by its rule while somebody else records it:
 by default, or what `record @NAME` takes. A replay of the recording has to find the same. What the docs say needs
@@ -26,11 +26,15 @@ def needing(docs):
     return set(re.findall(r"@([a-z-]+)", rows[0]))
 
 
-def scripts(rules, pattern):
+def is_meant(what, patterns):
+    return any(fnmatch.fnmatch(what, pattern) for pattern in patterns)
+
+
+def scripts(rules, patterns):
     for name in sorted(os.listdir(rules)):
         tests = os.path.join(rules, name, "tests")
         for file in sorted(os.listdir(tests) if os.path.isdir(tests) else []):
-            if file.endswith(".sh") and fnmatch.fnmatch(f"{name}/{file[:-3]}", pattern):
+            if file.endswith(".sh") and is_meant(f"{name}/{file[:-3]}", patterns):
                 yield name, os.path.join(tests, file[:-3])
 
 
@@ -122,13 +126,13 @@ def check(asterism, name, test, kind):
 
 
 def main():
-    if len(sys.argv) not in (4, 5):
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
     asterism, rules, docs = map(os.path.abspath, sys.argv[1:4])
     if os.geteuid() != 0:
         print("recording needs root\n0 passed, 0 failed, 1 skipped")
         return 0
-    pattern = sys.argv[4] if len(sys.argv) > 4 else "*"
+    patterns = sys.argv[4:] or ["*"]
     need, found, passed, failed = needing(docs), {}, 0, 0
 
     def count(what, wrong):
@@ -138,9 +142,9 @@ def main():
             print(f"FAILED {what}: {wrong}", flush=True)
 
     for name in sorted(need):
-        if fnmatch.fnmatch(name + "/", pattern):
+        if is_meant(name + "/", patterns):
             count(name, refuse(asterism, name))
-    for name, test in scripts(rules, pattern):
+    for name, test in scripts(rules, patterns):
         for kind in ["@" + name] + ["default"] * (name not in need):
             wrong, matches = check(asterism, name, test, kind)
             found[name] = found.get(name, 0) + matches
