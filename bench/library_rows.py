@@ -50,11 +50,12 @@ def library(bench):
 class Ways:
     """Without anything, with the whole library, and with the entries that cost most; measure(None or names) -> values."""
 
-    def __init__(self, bench, measure, short):
+    def __init__(self, bench, measure, short, quick):
+        """quick: what a quick run has of it, beside every so many entries."""
         self.bench, self.measure = bench, measure
         if bench.quick:
             bench.note(f"every {SAMPLED}th entry only was looked at")
-            self.names = [None, "@all", *library(bench)[::SAMPLED]]
+            self.names = [None, *quick, *library(bench)[::SAMPLED]]
             return
         costs = {name: short(name) for name in library(bench)}
         dear = sorted(costs, key=costs.get, reverse=True)[:CANDIDATES]
@@ -66,9 +67,10 @@ class Ways:
         for turn in range(rounds):
             for name in turned(self.names, turn):
                 samples[name].append(self.measure(name))
-        dear = sorted(self.names[2:], key=lambda name: statistics.median(values[0] for values in samples[name]),
-                      reverse=True)[:DEAREST]
-        return {"bare": samples[None], "@all": samples["@all"], **{name: samples[name] for name in dear}}
+        sums = {name: samples.pop(name) for name in (None, "@all") if name in samples}
+        dear = sorted(samples, key=lambda name: statistics.median(values[0] for values in samples[name]), reverse=True)
+        return {"bare" if name is None else name: values for name, values in sums.items()} | \
+            {name: samples[name] for name in dear[:DEAREST]}
 
 
 def lost_of(results):
@@ -172,7 +174,7 @@ def built(bench, rounds):
         bench.need_root()
         small = SmallFiles(bench)
         small.run(None)
-        return Ways(bench, small.run, lambda name: small.run(name)[0]).rounds(rounds)
+        return Ways(bench, small.run, lambda name: small.run(name)[0], ["@all"]).rounds(rounds)
     return once(bench, "library-build", make)
 
 
@@ -183,7 +185,9 @@ def served(bench, rounds):
         server, seconds = WebServer(bench), 1 if bench.quick else 5
         try:
             server.run(None, 1)
-            return Ways(bench, lambda name: server.run(name, seconds), lambda name: server.run(name, 1)[0]).rounds(rounds)
+            if bench.quick:
+                bench.note("@all, which takes most of a minute to start on a busy machine, is left to library-build")
+            return Ways(bench, lambda name: server.run(name, seconds), lambda name: server.run(name, 1)[0], []).rounds(rounds)
         finally:
             server.close()
     return once(bench, "library-nginx", make)
