@@ -57,7 +57,7 @@ $(TSAN_BUILD)/build.ninja: | deps-build-check
 	meson setup $(TSAN_BUILD) -Db_sanitize=thread -Db_lundef=false $(SANITISED)
 
 $(RELEASE_BUILD)/build.ninja: | deps-build-check
-	meson setup $(RELEASE_BUILD) -Dbuildtype=release
+	meson setup $(RELEASE_BUILD) -Dbuildtype=release -Dtests=false
 
 all: deps-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
