@@ -109,7 +109,8 @@ def overflow(path, unit, file):
 
 
 def held(pid):
-    """Descriptors, and ids of programs, maps and links that the process holds; KB of memory that are its own."""
+    """Descriptors, and ids of programs, maps and links that the process holds; KB of memory that are its own: of files, the kernel drops and
+    reads pages as it likes."""
     ids = {"prog_id": set(), "map_id": set(), "link_id": set()}
     folder = f"/proc/{pid}/fdinfo"
     fds = os.listdir(folder)
@@ -118,7 +119,7 @@ def held(pid):
             for name, value in re.findall(r"^(\w+_id):\s*(\d+)", file.read(), re.M):
                 ids.get(name, set()).add(value)
     with open(f"/proc/{pid}/status") as file:
-        memory = int(re.search(r"^VmRSS:\s*(\d+)", file.read(), re.M).group(1))
+        memory = int(re.search(r"^RssAnon:\s*(\d+)", file.read(), re.M).group(1))
     return {"fds": len(fds), **{name: len(found) for name, found in ids.items() if name != "link_id"}, "kb": memory}
 
 
@@ -137,7 +138,7 @@ def cycles(path, count, pid):
             assert loaded["ok"], loaded
             assert ask(link, {"op": "unload", "unit": "cycled"})["ok"]
 
-    cycle(20)
+    cycle(50)
     before = held(pid)
     cycle(int(count))
     print(json.dumps({"before": before, "after": held(pid)}))

@@ -454,7 +454,7 @@ said = json.load(open("grown"))
 before, after = said["before"], said["after"]
 memory = after.pop("kb") - before.pop("kb")
 assert before == after, said
-assert memory < 256 + times * 3 // 4, (memory, said)' $times
+assert memory < 64 + times // 4, (memory, said)' $times
 }
 
 @test "killed: nothing stays in the kernel, and the next daemon takes the socket" {
