@@ -193,7 +193,7 @@ refused() {
 		    check(image[:length], f"cut to {length}")
 		check(image + b"\0", "one byte more")
 		# Magic and version, the header, and the tables, which the checksum guards.
-		header, tables = (range(144), range(144, len(image), 3)) if all else (range(0, 144, 5), range(144, len(image), 61))
+		header, tables = (range(144), range(144, len(image), 3)) if all else ([*range(24), *range(24, 144, 5)], range(144, len(image), 61))
 		for at in [*header, *tables]:
 		    check(image[:at] + bytes([image[at] ^ 0x01]) + image[at + 1:], f"byte {at} altered")
 	END
