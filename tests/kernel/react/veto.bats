@@ -8,7 +8,7 @@ load ../../wait
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/veto-plant"
+	plant="${ASTERISM_TEST_PROGRAMS:-$(dirname "$ASTERISM")/../../tests/kernel}/veto-plant"
 	cd "$BATS_TEST_TMPDIR"
 	echo secret >secret
 	echo public >public

@@ -5,7 +5,7 @@
 recording_setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	plant="$(dirname "$ASTERISM")/../../tests/kernel/plant"
+	plant="${ASTERISM_TEST_PROGRAMS:-$(dirname "$ASTERISM")/../../tests/kernel}/plant"
 	cd "$BATS_TEST_TMPDIR"
 	"$ASTERISM" record -q -o probe -e sys_enter -- true || skip "nothing can be recorded in this kernel"
 	rm -r probe
