@@ -244,8 +244,12 @@ await() {
 	await 2 grep -c raised stay.log
 	serve
 	await "odd.$recorder" "$ASTERISM" sensors
-	run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
-	[ "${#lines[@]}" = 2000 ]
+	for _ in {1..50}; do
+		run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
+		[ "${#lines[@]}" != 2000 ] || break
+		sleep 0.1
+	done
+	[ "${#lines[@]}" = 2000 ] || { echo "${#lines[@]} events: $stderr"; false; }
 }
 
 @test "flight recorder without a directory: nothing fails where there is no memory or calls are refused" {
