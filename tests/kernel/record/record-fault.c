@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A recording with one allocation after the other failing: an error each time or none at all, nothing crashed, and
- * nothing on the disk of a recording that did not begin. Of the later ones only some fail where not "every" one is asked
- * for.
+ * nothing on the disk of a recording that did not begin. Of the later ones only some fail where not "every" one is
+ * asked for.
  *
  * usage: record-fault CATALOG [every]
  */

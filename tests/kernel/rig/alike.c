@@ -32,7 +32,8 @@ bool alike_before(struct alike *alike, const struct event_type *type)
 	char *key = NULL;
 
 	for (uint32_t i = 0; i < type->field_count; i++)
-		text_printf(&text, "%d,%u,%u;", (int)type->fields[i].value, type->fields[i].offset, type->fields[i].bytes);
+		text_printf(&text, "%d,%u,%u;", (int)type->fields[i].value, type->fields[i].offset,
+			    type->fields[i].bytes);
 	for (uint32_t i = 0; i < type->hook_count; i++)
 		add_hook(&text, &type->hooks[i], type->field_count);
 	if (text_take(&text, &key))
