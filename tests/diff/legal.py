@@ -291,6 +291,22 @@ def kinds_of(rule, field_name, types):
     return {KINDS.get(t, "i") for t in found if t}
 
 
+def check_pool(rule):
+    """LATEST and PER KEY go by what the next event must equal, which the oracle knows of plain sequences."""
+    if rule.latest and rule.per_key:
+        reject("PER KEY under LATEST")
+    if rule.latest and rule.kind_is() == "SKIPTILLANY":
+        reject("LATEST under SKIPTILLANY")
+    if rule.latest and rule.returns == "SEQUENCE":
+        reject("LATEST with RETURN SEQUENCE")
+    if rule.latest and any(is_repeated(n) or isinstance(n, Spec) and n.is_array for n in walk_nodes(rule.pattern)):
+        reject("LATEST with an array or a repeat")
+    if (rule.latest or rule.per_key) and not (rule.is_plain() and len(rule.specs) > 1):
+        unclear("LATEST or PER KEY, and no plain sequence")
+    if rule.per_key and not rule.joins and not rule.demanded(rule.specs[1]):
+        reject("PER KEY without a key")
+
+
 def verdict(rule):
     """("accept" | "reject" | "unclear", reason)"""
     try:
@@ -300,6 +316,7 @@ def verdict(rule):
         pattern = Pattern(rule)
         check_negations(rule, pattern)
         check_ambiguity(rule, pattern)
+        check_pool(rule)
     except Verdict as found:
         return found.word, found.reason
     return "accept", ""

@@ -169,7 +169,11 @@ class Rule:
     returns: object = None  # None, "SEQUENCE" or [(expression, AS name or None, key in the result)]
     over: object = None  # None, "*" or [type names]
     drop: bool = False
+    latest: bool = False
     pool: int = None
+    per_key: int = None
+    full: str = None  # REFUSE or REPLACE; None: not written, see replaces()
+    severity: str = None
     loss: str = None  # None: not written, TAINT
     mode: str = ""
     emits: list = field(default_factory=list)  # (type, [(field, expression)])
@@ -209,6 +213,25 @@ class Rule:
 
     def kind_is(self):
         return self.semantics or "SKIPTILLNEXT"
+
+    def replaces(self):
+        """Does a run that finds no place take that of the oldest?"""
+        return self.full == "REPLACE" or not self.full and self.severity in ("high", "critical")
+
+    def has_pool(self):
+        """Do its runs depend on each other?"""
+        return bool(self.pool or self.latest)
+
+    def is_plain(self):
+        """Is the pattern a sequence of single events?"""
+        return all(isinstance(n, Seq) and not n.repeat or isinstance(n, Spec) and not n.is_array
+                   for n in walk_nodes(self.pattern))
+
+    def demanded(self, spec):
+        """The fields of earlier elements that a field of this one must equal, whatever else holds."""
+        sides = [side for c in self.conditions if c.kind == "correlation" and c.id == spec.id
+                 for side in (c.expr.left, c.expr.right)]
+        return [side for side in sides if isinstance(side, Field) and self.by_name[side.name] is not spec]
 
     def guards(self, spec):
         return [c for c in self.conditions if c.kind == "guard" and c.id == spec.id]

@@ -105,7 +105,7 @@ class Oracle:
         self.stream = [i for i, e in enumerate(events) if types is None or e["event"] in types]
         self.relations = [c for c in rule.conditions if c.kind == "relation"]
         self.takings = []  # (position, first event): every copy made under SKIPTILLANY
-        self.openings = self.refused = 0
+        self.openings = self.refused = self.replaced = 0
         self.candidates = []
 
     # -- small definitions
@@ -362,18 +362,23 @@ class Oracle:
         return found
 
     def pooled(self):
-        """All matches where runs share a pool."""
+        """All matches where runs depend on each other."""
         pool = Pool(self)
         pool.run()
-        self.runs_opened, self.refused = pool.opened, pool.refused
+        self.runs_opened, self.refused, self.replaced = pool.opened, pool.refused, pool.replaced
         return pool.matches
 
     def run(self):
         """All matches as the result lines of the language page, in order. runs_opened is then known too."""
-        found = sorted(self.pooled() if self.rule.pool else self.alone(), key=lambda m: (m.moment, m.order))
+        found = sorted(self.pooled() if self.rule.has_pool() else self.alone(), key=lambda m: (m.moment, m.order))
         self.found = [m for m in found if not self.is_excepted(m)]
         self.excepted = len(found) - len(self.found)
         return [self.line(m) for m in self.found]
+
+    def counts(self):
+        """What the statistics count of the rule, after run()."""
+        return {"matches": len(self.found), "runs_opened": self.runs_opened, "pool_exhausted": self.refused,
+                "replaced": self.replaced, "lost": self.refused}
 
     def is_excepted(self, match):
         """Does all of EXCEPT hold? A condition on what the match lacks does not. What it ends, it ends all the same."""

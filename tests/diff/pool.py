@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Which runs there is room for. Where runs share a pool they are no longer independent of each other, so they are followed
-together, event by event: a run, or a copy of SKIPTILLANY, that finds no place is refused and is nothing; under AFTER
-MATCH DROP the others of its key depend on it.
+Which runs there is room for. Where runs share a pool, or LATEST holds, they are no longer independent of each other, so
+they are followed together, event by event. A run, or a copy of SKIPTILLANY, that finds no place is refused and is
+nothing; or, with REPLACE, a run takes the place of the oldest. Under AFTER MATCH DROP the others of its join key depend
+on one that was refused or replaced. LATEST and PER KEY ask in which state a run is and what the next event must equal
+there; that is known here of plain sequences alone.
 """
+
+from model import event_value
+
+SIZE = 16384  # of a pool, where the rule does not say
 
 
 class Run:
@@ -16,9 +22,10 @@ class Pool:
 
     def __init__(self, oracle):
         self.oracle, self.rule = oracle, oracle.rule
+        self.size = self.rule.pool or SIZE
         self.open, self.matches = [], []  # runs in the order of their opening
-        self.opened = self.refused = 0
-        self.missed = None  # the key of what was refused at the event
+        self.opened = self.refused = self.replaced = 0
+        self.missed = None  # the key of what was refused or replaced at the event
 
     def run(self):
         stream = set(self.oracle.stream)
@@ -37,35 +44,104 @@ class Pool:
             self.drop([(r, self.oracle.matched(r.partial, time)) for r in over if self.oracle.trails(r.partial)])
 
     def event(self, position):
-        matches, self.missed = [], None
+        matches, entering, self.missed = [], [], None
         for run in list(self.open):
-            copies = len(self.oracle.takings)
-            left, advanced = self.oracle.step(run.partial, position)
-            is_copy = len(self.oracle.takings) > copies
-            if left:
-                run.partial = left
-            else:
-                self.open.remove(run)
-            if advanced or is_copy:
-                self.live(Run(advanced, run.first, run.key, run.tainted), matches, is_copy)
+            self.step(run, position, matches, entering)
         for partial, key in self.oracle.begin(position):
-            self.live(Run(partial, position, key), matches, True)
+            self.begin(Run(partial, position, key), matches, entering)
         self.drop(matches, spared=position)
-        if self.missed is not None and self.rule.drop:
-            self.mark(self.missed, position)
+        if self.missed is not None:
+            self.mark(self.missed, spared=position)
+        if self.rule.latest:
+            self.enter(entering)
+        if len(self.open) > self.size:
+            self.mark(self.replace(self.open[0]), spared=position)
 
-    def live(self, run, matches, is_new):
-        """What becomes of a run that has just taken an event."""
-        complete = run.partial and self.oracle.is_complete(run.partial)
-        if is_new and run.partial and not complete and len(self.open) >= self.rule.pool:
-            self.refused += 1
-            self.missed = run.key
-            return
-        self.opened += is_new
-        if complete:
-            matches.append((run, self.oracle.matched(run.partial)))
-        elif run.partial:
+    def step(self, run, position, matches, entering):
+        """One event for one open run."""
+        copies = len(self.oracle.takings)
+        left, advanced = self.oracle.step(run.partial, position)
+        if len(self.oracle.takings) > copies:
+            self.copy(Run(advanced, run.first, run.key, run.tainted), matches)
+        elif advanced:
+            left = advanced
+            entering.append(run)
+        run.partial = left
+        if self.settle(run, matches):
+            self.open.remove(run)
+
+    def copy(self, run, matches):
+        """A copy finds a place or is refused, also with REPLACE."""
+        if self.settle(run, matches):
+            self.opened += 1
+        elif len(self.open) < self.size:
+            self.opened += 1
             self.open.append(run)
+        else:
+            self.refuse(run)
+
+    def begin(self, run, matches, entering):
+        """The run that the event opens."""
+        if self.settle(run, matches):
+            self.opened += 1
+        elif self.admits(run):
+            self.opened += 1
+            self.open.append(run)
+            entering.append(run)
+        else:
+            self.refuse(run)
+
+    def settle(self, run, matches):
+        """Is the run over, by a match or otherwise? It needs no place then."""
+        if run.partial and self.oracle.is_complete(run.partial):
+            matches.append((run, self.oracle.matched(run.partial)))
+            return True
+        return not run.partial
+
+    # -- who is refused, who is replaced
+
+    def waits(self, run):
+        """The state that a run is in, with its key: its join key and the values that the next event must equal."""
+        positions = run.partial.positions
+        values = [event_value(self.oracle.events[positions[self.rule.by_name[x.name].id]], x.field)
+                  for x in self.rule.demanded(self.rule.specs[len(positions)])]
+        return len(positions), run.key, values
+
+    def alike(self, run):
+        """The open runs that wait in the state of this one under its key."""
+        return [r for r in self.open if self.waits(r) == self.waits(run)]
+
+    def admits(self, run):
+        """May the run be opened? Perhaps it takes the place of one of its key; that of the oldest it takes later."""
+        if self.rule.per_key:
+            alike = self.alike(run)
+            if len(alike) >= self.rule.per_key and not self.rule.replaces():
+                return False
+            if len(alike) >= self.rule.per_key:
+                self.missed = self.replace(alike[0])
+        if self.rule.replaces() or len(self.open) < self.size:
+            return True
+        return self.rule.latest and bool(self.alike(run))
+
+    def enter(self, entering):
+        """LATEST: in their order, runs enter their new states, and each ends the one of its key that is there already."""
+        for at, run in enumerate(entering):
+            if run in self.open:
+                for other in self.alike(run):
+                    if other not in entering[at:]:
+                        self.replace(other)
+
+    def refuse(self, run):
+        self.refused += 1
+        self.missed = run.key
+
+    def replace(self, run):
+        """Ends the run. Returns its join key."""
+        self.replaced += 1
+        self.open.remove(run)
+        return run.key
+
+    # -- what depends on others
 
     def drop(self, matches, spared=None):
         for run, match in matches:
@@ -75,7 +151,8 @@ class Pool:
         self.open = [r for r in self.open if r.key not in keys or r.first == spared]
 
     def mark(self, key, spared):
-        for run in [r for r in self.open if r.key == key and r.first != spared]:
+        """Under DROP: a match of what was refused or replaced might have ended the others of its key."""
+        for run in [r for r in self.open if self.rule.drop and r.key == key and r.first != spared]:
             if self.rule.loss == "DISCARD":
                 self.open.remove(run)
             elif self.rule.loss != "KEEP":

@@ -16,6 +16,7 @@ PRECEDENCE = [
 ]
 LEVEL = {op: level for level, row in enumerate(PRECEDENCE) for op in row}
 TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+MODIFIERS = ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "LATEST", "POOL", "ON", "SEVERITY", "DO", "EXCEPT")
 SIZE_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -75,8 +76,13 @@ def print_rule(rule):
         lines.append("OVER { " + ("*" if rule.over == "*" else ", ".join(rule.over)) + " }")
     if rule.drop:
         lines.append("AFTER MATCH DROP")
+    if rule.latest:
+        lines.append("LATEST")
     if rule.pool:
-        lines.append(f"POOL {rule.pool}")
+        per_key = f" PER KEY {rule.per_key}" if rule.per_key else ""
+        lines.append(f"POOL {rule.pool}{per_key} {rule.full or ''}".rstrip())
+    if rule.severity:
+        lines.append("SEVERITY " + rule.severity)
     if rule.loss:
         lines.append(f"ON LOSS {rule.loss}")
     if rule.returns == "SEQUENCE":
@@ -186,7 +192,7 @@ class Parser:
         self.take("{")
         rule = Rule(name, self.structure(), semantics, mode=mode)
         self.take("}")
-        while self.upper() in ("WHERE", "WITHIN", "RETURN", "OVER", "AFTER", "POOL", "ON", "DO", "EXCEPT"):
+        while self.upper() in MODIFIERS:
             getattr(self, "modifier_" + self.take().lower())(rule)
         return rule
 
@@ -304,8 +310,19 @@ class Parser:
         self.take("{")
         rule.excepts += self.items("}", self.expr)
 
+    def modifier_latest(self, rule):
+        rule.latest = True
+
     def modifier_pool(self, rule):
         rule.pool = int(self.take(), 0)
+        if self.accept("PER"):
+            self.take("KEY")
+            rule.per_key = int(self.take(), 0)
+        if self.upper() in ("REFUSE", "REPLACE"):
+            rule.full = self.take().upper()
+
+    def modifier_severity(self, rule):
+        rule.severity = self.take().lower()
 
     def modifier_on(self, rule):
         self.take("LOSS")

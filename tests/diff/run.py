@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 The differential suite: generated rules and streams through `asterism replay` and through the oracle. Compared are,
-per rule, the match lines with their order and all their members, the counts of matches and of opened runs. Many
+per rule, the match lines with their order and all their members, and what the statistics count. Many
 rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
 others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
 
@@ -40,7 +40,7 @@ def judge(rule, events, result, places=None, index=0):
     of the rule's matches in the output of all rules.
     """
     told = oracle.Oracle(rule, events, LIMIT)
-    want, opened = told.run(), told.runs_opened
+    want = told.run()
     if places is not None:
         places += [(place, rule.name) for place in told.places(index)]
     got = [line for line in result.lines if line["match"] == rule.name]
@@ -50,13 +50,11 @@ def judge(rule, events, result, places=None, index=0):
     stats = result.stats["rules"].get(rule.name)
     if stats is None:
         return "    the stats lack the rule"
-    if stats["matches"] != len(want):
-        return f"    the stats count {stats['matches']} matches of {len(want)}"
     if stats.get("excepted") != (told.excepted if rule.excepts else None):
         return f"    excepted is {stats.get('excepted')}, expected {told.excepted}"
-    for name, number in (("runs_opened", opened), ("pool_exhausted", told.refused), ("lost", told.refused)):
-        if stats[name] != number:
-            return f"    {name} is {stats[name]}, expected {number}"
+    for name, number in told.counts().items():
+        if stats.get(name, 0) != number:
+            return f"    {name} is {stats.get(name, 0)}, expected {number}"
     return None
 
 
