@@ -34,6 +34,8 @@ REPEATS = [
 MANY = [("{1,40}", 1, 40), ("{2,40}", 2, 40), ("{3,}", 3, None)]  # more than get places of their own
 INTEGERS = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"]  # of any of them a join compares the numbers
 SEMANTICS = ["SKIPTILLNEXT"] * 8 + [None] * 2 + ["SKIPTILLANY"] * 4 + ["STRICTPARTITION"] * 5 + ["STRICTSEQUENCE"] * 3
+POOL_SHARE = 0  # of the rules: those of pool_rule(), which is about how runs make room for others
+POOL_SHARE_ASKED = 1 / 3  # with run.py --pools
 WITHIN = [("3", 3), ("5", 5), ("8ns", 8), ("10", 10), ("0x14", 20), ("1us", 1000)]
 
 
@@ -48,8 +50,9 @@ def constant(value):
 
 
 class Generator:
-    def __init__(self, seed, kernel=False):
+    def __init__(self, seed, kernel=False, pool_share=POOL_SHARE):
         self.rng = random.Random(seed)
+        self.pool_rng, self.pool_share = random.Random(f"{seed}:pool"), pool_share
         self.except_rng = random.Random(f"{seed}:except")  # of its own, so that the rest is as without EXCEPT
         self.kernel = kernel  # no floats
         self.types = self.make_types()
@@ -382,6 +385,44 @@ class Generator:
         rule.excepts = self.make_excepts(rule)
         return rule.resolve(self.types)
 
+    # -- rules whose runs make room for others: LATEST, PER KEY, REPLACE
+
+    def pool_attempt(self, name):
+        rule = self.attempt(name)
+        if self.chance(0.75):
+            self.make_keyed(rule)
+        rule.latest = rule.latest or self.chance(0.05)
+        if not rule.latest or self.chance(0.7):
+            rule.pool = self.rng.choice([1, 2, 2, 3, 4])
+            rule.full = self.rng.choice([None, "REFUSE", "REPLACE", "REPLACE"])
+        if self.chance(0.25):
+            rule.severity = self.rng.choice(["info", "medium", "high", "critical"])
+        rule.drop = self.chance(0.45)
+        return rule.resolve(self.types)
+
+    def make_keyed(self, rule):
+        """A plain sequence, of few types so that keys meet, whose elements must equal fields of earlier ones."""
+        self.free_names = list("abcdef")
+        rule.pattern = Seq([Spec(self.type(), self.name(0.95)) for _ in range(self.rng.choice([2, 2, 3, 3, 4]))])
+        rule.where = []
+        rule.where = self.make_joins(rule.resolve(self.types))
+        for before, later in zip(rule.specs, rule.specs[1:]):
+            earlier = before if self.chance(0.7) else self.rng.choice(rule.specs[:later.id])
+            if earlier.name and later.name and self.chance(0.8):
+                rule.where.append(self.correlation(earlier, later))
+            if later.name and self.chance(0.15):
+                rule.where.append(self.guard(later))
+        rule.over = self.make_over(rule)
+        rule.returns = self.make_keyed_returns(rule) if self.chance(0.9) else self.make_returns(rule)
+        rule.excepts = []
+        rule.latest = self.chance(0.5)
+        rule.per_key = None if rule.latest else self.rng.choice([1, 1, 2, 3])
+
+    def make_keyed_returns(self, rule):
+        """Which events they are, as SEQUENCE would say."""
+        named = [Field(s.name, "ts") for s in rule.specs if s.name]
+        return [(expr, None, ruletext.print_expr(expr)) for expr in named] or None
+
     def typed(self, rule):
         """No operator on a kind that it does not take."""
         for c in rule.conditions:
@@ -394,15 +435,20 @@ class Generator:
             for e in [e for e, _, _ in (rule.returns if isinstance(rule.returns, list) else [])]
             + [x for c in rule.excepts for x in walk_expr(c)])
 
+    def pick_attempt(self):
+        return self.pool_attempt if self.pool_rng.random() < self.pool_share else self.attempt
+
     def rule(self, name):
+        attempt = self.pick_attempt()
         while True:
-            rule = self.attempt(name)
+            rule = attempt(name)
             if self.typed(rule) and legal.verdict(rule)[0] == "accept":
                 return rule
 
     def rejected_rule(self, name):
+        attempt = self.pick_attempt()
         while True:
-            rule = self.attempt(name)
+            rule = attempt(name)
             if self.chance(0.3):
                 rule.within = rule.within_ns = None
             if legal.verdict(rule)[0] == "reject":
@@ -436,7 +482,19 @@ class Generator:
                 out += self.sample(child)
         return out
 
+    def crowd(self, rule):
+        """Several runs at once: of each element some events, whose fields have one of two values."""
+        out = []
+        for spec in [s for s in rule.specs for _ in range(self.rng.choice([1, 1, 2, 3]))]:
+            out.append(self.random_event(spec.type))
+            for f, t in self.types[spec.type].items():
+                few = [v for v in VALUES[t] if v in (1, 2)]
+                out[-1][f] = self.rng.choice(few if len(few) > 1 else VALUES[t])
+        return out[:12]
+
     def planted(self, rule):
+        if (rule.latest or rule.pool) and self.pool_share and self.chance(0.7):
+            return self.crowd(rule)
         out, base = [], None
         for spec in self.sample(rule.pattern)[:10]:
             best = None

@@ -124,12 +124,13 @@ class Pool:
         return self.rule.latest and bool(self.alike(run))
 
     def enter(self, entering):
-        """LATEST: in their order, runs enter their new states, and each ends the one of its key that is there already."""
-        for at, run in enumerate(entering):
-            if run in self.open:
-                for other in self.alike(run):
-                    if other not in entering[at:]:
-                        self.replace(other)
+        """
+        LATEST: in their order, runs enter their new states, and each ends the one of its key that is there already. No
+        two enter a state under one key at one event: they would have been in one state, under one key, before it.
+        """
+        for run in [r for r in entering if r in self.open]:
+            for other in [r for r in self.alike(run) if r is not run]:
+                self.replace(other)
 
     def refuse(self, run):
         self.refused += 1

@@ -5,7 +5,7 @@ per rule, the match lines with their order and all their members, and what the s
 rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
 others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
 
-Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--aggregate] [--save] [--jobs J]
+Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--aggregate] [--pools] [--save] [--jobs J]
 """
 
 import argparse
@@ -73,9 +73,9 @@ class Tally:
 class Batch:
     """Some rules in one file, run over some streams."""
 
-    def __init__(self, binary, seed):
+    def __init__(self, binary, seed, pool_share):
         self.binary, self.tally = binary, Tally()
-        self.made = generate.Generator(seed, binary.engine == "kernel")
+        self.made = generate.Generator(seed, binary.engine == "kernel", pool_share)
         self.rules = [self.made.rule(f"r{i}") for i in range(RULES)]
 
     def fail(self, what, rules, events):
@@ -170,7 +170,12 @@ def tied(places, names):
 
 def run_batch(task):
     binary, seed = task
-    return Batch(binary, seed).run()
+    return Batch(binary, seed, generate.POOL_SHARE).run()
+
+
+def run_pooling_batch(task):
+    binary, seed = task
+    return Batch(binary, seed, generate.POOL_SHARE_ASKED).run()
 
 
 def run_emitting_batch(task):
@@ -292,6 +297,7 @@ def main():
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--emit", action="store_true", help="rules that raise events for each other")
     parser.add_argument("--aggregate", action="store_true", help="rules that aggregate their matches")
+    parser.add_argument("--pools", action="store_true", help="a third of the rules is about runs that make room for others")
     parser.add_argument("--shown", type=int, default=5, help="how many failures to make small and print")
     options = parser.parse_args()
     binary, total, begun = Binary(options.binary, options.engine), Tally(), time.time()
@@ -307,6 +313,8 @@ def main():
         else:
             total.passed += 1
     size, batch = RULES * STREAMS + 2, run_batch
+    if options.pools:
+        batch = run_pooling_batch
     if options.emit:
         size, batch = emission.RULES * emission.STREAMS, run_emitting_batch
     if options.aggregate:
