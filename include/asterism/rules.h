@@ -132,6 +132,7 @@ struct asterism_rule_info {
 	uint64_t calls_32bit; /* system calls of 32-bit code while it looked for system calls: none is an event */
 	uint64_t excepted;    /* matches that its EXCEPT kept back; not among matches */
 	uint32_t severity;    /* 0: it says none; 1 info, 2 low, 3 medium, 4 high, 5 critical */
+	uint64_t replaced;    /* runs that gave their place to a newer one (LATEST, POOL ... REPLACE); not lost */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */

@@ -16,6 +16,8 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->runs_opened += past->runs_opened;
 	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
 	stats->pool_exhausted += past->pool_exhausted;
+	stats->replaced += past->replaced;
+	stats->crowded += past->crowded;
 	stats->events_refused += past->events_refused;
 	stats->unraised += past->unraised;
 	stats->lost += past->lost;

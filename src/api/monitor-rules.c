@@ -79,6 +79,7 @@ static void keep_counts(const struct attached *attached)
 		past->runs_live_max =
 			stats.runs_live_max > past->runs_live_max ? stats.runs_live_max : past->runs_live_max;
 		past->pool_exhausted += stats.pool_exhausted;
+		past->replaced += stats.replaced;
 		past->lost += stats.lost;
 		unit->past.lost += stats.lost;
 	}

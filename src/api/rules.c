@@ -296,6 +296,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.calls_32bit = stats->calls_32bit,
 		.excepted = stats->excepted,
 		.severity = rules->program->rules[index].severity,
+		.replaced = stats->replaced,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);

@@ -25,6 +25,8 @@ static const struct rule_metric {
 	  offsetof(struct asterism_rule_info, runs_live_max) },
 	{ "asterism_pool_exhausted_total", "counter", "Runs refused because the pool of the rule was full.",
 	  offsetof(struct asterism_rule_info, pool_exhausted) },
+	{ "asterism_replaced_total", "counter", "Runs that gave their place to a newer one.",
+	  offsetof(struct asterism_rule_info, replaced) },
 	{ "asterism_lost_total", "counter", "Events and runs lost for the rule.",
 	  offsetof(struct asterism_rule_info, lost) },
 	{ "asterism_unread_total", "counter",

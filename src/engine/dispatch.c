@@ -20,7 +20,8 @@ struct draft {
 struct builder {
 	struct engine *engine;
 	const struct program *program;
-	struct engine_rule *rule; /* at work */
+	struct engine_rule *rule;    /* at work; */
+	struct engine_state *states; /* its own */
 	struct draft *drafts;
 	size_t draft_count, draft_room;
 	uint32_t key_count_max;
@@ -44,7 +45,9 @@ static bool leaves(const struct builder *builder, const struct program_state *fr
 	if (transition->target >= PROGRAM_TARGET_MATCH)
 		return true;
 	uint32_t class = program_states(program, rule)[transition->target].class;
-	if (class != from->class)
+	/* A run that comes to another state may replace one there: when the event is done. */
+	if (class != from->class ||
+	    (builder->rule->latest && transition->target != from - program_states(program, rule)))
 		return true;
 	for (uint32_t i = 0; i < transition->action_count; i++) {
 		if (is_key_slot(builder, &program_classes(program, rule)[class],
@@ -127,7 +130,7 @@ static int build_states(struct builder *builder, struct engine_transition *trans
 
 	if (!built)
 		return -ENOMEM;
-	builder->rule->states = built;
+	builder->rule->states = builder->states = built;
 	for (uint32_t i = 0; i < rule->state_count && !result; i++)
 		result = build_state(builder, &states[i], &built[i], &transitions[states[i].first_transition]);
 	return result;
@@ -173,6 +176,47 @@ static int set_parts(struct builder *builder, const struct program_class *class,
 	return built->parts ? 0 : -ENOMEM;
 }
 
+static bool has_slots_of(const struct builder *builder, const struct program_class *a, const struct program_class *b)
+{
+	return a->slot_count == b->slot_count &&
+	       memcmp(program_class_slots(builder->program, a), program_class_slots(builder->program, b),
+		      a->slot_count * sizeof *builder->program->indices) == 0;
+}
+
+/* What the image says of a state's key beside the slots of its class: as a class that nothing waits in. */
+static int build_more(struct builder *builder, uint32_t state, struct engine_state *built)
+{
+	const struct program *program = builder->program;
+	uint32_t key = program_states(program, builder->rule->image)[state].key;
+	struct engine_class *more;
+	struct program_class class;
+
+	if (!key)
+		return 0;
+	more = arena_zero(builder->engine->arena, 1, sizeof *more);
+	if (!more)
+		return -ENOMEM;
+	class = (struct program_class){ .first_slot = key, .slot_count = program->indices[key - 1] };
+	built->more = more;
+	return set_parts(builder, &class, program_class_whole(&class), more);
+}
+
+/* Which states have the same slots for a key. */
+static int build_state_keys(struct builder *builder)
+{
+	const struct program_rule *rule = builder->rule->image;
+	struct engine_state *states = builder->states;
+
+	for (uint32_t i = 1; i < rule->state_count; i++) {
+		if (build_more(builder, i, &states[i]))
+			return -ENOMEM;
+		states[i].key = 1;
+		while (!program_same_key(builder->program, rule, i, states[i].key))
+			states[i].key++;
+	}
+	return 0;
+}
+
 static int build_counting(struct builder *builder, uint32_t class, struct engine_class *built)
 {
 	const struct program_rule *rule = builder->rule->image;
@@ -202,11 +246,13 @@ static int build_classes(struct builder *builder)
 		const struct program_class *class = &program_classes(builder->program, rule)[i];
 
 		built[i].index = i;
+		while (!has_slots_of(builder, &program_classes(builder->program, rule)[built[i].same], class))
+			built[i].same++;
 		if (set_parts(builder, class, program_class_whole(class), &built[i]) ||
 		    build_counting(builder, i, &built[i]))
 			return -ENOMEM;
 	}
-	return 0;
+	return builder->rule->shares ? build_state_keys(builder) : 0;
 }
 
 /* The index that finds a machine's instances by the slots in mask, or NULL. */

@@ -8,26 +8,49 @@
 #include "engine/life-priv.h"
 #include "engine/why-priv.h"
 
+/* The first of the runs of class that a match with these slots drops; NULL: there are none. */
+static struct engine_run *first_of(const struct engine_rule *rule, const struct engine_class *class, const char *slots)
+{
+	uint32_t hash = engine_index_hash(class, class->parts, slots);
+	struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
+
+	return first ? *first : NULL;
+}
+
+static void drop(struct engine_rule *rule, struct engine_run *run, const struct engine_spared *spared)
+{
+	if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
+		return;
+	if (spared->deadline && rule->states[run->state].deadline &&
+	    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
+		return;
+	if (rule->why)
+		engine_why_end(rule, PROGRAM_WHY_DROPPED);
+	engine_life_end(rule, run);
+}
+
 void engine_drop(struct engine_rule *rule, const char *slots, const struct engine_spared *spared)
 {
-	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		const struct engine_class *class = &rule->classes[i];
-		uint32_t hash = engine_index_hash(class, class->parts, slots);
-		struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
-		struct engine_run *run = first ? *first : NULL, *next;
+	struct engine_run *run, *next;
 
-		for (; run; run = next) {
+	for (run = rule->drops_all ? rule->ages.oldest : NULL; run; run = next) {
+		next = engine_age_of(&rule->runs, run)->younger;
+		drop(rule, run, spared);
+	}
+	if (rule->drops_all)
+		return;
+	for (uint32_t i = 0; i < rule->image->class_count; i++) {
+		for (run = first_of(rule, &rule->classes[i], slots); run; run = next) {
 			next = run->next;
-			if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
-				continue;
-			if (spared->deadline && rule->states[run->state].deadline &&
-			    engine_timer_of(&rule->runs, run)->first_ts == spared->first_ts)
-				continue;
-			if (rule->why)
-				engine_why_end(rule, PROGRAM_WHY_DROPPED);
-			engine_life_end(rule, run);
+			drop(rule, run, spared);
 		}
 	}
+}
+
+static void mark(struct engine_run *run, uint64_t spared)
+{
+	if (run->ordinal != spared)
+		run->epoch = ENGINE_EPOCH_MARKED;
 }
 
 void engine_mark_key(struct engine_rule *rule, const char *slots, uint64_t spared)
@@ -38,15 +61,12 @@ void engine_mark_key(struct engine_rule *rule, const char *slots, uint64_t spare
 		engine_drop(rule, slots, &others);
 		return;
 	}
-	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		const struct engine_class *class = &rule->classes[i];
-		uint32_t hash = engine_index_hash(class, class->parts, slots);
-		struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
-
-		for (struct engine_run *run = first ? *first : NULL; run; run = run->next)
-			if (run->ordinal != spared)
-				run->epoch = ENGINE_EPOCH_MARKED;
-	}
+	for (struct engine_run *run = rule->drops_all ? rule->ages.oldest : NULL; run;
+	     run = engine_age_of(&rule->runs, run)->younger)
+		mark(run, spared);
+	for (uint32_t i = 0; i < rule->image->class_count && !rule->drops_all; i++)
+		for (struct engine_run *run = first_of(rule, &rule->classes[i], slots); run; run = run->next)
+			mark(run, spared);
 }
 
 void engine_mark_all(struct engine_rule *rule)

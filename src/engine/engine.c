@@ -128,6 +128,10 @@ static int init_rules(struct engine *engine)
 		rule->strict = rule->image->semantics <= PROGRAM_STRICT_PARTITION;
 		rule->any = rule->image->semantics == PROGRAM_SKIP_TILL_ANY;
 		rule->drop = rule->image->flags & PROGRAM_RULE_DROP;
+		rule->drops_all = rule->image->flags & PROGRAM_RULE_DROP_ALL;
+		rule->replaces = rule->image->flags & PROGRAM_RULE_REPLACE;
+		rule->latest = rule->image->flags & PROGRAM_RULE_LATEST;
+		rule->shares = rule->latest || rule->replaces || rule->image->per_key;
 	}
 	return 0;
 }

@@ -85,11 +85,12 @@ static inline __attribute__((always_inline)) void engine_life_unlink(struct engi
 		engine_any_remove(&rule->machine->any[i], run);
 }
 
-static inline bool engine_life_has_room(struct engine_rule *rule)
+/* crowds: one more than there are places is taken in, as another will give way. */
+static inline bool engine_life_has_room(struct engine_rule *rule, bool crowds)
 {
 	struct engine_machine *machine = rule->machine;
 
-	if (rule->live >= rule->image->pool)
+	if (rule->live >= rule->image->pool && !crowds)
 		return false;
 	if (2 * rule->live > rule->by_key.mask &&
 	    ((machine && engine_any_grow(machine, 2 * (rule->by_key.mask + 1))) || engine_index_grow(rule)))
@@ -97,16 +98,23 @@ static inline bool engine_life_has_room(struct engine_rule *rule)
 	return !machine || !machine->has_timer || !engine_due_reserve(machine, rule->live);
 }
 
-/* There is room. What knows the run's time is told of it by the caller. */
-static inline __attribute__((always_inline)) void engine_life_keep(struct engine_rule *rule, struct engine_run *run)
+/* There is room. The run is not linked yet; what knows its time is told of it by the caller. */
+static inline __attribute__((always_inline)) void engine_life_count(struct engine_rule *rule, struct engine_run *run)
 {
 	rule->stats.runs_opened++;
 	if (__builtin_expect(rule->why != NULL, false))
 		engine_why_come(rule, run->state);
-	engine_life_link(rule, run);
+	if (rule->runs.age_offset)
+		engine_ages_add(rule, run);
 	engine_live_add(rule);
-	if (rule->live > rule->stats.runs_live_max)
+	if (rule->live > rule->stats.runs_live_max && rule->live <= rule->image->pool)
 		rule->stats.runs_live_max = rule->live;
+}
+
+static inline __attribute__((always_inline)) void engine_life_keep(struct engine_rule *rule, struct engine_run *run)
+{
+	engine_life_link(rule, run);
+	engine_life_count(rule, run);
 }
 
 /* A run that was kept and is not linked any more has an end; its memory is the caller's to give back. */
@@ -116,6 +124,8 @@ static inline __attribute__((always_inline)) void engine_life_leave(struct engin
 		engine_why_leave(rule, run);
 	if (rule->runs.timer_offset)
 		engine_timers_remove(rule, run);
+	if (rule->runs.age_offset)
+		engine_ages_remove(rule, run);
 	if (rule->machine && rule->machine->has_timer)
 		engine_due_set(rule->machine, run, 0);
 	engine_live_remove(rule);

@@ -83,7 +83,7 @@ static bool keep(struct move *move, struct engine_run *run)
 
 	if (engine_index_find(rule, class, class->parts, run->slots, hash))
 		return false;
-	if (!engine_life_has_room(rule)) {
+	if (!engine_life_has_room(rule, false)) {
 		engine_refuse(rule);
 		return false;
 	}

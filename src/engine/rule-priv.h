@@ -35,6 +35,7 @@ struct engine_class {
 	bool has_text;                          /* among the parts */
 	const struct engine_part *parts;        /* the key as slots carry it: their fields are slots */
 	const struct engine_counting *counting; /* or NULL */
+	uint32_t same;                          /* the first class of the rule with the same slots */
 	uint64_t seed;
 };
 
@@ -65,7 +66,9 @@ struct engine_group {
 struct engine_state {
 	const struct engine_group *groups;
 	uint32_t group_count;
-	uint32_t class; /* of the rule */
+	uint32_t class;                  /* of the rule */
+	uint32_t key;                    /* the first state of the rule whose runs have the same slots for a key */
+	const struct engine_class *more; /* the part of it that the class does not have; NULL: none */
 	bool deadline;
 };
 
@@ -114,6 +117,8 @@ struct engine_rule {
 	const struct program_rule *image;
 	uint32_t index; /* in the image */
 	bool strict, any, drop, emits;
+	bool latest, replaces, drops_all;
+	bool shares; /* an opened run may take another one's place, or not have one though there are some */
 	bool defers; /* matches are told when all runs have been stepped, not at once */
 	const struct engine_state *states;
 	struct engine_class *classes;
@@ -124,6 +129,9 @@ struct engine_rule {
 	struct engine_runs runs;
 	struct engine_index by_key;
 	struct engine_timers timers;
+	struct {
+		struct engine_run *oldest, *youngest;
+	} ages;                         /* of parked runs, where it replaces or drops all */
 	struct engine_history *history; /* NULL unless RETURN SEQUENCE */
 	struct engine_machine *machine; /* NULL unless it is one */
 	struct engine_why *why;         /* NULL unless what becomes of runs is counted */

@@ -53,6 +53,11 @@ struct engine_timer {
 	uint64_t first_ts;
 };
 
+/* Where a parked run stands among those of its rule, by when they were opened or copied. */
+struct engine_age {
+	struct engine_run *older, *younger;
+};
+
 enum { ENGINE_CHUNKS_MAX = 32, ENGINE_CACHE_LINE = 64 };
 
 /* The memory of a rule's runs: chunks of doubling size, a free list, and what no run has used yet. */
@@ -62,6 +67,7 @@ struct engine_runs {
 	size_t run_bytes;
 	size_t lead;                                         /* how far into a run a cache line begins */
 	size_t timer_offset, history_offset, pending_offset; /* in a run; 0: it has none */
+	size_t age_offset;                                   /* likewise: struct engine_age */
 	size_t who_offset;                                   /* likewise: who opened it */
 	struct engine_run *free;
 	char *fresh;
@@ -87,6 +93,12 @@ struct engine_timers {
 static inline struct engine_timer *engine_timer_of(const struct engine_runs *runs, struct engine_run *run)
 {
 	return (struct engine_timer *)((char *)run + runs->timer_offset);
+}
+
+/* Only where the rule keeps ages. */
+static inline struct engine_age *engine_age_of(const struct engine_runs *runs, struct engine_run *run)
+{
+	return (struct engine_age *)((char *)run + runs->age_offset);
 }
 
 /* The place of the run's youngest event. Only where the rule keeps histories. */

@@ -49,6 +49,10 @@ int engine_runs_init(struct engine_rule *rule)
 	}
 	if (runs->pending_offset)
 		bytes += sizeof(uint64_t);
+	if (rule->replaces || rule->drops_all) {
+		runs->age_offset = bytes;
+		bytes += sizeof(struct engine_age);
+	}
 	if (rule->why && !rule->machine) {
 		runs->who_offset = bytes;
 		bytes += sizeof(uint64_t);
@@ -131,6 +135,8 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 		run_bytes += sizeof(struct engine_timer);
 	if (image->flags & PROGRAM_RULE_SEQUENCE)
 		run_bytes += sizeof(struct engine_history_node *);
+	if (image->flags & (PROGRAM_RULE_REPLACE | PROGRAM_RULE_DROP_ALL))
+		run_bytes += sizeof(struct engine_age);
 	if (image->semantics == PROGRAM_MACHINE)
 		run_bytes += engine_machine_more_bytes(program, image);
 	run_bytes = (run_bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;

@@ -14,9 +14,13 @@ struct engine_step {
 	uint64_t limit;                     /* ordinals from here on are of this event */
 	uint64_t epoch;                     /* the rule's loss epoch before this event */
 	struct engine_run *matched, **tail; /* runs whose match is to be told */
-	struct engine_run *refused;         /* one that found no place, where others of its key depend on it */
-	bool marks_all;                     /* the same, and its key is not known */
-	uint32_t known_state;               /* the state whose transitions are these */
+	/* Runs that come to another state when the event is done (LATEST); the one that was opened; */
+	struct engine_run *entered, **entered_tail;
+	bool dropped;               /* a match has ended the others of its key */
+	bool crowded;               /* there is one run more than there are places */
+	struct engine_run *refused; /* one that found no place, where others of its key depend on it */
+	bool marks_all;             /* the same, and its key is not known */
+	uint32_t known_state;       /* the state whose transitions are these */
 	const struct engine_group *known;
 };
 

@@ -31,16 +31,48 @@ ASIDE void refuse(struct engine_step *step, struct engine_run *run)
 		step->marks_all = true;
 }
 
+/* The run, in no list, comes to its state when the event is done. */
+ASIDE void enter_later(struct engine_step *step, struct engine_run *run)
+{
+	run->next = NULL;
+	*step->entered_tail = run;
+	step->entered_tail = &run->next;
+}
+
+/* Whether there is a place for an opened run, perhaps that of another one. */
+ASIDE bool find_place(struct engine_step *step, struct engine_run *run)
+{
+	struct engine_rule *rule = step->rule;
+
+	struct engine_run *given = NULL;
+
+	if (rule->latest) /* a match will end what it replaces anyway */
+		engine_places_enter(rule, run, !(rule->drop && step->matched));
+	if (rule->image->per_key && !engine_places_share(rule, run, &given))
+		return false;
+	if (given && rule->drop && !step->refused)
+		step->refused = given;
+	else if (given)
+		engine_runs_give(rule, given);
+	step->crowded = rule->replaces && rule->live >= rule->image->pool;
+	return true;
+}
+
 /* Parks a run that was opened or copied, or refuses it. */
 PART void park(struct engine_step *step, struct engine_run *run, struct engine_run *original)
 {
 	struct engine_rule *rule = step->rule;
 
-	if (!engine_life_has_room(rule)) {
+	if ((rule->shares && !original && !find_place(step, run)) ||
+	    !engine_life_has_room(rule, step->crowded && !original)) {
 		refuse(step, run);
 		return;
 	}
-	engine_life_keep(rule, run);
+	engine_life_count(rule, run);
+	if (rule->latest)
+		enter_later(step, run);
+	else
+		engine_life_link(rule, run);
 	if (rule->runs.timer_offset)
 		engine_timers_add(step->engine, rule, run, original);
 }
@@ -76,7 +108,9 @@ PART void advance(struct engine_step *step, struct engine_run *run, const struct
 		if (counts)
 			engine_why_move(rule, run, target);
 		run->state = target;
-		if (transition->leaves)
+		if (transition->leaves && rule->latest)
+			enter_later(step, run);
+		else if (transition->leaves)
 			engine_life_link(rule, run);
 		return;
 	}
@@ -298,6 +332,39 @@ PART uint64_t open_run(struct engine_step *step, const struct engine_group *star
 	return step->engine->ordinal - 1;
 }
 
+/* Runs on their way to another state end before they are there, but for the one opened. */
+ASIDE void end_entering(struct engine_step *step, uint64_t opened)
+{
+	struct engine_rule *rule = step->rule;
+	struct engine_run *run = step->entered, *next;
+
+	step->entered = NULL;
+	step->entered_tail = &step->entered;
+	for (; run; run = next) {
+		next = run->next;
+		if (run->ordinal == opened) {
+			enter_later(step, run);
+			continue;
+		}
+		if (rule->why)
+			engine_why_end(rule, PROGRAM_WHY_DROPPED);
+		engine_life_leave(rule, run);
+		engine_runs_give(rule, run);
+	}
+}
+
+/* They are there: in opening order, each in the place of the one of its key. */
+ASIDE void enter(struct engine_step *step)
+{
+	struct engine_run *run = step->entered, *next;
+
+	for (; run; run = next) {
+		next = run->next;
+		engine_places_enter(step->rule, run, true);
+		engine_life_link(step->rule, run);
+	}
+}
+
 /* All runs that matched have the join key of the event, so any of them tells which others to drop. */
 ASIDE void report(struct engine_step *step, uint64_t opened)
 {
@@ -308,8 +375,10 @@ ASIDE void report(struct engine_step *step, uint64_t opened)
 
 	for (; run; run = run->next)
 		has_match |= engine_report(step->engine, rule, run, step->event->record, step->epoch);
-	if (has_match && rule->drop)
+	if (has_match && rule->drop) {
+		end_entering(step, opened);
 		engine_drop(rule, step->matched->slots, &spared);
+	}
 	for (run = step->matched; run; run = next) {
 		next = run->next;
 		engine_runs_give(rule, run);
@@ -319,6 +388,11 @@ ASIDE void report(struct engine_step *step, uint64_t opened)
 /* What depends on the runs that this event could not open or copy, which all have its join key. */
 ASIDE void mark(struct engine_step *step, uint64_t opened)
 {
+	if (step->rule->image->loss == PROGRAM_DISCARD)
+		end_entering(step, opened);
+	for (struct engine_run *run = step->entered; run; run = run->next)
+		if (run->ordinal != opened)
+			run->epoch = ENGINE_EPOCH_MARKED;
 	if (step->marks_all)
 		engine_mark_all(step->rule);
 	else
@@ -341,6 +415,9 @@ PART void step_rule(struct engine *engine, const struct engine_entry *entry, con
 	step.epoch = rule->epoch + rule->doubts;
 	step.matched = NULL;
 	step.tail = &step.matched;
+	step.entered = NULL;
+	step.entered_tail = &step.entered;
+	step.crowded = false;
 	step.refused = NULL;
 	step.marks_all = false;
 	step.known_state = PROGRAM_NONE;
@@ -354,6 +431,10 @@ PART void step_rule(struct engine *engine, const struct engine_entry *entry, con
 		report(&step, opened);
 	if (step.refused || step.marks_all)
 		mark(&step, opened);
+	if (step.entered)
+		enter(&step);
+	if (step.crowded)
+		engine_places_free(rule, opened);
 }
 
 ASIDE __attribute__((cold)) void step_counted_rule(struct engine *engine, const struct engine_entry *entry,

@@ -17,7 +17,7 @@
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 5 };
+enum { PROGRAM_VERSION = 6 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,      /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -84,17 +84,20 @@ enum program_mode { PROGRAM_ANY_MODE, PROGRAM_SYNCHRONOUS, PROGRAM_ASYNCHRONOUS 
 enum program_loss { PROGRAM_TAINT, PROGRAM_DISCARD, PROGRAM_KEEP };
 
 enum program_rule_flag {
-	PROGRAM_RULE_DROP = 1 << 0,     /* AFTER MATCH DROP; every class is then keyed by the join slots alone */
+	PROGRAM_RULE_DROP = 1 << 0,     /* AFTER MATCH DROP; classes are then keyed by the joins alone, or DROP_ALL */
 	PROGRAM_RULE_SEQUENCE = 1 << 1, /* RETURN SEQUENCE */
 	PROGRAM_RULE_DEADLINE = 1 << 2, /* has a state that matches when the time is up */
 	PROGRAM_RULE_OVER_ALL = 1 << 3, /* OVER { * }: types outside the image are part of the stream too */
 	PROGRAM_RULE_TIMER = 1 << 4,    /* MACHINE: instances have timers */
 	PROGRAM_RULE_SILENT = 1 << 5,   /* RETURN NOTHING: matches are counted and not reported */
+	PROGRAM_RULE_DROP_ALL = 1 << 6, /* DROP where there are no joins: a match drops all runs */
+	PROGRAM_RULE_REPLACE = 1 << 7,  /* an opened run that finds no place takes the oldest one's */
+	PROGRAM_RULE_LATEST = 1 << 8,   /* a run that enters a state replaces that of its key in it */
 };
 
 struct program_rule {
 	uint32_t name;
-	uint8_t semantics, mode, loss, flags;
+	uint8_t semantics, mode, loss, reserved;
 	uint64_t pool;      /* runs */
 	uint64_t within_ns; /* 0: no limit */
 	uint32_t first_element, element_count;
@@ -116,7 +119,9 @@ struct program_rule {
 	uint32_t first_tag, tag_count;    /* in INDICES: texts */
 	uint32_t aggregation;             /* AGGREGATE: 1 + the row of AGGREGATIONS; 0: it has none */
 	uint32_t except;                  /* 1 + a node, BOOL, over slots only: whether a match is excepted; 0: never */
-	uint32_t reserved[2];
+	uint32_t flags;                   /* enum program_rule_flag */
+	uint32_t
+		per_key; /* how many runs of one key there may be where one is opened; 0: as many as there are places */
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -144,7 +149,9 @@ struct program_state {
 	uint32_t first_transition, transition_count; /* grouped by type; within a type in the order to try */
 	uint32_t class; /* of the rule (from 0): where runs here wait; NONE for the start state */
 	uint32_t flags;
-	uint32_t reserved;
+	/* LATEST, per_key: 1 + the place in INDICES of a number and as many slots: the key of runs here beside the
+	 * slots of its class; 0: there is no more to it. */
+	uint32_t key;
 };
 
 #define PROGRAM_TARGET_END   (UINT32_MAX - 1) /* the run ends without a match */

@@ -99,6 +99,8 @@ struct program_rule_stats {
 	uint64_t runs_opened;
 	uint64_t runs_live_max;
 	uint64_t pool_exhausted; /* runs refused because the pool was full */
+	uint64_t replaced;       /* runs that gave their place to a newer one; not lost */
+	uint64_t crowded;        /* of these, because the pool was full */
 	uint64_t lost;           /* everything lost for this rule: refused runs, unraised, ring, map and lock losses */
 	uint64_t divisions_by_zero;
 	uint64_t unread;      /* events that the rule did not see, or not whole: what it looks at could not be read */

@@ -87,3 +87,18 @@ uint32_t program_record_bytes_max(const struct program *program)
 			bytes = program->types[i].record_bytes;
 	return bytes;
 }
+
+bool program_same_key(const struct program *program, const struct program_rule *rule, uint32_t a, uint32_t b)
+{
+	const struct program_state *states = program_states(program, rule);
+	const struct program_class *of_a = &program_classes(program, rule)[states[a].class],
+				   *of_b = &program_classes(program, rule)[states[b].class];
+	uint32_t count_a, count_b;
+	const uint32_t *more_a = program_state_more(program, &states[a], &count_a),
+		       *more_b = program_state_more(program, &states[b], &count_b);
+
+	return of_a->slot_count == of_b->slot_count && count_a == count_b &&
+	       !memcmp(program_class_slots(program, of_a), program_class_slots(program, of_b),
+		       of_a->slot_count * sizeof *program->indices) &&
+	       !memcmp(more_a, more_b, count_a * sizeof *more_a);
+}

@@ -54,6 +54,14 @@ static inline const struct program_state *program_states(const struct program *p
 	return program->states + rule->first_state;
 }
 
+/* The slots that are a run's key in state beside those of its class: *count of them. */
+static inline const uint32_t *program_state_more(const struct program *program, const struct program_state *state,
+						 uint32_t *count)
+{
+	*count = state->key ? program->indices[state->key - 1] : 0;
+	return program->indices + state->key;
+}
+
 static inline const struct program_transition *program_transitions(const struct program *program,
 								   const struct program_state *state)
 {
@@ -184,5 +192,8 @@ uint32_t program_key_given(const struct program *program, const struct program_c
 
 /* Of the largest record that an event of the image's types has; at least a header's. */
 uint32_t program_record_bytes_max(const struct program *program);
+
+/* Whether runs in these two states of rule, neither the start, have the same slots for a key. */
+bool program_same_key(const struct program *program, const struct program_rule *rule, uint32_t a, uint32_t b);
 
 #endif

@@ -392,31 +392,38 @@ class Generator:
         if self.chance(0.75):
             self.make_keyed(rule)
         rule.latest = rule.latest or self.chance(0.05)
-        if not rule.latest or self.chance(0.7):
-            rule.pool = self.rng.choice([1, 2, 2, 3, 4])
+        if rule.per_key or not rule.latest or self.chance(0.7):
+            rule.pool = self.rng.choice([2, 3, 4, 4] if rule.per_key else [1, 2, 2, 3, 4])
             rule.full = self.rng.choice([None, "REFUSE", "REPLACE", "REPLACE"])
         if self.chance(0.25):
             rule.severity = self.rng.choice(["info", "medium", "high", "critical"])
-        rule.drop = self.chance(0.45)
+        rule.drop = self.chance(0.5)
         return rule.resolve(self.types)
 
     def make_keyed(self, rule):
         """A plain sequence, of few types so that keys meet, whose elements must equal fields of earlier ones."""
-        self.free_names = list("abcdef")
-        rule.pattern = Seq([Spec(self.type(), self.name(0.95)) for _ in range(self.rng.choice([2, 2, 3, 3, 4]))])
+        self.free_names, self.palette = list("abcdef"), self.palette[: self.rng.choice([1, 2, 2, 3])]
+        rule.pattern = Seq([Spec(self.type(), self.name(0.95)) for _ in range(self.rng.choice([2, 2, 2, 3, 3, 4]))])
         rule.where = []
         rule.where = self.make_joins(rule.resolve(self.types))
         for before, later in zip(rule.specs, rule.specs[1:]):
             earlier = before if self.chance(0.7) else self.rng.choice(rule.specs[:later.id])
-            if earlier.name and later.name and self.chance(0.8):
-                rule.where.append(self.correlation(earlier, later))
+            if earlier.name and later.name and self.chance(0.7):
+                make = self.equality if self.chance(0.8) else self.correlation
+                rule.where.append(make(earlier, later))
             if later.name and self.chance(0.15):
                 rule.where.append(self.guard(later))
         rule.over = self.make_over(rule)
         rule.returns = self.make_keyed_returns(rule) if self.chance(0.9) else self.make_returns(rule)
         rule.excepts = []
         rule.latest = self.chance(0.5)
-        rule.per_key = None if rule.latest else self.rng.choice([1, 1, 2, 3])
+        rule.per_key = None if rule.latest else self.rng.choice([1, 1, 2, 2, 3])
+
+    def equality(self, earlier, later):
+        """Of two fields that often agree in a crowd."""
+        fields = [[f for f, t in self.types[s.type].items() if KINDS.get(t, "i") in "iu"] or ["tid"] for s in (earlier, later)]
+        left, right = (Field(s.name, self.rng.choice(own)) for s, own in zip((earlier, later), fields))
+        return Bin("==", left, right) if self.chance(0.5) else Bin("==", right, left)
 
     def make_keyed_returns(self, rule):
         """Which events they are, as SEQUENCE would say."""
@@ -483,18 +490,15 @@ class Generator:
         return out
 
     def crowd(self, rule):
-        """Several runs at once: of each element some events, whose fields have one of two values."""
-        out = []
-        for spec in [s for s in rule.specs for _ in range(self.rng.choice([1, 1, 2, 3]))]:
-            out.append(self.random_event(spec.type))
-            for f, t in self.types[spec.type].items():
+        """A stream of several runs at once: events of the rule's types, whose fields have one of two values."""
+        events = [self.random_event(self.rng.choice(rule.specs).type) for _ in range(self.rng.randint(10, 30))]
+        for event in events:
+            for f, t in self.types[event["event"]].items():
                 few = [v for v in VALUES[t] if v in (1, 2)]
-                out[-1][f] = self.rng.choice(few if len(few) > 1 else VALUES[t])
-        return out[:12]
+                event[f] = self.rng.choice(few if len(few) > 1 else VALUES[t])
+        return events
 
     def planted(self, rule):
-        if (rule.latest or rule.pool) and self.pool_share and self.chance(0.7):
-            return self.crowd(rule)
         out, base = [], None
         for spec in self.sample(rule.pattern)[:10]:
             best = None
@@ -519,6 +523,8 @@ class Generator:
             event["tid"] = event_value(base, "tid")
 
     def stream(self, rules):
+        if self.pool_rng.random() < self.pool_share * 2:
+            return self.timed(self.crowd(self.pool_rng.choice([r for r in rules if r.has_pool()] or rules)))
         events, size = [], self.rng.randint(6, 28)
         if self.chance(0.15):
             flood = self.rng.sample(list(self.types), self.rng.choice([1, 2]))

@@ -101,24 +101,28 @@ class Pool:
     # -- who is refused, who is replaced
 
     def waits(self, run):
-        """The state that a run is in, with its key: its join key and the values that the next event must equal."""
+        """The key under which a run waits: its join key, and what the next event must equal, each by its name."""
         positions = run.partial.positions
-        values = [event_value(self.oracle.events[positions[self.rule.by_name[x.name].id]], x.field)
-                  for x in self.rule.demanded(self.rule.specs[len(positions)])]
-        return len(positions), run.key, values
+        values = {(x.name, x.field): event_value(self.oracle.events[positions[self.rule.by_name[x.name].id]], x.field)
+                  for x in self.rule.demanded(self.rule.specs[len(positions)])}
+        return run.key, values
+
+    def sharing(self, run):
+        """The open runs that wait under the key of this one, in whatever state."""
+        return [r for r in self.open if self.waits(r) == self.waits(run)]
 
     def alike(self, run):
-        """The open runs that wait in the state of this one under its key."""
-        return [r for r in self.open if self.waits(r) == self.waits(run)]
+        """Those of them that wait in its state."""
+        return [r for r in self.sharing(run) if len(r.partial.positions) == len(run.partial.positions)]
 
     def admits(self, run):
         """May the run be opened? Perhaps it takes the place of one of its key; that of the oldest it takes later."""
         if self.rule.per_key:
-            alike = self.alike(run)
-            if len(alike) >= self.rule.per_key and not self.rule.replaces():
+            sharing = self.sharing(run)
+            if len(sharing) >= self.rule.per_key and not self.rule.replaces():
                 return False
-            if len(alike) >= self.rule.per_key:
-                self.missed = self.replace(alike[0])
+            if len(sharing) >= self.rule.per_key:
+                self.missed = self.replace(sharing[0])
         if self.rule.replaces() or len(self.open) < self.size:
             return True
         return self.rule.latest and bool(self.alike(run))

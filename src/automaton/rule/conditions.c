@@ -95,7 +95,7 @@ static bool same_bits(const struct event_field *a, const struct event_field *b)
 }
 
 static void add_equality(struct rule_build *build, struct pending_transition *pending, uint32_t slot,
-			 const struct event_field *field)
+			 const struct event_field *field, bool differs)
 {
 	if (pending->equality_count == EQUALITIES_MAX) {
 		rule_fail(build, -E2BIG);
@@ -104,6 +104,7 @@ static void add_equality(struct rule_build *build, struct pending_transition *pe
 	pending->equalities[pending->equality_count++] = (struct equality){
 		.slot = slot,
 		.field = unit_field(build->unit, pending->type, field),
+		.differs = differs,
 	};
 }
 
@@ -112,16 +113,17 @@ static void add_join(struct rule_build *build, struct pending_transition *pendin
 	const struct event_field *field = build->rule->joins[join].fields[element];
 	uint32_t slot = slot_join(build, join), node;
 
-	if (same_bits(field, build->rule->joins[join].fields[0])) {
-		add_equality(build, pending, slot, field);
+	bool differs = !same_bits(field, build->rule->joins[join].fields[0]);
+
+	add_equality(build, pending, slot, field, differs);
+	if (!differs)
 		return;
-	}
 	node = node_op(build, PROGRAM_OP_EQ, PROGRAM_BOOL, node_field(build, pending->type, field),
 		       node_slot(build, slot));
 	pending->fit = node_and(build, pending->fit, node);
 }
 
-/* `current.f == earlier.g`, both bare: may become a key. */
+/* `current.f == earlier.g`, both bare: is part of a key; whether that is all there is to it. */
 static bool add_bare(struct rule_build *build, struct pending_transition *pending, const struct lang_expr *expr,
 		     const struct pattern_point *point)
 {
@@ -137,10 +139,10 @@ static bool add_bare(struct rule_build *build, struct pending_transition *pendin
 		return false;
 	if (other->element == point->current || !point->must || !set_has(point->must, other->element))
 		return false;
-	if (!same_bits(mine->field, other->field))
-		return false;
-	add_equality(build, pending, slot_find(build, SLOT_FIELD, other->element, other->field), mine->field);
-	return true;
+	bool differs = !same_bits(mine->field, other->field);
+
+	add_equality(build, pending, slot_find(build, SLOT_FIELD, other->element, other->field), mine->field, differs);
+	return !differs;
 }
 
 void conditions_fit(struct rule_build *build, struct pending_transition *pending, const struct pattern_point *point,

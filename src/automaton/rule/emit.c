@@ -92,7 +92,7 @@ static uint32_t emit_fit(struct rule_build *build, const struct state *state, co
 			.op = PROGRAM_OP_FIELD, .depth = 1, .a = equality->field, .b = PROGRAM_NONE
 		};
 
-		if (expressed_by_key(build, state, pending, equality))
+		if (equality->differs || expressed_by_key(build, state, pending, equality))
 			continue;
 		field.kind = build->slots[equality->slot].kind;
 		uint32_t left = program_build_add(build->unit->out, PROGRAM_NODES, &field, 1);
@@ -167,6 +167,19 @@ static const char *label(struct rule_build *build, const struct state *state)
 	return state->deadline ? arena_format(build->arena, "%s, until the time is up", label) : label;
 }
 
+/* What is of a run's key beside the slots of its class: 1 + where the list is, 0: nothing. */
+static uint32_t emit_more(struct rule_build *build, const struct state *state)
+{
+	struct program_build *image = build->unit->out;
+	uint32_t place;
+
+	if (!state->more_count)
+		return 0;
+	place = program_build_add(image, PROGRAM_INDICES, &state->more_count, 1);
+	program_build_add(image, PROGRAM_INDICES, state->more, state->more_count);
+	return 1 + place;
+}
+
 static void emit_states(struct rule_build *build, struct program_rule *out)
 {
 	out->first_state = program_build_count(build->unit->out, PROGRAM_STATES);
@@ -179,6 +192,7 @@ static void emit_states(struct rule_build *build, struct program_rule *out)
 			.transition_count = (uint32_t)state->pending_count,
 			.class = state->class,
 			.flags = state->deadline ? PROGRAM_STATE_DEADLINE : 0,
+			.key = emit_more(build, state),
 		};
 
 		if (state->deadline) {
@@ -391,8 +405,11 @@ void rule_emit(struct rule_build *build)
 		.loss = rule->loss,
 		.flags = (rule->drop ? PROGRAM_RULE_DROP : 0) | (rule->return_sequence ? PROGRAM_RULE_SEQUENCE : 0) |
 			 (rule->return_nothing ? PROGRAM_RULE_SILENT : 0) |
-			 (rule->over_all ? PROGRAM_RULE_OVER_ALL : 0),
+			 (rule->over_all ? PROGRAM_RULE_OVER_ALL : 0) | (build->drops_all ? PROGRAM_RULE_DROP_ALL : 0) |
+			 (rule->full == LANG_REPLACE ? PROGRAM_RULE_REPLACE : 0) |
+			 (rule->latest ? PROGRAM_RULE_LATEST : 0),
 		.pool = rule->pool,
+		.per_key = (uint32_t)rule->per_key,
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
 

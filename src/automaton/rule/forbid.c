@@ -231,6 +231,8 @@ static uint32_t condition_of(struct rule_build *build, struct pending_transition
 				pending->equalities[pending->equality_count++] = *equality;
 			continue;
 		}
+		if (equality->differs)
+			continue; /* it is in `fit` */
 		field.kind = build->slots[equality->slot].kind;
 		uint32_t left = program_build_add(build->unit->out, PROGRAM_NODES, &field, 1);
 

@@ -18,15 +18,15 @@ static const struct equality *equality_of(const struct pending_transition *pendi
 	return NULL;
 }
 
-/* Whether every transition of state demands an event field equal to slot, one field per event type. */
-static bool serves(const struct state *state, uint32_t slot)
+/* Whether every transition of state demands an event field equal to slot; finds: one field per event type, alike. */
+static bool serves(const struct state *state, uint32_t slot, bool finds)
 {
 	for (size_t i = 0; i < state->pending_count; i++) {
 		const struct equality *mine = equality_of(&state->pending[i], slot);
 
-		if (!mine)
+		if (!mine || (finds && mine->differs))
 			return false;
-		for (size_t j = 0; j < i; j++) {
+		for (size_t j = 0; j < i && finds; j++) {
 			if (state->pending[j].type == state->pending[i].type &&
 			    equality_of(&state->pending[j], slot)->field != mine->field)
 				return false;
@@ -87,16 +87,25 @@ static uint32_t add_class(struct rule_build *build, const struct class_row *clas
 	return (uint32_t)build->class_count++;
 }
 
-/* The skipping semantics: as much of a key as the state's transitions agree on. */
+/* As much of a key as the state's transitions agree on. Returns how many slots. */
+static uint32_t agreed(const struct rule_build *build, const struct state *state, bool finds, uint32_t *slots)
+{
+	uint32_t count = 0;
+
+	for (uint32_t slot = 0; slot < build->slot_count && count < PROGRAM_KEY_SLOTS_MAX; slot++) {
+		if (state->pending_count && serves(state, slot, finds))
+			slots[count++] = slot;
+	}
+	return count;
+}
+
+/* The skipping semantics: a class by the whole key. */
 static void choose(struct rule_build *build, struct state *state)
 {
 	struct class_row wanted = { 0 };
 	uint32_t found = PROGRAM_NONE;
 
-	for (uint32_t slot = 0; slot < build->slot_count && wanted.slot_count < PROGRAM_KEY_SLOTS_MAX; slot++) {
-		if (state->pending_count && serves(state, slot))
-			wanted.slots[wanted.slot_count++] = slot;
-	}
+	wanted.slot_count = agreed(build, state, true, wanted.slots);
 	for (uint32_t i = 0; i < build->class_count && found == PROGRAM_NONE; i++) {
 		if (fits_class(build, state, &wanted, &build->classes[i]))
 			found = i;
@@ -235,11 +244,48 @@ static int check_partition(struct rule_build *build)
 	return err;
 }
 
-void keys_choose(struct rule_build *build)
+/* What else is a run's key in state: its class has the joins alone, or an event cannot be found by it. */
+static void add_more(struct rule_build *build, struct state *state)
+{
+	const struct class_row *class = &build->classes[state->class];
+	uint32_t slots[PROGRAM_KEY_SLOTS_MAX], count = agreed(build, state, false, slots);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool found = false;
+
+		for (uint32_t j = 0; j < class->slot_count; j++)
+			found |= class->slots[j] == slots[i];
+		if (!found)
+			state->more[state->more_count++] = slots[i];
+	}
+}
+
+/* PER KEY is judged where a run is opened. */
+static void check_per_key(struct rule_build *build)
+{
+	const struct state *start = &build->states[0];
+
+	for (size_t i = 0; i < start->pending_count; i++) {
+		uint32_t target = start->pending[i].target;
+		const struct state *state = target < build->state_count ? &build->states[target] : NULL;
+
+		if (!state || build->classes[state->class].slot_count || state->more_count)
+			continue;
+		diag_error(build->unit->diag, &build->rule->per_key_location, 0,
+			   "PER KEY bounds the runs of one key, and the runs of '%s' begin without one: an equality "
+			   "between its first event and the next would be one",
+			   build->rule->name);
+		rule_fail(build, -EINVAL);
+		return;
+	}
+}
+
+static void choose_classes(struct rule_build *build)
 {
 	enum lang_semantics semantics = build->rule->semantics;
+	bool drops = build->rule->drop && semantics != LANG_STRICT_SEQUENCE;
 
-	if (semantics == LANG_STRICT_PARTITION || (build->rule->drop && semantics != LANG_STRICT_SEQUENCE)) {
+	if (semantics == LANG_STRICT_PARTITION || (drops && build->rule->join_count)) {
 		int err = check_partition(build);
 
 		if (err)
@@ -254,4 +300,17 @@ void keys_choose(struct rule_build *build)
 	}
 	for (size_t i = 1; i < build->state_count && !build->error; i++)
 		choose(build, &build->states[i]);
+	for (size_t i = 0; i < build->class_count && drops; i++)
+		build->drops_all |= build->classes[i].slot_count != 0;
+}
+
+void keys_choose(struct rule_build *build)
+{
+	choose_classes(build);
+	if (build->error || !(build->rule->latest || build->rule->per_key))
+		return;
+	for (size_t i = 1; i < build->state_count; i++)
+		add_more(build, &build->states[i]);
+	if (build->rule->per_key)
+		check_per_key(build);
 }

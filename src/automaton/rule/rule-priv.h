@@ -52,6 +52,7 @@ struct slot {
 struct equality {
 	uint32_t slot;
 	uint32_t field; /* of the image */
+	bool differs;   /* in kind: it is in `fit`, and tells runs of one key, but finds none */
 };
 
 enum { EQUALITIES_MAX = 64, SET_MAX = 16 };
@@ -76,6 +77,8 @@ struct state {
 	struct pending_transition *pending;
 	size_t pending_count, pending_capacity;
 	uint32_t class;
+	uint32_t more[PROGRAM_KEY_SLOTS_MAX]; /* of the key beside the slots of the class */
+	uint32_t more_count;
 };
 
 struct key_row {
@@ -104,6 +107,7 @@ struct rule_build {
 	size_t class_count, class_capacity;
 	uint32_t *flags; /* per element: bit in the SLOT_BOUND word, or NONE */
 	uint32_t flag_count;
+	bool drops_all;                    /* AFTER MATCH DROP, and there is no key that all classes have */
 	bool wants_context;                /* a statement speaks of the completing event's thread or process */
 	uint32_t first_element;            /* in the image */
 	struct pending_transition nowhere; /* takes what is written after memory ran out */

@@ -92,6 +92,10 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_W, R8, RUN(ordinal), R0);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
+	if (emit->rule->flags & PROGRAM_RULE_REPLACE) {
+		ebpf_load(as, BPF_DW, R1, R9, FRAME(copied));
+		emit_age_begin(emit, R1);
+	}
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state),
 		       (int32_t)(transition->target | emit_group(emit, transition->target) << 16));

@@ -7,7 +7,7 @@
 
 #include "ebpf/codegen/codegen.h"
 
-/* Every run of the event's key ends, or is marked. */
+/* Every run of the event's key ends, or is marked; walk NULL: every run. */
 static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 {
 	struct ebpf_asm *as = emit->as;
@@ -18,8 +18,12 @@ static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 
 	ebpf_note(as, "rule %s: drop the run", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
-	emit_fetch_run(emit, end);
-	emit_check_key(emit, walk, other);
+	if (walk) {
+		emit_fetch_run(emit, end);
+		emit_check_key(emit, walk, other);
+	} else {
+		emit_fetch_place(emit, other, end);
+	}
 	if (emit->rule->loss == PROGRAM_TAINT) {
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 		emit_mark_if(emit, other);
@@ -27,12 +31,15 @@ static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 	emit_why_rule(emit, PROGRAM_WHY_DROPPED);
 	emit_remove_run(emit);
 	ebpf_bind(as, other);
-	emit_turn_end(emit, end);
+	if (walk)
+		emit_turn_end(emit, end);
+	else
+		ebpf_return_0_or_1(as, end);
 	ebpf_asm_leave(as);
 	return function;
 }
 
-/* The runs of the event's key that are still in the chain. One class, as keys are those of the joins. */
+/* The runs of the event's key that are still in the chain. One class, as keys are those of the joins; or all runs. */
 void emit_drop(struct emit *emit)
 {
 	struct plan_walk walk = { .group = 0, .key = emit->event->key };
@@ -40,6 +47,9 @@ void emit_drop(struct emit *emit)
 
 	ebpf_load(emit->as, BPF_DW, R0, R9, FRAME(matched));
 	ebpf_jump_if_imm(emit->as, BPF_JEQ, R0, 0, done);
-	emit_walk_chain(emit, &walk, function_drop(emit, &walk));
+	if (emit->rule->flags & PROGRAM_RULE_DROP_ALL)
+		emit_loop_places(emit, function_drop(emit, NULL));
+	else
+		emit_walk_chain(emit, &walk, function_drop(emit, &walk));
 	ebpf_bind(emit->as, done);
 }

@@ -125,7 +125,7 @@ static void end_part(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	struct plan_walk walk = { .group = 0, .key = emit->event->key };
-	uint64_t turns = emit->rule->pool + (UINT64_C(2) << emit->plan->inner_bits);
+	uint64_t turns = emit->at->places + (UINT64_C(2) << emit->plan->inner_bits);
 	uint32_t none = ebpf_label(as), busy = ebpf_label(as);
 
 	emit_header_late(emit);

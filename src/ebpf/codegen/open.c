@@ -127,6 +127,7 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
+	emit_age_begin(emit, R8);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
@@ -176,12 +177,59 @@ static void keep_first(struct emit *emit, const struct program_transition *trans
 	ebpf_bind(as, kept);
 }
 
+/*
+ * Where the runs of a key share places: the run is put together aside, so that its key is known, and its bucket is
+ * locked while a place is found for it and it is linked.
+ */
+static void open_sharing(struct emit *emit, const struct program_transition *transition, uint32_t done)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t group = emit_group(emit, transition->target), busy = ebpf_label(as), out = ebpf_label(as);
+	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
+				   emit->plan->area_bytes / 8 };
+
+	emit_count_opened(emit, done);
+	emit_frame_put(as, FRAME(ordinal), R2);
+	emit_scratch(emit, R7);
+	emit_frame_point(as, FRAME(scratch), R7);
+	ebpf_store_imm(as, BPF_W, R7, RUN(state), (int32_t)(transition->target | group << 16));
+	fill_slots(emit, transition, R7);
+	emit_note_transition(emit, 0, transition, "hold", transition->hold);
+	emit_require_hold(emit, 0, transition, done);
+	emit_hash_run(emit, group);
+	emit_bucket_address(emit, R8, R1);
+	emit_frame_point(as, FRAME(bucket), R8);
+	if (!emit->holds)
+		emit_lock(emit, R8, busy);
+	emit_find_place(emit, transition->target, out);
+	emit_take_opened(emit, out);
+	ebpf_load(as, BPF_DW, R7, R9, FRAME(ordinal));
+	fill_head(emit, transition);
+	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
+	ebpf_lower_copy(as, &kept);
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+	keep_first(emit, transition, out);
+	link_opened(emit, transition->target);
+	ebpf_bind(as, out);
+	if (emit->holds)
+		return;
+	ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
+	emit_unlock(emit, R8);
+	ebpf_jump(as, done);
+	ebpf_bind(as, busy);
+	emit_lose(emit);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->plan->area_bytes / 8 };
 
+	if (plan_shares(emit->plan)) {
+		open_sharing(emit, transition, done);
+		return;
+	}
 	emit_count_opened(emit, done);
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
@@ -190,13 +238,13 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
 		emit_require_hold(emit, 0, transition, done);
-		emit_take(emit, done);
+		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(as, &kept);
 		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
-		emit_take(emit, done);
+		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}

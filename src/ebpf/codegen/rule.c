@@ -25,6 +25,7 @@ static void begin_frame(struct emit *emit)
 
 void emit_rule(struct emit *emit)
 {
+	bool frees = emit->event->opens_runs && emit->rule->flags & PROGRAM_RULE_REPLACE;
 	uint32_t done;
 
 	if (emit_is_machine(emit)) {
@@ -43,8 +44,12 @@ void emit_rule(struct emit *emit)
 	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->plan->has_runs)
 		emit_drop(emit);
 	emit_settle(emit);
+	if (frees && emit->plan->wide)
+		emit_free_spare(emit);
 	if (emit->holds)
 		emit_let_go(emit);
+	if (frees && !emit->plan->wide)
+		emit_free_spare(emit);
 	ebpf_bind(emit->as, done);
 }
 

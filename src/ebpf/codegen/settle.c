@@ -26,7 +26,7 @@ void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, first);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(last));
-	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->rule->pool, first);
+	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->at->places, first);
 	emit_run_address(emit, R2, R1);
 	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
 	ebpf_store(as, BPF_W, R2, RUN(next), R1);
@@ -51,7 +51,7 @@ static void link_by_group(struct emit *emit)
 			ebpf_load(as, BPF_H, R1, R7, RUN(group));
 			ebpf_jump_if_imm(as, BPF_JNE, R1, (int32_t)group, next);
 		}
-		emit_link(emit, group);
+		emit_enter(emit, group);
 		ebpf_jump(as, done);
 		ebpf_bind(as, next);
 	}
@@ -63,7 +63,7 @@ static void fetch(struct emit *emit, size_t member, uint32_t none)
 {
 	ebpf_load(emit->as, BPF_DW, R8, R9, (int32_t)member);
 	ebpf_jump_if_imm(emit->as, BPF_JEQ, R8, 0, none);
-	ebpf_jump_if_imm(emit->as, BPF_JGT, R8, (int32_t)emit->rule->pool, none);
+	ebpf_jump_if_imm(emit->as, BPF_JGT, R8, (int32_t)emit->at->places, none);
 	emit_run_address(emit, R7, R8);
 }
 

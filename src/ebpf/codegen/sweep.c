@@ -72,14 +72,19 @@ static uint32_t function_drop_others(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = ebpf_asm_function(as, "drop_others");
+	bool all = emit->rule->flags & PROGRAM_RULE_DROP_ALL;
 
 	ebpf_asm_enter(as, function);
 	uint32_t end = ebpf_label(as), other = ebpf_label(as), drop = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: drop the run", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
-	emit_fetch_run(emit, end);
-	emit_compare_runs(emit, 0, other);
+	if (all) {
+		emit_fetch_place(emit, other, end);
+	} else {
+		emit_fetch_run(emit, end);
+		emit_compare_runs(emit, 0, other);
+	}
 	ebpf_load(as, BPF_DW, R1, R7, RUN(first_ts));
 	ebpf_load(as, BPF_DW, R2, R6, RUN(first_ts));
 	ebpf_mov_imm(as, R0, emit->rule->within_ns);
@@ -91,7 +96,10 @@ static uint32_t function_drop_others(struct emit *emit)
 	emit_why_rule(emit, PROGRAM_WHY_DROPPED);
 	emit_remove_run(emit);
 	ebpf_bind(as, other);
-	emit_turn_end(emit, end);
+	if (all)
+		ebpf_return_0_or_1(as, end);
+	else
+		emit_turn_end(emit, end);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -113,9 +121,13 @@ static void match(struct emit *emit)
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, kept);
 	emit_frame_point(as, FRAME(record), R7);
-	emit_hash_run(emit, 0);
-	emit_bucket_address(emit, R8, R1);
-	emit_loop_chain(emit, function_drop_others(emit));
+	if (emit->rule->flags & PROGRAM_RULE_DROP_ALL) {
+		emit_loop_places(emit, function_drop_others(emit));
+	} else {
+		emit_hash_run(emit, 0);
+		emit_bucket_address(emit, R8, R1);
+		emit_loop_chain(emit, function_drop_others(emit));
+	}
 	ebpf_bind(as, kept);
 }
 
@@ -126,7 +138,7 @@ static void lock_run(struct emit *emit, uint32_t out)
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_load(as, BPF_W, R8, R6, OVERDUE(run));
-	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->rule->pool, out);
+	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->at->places, out);
 	emit_frame_put(as, FRAME(opened), R8);
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));

@@ -317,8 +317,11 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 
 	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++)
 		stats->runs_opened += counter(&cpus[i].opened);
-	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++)
+	for (uint32_t i = 0; i < matcher->memory.cpu_count; i++) {
 		stats->excepted += counter(&cpus[i].excepted);
+		stats->replaced += counter(&cpus[i].replaced);
+		stats->crowded += counter(&cpus[i].crowded);
+	}
 	stats->events_refused = memory_log_refused(&matcher->memory, rule);
 	stats->pool_exhausted = counter(&control->refused);
 	/* Which were counted before a place was looked for. */

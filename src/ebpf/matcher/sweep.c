@@ -118,8 +118,8 @@ static int look(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint
 	if (rule->timed)
 		first_timer(matcher, rule, true);
 	used = __atomic_load_n(&control->used, __ATOMIC_ACQUIRE);
-	if (used > rule->rule->pool)
-		used = rule->rule->pool;
+	if (used >= rule->rule->pool)
+		used = at->places;
 	for (uint64_t i = 1; i <= used; i++) {
 		const struct matcher_run *run = (const struct matcher_run *)(runs + i * at->stride);
 		uint64_t deadline = deadline_of(rule, matcher->program, run);

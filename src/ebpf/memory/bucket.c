@@ -182,8 +182,9 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_asm_enter(as, function);
 	uint32_t busy = ebpf_label(as), bad = ebpf_label(as), none = ebpf_label(as);
 	int16_t outer_flags = emit->irq_flags;
+	bool locks = !emit->holds && !plan_shares(emit->plan); /* or else whoever opens a run does */
 
-	if (emit->plan->locks_out_interrupts && !emit->holds)
+	if (emit->plan->locks_out_interrupts && locks)
 		emit->irq_flags = ebpf_stack_take(as, 8);
 	ebpf_note(as, "let the run wait in its bucket");
 	ebpf_mov(as, R7, R1);
@@ -192,17 +193,17 @@ uint32_t emit_function_link(struct emit *emit)
 	emit_run_address(emit, R6, R7);
 	ebpf_alu_imm(as, BPF_AND, R9, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R9);
-	if (!emit->holds)
+	if (locks)
 		emit_lock(emit, R8, busy);
 	append(emit, bad);
 	ebpf_alu_imm(as, BPF_ADD, R9, 1);
 	ebpf_store(as, BPF_W, R6, RUN(bucket), R9);
 	ebpf_bind(as, bad);
-	if (!emit->holds)
+	if (locks)
 		emit_unlock(emit, R8);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
-	if (!emit->holds) {
+	if (locks) {
 		ebpf_bind(as, busy);
 		emit_lose(emit);
 		ebpf_mov(as, R1, R7);

@@ -66,7 +66,7 @@ void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index)
 /* Jumps to bad if the number in index is beyond the pool, which it never is: the verifier wants to see it. */
 void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad)
 {
-	ebpf_jump_if_imm(emit->as, BPF_JGT, index, (int32_t)emit->rule->pool, bad);
+	ebpf_jump_if_imm(emit->as, BPF_JGT, index, (int32_t)emit->at->places, bad);
 }
 
 /* Adds `by` to a counter. Overwrites r1, r2. */
@@ -87,6 +87,17 @@ void emit_lose_raised(struct emit *emit)
 {
 	emit_lose(emit);
 	ebpf_atomic_add(emit->as, R1, CONTROL(unraised), R2);
+}
+
+/* Adds 1 to a counter of this CPU's line. Overwrites r0-r5. */
+void emit_count_here(struct emit *emit, size_t counter)
+{
+	uint32_t unknown = ebpf_label(emit->as);
+
+	emit_cpu_line(emit, R1, unknown);
+	ebpf_mov_imm(emit->as, R2, 1);
+	ebpf_atomic_add(emit->as, R1, (int32_t)counter, R2);
+	ebpf_bind(emit->as, unknown);
 }
 
 /*

@@ -123,6 +123,7 @@ void emit_run_address(struct emit *emit, uint8_t dst, uint8_t index);
 void emit_bucket_address(struct emit *emit, uint8_t dst, uint8_t index);
 void emit_check_index(struct emit *emit, uint8_t index, uint32_t bad);
 void emit_count(struct emit *emit, size_t counter, int32_t by);
+void emit_count_here(struct emit *emit, size_t counter);
 void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
 /* The same where what is lost is an event that the rule raises. */
@@ -150,8 +151,18 @@ void emit_let_go(struct emit *emit);
 /* pool: places for runs; r8 = a place for what may turn out not to be wanted, 0: there is none. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
+/* For an opened run: where the rule replaces, this CPU's spare place where there is no other. */
+void emit_take_opened(struct emit *emit, uint32_t none);
 void emit_take_ahead(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
+
+/*
+ * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;
+ * overwrites r0-r3. A function: given a time that no run to come is made before, the number of the oldest; 0: none is
+ * found.
+ */
+void emit_age_begin(struct emit *emit, uint8_t number);
+uint32_t emit_function_oldest(struct emit *emit);
 
 /* header */
 void emit_header_begin(struct ebpf_asm *as, const struct plan_header *header, struct emit_functions *functions);
@@ -165,6 +176,9 @@ void emit_remove_run(struct emit *emit);
 void emit_check_key(struct emit *emit, const struct plan_walk *walk, uint32_t other);
 void emit_loop_turns(struct emit *emit);
 void emit_loop_chain(struct emit *emit, uint32_t function);
+void emit_loop_locked(struct emit *emit, uint32_t function);
+void emit_fetch_place(struct emit *emit, uint32_t none, uint32_t end);
+void emit_loop_places(struct emit *emit, uint32_t function);
 /* Lets the run number r8 in r7 wait in its bucket. */
 void emit_link(struct emit *emit, uint32_t group);
 
@@ -177,8 +191,10 @@ void emit_hash_run(struct emit *emit, uint32_t group);
 void emit_hash_stripe(struct emit *emit, const struct plan_walk *walk);
 /* Leaves for differ unless the run in r7 has the event's key. */
 void emit_compare_key(struct emit *emit, const struct plan_walk *walk, uint32_t differ);
-/* Leaves for differ unless the runs in r7 and r6 have the same key. */
+/* Leaves for differ unless the runs in r7 and r6 have the same key; the same values in the slots that are more of one.
+ */
 void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ);
+void emit_compare_more(struct emit *emit, uint32_t state, uint32_t differ);
 
 /*
  * history: RETURN SEQUENCE, over the slots in use. append leaves for full, with the refusal counted, where there is no
@@ -206,6 +222,8 @@ void emit_stack(struct emit *emit);
 void emit_if_stale(struct emit *emit, uint32_t stale);
 void emit_mark_if(struct emit *emit, uint32_t marked);
 void emit_refuse(struct emit *emit);
+/* The same where a run has given way: what depends on it. */
+void emit_depend(struct emit *emit);
 
 /*
  * cut: an event of which the rule asks how a string ends that may have been cut. It is noted before the rule sees it;

@@ -35,7 +35,8 @@ struct matcher_frame {
 		uint64_t moves; /* of the rule, when the event was looked at first */
 		uint64_t lock;  /* a machine whose buckets share locks: address of the one that has the bucket's */
 	};
-	uint64_t cut; /* 1: the rule asks how a string of the event ends, which may have been cut */
+	uint64_t shared, oldest; /* POOL ... PER KEY: how many runs the key has; the number of the first, 0: none */
+	uint64_t cut;            /* 1: the rule asks how a string of the event ends, which may have been cut */
 	/* Only where rules raise events: */
 	uint64_t raised; /* whether any were */
 	uint64_t queue;  /* address of this CPU's raised events; 0: none was raised by the rule at work */

@@ -220,6 +220,25 @@ void emit_compare_key(struct emit *emit, const struct plan_walk *walk, uint32_t 
 	}
 }
 
+void emit_compare_more(struct emit *emit, uint32_t state, uint32_t differ)
+{
+	const struct program_slot *slots = program_slots(emit->program, emit->rule);
+	uint32_t count;
+	const uint32_t *more =
+		program_state_more(emit->program, &program_states(emit->program, emit->rule)[state], &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct piece run = { .base = R7,
+				     .off = (int32_t)(sizeof(struct matcher_run) + slots[more[i]].offset),
+				     .bytes = slots[more[i]].bytes,
+				     .is_text = slots[more[i]].kind == PROGRAM_STRING },
+			     other = run;
+
+		other.base = R6;
+		compare_piece(emit->as, &run, &other, differ);
+	}
+}
+
 void emit_compare_runs(struct emit *emit, uint32_t group, uint32_t differ)
 {
 	uint32_t count = emit_class_of(emit, group)->slot_count;

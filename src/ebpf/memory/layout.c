@@ -31,7 +31,7 @@ struct sizes {
 	uint64_t runs_bytes, buckets_bytes, log_bytes;
 };
 
-static int sizes_of(const struct program *program, const struct program_rule *rule, uint32_t who_bytes,
+static int sizes_of(const struct program *program, const struct program_rule *rule, uint32_t who_bytes, uint32_t spare,
 		    struct sizes *sizes)
 {
 	int error = plan_sizes(program, rule, &sizes->plan);
@@ -41,7 +41,7 @@ static int sizes_of(const struct program *program, const struct program_rule *ru
 	sizes->log_bytes = memory_log_bytes(&sizes->plan.history);
 	if (error || !sizes->plan.has_runs)
 		return error;
-	sizes->runs_bytes = (rule->pool + 1) * sizes->stride;
+	sizes->runs_bytes = (rule->pool + 1 + spare) * sizes->stride;
 	sizes->buckets_bytes = sizeof(struct matcher_bucket) << sizes->plan.bucket_bits;
 	return 0;
 }
@@ -50,7 +50,7 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 {
 	struct sizes sizes;
 
-	sizes_of(program, &program->rules[rule], 0, &sizes);
+	sizes_of(program, &program->rules[rule], 0, 0, &sizes);
 	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes + sizes.log_bytes;
 }
 
@@ -58,7 +58,7 @@ uint32_t ebpf_kept_events(const struct program *program, uint32_t rule)
 {
 	struct sizes sizes;
 
-	sizes_of(program, &program->rules[rule], 0, &sizes);
+	sizes_of(program, &program->rules[rule], 0, 0, &sizes);
 	return sizes.plan.history.log_entries;
 }
 
@@ -71,22 +71,50 @@ static int too_large(const struct memory *memory, const struct plan_rule *rule, 
 			  (unsigned long long)rule->rule->pool, memory->rules[rule->index].stride);
 }
 
+/* About as many segments as each has places, so that looking through both is least. */
+static int lay_out_segments(struct memory *memory, struct memory_rule *at)
+{
+	while (at->places >> at->segment_bits >> at->segment_bits)
+		at->segment_bits++;
+	at->segment_count = ((at->places - 1) >> at->segment_bits) + 1;
+	return memory_place(memory, at->segment_count * sizeof(uint64_t), &at->segments);
+}
+
+/* Where rules replace, each CPU has one of the places behind the pool to begin with. */
+static void fill_spares(const struct memory *memory)
+{
+	for (uint32_t i = 0; i < memory->plan->program->rule_count; i++) {
+		const struct plan_rule *rule = &memory->plan->rules[i];
+		struct matcher_cpu *cpus;
+
+		if (!rule->here || !rule->has_runs || !(rule->rule->flags & PROGRAM_RULE_REPLACE))
+			continue;
+		cpus = memory_at(memory, &memory->rules[i].cpus);
+		for (uint32_t cpu = 0; cpu < memory->cpu_count; cpu++)
+			cpus[cpu].spare = (uint32_t)rule->rule->pool + 1 + cpu;
+	}
+}
+
 /* Scratch for every type that needs it, for every CPU: programs for different types may interrupt each other. */
 static int lay_out_runs(struct memory *memory, const struct plan_rule *rule, struct asterism_diag *diag)
 {
 	struct memory_rule *at = &memory->rules[rule->index];
 	struct sizes sizes;
-	int error = sizes_of(memory->plan->program, rule->rule, rule->keeps_who ? PLAN_WHO_BYTES : 0, &sizes);
+	uint32_t spare = rule->rule->flags & PROGRAM_RULE_REPLACE ? memory->cpu_count : 0;
+	int error = sizes_of(memory->plan->program, rule->rule, rule->keeps_who ? PLAN_WHO_BYTES : 0, spare, &sizes);
 
 	if (error)
 		return diag_no_memory(diag);
 	at->stride = sizes.stride;
+	at->places = (uint32_t)rule->rule->pool + spare;
 	at->keeps_one = keeps_one(memory, rule);
 	error = memory_place(memory, (uint64_t)rule->scratch_count * memory->cpu_count * at->stride, &at->scratch);
 	if (!error && rule->has_runs)
 		error = memory_place(memory, sizes.runs_bytes, &at->runs);
 	if (!error && rule->has_runs)
 		error = memory_place(memory, sizes.buckets_bytes, &at->buckets);
+	if (!error && rule->has_runs && spare)
+		error = lay_out_segments(memory, at);
 	if (!error && sizes.log_bytes)
 		error = memory_place(memory, sizes.log_bytes, &at->log);
 	return error ? too_large(memory, rule, error, diag) : 0;
@@ -154,6 +182,8 @@ int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_by
 	error = error ? error : memory_make_maps(memory, ring_bytes, diag);
 	if (!error)
 		fill_patterns(memory);
+	if (!error)
+		fill_spares(memory);
 	return error;
 }
 

@@ -53,7 +53,13 @@ struct memory_sums {
 /* What is one rule's. */
 struct memory_rule {
 	uint32_t stride; /* bytes of a run */
-	bool keeps_one;  /* each CPU keeps a free place for itself: memory/pool.c */
+	uint32_t places; /* for runs: the pool and, where the rule replaces, one more for each CPU */
+	/* ages.c: of 2^segment_bits places each: uint64_t, a time before which none of its runs was made; 0: it has had
+	 * none
+	 */
+	struct memory_region segments;
+	uint32_t segment_bits, segment_count;
+	bool keeps_one; /* each CPU keeps a free place for itself: memory/pool.c */
 	struct memory_region control, cpus, runs, buckets, scratch;
 	struct memory_region
 		log; /* of the events of its runs, if the plan says so: struct matcher_entry and the record */

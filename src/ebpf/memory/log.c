@@ -43,6 +43,7 @@ static struct emit_stock stock_of(const struct emit *emit)
 		.places = &emit->at->log,
 		.bytes = emit->plan->history.entry_bytes,
 		.count = emit->plan->history.log_entries,
+		.fresh = emit->plan->history.log_entries,
 		.next = ENTRY(next),
 		.free = CPU(log_free),
 		.counter = &emit->at->log,

@@ -39,11 +39,16 @@ void emit_mark_if(struct emit *emit, uint32_t marked)
  */
 void emit_refuse(struct emit *emit)
 {
+	emit_count(emit, CONTROL(refused), 1);
+	emit_count(emit, CONTROL(lost), 1);
+	emit_depend(emit);
+}
+
+void emit_depend(struct emit *emit)
+{
 	struct ebpf_asm *as = emit->as;
 	uint32_t known = ebpf_label(as);
 
-	emit_count(emit, CONTROL(refused), 1);
-	emit_count(emit, CONTROL(lost), 1);
 	if (!(emit->rule->flags & PROGRAM_RULE_DROP) || emit->rule->loss == PROGRAM_KEEP)
 		return;
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));

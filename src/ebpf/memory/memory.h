@@ -55,12 +55,13 @@ struct matcher_cpu {
 	uint32_t free;     /* the run given back last */
 	uint32_t free_tag; /* counts changes of free, so that a compare-and-exchange of both cannot be fooled */
 	uint64_t opened;
-	uint32_t kept; /* a free run for this CPU alone; 0: none */
-	uint32_t pad;
+	uint32_t kept;     /* a free run for this CPU alone; 0: none */
+	uint32_t spare;    /* where the rule replaces: a free place for the run after which another one goes; 0: none */
 	uint64_t due;      /* the first timer that was set here since this was looked at; 0: none */
 	uint64_t excepted; /* matches that an exception kept back */
 	uint64_t log_free; /* the entry of the rule's log given back last, and a tag as above */
-	uint64_t rest[2];
+	uint64_t replaced; /* runs that ended for a newer one; */
+	uint64_t crowded;  /* of them, as there was no place left, or none for their key */
 };
 
 /* What a match says in the ring. The slot area follows. */

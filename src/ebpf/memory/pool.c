@@ -5,6 +5,9 @@
  * An atomic exchange costs as much as thirty other instructions, so a CPU keeps the place given back last outside of
  * its stack, for itself alone. No other CPU can take it; so that is done only where pools are so large that it does not
  * matter when they are full by one place per CPU early.
+ *
+ * Where a rule replaces, each CPU has a spare place beyond the pool for a run that is opened when that is full. The
+ * oldest then goes (codegen/places.c), and its place is the next spare one.
  */
 
 #include "ebpf/memory/stock.h"
@@ -21,7 +24,8 @@ static struct emit_stock stock_of(const struct emit *emit)
 	return (struct emit_stock){
 		.places = &emit->at->runs,
 		.bytes = emit->at->stride,
-		.count = (uint32_t)emit->rule->pool,
+		.count = emit->at->places,
+		.fresh = (uint32_t)emit->rule->pool,
 		.next = RUN(next),
 		.free = CPU(free),
 		.counter = &emit->at->control,
@@ -32,11 +36,25 @@ static struct emit_stock stock_of(const struct emit *emit)
 	};
 }
 
+/* r8 = this CPU's spare place, which is not there any more then; falls through where it has been taken. */
+static void take_spare(struct emit *emit, uint32_t taken)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t none = ebpf_label(as);
+
+	emit_cpu_line(emit, R1, none);
+	ebpf_load(as, BPF_W, R8, R1, CPU(spare));
+	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, none);
+	ebpf_store_imm(as, BPF_W, R1, CPU(spare), 0);
+	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
+	ebpf_bind(as, none);
+}
+
 /*
  * r8 = the number of a free place; leaves for none, with the refusal counted, where there is none. The commonest case,
  * a place that this CPU gave back, is dealt with here.
  */
-void emit_take(struct emit *emit, uint32_t none)
+static void take(struct emit *emit, uint32_t none, bool spares)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t slow = ebpf_label(as), full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
@@ -49,7 +67,7 @@ void emit_take(struct emit *emit, uint32_t none)
 		ebpf_load(as, BPF_W, R8, R1, CPU(kept));
 		ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, none_kept);
 		ebpf_store_imm(as, BPF_W, R1, CPU(kept), 0);
-		ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
+		ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
 		ebpf_bind(as, none_kept);
 	}
 	emit_stock_pop(emit, &stock, R8, &(struct emit_stock_exits){ slow, slow });
@@ -58,15 +76,27 @@ void emit_take(struct emit *emit, uint32_t none)
 	ebpf_call_function(as, emit->functions.take);
 	ebpf_mov(as, R8, R0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, full);
-	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
+	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
 	ebpf_jump(as, busy);
 	ebpf_bind(as, full);
+	if (spares)
+		take_spare(emit, taken);
 	emit_refuse(emit);
 	ebpf_jump(as, none);
 	ebpf_bind(as, busy);
 	emit_lose(emit);
 	ebpf_jump(as, none);
 	ebpf_bind(as, taken);
+}
+
+void emit_take(struct emit *emit, uint32_t none)
+{
+	take(emit, none, false);
+}
+
+void emit_take_opened(struct emit *emit, uint32_t none)
+{
+	take(emit, none, emit->rule->flags & PROGRAM_RULE_REPLACE);
 }
 
 /* The same for what may turn out not to be wanted: r8 = 0 where there is none. */
@@ -77,7 +107,7 @@ void emit_take_ahead(struct emit *emit)
 
 	ebpf_call_function(as, emit->functions.take);
 	ebpf_mov(as, R8, R0);
-	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->rule->pool, taken);
+	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
 	ebpf_mov_imm(as, R8, 0);
 	ebpf_bind(as, taken);
 }

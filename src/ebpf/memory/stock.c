@@ -64,10 +64,10 @@ static void take_unused(struct emit *emit, const struct emit_stock *stock, uint3
 
 	emit_region(emit, R1, stock->counter);
 	ebpf_load(as, BPF_DW, R0, R1, stock->used);
-	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)stock->count, full);
+	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)stock->fresh, full);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R1, (int16_t)stock->used, R2));
-	ebpf_jump_if_imm(as, BPF_JGE, R2, (int32_t)stock->count, beyond);
+	ebpf_jump_if_imm(as, BPF_JGE, R2, (int32_t)stock->fresh, beyond);
 	ebpf_mov(as, R0, R2);
 	ebpf_alu_imm(as, BPF_ADD, R0, 1);
 	ebpf_exit(as);

@@ -11,7 +11,8 @@
 
 struct emit_stock {
 	const struct memory_region *places;  /* from number 0 on, which is nobody's */
-	uint32_t bytes, count;               /* of one; of all but number 0 */
+	uint32_t bytes, count;               /* of one; of all but number 0; */
+	uint32_t fresh;                      /* of these, how many are there for whoever asks first */
 	int32_t next;                        /* where a free one has the number of the next */
 	int32_t free;                        /* a CPU's stack, in its line */
 	const struct memory_region *counter; /* how many were ever taken, */

@@ -206,7 +206,9 @@ static void add_open(const struct memory *memory, const struct plan_rule *rule, 
 	const uint8_t *runs = memory_at(memory, &at->runs);
 	uint64_t used = value_of(&control->used);
 
-	for (uint64_t i = 1; i <= used && i <= rule->rule->pool; i++) {
+	if (used >= rule->rule->pool)
+		used = at->places;
+	for (uint64_t i = 1; i <= used; i++) {
 		const struct matcher_run *run = (const struct matcher_run *)(runs + i * at->stride);
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED) || run->state >= rule->rule->state_count)

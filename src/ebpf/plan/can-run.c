@@ -153,7 +153,7 @@ static bool judge_drop(struct judge *judge)
 {
 	const struct program *program = judge->program;
 
-	if (!(judge->rule->flags & PROGRAM_RULE_DROP))
+	if (!(judge->rule->flags & PROGRAM_RULE_DROP) || judge->rule->flags & PROGRAM_RULE_DROP_ALL)
 		return true;
 	for (uint32_t i = 0; i < judge->rule->state_count; i++) {
 		const struct program_state *state = &program_states(program, judge->rule)[i];

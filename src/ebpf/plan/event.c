@@ -124,8 +124,9 @@ void plan_settle_event(const struct plan_rule *rule, struct plan_event *event)
 
 	event->holds = needs_hold(rule, event);
 	/* When others of its key may be dropped first, or copies must come before it, as runs are stepped in the order
-	 * of their chain. */
-	event->links_late = drops || (rule->rule->semantics == PROGRAM_SKIP_TILL_ANY && event->moves);
+	 * of their chain, or those that it is to replace. */
+	event->links_late = drops || (event->moves && (rule->rule->semantics == PROGRAM_SKIP_TILL_ANY ||
+						       rule->rule->flags & PROGRAM_RULE_LATEST));
 	event->in_order = plan_is_machine(rule) || (!rule->moves && event->walk_count <= 1);
 	event->once = plan_is_machine(rule) ? rule->has_runs && !event->names_part
 					    : event->holds || (!drops && event->walk_count + event->opens <= 1);

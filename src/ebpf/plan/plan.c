@@ -89,7 +89,8 @@ static int find_type(struct plan_draft *draft, uint32_t type)
 		error = plan_one_event(draft, rule, events);
 		events->scratch = plan_needs_scratch(draft, rule, type) ? rule->scratch_count++ : PROGRAM_NONE;
 		rule->moves |= events->moves;
-		rule->wide |= rule->has_runs && !error && !plan_touches_one(draft, rule, events);
+		rule->wide |= rule->has_runs && !error &&
+			      (rule->rule->flags & PROGRAM_RULE_DROP_ALL || !plan_touches_one(draft, rule, events));
 		events++;
 	}
 	return error;

@@ -97,7 +97,8 @@ struct plan_event {
 
 /* What a transition does to a run that is open. */
 struct plan_transition {
-	bool moves;      /* it waits under another key afterwards */
+	bool moves;      /* it is linked anew: it waits under another key afterwards, or has come to replace another */
+	bool leaves;     /* it waits under another key */
 	bool copies;     /* a copy of it takes the transition and lives on */
 	bool sets_timer; /* of a machine's instance */
 };
@@ -239,6 +240,12 @@ static inline const struct plan_transition *plan_transition(const struct plan *p
 static inline bool plan_is_machine(const struct plan_rule *rule)
 {
 	return rule->rule->semantics == PROGRAM_MACHINE;
+}
+
+/* Whether it depends on others of its key whether an opened run finds a place. */
+static inline bool plan_shares(const struct plan_rule *rule)
+{
+	return rule->rule->flags & PROGRAM_RULE_LATEST || rule->rule->per_key;
 }
 
 /* Whether a run that takes the transition goes on. */

@@ -150,9 +150,10 @@ static struct plan_transition transition_from(const struct program *program, con
 		return found;
 	found.copies = rule->rule->semantics == PROGRAM_SKIP_TILL_ANY &&
 		       !(transition->flags & (PROGRAM_FORBID | PROGRAM_IN_PLACE));
-	found.moves = !plan_is_machine(rule) &&
-		      (plan_group_of(program, rule, state) != plan_group_of(program, rule, transition->target) ||
-		       writes_key(program, rule, transition));
+	found.leaves = !plan_is_machine(rule) &&
+		       (plan_group_of(program, rule, state) != plan_group_of(program, rule, transition->target) ||
+			writes_key(program, rule, transition));
+	found.moves = found.leaves || (rule->rule->flags & PROGRAM_RULE_LATEST && transition->target != state);
 	return found;
 }
 

@@ -3,7 +3,7 @@
  * Decides at which events slots are computed that may never become a run's: a `hold` needs them and may end the run,
  * which then must not have taken a place; or the run is complete, and something is done that must not need room in the
  * ring, or the match may be excepted. A machine's notice may be silent, so it is not put together in the ring, either;
- * and a copy is kept when its key is free.
+ * and a copy is kept when its key is free. Where the runs of a key share places, it is asked for one by the key.
  */
 
 #include "ebpf/plan/plan-priv.h"
@@ -17,6 +17,8 @@ static bool makes_run(const struct plan_rule *rule, uint32_t state, const struct
 
 static bool computes_ahead(const struct plan_rule *rule, uint32_t state, const struct program_transition *transition)
 {
+	if (state == 0 && plan_lives_on(transition) && plan_shares(rule))
+		return true;
 	if (makes_run(rule, state, transition) &&
 	    (plan_lives_on(transition) ? transition->hold != PROGRAM_NONE : rule->aside))
 		return true;

@@ -152,7 +152,7 @@ bool plan_touches_one(const struct plan_draft *draft, const struct plan_rule *ru
 			plan_transitions_on(draft, rule, state, event->type, &count);
 
 		for (; count > 0; count--, transition++)
-			if (draft->transitions[transition - draft->program->transitions].moves)
+			if (draft->transitions[transition - draft->program->transitions].leaves)
 				return false;
 	}
 	return event->walk_count == 1;

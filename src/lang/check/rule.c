@@ -63,6 +63,45 @@ void lang_check_over(struct lang_check *c)
 	take_pattern_types(c, names);
 }
 
+/* What LATEST cannot be told of: which of its runs is the newest, or what a replaced one leaves behind. */
+static void check_latest(struct lang_check *c)
+{
+	const struct diag_location *at = &c->rule->latest_location;
+
+	if (!c->rule->latest)
+		return;
+	if (c->rule->semantics == LANG_SKIP_TILL_ANY)
+		lang_error(c->report, at, "SKIPTILLNEXT is what most rules mean",
+			   "LATEST keeps one run of a key in a state, SKIPTILLANY all of them");
+	if (c->rule->return_sequence)
+		lang_error(c->report, at, "RETURN { } names the values to keep",
+			   "LATEST cannot be used with RETURN SEQUENCE");
+	if (c->rule->per_key)
+		lang_error(c->report, &c->rule->per_key_location, NULL,
+			   "LATEST already keeps one run of a key in a state");
+	for (uint32_t i = 0; i < c->rule->element_count; i++) {
+		const struct lang_element *element = &c->rule->elements[i];
+
+		if (element->is_negated || (!element->is_array && !element->group))
+			continue;
+		lang_error(c->report, at, "PER KEY bounds the runs of one key", "LATEST cannot be used with repeats");
+		return;
+	}
+}
+
+/* REPLACE where a flood must not keep the rule from seeing what comes after it. */
+static enum lang_full full_of(const struct lang_check *c)
+{
+	const struct lang_rule *rule = c->rule;
+	bool acts = false;
+
+	if (c->syntax->full != LANG_FULL_DEFAULT)
+		return c->syntax->full;
+	for (uint32_t i = 0; i < rule->statement_count; i++)
+		acts |= rule->statements[i].action && rule->statements[i].action->changes_system;
+	return acts || rule->properties.severity >= SEVERITY_HIGH ? LANG_REPLACE : LANG_REFUSE;
+}
+
 void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax, struct lang_rule *rule)
 {
 	*rule = (struct lang_rule){
@@ -76,6 +115,10 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 		.within_ns = syntax->within_ns,
 		.within_location = syntax->within_location,
 		.pool = syntax->pool,
+		.per_key = syntax->per_key,
+		.per_key_location = syntax->per_key_location,
+		.latest = syntax->given[LANG_LATEST].line != 0,
+		.latest_location = syntax->given[LANG_LATEST],
 	};
 	c->syntax = syntax;
 	c->rule = rule;
@@ -96,4 +139,6 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_properties(c, &syntax->properties, &rule->properties);
 	lang_check_except(c);
 	lang_check_veto(c);
+	check_latest(c);
+	rule->full = full_of(c);
 }

@@ -13,6 +13,35 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 	return lang_parse_time(p, "WITHIN", &rule->within_ns, &rule->broken[LANG_WITHIN]);
 }
 
+static bool parse_per_key(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	struct lang_token token;
+
+	if (!lang_token_is(&p->token, "PER"))
+		return true;
+	rule->per_key_location = p->token.location;
+	lang_advance(p);
+	if (!lang_accept_word(p, "KEY"))
+		return lang_unexpected(p, "KEY", "write 'POOL 10000 PER KEY 100'");
+	if (!lang_take_integer(p, &token, "a number of runs", NULL))
+		return false;
+	rule->per_key = token.integer;
+	if (token.unit != LANG_PLAIN)
+		lang_error(p->report, &token.location, NULL, "PER KEY is a number of runs, without a unit");
+	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
+		lang_error(p->report, &token.location, NULL, "PER KEY must be between 1 and %d", LANG_POOL_MAX);
+	return true;
+}
+
+static bool parse_full(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	if (lang_accept_word(p, "REPLACE"))
+		rule->full = LANG_REPLACE;
+	else if (lang_accept_word(p, "REFUSE"))
+		rule->full = LANG_REFUSE;
+	return true;
+}
+
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	struct lang_token token;
@@ -24,6 +53,14 @@ static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 		lang_error(p->report, &token.location, NULL, "POOL is a number of runs, without a unit");
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
 		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
+	return parse_per_key(p, rule) && parse_full(p, rule);
+}
+
+/* The modifier says all with its keyword. */
+static bool parse_latest(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	(void)p;
+	(void)rule;
 	return true;
 }
 
@@ -136,6 +173,7 @@ static const struct modifier {
 	[LANG_DESCRIPTION] = { "DESCRIPTION", parse_description },
 	[LANG_AGGREGATE] = { "AGGREGATE", lang_parse_aggregate },
 	[LANG_EXCEPT] = { "EXCEPT", lang_parse_except },
+	[LANG_LATEST] = { "LATEST", parse_latest },
 };
 
 static bool unknown_modifier(struct lang_parser *p)
@@ -151,8 +189,8 @@ static bool unknown_modifier(struct lang_parser *p)
 	if (!hint)
 		hint = lang_hint_behind_number(p);
 	if (!hint)
-		hint = "the modifiers are WHERE WITHIN RETURN DO AGGREGATE OVER AFTER POOL ON SEVERITY TAGS "
-		       "DESCRIPTION EXCEPT";
+		hint = "the modifiers are WHERE WITHIN RETURN DO AGGREGATE OVER AFTER LATEST POOL ON SEVERITY "
+		       "TAGS DESCRIPTION EXCEPT";
 	return lang_unexpected(p, "a modifier or the next rule", hint);
 }
 

@@ -134,6 +134,8 @@ struct lang_statement {
 enum lang_mode { LANG_ANY_MODE, LANG_SYNCHRONOUS, LANG_ASYNCHRONOUS };
 enum lang_semantics { LANG_STRICT_SEQUENCE = 1, LANG_STRICT_PARTITION, LANG_SKIP_TILL_NEXT, LANG_SKIP_TILL_ANY };
 enum lang_loss { LANG_LOSS_TAINT, LANG_LOSS_DISCARD, LANG_LOSS_KEEP };
+/* What becomes of a run that finds no place. FULL_DEFAULT only before a rule is checked. */
+enum lang_full { LANG_FULL_DEFAULT, LANG_REFUSE, LANG_REPLACE };
 
 struct lang_rule {
 	const char *name;
@@ -152,7 +154,12 @@ struct lang_rule {
 	bool has_within;
 	uint64_t within_ns;
 	struct diag_location within_location;
-	uint64_t pool; /* runs, at least 1, at most LANG_POOL_MAX */
+	uint64_t pool;    /* runs, at least 1, at most LANG_POOL_MAX */
+	uint64_t per_key; /* of them, how many of one key; 0: all */
+	struct diag_location per_key_location;
+	enum lang_full full;
+	bool latest; /* of the runs of one key in one state the newest alone stays */
+	struct diag_location latest_location;
 	bool return_sequence;
 	bool return_nothing; /* matches are not reported */
 	struct lang_value *values;

@@ -154,6 +154,7 @@ enum lang_modifier {
 	LANG_DESCRIPTION,
 	LANG_AGGREGATE,
 	LANG_EXCEPT,
+	LANG_LATEST,
 	LANG_MODIFIER_COUNT,
 };
 
@@ -171,7 +172,9 @@ struct lang_syntax_rule {
 	bool broken[LANG_MODIFIER_COUNT];
 	struct lang_syntax_condition *conditions;
 	uint64_t within_ns, pool;
-	struct diag_location within_location, over_location;
+	uint64_t per_key; /* 0: not given */
+	enum lang_full full;
+	struct diag_location within_location, over_location, per_key_location;
 	bool return_sequence, return_nothing, over_all;
 	struct lang_syntax_value *values;
 	uint32_t value_count;

@@ -156,7 +156,7 @@ static int check_class_slots(struct check *check, struct check_item item, uint32
 			return check_fail(check, item, "there is no slot %u", slots[i]);
 	}
 	/* Dropping by join key asks every class for the same key. */
-	if (rule->flags & PROGRAM_RULE_DROP &&
+	if (rule->flags & PROGRAM_RULE_DROP && !(rule->flags & PROGRAM_RULE_DROP_ALL) &&
 	    (class->slot_count != first->slot_count ||
 	     memcmp(slots, program_class_slots(program, first), class->slot_count * sizeof *slots) != 0))
 		return check_fail(check, item, "the rule drops by one key, its classes have several");

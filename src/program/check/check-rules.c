@@ -8,11 +8,24 @@
 
 enum {
 	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL |
-		     PROGRAM_RULE_SILENT,
+		     PROGRAM_RULE_SILENT | PROGRAM_RULE_DROP_ALL | PROGRAM_RULE_REPLACE | PROGRAM_RULE_LATEST,
 	ELEMENT_FLAGS = PROGRAM_ELEMENT_ARRAY | PROGRAM_ELEMENT_NEGATED,
 };
 
 #define POOL_MAX (UINT64_C(1) << 24)
+
+/* How runs share their places. */
+static int check_places(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (rule->flags & PROGRAM_RULE_DROP_ALL && !(rule->flags & PROGRAM_RULE_DROP))
+		return check_fail(check, item, "its matches drop all runs and none");
+	if (rule->per_key && rule->semantics == PROGRAM_MACHINE)
+		return check_fail(check, item, "a machine has one instance of a key");
+	if (rule->flags & PROGRAM_RULE_LATEST &&
+	    (rule->per_key || rule->flags & PROGRAM_RULE_SEQUENCE || rule->semantics == PROGRAM_SKIP_TILL_ANY))
+		return check_fail(check, item, "it keeps the latest run of a key and more than one");
+	return 0;
+}
 
 static int check_values(struct check *check, struct check_item item, const struct program_rule *rule)
 {
@@ -41,9 +54,9 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "its time limit is beyond all times");
 	if (rule->state_count < 1)
 		return check_fail(check, item, "it has no start state");
-	if (rule->reserved[0] || rule->reserved[1])
+	if (rule->reserved)
 		return check_fail(check, item, "reserved bytes are not 0");
-	return 0;
+	return check_places(check, item, rule);
 }
 
 /* Everything a rule owns, so that no other rule does. */

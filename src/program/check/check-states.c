@@ -195,6 +195,32 @@ static int check_transition(struct check *check, struct place *place, uint32_t i
 	return result ? result : check_actions(check, place, index);
 }
 
+static int check_state_key(struct check *check, struct check_item item, const struct program_rule *rule,
+			   const struct program_state *state)
+{
+	struct check_range range = { PROGRAM_INDICES, state->key - 1, 1 };
+	const uint32_t *slots = check->program->indices;
+	int result;
+
+	if (!state->key)
+		return 0;
+	if (rule->semantics == PROGRAM_MACHINE)
+		return check_fail(check, item, "a machine's instances have one key");
+	result = check_bounds(check, item, range);
+	if (result)
+		return result;
+	range.count += slots[range.first];
+	if (slots[range.first] > PROGRAM_KEY_SLOTS_MAX)
+		return check_fail(check, item, "%u key slots are more than %u", slots[range.first],
+				  PROGRAM_KEY_SLOTS_MAX);
+	result = check_bounds(check, item, range);
+	for (uint32_t i = range.first + 1; i < range.first + range.count && !result; i++) {
+		if (slots[i] >= rule->slot_count)
+			result = check_fail(check, item, "there is no slot %u", slots[i]);
+	}
+	return result;
+}
+
 static int check_state(struct check *check, uint32_t rule_index, uint32_t index)
 {
 	const struct program_rule *rule = &check->program->rules[rule_index];
@@ -208,15 +234,17 @@ static int check_state(struct check *check, uint32_t rule_index, uint32_t index)
 
 	if (result)
 		return result;
-	if (state->flags & ~(uint32_t)PROGRAM_STATE_DEADLINE || state->reserved)
-		return check_fail(check, item, "unknown flags %#x, or reserved bytes are not 0", state->flags);
+	if (state->flags & ~(uint32_t)PROGRAM_STATE_DEADLINE)
+		return check_fail(check, item, "unknown flags %#x", state->flags);
 	if (index == 0 && (state->class != PROGRAM_NONE || state->flags))
 		return check_fail(check, item, "no run waits in the start state, neither for events nor for time");
 	if (index != 0 && state->class >= rule->class_count)
 		return check_fail(check, item, "there is no class %u", state->class);
 	if (state->flags && !(rule->flags & PROGRAM_RULE_DEADLINE))
 		return check_fail(check, item, "it has a deadline, the rule has none");
-	result = check_claim(check, item, range);
+	result = check_state_key(check, item, rule, state);
+	if (!result)
+		result = check_claim(check, item, range);
 	for (uint32_t i = 0; i < range.count && !result; i++)
 		result = check_transition(check, &place, range.first + i);
 	return result;

@@ -58,7 +58,8 @@ uint64_t why_passed(const struct program_why_report *report, const struct why_st
 
 uint64_t why_all_ended(const struct program_why_report *report)
 {
-	uint64_t ended = report->counts[PROGRAM_WHY_DROPPED] + report->counts[PROGRAM_WHY_DISCARDED];
+	uint64_t ended =
+		report->counts[PROGRAM_WHY_DROPPED] + report->counts[PROGRAM_WHY_DISCARDED] + report->stats->replaced;
 
 	for (struct why_step step = { 0 }; why_next(report, &step);)
 		ended += why_ended(&step);

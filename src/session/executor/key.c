@@ -167,7 +167,8 @@ static void add_part(struct shard_key *key, const struct trial *trial)
 
 static bool can_be_divided(const struct program_rule *rule)
 {
-	return rule->class_count && !(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)) &&
+	return rule->class_count &&
+	       !(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER | PROGRAM_RULE_DROP_ALL)) &&
 	       rule->semantics != PROGRAM_STRICT_SEQUENCE && rule->pool <= UINT32_MAX;
 }
 

@@ -316,6 +316,8 @@ static void add_stats(struct program_rule_stats *stats, const struct program_rul
 	stats->runs_opened += more->runs_opened;
 	stats->runs_live_max += more->runs_live_max;
 	stats->pool_exhausted += more->pool_exhausted;
+	stats->replaced += more->replaced;
+	stats->crowded += more->crowded;
 	stats->events_refused += more->events_refused;
 	stats->unraised += more->unraised;
 	stats->lost += more->lost;

@@ -110,7 +110,7 @@ static void note_limits(struct worker *worker)
 	struct program_rule_stats stats;
 
 	engine_stats(worker->engine, worker->part->rule, &stats);
-	worker->levels.has_refused = stats.pool_exhausted != 0;
+	worker->levels.has_refused = stats.pool_exhausted || stats.crowded;
 	worker->levels.memory_share = engine_memory_share(worker->engine, worker->part->rule);
 }
 

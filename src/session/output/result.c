@@ -277,8 +277,9 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 {
 	fprintf(stream,
 		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
-		",\"pool_exhausted\":%" PRIu64 ",\"lost\":%" PRIu64,
-		stats->matches, stats->runs_opened, stats->runs_live_max, stats->pool_exhausted, stats->lost);
+		",\"pool_exhausted\":%" PRIu64 ",\"replaced\":%" PRIu64 ",\"lost\":%" PRIu64,
+		stats->matches, stats->runs_opened, stats->runs_live_max, stats->pool_exhausted, stats->replaced,
+		stats->lost);
 	if (stats->divisions_by_zero)
 		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
 	if (stats->unread)

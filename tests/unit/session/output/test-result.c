@@ -300,7 +300,7 @@ static void the_machine_is_followed(void **state)
 
 static void stats(void **state)
 {
-	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 5, 0 }, { 6, 7, 8, 9, 10, 11 } };
+	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 12, 0, 5, 0 }, { 6, 7, 8, 9, 0, 0, 10, 11 } };
 	struct session_totals totals = {
 		.events = 3000, .lost = 15, .elapsed_ns = 1500000000, .rules = rows, .rule_count = 2
 	};
@@ -316,8 +316,10 @@ static void stats(void **state)
 	assert_string_equal(
 		rig.text,
 		"{\"stats\":{\"events\":3000,\"seconds\":1.5,\"events_per_second\":2000,\"lost\":15,\"rules\":{"
-		"\"r\":{\"matches\":1,\"runs_opened\":20,\"runs_live_max\":3,\"pool_exhausted\":4,\"lost\":5},"
-		"\"slow\":{\"matches\":6,\"runs_opened\":7,\"runs_live_max\":8,\"pool_exhausted\":9,\"lost\":10,"
+		"\"r\":{\"matches\":1,\"runs_opened\":20,\"runs_live_max\":3,\"pool_exhausted\":4,\"replaced\":12,"
+		"\"lost\":5},"
+		"\"slow\":{\"matches\":6,\"runs_opened\":7,\"runs_live_max\":8,\"pool_exhausted\":9,\"replaced\":0,"
+		"\"lost\":10,"
 		"\"divisions_by_zero\":11}}}}\n"
 		"{\"stats\":{\"events\":3000,\"seconds\":0,\"events_per_second\":0,\"lost\":15,\"rules\":{}}}\n");
 	close_rig(&rig);
@@ -325,7 +327,7 @@ static void stats(void **state)
 
 static void table(void **state)
 {
-	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 5, 0 }, { 6, 7, 8, 9, 10, 11 } };
+	struct program_rule_stats rows[] = { { 1, 20, 3, 4, 12, 0, 5, 0 }, { 6, 7, 8, 9, 0, 0, 10, 11 } };
 	struct session_totals totals = {
 		.events = 3000, .lost = 15, .elapsed_ns = 1500000000, .rules = rows, .rule_count = 2
 	};
