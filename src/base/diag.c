@@ -220,7 +220,7 @@ const char *diag_nearest(const char *wanted, const char *const *names, size_t co
 	if (length == 0 || length > NEAR_BYTES)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		size_t other = strlen(names[i]);
+		size_t other = strnlen(names[i], NEAR_BYTES + 1);
 
 		if (other > NEAR_BYTES || other + best <= length || length + best <= other)
 			continue;

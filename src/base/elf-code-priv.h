@@ -14,7 +14,7 @@ struct elf_code {
 	struct elf_segments segments;
 };
 
-/* Whether the section lies in the file as it is, and has no more bytes. */
-bool elf_is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header);
+/* Whether the section is in the file as it is and has no more than *bytes_left, which it is taken from then. */
+bool elf_may_read(Elf_Scn *section, size_t *bytes_left, GElf_Shdr *header);
 
 #endif

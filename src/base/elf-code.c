@@ -4,8 +4,10 @@
 #include "base/elf-code-priv.h"
 
 #include "base/alloc.h"
+#include "base/elf-check.h"
 
 #include <errno.h>
+#include <string.h>
 
 bool elf_address(const struct elf_segments *segments, uint64_t offset, uint64_t *address)
 {
@@ -61,7 +63,8 @@ int elf_code_open(int fd, enum elf_part part, struct elf_code **opened)
 	if (!code)
 		return -ENOMEM;
 	code->part = part;
-	code->elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	if (elf_check(fd) == 0 && elf_version(EV_CURRENT) != EV_NONE)
+		code->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!code->elf || elf_kind(code->elf) != ELF_K_ELF) {
 		elf_code_free(code);
 		return -ENOEXEC;
@@ -91,10 +94,13 @@ uint32_t elf_code_machine(const struct elf_code *code)
 	return gelf_getehdr(code->elf, &header) ? header.e_machine : EM_NONE;
 }
 
-bool elf_is_readable(Elf_Scn *section, size_t bytes_max, GElf_Shdr *header)
+bool elf_may_read(Elf_Scn *section, size_t *bytes_left, GElf_Shdr *header)
 {
-	return section && gelf_getshdr(section, header) && header->sh_size <= bytes_max &&
-	       !(header->sh_flags & SHF_COMPRESSED);
+	if (!section || !gelf_getshdr(section, header) || header->sh_type == SHT_NOBITS ||
+	    (header->sh_flags & SHF_COMPRESSED) || header->sh_size > *bytes_left)
+		return false;
+	*bytes_left -= header->sh_size;
+	return true;
 }
 
 static bool is_of(enum elf_part part, int type)
@@ -104,33 +110,52 @@ static bool is_of(enum elf_part part, int type)
 
 struct visit {
 	enum elf_part part;
-	size_t bytes_max;
+	size_t bytes_left;
 	int (*one)(void *context, const struct elf_function *function);
 	void *context;
 };
 
-static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
+/* What symbols are called. libelf would look for the end of each name, as far as the table goes. */
+struct names {
+	const char *bytes;
+	size_t count; /* with the 0 of the last one */
+};
+
+static bool read_names(Elf_Scn *section, struct visit *visit, struct names *names)
 {
-	GElf_Shdr header, texts;
+	GElf_Shdr header;
+	Elf_Data *data = elf_may_read(section, &visit->bytes_left, &header) ? elf_rawdata(section, NULL) : NULL;
+	const char *end = data && data->d_buf ? memrchr(data->d_buf, 0, data->d_size) : NULL;
+
+	if (!end)
+		return false;
+	*names = (struct names){ data->d_buf, (size_t)(end - (const char *)data->d_buf) + 1 };
+	return true;
+}
+
+static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
+{
+	GElf_Shdr header;
 	GElf_Sym symbol;
+	struct names names;
 	int result = 0;
 
-	if (!elf_is_readable(section, visit->bytes_max, &header) || !header.sh_entsize ||
-	    !elf_is_readable(elf_getscn(elf, header.sh_link), visit->bytes_max, &texts))
+	if (!elf_may_read(section, &visit->bytes_left, &header) || !header.sh_entsize ||
+	    !read_names(elf_getscn(elf, header.sh_link), visit, &names))
 		return 0;
 	Elf_Data *data = elf_getdata(section, NULL);
 
 	for (int i = 0; data && !result && gelf_getsym(data, i, &symbol); i++) {
 		int type = GELF_ST_TYPE(symbol.st_info);
 		struct elf_function function = {
-			.name = elf_strptr(elf, header.sh_link, symbol.st_name),
+			.name = symbol.st_name < names.count ? names.bytes + symbol.st_name : "",
 			.address = symbol.st_value,
 			.size = symbol.st_size,
 			.is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
 			.is_indirect = type == STT_GNU_IFUNC,
 		};
 
-		if (function.name && *function.name && is_of(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
+		if (*function.name && is_of(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
 			result = visit->one(visit->context, &function);
 	}
 	return result;
@@ -139,7 +164,8 @@ static int each_of(Elf *elf, Elf_Scn *section, const struct visit *visit)
 int elf_code_each(const struct elf_code *code, enum elf_table table, size_t bytes_max,
 		  int (*one)(void *context, const struct elf_function *function), void *context)
 {
-	const struct visit visit = { code->part, bytes_max, one, context };
+	size_t bytes = bytes_max < ELF_VISIT_BYTES_MAX ? bytes_max : ELF_VISIT_BYTES_MAX;
+	struct visit visit = { code->part, bytes, one, context };
 	uint32_t type = table == ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;

@@ -6,14 +6,15 @@
  * The functions or the variables of a program or library, its USDT probes, and where in its file its code, or what it
  * may write, lies.
  * The file may come from anybody: what makes no sense is left out. It is read, not mapped: a program that shortens it
- * meanwhile must not end us.
+ * meanwhile must not end us. Its headers are judged first (base/elf-check.h), and no visit reads more than
+ * ELF_VISIT_BYTES_MAX of tables, however many there are and wherever they lie; each row of them costs the same.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ELF_SEGMENTS_MAX = 32 };
+enum { ELF_SEGMENTS_MAX = 32, ELF_VISIT_BYTES_MAX = 1 << 28 };
 
 /* Which part of a file is of interest: functions and what may be executed; variables and what may be written. */
 enum elf_part { ELF_CODE, ELF_DATA };
@@ -33,7 +34,7 @@ bool elf_offset(const struct elf_segments *segments, uint64_t address, uint64_t 
 
 struct elf_code;
 
-/* The caller keeps fd open until it is freed. Returns 0; -ENOEXEC: it is no ELF file; -ENOMEM. */
+/* The caller keeps fd open until it is freed. Returns 0; -ENOEXEC: it is no ELF file that makes sense; -ENOMEM. */
 int elf_code_open(int fd, enum elf_part part, struct elf_code **opened);
 void elf_code_free(struct elf_code *code);
 
@@ -57,7 +58,8 @@ struct elf_function {
 
 /*
  * Calls one for each of the part that is in the file and has a name, until it returns something else than 0, which is
- * returned. Tables of more than bytes_max are left out.
+ * returned. Tables that make more than bytes_max with those before them are left out. A name may be as long as a table:
+ * who goes through one bounds that.
  */
 int elf_code_each(const struct elf_code *code, enum elf_table table, size_t bytes_max,
 		  int (*one)(void *context, const struct elf_function *function), void *context);

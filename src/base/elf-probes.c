@@ -107,14 +107,14 @@ int elf_code_each_probe(const struct elf_code *code, size_t bytes_max,
 		.one = one,
 		.context = context,
 	};
+	size_t left = bytes_max < ELF_VISIT_BYTES_MAX ? bytes_max : ELF_VISIT_BYTES_MAX;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int result = 0;
 
 	while (!result && (section = elf_nextscn(code->elf, section))) {
-		Elf_Data *data = elf_is_readable(section, bytes_max, &header) && header.sh_type == SHT_NOTE
-					 ? elf_getdata(section, NULL)
-					 : NULL;
+		bool is_notes = gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE;
+		Elf_Data *data = is_notes && elf_may_read(section, &left, &header) ? elf_getdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)
 			result = each_of(&notes, data);

@@ -3,13 +3,13 @@
 
 #include "sensor/catalog.h"
 
+#include "base/elf-check.h"
 #include "sensor/layout.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NOTES_BYTES_MAX = 1 << 22, NOTE_TYPE = 1 };
@@ -65,7 +65,7 @@ static int each_note(const char *at, size_t bytes, struct visit *visit)
 static int each_section(Elf *elf, struct visit *visit)
 {
 	Elf_Scn *section = NULL;
-	size_t names;
+	size_t names, left = NOTES_BYTES_MAX;
 	int result = 0;
 
 	if (elf_getshdrstrndx(elf, &names))
@@ -78,7 +78,8 @@ static int each_section(Elf *elf, struct visit *visit)
 		if (!name || strcmp(name, name_section) || header.sh_type == SHT_NOBITS ||
 		    (header.sh_flags & SHF_COMPRESSED))
 			continue;
-		data = header.sh_size <= NOTES_BYTES_MAX ? elf_rawdata(section, NULL) : NULL;
+		data = header.sh_size <= left ? elf_rawdata(section, NULL) : NULL;
+		left -= data ? header.sh_size : 0;
 		result = data && data->d_buf ? each_note(data->d_buf, data->d_size, visit) : -ENOEXEC;
 	}
 	return result;
@@ -88,14 +89,11 @@ int sensor_catalog_each(const char *path, int (*one)(void *context, const char *
 {
 	struct visit visit = { .one = one, .context = context };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
-	struct stat status;
 	Elf *elf;
 
 	if (fd < 0)
 		return -errno;
-	elf = !fstat(fd, &status) && S_ISREG(status.st_mode) && elf_version(EV_CURRENT) != EV_NONE
-		      ? elf_begin(fd, ELF_C_READ, NULL)
-		      : NULL;
+	elf = !elf_check(fd) && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	result = elf && elf_kind(elf) == ELF_K_ELF ? each_section(elf, &visit) : -ENOEXEC;
 	elf_end(elf);
 	close(fd);

@@ -4,6 +4,7 @@
 #include "session/output/debug-info.h"
 
 #include "base/alloc.h"
+#include "base/elf-check.h"
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -50,6 +51,13 @@ bool debug_info_is_trusted(int fd)
 	struct stat about;
 
 	return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && is_ours(&about);
+}
+
+bool debug_info_is_sound(int fd)
+{
+	struct stat about;
+
+	return fstat(fd, &about) == 0 && about.st_size <= DEBUG_INFO_BYTES_MAX && elf_check(fd) == 0;
 }
 
 /* Whether what is called so in the folder, if there is anything, is of this type and ours. */
@@ -141,7 +149,7 @@ int debug_info_find_file(Dwfl_Module *module, void **context, const char *name, 
 
 	if (fd < 0 && file && link && (!servers || !*servers))
 		fd = find_by_link(&search, file);
-	if (fd >= 0 && !debug_info_is_trusted(fd)) {
+	if (fd >= 0 && !(debug_info_is_trusted(fd) && debug_info_is_sound(fd))) {
 		close(fd);
 		free(*found);
 		*found = NULL;
@@ -158,7 +166,8 @@ static const Dwfl_Callbacks callbacks = {
 
 struct debug_info *debug_info_open(int fd, const char *path)
 {
-	struct debug_info *info = debug_info_is_trusted(fd) ? alloc_zero(1, sizeof *info) : NULL;
+	struct debug_info *info =
+		debug_info_is_trusted(fd) && debug_info_is_sound(fd) ? alloc_zero(1, sizeof *info) : NULL;
 	int own = info ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 
 	if (own < 0)

@@ -9,12 +9,15 @@
  *
  * Such a reader is large, and what it reads says where to go next. So only files of those who could do anything to us
  * are read: owned by root, by our user or by who called sudo, and written by nobody else; beside a program only where
- * the folder is such a one, too. No server is asked.
+ * the folder is such a one, too. No server is asked. Root of a container, or we, may have been given a hostile one all
+ * the same: its headers are judged first (base/elf-check.h), and of more than DEBUG_INFO_BYTES_MAX none is read.
  */
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { DEBUG_INFO_BYTES_MAX = 1 << 30 };
 
 struct debug_info;
 
@@ -25,8 +28,11 @@ struct debug_place {
 	int line;
 };
 
-/* Whether libdwfl may read the file. */
+/* Whether libdwfl may read the file: whose it is, not what is in it. */
 bool debug_info_is_trusted(int fd);
+
+/* Whether it does libdwfl no harm. */
+bool debug_info_is_sound(int fd);
 
 /* For libdwfl: where the debugging information of a module is. libdwfl prescribes the parameters. */
 int debug_info_find_file(Dwfl_Module *module, void **context, const char *name, Dwarf_Addr base, const char *file,

@@ -21,6 +21,7 @@ struct symbol {
 	uint64_t start, size;
 	size_t name; /* in names */
 	bool is_local;
+	uint8_t underscores; /* that its name begins with */
 };
 
 struct symbols {
@@ -30,6 +31,15 @@ struct symbols {
 	struct text_buffer names;
 	enum elf_part part;
 };
+
+static uint8_t underscores(const char *name, size_t length)
+{
+	size_t count = 0;
+
+	while (count < length && name[count] == '_')
+		count++;
+	return (uint8_t)count;
+}
 
 /* 1: there are enough of them. */
 static int add(void *context, const struct elf_function *function)
@@ -42,21 +52,19 @@ static int add(void *context, const struct elf_function *function)
 		return 0;
 	if (alloc_grow(&symbols->items, &symbols->capacity, symbols->count, sizeof *symbols->items))
 		return -ENOMEM;
+	size_t length = strnlen(function->name, SYMBOLS_NAME_MAX);
+
 	symbols->items[symbols->count] = (struct symbol){ .start = function->address,
 							  .size = function->size,
 							  .name = symbols->names.length,
-							  .is_local = function->is_local };
-	text_append_bytes(&symbols->names, function->name, strnlen(function->name, SYMBOLS_NAME_MAX));
+							  .is_local = function->is_local,
+							  .underscores = underscores(function->name, length) };
+	text_append_bytes(&symbols->names, function->name, length);
 	text_append_bytes(&symbols->names, "", 1);
 	if (symbols->names.failure)
 		return symbols->names.failure == -E2BIG ? 1 : symbols->names.failure;
 	symbols->count++;
 	return 0;
-}
-
-static size_t underscores(const char *name)
-{
-	return strspn(name, "_");
 }
 
 /* By address; of several names of one place the one to be shown last: what others may call, and not by the back door.
@@ -71,18 +79,18 @@ static int compare(const void *left, const void *right, void *context)
 		return a->start < b->start ? -1 : 1;
 	if (a->is_local != b->is_local)
 		return a->is_local ? -1 : 1;
-	if (underscores(name_a) != underscores(name_b))
-		return underscores(name_a) > underscores(name_b) ? -1 : 1;
+	if (a->underscores != b->underscores)
+		return a->underscores > b->underscores ? -1 : 1;
 	return strcmp(name_b, name_a);
 }
 
 static int read_tables(struct symbols *symbols, const struct elf_code *code)
 {
-	int result = elf_code_each(code, ELF_FULL, SYMBOLS_SECTION_BYTES_MAX, add, symbols);
+	int result = elf_code_each(code, ELF_FULL, SYMBOLS_TABLES_BYTES_MAX, add, symbols);
 
 	symbols->segments = *elf_code_segments(code);
 	if (!result && !symbols->count)
-		result = elf_code_each(code, ELF_LINKING, SYMBOLS_SECTION_BYTES_MAX, add, symbols);
+		result = elf_code_each(code, ELF_LINKING, SYMBOLS_TABLES_BYTES_MAX, add, symbols);
 	return result < 0 ? result : 0;
 }
 

@@ -16,9 +16,9 @@
 struct symbols;
 
 enum {
-	SYMBOLS_COUNT_MAX = 1 << 20,         /* more of one file are left out */
-	SYMBOLS_SECTION_BYTES_MAX = 1 << 26, /* larger tables are not read */
-	SYMBOLS_NAME_MAX = 255,              /* longer names are cut */
+	SYMBOLS_COUNT_MAX = 1 << 20,        /* more of one file are left out */
+	SYMBOLS_TABLES_BYTES_MAX = 1 << 26, /* of tables of one file; what would make more is not read */
+	SYMBOLS_NAME_MAX = 255,             /* longer names are cut */
 };
 
 /*

@@ -73,7 +73,7 @@ static int find_elf(Dwfl_Module *module, void **context, const char *name, Dwarf
 		return -1;
 	fd = mapping ? mappings_open(unwinder->mappings, mapping, &about) : -1;
 	own->state = fd < 0 ? UNREADABLE : debug_info_is_trusted(fd) ? OPENED : UNTRUSTED;
-	*elf = own->state == OPENED ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	*elf = own->state == OPENED && debug_info_is_sound(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (*elf)
 		return fd;
 	if (own->state == OPENED)
