@@ -30,13 +30,25 @@ struct asterism_recording {
 	bool has_ended;
 };
 
+/*
+ * Who gives the text may be a client, and we root: a sensor may be named by a file, which must not be opened because
+ * they say so.
+ */
+static int refuse_sensors(const char *text, struct asterism_diag *diag)
+{
+	if (!text || !selection_names_sensors(text))
+		return 0;
+	return diag_error(diag, NULL, -EINVAL,
+			  "sensors of applications are not recorded here: 'asterism record' takes them");
+}
+
 /* Adds what text asks for. */
 static int select_events(struct asterism_recording *recording, const char *text, struct selection *selection)
 {
 	struct asterism_diag *diag = recording->session->diag;
-	int result = 0;
+	int result = refuse_sensors(text, diag);
 
-	if (!text || *text == SELECTION_EXCLUDES)
+	if (!result && (!text || *text == SELECTION_EXCLUDES))
 		result = selection_add_usual(selection, recording->catalog, selection_default, diag);
 	return result || !text ? result : selection_add(selection, recording->catalog, text, diag);
 }
@@ -109,9 +121,6 @@ static int open_recording(struct asterism_recording *recording)
 	result = session_catalog_new(diag, &recording->catalog);
 	if (!result)
 		result = select_events(recording, recording->options.events, &recording->what);
-	if (!result && recording->what.sensor_count)
-		result = diag_error(diag, NULL, -EINVAL,
-				    "sensors of applications are not recorded here: 'asterism record' takes them");
 	if (!result && !recording->what.count)
 		result = diag_error(diag, NULL, -EINVAL, "nothing would be recorded");
 	if (!result)
@@ -194,7 +203,7 @@ static int select_more(struct asterism_recording *recording, const char *text, s
 		if (length >= sizeof item)
 			return diag_error(diag, NULL, -EINVAL, "there is no event with such a long name");
 		snprintf(item, sizeof item, "%.*s", (int)length, text);
-		result = selection_add(wanted, recording->catalog, *item == '+' ? item + 1 : item, diag);
+		result = selection_add(wanted, recording->catalog, *item == SELECTION_ADDS ? item + 1 : item, diag);
 		text += length + (text[length] == ',');
 	}
 	return result;
@@ -210,7 +219,10 @@ int asterism_recording_mask(struct asterism_recording *recording, const char *ev
 		return result;
 	if (!events || !*events)
 		return diag_error(session->diag, NULL, -EINVAL, "which events are to be recorded?");
-	if (*events == '+' || *events == SELECTION_EXCLUDES)
+	result = refuse_sensors(events, session->diag);
+	if (result)
+		return result;
+	if (*events == SELECTION_ADDS || *events == SELECTION_EXCLUDES)
 		result = select_more(recording, events, &wanted);
 	else
 		result = selection_add(&wanted, recording->catalog, events, session->diag);

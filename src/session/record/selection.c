@@ -346,6 +346,18 @@ static int add_item(struct selection *selection, struct event_catalog *catalog, 
 	return add_named(selection, catalog, name, has_fields ? &fields : NULL, diag);
 }
 
+bool selection_names_sensors(const char *text)
+{
+	for (const char *item = text; *item;) {
+		item += *item == SELECTION_ADDS;
+		if (strncmp(item, SENSOR_CATALOG_PREFIX, strlen(SENSOR_CATALOG_PREFIX)) == 0)
+			return true;
+		item += strcspn(item, ",");
+		item += *item == ',';
+	}
+	return false;
+}
+
 int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,
 		  struct asterism_diag *diag)
 {

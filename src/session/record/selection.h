@@ -37,7 +37,10 @@ void selection_fini(struct selection *selection);
 int selection_add(struct selection *selection, struct event_catalog *catalog, const char *text,
 		  struct asterism_diag *diag);
 
-enum { SELECTION_EXCLUDES = '!' };
+enum { SELECTION_EXCLUDES = '!', SELECTION_ADDS = '+' };
+
+/* Whether text asks for sensors of applications, with or without SELECTION_ADDS. Nothing is looked up for that. */
+bool selection_names_sensors(const char *text);
 
 /* Adds usual, one of the lists below, as far as this kernel raises it. Returns 0, -ENOMEM. */
 int selection_add_usual(struct selection *selection, struct event_catalog *catalog, const char *usual,

@@ -186,16 +186,20 @@ nobody() {
 	[[ $output == *"recordings cannot go to traces: the folder is not for root alone (chmod 700)"* ]]
 }
 
-@test "sensors of applications are refused, alone and among events, rather than left out" {
-	start --recordings traces
-	for events in sensor:order sys_enter_getppid,sensor:order; do
-		run --separate-stderr -2 ctl record start one -e $events
-		[[ $stderr == *"sensors of applications are not recorded here: 'asterism record' takes them" ]]
+@test "sensors of applications are refused, alone and among events, and no file is opened because a client names it" {
+	local refusal="sensors of applications are not recorded here: 'asterism record' takes them"
+	start --recordings traces --group nogroup --clients-record
+	for events in sensor:order sys_enter_getppid,sensor:order sensor:/etc/shadow sensor:/nowhere/x \
+		sys_enter_getppid,sensor:./own.events; do
+		run --separate-stderr -2 nobody record start one -e $events
+		[[ $stderr == *"$refusal" ]]
 	done
 	[ ! -e traces/one ]
 	ctl record start one -e sys_enter_getppid
-	run --separate-stderr -2 ctl record mask +sensor:order
-	[[ $stderr == *"what is recorded stays as it was"* ]]
+	for events in +sensor:order sensor:/etc/shadow +sys_enter_getpgid,+sensor:/nowhere/x; do
+		run --separate-stderr -2 ctl record mask $events
+		[[ $stderr == *"$refusal" ]]
+	done
 	[ "$(recorded 'r["types"], r["masked"]')" = "(['sys_enter_getppid'], 0)" ]
 	stop
 }
