@@ -14,9 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OPENING = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC };
+
+/* Who begins reader and writer of a pipe together may have the reader a little later. */
+enum { READER_PAUSES = CREATE_READER_MS / 10 };
+
+static const struct timespec reader_pause = { .tv_nsec = 10 * 1000 * 1000 };
+
+static const char no_output[] = "it is neither a file nor a pipe nor a character device";
 
 static int fail(int error, const char **why)
 {
@@ -90,7 +98,7 @@ static int take(int fd, const struct create_how *how, mode_t mode, const char **
 	if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))
 		return fd;
 	if (!S_ISREG(status.st_mode))
-		return refuse(fd, EINVAL, "it is neither a file nor a pipe nor a character device", why);
+		return refuse(fd, EINVAL, no_output, why);
 	if (status.st_uid != geteuid())
 		return refuse(fd, EEXIST, "it belongs to another user, and is not overwritten", why);
 	if (status.st_nlink > 1)
@@ -111,6 +119,39 @@ static int settle(int fd, mode_t mode, const char **why)
 	return fd;
 }
 
+static bool has_type(const char *path, mode_t type)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && (status.st_mode & S_IFMT) == type;
+}
+
+/*
+ * What is there already: opened without waiting for a reader, or for a line to be connected. With O_CREAT the kernel's
+ * own protection against others' files and pipes in /tmp holds, too.
+ */
+static int open_existing(const char *path, const struct create_how *how, mode_t mode, const char **why)
+{
+	bool waits = !(how->flags & O_NONBLOCK);
+	int flags = OPENING | O_CREAT | O_NONBLOCK | how->flags, fd = open(path, flags, mode);
+
+	for (int i = 0; fd < 0 && errno == ENXIO && waits && has_type(path, S_IFIFO) && i < READER_PAUSES; i++) {
+		nanosleep(&reader_pause, NULL);
+		fd = open(path, flags, mode);
+	}
+	if (fd < 0) {
+		fd = fail(errno, why);
+		if (fd == -ENXIO && has_type(path, S_IFIFO))
+			*why = "no process reads this pipe: begin its reader first";
+		else if (fd == -ENXIO && has_type(path, S_IFSOCK))
+			*why = no_output;
+		return fd;
+	}
+	if (waits && fcntl(fd, F_SETFL, how->flags))
+		return refuse(fd, errno, NULL, why);
+	return take(fd, how, mode, why);
+}
+
 int create_in(int folder, const char *name, mode_t mode, const char **why)
 {
 	int fd = openat(folder, name, OPENING | O_CREAT | O_EXCL, mode ? mode : CREATE_MODE);
@@ -128,10 +169,7 @@ int create_file(const char *path, const struct create_how *how, const char **why
 	fd = open(path, OPENING | O_CREAT | O_EXCL | how->flags, mode);
 	if (fd >= 0)
 		return settle(fd, mode, why);
-	/* With O_CREAT the kernel's own protection against others' files and pipes in /tmp holds, too. */
-	if (errno == EEXIST)
-		fd = open(path, OPENING | O_CREAT | how->flags, mode);
-	return fd < 0 ? fail(errno, why) : take(fd, how, mode, why);
+	return errno == EEXIST ? open_existing(path, how, mode, why) : fail(errno, why);
 }
 
 /* Without slashes at its end, behind which a link would be followed after all. */

@@ -12,7 +12,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { CREATE_MODE = 0600 };
+enum {
+	CREATE_MODE = 0600,
+	CREATE_READER_MS = 2000, /* how long a pipe waits for a reader */
+};
 
 struct create_how {
 	mode_t mode; /* of files; 0: CREATE_MODE */
@@ -21,7 +24,8 @@ struct create_how {
 
 /*
  * Opens path to write to. A file that is there must be the user's own and have this one name. Pipes and character
- * devices are taken as they are. /dev/stdout, /dev/stderr and /dev/fd/N are the descriptors of this process, as
+ * devices are taken as they are; a pipe that nobody reads is refused, after CREATE_READER_MS or, under O_NONBLOCK, at
+ * once. /dev/stdout, /dev/stderr and /dev/fd/N are the descriptors of this process, as
  * everywhere.
  */
 int create_file(const char *path, const struct create_how *how, const char **why);

@@ -102,6 +102,15 @@ refused() {
 	[ "$(cat file)" = mine ]
 }
 
+@test "a pipe that nobody reads, and a socket, are refused rather than waited for" {
+	mkfifo pipe
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+	refused dump pipe "no process reads this pipe: begin its reader first"
+	for command in compile header replay dump; do
+		refused $command socket "it is neither a file nor a pipe nor a character device"
+	done
+}
+
 @test "pipes, devices and descriptors work as everywhere" {
 	for command in compile header replay dump; do
 		write $command -o out
