@@ -7,6 +7,7 @@
 #include "cmd/options/status.h"
 #include "cmd/sensors/dump.h"
 #include "cmd/sensors/live.h"
+#include "cmd/text/json-text.h"
 #include "cmd/text/signals.h"
 #include "meaning/meaning.h"
 #include "sensor/directory.h"
@@ -90,13 +91,6 @@ static void put_text(const struct live_sensors *live)
 	}
 }
 
-static json_t *text_or_null(const char *text)
-{
-	json_t *value = text ? json_string(text) : NULL;
-
-	return value ? value : json_null();
-}
-
 static json_t *fields_of(const struct event_type *type)
 {
 	json_t *fields = json_array();
@@ -104,17 +98,17 @@ static json_t *fields_of(const struct event_type *type)
 	for (uint32_t i = 0; i < type->own_count; i++) {
 		const struct event_field *field = &type->fields[i];
 
-		json_array_append_new(
-			fields, json_pack("{s:s, s:s, s:I, s:o, s:o}", "field", field->name, "type",
-					  event_value_name(field->value), "bytes", (json_int_t)field->bytes, "unit",
-					  text_or_null(stands_for(field)), "doc", text_or_null(field->doc)));
+		json_array_append_new(fields,
+				      json_pack("{s:s, s:s, s:I, s:o, s:o}", "field", field->name, "type",
+						event_value_name(field->value), "bytes", (json_int_t)field->bytes,
+						"unit", json_text(stands_for(field)), "doc", json_text(field->doc)));
 	}
 	return fields;
 }
 
 static json_t *type_object(const struct live_type *live)
 {
-	return json_pack("{s:s, s:o, s:i, s:o}", "sensor", live->type->name, "doc", text_or_null(live->type->doc),
+	return json_pack("{s:s, s:o, s:i, s:o}", "sensor", live->type->name, "doc", json_text(live->type->doc),
 			 "readers", (int)live->readers, "fields", fields_of(live->type));
 }
 
@@ -130,16 +124,14 @@ static void put_json(const struct live_sensors *live)
 			if (!live->types[next].is_absent)
 				json_array_append_new(types, type_object(&live->types[next]));
 		object = json_pack("{s:I, s:o, s:o, s:I, s:b, s:I, s:f, s:I, s:I, s:o}", "pid",
-				   (json_int_t)process->told.pid, "comm", text_or_null(process->told.comm), "path",
-				   text_or_null(process->told.path), "uid", (json_int_t)process->told.uid, "ended",
+				   (json_int_t)process->told.pid, "comm", json_text(process->told.comm), "path",
+				   json_text(process->told.path), "uid", (json_int_t)process->told.uid, "ended",
 				   (int)process->told.is_ended, "events", (json_int_t)process->events, "rate",
 				   process->rate, "dropped", (json_int_t)process->dropped, "unfinished",
 				   (json_int_t)process->unfinished, "sensors", types);
 		if (process->fault)
 			json_object_set_new(object, "unreadable", json_string(strerror(-process->fault)));
-		json_dumpf(object, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(object);
+		json_text_put(object);
 	}
 }
 

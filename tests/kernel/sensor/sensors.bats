@@ -268,3 +268,24 @@ values_of() {
 		[[ " $(values_of id)" == *" $id "* ]]
 	done
 }
+
+@test "what a process is called turns no text around, and comes whole, in JSON as on a terminal" {
+	local odd=$'odd\u202ename\u2066\x9b'
+	cp "$plant" "$odd"
+	"$ASTERISM" sensors --serve &
+	started=$!
+	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
+	"./$odd" requests 1 60000 100 &
+	started+=" $!"
+	for _ in $(seq 100); do
+		"$ASTERISM" sensors -f json >listed
+		! grep -q request_begin listed || break
+		sleep 0.1
+	done
+	[[ $(cat listed) == *'/odd\u202ename\u2066'* ]]
+	[[ $("$ASTERISM" sensors) == *'/odd\342\200\256name\342\201\246'* ]]
+	python3 -c 'import json
+process = json.loads(open("listed").readline())
+assert process["comm"] == "odd\u202ename\u2066\ufffd", process
+assert process["path"].endswith("/odd\u202ename\u2066\ufffd"), process'
+}
