@@ -39,6 +39,10 @@ static const struct cli_entry failures[] = {
 	{ "asterism is killed (kill -9)",
 	  { "no: what was in the kernel is gone within a second, stopped processes go on, held system calls fail",
 	    "nothing; what was written can be read", "137" } },
+	{ "asterism and its watchdog, asterism-keep, are killed in the same instant (kill -9 of both, cgroup.kill)",
+	  { "no: what was in the kernel is gone within a second, but stopped processes stand still: let them go on by "
+	    "'kill -CONT PID', a frozen cgroup by 'echo 0 >.../cgroup.freeze'",
+	    "nothing; what was written can be read", "137" } },
 	{ "the output of asterismd cannot be written",
 	  { "yes", "in its log; its metrics say how many matches are missing. Writing is tried again",
 	    "it stays up" } },
