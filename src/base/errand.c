@@ -150,3 +150,12 @@ int errand_do(struct errand *errand, uint64_t argument, uint64_t patience_ns)
 	pthread_mutex_unlock(&errand->lock);
 	return result;
 }
+
+bool errand_is_idle(struct errand *errand)
+{
+	pthread_mutex_lock(&errand->lock);
+	bool is_idle = !errand->is_under_way;
+
+	pthread_mutex_unlock(&errand->lock);
+	return is_idle;
+}

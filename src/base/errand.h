@@ -7,6 +7,7 @@
  * when it is given up is still done, and until then nothing else is. Belongs to one thread.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct errand;
@@ -23,5 +24,8 @@ void errand_free(struct errand *errand);
 /* Has work done, with argument. Returns what it does; -ETIMEDOUT: not within patience_ns; -EAGAIN: what was given up is
  * under way. */
 int errand_do(struct errand *errand, uint64_t argument, uint64_t patience_ns);
+
+/* Whether nothing is under way: then what work has left in its context may be looked at. */
+bool errand_is_idle(struct errand *errand);
 
 #endif

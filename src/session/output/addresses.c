@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "session/output/allowance.h"
 #include "session/output/frames-priv.h"
 
 #include <errno.h>
@@ -21,8 +22,7 @@ enum {
 	PROCESSES = 8,
 	NAMES = 32,
 	KEPT_NS = 100 * 1000 * 1000,
-	READING_NS_MAX = 500 * 1000 * 1000, /* at a stretch; */
-	READING_SHARE = 8,                  /* of all time: one in so many */
+	READING_NS_MAX = 500 * 1000 * 1000,
 	NOTHING_BELOW = 4096,
 };
 
@@ -40,7 +40,7 @@ struct process {
 struct addresses {
 	struct frames *frames;
 	struct process processes[PROCESSES];
-	uint64_t reading_ns, asked_ns; /* what may be spent; when that was reckoned */
+	struct allowance reading; /* who looks at many processes has no time for their events */
 };
 
 struct addresses *addresses_new(struct frames *frames)
@@ -50,7 +50,7 @@ struct addresses *addresses_new(struct frames *frames)
 	if (!addresses)
 		return NULL;
 	addresses->frames = frames;
-	addresses->reading_ns = READING_NS_MAX;
+	addresses->reading = allowance_of(READING_NS_MAX);
 	return addresses;
 }
 
@@ -101,25 +101,6 @@ static int read_process(struct frames *frames, struct process *process, const st
 	return map_log_read(frames_log(frames), match->pid, match->ts, &process->mappings);
 }
 
-/* Who looks at many processes has no time for their events. */
-static bool may_read(struct addresses *addresses, uint64_t now_ns)
-{
-	uint64_t more = addresses->asked_ns ? (now_ns - addresses->asked_ns) / READING_SHARE : 0;
-
-	addresses->asked_ns = now_ns;
-	addresses->reading_ns += more;
-	if (addresses->reading_ns > READING_NS_MAX)
-		addresses->reading_ns = READING_NS_MAX;
-	return addresses->reading_ns > 0;
-}
-
-static void spend(struct addresses *addresses, uint64_t since_ns)
-{
-	uint64_t spent = clock_now_ns() - since_ns;
-
-	addresses->reading_ns -= spent < addresses->reading_ns ? spent : addresses->reading_ns;
-}
-
 /* What was not known of it then may be known of it later. */
 static bool holds_at(const struct process *process, uint64_t ts)
 {
@@ -135,12 +116,12 @@ static struct process *process_of(struct addresses *addresses, const struct prog
 	if (process->pid == match->pid && now_ns < process->until_ns && holds_at(process, match->ts) &&
 	    strncmp(process->comm, match->comm, sizeof process->comm) == 0)
 		return process;
-	if (!may_read(addresses, now_ns))
+	if (!allowance_left(&addresses->reading, now_ns))
 		return NULL;
 	forget(process);
 	if (read_process(addresses->frames, process, match))
 		process->mappings.count = 0;
-	spend(addresses, now_ns);
+	allowance_spend(&addresses->reading, clock_now_ns() - now_ns);
 	process->pid = match->pid;
 	process->until_ns = now_ns + KEPT_NS;
 	process->seen_ns = match->ts;
@@ -239,13 +220,13 @@ static bool learn(struct addresses *addresses, struct process *process, uint64_t
 	uint32_t index = (address >> 3) % NAMES;
 	uint64_t now_ns = clock_now_ns();
 
-	if (!may_read(addresses, now_ns))
+	if (!allowance_left(&addresses->reading, now_ns))
 		return false;
 	process->names[index].address = address;
 	text_fini(&process->names[index].text);
 	frames_begin(addresses->frames);
 	put_name(addresses->frames, process, address, &process->names[index].text);
-	spend(addresses, now_ns);
+	allowance_spend(&addresses->reading, clock_now_ns() - now_ns);
 	return true;
 }
 

@@ -22,8 +22,8 @@ struct frames_file {
 		off_t size;
 		struct timespec changed;
 	} identity;
-	struct symbols *symbols[FRAMES_PARTS]; /* NULL: it has none, or they were not wanted yet */
-	bool is_read[FRAMES_PARTS];
+	struct symbols *symbols[FRAMES_PARTS]; /* NULL: it has none, or they were not wanted, or read, yet */
+	bool is_read[FRAMES_PARTS], is_debug_sought;
 	struct debug_info *debug; /* NULL: likewise */
 	uint64_t used;            /* when, in calls */
 };

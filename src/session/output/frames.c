@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "session/output/allowance.h"
+#include "session/output/symbol-reader.h"
 #include "session/output/unwind-registers.h"
 #include "session/output/unwinder.h"
 
@@ -25,7 +27,13 @@ struct frames {
 	struct frames_file files[FRAMES_FILES_MAX];
 	uint32_t file_count;
 	uint64_t calls;
-	size_t bytes;              /* of all symbols */
+	size_t bytes;                 /* of all symbols */
+	struct symbol_reader *reader; /* NULL: there is none yet */
+	struct allowance waiting;     /* for it */
+	struct {
+		struct frames_identity identity;
+		enum elf_part part;
+	} late;                    /* what the reader was not waited for */
 	struct mappings mappings;  /* of the process being looked at */
 	struct map_log *log;       /* NULL: there is none */
 	struct unwinder *unwinder; /* NULL: no stack was copied yet */
@@ -42,6 +50,8 @@ struct frames *frames_new(bool live)
 {
 	struct frames *frames = alloc_zero(1, sizeof *frames);
 
+	if (frames)
+		frames->waiting = allowance_of(FRAMES_PATIENCE_NS);
 	if (frames && live)
 		frames->log = map_log_open();
 	return frames;
@@ -81,6 +91,7 @@ void frames_free(struct frames *frames)
 		forget_file(frames, 0);
 	for (uint32_t i = 0; i <= FRAMES_THREADS_MAX; i++)
 		forget_names(&frames->named[i]);
+	symbol_reader_free(frames->reader);
 	mappings_fini(&frames->mappings);
 	unwinder_free(frames->unwinder);
 	map_log_free(frames->log);
@@ -125,22 +136,51 @@ static struct frames_file *listed(struct frames *frames, const struct frames_ide
 	return &frames->files[frames->file_count++];
 }
 
-/* Reads the symbols of a part, for which others may have to be forgotten. Returns the file: it may have been moved. */
-static struct frames_file *read_part(struct frames *frames, struct frames_file *file, int fd, enum elf_part part)
+/* Keeps the symbols of a part, for which others may have to be forgotten. */
+static struct frames_file *keep(struct frames *frames, const struct frames_identity *identity, enum elf_part part,
+				struct symbols *symbols)
 {
-	const struct frames_identity identity = file->identity;
-	struct symbols *symbols = NULL;
-
-	symbols_read(fd, part, &symbols);
+	struct frames_file *file = listed(frames, identity);
 	size_t bytes = symbols ? symbols_bytes(symbols) : 0;
 
 	file->used = UINT64_MAX;
 	while (frames->file_count > 1 && frames->bytes + bytes > FRAMES_BYTES_MAX)
 		forget_file(frames, least_used(frames));
-	file = listed(frames, &identity);
+	file = listed(frames, identity);
+	file->used = frames->calls;
 	file->symbols[part] = symbols;
 	file->is_read[part] = true;
 	frames->bytes += bytes;
+	return file;
+}
+
+/* What was read after all. */
+static void keep_late(struct frames *frames)
+{
+	struct symbols *symbols;
+
+	if (frames->reader && symbol_reader_take(frames->reader, &symbols))
+		keep(frames, &frames->late.identity, frames->late.part, symbols);
+}
+
+/* Reads the symbols of a part, unless that takes too long. Returns the file: it may have been moved. */
+static struct frames_file *read_part(struct frames *frames, struct frames_file *file, int fd, enum elf_part part)
+{
+	const struct frames_identity identity = file->identity;
+	uint64_t now_ns = clock_now_ns();
+	struct symbols *symbols = NULL;
+	int result;
+
+	if (!frames->reader && symbol_reader_new(&frames->reader))
+		return file;
+	result = symbol_reader_read(frames->reader, fd, part, allowance_left(&frames->waiting, now_ns), &symbols);
+	allowance_spend(&frames->waiting, clock_now_ns() - now_ns);
+	if (result == -EAGAIN)
+		return file;
+	if (result != -ETIMEDOUT)
+		return keep(frames, &identity, part, symbols);
+	frames->late.identity = identity;
+	frames->late.part = part;
 	return file;
 }
 
@@ -152,13 +192,15 @@ const struct frames_file *frames_file_of(struct frames *frames, const struct map
 
 	if (fd < 0)
 		return NULL;
+	keep_late(frames);
 	const struct frames_identity identity = { about.st_dev, about.st_ino, about.st_size, about.st_mtim };
 	struct frames_file *file = listed(frames, &identity);
 
-	if (!file->is_read[part]) {
+	if (!file->is_read[part])
 		file = read_part(frames, file, fd, part);
-		if (file->symbols[part] && !file->debug)
-			file->debug = debug_info_open(fd, mappings_name(mappings, mapping));
+	if (file->symbols[part] && !file->is_debug_sought) {
+		file->is_debug_sought = true;
+		file->debug = debug_info_open(fd, mappings_name(mappings, mapping));
 	}
 	file->used = frames->calls;
 	close(fd);

@@ -5,7 +5,9 @@
 /*
  * What the addresses of a stack mean: "function+0x12 (/path/of/file)"; "0x1234 (/path/of/file)", a place in the file,
  * where no function is known there; "0x7f0012345678", where nothing is known to be. What is known of files is kept, as
- * much as FRAMES_BYTES_MAX.
+ * much as FRAMES_BYTES_MAX. A thread of our own reads their symbols. It is waited for no longer than
+ * FRAMES_PATIENCE_NS at a stretch, and an eighth of all time: functions of a file that takes longer have names from
+ * when it was read.
  */
 
 #include "program/match.h"
@@ -14,7 +16,12 @@
 
 struct frames;
 
-enum { FRAMES_FILES_MAX = 64, FRAMES_BYTES_MAX = 1 << 27, FRAMES_THREADS_MAX = 8 };
+enum {
+	FRAMES_FILES_MAX = 64,
+	FRAMES_BYTES_MAX = 1 << 27,
+	FRAMES_THREADS_MAX = 8,
+	FRAMES_PATIENCE_NS = 250 * 1000 * 1000
+};
 
 /* live: processes may end before their stacks are looked at, and what they have mapped is logged from now on. */
 struct frames *frames_new(bool live);

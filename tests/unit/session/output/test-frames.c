@@ -20,7 +20,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -369,6 +371,61 @@ static void memory_may_be_short(void **state)
 	}
 }
 
+static uint64_t cpu_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(clock, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A file with very many functions, in no order, that others may write; its first page is mapped as code. */
+static void *map_large_file(size_t count)
+{
+	struct image image = good_image();
+	char path[] = "/tmp/asterism-large-XXXXXX";
+	Elf64_Sym *symbols = calloc(count, sizeof *symbols);
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && symbols);
+	for (size_t i = 1; i < count; i++)
+		symbols[i] = function(15, i * 7919 % count, 1, STB_LOCAL);
+	symbols[1] = function(9, 0, 1, STB_GLOBAL);
+	image.segment.p_offset = 0;
+	image.sections[1].sh_offset = sizeof image;
+	image.sections[1].sh_size = count * sizeof *symbols;
+	assert_int_equal(write(fd, &image, sizeof image), sizeof image);
+	assert_int_equal(write(fd, symbols, count * sizeof *symbols), count * sizeof *symbols);
+	assert_int_equal(fchmod(fd, 0666), 0);
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	unlink(path);
+	close(fd);
+	free(symbols);
+	assert_true(code != MAP_FAILED);
+	return code;
+}
+
+/* Who asks has others to see to: another thread reads, and is not waited for as long as it takes. */
+static void large_files_are_read_elsewhere(void **state)
+{
+	void *code = map_large_file(2000000);
+	const uint64_t stack[] = { (uintptr_t)code };
+	const struct program_match match = match_of(getpid(), stack, 1);
+	struct frames *frames = frames_new(false);
+	uint64_t own = cpu_ns(CLOCK_THREAD_CPUTIME_ID), all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	(void)state;
+	assert_non_null(frames);
+	while (strncmp(named(frames, &match, false)[0], "first+0x0 (/tmp/asterism-large-", 31) != 0)
+		usleep(20000);
+	own = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - own;
+	all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - all;
+	assert_true(own * 2 < all);
+	frames_free(frames);
+	munmap(code, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +434,7 @@ int main(void)
 		cmocka_unit_test(no_elf_is_said),
 		cmocka_unit_test(sizes_that_lie_are_refused),
 		cmocka_unit_test(own_functions_have_names),
+		cmocka_unit_test(large_files_are_read_elsewhere),
 		cmocka_unit_test(nobody_has_addresses),
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(own_addresses_have_names),
