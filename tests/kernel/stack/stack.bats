@@ -254,3 +254,35 @@ strip_apart() {
 	done
 	[ "$(tr '\n' ' ' <all)" = "True False " ]
 }
+
+@test "headers of a file that ask for a million sections take no memory" {
+	local peak
+	cp "$plant" hostile
+	python3 - <<-'END'
+		import os, struct
+		with open("hostile", "r+b") as file:
+		    place, count = (os.path.getsize("hostile") + 4095) // 4096 * 4096, 1 << 20
+		    file.seek(0x28)
+		    file.write(struct.pack("<Q", place))  # e_shoff
+		    file.seek(0x3c)
+		    file.write(struct.pack("<H", 0))  # e_shnum: the first section's sh_size says how many
+		    file.seek(place + 0x20)
+		    file.write(struct.pack("<Q", count))
+		    file.truncate(place + 64 * count)
+	END
+	mkfifo input
+	"$ASTERISM" run -f json -o out asked.rule -- "$PWD/hostile" storm 1 <input 3>&- &
+	session=$!
+	exec 9>input
+	for _ in $(seq 500); do
+		! grep -q '"match"' out 2>/dev/null || break
+		sleep 0.02
+	done
+	peak=$(awk '/^VmHWM/ { print $2 }' /proc/$session/status)
+	exec 9>&-
+	wait "$session"
+	session=
+	holds out 'm and all("0x" in frame for frame in m[0]["stack"])'
+	echo "$peak KiB"
+	[ "$peak" -lt 300000 ]
+}
