@@ -135,3 +135,19 @@ refused() {
 	done
 	[ -e /dev/stdout ]
 }
+
+@test "report: a file whose ending names no form is refused, with the forms that there are" {
+	for file in page.svg trace.d/page.pdf; do
+		run --separate-stderr -2 "$ASTERISM" report -o "$file" t
+		[ "${stderr_lines[0]}" = "asterism: error: no report is written as .${file##*.}: $file" ]
+		[[ ${stderr_lines[1]} == "help: the forms are .txt, .json, .csv and .html; "* ]]
+		[ ! -e "$file" ]
+	done
+}
+
+@test "report: a name without an ending is text, and -f decides for any name" {
+	mkdir some.d
+	"$ASTERISM" report -o some.d/page t
+	"$ASTERISM" report -f text -o page.svg t
+	cmp some.d/page page.svg
+}

@@ -43,17 +43,32 @@ static const struct {
 	{ &report_form_html, ".html" },
 };
 
-static const struct report_form *form_of(const struct cli_arguments *arguments)
+/* The ending of a file's name, or NULL. */
+static const char *ending_of(const char *file)
 {
-	const char *file = arguments->options[OPTION_OUTPUT].text, *ending = file ? strrchr(file, '.') : NULL;
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
 
+	return dot > base ? dot : NULL;
+}
+
+static int choose_form(const struct cli_arguments *arguments, const struct report_form **form)
+{
+	const char *file = arguments->options[OPTION_OUTPUT].text, *ending = file ? ending_of(file) : NULL;
+
+	*form = &report_form_text;
 	if (cli_has(arguments, OPTION_FORMAT_REPORT))
-		return forms[arguments->options[OPTION_FORMAT_REPORT].number].form;
-	for (size_t i = 0; ending && i < sizeof forms / sizeof *forms; i++) {
-		if (strcmp(ending, forms[i].ending) == 0)
-			return forms[i].form;
+		*form = forms[arguments->options[OPTION_FORMAT_REPORT].number].form;
+	if (cli_has(arguments, OPTION_FORMAT_REPORT) || !ending)
+		return STATUS_FINE;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		if (strcmp(ending, forms[i].ending) != 0)
+			continue;
+		*form = forms[i].form;
+		return STATUS_FINE;
 	}
-	return &report_form_text;
+	cli_error("no report is written as %s: %s", ending, file);
+	cli_hint("the forms are .txt, .json, .csv and .html; -f text writes text to a file of any name");
+	return STATUS_USAGE;
 }
 
 static int unknown_report(const char *name, size_t length)
@@ -228,7 +243,8 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	struct report_options options = options_of(arguments);
 	int status = check_only(only);
 
-	command->form = form_of(arguments);
+	if (!status)
+		status = choose_form(arguments, &command->form);
 	command->file = file && strcmp(file, "-") != 0 ? file : NULL;
 	if (!status)
 		status = inputs_open(&command->inputs, arguments);
