@@ -83,6 +83,42 @@ static bool concerns(const struct cmd_assumption *assumed, const char *rule)
 	       (strlen(rule) == assumed->rule_length && strncmp(rule, assumed->rule, assumed->rule_length) == 0);
 }
 
+static int unknown_rule(const struct run *run, const struct cmd_assumption *assumed)
+{
+	const struct program *program = session_rules_program(run->rules);
+	struct text_buffer names = { 0 };
+	char *hint = NULL;
+
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		text_printf(&names, "%s%s", i ? " " : "the rules are ", program_text(program, program->rules[i].name));
+	if (text_take(&names, &hint))
+		return -ENOMEM;
+	diag_add(run->diag, ASTERISM_ERROR, NULL, hint, "--assume: there is no rule '%.*s'", (int)assumed->rule_length,
+		 assumed->rule);
+	alloc_free(hint);
+	return -EINVAL;
+}
+
+/* Whether each rule that is named is there. */
+static int check_assumptions(const struct run *run)
+{
+	const struct cli_value *option = &run->arguments->options[OPTION_ASSUME];
+	const struct program *program = session_rules_program(run->rules);
+
+	for (size_t i = 0; i < option->count; i++) {
+		struct cmd_assumption assumed;
+		bool found = false;
+
+		if (!cmd_assumption_read(option->texts[i], &assumed))
+			continue;
+		for (uint32_t j = 0; j < program->rule_count && !found; j++)
+			found = concerns(&assumed, program_text(program, program->rules[j].name));
+		if (!found)
+			return unknown_rule(run, &assumed);
+	}
+	return 0;
+}
+
 /* Those of rule, of all that are assumed. */
 static size_t find_assumptions(const struct run *run, const char *rule, struct model_assumption *found)
 {
@@ -161,8 +197,10 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 		.diag = asterism_diag_new(),
 	};
 	bool is_text = arguments->options[OPTION_GRAPH_FORMAT].number == 0;
-	int result = run.diag ? replay(&run) : -ENOMEM;
+	int result = run.diag ? check_assumptions(&run) : -ENOMEM;
 
+	if (!result)
+		result = replay(&run);
 	if (!result)
 		warn_of_losses(&run);
 	for (uint32_t i = 0; i < session_rules_program(rules)->rule_count && !result; i++) {
