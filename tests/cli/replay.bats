@@ -37,6 +37,13 @@ setup() {
 	[ -z "$stderr" ]
 }
 
+@test "text: whose the matches are, where another rule has none" {
+	run --separate-stderr -0 "$ASTERISM" replay pair.rule -r 'RULE all PATTERN { A }' -r 'RULE none PATTERN { A:a } WHERE { a.x > 7 }' pair.jsonl
+	[[ ${stderr_lines[*]} == *"note: 2 matches of 2 rules, 3 events in "*"rule none did not match"* ]]
+	run --separate-stderr -0 "$ASTERISM" replay pair.rule -r 'RULE none PATTERN { A:a } WHERE { a.x > 7 }' pair.jsonl
+	[[ ${stderr_lines[0]} == "asterism: note: 1 match of pair, 3 events in "* ]]
+}
+
 @test "events from standard input" {
 	run --separate-stderr -0 "$ASTERISM" replay -f json pair.rule - <pair.jsonl
 	[ "${lines[0]}" = "$match" ]

@@ -287,15 +287,40 @@ static void put_refusals(const struct sink *sink, const struct session_refusals 
 }
 
 /* Those that were only counted, too, but for steps that say nothing on purpose. */
+static uint64_t matches_of_rule(const struct sink *sink, const struct session_totals *totals, uint32_t rule)
+{
+	const struct program_rule *row = &sink->program->rules[rule];
+
+	return !(row->flags & PROGRAM_RULE_SILENT) && result_is_reported(row, sink->least_severity)
+		       ? totals->rules[rule].matches
+		       : 0;
+}
+
 static uint64_t matches_of(const struct sink *sink, const struct session_totals *totals)
 {
 	uint64_t matches = 0;
 
 	for (uint32_t i = 0; i < totals->rule_count; i++)
-		if (!(sink->program->rules[i].flags & PROGRAM_RULE_SILENT) &&
-		    result_is_reported(&sink->program->rules[i], sink->least_severity))
-			matches += totals->rules[i].matches;
+		matches += matches_of_rule(sink, totals, i);
 	return matches;
+}
+
+/* Whose the matches are, where another rule has none: "slow", "2 rules"; else NULL. */
+static const char *whose(const struct sink *sink, const struct session_totals *totals, char *text, size_t bytes)
+{
+	uint32_t matched = 0, missed = 0, last = 0;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++) {
+		if (matches_of_rule(sink, totals, i)) {
+			matched++;
+			last = i;
+		}
+		missed += totals->rules[i].matches == 0 && sink->program->rules[i].semantics != PROGRAM_MACHINE;
+	}
+	if (!matched || !missed)
+		return NULL;
+	snprintf(text, bytes, "%" PRIu32 " rules", matched);
+	return matched > 1 ? text : program_text(sink->program, sink->program->rules[last].name);
 }
 
 /* What --min-severity has kept back. */
@@ -324,6 +349,8 @@ static void put_summary(struct sink *sink, const struct session_totals *totals)
 {
 	double seconds = (double)totals->elapsed_ns / 1e9;
 	uint64_t matches = matches_of(sink, totals);
+	char text[32];
+	const char *owner = whose(sink, totals, text, sizeof text);
 
 	repeats_put_hidden(sink->lines.stream, &sink->repeats, sink->program);
 	result_write_tallies(sink->lines.stream, &totals->tallies);
@@ -334,9 +361,9 @@ static void put_summary(struct sink *sink, const struct session_totals *totals)
 	if (sink->verbose)
 		result_write_table(stderr, sink->program, totals);
 	else
-		cli_note("%" PRIu64 " match%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
-			 matches == 1 ? "" : "es", totals->events, totals->events == 1 ? "" : "s", seconds,
-			 totals->lost);
+		cli_note("%" PRIu64 " match%s%s%s, %" PRIu64 " event%s in %.3g s, %" PRIu64 " lost", matches,
+			 matches == 1 ? "" : "es", owner ? " of " : "", owner ? owner : "", totals->events,
+			 totals->events == 1 ? "" : "s", seconds, totals->lost);
 	put_unreported(sink, totals);
 	put_excepted(totals);
 }
