@@ -156,6 +156,31 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[[ $stderr == *"--set needs a value: NAME=VALUE"* ]]
 }
 
+@test "--set: a time without a unit counts ns, which is told" {
+	entry late 'PARAM longest = 50ms; EVENT A { x: i64 } RULE late PATTERN { [A:a, A:b] } WHERE { b.ts - a.ts > longest }' </dev/null
+	run --separate-stderr -0 "$ASTERISM" check @late --set longest=5
+	[[ $stderr == *"--set:1:9: warning: the parameter 'longest' takes a time: a bare number counts nanoseconds"*"say the unit: longest=5ns, "* ]]
+	for fine in 5ns 5ms 0; do
+		run --separate-stderr -0 "$ASTERISM" check @late --set "longest=$fine"
+		[ -z "$stderr" ]
+	done
+}
+
+@test "--set: a constant of the family that the parameter is compared with" {
+	ASTERISM_RULES=$SHIPPED
+	for call in @slow-syscall @call-latency; do
+		"$ASTERISM" explain "$call" --set call=74 >number
+		"$ASTERISM" explain "$call" --set call=fsync >name
+		cmp number name
+	done
+	run --separate-stderr -2 "$ASTERISM" check @call-latency --set call=fsnc
+	[[ $stderr == *"no constant of 'syscall' is named 'fsnc'"*"did you mean 'fsync'?"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @call-latency --set call=SIGKILL
+	[[ $stderr == *"no constant of 'syscall' is named 'SIGKILL'"* ]]
+	run --separate-stderr -2 "$ASTERISM" check @top-syscalls --set keys=fsync
+	[[ $stderr == *"'keys' is 'fsync'"* ]]
+}
+
 @test "--set for every file that has the parameter, and for one" {
 	entry calm 'PARAM slow_limit = 30; EVENT A { x: i64 } RULE calm PATTERN { A:a } WHERE { a.x > slow_limit }' </dev/null
 	names() {

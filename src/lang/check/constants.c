@@ -89,12 +89,48 @@ static bool is_event(struct lang_check *c, const struct lang_word *word, const s
 	return true;
 }
 
+static struct lang_expr *new_constant(struct lang_check *c, const struct diag_location *location, uint64_t number,
+				      const struct meaning *meaning)
+{
+	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, LANG_I64, location);
+
+	if (expr) {
+		expr->integer = number;
+		expr->meaning = meaning;
+	}
+	return expr;
+}
+
+/* The number of a name that stands for the same one in all families that have it; NULL: it has none, or several. */
+static struct lang_expr *of_any_family(struct lang_check *c, const struct lang_word *word)
+{
+	const struct meaning *meaning, *first = NULL;
+	int64_t number, found = 0;
+
+	for (size_t i = 0; (meaning = meaning_get(i)); i++) {
+		if (meaning_is_of_host(meaning) || !meaning_constant(meaning, word->text, &number))
+			continue;
+		if (first && number != found)
+			return NULL;
+		first = meaning;
+		found = number;
+	}
+	return first ? new_constant(c, &word->location, (uint64_t)found, NULL) : NULL;
+}
+
 struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_syntax_reference *reference,
 				   const char *meant)
 {
 	const struct lang_word *word = &reference->name;
 	const char *hint = reference->hint;
+	struct lang_expr *any = reference->is_set ? of_any_family(c, word) : NULL;
 
+	if (reference->is_set) {
+		if (!any)
+			lang_error(c->report, &word->location, "give its number",
+				   "'%s' alone is no constant, or several of different families", word->text);
+		return any;
+	}
 	if (!hint)
 		hint = meant;
 	if (!hint)
@@ -165,18 +201,6 @@ static void warn_of_sign(struct lang_check *c, const struct lang_syntax_expr *sy
 	if (meaning->form == MEANING_RESULT && is_name(syntax) && (int64_t)number > 0)
 		lang_warn(c->report, &syntax->location, lang_hint(c->report, "write -%s", syntax->reference->name.text),
 			  "a result is an error where it is negative");
-}
-
-static struct lang_expr *new_constant(struct lang_check *c, const struct diag_location *location, uint64_t number,
-				      const struct meaning *meaning)
-{
-	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, LANG_I64, location);
-
-	if (expr) {
-		expr->integer = number;
-		expr->meaning = meaning;
-	}
-	return expr;
 }
 
 struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,

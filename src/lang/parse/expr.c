@@ -117,10 +117,12 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	struct lang_syntax_reference *reference = lang_node(p, sizeof *reference);
 
 	bool plain = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
-	const char *hint = plain ? lang_params_nearest(p) : NULL;
+	bool is_set = p->token.param != NULL;
+	const char *hint = plain && !is_set ? lang_params_nearest(p) : NULL;
 
 	if (!expr || !reference || !lang_take_word(p, &reference->name, "a value"))
 		return NULL;
+	reference->is_set = is_set;
 	expr->reference = reference;
 	reference->hint = hint;
 	if (lang_accept(p, LANG_TOKEN_LBRACKET)) {
@@ -168,6 +170,8 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 	case LANG_TOKEN_LPAREN:
 		return parse_parentheses(p);
 	case LANG_TOKEN_WORD:
+		if (p->token.param)
+			return parse_reference(p);
 		if (lang_token_is(&p->token, "TRUE") || lang_token_is(&p->token, "FALSE"))
 			return parse_literal(p);
 		if (!lang_is_operator_word(&p->token) && !lang_at_modifier(p) && !lang_at_statement(p))

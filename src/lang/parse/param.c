@@ -168,6 +168,14 @@ bool lang_parse_setting(const struct lang_params *params, const struct diag_loca
 	lang_parser_init_at(
 		&p, &(struct lang_parser){ .report = params->report, .scratch = scratch, .arena = params->arena },
 		location);
+	if (p.token.kind == LANG_TOKEN_WORD && !lang_token_is(&p.token, "TRUE") && !lang_token_is(&p.token, "FALSE")) {
+		*value = p.token;
+		value->text = arena_text(params->arena, lang_token_bytes(&p.token), p.token.location.length);
+		if (!value->text)
+			lang_no_memory(params->report);
+		lang_advance(&p);
+		return value->text && (p.token.kind == LANG_TOKEN_END || lang_unexpected(&p, "nothing more", NULL));
+	}
 	return parse_constant(&p, value) &&
 	       (p.token.kind == LANG_TOKEN_END || lang_unexpected(&p, "nothing more", lang_hint_behind_number(&p)));
 }
@@ -238,6 +246,12 @@ bool lang_take_integer(struct lang_parser *p, struct lang_token *token, const ch
 {
 	lang_substitute(p);
 	*token = p->token;
+	if (token->kind == LANG_TOKEN_WORD && token->param) {
+		lang_error(p->report, &token->location, NULL, "expected %s but '%s' is '%s'", what, token->param->name,
+			   token->text);
+		lang_advance(p);
+		return false;
+	}
 	if (token->kind == LANG_TOKEN_WORD) {
 		const char *nearest = lang_params_nearest(p);
 

@@ -13,7 +13,8 @@ struct lang_param {
 	struct lang_param *next;
 	const char *name;
 	struct diag_location location;
-	struct lang_token value;    /* what it is worth: INTEGER, REAL, STRING, TRUTH, or BAD where it cannot be read */
+	struct lang_token
+		value; /* what it is worth: INTEGER, REAL, STRING, TRUTH; WORD: a constant's name; BAD: unread */
 	struct lang_token declared; /* what the file says it is */
 	const char *text, *default_text;
 };
@@ -42,7 +43,7 @@ struct lang_params_of_all {
 void lang_params_set(const struct lang_params_of_all *all, const struct lang_setting *setting,
 		     const struct diag_source *source);
 
-/* The constant that stands at place and takes all of it. False: reported. */
+/* The constant, or the name of one, that stands at location and takes all of it. False: reported. */
 bool lang_parse_setting(const struct lang_params *params, const struct diag_location *location, struct arena *scratch,
 			struct lang_token *value);
 

@@ -101,8 +101,9 @@ bool lang_take_word(struct lang_parser *p, struct lang_word *word, const char *w
 {
 	if (p->token.kind != LANG_TOKEN_WORD)
 		return lang_unexpected(p, what, NULL);
-	word->location = p->token.location;
-	word->text = arena_text(p->arena, lang_token_bytes(&p->token), p->token.location.length);
+	word->location = p->token.param ? p->token.param->value.location : p->token.location;
+	word->text = p->token.param ? p->token.text
+				    : arena_text(p->arena, lang_token_bytes(&p->token), p->token.location.length);
 	if (!word->text)
 		lang_no_memory(p->report);
 	lang_advance(p);

@@ -19,7 +19,9 @@ static const char *sort_name(const struct lang_token *value)
 	case LANG_TOKEN_TRUTH:
 		return "TRUE or FALSE";
 	default:
-		return value->unit == LANG_TIME ? "a time" : value->unit == LANG_SIZE ? "a size" : "an integer";
+		return value->unit == LANG_TIME   ? "a time"
+		       : value->unit == LANG_SIZE ? "a size"
+						  : "an integer or the name of a constant";
 	}
 }
 
@@ -31,6 +33,8 @@ static bool suits(const struct lang_token *declared, struct lang_token *value)
 		value->kind = LANG_TOKEN_REAL;
 		return true;
 	}
+	if (value->kind == LANG_TOKEN_WORD)
+		return declared->kind == LANG_TOKEN_INTEGER && declared->unit == LANG_PLAIN;
 	if (declared->kind != value->kind)
 		return false;
 	if (value->kind != LANG_TOKEN_INTEGER || declared->unit == value->unit)
@@ -153,6 +157,11 @@ static void set_one(struct assignment *assignment, const struct lang_params *fil
 		lang_note(report, &param->location, "the parameter is declared here");
 		return;
 	}
+	if (param->declared.unit == LANG_TIME && value.unit == LANG_PLAIN && value.integer != 0)
+		lang_warn(
+			report, &assignment->text,
+			lang_hint(report, "say the unit: %s=%sns, or us, ms, s, min, h", param->name, assignment->kept),
+			"the parameter '%s' takes a time: a bare number counts nanoseconds", param->name);
 	param->value = value;
 	param->text = assignment->kept;
 }

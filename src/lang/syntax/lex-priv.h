@@ -62,8 +62,8 @@ struct lang_token {
 	enum lang_unit_kind unit; /* INTEGER: what its unit makes of it; the value is in ns or bytes then */
 	uint64_t integer;         /* INTEGER; TRUTH: 0 or 1 */
 	double real;
-	const char *text;               /* STRING: decoded, NUL-terminated, without a NUL inside */
-	bool negative;                  /* INTEGER of a parameter: two's complement */
+	const char *text; /* STRING: decoded, NUL-terminated, without a NUL inside; WORD that a parameter was set to */
+	bool negative;    /* INTEGER of a parameter: two's complement */
 	const struct lang_param *param; /* whose value it is, where a parameter stands for a constant */
 };
 

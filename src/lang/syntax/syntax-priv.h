@@ -31,6 +31,7 @@ struct lang_syntax_reference {
 	struct lang_word name, first, second;
 	bool brackets;
 	const char *hint; /* what a name alone may have been meant as, or NULL */
+	bool is_set;      /* name is what a parameter was set to */
 };
 
 struct lang_syntax_expr {

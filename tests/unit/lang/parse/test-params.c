@@ -134,9 +134,10 @@ static void test_set_wrong(void **state)
 	(void)state;
 	expect_refused("patience", "1",
 		       "1:1+8: error: there is no parameter 'patience'\n\tthe parameters are n t z r b s\n");
-	expect_refused("n", "5ms",
-		       "1:3+3: error: the parameter 'n' takes an integer\n\tit is 3 in the file\n"
-		       "2:7+1: note: the parameter is declared here\n");
+	expect_refused(
+		"n", "5ms",
+		"1:3+3: error: the parameter 'n' takes an integer or the name of a constant\n\tit is 3 in the file\n"
+		"2:7+1: note: the parameter is declared here\n");
 	expect_refused("t", "4KiB",
 		       "1:3+4: error: the parameter 't' takes a time\n\tit is 20ms in the file\n"
 		       "2:19+1: note: the parameter is declared here\n");
@@ -272,10 +273,12 @@ static void test_set_files_wrong(void **state)
 {
 	(void)state;
 	expect_files_refused(&(struct lang_setting){ "limit", "5s" }, 2,
-			     "1:7+2: error: the parameter 'one.two.limit' takes an integer\n\tit is 3 in the file\n"
+			     "1:7+2: error: the parameter 'one.two.limit' takes an integer or the name of a "
+			     "constant\n\tit is 3 in the file\n"
 			     "1:37+5: note: the parameter is declared here\n");
 	expect_files_refused(&(struct lang_setting){ "limit", "TRUE" }, 2,
-			     "1:7+4: error: the parameter 'one.two.limit' takes an integer\n\tit is 3 in the file\n"
+			     "1:7+4: error: the parameter 'one.two.limit' takes an integer or the name of a "
+			     "constant\n\tit is 3 in the file\n"
 			     "1:37+5: note: the parameter is declared here\n"
 			     "1:7+4: error: the parameter 'held-asleep.limit' takes a time\n\tit is 20ms in the file\n"
 			     "1:63+5: note: the parameter is declared here\n");
