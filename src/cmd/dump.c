@@ -142,9 +142,9 @@ const struct cli_command cmd_dump = {
 		"whatever is shown of it: --from 1.5s is one and a half seconds after its first event, --from @TIME a "
 		"time on its clock in ns.\n\n"
 		"A trace that is damaged is shown up to the damage, and its other streams to their end.",
-	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_MODE,
-		     OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES, OPTION_TO,
-		     OPTION_VERBOSE },
+	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
+		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
+		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

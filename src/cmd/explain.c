@@ -125,7 +125,8 @@ static void explain_plan(const struct session_rules *rules, bool as_json, struct
 
 static bool goes_together(const struct cli_arguments *arguments)
 {
-	static const enum option_id of_trace[] = { OPTION_ASSUME, OPTION_FROM, OPTION_TO };
+	static const enum option_id of_trace[] = { OPTION_ASSUME, OPTION_FROM, OPTION_LENIENT, OPTION_TIME_FIELD,
+						   OPTION_TO };
 	bool plans = cli_has(arguments, OPTION_PLAN), traces = cli_has(arguments, OPTION_TRACE);
 
 	if (plans && formats[arguments->options[OPTION_GRAPH_FORMAT].number] == program_explain_dot)
@@ -202,8 +203,8 @@ const struct cli_command cmd_explain = {
 		"their "
 		"probabilities, with what follows from them: matches in a second, runs that are open, the pool that "
 		"will do, and what the rule costs, before it is loaded. With --assume a probability is another one.",
-	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_PLAN, OPTION_QUIET,
-		     OPTION_RULE, OPTION_SET, OPTION_TO, OPTION_TRACE },
+	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_PLAN,
+		     OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

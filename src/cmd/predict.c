@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/print.h"
+#include "cmd/input/inputs.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/assume.h"
 #include "cmd/options/status.h"
@@ -60,10 +61,12 @@ static const struct session_moment *moment_of(const struct cli_arguments *argume
 static int replay(struct run *run)
 {
 	const struct cli_value *traces = &run->arguments->options[OPTION_TRACE];
+	const struct trace_jsonl_form form = inputs_form(run->arguments);
 	struct session_moment from, to;
 	const struct session_replay_options options = {
 		.files = traces->texts,
 		.file_count = traces->count,
+		.form = &form,
 		.from = moment_of(run->arguments, OPTION_FROM, &from),
 		.to = moment_of(run->arguments, OPTION_TO, &to),
 		.counts_why = true,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/input/library.h"
+#include "cmd/input/inputs.h"
 #include "cmd/input/rules.h"
 #include "cmd/measure/measuring.h"
 #include "cmd/options/commands.h"
@@ -262,9 +263,11 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		return status;
 	}
 	const struct session_tap tap = measuring_tap(&replay.measuring);
+	const struct trace_jsonl_form form = inputs_form(arguments);
 	struct session_replay_options options = {
 		.files = operands->traces,
 		.file_count = operands->trace_count,
+		.form = &form,
 		.from = moment_of(arguments, OPTION_FROM, &from),
 		.to = moment_of(arguments, OPTION_TO, &to),
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
@@ -364,28 +367,11 @@ const struct cli_command cmd_replay = {
 		"whose every event carries its key, such as [tid], is divided into shards. Matches, their order and "
 		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
 		"such a rule is full.",
-	.options = { OPTION_CATALOG,
-		     OPTION_ENGINE,
-		     OPTION_EVERY,
-		     OPTION_EXCEPT,
-		     OPTION_HEARTBEAT,
-		     OPTION_MEASURE,
-		     OPTION_FAIL_ON_MATCH,
-		     OPTION_FORMAT,
-		     OPTION_FROM,
-		     OPTION_INPUT,
-		     OPTION_JOBS,
-		     OPTION_MATCH_LIMIT,
-		     OPTION_MIN_SEVERITY,
-		     OPTION_MODE,
-		     OPTION_OUTPUT,
-		     OPTION_QUIET,
-		     OPTION_RULE,
-		     OPTION_SET,
-		     OPTION_TO,
-		     OPTION_VERBOSE,
-		     OPTION_WHEN,
-		     OPTION_WHY },
+	.options = { OPTION_CATALOG, OPTION_ENGINE,        OPTION_EVERY,       OPTION_EXCEPT,       OPTION_HEARTBEAT,
+		     OPTION_MEASURE, OPTION_FAIL_ON_MATCH, OPTION_FORMAT,      OPTION_FROM,         OPTION_INPUT,
+		     OPTION_JOBS,    OPTION_LENIENT,       OPTION_MATCH_LIMIT, OPTION_MIN_SEVERITY, OPTION_MODE,
+		     OPTION_OUTPUT,  OPTION_QUIET,         OPTION_RULE,        OPTION_SET,          OPTION_TIME_FIELD,
+		     OPTION_TO,      OPTION_VERBOSE,       OPTION_WHEN,        OPTION_WHY },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

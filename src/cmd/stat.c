@@ -271,8 +271,8 @@ const struct cli_command cmd_stat = {
 		"asterism's they may be unknown, and are 0.\n\n"
 		"The options that choose events are those of asterism-dump(1). Losses are always those of the whole "
 		"input, as far as it was read.",
-	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_ORDINALS,
-		     OPTION_PIDS, OPTION_TIDS, OPTION_TO },
+	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
+		     OPTION_ORDINALS, OPTION_PIDS, OPTION_TIDS, OPTION_TIME_FIELD, OPTION_TO },
 	.examples = examples,
 	.run = run,
 };

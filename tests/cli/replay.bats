@@ -223,3 +223,31 @@ setup() {
 	run --separate-stderr -2 "$ASTERISM" stat --catalog none.events --catalog b.events both.jsonl
 	[[ $stderr == *"there is no catalog 'none.events'"* ]]
 }
+
+@test "JSON lines of other programs: what is unknown is left out and told, and a field of another name is the time" {
+	cat >log.jsonl <<-'END'
+		{"time":"2026-11-24T10:00:00.1Z","event":"login","user":"bob","extra":{"x":[1]}}
+		{"time":"2026-11-24T11:00:01+01:00","event":"other"}
+		{"time":"2026-11-24T10:00:02.1Z","event":"logout","user":"bob"}
+	END
+	cat >log.rule <<-'END'
+		EVENT login { user: string, host: string } EVENT logout { user: string }
+		RULE session PATTERN { [login:a, logout:b] } WHERE { a.user == b.user } RETURN { b.ts - a.ts AS took }
+	END
+	run --separate-stderr -2 "$ASTERISM" replay log.rule log.jsonl
+	[[ $stderr == *"event login has no field 'time'"* ]]
+	run --separate-stderr -0 "$ASTERISM" replay -f json --lenient --time-field time log.rule log.jsonl
+	[[ ${lines[0]} == '{"match":"session","ts":1795514402100000000,'*'"took":2000000000}'* ]]
+	[ "${stderr_lines[0]}" = "asterism: warning: log.jsonl: left out 1 field that no type has, such as 'extra', and 1 event of unknown types, such as 'other'" ]
+	echo 'EVENT login { user: string } EVENT logout { user: string }' >log.events
+	for command in dump stat report; do
+		run --separate-stderr -0 "$ASTERISM" $command --catalog ./log.events --lenient --time-field time log.jsonl
+		[[ $stderr == *"left out 1 field that"* ]]
+	done
+}
+
+@test "an event of a shipped catalog that no rule names is known in JSON lines, too" {
+	echo '{"event":"descriptor_made","ts":1,"call":257,"fd":3}' >made.jsonl
+	run --separate-stderr -0 "$ASTERISM" dump -f json made.jsonl
+	[ "$output" = '{"event":"descriptor_made","ts":1,"cpu":0,"pid":0,"tid":0,"comm":"","fd":3,"call":257}' ]
+}

@@ -32,8 +32,16 @@ static int open_catalog(const char *path, const struct cli_arguments *arguments,
 	return status ? status : cmd_add_catalogs(arguments, *catalog, diag) ? STATUS_USAGE : STATUS_FINE;
 }
 
+struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments)
+{
+	return (struct trace_jsonl_form){ .is_lenient = cli_has(arguments, OPTION_LENIENT),
+					  .time_field = arguments->options[OPTION_TIME_FIELD].text };
+}
+
 static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
 {
+	const struct trace_jsonl_form form = inputs_form(arguments);
+
 	for (size_t i = 0; i < arguments->operand_count; i++) {
 		const char *path = arguments->operands[i];
 		int status = open_catalog(path, arguments, inputs->diag, &inputs->catalogs[i]);
@@ -43,6 +51,7 @@ static int open_all(struct inputs *inputs, const struct cli_arguments *arguments
 			status = STATUS_USAGE;
 		if (status)
 			return status;
+		trace_jsonl_read_as(sources[i], &form);
 	}
 	if (arguments->operand_count == 1)
 		inputs->source = sources[0];

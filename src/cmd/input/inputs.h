@@ -10,6 +10,7 @@
 #include "cmd/options/options.h"
 #include "event/catalog.h"
 #include "event/source.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <signal.h>
 
@@ -22,6 +23,9 @@ struct inputs {
 	int failure;                       /* that ended the reading */
 	const volatile sig_atomic_t *stop; /* a signal asked for the end */
 };
+
+/* How --lenient and --time-field say that JSON lines are written. */
+struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments);
 
 /* Opens the operands and takes signals. Returns STATUS_FINE, or the status to end with after saying why. inputs_close
  * either way. */

@@ -138,6 +138,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  "how far back a snapshot goes, such as 2s (default: as far as the memory)" },
 	[OPTION_LAYOUT] = { "layout", 0, CLI_CHOICE, "LAYOUT", layout_choices,
 			    "names in the trace: asterism's (default), or lttng's, for Trace Compass and its like" },
+	[OPTION_LENIENT] = { "lenient", 0, CLI_FLAG,
+			     .help = "JSON lines: leave out fields and events that are not known, and say how many at "
+				     "the "
+				     "end; fields that are missing are 0" },
 	[OPTION_LIMIT] = { "timeout", 0, CLI_TIME, "TIME", NULL,
 			   "how long a program of a test may run, such as 10s or 2min (default: 60s)" },
 	[OPTION_LIVE] = { "live", 0, CLI_FLAG, .help = "only the tests that observe a program" },
@@ -230,6 +234,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "how long to wait: for a result, such as 500ms or 1min (default: 30s), or for the daemon "
 			     "to answer at all "
 			     "(90s)" },
+	[OPTION_TIME_FIELD] = { "time-field", 0, CLI_TEXT, "NAME", NULL,
+				"JSON lines: the time is in the field NAME (default: ts), in ns or as "
+				"2026-11-22T20:14:05.5Z" },
 	[OPTION_TO] = { "to", 0, CLI_MOMENT, "TIME", NULL, "leave out events at or after TIME, written as for --from" },
 	[OPTION_TRACE] = { "trace", 0, CLI_TEXT, "TRACE", NULL,
 			   "say what the rules will do and cost, from what they do in TRACE; may be given several "

@@ -302,8 +302,8 @@ const struct cli_command cmd_report = {
 		"in ns, since the first event or lengths. The report 'slices', every interval of every thread, is "
 		"written where --only names it.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
-	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_MODE, OPTION_ONLY, OPTION_OUTPUT,
-		     OPTION_REDACT, OPTION_SIZE, OPTION_TO, OPTION_VERBOSE },
+	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT, OPTION_MODE, OPTION_ONLY,
+		     OPTION_OUTPUT, OPTION_REDACT, OPTION_SIZE, OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

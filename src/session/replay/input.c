@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "session/derive/derive.h"
-#include "trace/jsonl/jsonl.h"
 #include "trace/merge.h"
 #include "trace/open.h"
 
@@ -47,26 +46,30 @@ static int open_one(struct opening *opening, const char *file)
 	return 0;
 }
 
-static int open_all(struct opening *opening, const char *const *files, size_t count)
+static int open_all(struct opening *opening, const struct session_replay_options *options)
 {
 	int result = 0;
 
-	opening->sources = alloc_zero(count, sizeof(struct event_source *));
+	opening->sources = alloc_zero(options->file_count, sizeof(struct event_source *));
 	if (!opening->sources)
 		return diag_no_memory(opening->diag);
-	for (size_t i = 0; i < count && !result; i++)
-		result = open_one(opening, files[i]);
+	for (size_t i = 0; i < options->file_count && !result; i++) {
+		result = open_one(opening, options->files[i]);
+		if (!result && options->form)
+			trace_jsonl_read_as(opening->sources[i], options->form);
+	}
 	return result;
 }
 
-int replay_input_open(const char *const *files, size_t count, struct event_catalog *catalog, struct asterism_diag *diag,
-		      struct replay_input *input)
+int replay_input_open(const struct session_replay_options *options, struct event_catalog *catalog,
+		      struct asterism_diag *diag, struct replay_input *input)
 {
+	size_t count = options->file_count;
 	struct opening opening = { .input = input, .catalog = catalog, .diag = diag, .sized = true };
 	int result;
 
 	*input = (struct replay_input){ 0 };
-	result = open_all(&opening, files, count);
+	result = open_all(&opening, options);
 	if (!result && count == 1)
 		input->source = opening.sources[0];
 	else if (!result)

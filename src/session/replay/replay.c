@@ -262,8 +262,7 @@ static int check_input(struct replay *replay, const struct session_rules *rules,
 static int open_all(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct session_replay_options *options = replay->options;
-	int result = replay_input_open(options->files, options->file_count, session_rules_catalog(rules), diag,
-				       &replay->input);
+	int result = replay_input_open(options, session_rules_catalog(rules), diag, &replay->input);
 
 	replay->progress.bytes_total = replay->input.bytes_total;
 	if (!result && options->relaxed)

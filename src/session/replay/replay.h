@@ -13,6 +13,7 @@
 #include "program/aggregate/aggregate.h"
 #include "session/load/rules.h"
 #include "session/output/totals.h"
+#include "trace/jsonl/jsonl.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -43,6 +44,7 @@ struct session_replay_options {
 	const char *const *files; /* of events; "-" is standard input. Several are merged by time */
 	size_t file_count;
 	bool relaxed; /* a single file of JSON lines may be written as tests are (trace/jsonl/jsonl.h) */
+	const struct trace_jsonl_form *form;    /* of all files of JSON lines; NULL: as dump writes them */
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	const char *remedy; /* what to tell who lacks recorded events: how to record what the rules need; may be NULL */
 	enum session_engine engine;

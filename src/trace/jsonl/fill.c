@@ -3,6 +3,7 @@
 
 #include "trace/jsonl/jsonl-priv.h"
 
+#include "base/date.h"
 #include "event/about.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ struct filling {
 	char *record;
 	uint32_t expected;      /* the field that the next member probably is */
 	bool given[FIELDS_MAX]; /* header fields, then the type's own */
+	const struct jsonl_locations *places;
 	struct jsonl_complaint *complaint;
 };
 
@@ -45,9 +47,9 @@ static const struct event_field *field_of(const struct event_type *type, uint32_
 	return index < EVENT_HEADER_FIELDS ? &event_header_fields[index] : &type->fields[index - EVENT_HEADER_FIELDS];
 }
 
-static bool is_named(const struct event_field *field, const char *key, size_t length)
+static bool is_called(const char *name, const char *key, size_t length)
 {
-	return strncmp(field->name, key, length) == 0 && field->name[length] == 0;
+	return strncmp(name, key, length) == 0 && name[length] == 0;
 }
 
 /* The field called key; its number is looked for from the one expected on, as writers keep to one order. */
@@ -59,7 +61,7 @@ static const struct event_field *find_field(struct filling *filling, const char 
 		if (at >= count)
 			at = 0;
 		const struct event_field *field = field_of(filling->type, at);
-		if (is_named(field, key, length)) {
+		if (is_called(field->name, key, length)) {
 			*index = at;
 			filling->expected = at + 1;
 			return field;
@@ -117,13 +119,18 @@ static bool read_magnitude(const struct json_piece *piece, bool *negative, uint6
 	return true;
 }
 
+static bool is_time(const struct event_field *field)
+{
+	return field == &event_header_fields[0];
+}
+
 static int fill_integer(struct filling *filling, const struct event_field *field, const struct json_member *member)
 {
 	struct bounds limit = bounds[field->value];
 	bool negative, fits;
 	uint64_t value;
 
-	if (field == &event_header_fields[0])
+	if (is_time(field))
 		limit.least = 0; /* ts counts from the start of the clock */
 	fits = read_magnitude(&member->value, &negative, &value);
 	if (fits && negative)
@@ -172,6 +179,19 @@ static int complain_kind(struct filling *filling, const struct event_field *fiel
 			json_kind_name(member->kind));
 }
 
+static int fill_date(struct filling *filling, const struct event_field *field, const struct json_member *member)
+{
+	char text[64];
+	int64_t length = json_read_string(&member->value, text, sizeof text);
+	uint64_t ns;
+
+	if (length < 0 || (size_t)length >= sizeof text || !date_read(text, (size_t)length, &ns))
+		return complain(filling, &member->value,
+				"the time is neither ns nor a date such as 2026-11-22T20:14:05.5Z");
+	memcpy(filling->record + field->offset, &ns, sizeof ns);
+	return 0;
+}
+
 /* Which may be unknown. */
 static bool is_cpu(const struct event_field *field)
 {
@@ -208,10 +228,19 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 			memcpy(filling->record + field->offset, &unknown, sizeof unknown);
 			return 0;
 		}
+		if (is_time(field) && member->kind == JSON_STRING)
+			return fill_date(filling, field, member);
 		if (member->kind != JSON_INTEGER)
 			return complain_kind(filling, field, member);
 		return fill_integer(filling, field, member);
 	}
+}
+
+static int leave_out(struct jsonl_left_out *left_out, const char *field)
+{
+	if (!left_out->fields++)
+		snprintf(left_out->field, sizeof left_out->field, "%s", field);
+	return 0;
 }
 
 static int fill_member(struct filling *filling, const struct json_member *member)
@@ -227,11 +256,17 @@ static int fill_member(struct filling *filling, const struct json_member *member
 		key = text;
 		length = strlen(text);
 	}
+	if (filling->places->time_field && is_called(filling->places->time_field, key, length)) {
+		key = event_header_fields[0].name;
+		length = strlen(key);
+	}
 	const struct event_field *field = find_field(filling, key, length, &index);
 	if (!field && may_ask(filling->type, key, length))
 		return 0; /* nobody asks for it */
 	if (!field) {
 		json_read_string(&member->key, text, sizeof text);
+		if (filling->places->left_out)
+			return leave_out(filling->places->left_out, text);
 		return complain_unknown(filling, &member->key, text);
 	}
 	if (filling->given[index])
@@ -251,7 +286,7 @@ bool jsonl_read_time(const struct json_member *member, uint64_t *ns)
 int jsonl_fill(const struct event_type *type, const struct json_members *members, const struct jsonl_locations *places,
 	       char *record, struct jsonl_complaint *complaint)
 {
-	struct filling filling = { .type = type, .record = record, .complaint = complaint };
+	struct filling filling = { .type = type, .record = record, .complaint = complaint, .places = places };
 	int result = 0;
 
 	memset(record, 0, type->record_bytes);

@@ -34,8 +34,8 @@ struct jsonl_type {
 /* Those, in the order of their first use. */
 struct jsonl_types {
 	const struct event_type **items;
-	size_t count, capacity;
-	struct hash_table by_name;
+	size_t count, capacity, unknown_count;
+	struct hash_table by_name, unknown; /* unknown: hashes of names */
 };
 
 /* What is wrong with a record: a place in the line, and perhaps what would be right. */
@@ -53,14 +53,23 @@ void jsonl_lines_fini(struct jsonl_lines *lines);
  * -errno. */
 int jsonl_lines_next(struct jsonl_lines *lines, struct jsonl_line *line);
 
-/* The type called name (of length bytes): 1 with *found, 0 where the catalog has none, -ENOMEM. */
+/* The type called name (of length bytes): 1 with *found, 0 where neither the catalog nor one that is shipped has it,
+ * -ENOMEM. */
 int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, const struct json_piece *name,
 		     struct jsonl_type *found);
 void jsonl_types_fini(struct jsonl_types *types);
 
+/* What lines had that nobody knows, and the first of it. */
+struct jsonl_left_out {
+	uint64_t fields, events;
+	char field[128], event[128];
+};
+
 /* Where in the members that is which is no field: what names the type; and, or SIZE_MAX, when a late event came. */
 struct jsonl_locations {
 	size_t event, completed;
+	const char *time_field;          /* what ts is called, or NULL */
+	struct jsonl_left_out *left_out; /* NULL: unknown fields are errors */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/frame.h"
+#include "base/text.h"
 #include "trace/jsonl/declare.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@ struct jsonl {
 	struct json_members members;
 	struct jsonl_complaint complaint;
 	bool owns_fd, relaxed;
+	struct trace_jsonl_form form;
+	struct jsonl_left_out left_out;
 	char *framed;        /* what a frame held; NULL: lines are not framed */
 	uint64_t next_frame; /* 0: none has come */
 	uint64_t garbage;    /* lines that were no frame */
@@ -115,12 +118,22 @@ static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
 	return complain(jsonl);
 }
 
+static int leave_out(struct jsonl *jsonl, const struct json_piece *name)
+{
+	struct jsonl_left_out *left_out = &jsonl->left_out;
+
+	if (!left_out->events++ && json_read_string(name, left_out->event, sizeof left_out->event) < 0)
+		*left_out->event = 0;
+	return 0;
+}
+
 /* A late event comes when it says, not before its own time. */
 static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places, uint64_t *completed_ns)
 {
 	struct jsonl_complaint *complaint = &jsonl->complaint;
 	bool is_late = places->completed != SIZE_MAX;
-	size_t given = is_late ? places->completed : find_member(jsonl, "ts");
+	const char *name = places->time_field ? places->time_field : "ts";
+	size_t given = is_late ? places->completed : find_member(jsonl, name);
 	const struct json_member *member = &jsonl->members.items[given == SIZE_MAX ? 0 : given];
 	uint64_t ts = jsonl->record.header.ts;
 
@@ -139,7 +152,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places,
 		return 0;
 	}
 	snprintf(complaint->text, sizeof complaint->text, "time goes back: %s %" PRIu64 " after an event at %" PRIu64,
-		 is_late ? "completed" : "ts", ts, jsonl->ts);
+		 is_late ? "completed" : name, ts, jsonl->ts);
 	return complain(jsonl);
 }
 
@@ -158,12 +171,16 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 		jsonl->source.lost++;
 		return 0;
 	}
+	if (result == 0 && jsonl->form.is_lenient)
+		return leave_out(jsonl, name);
 	if (result == 0)
 		return complain_type(jsonl, name);
 	if (result < 0)
 		return diag_no_memory(jsonl->diag);
 	*jsonl->complaint.hint = 0;
 	places.completed = find_completed(jsonl, type.type);
+	places.time_field = jsonl->form.time_field;
+	places.left_out = jsonl->form.is_lenient ? &jsonl->left_out : NULL;
 	result = jsonl_fill(type.type, &jsonl->members, &places, jsonl->record.bytes, &jsonl->complaint);
 	if (result < 0 || (result > 0 && !jsonl->relaxed))
 		return complain(jsonl);
@@ -248,9 +265,32 @@ static int read_line(struct jsonl *jsonl, struct event *event)
 	return result ? (result < 0 ? result : 0) : make_event(jsonl, event);
 }
 
-/* What was no frame is told once. */
+static void tell_left_out(struct jsonl *jsonl)
+{
+	const struct jsonl_left_out *left_out = &jsonl->left_out;
+	struct text_buffer text;
+	char shown[400];
+
+	if (!left_out->fields && !left_out->events)
+		return;
+	text_init_fixed(&text, shown, sizeof shown);
+	if (left_out->fields)
+		text_printf(&text, "%" PRIu64 " field%s that no type has, such as '%s'", left_out->fields,
+			    left_out->fields == 1 ? "" : "s", left_out->field);
+	if (left_out->events)
+		text_printf(&text, "%s%" PRIu64 " event%s of unknown types, such as '%s'",
+			    left_out->fields ? ", and " : "", left_out->events, left_out->events == 1 ? "" : "s",
+			    left_out->event);
+	diag_add(jsonl->diag, ASTERISM_WARNING, NULL,
+		 "EVENT name { field: type } in a rule, or --catalog, declares them", "%s: left out %s", jsonl->name,
+		 shown);
+	jsonl->left_out = (struct jsonl_left_out){ 0 };
+}
+
+/* What was no frame, and what was left out, is told once. */
 static int end(struct jsonl *jsonl)
 {
+	tell_left_out(jsonl);
 	if (jsonl->garbage)
 		diag_add(jsonl->diag, ASTERISM_WARNING, NULL,
 			 "frames that were lost with it are counted as lost events",
@@ -323,6 +363,16 @@ void trace_jsonl_relax(struct event_source *source)
 {
 	if (source->kind == &kind)
 		((struct jsonl *)source)->relaxed = true;
+}
+
+void trace_jsonl_read_as(struct event_source *source, const struct trace_jsonl_form *form)
+{
+	struct jsonl *jsonl = (struct jsonl *)source;
+
+	if (source->kind != &kind)
+		return;
+	jsonl->form = *form;
+	jsonl->relaxed |= form->is_lenient;
 }
 
 int trace_jsonl_unframe(struct event_source *source)

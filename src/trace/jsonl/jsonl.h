@@ -27,6 +27,15 @@ int trace_jsonl_new(int fd, const char *name, struct event_catalog *catalog, str
  */
 void trace_jsonl_relax(struct event_source *source);
 
+/* How lines of other programs are written. */
+struct trace_jsonl_form {
+	bool is_lenient;        /* fields and events that are not known are left out, counted and told at the end */
+	const char *time_field; /* what ts is called, borrowed; NULL: ts */
+};
+
+/* From the next line on. A source that does not read JSON lines stays as it is. */
+void trace_jsonl_read_as(struct event_source *source, const struct trace_jsonl_form *form);
+
 /* Every line is a frame (base/frame.h) that holds one; what is none is left out, and what is missing is lost. Returns
  * 0, -ENOMEM. */
 int trace_jsonl_unframe(struct event_source *source);

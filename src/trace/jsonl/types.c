@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "event/installed.h"
 #include "trace/ctf/metadata.h"
 
 #include <errno.h>
@@ -36,13 +37,40 @@ static int add(struct jsonl_types *types, const struct event_type *type, uint64_
 	return 0;
 }
 
+/*
+ * A type that is in none of the catalogs at hand: recordings have types of shipped catalogs that rules have to name.
+ * What is in none of these either is looked for once: they are all read for it.
+ */
+static int find_shipped(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
+			const struct event_type **type)
+{
+	uint64_t hash = hash_text(name);
+	size_t step = 0;
+	const char *shipped;
+
+	if (hash_table_next(&types->unknown, hash, &step) != HASH_NONE)
+		return 0;
+	shipped = event_installed_with(name);
+	if (shipped && event_catalog_read(catalog, NULL, shipped, NULL) == -ENOMEM)
+		return -ENOMEM;
+	*type = shipped ? event_catalog_find(catalog, name) : NULL;
+	if (*type)
+		return 0;
+	if (hash_table_reserve(&types->unknown, NULL, ++types->unknown_count))
+		return -ENOMEM;
+	hash_table_add(&types->unknown, hash, 0);
+	return 0;
+}
+
 /* The type called name; the mark of a match is one that only traces bring along. */
-static int find_type(struct event_catalog *catalog, const char *name, const struct event_type **type)
+static int find_type(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
+		     const struct event_type **type)
 {
 	*type = event_catalog_find(catalog, name);
-	if (*type || strcmp(name, ctf_match_event.name) != 0)
+	if (*type)
 		return 0;
-	return ctf_event_declare(&ctf_match_event, catalog, type);
+	return strcmp(name, ctf_match_event.name) == 0 ? ctf_event_declare(&ctf_match_event, catalog, type)
+						       : find_shipped(types, catalog, name, type);
 }
 
 int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, const struct json_piece *name,
@@ -62,7 +90,7 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 		}
 	}
 	length = json_read_string(name, text, sizeof text);
-	if (length > 0 && length < NAME_BYTES && find_type(catalog, text, &type))
+	if (length > 0 && length < NAME_BYTES && find_type(types, catalog, text, &type))
 		return -ENOMEM;
 	if (!type)
 		return 0;
@@ -81,5 +109,6 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 void jsonl_types_fini(struct jsonl_types *types)
 {
 	hash_table_fini(&types->by_name);
+	hash_table_fini(&types->unknown);
 	alloc_free(types->items);
 }

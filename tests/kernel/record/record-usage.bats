@@ -132,3 +132,16 @@ refused() {
 		[ ! -e ran ] && [ ! -e new ]
 	done
 }
+
+@test "a default recording as JSON lines is the recording: it can be shown and replayed" {
+	"$ASTERISM" record -q -o t -- sh -c 'cat /etc/hostname >out; exec true'
+	"$ASTERISM" dump -f json t >t.jsonl
+	grep -q '"event":"descriptor_made"' t.jsonl
+	# The order of fields is that of the catalog there.
+	"$ASTERISM" dump -f json t.jsonl >again.jsonl
+	python3 -c 'import json, sys; a, b = [[json.loads(line) for line in open(name)] for name in sys.argv[1:]]; sys.exit(a != b)' t.jsonl again.jsonl
+	for input in t t.jsonl; do
+		"$ASTERISM" replay -q -f json -r 'RULE r PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } RETURN { a.id }' "$input" >"$input.found"
+	done
+	cmp <(grep '"match"' t.found) <(grep '"match"' t.jsonl.found)
+}

@@ -407,6 +407,93 @@ static void stands_failing_allocations(void **state)
 	}
 }
 
+/* One line read as form says: its time, and 0, or -EINVAL. */
+static int time_of(const char *text, const struct trace_jsonl_form *form, uint64_t *ts)
+{
+	struct reading reading;
+	struct event event;
+	int result;
+
+	open_reading(&reading, file_of(text, strlen(text)));
+	trace_jsonl_read_as(reading.source, form);
+	result = event_source_next(reading.source, &event);
+	*ts = result == 1 ? event.record->ts : 0;
+	close_reading(&reading);
+	return result;
+}
+
+static void times_are_dates_too(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} rows[] = {
+		{ "2026-11-22T20:14:05Z", 1795378445000000000 },
+		{ "2026-11-22T20:14:05.5Z", 1795378445500000000 },
+		{ "2026-11-22 21:14:05.123456789+01:00", 1795378445123456789 },
+		{ "2026-11-22T19:44:05,25-0030", 1795378445250000000 },
+		{ "2026-11-22T20:14:05.0000000009", 1795378445000000000 },
+		{ "1970-01-01T00:00:00Z", 0 },
+	};
+	static const char *const wrong[] = { "",
+					     "now",
+					     "2026-11-22",
+					     "2026-11-22T20:14",
+					     "2026-13-22T20:14:05Z",
+					     "2026-11-22T20:14:05ZZ",
+					     "2026-11-22T20:14:05.Z",
+					     "1969-12-31T23:59:59Z",
+					     "9999-12-31T23:59:59Z",
+					     "2026-11-22T20:14:05+1",
+					     "2026-11-22T20:14:05+-1:00" };
+	const struct trace_jsonl_form plain = { 0 }, named = { .time_field = "when" };
+	char line[200];
+	uint64_t ts;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		snprintf(line, sizeof line, "{\"event\":\"A\",\"ts\":\"%s\",\"x\":1}", rows[i].text);
+		assert_int_equal(time_of(line, &plain, &ts), 1);
+		assert_int_equal(ts, rows[i].ns);
+		snprintf(line, sizeof line, "{\"when\":\"%s\",\"event\":\"A\",\"x\":1}", rows[i].text);
+		assert_int_equal(time_of(line, &named, &ts), 1);
+		assert_int_equal(ts, rows[i].ns);
+		assert_int_equal(time_of(line, &plain, &ts), -EINVAL);
+	}
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		snprintf(line, sizeof line, "{\"event\":\"A\",\"ts\":\"%s\",\"x\":1}", wrong[i]);
+		assert_int_equal(time_of(line, &plain, &ts), -EINVAL);
+	}
+	assert_int_equal(time_of("{\"event\":\"A\",\"when\":7,\"ts\":8,\"x\":1}", &named, &ts), -EINVAL);
+}
+
+static void lenient_leaves_out_what_is_unknown(void **state)
+{
+	static const char text[] = "{\"event\":\"A\",\"ts\":1,\"x\":3,\"host\":{\"a\":[1]},\"b\":null}\n"
+				   "{\"event\":\"login\",\"ts\":2}\n"
+				   "{\"event\":\"login\",\"ts\":2}\n"
+				   "{\"event\":\"A\",\"ts\":3}\n"
+				   "{\"event\":\"A\",\"ts\":4,\"x\":\"text\"}\n";
+	struct reading reading;
+	struct event event;
+
+	(void)state;
+	open_reading(&reading, file_of(text, strlen(text)));
+	trace_jsonl_read_as(reading.source, &(struct trace_jsonl_form){ .is_lenient = true });
+	assert_int_equal(event_source_next(reading.source, &event), 1);
+	assert_int_equal(word(&event, "x"), 3);
+	assert_int_equal(event_source_next(reading.source, &event), 1);
+	assert_int_equal(event.record->ts, 3);
+	assert_int_equal(word(&event, "x"), 0);
+	/* A value of the wrong kind is an error all the same. */
+	assert_int_equal(event_source_next(reading.source, &event), -EINVAL);
+	assert_int_equal(event_source_next(reading.source, &event), 0);
+	assert_string_equal(asterism_diag_get(reading.diag, 1)->text,
+			    "in.jsonl: left out 2 fields that no type has, such as 'host', and 2 events of unknown "
+			    "types, such as 'login'");
+	close_reading(&reading);
+}
+
 static void relaxed_takes_what_tests_write(void **state)
 {
 	static const char text[] = "# a comment, {\n"
@@ -444,6 +531,8 @@ static void relaxed_takes_what_tests_write(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_are_dates_too),
+		cmocka_unit_test(lenient_leaves_out_what_is_unknown),
 		cmocka_unit_test(relaxed_takes_what_tests_write),
 		cmocka_unit_test(reads_every_type),
 		cmocka_unit_test(reports_what_is_wrong),
