@@ -84,6 +84,18 @@ replay() {
 	[[ ${lines[0]} == '{"match":"before","ts":200,"cpu":3,"pid":0,"tid":0,"comm":"",'* ]]
 }
 
+@test "fields that a trace calls otherwise are read, and those that it lacks are told where somebody asks for them" {
+	play trace named
+	echo 'RULE waking PATTERN { sched_waking:w } RETURN { w.target_tid AS tid, w.target_comm AS comm }' >waking.rule
+	replay waking.rule trace
+	[[ ${lines[0]} == *'"return":{"tid":21,"comm":"sh"}'* ]]
+	[[ $stderr != *"in this trace"* ]]
+	echo 'RULE lacking PATTERN { sched_waking:w } RETURN { w.target_pid } RULE name PATTERN { sys_enter_openat:o } RETURN { o.filename }' >lacking.rule
+	replay lacking.rule trace
+	[[ $stderr == *"trace: warning: events of sched_waking have no target_pid in this trace: 0 or empty stands there"* ]]
+	[[ $stderr == *"trace: warning: events of sys_enter_openat have no filename in this trace: "* ]]
+}
+
 @test "every event is part of OVER { * }" {
 	play trace
 	echo 'RULE strict STRICTSEQUENCE PATTERN { [sys_enter_openat:e, sched_process_fork:f] } OVER { * }' >over.rule

@@ -64,6 +64,16 @@ static enum event_value value_of(const bt_field_class *class)
 	return is_kind(class, BT_FIELD_CLASS_TYPE_STRING) ? EVENT_STRING : 0;
 }
 
+/* Whether the member is a text exactly where the field is one: a number makes none. */
+static bool suits(const bt_field_class *scope, uint64_t index, const struct event_field *field)
+{
+	const bt_field_class_structure_member *member =
+		bt_field_class_structure_borrow_member_by_index_const(scope, index);
+	bool is_text = value_of(bt_field_class_structure_member_borrow_field_class_const(member)) == EVENT_STRING;
+
+	return is_text == (field->value == EVENT_STRING);
+}
+
 static const char *bare(const char *name)
 {
 	return *name == '_' ? name + 1 : name;
@@ -287,6 +297,7 @@ static int plan_body(struct babel_class *class, const struct scopes *scopes, con
 
 			found = find_member(scopes, order[j], foreign_name(event, field), &index) ||
 				(!means_other(event, field) && find_member(scopes, order[j], field->name, &index));
+			found = found && suits(scopes->classes[order[j]], index, field);
 			if (found && add_value(class, order[j], index, field))
 				return -ENOMEM;
 		}
@@ -294,8 +305,7 @@ static int plan_body(struct babel_class *class, const struct scopes *scopes, con
 	return 0;
 }
 
-/* Whether some value goes to the header field at offset. */
-static bool has_header(const struct babel_class *class, size_t offset)
+bool babel_class_has(const struct babel_class *class, size_t offset)
 {
 	for (size_t i = 0; i < class->value_count; i++) {
 		if (class->values[i].offset == offset)
@@ -319,9 +329,9 @@ static void plan_who(struct babel_class *class, const struct scopes *scopes, con
 	struct babel_who_plan *who = &class->who;
 
 	who->has_cpu = find_member(scopes, BABEL_PACKET, "cpu_id", &who->cpu);
-	who->lacks_pid = !has_header(class, offsetof(struct event_header, pid));
-	who->lacks_tid = !has_header(class, offsetof(struct event_header, tid));
-	who->lacks_comm = !has_header(class, offsetof(struct event_header, comm));
+	who->lacks_pid = !babel_class_has(class, offsetof(struct event_header, pid));
+	who->lacks_tid = !babel_class_has(class, offsetof(struct event_header, tid));
+	who->lacks_comm = !babel_class_has(class, offsetof(struct event_header, comm));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (strcmp(rows[i].name, name) == 0 && find_member(scopes, BABEL_PAYLOAD, rows[i].tid, &who->tid) &&
 		    find_member(scopes, BABEL_PAYLOAD, rows[i].other, &who->other))

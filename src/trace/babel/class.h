@@ -62,6 +62,9 @@ struct babel_class {
  */
 int babel_class_init(struct babel_class *class, const struct lttng_map *map, struct event_catalog *catalog);
 
+/* Whether some value goes to the field at offset. */
+bool babel_class_has(const struct babel_class *class, size_t offset);
+
 /*
  * Where the event is one of many that are alike (a system call), makes class->any, which says so: its type has the
  * event's number. Leaves it NULL otherwise. Returns 0, -ENOMEM.

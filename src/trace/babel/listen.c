@@ -7,6 +7,7 @@
 #include "trace/babel/listen.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "trace/babel/wire.h"
 
 #include <errno.h>
@@ -102,7 +103,29 @@ static int resolve(struct listener *listener, const struct event_type_spec *spec
 	return !result && is_same(*type, spec) && (*type)->record_bytes == record_bytes ? 0 : complain_end(listener);
 }
 
-static int read_type(struct listener *listener, const char *body, size_t bytes, const struct event_type **type)
+/* Tells which fields that somebody looks at the trace does not have. */
+static int tell_absent(struct listener *listener, const struct event_type *type, const bool *is_absent)
+{
+	const struct event_want *want = &listener->want;
+	struct diag_source source = { .file = listener->name };
+	struct text_buffer names = { 0 };
+	char *text = NULL;
+
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		if (is_absent[i] && (!want->wants_field || want->wants_field(want->context, type, i)))
+			text_printf(&names, " %s", type->fields[i].name);
+	}
+	if (text_take(&names, &text))
+		return diag_no_memory(listener->diag);
+	if (*text)
+		diag_add(listener->diag, ASTERISM_WARNING, &(struct diag_location){ .source = &source }, NULL,
+			 "events of %s have no%s in this trace: 0 or empty stands there", type->name, text);
+	alloc_free(text);
+	return 0;
+}
+
+static int read_type(struct listener *listener, const char *body, size_t bytes, const struct event_type **type,
+		     bool *is_absent)
 {
 	struct wire_type head;
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
@@ -123,6 +146,7 @@ static int read_type(struct listener *listener, const char *body, size_t bytes, 
 		memcpy(&field, body + sizeof head + i * sizeof field, sizeof field);
 		fields[i] = (struct event_field_spec){ .name = take_name(&at, end), .value = field.value };
 		fields[i].bytes = field.bytes;
+		is_absent[i] = field.is_absent;
 		if (!fields[i].name || field.value < EVENT_U8 || field.value > EVENT_STRING ||
 		    field.bytes > EVENT_RECORD_BYTES_MAX)
 			return complain_end(listener);
@@ -133,7 +157,8 @@ static int read_type(struct listener *listener, const char *body, size_t bytes, 
 static int take_type(struct listener *listener, const char *body, size_t bytes)
 {
 	const struct event_type *type;
-	int result = read_type(listener, body, bytes, &type);
+	bool is_absent[EVENT_FIELDS_MAX] = { false };
+	int result = read_type(listener, body, bytes, &type, is_absent);
 	size_t count = listener->type_count;
 	char answer;
 
@@ -146,6 +171,8 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	listener->wanted[count] = !listener->want.wants || listener->want.wants(listener->want.context, type);
 	listener->type_count++;
 	answer = listener->wanted[count] ? WIRE_WANTED : 0;
+	if (listener->wanted[count] && tell_absent(listener, type, is_absent))
+		return -ENOMEM;
 	if (listener->want.names && listener->want.names(listener->want.context, type))
 		answer |= WIRE_NAMED;
 	/* When it has gone, the next read says so. One byte always has room. */

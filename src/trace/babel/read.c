@@ -29,6 +29,7 @@ struct babel {
 	struct lttng_map *map;
 	struct asterism_diag *diag;
 	struct event_want want;
+	const struct babel_class *studied; /* the one about whose type want is being asked */
 	bt_graph *graph;
 	bt_message_array_const messages; /* ours to release from next on */
 	uint64_t message_count, next;
@@ -167,9 +168,19 @@ static int number_type(struct babel *babel, const struct event_type *type, uint3
 	return 0;
 }
 
-static bool is_wanted(const struct babel *babel, const struct event_type *type)
+static bool is_wanted(struct babel *babel, const struct babel_class *class)
 {
-	return !babel->want.wants || babel->want.wants(babel->want.context, type);
+	babel->studied = class;
+	return !babel->want.wants || babel->want.wants(babel->want.context, class->type);
+}
+
+/* While somebody is asked about a type: what the event of which it was learnt brings along. */
+static bool babel_holds(struct event_source *source, const struct event_type *type, uint32_t field)
+{
+	const struct babel_class *class = ((struct babel *)source)->studied;
+
+	return field == EVENT_NO_FIELD || !class || class->type != type ||
+	       babel_class_has(class, type->fields[field].offset);
 }
 
 /* What the event is as well, only where somebody wants that. */
@@ -180,7 +191,7 @@ static int learn_any(struct babel *babel, struct babel_class *class)
 	if (result || !class->any)
 		return result ? diag_no_memory(babel->diag) : 0;
 	result = number_type(babel, class->any->type, &class->any->number);
-	class->any->wanted = !result && is_wanted(babel, class->any->type) && babel->want.names &&
+	class->any->wanted = !result && is_wanted(babel, class->any) && babel->want.names &&
 			     babel->want.names(babel->want.context, class->any->type);
 	return result;
 }
@@ -197,8 +208,10 @@ static int study_class(struct babel *babel, struct babel_class *class)
 	result = number_type(babel, class->type, &class->number);
 	if (result)
 		return result;
-	class->wanted = is_wanted(babel, class->type);
-	return learn_any(babel, class);
+	class->wanted = is_wanted(babel, class);
+	result = learn_any(babel, class);
+	babel->studied = NULL;
+	return result;
 }
 
 static int learn_class(struct babel *babel, struct babel_class *place, const bt_event *event)
@@ -455,6 +468,7 @@ static const struct event_source_kind kind = {
 	.free = babel_free,
 	.position = babel_position,
 	.want = babel_want,
+	.holds = babel_holds,
 };
 
 /* The graph while it is made. */

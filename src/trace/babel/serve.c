@@ -19,6 +19,7 @@ enum { OUT_BYTES = 1 << 17 };
 
 struct server {
 	int fd;
+	struct event_source *source;
 	char *out;
 	size_t used;
 	char *answers; /* per type number */
@@ -73,6 +74,7 @@ static size_t put_name(char *to, const char *name)
 
 static char say_type(struct server *server, const struct event_type *type)
 {
+
 	char *body = alloc_zero(WIRE_BYTES_MAX, 1), answer = 0;
 	size_t at = sizeof(struct wire_type) + type->field_count * sizeof(struct wire_field);
 	ssize_t got;
@@ -83,7 +85,8 @@ static char say_type(struct server *server, const struct event_type *type)
 	at += put_name(body + at, type->name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		((struct wire_field *)(body + sizeof(struct wire_type)))[i] =
-			(struct wire_field){ type->fields[i].value, type->fields[i].bytes };
+			(struct wire_field){ type->fields[i].value, type->fields[i].bytes,
+					     !event_source_holds(server->source, type, i) };
 		at += put_name(body + at, type->fields[i].name);
 	}
 	say(server, WIRE_TYPE, body, at);
@@ -140,6 +143,7 @@ static void report_all(struct server *server, struct event_source *source, struc
 	struct event event;
 	int result = 1;
 
+	server->source = source;
 	event_source_want(source, &(struct event_want){ .wants = wants, .names = names, .context = server });
 	while (!server->gone && (result = event_source_next(source, &event)) > 0) {
 		bool wanted =

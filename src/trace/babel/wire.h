@@ -35,6 +35,7 @@ struct wire_failure {
 
 struct wire_field {
 	uint32_t value, bytes;
+	uint64_t is_absent; /* the trace's events have no such field: it is 0 or empty */
 };
 
 /* Types are numbered from 0 in the order in which they come. */
@@ -50,7 +51,7 @@ struct wire_state {
 
 enum {
 	WIRE_NAME_BYTES = 512, /* of one name at most, NUL included */
-	WIRE_BYTES_MAX = (EVENT_FIELDS_MAX + 2) * (WIRE_NAME_BYTES + 8),
+	WIRE_BYTES_MAX = (EVENT_FIELDS_MAX + 2) * (WIRE_NAME_BYTES + 16),
 };
 
 _Static_assert(sizeof(struct wire_head) == 8 && sizeof(struct wire_failure) % 8 == 0 && sizeof(struct wire_type) == 8,

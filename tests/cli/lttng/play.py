@@ -20,6 +20,10 @@ CLASSES = {
     "syscall_exit_openat": {"ret": "i64"},
     "lttng_statedump_process_state": {"tid": "i32", "pid": "i32"},
     "sched:sched_process_exec": {"perf_tid": "i32", "perf_pid": "i32", "filename": "text", "pid": "i32", "old_pid": "i32"},
+    "sched:sched_waking": {"perf_tid": "i32", "perf_pid": "i32", "comm": "text", "pid": "i32", "prio": "i32",
+                           "target_cpu": "i32"},
+    "syscalls:sys_enter_openat": {"perf_tid": "i32", "perf_pid": "i32", "dfd": "i32", "filename": "i64", "flags": "i32",
+                                  "mode": "i32"},
     "my:thing": {"tid": "i32", "x": "real", "s": "text"},
 }
 
@@ -50,7 +54,13 @@ BARE = [(100, 1, "lttng_statedump_process_state", {"tid": 11, "pid": 10})] + BAS
 # perf: no contexts, who it was in every event, and tracepoints under their full names with fields called as the kernel does.
 PERF = [(300, 1, "sched:sched_process_exec", {"perf_tid": 11, "perf_pid": 10, "filename": "/bin/cat", "pid": 99, "old_pid": 11})]
 
-SCENES = {"perf": (PERF, None), "basic": (BASIC, WHO), "bare": (BARE, None), "lossy": (LOSSY, WHO)}
+# What a name or a sort of field that is not ours leaves without a value.
+NAMED = [(300, 1, "sched:sched_waking", {"perf_tid": 11, "perf_pid": 10, "comm": "sh", "pid": 21, "prio": 120,
+                                         "target_cpu": 2}),
+         (400, 1, "syscalls:sys_enter_openat", {"perf_tid": 11, "perf_pid": 10, "dfd": -100, "filename": 4096, "flags": 0,
+                                                "mode": 0})]
+
+SCENES = {"named": (NAMED, None), "perf": (PERF, None), "basic": (BASIC, WHO), "bare": (BARE, None), "lossy": (LOSSY, WHO)}
 
 
 def field_class(trace_class, kind):
