@@ -360,13 +360,14 @@ int observe_select(const struct cli_arguments *arguments, const struct session_r
 		   struct event_catalog *catalog, const char *usual, struct selection *selection)
 {
 	const char *wanted = arguments->options[OPTION_EVENTS].text;
-	bool needs_usual = !rules || cli_has(arguments, OPTION_SNAPSHOT);
+	bool for_report = cli_has(arguments, OPTION_FOR_REPORT);
+	bool needs_usual = !rules || for_report || cli_has(arguments, OPTION_SNAPSHOT);
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? cmd_add_catalogs(arguments, catalog, diag) : -ENOMEM;
 
 	if (!result && rules)
 		result = selection_add_program(selection, catalog, session_rules_program(rules), diag);
-	if (!result && needs_usual && (!wanted || only_excludes(wanted)))
+	if (!result && needs_usual && (!wanted || for_report || only_excludes(wanted)))
 		result = selection_add_usual(selection, catalog, usual, diag);
 	if (!result && wanted)
 		result = selection_add(selection, catalog, wanted, diag);

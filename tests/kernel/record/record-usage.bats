@@ -145,3 +145,16 @@ refused() {
 	done
 	cmp <(grep '"match"' t.found) <(grep '"match"' t.jsonl.found)
 }
+
+@test "--for-report records what reports look at besides what rules, or -e, ask for" {
+	echo 'RULE r PATTERN { sys_enter_openat:a } RETURN { a.filename }' >open.rule
+	for more in '--rules open.rule' '-e sys_enter_openat' '--rules open.rule -e sched_stat_runtime'; do
+		rm -rf t
+		# shellcheck disable=SC2086 # several options
+		"$ASTERISM" record -q --for-report $more -o t -- cat /etc/hostname >matches
+		for type in sys_enter_openat sched_switch sched_waking irq_handler_entry block_rq_issue thread_state; do
+			grep -q "name = \"$type\"" t/metadata
+		done
+	done
+	grep -q 'a.filename=' matches
+}
