@@ -87,6 +87,33 @@ static int compile_rule(struct unit_build *unit, const struct lang_rule *rule)
 	return err;
 }
 
+/* Whether type is of the partitions of rule by fields of its own, and not by those that every event has. */
+static bool is_partitioned(const struct lang_rule *rule, const struct event_type *type)
+{
+	bool has_own = false;
+
+	for (uint32_t i = 0; i < rule->join_count; i++) {
+		const struct event_field *model = rule->joins[i].fields[0];
+		const struct event_field *field = event_field_find(type, rule->joins[i].name);
+
+		if (!field || unit_kind(field->value) != unit_kind(model->value) ||
+		    (field->value == EVENT_STRING && field->bytes != model->bytes))
+			return false;
+		has_own |= !event_field_is_header(field);
+	}
+	return has_own;
+}
+
+/* Which events interrupt must not depend on what other rules name. */
+static void add_partitioned(struct unit_build *unit, const struct lang_rule *rule)
+{
+	const struct event_type *type;
+
+	for (size_t i = 0; (type = event_catalog_get(unit->catalog, i)); i++)
+		if (is_partitioned(rule, type))
+			unit_type(unit, type);
+}
+
 /* Types that a rule over the whole stream must know although no rule names them. */
 static void add_stream_types(struct unit_build *unit)
 {
@@ -100,6 +127,12 @@ static void add_stream_types(struct unit_build *unit)
 	}
 	for (uint32_t i = 0; all && i < unit->unit->declared_count; i++)
 		unit_type(unit, unit->unit->declared[i]);
+	for (uint32_t i = 0; i < unit->unit->rule_count; i++) {
+		const struct lang_rule *rule = &unit->unit->rules[i];
+
+		if (rule->over_all && rule->semantics == LANG_STRICT_PARTITION)
+			add_partitioned(unit, rule);
+	}
 }
 
 /* Rules and machines are laid into the image in the order of their files and texts. */

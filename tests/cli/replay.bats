@@ -251,3 +251,19 @@ setup() {
 	run --separate-stderr -0 "$ASTERISM" dump -f json made.jsonl
 	[ "$output" = '{"event":"descriptor_made","ts":1,"cpu":0,"pid":0,"tid":0,"comm":"","fd":3,"call":257}' ]
 }
+
+@test "OVER { * }: which other rules are loaded changes nothing" {
+	cat >calls.jsonl <<-'END'
+		{"event":"sys_enter_write","ts":1,"fd":3,"buf":0,"count":0}
+		{"event":"sys_enter_fsync","ts":2,"fd":3}
+		{"event":"sys_enter_close","ts":3,"fd":3}
+		{"event":"sys_enter_write","ts":4,"fd":3,"buf":0,"count":0}
+		{"event":"sys_enter_fsync","ts":5,"fd":4}
+		{"event":"sys_enter_close","ts":6,"fd":3}
+	END
+	echo 'RULE strict STRICTPARTITION PATTERN { [sys_enter_write:a, sys_enter_close:b] } WHERE { [fd] } OVER { * }' >strict.rule
+	"$ASTERISM" replay -q strict.rule calls.jsonl | tee alone
+	"$ASTERISM" replay -q strict.rule -r 'RULE other PATTERN { sys_enter_fsync }' calls.jsonl | grep strict >beside
+	cmp alone beside
+	[ "$(wc -l <alone)" = 1 ]
+}
