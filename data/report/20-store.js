@@ -4,7 +4,7 @@
 
 const UNKNOWN = 0, RUNNING = 1, READY = 2, BLOCKED = 3, OTHERS = 4;
 const NO_PRIO = 255;
-const NOBODY = -1, INTERRUPT = -2;
+const NOBODY = -1, INTERRUPT = -2, TIMER = -3;
 const TILES_KEPT = 192;
 
 let meta, tiles = [], groups = [], frame = 0;
@@ -74,7 +74,7 @@ function sliceOf(data, i) {
 	const waker = data.waker[i];
 	return {
 		begin: data.begin[i], end: data.end[i], thread: data.thread[i], cpu: data.state[i] === RUNNING || data.thread[i] < 0 ? data.cpu[i] : -1, reason: data.reason[i],
-		waker: waker === 0 ? NOBODY : waker === 1 ? INTERRUPT : waker - 2, state: data.state[i], prio: data.prio[i],
+		waker: waker === 0 ? NOBODY : waker === 1 ? INTERRUPT : waker === 2 ? TIMER : waker - 3, state: data.state[i], prio: data.prio[i],
 	};
 }
 
@@ -84,8 +84,9 @@ function readLanes(bytes, first, count) {
 		const bins = reader.varint(), index = reader.fill(new Uint32Array(bins));
 		for (let i = 1; i < bins; i++)
 			index[i] += index[i - 1];
-		const busy = reader.fill(new Uint8Array(bins));
-		lanes.push({ index, busy, other: reader.fill(lane < meta.cpus ? new Uint32Array(bins) : new Uint8Array(bins)) });
+		const busy = reader.fill(new Uint8Array(bins)), isCpu = lane < meta.cpus;
+		const other = reader.fill(isCpu ? new Uint32Array(bins) : new Uint8Array(bins));
+		lanes.push({ index, busy, other, stranger: reader.fill(new Uint8Array(isCpu ? bins : 0)) });
 	}
 	return lanes;
 }

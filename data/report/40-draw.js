@@ -410,7 +410,7 @@ function draw() {
 
 const pending = () => tiles.filter(tile => tile.used === frame && tile.asked && !tile.data).length + groups.filter(group => group.asked && !group.data).length;
 
-// The whole trace: how busy the CPUs are, losses, matches, and the part that is in sight.
+// The whole trace: how busy the CPUs are with threads that were observed, losses, matches, and the part that is in sight.
 let strip = null;
 function drawStrip() {
 	const canvas = $('strip'), context = canvas.getContext('2d'), width = canvas.clientWidth, height = canvas.clientHeight;
@@ -453,7 +453,7 @@ function busyOf(width) {
 		for (let i = 0; i < bins.index.length; i++) {
 			const x0 = bins.index[i] * bin / meta.length * width, x1 = x0 + bin / meta.length * width;
 			for (let x = Math.floor(x0); x < Math.min(width, x1); x++)
-				busy[x] += bins.busy[i] / 255 * (Math.min(x + 1, x1) - Math.max(x, x0)) / meta.cpus;
+				busy[x] += Math.max(0, bins.busy[i] - bins.stranger[i]) / 255 * (Math.min(x + 1, x1) - Math.max(x, x0)) / meta.cpus;
 		}
 	}
 	return busy.map(part => Math.min(1, part));

@@ -3,7 +3,7 @@
 
 const LISTED = 500;
 
-const wakerText = slice => slice.waker === INTERRUPT ? 'an interrupt' : slice.waker >= 0 ? threadLabel(slice.waker) : '';
+const wakerText = slice => slice.waker === INTERRUPT ? 'an interrupt' : slice.waker === TIMER ? 'its timer' : slice.waker >= 0 ? threadLabel(slice.waker) : '';
 
 function facts(slice) {
 	const reason = meta.reasons[slice.reason], list = [['State', STATES[slice.state]]];
@@ -74,6 +74,8 @@ async function showPath(slice, list) {
 		const hop = await cameFrom(slice);
 		if (hop?.interrupt)
 			list.append(make('li', make('i'), make('span.faint', 'woken by an interrupt'), ''));
+		if (hop?.timer)
+			list.append(make('li', make('i'), make('span.faint', 'woken by its timer'), ''));
 		slice = hop?.slice;
 	}
 }
@@ -90,8 +92,9 @@ async function cameFrom(slice) {
 	}
 	if (after?.waker === INTERRUPT)
 		return { interrupt: true };
+	// A sleep that its timer has ended leads back to what the thread did itself.
 	const before = await sliceAt(slice.thread, slice.begin, true);
-	return before && { slice: before };
+	return before && { slice: before, timer: after?.waker === TIMER && slice.state === READY };
 }
 
 function showTip(event, slice) {

@@ -148,6 +148,10 @@ async function follow() {
 			$('said').textContent = hop ? 'Woken by an interrupt' : 'Nobody knows who woke it';
 			return;
 		}
+		if (hop.timer) {
+			$('said').textContent = 'Woken by its timer';
+			return;
+		}
 		slice = hop.slice;
 		if (hop.waker >= 0) {
 			const seen = { from: view.from, to: view.to, scroll: $('scroll').scrollTop, chosen };

@@ -67,10 +67,32 @@ static void on_switch(struct followed *at)
 	}
 	take_prio(at, next, SWITCH_NEXT_PRIO);
 	pass->cpus[record->cpu].depth = 0;
+	pass->cpus[record->cpu].timers = 0;
 }
 
-static uint32_t waker_of(const struct followed *at)
+static bool is_in_call(const struct report_pass *pass, uint32_t thread, const int *calls)
 {
+	bool found = false;
+
+	for (; thread != REPORT_NONE && *calls >= 0 && !found; calls++)
+		found = pass->lanes[thread].call == (uint32_t)*calls + 1;
+	return found;
+}
+
+/*
+ * Interrupts that are not recorded hide behind the thread under them. But who sleeps for a time is woken by its timer,
+ * unless by a signal.
+ */
+static uint32_t waker_of(const struct followed *at, uint32_t woken)
+{
+	static const int sleeps[] = { 35 /* nanosleep */, 230 /* clock_nanosleep */, -1 };
+	static const int signals[] = { 62 /* kill */,    129 /* rt_sigqueueinfo */,   200 /* tkill */,
+				       234 /* tgkill */, 297 /* rt_tgsigqueueinfo */, -1 };
+
+	if (at->event->in_interrupt && at->cpu && at->cpu->timers & 1)
+		return REPORT_TIMER;
+	if (is_in_call(at->pass, woken, sleeps) && !is_in_call(at->pass, at->thread, signals))
+		return REPORT_TIMER;
 	if (at->event->in_interrupt || at->thread == 0)
 		return REPORT_INTERRUPT;
 	return at->thread;
@@ -86,7 +108,7 @@ static void on_waking(struct followed *at)
 		return;
 	take_prio(at, woken, WAKING_PRIO);
 	if (pass->now > pass->gap_until_ns || !pass->gap_until_ns)
-		pass_wake(pass, woken, waker_of(at));
+		pass_wake(pass, woken, waker_of(at, woken));
 }
 
 static void on_wakeup_new(struct followed *at)
@@ -99,7 +121,7 @@ static void on_wakeup_new(struct followed *at)
 		return;
 	take_prio(at, made, WAKING_PRIO);
 	if ((pass->now > pass->gap_until_ns || !pass->gap_until_ns) && pass->lanes[made].state == REPORT_UNKNOWN)
-		pass_enter(pass, made, REPORT_READY, REASON_NEW, waker_of(at));
+		pass_enter(pass, made, REPORT_READY, REASON_NEW, waker_of(at, made));
 }
 
 static void on_fork(struct followed *at)
@@ -222,16 +244,37 @@ static void on_fault(struct followed *at)
 		at->pass->lanes[at->thread].in_fault = true;
 }
 
+static void enter_interrupt(struct followed *at, bool is_timer)
+{
+	if (!at->cpu)
+		return;
+	at->cpu->depth++;
+	at->cpu->timers = at->cpu->timers << 1 | is_timer;
+}
+
 static void on_interrupt(struct followed *at)
 {
-	if (at->cpu)
-		at->cpu->depth++;
+	enter_interrupt(at, false);
+}
+
+static void on_timer(struct followed *at)
+{
+	enter_interrupt(at, true);
+}
+
+static void on_softirq(struct followed *at)
+{
+	int64_t vector = number(at, SOFTIRQ_VECTOR);
+
+	enter_interrupt(at, vector == 1 /* TIMER */ || vector == 8 /* HRTIMER */);
 }
 
 static void on_interrupt_end(struct followed *at)
 {
-	if (at->cpu && at->cpu->depth)
-		at->cpu->depth--;
+	if (!at->cpu || !at->cpu->depth)
+		return;
+	at->cpu->depth--;
+	at->cpu->timers >>= 1;
 }
 
 static const struct {
@@ -252,10 +295,12 @@ static const struct {
 	[ROLE_CALL_END] = { on_call_end, true, true },
 	[ROLE_IRQ] = { on_interrupt, true, true },
 	[ROLE_IRQ_END] = { on_interrupt_end, true, true },
-	[ROLE_SOFTIRQ] = { on_interrupt, true, true },
+	[ROLE_SOFTIRQ] = { on_softirq, true, true },
 	[ROLE_SOFTIRQ_END] = { on_interrupt_end, true, true },
 	[ROLE_VECTOR] = { on_interrupt, true, true },
 	[ROLE_VECTOR_END] = { on_interrupt_end, true, true },
+	[ROLE_TIMER] = { on_timer, true, true },
+	[ROLE_TIMER_END] = { on_interrupt_end, true, true },
 	[ROLE_FAULT_USER] = { on_fault, true, true },
 	[ROLE_FAULT_KERNEL] = { on_fault, true, true },
 };

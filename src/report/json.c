@@ -94,7 +94,7 @@ static void put_thread(struct report_tables *tables, uint32_t thread)
 	const struct report_thread *known = thread < tables->view->thread_count ? &tables->view->threads[thread] : NULL;
 
 	if (!known) {
-		fputs("{\"interrupt\":true}", tables->stream);
+		fputs(thread == REPORT_TIMER ? "{\"timer\":true}" : "{\"interrupt\":true}", tables->stream);
 		return;
 	}
 	fprintf(tables->stream, "{\"thread\":%u", thread);

@@ -52,7 +52,8 @@ struct pass_cpu {
 	uint64_t since;
 	uint32_t current; /* index of a thread, 0: idle; REPORT_NONE: not known */
 	uint32_t current_tid;
-	uint32_t depth; /* of interrupts */
+	uint32_t depth;  /* of interrupts */
+	uint64_t timers; /* bit i: the i-th from within is a timer's */
 	bool is_met;
 	bool has_switched; /* and so tells who runs */
 };

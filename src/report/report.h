@@ -30,6 +30,7 @@ enum report_state {
 /* In place of the index of a thread. */
 #define REPORT_NONE      UINT32_MAX       /* there is none, or it is not known */
 #define REPORT_INTERRUPT (UINT32_MAX - 1) /* an interrupt was it, whichever thread was under it */
+#define REPORT_TIMER     (UINT32_MAX - 2) /* a timer was it: what the thread has waited for was a time */
 
 /*
  * A thread or, of states OTHERS and IDLE and of UNKNOWN with thread REPORT_NONE, a processor was in one state from
@@ -40,9 +41,10 @@ enum report_state {
 struct report_slice {
 	uint64_t begin, end; /* ns, the clock of the events */
 	uint32_t thread;     /* index in threads, or REPORT_NONE */
-	uint32_t waker;      /* of READY: who woke it; REPORT_INTERRUPT, or REPORT_NONE: not known, or nobody did */
-	uint32_t reason;     /* of BLOCKED, READY: index of a name (report_reason), 0: not known */
-	uint16_t cpu;        /* of RUNNING, OTHERS, IDLE, UNKNOWN of a processor; READY: where it left; else 0 */
+	uint32_t waker;  /* of READY: who woke it; REPORT_INTERRUPT, REPORT_TIMER, or REPORT_NONE: not known, or nobody
+			    did */
+	uint32_t reason; /* of BLOCKED, READY: index of a name (report_reason), 0: not known */
+	uint16_t cpu;    /* of RUNNING, OTHERS, IDLE, UNKNOWN of a processor; READY: where it left; else 0 */
 	uint8_t state;
 	uint8_t prio; /* as the kernel has it, 0..139; REPORT_NO_PRIO: not known */
 };

@@ -75,6 +75,8 @@ static const struct row rows[] = {
 	{ "softirq_exit", ROLE_SOFTIRQ_END, { { "vec", true, false } } },
 	{ "irq_vector_entry", ROLE_VECTOR, { { "vector", true, false } } },
 	{ "irq_vector_exit", ROLE_VECTOR_END, { { "vector", true, false } } },
+	{ "local_timer_entry", ROLE_TIMER, { { "vector", false, false } } },
+	{ "local_timer_exit", ROLE_TIMER_END, { { "vector", false, false } } },
 	{ "page_fault_user",
 	  ROLE_FAULT_USER,
 	  { { "address", false, false }, { "ip", false, false }, { "error_code", false, false } } },

@@ -53,6 +53,10 @@ void report_thread_name(struct text_buffer *text, const struct report_view *view
 		text_append(text, "(interrupt)");
 		return;
 	}
+	if (thread == REPORT_TIMER) {
+		text_append(text, "(timer)");
+		return;
+	}
 	if (thread >= view->thread_count)
 		return;
 	known = &view->threads[thread];

@@ -34,7 +34,7 @@ static bool has_room(struct report_pass *pass, uint32_t tid)
 	    alloc_grow(&pass->lanes, &pass->lane_capacity, count, sizeof *pass->lanes))
 		pass->failure = -ENOMEM;
 	pass->view.threads = pass->threads;
-	return !pass->failure && count < REPORT_INTERRUPT;
+	return !pass->failure && count < REPORT_TIMER;
 }
 
 uint32_t pass_thread_make(struct report_pass *pass, uint32_t tid, uint32_t pid, const char *comm)

@@ -51,6 +51,7 @@ static void halve_lane(struct store_bins *bins, struct store_lane *lane, bool vo
 		struct store_bin bin = lane->bins[i];
 		bin.index /= 2;
 		bin.busy >>= down;
+		bin.stranger >>= down;
 		bin.other >>= votes ? 0 : down;
 		bin.weight >>= down;
 		struct store_bin *last = kept != 0 ? &lane->bins[kept - 1] : NULL;
@@ -59,6 +60,7 @@ static void halve_lane(struct store_bins *bins, struct store_lane *lane, bool vo
 			continue;
 		}
 		last->busy += bin.busy;
+		last->stranger += bin.stranger;
 		if (votes)
 			vote(last, bin.other, bin.weight);
 		else
@@ -109,8 +111,11 @@ static void add(struct store_bin *bin, enum kind kind, uint32_t thread, uint32_t
 		return;
 	}
 	bin->busy += ns;
-	if (kind == ON_CPU)
-		vote(bin, thread, ns);
+	if (kind != ON_CPU)
+		return;
+	vote(bin, thread, ns);
+	if (thread == UINT32_MAX)
+		bin->stranger += ns;
 }
 
 /* With so many lanes that even few bins each are too many, those few it is. */
@@ -180,6 +185,8 @@ static void put_lane(const struct store_bins *bins, const struct store_lane *lan
 		store_bytes_varint(to, parts(bins, lane->bins[i].busy));
 	for (size_t i = 0; i < lane->count; i++)
 		store_bytes_varint(to, is_cpu ? (uint32_t)(lane->bins[i].other + 1) : parts(bins, lane->bins[i].other));
+	for (size_t i = 0; is_cpu && i < lane->count; i++)
+		store_bytes_varint(to, parts(bins, lane->bins[i].stranger));
 }
 
 void store_bins_put_cpu(const struct store_bins *bins, uint32_t cpu, struct store_bytes *to)

@@ -14,10 +14,11 @@ enum { STORE_BINS = 1 << 16, STORE_BINS_TOTAL = 1 << 20, STORE_BINS_BITS = 14 };
 
 struct store_bin {
 	uint32_t index;
-	uint32_t busy;   /* ns, of at most 2^shift */
-	uint32_t other;  /* ns that a thread was ready; for a CPU the thread that was seen there most, REPORT_NONE: a
-			    stranger */
-	uint32_t weight; /* of that thread's lead, ns (Boyer and Moore's vote, weighted) */
+	uint32_t busy;     /* ns, of at most 2^shift */
+	uint32_t other;    /* ns that a thread was ready; for a CPU the thread that was seen there most, REPORT_NONE: a
+			      stranger */
+	uint32_t weight;   /* of that thread's lead, ns (Boyer and Moore's vote, weighted) */
+	uint32_t stranger; /* of busy, for a CPU: ns of strangers, or of nobody that is known */
 };
 
 struct store_lane {
@@ -48,7 +49,7 @@ int store_bins_ready(struct store_bins *bins, const struct store_span *span);
 
 /*
  * A lane: count, then LEB128: index (difference to the one before), busy and other of 255 parts of the width each; for
- * a CPU other is thread + 1, 0: a stranger.
+ * a CPU other is thread + 1, 0: a stranger, and behind it stand the parts of busy that are of strangers.
  */
 void store_bins_put_cpu(const struct store_bins *bins, uint32_t cpu, struct store_bytes *to);
 void store_bins_put_thread(const struct store_bins *bins, uint32_t thread, struct store_bytes *to);

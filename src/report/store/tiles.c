@@ -127,7 +127,9 @@ static uint64_t waker_code(uint32_t waker)
 {
 	if (waker == REPORT_NONE)
 		return 0;
-	return waker == REPORT_INTERRUPT ? 1 : (uint64_t)waker + 2;
+	if (waker == REPORT_INTERRUPT)
+		return 1;
+	return waker == REPORT_TIMER ? 2 : (uint64_t)waker + 3;
 }
 
 int store_tiles_put(struct store_tiles *tiles, const struct report_slice *slice)

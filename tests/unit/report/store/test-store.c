@@ -42,7 +42,7 @@ static struct report_slice slice_of(uint64_t i)
 	return (struct report_slice){ begin,
 				      begin + 100 + i % 3 * 50,
 				      (uint32_t)(i % 5),
-				      i % 4 == 0 ? REPORT_INTERRUPT : (uint32_t)i,
+				      i % 4 == 0 ? (i % 8 == 0 ? REPORT_TIMER : REPORT_INTERRUPT) : (uint32_t)i,
 				      (uint32_t)(i % 7),
 				      (uint16_t)(i % 2),
 				      REPORT_RUNNING,
@@ -81,7 +81,7 @@ static void test_round_trip(void **state)
 	for (uint64_t i = 0; i < COUNT; i++)
 		assert_int_equal(number(&at), slice_of(i).reason);
 	for (uint64_t i = 0; i < COUNT; i++)
-		assert_int_equal(number(&at), i % 4 == 0 ? 1 : i + 2);
+		assert_int_equal(number(&at), i % 4 == 0 ? (i % 8 == 0 ? 2 : 1) : i + 3);
 	assert_int_equal(at[0], REPORT_RUNNING);
 	assert_int_equal(at[COUNT], 120);
 	assert_int_equal((size_t)(at + 2 * COUNT - raw), length);
@@ -155,10 +155,31 @@ static void test_bins(void **state)
 	assert_int_equal(sum(&bins.threads[3]), told);
 	assert_true(bins.cpus[0].count <= STORE_BINS);
 	assert_int_equal(bins.cpus[0].bins[100].other, 0);
+	assert_int_equal(bins.cpus[0].bins[100].stranger, 0);
 	/* One that a damaged trace has sent to the end of time. */
 	struct store_span far = { UINT64_C(1) << 40, UINT64_MAX, 3 };
 	assert_int_equal(store_bins_running(&bins, &far), 0);
 	assert_true(bins.threads[3].count <= STORE_BINS);
+	store_bins_fini(&bins);
+}
+
+/* What strangers did on a processor is known apart, also when bins become wider. */
+static void test_strangers(void **state)
+{
+	enum { MS = 1000000 };
+	(void)state;
+	struct store_bins bins = { 0 };
+	uint64_t all = 0;
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct store_span span = { i * 10 * MS, i * 10 * MS + 3 * MS, 0 },
+				  other = { span.end, span.end + MS, 0 };
+		assert_int_equal(store_bins_cpu(&bins, &span, UINT32_MAX), 0);
+		assert_int_equal(store_bins_cpu(&bins, &other, 1), 0);
+	}
+	for (size_t i = 0; i < bins.cpus[0].count; i++)
+		all += bins.cpus[0].bins[i].stranger;
+	assert_int_equal(all, (uint64_t)3000 * MS);
+	assert_int_equal(sum(&bins.cpus[0]), (uint64_t)4000 * MS);
 	store_bins_fini(&bins);
 }
 
@@ -188,8 +209,9 @@ static void test_escape(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_classes),    cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_bins),       cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_classes),   cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_bins),       cmocka_unit_test(test_strangers), cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_escape),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
