@@ -205,10 +205,9 @@ static void on_state(struct followed *at)
 	if (thread == REPORT_NONE || thread == 0)
 		return;
 	pass->threads[thread].is_kernel = number(at, STATE_IS_KERNEL);
-	if (pass->threads[thread].is_kernel && !pass->view.is_whole) {
-		pass->view.is_whole = true; /* only recordings of the whole machine tell of threads of the kernel */
-		pass->view.is_partial = false;
-	}
+	/* Only recordings of the whole machine tell of threads of the kernel, and they do so among the first. */
+	pass->view.is_whole |= pass->threads[thread].is_kernel;
+	pass->view.is_partial = !pass->view.is_whole;
 	if (!pass->threads[thread].parent_pid)
 		pass->threads[thread].parent_pid = (uint32_t)number(at, STATE_PARENT_PID);
 	if (pass->threads[thread].prio == REPORT_NO_PRIO)

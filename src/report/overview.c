@@ -127,17 +127,19 @@ static void write_totals(const struct overview *overview, struct report_tables *
 		{ "processors", "processors", CELL_COUNT, false },
 	};
 	const struct report_view *view = tables->view;
-	uint64_t length = view->last_ns - view->first_ns, lost = 0;
+	uint64_t length = view->last_ns - view->first_ns, lost = 0, threads = 0;
 
 	for (uint32_t i = 0; i < view->loss_count; i++)
 		lost += view->losses[i].count;
+	for (uint32_t i = 1; i < view->thread_count; i++)
+		threads += !view->threads[i].is_stranger;
 	report_table(tables, "totals", "", columns, 7);
 	report_row(tables,
-		   (struct report_cell[]){
-			   report_cell_number(view->events), report_cell_number(length),
-			   length ? report_cell_real((double)view->events * 1e9 / (double)length) : CELL_NONE,
-			   report_cell_number(lost), report_cell_number(view->loss_count),
-			   report_cell_number(view->thread_count - 1), report_cell_number(overview->cpu_count) },
+		   (struct report_cell[]){ report_cell_number(view->events), report_cell_number(length),
+					   length ? report_cell_real((double)view->events * 1e9 / (double)length)
+						  : CELL_NONE,
+					   report_cell_number(lost), report_cell_number(view->loss_count),
+					   report_cell_number(threads), report_cell_number(overview->cpu_count) },
 		   0);
 	report_table_end(tables);
 }

@@ -32,3 +32,28 @@ setup()
 		assert 100 <= event["prio"] < 140, event
 	END
 }
+
+@test "the report of a command is about the command: who else ran or was woken is no row of it" {
+	python3 -c 'import time; end = time.time() + 60
+while time.time() < end: pass' 3>&- &
+	stranger=$!
+	timeout 60 $ASTERISM record -q --for-report -o trace -- sh -c 'sleep 0.1; echo a | cat; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'
+	kill $stranger
+	$ASTERISM report --only overview,timeline,slices -f json trace >report.json
+	python3 - <<-'END'
+		import json
+		report = json.load(open("report.json"))
+		comms = set()
+		def walk(value, key=None):
+		    if isinstance(value, dict):
+		        if "comm" in value and key != "waker":
+		            comms.add(value["comm"])
+		        for name, more in value.items():
+		            walk(more, name)
+		    elif isinstance(value, list):
+		        for more in value:
+		            walk(more, key)
+		walk(report)
+		assert comms and comms <= {"sh", "sleep", "cat", "asterism"}, comms
+	END
+}
