@@ -98,3 +98,16 @@ setup() {
 		[ "${#lines[@]}" -ge $compared ]
 	done
 }
+
+@test "rates of a rule that acts or adds up are those of the same rule without" {
+	python3 generate.py 3 even 2 >events.jsonl
+	rates() {
+		"$ASTERISM" explain -f json --trace events.jsonl -r "EVENT call { nr: u32 } EVENT done { ok: u32 } EVENT work { size: u32 }
+			RULE r PATTERN { [call:a, done:b] } WHERE { [tid], b.ts - a.ts > 2ms } $1" |
+			python3 -c 'import json, sys; row = json.load(sys.stdin); print(row["seconds"], row["expected"]["matches_per_s"])'
+	}
+	plain=$(rates '')
+	[[ $plain == 1.9* || $plain == 2.* ]]
+	[ "$(rates 'DO { CALL Message("x", a.nr) }')" = "$plain" ]
+	[ "$(rates 'AGGREGATE { COUNT AS n } BY { a.nr }')" = "$plain" ]
+}

@@ -39,6 +39,8 @@ static void on_time(void *context, uint64_t ns)
 	aggregates_begin(reported->aggregates, ns);
 	result = aggregates_advance(reported->aggregates, ns);
 	reported->failed = reported->failed ? reported->failed : result;
+	if (reported->options->on_time)
+		reported->options->on_time(reported->options->context, ns);
 }
 
 static void on_progress(void *context, const struct session_progress *progress)
