@@ -9,6 +9,7 @@
 #include "cmd/input/rules.h"
 #include "cmd/options/assume.h"
 #include "cmd/options/status.h"
+#include "cmd/prices.h"
 #include "cmd/text/signals.h"
 #include "ebpf/memory/layout.h"
 #include "engine/engine.h"
@@ -196,7 +197,6 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 	struct run run = {
 		.arguments = arguments,
 		.rules = rules,
-		.prices = model_table_prices,
 		.diag = asterism_diag_new(),
 	};
 	bool is_text = arguments->options[OPTION_GRAPH_FORMAT].number == 0;
@@ -204,8 +204,10 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 
 	if (!result)
 		result = replay(&run);
-	if (!result)
+	if (!result) {
 		warn_of_losses(&run);
+		prices_get(&run.prices);
+	}
 	for (uint32_t i = 0; i < session_rules_program(rules)->rule_count && !result; i++) {
 		if (i && is_text)
 			text_append(out, "\n");

@@ -18,6 +18,7 @@ enum model_work { MODEL_HOOK, MODEL_GUARD, MODEL_OPEN, MODEL_STEP, MODEL_MATCH, 
 /* What each takes on a machine. */
 struct model_prices {
 	double ns[MODEL_WORKS];
+	bool is_measured; /* here, and not those of the table */
 };
 
 extern const struct model_prices model_table_prices;

@@ -125,7 +125,7 @@ static void put_cost(const struct model_report *report)
 	struct text_buffer *out = report->out;
 	const struct model_cost *cost = report->cost;
 
-	text_append(out, ",\"cost\":{\"prices\":\"table\"");
+	text_printf(out, ",\"cost\":{\"prices\":\"%s\"", report->prices->is_measured ? "measured" : "table");
 	put_double(out, "ns_per_s", cost->ns);
 	put_double(out, "ns_per_event", cost->event_ns);
 	put_double(out, "cpu_percent", cost->cpu * 100);

@@ -221,7 +221,8 @@ static void put_cost(const struct model_report *report)
 	text_printf(out, " (%.3g to %.3g): ", cost->least / 1e7, cost->most / 1e7);
 	model_put_seconds(out, cost->ns / 1e9);
 	text_append(out, " of a second, ");
-	text_printf(out, "%.0f ns per event; prices from a table\n", cost->event_ns);
+	text_printf(out, "%.0f ns per event; prices %s\n", cost->event_ns,
+		    report->prices->is_measured ? "measured on this machine" : "from a table");
 	for (int i = 0; i < MODEL_WORKS; i++) {
 		if (!(cost->rates[i] > 0))
 			continue;

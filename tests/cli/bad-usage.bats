@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
+	export ASTERISM_PRICES=table
 	cd "$BATS_TEST_TMPDIR"
 	cat >pair.rule <<-'END'
 		EVENT A { x: i64 }

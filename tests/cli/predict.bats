@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	export ASTERISM_PRICES=table
 	cd "$BATS_TEST_TMPDIR"
 	cat >rules.rule <<-'END'
 		EVENT call { nr: u32 }
