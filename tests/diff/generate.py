@@ -34,7 +34,7 @@ REPEATS = [
 MANY = [("{1,40}", 1, 40), ("{2,40}", 2, 40), ("{3,}", 3, None)]  # more than get places of their own
 INTEGERS = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"]  # of any of them a join compares the numbers
 SEMANTICS = ["SKIPTILLNEXT"] * 8 + [None] * 2 + ["SKIPTILLANY"] * 4 + ["STRICTPARTITION"] * 5 + ["STRICTSEQUENCE"] * 3
-POOL_SHARE = 0  # of the rules: those of pool_rule(), which is about how runs make room for others
+POOL_SHARE = 0  # of the rules: those of pool_attempt(), about how runs make room for others
 POOL_SHARE_ASKED = 1 / 3  # with run.py --pools
 WITHIN = [("3", 3), ("5", 5), ("8ns", 8), ("10", 10), ("0x14", 20), ("1us", 1000)]
 
