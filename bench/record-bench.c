@@ -147,8 +147,8 @@ static void ship_records(pid_t pid, int count, const struct event_type **types)
 	printf("ready\n");
 	fflush(stdout);
 	while (!is_over())
-		source_set_poll(set, &missed, &wait);
-	source_set_poll(set, &missed, &wait);
+		source_set_poll(set, true, &missed, &wait);
+	source_set_poll(set, true, &missed, &wait);
 	source_set_free(set);
 	btf_kernel_close(btf);
 }

@@ -133,10 +133,19 @@ struct asterism_rule_info {
 	uint64_t excepted;    /* matches that its EXCEPT kept back; not among matches */
 	uint32_t severity;    /* 0: it says none; 1 info, 2 low, 3 medium, 4 high, 5 critical */
 	uint64_t replaced;    /* runs that gave their place to a newer one (LATEST, POOL ... REPLACE); not lost */
+	uint64_t crowded;     /* of these, because the pool, or the share of their key, was full */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */
 int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct asterism_rule_info *info);
+
+/*
+ * The counts of rule number index that say whether its runs find places, since the unit was activated last:
+ * pool_exhausted and crowded of struct asterism_rule_info. Costs a look at memory, so it can be asked for at any time.
+ * Returns 0, or -EINVAL (no such rule).
+ */
+int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
+			   uint64_t *crowded);
 
 /* What a unit has counted, over all activations. */
 struct asterism_rules_stats {

@@ -80,6 +80,7 @@ static void keep_counts(const struct attached *attached)
 			stats.runs_live_max > past->runs_live_max ? stats.runs_live_max : past->runs_live_max;
 		past->pool_exhausted += stats.pool_exhausted;
 		past->replaced += stats.replaced;
+		past->crowded += stats.crowded;
 		past->lost += stats.lost;
 		unit->past.lost += stats.lost;
 	}

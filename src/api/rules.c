@@ -297,10 +297,27 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.excepted = stats->excepted,
 		.severity = rules->program->rules[index].severity,
 		.replaced = stats->replaced,
+		.crowded = stats->crowded,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);
 	return sized_give(info, &own, sizeof own);
+}
+
+int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
+			   uint64_t *crowded)
+{
+	/* A table of scratch space: the unit itself does not change. */
+	struct program_rule_stats *stats = ((struct asterism_rules *)rules)->now.rules;
+
+	if (index >= rules->program->rule_count)
+		return -EINVAL;
+	stats[index] = (struct program_rule_stats){ 0 };
+	if (rules->work.executor)
+		executor_look(rules->work.executor, stats);
+	*pool_exhausted = stats[index].pool_exhausted - stats[index].events_refused;
+	*crowded = stats[index].crowded;
+	return 0;
 }
 
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats)

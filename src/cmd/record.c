@@ -96,6 +96,14 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 	return sink_aggregate(&record->sink, report);
 }
 
+static void on_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
+{
+	struct record *record = context;
+
+	hide_progress(record);
+	sink_crowd(&record->sink, rule, stats);
+}
+
 static void report_losses(const struct recording_totals *totals)
 {
 	uint64_t sensed = totals->sensors.overwritten, overwritten = totals->overwritten - sensed;
@@ -200,6 +208,7 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	options->on_aggregate = on_aggregate;
 	options->on_start = on_start;
 	options->on_pause = on_pause;
+	options->on_crowd = record->rules ? on_crowd : NULL;
 	options->on_progress = on_progress;
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);

@@ -84,6 +84,11 @@ static void report_snapshots(struct run *run, const struct session_totals *total
 	run->sink.has_lost |= observe_report_unwritten(&totals->recording);
 }
 
+static void on_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
+{
+	sink_crowd(&((struct run *)context)->sink, rule, stats);
+}
+
 static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
 {
 	struct session_live_options *options = &run->observation.options;
@@ -101,6 +106,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	options->on_aggregate = sink_aggregate;
 	options->on_start = on_start;
 	options->on_pause = on_pause;
+	options->on_crowd = on_crowd;
 	options->context = run;
 	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 

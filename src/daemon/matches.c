@@ -169,12 +169,38 @@ static void report_refused(struct daemon *daemon, const struct unit *unit, size_
 		 unit->name, unit->counts[rule].refused_now, info.name);
 }
 
+/* A rule whose places are all taken no longer sees everything: told the first time. */
+static void look_for_crowd(struct daemon *daemon, struct unit *unit, size_t rule)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+	struct text_buffer line = { 0 };
+	uint64_t refused, replaced;
+
+	if (unit->counts[rule].crowded || asterism_rules_crowded(unit->rules, rule, &refused, &replaced) ||
+	    !(refused || replaced) || asterism_rules_info(unit->rules, rule, &info))
+		return;
+	unit->counts[rule].crowded = true;
+	text_append(&line, "{\"notice\":\"pool\",\"unit\":");
+	text_json(&line, unit->name);
+	text_append(&line, ",\"rule\":");
+	text_json(&line, info.name);
+	text_printf(&line, ",\"refused\":%" PRIu64 ",\"replaced\":%" PRIu64 "}", refused, replaced);
+	if (!line.failure)
+		output_line(&daemon->output, line.bytes, line.length);
+	text_fini(&line);
+	log_line(LOG_LEVEL_WARNING,
+		 "%s: the pool of rule %s was full: %" PRIu64 " runs were refused, %" PRIu64
+		 " gave way to newer ones; a larger POOL, LATEST or WITHIN leaves room",
+		 unit->name, info.name, refused, replaced);
+}
+
 void daemon_count_second(struct daemon *daemon)
 {
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++) {
 			if (unit->counts[i].refused_now)
 				report_refused(daemon, unit, i);
+			look_for_crowd(daemon, unit, i);
 			unit->counts[i].handed_now = unit->counts[i].refused_now = 0;
 		}
 	}

@@ -472,7 +472,7 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 	*wait_ns = UINT64_MAX;
 	if (ebpf->feed)
 		return 0;
-	result = source_set_poll(ebpf->sources, &lost, wait_ns);
+	result = source_set_poll(ebpf->sources, ebpf->ended_ns != 0, &lost, wait_ns);
 	if (result)
 		return result;
 	if (lost) {

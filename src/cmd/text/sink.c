@@ -3,6 +3,7 @@
 
 #include "cmd/text/sink.h"
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/options/status.h"
@@ -71,7 +72,8 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	}
 	sink->at_once = isatty(sink->fd);
 	sink->names_processes = ebpf_ids_are_own();
-	if (lines_init(&sink->lines, sink->fd) == 0)
+	sink->crowded = alloc_zero(program->rule_count, sizeof *sink->crowded);
+	if (sink->crowded && lines_init(&sink->lines, sink->fd) == 0)
 		return STATUS_FINE;
 	sink_abandon(sink);
 	cli_error("out of memory");
@@ -162,6 +164,50 @@ int sink_aggregate(void *context, const struct aggregate_report *report)
 	return check(sink, result);
 }
 
+static uint64_t refused_by(const struct program_rule_stats *stats)
+{
+	return stats->pool_exhausted - stats->events_refused;
+}
+
+/* The line of a rule whose places were all taken, once. */
+static void put_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
+{
+	if (!sink->json || sink->is_gone || sink->crowded[rule])
+		return;
+	sink->crowded[rule] = true;
+	result_write_crowd_json(sink->lines.stream, sink->program, rule, stats);
+	check(sink, lines_put(&sink->lines));
+}
+
+static void say_crowd(const struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
+{
+	const struct program_rule *image = &sink->program->rules[rule];
+	const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
+	const char *run = image->semantics == PROGRAM_MACHINE ? "instance" : "run";
+	uint64_t refused = refused_by(stats);
+	char share[64] = "";
+
+	if (image->per_key)
+		snprintf(share, sizeof share, ", or the %" PRIu32 " of one key,", image->per_key);
+	if (refused)
+		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 "%s was full", sort, name, refused, run,
+			    image->pool, share);
+	if (stats->crowded)
+		cli_warning("%s %s gave up its oldest run %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort,
+			    name, stats->crowded, stats->crowded == 1 ? "" : "s", image->pool, share);
+	if (refused || stats->crowded)
+		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once%s", sort, run,
+			 image->semantics == PROGRAM_MACHINE ? "" : "; LATEST keeps one of a key, WITHIN ends them");
+}
+
+void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
+{
+	say_crowd(sink, rule, stats);
+	put_crowd(sink, rule, stats);
+	if (sink->json)
+		check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
+}
+
 int sink_put(struct sink *sink)
 {
 	int result = lines_put(&sink->lines);
@@ -192,6 +238,13 @@ static void put_events_refused(const struct program_rule_stats *rule, const char
 	cli_hint("WITHIN ends runs that never match; a larger POOL has more room; RETURN { } keeps values only");
 }
 
+/* What gave way is not lost, and is told all the same. */
+static void put_crowds(const struct sink *sink, const struct session_totals *totals)
+{
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		say_crowd(sink, i, &totals->rules[i]);
+}
+
 static void put_losses(const struct sink *sink, const struct session_totals *totals)
 {
 	if (totals->lost == 0)
@@ -203,8 +256,6 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		const struct program_rule_stats *rule = &totals->rules[i];
 		const struct program_rule *image = &sink->program->rules[i];
 		const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
-		const char *run = image->semantics == PROGRAM_MACHINE ? "instance" : "run";
-
 		uint64_t known = rule->pool_exhausted + rule->unraised + totals->missing;
 
 		if (rule->lost > known)
@@ -214,11 +265,6 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 		put_unraised(rule, sort, name);
 		if (rule->events_refused)
 			put_events_refused(rule, name);
-		if (rule->pool_exhausted == rule->events_refused)
-			continue;
-		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 " was full", sort, name,
-			    rule->pool_exhausted - rule->events_refused, run, image->pool);
-		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once", sort, run);
 	}
 }
 
@@ -389,6 +435,7 @@ static void close_file(struct sink *sink)
 	}
 	lines_fini(&sink->lines);
 	repeats_fini(&sink->repeats);
+	alloc_free(sink->crowded);
 }
 
 int sink_close(struct sink *sink, struct session_totals *totals)
@@ -399,6 +446,9 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	totals->least_severity = sink->least_severity;
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		totals->rules[i].unshown = repeats_hidden(&sink->repeats, i);
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (refused_by(&totals->rules[i]) || totals->rules[i].crowded)
+			put_crowd(sink, i, &totals->rules[i]);
 	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 	missing = sink->lines.unwritten + sink->lines.count;
 	if (sink->json && !sink->is_gone)
@@ -416,6 +466,7 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 		put_missing(sink, missing, has_end);
 	close_file(sink);
 	put_losses(sink, totals);
+	put_crowds(sink, totals);
 	put_sensors(&totals->sensors);
 	put_unread(sink, totals);
 	put_calls_32bit(sink, totals);
@@ -434,6 +485,7 @@ void sink_abandon(struct sink *sink)
 		close(sink->fd);
 	lines_fini(&sink->lines);
 	repeats_fini(&sink->repeats);
+	alloc_free(sink->crowded);
 }
 
 int sink_status(const struct sink *sink, const struct cli_arguments *arguments, const struct session_totals *totals,

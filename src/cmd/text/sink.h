@@ -35,6 +35,7 @@ struct sink {
 	struct places places;         /* of their processes */
 	bool must_date;               /* the date was asked for; that it is unknown is said, once */
 	struct repeats repeats;
+	bool *crowded;    /* per rule: that places were missing is told; NULL: of none */
 	uint64_t matches; /* told so far */
 	int error;        /* errno of the first failure to write */
 	bool is_gone;     /* there is no reader any more */
@@ -53,6 +54,9 @@ int sink_match(void *context, const struct program_match *match);
 
 /* An aggregate_report_fn; context and result as of sink_match. */
 int sink_aggregate(void *context, const struct aggregate_report *report);
+
+/* A rule has refused a run, or replaced one for want of a place: told at once, the first time. */
+void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
 
 /* What was written to lines.stream, which is no match, is whole; result as of sink_match. */
 int sink_put(struct sink *sink);

@@ -364,7 +364,7 @@ int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uin
 
 		if (!sources)
 			continue;
-		result = source_set_poll(sources, &missed, wait_ns);
+		result = source_set_poll(sources, true, &missed, wait_ns);
 		*missed_now += missed;
 		if (calls < source_set_calls_32bit(sources)) /* each layer counts the same */
 			calls = source_set_calls_32bit(sources);

@@ -54,7 +54,7 @@ struct source_set {
 	struct loaded *programs;
 	size_t program_count, program_capacity;
 	struct links links; /* owner: number of the program */
-	uint64_t missed;
+	uint64_t missed, next_misses_ns;
 };
 
 #endif

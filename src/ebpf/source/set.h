@@ -64,9 +64,10 @@ int source_set_fd(const struct source_set *set);
 /*
  * Hands out shipped events, and stores in *missed_now how many firings the kernel has newly been found to have kept
  * from us (they are told to on_lost too, beside what the ring had no room for), and in *wait_ns how long the caller may
- * wait at most. Returns 0, what on_event returned, -errno.
+ * wait at most. The last poll asks for firings that were missed whenever it comes. Returns 0, what on_event returned,
+ * -errno.
  */
-int source_set_poll(struct source_set *set, uint64_t *missed_now, uint64_t *wait_ns);
+int source_set_poll(struct source_set *set, bool last, uint64_t *missed_now, uint64_t *wait_ns);
 
 /* Events in scope so far, over all wants that are counted. */
 uint64_t source_set_events(const struct source_set *set);

@@ -72,8 +72,8 @@ enum {
 
 /*
  * What a kind has to bring. Events are handed over or come by themselves: a kind has the operations of one of these
- * groups, or of both. Of the others lose, tally, count_why, source and run_time may be NULL: there is nothing to do or
- * to tell.
+ * groups, or of both. Of the others lose, look, tally, count_why, source and run_time may be NULL: there is nothing to
+ * do or to tell.
  */
 struct executor_kind {
 	const char *name;
@@ -114,6 +114,12 @@ struct executor_kind {
 	 * The counters of the rules that run here, for which there must be room, it sets, with all that the rule lost.
 	 */
 	void (*count)(const struct executor *executor, struct session_totals *totals);
+
+	/*
+	 * Sets the counters of the rules that run here as count does, but at the cost of looking at them: what is lost
+	 * elsewhere is not in them.
+	 */
+	void (*look)(const struct executor *executor, struct program_rule_stats *rules);
 
 	/* Adds what statement has counted, where that was not a match that was handed out, to buckets. */
 	void (*tally)(const struct executor *executor, uint32_t statement, uint64_t *buckets);
@@ -187,6 +193,12 @@ static inline int executor_finish(struct executor *executor)
 static inline void executor_count(const struct executor *executor, struct session_totals *totals)
 {
 	executor->kind->count(executor, totals);
+}
+
+static inline void executor_look(const struct executor *executor, struct program_rule_stats *rules)
+{
+	if (executor->kind->look)
+		executor->kind->look(executor, rules);
 }
 
 static inline void executor_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)

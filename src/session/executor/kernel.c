@@ -112,6 +112,15 @@ static void kernel_count(const struct executor *executor, struct session_totals 
 		totals->rules[i].calls_32bit = ebpf_calls_32bit(kernel->ebpf, i);
 }
 
+static void kernel_look(const struct executor *executor, struct program_rule_stats *rules)
+{
+	const struct kernel *kernel = (const struct kernel *)executor;
+
+	for (uint32_t i = 0; i < kernel->program->rule_count; i++)
+		if (!kernel->excluded[i])
+			ebpf_stats(kernel->ebpf, i, &rules[i]);
+}
+
 static void kernel_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
 {
 	ebpf_tally(((const struct kernel *)executor)->ebpf, statement, buckets);
@@ -241,6 +250,7 @@ const struct executor_kind executor_kernel = {
 	.poll = kernel_poll,
 	.finish = kernel_finish,
 	.count = kernel_count,
+	.look = kernel_look,
 	.tally = kernel_tally,
 	.count_why = kernel_count_why,
 	.source = kernel_source,

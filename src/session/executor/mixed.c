@@ -136,6 +136,12 @@ static void mixed_count(const struct executor *executor, struct session_totals *
 		sensing_count(mixed->sensing, totals);
 }
 
+static void mixed_look(const struct executor *executor, struct program_rule_stats *rules)
+{
+	executor_look(((const struct mixed *)executor)->user, rules);
+	executor_look(((const struct mixed *)executor)->kernel, rules);
+}
+
 static void mixed_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)
 {
 	executor_tally(((const struct mixed *)executor)->kernel, statement, buckets);
@@ -394,6 +400,7 @@ const struct executor_kind executor_mixed = {
 	.poll = mixed_poll,
 	.finish = mixed_finish,
 	.count = mixed_count,
+	.look = mixed_look,
 	.tally = mixed_tally,
 	.count_why = mixed_count_why,
 	.source = mixed_source,

@@ -13,6 +13,7 @@ struct user {
 	struct executor executor; /* first */
 	struct engine *engine;
 	const bool *rules; /* NULL: all */
+	uint32_t rule_count;
 	uint64_t reported; /* by lose */
 };
 
@@ -53,6 +54,15 @@ static void user_count(const struct executor *executor, struct session_totals *t
 	}
 }
 
+static void user_look(const struct executor *executor, struct program_rule_stats *rules)
+{
+	const struct user *user = (const struct user *)executor;
+
+	for (uint32_t i = 0; i < user->rule_count; i++)
+		if (!user->rules || user->rules[i])
+			engine_stats(user->engine, i, &rules[i]);
+}
+
 static void user_count_why(const struct executor *executor, struct program_why *why)
 {
 	const struct user *user = (const struct user *)executor;
@@ -84,6 +94,7 @@ static int user_open(const struct executor_options *options, struct asterism_dia
 		return diag_no_memory(diag);
 	user->executor.kind = &executor_user;
 	user->rules = options->rules;
+	user->rule_count = options->program->rule_count;
 	result = engine_new(options->program, &engine, diag, &user->engine);
 	if (result)
 		user_free(&user->executor);
@@ -101,5 +112,6 @@ const struct executor_kind executor_user = {
 	.advance = user_advance,
 	.finish = user_finish,
 	.count = user_count,
+	.look = user_look,
 	.count_why = user_count_why,
 };

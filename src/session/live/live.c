@@ -26,6 +26,9 @@
 /* How often progress is told. */
 #define PROGRESS_NS 200000000ull
 
+/* How often it is looked whether rules have no places left. */
+#define CROWDS_NS 200000000ull
+
 /* How often it is looked whether the command stands still, and how long it does before that is told. */
 #define STILL_NS 1000000000ull
 
@@ -53,7 +56,11 @@ struct live {
 	uint64_t end_ns;                 /* CLOCK_MONOTONIC when the session ends by itself; UINT64_MAX: never */
 	uint64_t start_ns;
 	uint64_t reported_ns; /* when progress was told last */
-	uint64_t still_ns;    /* since when the command is known to be stopped; 0: it is not */
+	uint64_t next_crowds_ns;
+	struct program_rule_stats *rules; /* per rule: counters at the last look; NULL: nobody wants to know */
+	bool *crowded;                    /* per rule: that is told */
+	uint32_t rule_count;
+	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
 	uint64_t next_still_ns;
 	bool still_reported;
 	bool wants_saving;
@@ -143,6 +150,13 @@ static int begin(struct live *live, const struct session_rules *rules)
 		return result;
 	if (options->on_start)
 		options->on_start(options->context);
+	if (rules && options->on_crowd) {
+		live->rule_count = session_rules_program(rules)->rule_count;
+		live->rules = alloc_zero(live->rule_count, sizeof *live->rules);
+		live->crowded = alloc_zero(live->rule_count, sizeof *live->crowded);
+		if (!live->rules || !live->crowded)
+			return diag_no_memory(live->diag);
+	}
 	if (session_components_seed(&live->components, live->processes.launch.pid))
 		return diag_no_memory(live->diag);
 	live->start_ns = clock_now_ns();
@@ -273,6 +287,26 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 		 live->processes.launch.pid, live->processes.launch.pid);
 }
 
+static void watch_crowds(struct live *live, uint64_t now, uint64_t *wait_ns)
+{
+	if (!live->rules)
+		return;
+	if (*wait_ns > CROWDS_NS)
+		*wait_ns = CROWDS_NS;
+	if (now < live->next_crowds_ns && !live->done)
+		return;
+	live->next_crowds_ns = now + CROWDS_NS / 2;
+	executor_look(live->components.unit.executor, live->rules);
+	for (uint32_t i = 0; i < live->rule_count; i++) {
+		const struct program_rule_stats *stats = &live->rules[i];
+
+		if (live->crowded[i] || (stats->pool_exhausted == stats->events_refused && !stats->crowded))
+			continue;
+		live->crowded[i] = true;
+		live->options->on_crowd(live->options->context, i, stats);
+	}
+}
+
 /* What somebody asked for by a signal; while another snapshot waits for the disk, it waits, too. */
 static void take_wanted(struct live *live)
 {
@@ -286,6 +320,7 @@ static int turn(struct live *live, uint64_t *wait_ns)
 
 	take_wanted(live);
 	watch_still(live, clock_now_ns(), wait_ns);
+	watch_crowds(live, clock_now_ns(), wait_ns);
 	if (!result && live->options->on_pause)
 		result =
 			session_components_reported(&live->components, live->options->on_pause(live->options->context));
@@ -381,6 +416,8 @@ void live_close(struct live *live)
 	veto_free(live->veto); /* a command that goes on without us has been judged until now */
 	live_processes_fini(&live->processes);
 	live_loop_close(&live->loop);
+	alloc_free(live->rules);
+	alloc_free(live->crowded);
 	alloc_free(live);
 }
 

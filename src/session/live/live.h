@@ -56,6 +56,8 @@ struct session_live_options {
 	void (*on_start)(void *context);
 	/* No more matches for now: write them out, and what the diag has got meanwhile; as on_match. NULL: no need. */
 	int (*on_pause)(void *context);
+	/* A rule has refused a run, or replaced one for want of a place, the first time. NULL: no need. */
+	void (*on_crowd)(void *context, uint32_t rule, const struct program_rule_stats *stats);
 	/* Now and then, how a recording is going. NULL: no need. */
 	void (*on_progress)(void *context, const struct recording_totals *totals);
 	void *context; /* of all of these */

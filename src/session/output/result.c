@@ -295,6 +295,15 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 	putc('}', stream);
 }
 
+void result_write_crowd_json(FILE *stream, const struct program *program, uint32_t rule,
+			     const struct program_rule_stats *stats)
+{
+	fputs("{\"notice\":\"pool\",\"rule\":", stream);
+	result_put_string(stream, program_text(program, program->rules[rule].name));
+	fprintf(stream, ",\"refused\":%" PRIu64 ",\"replaced\":%" PRIu64 "}\n",
+		stats->pool_exhausted - stats->events_refused, stats->crowded);
+}
+
 static void put_refusals(FILE *stream, const struct program *program, const struct session_refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++) {

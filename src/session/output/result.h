@@ -50,6 +50,10 @@ bool result_is_reported(const struct program_rule *rule, enum severity least);
 /* How many matches of the rule of this number were not, as it is below totals->least_severity. */
 uint64_t result_unreported(const struct program *program, const struct session_totals *totals, uint32_t rule);
 
+/* A line of JSON: the rule has refused runs, or replaced them for want of places. */
+void result_write_crowd_json(FILE *stream, const struct program *program, uint32_t rule,
+			     const struct program_rule_stats *stats);
+
 /* The last line of a JSON output. totals->rules are those of program. */
 void result_write_stats(FILE *stream, const struct program *program, const struct session_totals *totals);
 

@@ -334,6 +334,21 @@ await_waiting() {
 	[ "$(as_nobody true; asked 'q["daemon"]["clients"]')" = 1 ]
 }
 
+@test "a rule whose places are all taken is told in the log and the output, once" {
+	cat >rules/small.rule <<-'END'
+		RULE small PATTERN { [sys_exit_getppid:a, sys_exit_getpgid:b] } WHERE { [tid] } POOL 2 REPLACE
+	END
+	start
+	call 5
+	await '"notice":"pool"' out
+	call 5
+	sleep 2
+	[ "$(grep -c notice out)" = 1 ]
+	[ "$(grep notice out)" = '{"notice":"pool","unit":"small.rule","rule":"small","refused":0,"replaced":3}' ]
+	[ "$(grep -c 'small.rule: the pool of rule small was full' log)" = 1 ]
+	[ "$(asked 'u["small.rule"]["rules"][0]["replaced"]')" = 8 ]
+}
+
 @test "a rule that floods is limited and counted; others are not kept waiting" {
 	printf 'RULE flood PATTERN { [sys_enter:a] }\n' >rules/flood.rule
 	cp two.rule rules/

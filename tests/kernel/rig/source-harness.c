@@ -135,7 +135,7 @@ static void on_lost(void *context, uint64_t lost)
 static void drain(struct source_set *set)
 {
 	uint64_t lost, wait;
-	int result = source_set_poll(set, &lost, &wait);
+	int result = source_set_poll(set, true, &lost, &wait);
 
 	if (result)
 		harness_give_up("poll", result, NULL);

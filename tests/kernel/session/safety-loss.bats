@@ -58,6 +58,31 @@ print(value)' "$@"
 	[[ $stderr == *"POOL n"* ]]
 }
 
+@test "a full pool is told at once, whether runs are refused or give way; LATEST needs no places" {
+	for full in REFUSE REPLACE; do
+		echo "$pool $full" >pool.rule
+		(
+			python3 calls.py 1000 0
+			until grep -q '"notice"' out; do sleep 0.1; done
+			cp out early
+		) &
+		"$ASTERISM" run -f json -o out pool.rule -p $! 2>err || true
+		wait $!
+		run cat early
+		[ "$full" = REPLACE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":900,"replaced":0}'* ]]
+		[ "$full" = REFUSE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":0,"replaced":900}'* ]]
+	done
+	[[ $(cat err) == *"rule waits gave up its oldest run 900 times: its pool of 100 was full"* ]]
+	[ "$(counter rules waits matches <out)" = 100 ]
+	[ "$(counter rules waits lost <out)" = 0 ]
+	echo "${pool/POOL 100/LATEST}" >pool.rule
+	run --separate-stderr "$ASTERISM" run -f json -o out pool.rule -- python3 calls.py 1000 0
+	[ "$status" = 0 ]
+	[ "$(grep -c notice out)" = 0 ]
+	[ "$(counter rules waits matches <out)" = 1 ]
+	[ "$(counter rules waits replaced <out)" = 999 ]
+}
+
 @test "loss outranks the status of the command" {
 	echo "$pool" >pool.rule
 	run -3 "$ASTERISM" run -q pool.rule -- python3 calls.py 1000 7
