@@ -80,6 +80,10 @@ static int compile_rule(struct unit_build *unit, const struct lang_rule *rule)
 		err = build.error;
 	}
 	if (!err) {
+		ends_add(&build);
+		err = build.error;
+	}
+	if (!err) {
 		rule_emit(&build);
 		err = build.error;
 	}

@@ -163,6 +163,8 @@ enum program_transition_flag {
 	PROGRAM_TELL = 1 << 2, /* MACHINE: the notice in the notice slot is told, and the instance goes on to target */
 	PROGRAM_COPY = 1 << 3, /* MACHINE: taken by a copy of the instance, for the key that its actions write */
 	PROGRAM_ARM = 1 << 4,  /* MACHINE: the timer is armed anew: among those due at one time it is the last */
+	PROGRAM_GONE =
+		1 << 5, /* with FORBID: the process or thread has ended that alone could have taken the run further */
 };
 
 #define PROGRAM_TIMER (UINT32_MAX - 1) /* type of a transition: the timer goes off */

@@ -344,6 +344,18 @@ static void emit_statement(struct rule_build *build, const struct lang_statement
 	add(build, PROGRAM_STATEMENTS, &row);
 }
 
+/* Whether the rule itself names the type of its stream. */
+static bool is_listed(const struct lang_rule *rule, const struct event_type *type)
+{
+	for (uint32_t i = 0; i < rule->over_count; i++)
+		if (rule->over[i] == type)
+			return true;
+	for (uint32_t i = 0; rule->over_all && i < rule->element_count; i++)
+		if (rule->elements[i].type == type)
+			return true;
+	return false;
+}
+
 static void emit_stream(struct rule_build *build, struct program_rule *out)
 {
 	const struct lang_rule *rule = build->rule;
@@ -363,6 +375,12 @@ static void emit_stream(struct rule_build *build, struct program_rule *out)
 			seen |= rule->elements[j].type == rule->elements[i].type;
 		if (seen)
 			continue;
+		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
+		out->over_count++;
+	}
+	if (build->ends && !is_listed(rule, build->ends)) {
+		uint32_t type = unit_type(build->unit, build->ends);
+
 		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
 		out->over_count++;
 	}

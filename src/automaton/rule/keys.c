@@ -35,7 +35,7 @@ static bool serves(const struct state *state, uint32_t slot, bool finds)
 	return true;
 }
 
-static void add_key(struct rule_build *build, struct class_row *class, const struct key_row *key)
+void keys_add(struct rule_build *build, struct class_row *class, const struct key_row *key)
 {
 	for (size_t i = 0; i < class->key_count; i++) {
 		if (class->keys[i].type == key->type)
@@ -115,7 +115,7 @@ static void choose(struct rule_build *build, struct state *state)
 	for (size_t i = 0; i < state->pending_count && !build->error; i++) {
 		struct key_row key = key_of(build, &state->pending[i], &wanted);
 
-		add_key(build, &build->classes[found], &key);
+		keys_add(build, &build->classes[found], &key);
 	}
 	state->class = found;
 }
@@ -162,7 +162,7 @@ static void add_stream_key(struct rule_build *build, struct class_row *class, co
 		key.type = unit_type(build->unit, type);
 	else if (!join_key(build, type, &key))
 		return;
-	add_key(build, class, &key);
+	keys_add(build, class, &key);
 }
 
 /* One class for all states, with keys for the types of the stream (strict) or of the pattern (DROP). */
@@ -186,7 +186,7 @@ static void choose_one(struct rule_build *build, bool joined)
 		if (!class.slot_count || joins_are_header(rule)) {
 			for (uint32_t i = 0; i < class.slot_count; i++)
 				others.fields[i] = class.keys[0].fields[i];
-			add_key(build, &class, &others);
+			keys_add(build, &class, &others);
 		}
 	}
 	for (size_t i = 1; i < build->state_count; i++)

@@ -107,6 +107,7 @@ struct rule_build {
 	size_t class_count, class_capacity;
 	uint32_t *flags; /* per element: bit in the SLOT_BOUND word, or NONE */
 	uint32_t flag_count;
+	const struct event_type *ends;     /* of the stream besides: with it some runs end; NULL: none do */
 	bool drops_all;                    /* AFTER MATCH DROP, and there is no key that all classes have */
 	bool wants_context;                /* a statement speaks of the completing event's thread or process */
 	uint32_t first_element;            /* in the image */
@@ -205,6 +206,10 @@ void forbid_begin(struct rule_build *build, const struct state *from, const stru
 
 /* keys.c: the class of every state. */
 void keys_choose(struct rule_build *build);
+void keys_add(struct rule_build *build, struct class_row *class, const struct key_row *key);
+
+/* ends.c: transitions of runs that end with a process or thread, once the classes are chosen. */
+void ends_add(struct rule_build *build);
 
 /* machine.c: a machine's tables. */
 int machine_compile(struct unit_build *unit, const struct lang_machine *machine);

@@ -4,7 +4,7 @@
 #include "program/check/check-priv.h"
 #include "program/query.h"
 
-enum { TRANSITION_FLAGS = PROGRAM_FORBID | PROGRAM_IN_PLACE };
+enum { TRANSITION_FLAGS = PROGRAM_FORBID | PROGRAM_IN_PLACE | PROGRAM_GONE };
 
 /* The order of transitions of one type within a state. */
 enum rank { RANK_FORBID, RANK_COPY = RANK_FORBID, RANK_POSITIVE, RANK_IN_PLACE };
@@ -88,7 +88,9 @@ static int check_target(struct check *check, const struct place *place, struct c
 
 	if (check_is_machine(check, place->rule))
 		result = check_machine_target(check, item, place->rule, place->state == 0);
-	else if (transition->flags & ~(uint32_t)TRANSITION_FLAGS || transition->flags == TRANSITION_FLAGS)
+	else if (transition->flags & ~(uint32_t)TRANSITION_FLAGS ||
+		 (transition->flags & PROGRAM_FORBID && transition->flags & PROGRAM_IN_PLACE) ||
+		 (transition->flags & PROGRAM_GONE && !(transition->flags & PROGRAM_FORBID)))
 		result = check_fail(check, item, "its flags %#x are not possible", transition->flags);
 	if (result)
 		return result;

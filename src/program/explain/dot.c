@@ -116,7 +116,7 @@ static void draw_transition(const struct explain *explain, uint32_t from, const 
 	if (explain_is_machine(explain))
 		draw_notice(explain, &draft, explain_notice(explain, transition));
 	text_append(out, "\"");
-	if (transition->flags & PROGRAM_FORBID)
+	if ((transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) == PROGRAM_FORBID)
 		text_append(out, ", style=dashed, color=red, fontcolor=red");
 	else if (transition->flags & (PROGRAM_IN_PLACE | PROGRAM_COPY))
 		text_append(out, ", style=dotted");

@@ -218,7 +218,7 @@ static void put_transition(const struct explain *explain, const struct program_t
 	text_append(out, "],\"hold\":");
 	explain_put_node(explain, transition->hold);
 	put_number(explain, "element", transition->element, transition->element != PROGRAM_NONE);
-	put_flag(explain, "forbid", transition->flags & PROGRAM_FORBID);
+	put_flag(explain, "forbid", (transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) == PROGRAM_FORBID);
 	put_flag(explain, "in_place", transition->flags & PROGRAM_IN_PLACE);
 	if (explain_is_machine(explain)) {
 		uint32_t notice = explain_notice(explain, transition);

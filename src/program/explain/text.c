@@ -121,7 +121,9 @@ static void print_target(const struct explain *explain, const struct program_tra
 {
 	switch (transition->target) {
 	case PROGRAM_TARGET_END:
-		text_append(explain->out, transition->flags & PROGRAM_FORBID ? "-> end, forbidden" : "-> end");
+		text_append(explain->out, (transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) == PROGRAM_FORBID
+						  ? "-> end, forbidden"
+						  : "-> end");
 		break;
 	case PROGRAM_TARGET_MATCH:
 		text_append(explain->out, "-> match");

@@ -52,7 +52,7 @@ static void forbidden(const struct found *found, struct text_buffer *out)
 {
 	const struct why_step *step = &found->ends_most;
 
-	if (!step->transition || !(step->transition->flags & PROGRAM_FORBID) ||
+	if (!step->transition || (step->transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) != PROGRAM_FORBID ||
 	    !is_most(why_ended(step), found->ended) || is_most(found->by_thread, found->ended))
 		return;
 	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended did so by ", why_ended(step), found->ended,

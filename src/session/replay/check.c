@@ -153,7 +153,8 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 		for (uint32_t j = 0; j < state->transition_count; j++) {
 			const struct program_transition *transition = &program_transitions(program, state)[j];
 
-			if (transition->type == PROGRAM_TIMER)
+			/* A trace without the ends of processes is as if none had ended. */
+			if (transition->type == PROGRAM_TIMER || transition->flags & PROGRAM_GONE)
 				continue;
 			judging->used[transition->type] = true;
 			if (!is_ending(rule, transition))

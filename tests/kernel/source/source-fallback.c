@@ -79,7 +79,7 @@ static int report(const struct ebpf *ebpf, const struct test *test)
 {
 	uint64_t kernel = test->matches[0][0], engine = test->matches[1][1];
 	int failed = kernel != ROUNDS || engine != ROUNDS || test->matches[1][0] || test->wrong || test->lost ||
-		     ebpf_lost(ebpf) || test->events != 2 * ROUNDS || test->ts[0] != test->ts[1] ||
+		     ebpf_lost(ebpf) || test->events < 2 * ROUNDS || test->ts[0] != test->ts[1] ||
 		     ebpf_events(ebpf) < test->events + 4 * ROUNDS;
 
 	printf("# kernel %llu, engine %llu of %d matches; %llu events (%llu counted), %llu lost, %d wrong, %llu back, "
